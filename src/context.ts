@@ -1,0 +1,25 @@
+/**
+ * What an operation, a job and a command have at hand. It is made once, in `app.ts`, and passed
+ * down; nothing is shared by import.
+ */
+import type { Clock } from './clock.ts';
+import type { Config } from './config.ts';
+import type { Database } from './db/database.ts';
+import type { Log } from './log.ts';
+import type { Metrics } from './metrics.ts';
+import type { Provider } from './provider/provider.ts';
+import type { AccessTokens } from './security/access-tokens.ts';
+import type { Passwords } from './security/passwords.ts';
+import type { Sealer } from './security/sealing.ts';
+
+export interface Context {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly db: Database;
+  readonly provider: Provider;
+  readonly accessTokens: AccessTokens;
+  readonly passwords: Passwords;
+  readonly sealer: Sealer;
+}

@@ -1,0 +1,107 @@
+/**
+ * The words and the rules of a PIX transaction.
+ *
+ * The app sees a *status*; behind it stands a *phase*, which says how far a transaction has come
+ * and so what a crash at that point can have left behind:
+ *
+ *     RESERVED → RESOLVED → PAYING → ACCEPTED | REJECTED | UNKNOWN → SETTLED
+ *
+ * Each phase is committed before the step that it announces. RESERVED holds the idempotency key.
+ * RESOLVED holds the end-to-end id that the directory gave. PAYING says that a payment may have
+ * left: from here on only the provider's word ends the transaction, whatever happens to us.
+ */
+
+/** What the app sees of a transaction (specification, section 3). */
+export type PixStatus = 'PROCESSING' | 'COMPLETED' | 'FAILED';
+
+export type PixPhase =
+  | 'RESERVED'
+  | 'RESOLVED'
+  | 'PAYING'
+  | 'ACCEPTED'
+  | 'REJECTED'
+  | 'UNKNOWN'
+  | 'SETTLED';
+
+/** What is known of the one provider call that moves the money, told in `Pix-Outcome`. */
+export type PixOutcome = 'accepted' | 'unknown' | 'not_sent' | 'rejected';
+
+export type PixOperation = 'SEND' | 'CHARGE' | 'RECEIVED';
+
+/** The `type` of a transaction in the statement. */
+export type PixTransactionType = 'PIX_SEND' | 'PIX_CHARGE' | 'PIX_RECEIVED';
+
+export const pixStatuses = ['PROCESSING', 'COMPLETED', 'FAILED'] as const satisfies PixStatus[];
+
+export const pixOperations = ['SEND', 'CHARGE', 'RECEIVED'] as const satisfies PixOperation[];
+
+export const pixOutcomes = [
+  'accepted',
+  'unknown',
+  'not_sent',
+  'rejected',
+] as const satisfies PixOutcome[];
+
+/** The phases that a status can stand in; the database checks the same pairs. */
+export const phasesOfStatus: Readonly<Record<PixStatus, readonly PixPhase[]>> = {
+  PROCESSING: ['RESERVED', 'RESOLVED', 'PAYING', 'ACCEPTED', 'UNKNOWN'],
+  COMPLETED: ['SETTLED'],
+  FAILED: ['REJECTED', 'SETTLED'],
+};
+
+/** The phases before anything can have left: only these may fail without the provider's word. */
+export const phasesBeforePaying = ['RESERVED', 'RESOLVED'] as const satisfies PixPhase[];
+
+/**
+ * The phases that the provider's word may settle. RESERVED and RESOLVED are not among them: no
+ * payment of ours can have left, so an event that claims one is somebody else's or a defect.
+ */
+export const phasesOpenToSettlement = [
+  'PAYING',
+  'ACCEPTED',
+  'UNKNOWN',
+] as const satisfies PixPhase[];
+
+/** What `Pix-Outcome` says of a stored send: what was decided, or honestly `unknown`. */
+export function outcomeOf(transaction: { readonly outcome: PixOutcome | null }): PixOutcome {
+  return transaction.outcome ?? 'unknown';
+}
+
+/** The statement's `type` of an operation. */
+export function typeOf(operation: PixOperation): PixTransactionType {
+  return `PIX_${operation}`;
+}
+
+/**
+ * The provider's status words, as providers of this family write them. A word that is not here
+ * moves nothing: no default decides about money.
+ */
+const statusWords: Readonly<Record<string, PixStatus>> = {
+  PROCESSING: 'PROCESSING',
+  PENDING: 'PROCESSING',
+  CREATED: 'PROCESSING',
+  APPROVED: 'PROCESSING',
+  '0': 'PROCESSING',
+  '1': 'PROCESSING',
+  CONFIRMED: 'COMPLETED',
+  COMPLETED: 'COMPLETED',
+  SUCCESS: 'COMPLETED',
+  SETTLED: 'COMPLETED',
+  PAID: 'COMPLETED',
+  '2': 'COMPLETED',
+  ERROR: 'FAILED',
+  FAILED: 'FAILED',
+  REJECTED: 'FAILED',
+  CANCELLED: 'FAILED',
+  '3': 'FAILED',
+};
+
+/**
+ * Reads a provider's status word or number.
+ * @returns the status, or null for a word that is not known.
+ */
+export function readStatusWord(word: unknown): PixStatus | null {
+  if (typeof word !== 'string' && typeof word !== 'number') return null;
+  const name = String(word).trim().toUpperCase();
+  return Object.hasOwn(statusWords, name) ? (statusWords[name] ?? null) : null;
+}

@@ -1,0 +1,247 @@
+/**
+ * The error catalogue: every refusal that the service can answer, with its status and its words.
+ * An error is thrown once, as an {@link AppError} with a code of this catalogue, and turned into
+ * an answer once, by the HTTP layer.
+ */
+
+/** A sentence for people, in the two languages that the service speaks. */
+export interface Text {
+  readonly en: string;
+  readonly pt: string;
+}
+
+export type Locale = keyof Text;
+
+/** What is wrong with each field: the field's path (`additional_data.0.name`) to its faults. */
+export type FieldFaults = Readonly<Record<string, readonly Text[]>>;
+
+interface CatalogueEntry {
+  readonly status: number;
+  readonly text: Text;
+  /** Whether the body carries the code: the specification gives one to 501 and 502 only. */
+  readonly codeInBody?: true;
+}
+
+const catalogue = {
+  BAD_REQUEST: {
+    status: 400,
+    text: {
+      en: 'The request could not be read.',
+      pt: 'Não foi possível ler a requisição.',
+    },
+  },
+  MALFORMED_JSON: {
+    status: 400,
+    text: {
+      en: 'The body is not well-formed JSON.',
+      pt: 'O corpo da requisição não é um JSON válido.',
+    },
+  },
+  UNAUTHENTICATED: {
+    status: 401,
+    text: {
+      en: 'Your session is missing, invalid or has ended. Log in again.',
+      pt: 'Sua sessão não existe, é inválida ou terminou. Entre novamente.',
+    },
+  },
+  WEBHOOK_SECRET_REFUSED: {
+    status: 401,
+    text: {
+      en: 'The webhook secret is missing or wrong.',
+      pt: 'O segredo do webhook está ausente ou incorreto.',
+    },
+  },
+  NOT_FOUND: {
+    status: 404,
+    text: { en: 'Not found.', pt: 'Não encontrado.' },
+  },
+  METHOD_NOT_ALLOWED: {
+    status: 405,
+    text: {
+      en: 'This method is not allowed here.',
+      pt: 'Este método não é permitido aqui.',
+    },
+  },
+  PAYLOAD_TOO_LARGE: {
+    status: 413,
+    text: { en: 'The body is too large.', pt: 'O corpo da requisição é grande demais.' },
+  },
+  UNSUPPORTED_MEDIA_TYPE: {
+    status: 415,
+    text: {
+      en: 'This media type is not accepted here.',
+      pt: 'Este tipo de conteúdo não é aceito aqui.',
+    },
+  },
+  VALIDATION_FAILED: {
+    status: 422,
+    text: {
+      en: 'Some fields are missing or invalid.',
+      pt: 'Há campos ausentes ou inválidos.',
+    },
+  },
+  THROTTLED: {
+    status: 429,
+    text: {
+      en: 'Too many attempts. Wait a moment and try again.',
+      pt: 'Muitas tentativas. Aguarde um momento e tente novamente.',
+    },
+  },
+  INTERNAL: {
+    status: 500,
+    text: {
+      en: 'Something went wrong on our side.',
+      pt: 'Algo deu errado do nosso lado.',
+    },
+  },
+  NOT_IMPLEMENTED: {
+    status: 501,
+    codeInBody: true,
+    text: {
+      en: 'This service is not available yet.',
+      pt: 'Este serviço ainda não está disponível.',
+    },
+  },
+  PROVIDER_UNAVAILABLE: {
+    status: 502,
+    codeInBody: true,
+    text: {
+      en: 'The bank could not be reached and nothing was done. You may try again.',
+      pt: 'Não foi possível acessar o banco e nada foi feito. Você pode tentar novamente.',
+    },
+  },
+  PROVIDER_TIMEOUT: {
+    status: 502,
+    codeInBody: true,
+    text: {
+      en: 'The bank did not answer in time.',
+      pt: 'O banco não respondeu a tempo.',
+    },
+  },
+  PROVIDER_REJECTED: {
+    status: 502,
+    codeInBody: true,
+    text: { en: 'The bank refused the operation.', pt: 'O banco recusou a operação.' },
+  },
+  PIX_KEY_NOT_FOUND: {
+    status: 502,
+    codeInBody: true,
+    text: {
+      en: 'No account was found for this PIX key.',
+      pt: 'Nenhuma conta foi encontrada para esta chave PIX.',
+    },
+  },
+  INSUFFICIENT_FUNDS: {
+    status: 502,
+    codeInBody: true,
+    text: {
+      en: 'The balance is not enough for this payment.',
+      pt: 'O saldo não é suficiente para este pagamento.',
+    },
+  },
+  PROVIDER_RATE_LIMITED: {
+    status: 502,
+    codeInBody: true,
+    text: {
+      en: 'The bank is limiting these requests. Wait a few minutes and try again.',
+      pt: 'O banco está limitando estas consultas. Aguarde alguns minutos e tente novamente.',
+    },
+  },
+  PROVIDER_INVALID_RESPONSE: {
+    status: 502,
+    codeInBody: true,
+    text: {
+      en: 'The bank gave an answer that could not be understood.',
+      pt: 'O banco deu uma resposta que não pôde ser compreendida.',
+    },
+  },
+  SHUTTING_DOWN: {
+    status: 503,
+    text: {
+      en: 'The service is restarting. Try again in a moment.',
+      pt: 'O serviço está reiniciando. Tente novamente em instantes.',
+    },
+  },
+  DATABASE_UNAVAILABLE: {
+    status: 503,
+    text: {
+      en: 'The service is temporarily unavailable. Try again in a moment.',
+      pt: 'O serviço está temporariamente indisponível. Tente novamente em instantes.',
+    },
+  },
+  BUSY: {
+    status: 503,
+    text: {
+      en: 'The service is busy. Try again in a moment.',
+      pt: 'O serviço está ocupado. Tente novamente em instantes.',
+    },
+  },
+} as const satisfies Record<string, CatalogueEntry>;
+
+export type ErrorCode = keyof typeof catalogue;
+
+/** The codes of the catalogue that a 502 may carry: what became of a call to the provider. */
+export type ProviderErrorCode =
+  | 'PROVIDER_UNAVAILABLE'
+  | 'PROVIDER_TIMEOUT'
+  | 'PROVIDER_REJECTED'
+  | 'PIX_KEY_NOT_FOUND'
+  | 'INSUFFICIENT_FUNDS'
+  | 'PROVIDER_RATE_LIMITED'
+  | 'PROVIDER_INVALID_RESPONSE';
+
+export interface AppErrorOptions {
+  /** The faults of a 422, by field. */
+  readonly fields?: FieldFaults;
+  /** Headers that go out with the answer, such as `Retry-After` (seconds) or `Allow`. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** What brought it about; logged, never shown. */
+  readonly cause?: unknown;
+}
+
+/** A refusal with a code of the catalogue. */
+export class AppError extends Error {
+  readonly code: ErrorCode;
+  readonly fields: FieldFaults | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(code: ErrorCode, options: AppErrorOptions = {}) {
+    super(catalogue[code].text.en, { cause: options.cause });
+    this.name = 'AppError';
+    this.code = code;
+    this.fields = options.fields;
+    this.headers = options.headers ?? {};
+  }
+
+  get status(): number {
+    return catalogue[this.code].status;
+  }
+}
+
+/** A 422 for one field. */
+export function invalidField(path: string, text: Text): AppError {
+  return new AppError('VALIDATION_FAILED', { fields: { [path]: [text] } });
+}
+
+/** The body that an error is answered with (specification, section 7). */
+export interface ErrorBody {
+  readonly message: string;
+  readonly code?: ErrorCode;
+  readonly errors?: Readonly<Record<string, readonly string[]>>;
+}
+
+/** Puts an error into the words of one language. */
+export function errorBody(error: AppError, locale: Locale): ErrorBody {
+  const entry: CatalogueEntry = catalogue[error.code];
+  const message = entry.text[locale];
+  if (error.code === 'VALIDATION_FAILED') {
+    return { message, errors: fieldMessages(error.fields ?? {}, locale) };
+  }
+  return entry.codeInBody ? { code: error.code, message } : { message };
+}
+
+function fieldMessages(fields: FieldFaults, locale: Locale): Record<string, string[]> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([path, faults]) => [path, faults.map((fault) => fault[locale])]),
+  );
+}

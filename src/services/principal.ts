@@ -1,0 +1,34 @@
+/**
+ * Who is calling: the user, the account and the banking session behind an access token, from one
+ * indexed read that the session check and the operation share.
+ */
+
+export interface PrincipalUser {
+  readonly id: number;
+  readonly name: string;
+  readonly email: string;
+  readonly document: string | null;
+  readonly personType: string | null;
+  readonly phone: string | null;
+}
+
+export interface PrincipalAccount {
+  readonly id: number;
+  readonly provider: string;
+  readonly agency: string | null;
+  readonly accountNumber: string | null;
+  readonly document: string | null;
+  readonly status: string;
+  readonly providerCompanyId: string | null;
+  readonly providerClientToken: string | null;
+  /** The last balance that the provider told, in centavos, or null when it never did. */
+  readonly balanceCents: number | null;
+}
+
+export interface Principal {
+  readonly sessionId: string;
+  readonly user: PrincipalUser;
+  readonly account: PrincipalAccount | null;
+  /** The provider's token as stored: sealed for this user. */
+  readonly sealedToken: Buffer;
+}
