@@ -1,5 +1,10 @@
 /** The database as the rest of the service sees it: statements, an entity manager, notifications. */
-import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import { MikroORM, type EntityManager, type Options } from '@mikro-orm/postgresql';
+import pg from 'pg';
+import type { Clock } from '../clock.ts';
+import { openEmbedded, yieldToEventLoop, type EmbeddedDatabase } from './embedded.ts';
+import { Notifications } from './notifications.ts';
+import { ormOptions } from './orm.ts';
 
 /** One SQL statement. Named ones are prepared once per connection. */
 export interface Statement {
@@ -15,9 +20,136 @@ export interface Database {
   /** Runs one statement with bind parameters in one round trip, committed when it answers. */
   query<Row>(statement: Statement, parameters: readonly unknown[]): Promise<Row[]>;
   /**
-   * Calls `listener` with the payload of every notification on a channel.
+   * Calls `listener` with the payload of every notification on a channel, and with an empty one
+   * when notifications may have been missed.
    * @returns what takes the listener back.
    */
   listen(channel: string, listener: (payload: string) => void): Promise<() => Promise<void>>;
+  /** Empties tables of what was deleted, where nothing else does: the embedded database. */
+  vacuum(): Promise<void>;
   close(): Promise<void>;
+}
+
+export interface DatabaseOptions {
+  /** A PostgreSQL address; without one the embedded database is opened. */
+  readonly databaseUrl: string | undefined;
+  readonly dataDir: string;
+  readonly clock: Clock;
+  /** Called for each round trip to the database. */
+  readonly onQuery?: () => void;
+}
+
+/** Opens the database that the configuration names; the schema is left as it is. */
+export function openDatabase(options: DatabaseOptions): Promise<Database> {
+  return options.databaseUrl === undefined
+    ? openEmbeddedDatabase(options)
+    : openPostgres(options, options.databaseUrl);
+}
+
+async function openEmbeddedDatabase(options: DatabaseOptions): Promise<Database> {
+  const embedded = await openEmbedded(options.dataDir);
+  try {
+    const base = await openOrm(embedded.connection, options);
+    return embeddedDatabase(base, embedded);
+  } catch (error) {
+    await embedded.close();
+    throw error;
+  }
+}
+
+function embeddedDatabase(base: Base, embedded: EmbeddedDatabase): Database {
+  return {
+    ...base,
+    kind: 'embedded',
+    async query(statement, parameters) {
+      await yieldToEventLoop();
+      return base.query(statement, parameters);
+    },
+    listen: (channel, listener) => embedded.postgres.listen(channel, listener),
+    async vacuum() {
+      await embedded.postgres.exec('vacuum');
+    },
+    async close() {
+      await base.orm.close(true);
+      await embedded.close();
+    },
+  };
+}
+
+async function openPostgres(options: DatabaseOptions, url: string): Promise<Database> {
+  const base = await openOrm(postgresConnection(url), options);
+  const notifications = new Notifications(url, options.clock);
+  return {
+    ...base,
+    kind: 'postgresql',
+    listen: (channel, listener) => notifications.listen(channel, listener),
+    vacuum: () => Promise.resolve(),
+    async close() {
+      await notifications.close();
+      await base.orm.close(true);
+    },
+  };
+}
+
+/**
+ * The whole address goes to the driver: MikroORM's own `clientUrl` drops its query, and with it
+ * `sslmode`. A statement that runs away is ended by the server.
+ */
+function postgresConnection(url: string): Partial<Options> {
+  return {
+    dbName: decodeURIComponent(new URL(url).pathname.slice(1)) || 'postgres',
+    driverOptions: {
+      connectionString: url,
+      application_name: 'ponte',
+      connectionTimeoutMillis: 5_000,
+      statement_timeout: 30_000,
+      keepAlive: true,
+    },
+    pool: { min: 0, max: 10, idleTimeoutMillis: 30_000 },
+  };
+}
+
+type Base = Pick<Database, 'orm' | 'em' | 'query'>;
+
+async function openOrm(connection: Partial<Options>, options: DatabaseOptions): Promise<Base> {
+  const onQuery = options.onQuery ?? (() => undefined);
+  const orm = await MikroORM.init({
+    ...ormOptions(connection),
+    // The logger is never printed: it is where MikroORM tells of each round trip.
+    debug: ['query'],
+    logger: onQuery,
+    colors: false,
+  });
+  const pool = await nativePool(orm);
+  return {
+    orm,
+    em: () => orm.em.fork(),
+    async query<Row>(statement: Statement, parameters: readonly unknown[]): Promise<Row[]> {
+      onQuery();
+      const result = await pool.query({
+        name: statement.name,
+        text: statement.text,
+        values: [...parameters],
+      });
+      return withDates(result) as Row[];
+    },
+  };
+}
+
+const timestamptz = pg.types.builtins.TIMESTAMPTZ;
+const readInstant = pg.types.getTypeParser(timestamptz);
+
+/** MikroORM has the driver leave points in time as text; a statement's rows carry them as dates. */
+function withDates(result: pg.QueryResult): unknown[] {
+  const columns = result.fields.filter(({ dataTypeID }) => dataTypeID === timestamptz);
+  if (columns.length === 0) return result.rows;
+  for (const row of result.rows) {
+    for (const { name } of columns) if (row[name] !== null) row[name] = readInstant(row[name]);
+  }
+  return result.rows;
+}
+
+async function nativePool(orm: MikroORM): Promise<pg.Pool> {
+  await orm.connect();
+  return (await orm.em.getConnection().getNativeClient()) as pg.Pool;
 }

@@ -1,0 +1,77 @@
+/**
+ * The embedded database: PostgreSQL compiled to WebAssembly, in this process. It is for a first
+ * look and for development: it survives the death of the process but never forces its writes to
+ * disk, so it does not survive a loss of power.
+ */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { PGlite } from '@electric-sql/pglite';
+import { createPgConfig } from '@electric-sql/pglite/node-postgres';
+import type { Options } from '@mikro-orm/postgresql';
+
+/** Another process has the folder: two on one folder would lose rows without a word. */
+export class FolderInUseError extends Error {
+  constructor(folder: string) {
+    super(`the embedded database in ${folder} is in use by another process`);
+    this.name = 'FolderInUseError';
+  }
+}
+
+export interface EmbeddedDatabase {
+  readonly postgres: PGlite;
+  readonly connection: Partial<Options>;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the embedded database under `dataDir`, alone.
+ * @throws FolderInUseError while another process has it.
+ */
+export async function openEmbedded(dataDir: string): Promise<EmbeddedDatabase> {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const lock = takeLock(dataDir);
+  try {
+    const postgres = await PGlite.create(join(dataDir, 'postgres'), {
+      startParams: [...PGlite.defaultStartParams, '-c', 'shared_buffers=16MB'],
+    });
+    return {
+      postgres,
+      connection: connectionTo(postgres),
+      async close() {
+        await postgres.close();
+        lock.close();
+      },
+    };
+  } catch (error) {
+    lock.close();
+    throw error;
+  }
+}
+
+/** PGlite takes no lock of its own; an open exclusive SQLite transaction is one that dies with us. */
+function takeLock(dataDir: string): DatabaseSync {
+  const lock = new DatabaseSync(join(dataDir, 'lock'));
+  try {
+    lock.exec('BEGIN EXCLUSIVE');
+    return lock;
+  } catch {
+    lock.close();
+    throw new FolderInUseError(dataDir);
+  }
+}
+
+/** One session serves all: a pool of one, which gives way to the event loop between its users. */
+function connectionTo(postgres: PGlite): Partial<Options> {
+  return {
+    dbName: 'postgres',
+    driverOptions: () => ({ ...createPgConfig(postgres), connectionTimeoutMillis: 10_000 }),
+    pool: { min: 0, max: 1 },
+    onReserveConnection: yieldToEventLoop,
+  };
+}
+
+/** Without it a busy embedded database would keep timers and sockets waiting. */
+export async function yieldToEventLoop(): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,55 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import { instant, oneOf } from './columns.ts';
+import { User } from './user.ts';
+
+/** The bank account of a user: one each. */
+export const Account = defineEntity({
+  name: 'Account',
+  tableName: 'accounts',
+  properties: {
+    id: p.integer().primary(),
+    user: () => p.manyToOne(User).unique('accounts_user_unique').deleteRule('restrict'),
+    /** Who holds the account: `provider`, or `local` for one that was opened only here. */
+    provider: p.text(),
+    agency: p.text().nullable(),
+    accountNumber: p.text().nullable(),
+    /** CPF or CNPJ of the holder, without punctuation. */
+    document: p.text().nullable(),
+    status: p.text(),
+    providerCompanyId: p.text().nullable(),
+    providerClientToken: p.text().nullable(),
+    /** The last balance that the provider told, and when. */
+    balance: p.decimal().precision(15).scale(2).nullable(),
+    balanceReadAt: instant().nullable(),
+    createdAt: instant(),
+    updatedAt: instant(),
+  },
+  indexes: [
+    {
+      name: 'accounts_local_number_unique',
+      expression:
+        'create unique index "accounts_local_number_unique" on "accounts" ("agency", "account_number") where "provider" = \'local\'',
+    },
+    {
+      name: 'accounts_number_lookup',
+      expression:
+        'create index "accounts_number_lookup" on "accounts" ("account_number") where "account_number" is not null',
+    },
+    {
+      name: 'accounts_document_lookup',
+      expression:
+        'create index "accounts_document_lookup" on "accounts" ("document") where "document" is not null',
+    },
+  ],
+  checks: [
+    {
+      name: 'accounts_status_known',
+      expression: oneOf('status', ['PENDING', 'ACTIVE', 'REJECTED', 'BLOCKED']),
+    },
+    { name: 'accounts_provider_known', expression: oneOf('provider', ['provider', 'local']) },
+    {
+      name: 'accounts_balance_dated',
+      expression: '(balance is null) = (balance_read_at is null)',
+    },
+  ],
+});

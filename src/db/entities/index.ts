@@ -1,0 +1,37 @@
+/** Every table, for the service and for the migration tool. */
+import { Account } from './account.ts';
+import { BankingSession } from './banking-session.ts';
+import { Job } from './job.ts';
+import { OnboardingApplication } from './onboarding-application.ts';
+import { OnboardingDocument } from './onboarding-document.ts';
+import { PixTimeline } from './pix-timeline.ts';
+import { PixTransaction } from './pix-transaction.ts';
+import { ThrottleCounter } from './throttle-counter.ts';
+import { User } from './user.ts';
+import { WebhookEvent } from './webhook-event.ts';
+
+export const entities = [
+  User,
+  Account,
+  BankingSession,
+  PixTransaction,
+  PixTimeline,
+  OnboardingApplication,
+  OnboardingDocument,
+  WebhookEvent,
+  Job,
+  ThrottleCounter,
+];
+
+export {
+  Account,
+  BankingSession,
+  Job,
+  OnboardingApplication,
+  OnboardingDocument,
+  PixTimeline,
+  PixTransaction,
+  ThrottleCounter,
+  User,
+  WebhookEvent,
+};

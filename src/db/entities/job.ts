@@ -1,0 +1,52 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import { instant, oneOf } from './columns.ts';
+
+/** Work without a caller. Running jobs are held under a lease. */
+export const Job = defineEntity({
+  name: 'Job',
+  tableName: 'jobs',
+  properties: {
+    id: p.bigint().primary(),
+    kind: p.text(),
+    payload: p.json(),
+    /** At most one open job has a given key. */
+    uniqueKey: p.text().nullable(),
+    status: p.text(),
+    runAt: instant(),
+    attempts: p.integer().default(0),
+    leasedUntil: instant().nullable(),
+    leasedBy: p.text().nullable(),
+    /** The name of the last error; never its values. */
+    lastError: p.text().nullable(),
+    createdAt: instant(),
+    finishedAt: instant().nullable(),
+  },
+  indexes: [
+    {
+      name: 'jobs_due',
+      expression:
+        'create index "jobs_due" on "jobs" ("run_at", "id") where "status" = \'queued\'',
+    },
+    {
+      name: 'jobs_leases',
+      expression:
+        'create index "jobs_leases" on "jobs" ("leased_until") where "status" = \'running\'',
+    },
+    {
+      name: 'jobs_unique_open',
+      expression:
+        "create unique index \"jobs_unique_open\" on \"jobs\" (\"unique_key\") where \"unique_key\" is not null and \"status\" in ('queued', 'running')",
+    },
+  ],
+  checks: [
+    {
+      name: 'jobs_status_known',
+      expression: oneOf('status', ['queued', 'running', 'done', 'dead']),
+    },
+    {
+      name: 'jobs_lease_while_running',
+      expression:
+        "(status = 'running') = (leased_until is not null) and (status = 'running') = (leased_by is not null)",
+    },
+  ],
+});

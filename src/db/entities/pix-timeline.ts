@@ -1,0 +1,30 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import { instant } from './columns.ts';
+import { PixTransaction } from './pix-transaction.ts';
+
+/** What happened to a transaction, in order. Rows are only ever added. */
+export const PixTimeline = defineEntity({
+  name: 'PixTimeline',
+  tableName: 'pix_timeline',
+  properties: {
+    id: p.bigint().primary(),
+    transaction: () => p.manyToOne(PixTransaction).deleteRule('restrict'),
+    phase: p.text(),
+    at: instant(),
+    attempt: p.integer().nullable(),
+    /** How the provider's answer looked, such as `2xx` or `timeout`. */
+    providerStatus: p.text().nullable(),
+    eventId: p.uuid().nullable(),
+    /** A fixed word: why, where the phase alone does not say. */
+    note: p.text().nullable(),
+  },
+  triggers: [
+    {
+      name: 'pix_timeline_append_only',
+      timing: 'before',
+      events: ['update', 'delete'],
+      body: "raise exception 'the timeline is only added to' using errcode = 'check_violation';",
+    },
+  ],
+  indexes: [{ name: 'pix_timeline_transaction', properties: ['transaction', 'id'] }],
+});

@@ -1,0 +1,122 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import {
+  phasesOfStatus,
+  pixOperations,
+  pixOutcomes,
+  pixStatuses,
+  type PixStatus,
+} from '../../domain/pix.ts';
+import { instant, oneOf } from './columns.ts';
+import { User } from './user.ts';
+
+/** The database refuses a status that stands in a phase which cannot have it. */
+function statusAndPhaseAgree(): string {
+  const pair = (status: PixStatus) =>
+    `(status = '${status}' and ${oneOf('phase', phasesOfStatus[status])})`;
+  return pixStatuses.map(pair).join(' or ');
+}
+
+/** A PIX that was sent, charged or received. */
+export const PixTransaction = defineEntity({
+  name: 'PixTransaction',
+  tableName: 'pix_transactions',
+  properties: {
+    id: p.uuid().primary(),
+    user: () => p.manyToOne(User).deleteRule('restrict'),
+    operation: p.text(),
+    /** The app's key of the operation; the row is the claim to it. None on a received PIX. */
+    idempotencyKey: p.text().nullable(),
+    /** SHA-256 of the validated request, to tell a retry from another operation. */
+    fingerprint: p.blob().nullable(),
+    status: p.text(),
+    phase: p.text(),
+    outcome: p.text().nullable(),
+    /** Why it failed: a code of the catalogue, or the provider's reason. */
+    failureCode: p.text().nullable(),
+    amount: p.decimal().precision(15).scale(2),
+    pixKey: p.text().nullable(),
+    description: p.text().nullable(),
+    endToEnd: p.text().nullable(),
+    transactionIdentification: p.text().nullable(),
+    providerTxid: p.text().nullable(),
+    qrCode: p.text().nullable(),
+    copyPaste: p.text().nullable(),
+    /** Until when the process that works on it keeps others from resuming it. */
+    claimedUntil: instant().nullable(),
+    createdAt: instant(),
+    updatedAt: instant(),
+    settledAt: instant().nullable(),
+  },
+  uniques: [
+    {
+      name: 'pix_transactions_idempotency_unique',
+      properties: ['user', 'operation', 'idempotencyKey'],
+    },
+  ],
+  indexes: [
+    {
+      name: 'pix_transactions_end_to_end_unique',
+      expression:
+        'create unique index "pix_transactions_end_to_end_unique" on "pix_transactions" ("end_to_end", "operation") where "end_to_end" is not null',
+    },
+    {
+      name: 'pix_transactions_txid_unique',
+      expression:
+        'create unique index "pix_transactions_txid_unique" on "pix_transactions" ("transaction_identification") where "transaction_identification" is not null',
+    },
+    {
+      name: 'pix_transactions_client_request',
+      expression:
+        'create index "pix_transactions_client_request" on "pix_transactions" ("idempotency_key") where "operation" = \'SEND\'',
+    },
+    {
+      name: 'pix_transactions_provider_txid',
+      expression:
+        'create index "pix_transactions_provider_txid" on "pix_transactions" ("provider_txid") where "provider_txid" is not null',
+    },
+    {
+      name: 'pix_transactions_statement',
+      expression:
+        'create index "pix_transactions_statement" on "pix_transactions" ("user_id", "created_at", "id")',
+    },
+    {
+      name: 'pix_transactions_unsettled',
+      expression:
+        'create index "pix_transactions_unsettled" on "pix_transactions" ("phase", "updated_at") where "status" = \'PROCESSING\'',
+    },
+  ],
+  triggers: [
+    {
+      // COMPLETED and FAILED absorb, whoever writes.
+      name: 'pix_transactions_final_status',
+      timing: 'before',
+      events: ['update'],
+      when: "old.status in ('COMPLETED', 'FAILED') and new.status <> old.status",
+      body: "raise exception 'a final transaction does not change' using errcode = 'check_violation';",
+    },
+  ],
+  checks: [
+    { name: 'pix_transactions_amount_positive', expression: 'amount > 0' },
+    { name: 'pix_transactions_operation_known', expression: oneOf('operation', pixOperations) },
+    { name: 'pix_transactions_outcome_known', expression: oneOf('outcome', pixOutcomes) },
+    { name: 'pix_transactions_status_and_phase', expression: statusAndPhaseAgree() },
+    {
+      name: 'pix_transactions_settled_dated',
+      expression: "(status = 'PROCESSING') = (settled_at is null)",
+    },
+    {
+      name: 'pix_transactions_claim_keyed',
+      expression:
+        "(operation = 'RECEIVED') = (idempotency_key is null) and (operation = 'RECEIVED') = (fingerprint is null)",
+    },
+    {
+      name: 'pix_transactions_paying_resolved',
+      expression:
+        "operation <> 'SEND' or phase in ('RESERVED', 'SETTLED') or end_to_end is not null",
+    },
+    {
+      name: 'pix_transactions_charge_identified',
+      expression: "(operation = 'CHARGE') = (transaction_identification is not null)",
+    },
+  ],
+});

@@ -1,0 +1,37 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import { instant, oneOf } from './columns.ts';
+
+/** A person or company that logs in. E-mails are compared without regard to case. */
+export const User = defineEntity({
+  name: 'User',
+  tableName: 'users',
+  properties: {
+    id: p.integer().primary(),
+    name: p.text(),
+    email: p.text(),
+    /** CPF or CNPJ without punctuation; text, because a CNPJ may hold letters. */
+    document: p.text().nullable(),
+    personType: p.text().nullable(),
+    phone: p.text().nullable(),
+    /** argon2id, in PHC form. */
+    passwordHash: p.text(),
+    status: p.text().default('ACTIVE'),
+    createdAt: instant(),
+    updatedAt: instant(),
+  },
+  indexes: [
+    {
+      name: 'users_email_unique',
+      expression: 'create unique index "users_email_unique" on "users" (lower("email"))',
+    },
+    {
+      name: 'users_document_unique',
+      expression:
+        'create unique index "users_document_unique" on "users" ("document") where "document" is not null',
+    },
+  ],
+  checks: [
+    { name: 'users_person_type_known', expression: oneOf('person_type', ['PF', 'PJ']) },
+    { name: 'users_status_known', expression: oneOf('status', ['ACTIVE', 'DISABLED']) },
+  ],
+});
