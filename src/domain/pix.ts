@@ -15,13 +15,7 @@
 export type PixStatus = 'PROCESSING' | 'COMPLETED' | 'FAILED';
 
 export type PixPhase =
-  | 'RESERVED'
-  | 'RESOLVED'
-  | 'PAYING'
-  | 'ACCEPTED'
-  | 'REJECTED'
-  | 'UNKNOWN'
-  | 'SETTLED';
+  'RESERVED' | 'RESOLVED' | 'PAYING' | 'ACCEPTED' | 'REJECTED' | 'UNKNOWN' | 'SETTLED';
 
 /** What is known of the one provider call that moves the money, told in `Pix-Outcome`. */
 export type PixOutcome = 'accepted' | 'unknown' | 'not_sent' | 'rejected';

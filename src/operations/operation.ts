@@ -67,9 +67,7 @@ export interface TokenOperation<Id extends OperationId> {
 }
 
 export type Operation<Id extends OperationId> =
-  | PublicOperation<Id>
-  | SessionOperation<Id>
-  | TokenOperation<Id>;
+  PublicOperation<Id> | SessionOperation<Id> | TokenOperation<Id>;
 
 /** Every operation of the contract; a missing one does not compile. */
 export type OperationTable = { readonly [Id in OperationId]: Operation<Id> };

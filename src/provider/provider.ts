@@ -127,7 +127,8 @@ export interface ChargeCode {
   readonly providerTxid: string | null;
 }
 
-export type PixKeyType = 'CPF' | 'CNPJ' | 'CELULAR' | 'E_MAIL' | 'EVP_ENDERECO_VIRTUAL_DE_PAGAMENTO';
+export type PixKeyType =
+  'CPF' | 'CNPJ' | 'CELULAR' | 'E_MAIL' | 'EVP_ENDERECO_VIRTUAL_DE_PAGAMENTO';
 
 export interface NewPixKey {
   readonly keyType: PixKeyType;
@@ -156,17 +157,17 @@ export interface Provider {
     options?: CallOptions,
   ): Promise<ProviderStatement>;
 
-  lookUpKey(
-    session: ProviderSession,
-    lookUp: KeyLookUp,
-    options?: CallOptions,
-  ): Promise<KeyOwner>;
+  lookUpKey(session: ProviderSession, lookUp: KeyLookUp, options?: CallOptions): Promise<KeyOwner>;
 
   /**
    * Sends a payment. A {@link ProviderError} with `unknown` means that it may have been executed,
    * whichever attempt that was.
    */
-  pay(session: ProviderSession, order: PaymentOrder, options?: CallOptions): Promise<PaymentReceipt>;
+  pay(
+    session: ProviderSession,
+    order: PaymentOrder,
+    options?: CallOptions,
+  ): Promise<PaymentReceipt>;
 
   createDynamicCharge(
     session: ProviderSession,

@@ -2,6 +2,7 @@
  * Who is calling: the user, the account and the banking session behind an access token, from one
  * indexed read that the session check and the operation share.
  */
+import type { AccountStatus } from '../domain/account.ts';
 
 export interface PrincipalUser {
   readonly id: number;
@@ -18,7 +19,7 @@ export interface PrincipalAccount {
   readonly agency: string | null;
   readonly accountNumber: string | null;
   readonly document: string | null;
-  readonly status: string;
+  readonly status: AccountStatus;
   readonly providerCompanyId: string | null;
   readonly providerClientToken: string | null;
   /** The last balance that the provider told, in centavos, or null when it never did. */

@@ -1,4 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
+import { accountStatuses } from '../../domain/account.ts';
 import { instant, oneOf } from './columns.ts';
 import { User } from './user.ts';
 
@@ -44,7 +45,7 @@ export const Account = defineEntity({
   checks: [
     {
       name: 'accounts_status_known',
-      expression: oneOf('status', ['PENDING', 'ACTIVE', 'REJECTED', 'BLOCKED']),
+      expression: oneOf('status', accountStatuses),
     },
     { name: 'accounts_provider_known', expression: oneOf('provider', ['provider', 'local']) },
     {

@@ -24,8 +24,7 @@ export const Job = defineEntity({
   indexes: [
     {
       name: 'jobs_due',
-      expression:
-        'create index "jobs_due" on "jobs" ("run_at", "id") where "status" = \'queued\'',
+      expression: 'create index "jobs_due" on "jobs" ("run_at", "id") where "status" = \'queued\'',
     },
     {
       name: 'jobs_leases',
@@ -35,7 +34,7 @@ export const Job = defineEntity({
     {
       name: 'jobs_unique_open',
       expression:
-        "create unique index \"jobs_unique_open\" on \"jobs\" (\"unique_key\") where \"unique_key\" is not null and \"status\" in ('queued', 'running')",
+        'create unique index "jobs_unique_open" on "jobs" ("unique_key") where "unique_key" is not null and "status" in (\'queued\', \'running\')',
     },
   ],
   checks: [

@@ -8,7 +8,8 @@ export const OnboardingApplication = defineEntity({
   tableName: 'onboarding_applications',
   properties: {
     id: p.uuid().primary(),
-    user: () => p.manyToOne(User).unique('onboarding_applications_user_unique').deleteRule('restrict'),
+    user: () =>
+      p.manyToOne(User).unique('onboarding_applications_user_unique').deleteRule('restrict'),
     personType: p.text(),
     status: p.text(),
     kycStatus: p.text().nullable(),

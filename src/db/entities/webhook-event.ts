@@ -21,7 +21,7 @@ export const WebhookEvent = defineEntity({
     {
       name: 'webhook_events_waiting',
       expression:
-        "create index \"webhook_events_waiting\" on \"webhook_events\" (\"received_at\") where \"status\" in ('received', 'parked')",
+        'create index "webhook_events_waiting" on "webhook_events" ("received_at") where "status" in (\'received\', \'parked\')',
     },
   ],
   checks: [

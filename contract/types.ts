@@ -1,0 +1,700 @@
+/**
+ * The types of the contract's requests and answers.
+ * Made from contract/openapi.yaml by `node contract/generate-types.ts`; do not edit.
+ */
+
+/** A text for a person. */
+export interface Message {
+  message: string;
+}
+
+/** What is wrong with the request, all of it at once. */
+export interface ValidationError {
+  message: string;
+  errors: Record<string, string[]>;
+}
+
+/**
+ * Why a request that needs the provider failed.
+ *
+ * - `PROVIDER_UNAVAILABLE`: it could not be reached and nothing was done. Try again later; with the
+ *   same `Idempotency-Key` or a new one, both are safe.
+ * - `PROVIDER_TIMEOUT`: it did not answer in time. A send did not move money; before a PIX key is
+ *   created or deleted again, list the keys.
+ * - `PROVIDER_REJECTED`: it refused. Do not repeat unchanged.
+ * - `PIX_KEY_NOT_FOUND`: nobody has this PIX key. Ask the person to check it; wrong keys use up a
+ *   small allowance of look-ups.
+ * - `INSUFFICIENT_FUNDS`: the balance is too low.
+ * - `PROVIDER_RATE_LIMITED`: too many look-ups for this payer. Wait a minute or more.
+ * - `PROVIDER_INVALID_RESPONSE`: its answer could not be read. Try again later; report it if it
+ *   persists.
+ */
+export type ProviderErrorCode =
+  | 'PROVIDER_UNAVAILABLE'
+  | 'PROVIDER_TIMEOUT'
+  | 'PROVIDER_REJECTED'
+  | 'PIX_KEY_NOT_FOUND'
+  | 'INSUFFICIENT_FUNDS'
+  | 'PROVIDER_RATE_LIMITED'
+  | 'PROVIDER_INVALID_RESPONSE';
+
+/** A failure of the provider. Decide on `code`; its own text is never in `message`. */
+export interface CodedError {
+  code: ProviderErrorCode;
+  message: string;
+}
+
+/** The operation is reserved and does not exist in this version. */
+export interface NotImplementedError {
+  code: 'NOT_IMPLEMENTED';
+  message: string;
+}
+
+/** The credentials of a user. */
+export interface LoginRequest {
+  email: string;
+  password: string;
+}
+
+/** The service's access token. */
+export interface LoginReply {
+  access_token: string;
+  token_type: 'Bearer';
+}
+
+/** The logged-in user. */
+export interface User {
+  id: number;
+  name: string;
+  email: string;
+  document: string | null;
+  person_type: string | null;
+}
+
+/** The state of an account. Only an `ACTIVE` one is ready for use. */
+export type AccountStatus = 'PENDING' | 'ACTIVE' | 'REJECTED' | 'BLOCKED';
+
+/** The user's bank account. */
+export interface Account {
+  id: number;
+  provider: string;
+  agency: string | null;
+  account_number: string | null;
+  status: AccountStatus;
+  provider_company_id: string | null;
+  provider_client_token: string | null;
+}
+
+/** The user and the account; the account is null until there is one. */
+export interface Me {
+  user: User;
+  account: Account | null;
+}
+
+/** The balance in reais, and where it was read. */
+export interface Balance {
+  balance: number;
+  source: 'provider' | 'local';
+}
+
+/** The state of a PIX. `COMPLETED` and `FAILED` are final. */
+export type PixStatus = 'PROCESSING' | 'COMPLETED' | 'FAILED';
+
+/** A transaction that this service knows. */
+export interface StatementItem {
+  id: string;
+  type: 'PIX_SEND' | 'PIX_CHARGE' | 'PIX_RECEIVED';
+  amount: number;
+  status: PixStatus;
+  pix_key: string | null;
+  provider_txid: string | null;
+  created_at: string;
+}
+
+/** An item of the provider's statement, passed on as it comes. */
+export type RemoteStatementItem = Record<string, unknown>;
+
+/** The statement of a period, in two lists that may overlap. */
+export interface Statement {
+  items: { local: StatementItem[]; remote: RemoteStatementItem[] };
+}
+
+/** A payment to a PIX key. */
+export interface SendPixRequest {
+  pix_key: string;
+  amount: number;
+  description?: string | undefined;
+}
+
+/** A sent PIX. */
+export interface PixTransaction {
+  transaction_id: string;
+  status: PixStatus;
+  end_to_end?: string | undefined;
+}
+
+/** `dynamic`: an amount that expires. `static`: a fixed amount without an end. */
+export type ChargeType = 'dynamic' | 'static';
+
+/** A named text that the payer sees with the charge. */
+export interface AdditionalDatum {
+  name: string;
+  value: string;
+}
+
+/** A charge and what its QR code shows. */
+export interface ChargeRequest {
+  type: ChargeType;
+  amount: number;
+  description?: string | undefined;
+  key?: string | undefined;
+  receiver_name?: string | undefined;
+  city?: string | undefined;
+  zipcode?: string | undefined;
+  expiration_qr?: number | undefined;
+  payer_name?: string | undefined;
+  payer_cpf?: string | undefined;
+  reusable?: boolean | undefined;
+  code_category?: string | undefined;
+  additional_data?: AdditionalDatum[] | undefined;
+}
+
+/** A charge and its QR code. */
+export interface Charge {
+  transaction_id: string;
+  status: PixStatus;
+  qr_code?: string | undefined;
+  copy_paste?: string | undefined;
+}
+
+/** A PIX as the service knows it; `qr_code` and `copy_paste` only for charges, when stored. */
+export interface PixTransactionView {
+  transaction_id: string;
+  status: PixStatus;
+  qr_code?: string | undefined;
+  copy_paste?: string | undefined;
+}
+
+/** The type of a PIX key: tax id, phone, e-mail, or random. */
+export type PixKeyType =
+  'CPF' | 'CNPJ' | 'CELULAR' | 'E_MAIL' | 'EVP_ENDERECO_VIRTUAL_DE_PAGAMENTO';
+
+/** The key to create. */
+export interface CreatePixKeyRequest {
+  key_type: PixKeyType;
+  email?: string | undefined;
+}
+
+/** The key to remove. */
+export interface DeletePixKeyRequest {
+  key: string;
+}
+
+/** The provider's payload about PIX keys. */
+export interface PixKeysReply {
+  data: Record<string, unknown>;
+}
+
+/** The person who opens an account. */
+export interface StartOnboardingRequest {
+  name: string;
+  email: string;
+  password: string;
+  password_confirmation: string;
+  document: string;
+  phone: string;
+}
+
+/** The person who opens an account, and the address when it is known. */
+export interface RegisterPfRequest {
+  name: string;
+  email: string;
+  password: string;
+  password_confirmation: string;
+  document: string;
+  phone: string;
+  address?: OnboardingAddress | undefined;
+}
+
+/** What the single-request registration made. */
+export interface RegisterPfReply {
+  user_id: number;
+  account_id: number | null;
+  onboarding_id: string;
+  pessoa_fisica_id: string | null;
+  message: string;
+  onboarding: OnboardingApplication;
+}
+
+/** The company that would open an account, and the person who answers for it. */
+export interface RegisterPjRequest {
+  name: string;
+  company_name: string;
+  email: string;
+  password: string;
+  password_confirmation: string;
+  document: string;
+  phone: string;
+}
+
+/** The state of an application. `APPROVED` and `REJECTED` are final. */
+export type OnboardingStatus = 'IN_PROGRESS' | 'UNDER_ANALYSIS' | 'APPROVED' | 'REJECTED';
+
+/** One step of an application. */
+export interface OnboardingStep {
+  name:
+    | 'registration'
+    | 'address'
+    | 'documents'
+    | 'proposal'
+    | 'electronic_validation'
+    | 'electronic_validation_confirm'
+    | 'prova_vida'
+    | 'kyc'
+    | 'account';
+  status: 'pending' | 'queued' | 'done' | 'failed' | 'not_required';
+  attempts: number;
+  updated_at: string | null;
+  error: string | null;
+}
+
+/** An individual's application for an account. */
+export interface OnboardingApplication {
+  id: string;
+  user_id: number;
+  person_type: string;
+  status: OnboardingStatus;
+  name: string;
+  email: string;
+  document: string;
+  phone: string;
+  provider: {
+    pessoa_fisica_id: string | null;
+    client_token: string | null;
+    agency: string | null;
+    account_number: string | null;
+  };
+  prova_vida: { session_id: string | null; url_iframe: string | null };
+  kyc_status: 'PENDING' | 'APPROVED' | 'REJECTED' | null;
+  conta_bancaria_criada: boolean;
+  steps: OnboardingStep[];
+}
+
+/** An address in Brazil. */
+export interface OnboardingAddress {
+  cep: string;
+  logradouro: string;
+  numero: string;
+  complemento?: string | null | undefined;
+  bairro: string;
+  cidade: string;
+  estado: string;
+}
+
+/** What is known of a CEP. Other fields may be present. */
+export interface CepAddress {
+  cep?: string | null | undefined;
+  logradouro?: string | null | undefined;
+  bairro?: string | null | undefined;
+  cidade?: string | null | undefined;
+  estado?: string | null | undefined;
+  [name: string]: unknown;
+}
+
+/** The answer of a CEP look-up. */
+export interface CepReply {
+  cep: CepAddress;
+}
+
+/** One document of the person. */
+export interface SubmitDocumentRequest {
+  tipo_documento: number;
+  arquivo: unknown;
+}
+
+/** The product asked for. */
+export interface ProposalRequest {
+  tipo?: string | undefined;
+  observacoes?: string | undefined;
+  valor_solicitado?: number | undefined;
+}
+
+/** The kind of validation. */
+export interface ElectronicValidationRequest {
+  tipo?: number | undefined;
+}
+
+/** The code that the person received. */
+export interface ConfirmElectronicValidationRequest {
+  codigo?: string | undefined;
+  tipo?: number | undefined;
+}
+
+/** A step was taken; the application shows how far it is. */
+export interface StepAccepted {
+  message: string;
+  application: OnboardingApplication;
+}
+
+/** The proof-of-life session. */
+export interface ProvaVidaReply {
+  application: OnboardingApplication;
+  url_iframe: string;
+}
+
+/** The application with its refreshed KYC status. */
+export interface KycReply {
+  application: OnboardingApplication;
+}
+
+/** An event of the provider, or a batch, in any shape. */
+export type ProviderEvent = Record<string, unknown> | unknown[];
+
+/** The proof that an event is stored. */
+export interface WebhookReceipt {
+  message: string;
+  event_id: string;
+  duplicate: boolean;
+}
+
+/** What each operation takes and answers, by operationId. */
+export interface Operations {
+  /** Log in and get an access token. */
+  login: {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: LoginRequest;
+    replies: {
+      200: LoginReply;
+      400: Message;
+      413: Message;
+      415: Message;
+      422: ValidationError;
+      429: Message;
+      502: CodedError;
+      503: Message;
+    };
+  };
+  /** Log out and end the banking session. */
+  logout: {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: undefined;
+    replies: { 200: Message; 401: Message; 503: Message };
+  };
+  /** The user and the account. */
+  getMe: {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: undefined;
+    replies: { 200: Me; 401: Message; 503: Message };
+  };
+  /** The account's balance. */
+  getBalance: {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: undefined;
+    replies: { 200: Balance; 401: Message; 404: Message; 503: Message };
+  };
+  /** The account's statement. */
+  getStatement: {
+    path: Record<string, never>;
+    query: { start_date?: string | undefined; end_date?: string | undefined };
+    headers: Record<string, never>;
+    body: undefined;
+    replies: { 200: Statement; 401: Message; 422: ValidationError; 503: Message };
+  };
+  /** Register an individual in one request. */
+  registerPf: {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: RegisterPfRequest;
+    replies: {
+      201: RegisterPfReply;
+      400: Message;
+      413: Message;
+      415: Message;
+      422: ValidationError;
+      429: Message;
+      503: Message;
+    };
+  };
+  /** Register a company (not implemented). */
+  registerPj: {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: RegisterPjRequest;
+    replies: {
+      400: Message;
+      413: Message;
+      415: Message;
+      422: ValidationError;
+      429: Message;
+      501: NotImplementedError;
+      503: Message;
+    };
+  };
+  /** Send a PIX. */
+  sendPix: {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: { 'Idempotency-Key': string };
+    body: SendPixRequest;
+    replies: {
+      200: PixTransaction;
+      400: Message;
+      401: Message;
+      413: Message;
+      415: Message;
+      422: ValidationError;
+      502: CodedError;
+      503: Message;
+    };
+  };
+  /** Charge by PIX with a QR code. */
+  createCharge: {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: { 'Idempotency-Key': string };
+    body: ChargeRequest;
+    replies: {
+      200: Charge;
+      400: Message;
+      401: Message;
+      413: Message;
+      415: Message;
+      422: ValidationError;
+      502: CodedError;
+      503: Message;
+    };
+  };
+  /** Follow a PIX. */
+  getPixTransaction: {
+    path: { transactionId: string };
+    query: Record<string, never>;
+    headers: { 'If-None-Match'?: string | undefined; Prefer?: string | undefined };
+    body: undefined;
+    replies: { 200: PixTransactionView; 304: undefined; 401: Message; 404: Message; 503: Message };
+  };
+  /** List the account's PIX keys. */
+  listPixKeys: {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: undefined;
+    replies: {
+      200: PixKeysReply;
+      401: Message;
+      422: ValidationError;
+      502: CodedError;
+      503: Message;
+    };
+  };
+  /** Create a PIX key. */
+  createPixKey: {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: CreatePixKeyRequest;
+    replies: {
+      201: PixKeysReply;
+      400: Message;
+      401: Message;
+      413: Message;
+      415: Message;
+      422: ValidationError;
+      502: CodedError;
+      503: Message;
+    };
+  };
+  /** Delete a PIX key. */
+  deletePixKey: {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: DeletePixKeyRequest;
+    replies: {
+      200: PixKeysReply;
+      400: Message;
+      401: Message;
+      413: Message;
+      415: Message;
+      422: ValidationError;
+      502: CodedError;
+      503: Message;
+    };
+  };
+  /** Start an individual's onboarding. */
+  startOnboarding: {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: StartOnboardingRequest;
+    replies: {
+      201: OnboardingApplication;
+      400: Message;
+      413: Message;
+      415: Message;
+      422: ValidationError;
+      429: Message;
+      503: Message;
+    };
+  };
+  /** Look up a postal code. */
+  lookUpCep: {
+    path: { cep: string };
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: undefined;
+    replies: { 200: CepReply; 422: ValidationError; 502: CodedError; 503: Message };
+  };
+  /** The application as it stands. */
+  getOnboarding: {
+    path: { applicationId: string };
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: undefined;
+    replies: { 200: OnboardingApplication; 404: Message; 429: Message; 503: Message };
+  };
+  /** Give the address. */
+  submitAddress: {
+    path: { applicationId: string };
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: OnboardingAddress;
+    replies: {
+      201: OnboardingApplication;
+      400: Message;
+      404: Message;
+      413: Message;
+      415: Message;
+      422: ValidationError;
+      429: Message;
+      503: Message;
+    };
+  };
+  /** Upload one document. */
+  submitDocument: {
+    path: { applicationId: string };
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: SubmitDocumentRequest;
+    replies: {
+      201: OnboardingApplication;
+      400: Message;
+      404: Message;
+      413: Message;
+      415: Message;
+      422: ValidationError;
+      429: Message;
+      503: Message;
+    };
+  };
+  /** Ask for the account. */
+  submitProposal: {
+    path: { applicationId: string };
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: ProposalRequest | undefined;
+    replies: {
+      202: StepAccepted;
+      400: Message;
+      404: Message;
+      413: Message;
+      415: Message;
+      422: ValidationError;
+      429: Message;
+      503: Message;
+    };
+  };
+  /** Ask for the validation code. */
+  requestElectronicValidation: {
+    path: { applicationId: string };
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: ElectronicValidationRequest | undefined;
+    replies: {
+      202: StepAccepted;
+      400: Message;
+      404: Message;
+      413: Message;
+      415: Message;
+      422: ValidationError;
+      429: Message;
+      503: Message;
+    };
+  };
+  /** Confirm the validation code. */
+  confirmElectronicValidation: {
+    path: { applicationId: string };
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: ConfirmElectronicValidationRequest | undefined;
+    replies: {
+      202: StepAccepted;
+      400: Message;
+      404: Message;
+      413: Message;
+      415: Message;
+      422: ValidationError;
+      429: Message;
+      503: Message;
+    };
+  };
+  /** Start the proof of life. */
+  startProvaVida: {
+    path: { applicationId: string };
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: undefined;
+    replies: {
+      202: ProvaVidaReply;
+      404: Message;
+      422: ValidationError;
+      429: Message;
+      502: CodedError;
+      503: Message;
+    };
+  };
+  /** Refresh the KYC decision. */
+  getKyc: {
+    path: { applicationId: string };
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: undefined;
+    replies: { 200: KycReply; 404: Message; 429: Message; 503: Message };
+  };
+  /** Try again what is not done. */
+  syncOnboarding: {
+    path: { applicationId: string };
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: undefined;
+    replies: { 202: StepAccepted; 404: Message; 422: ValidationError; 429: Message; 503: Message };
+  };
+  /** Take in a provider's event. */
+  receiveProviderWebhook: {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: ProviderEvent;
+    replies: {
+      200: WebhookReceipt;
+      400: Message;
+      401: Message;
+      413: Message;
+      415: Message;
+      422: ValidationError;
+      503: Message;
+    };
+  };
+}
+
+/** The name of an operation of the contract. */
+export type OperationId = keyof Operations;

@@ -1,0 +1,84 @@
+/** The provider that the configuration asks for, with what wraps it. */
+import { join } from 'node:path';
+import type { Clock } from './clock.ts';
+import type { Config } from './config.ts';
+import type { Log } from './log.ts';
+import { breakerStates, type Metrics } from './metrics.ts';
+import type { Provider } from './provider/provider.ts';
+import { withResilience, type ProviderObservation } from './provider/resilience.ts';
+import { createBank, type Bank } from './provider/stub/bank.ts';
+import { createStubProvider } from './provider/stub/index.ts';
+import { openJournal } from './provider/stub/journal.ts';
+import { withTokens } from './provider/tokens.ts';
+
+export interface ProviderOptions {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly shutdown: AbortSignal;
+  /** Where the simulated bank posts its webhooks; it posts them again when this rejects. */
+  deliver(payload: Buffer): Promise<void>;
+}
+
+export interface ComposedProvider {
+  readonly provider: Provider;
+  /** The simulated bank, in stub mode. */
+  readonly bank: Bank | null;
+  close(): Promise<void>;
+}
+
+/** @throws Error when the configuration asks for a provider that this version does not have. */
+export async function composeProvider(options: ProviderOptions): Promise<ComposedProvider> {
+  const { config } = options;
+  if (!config.provider.stub) {
+    throw new Error('PROVIDER_STUB=false: this version speaks to the simulated bank only');
+  }
+  const bank = await openBank(options);
+  return {
+    provider: wrapped(createStubProvider(bank), options),
+    bank,
+    close: () => bank.close(),
+  };
+}
+
+/** In `local` the simulated bank outlives the service, as a real one does; in tests it does not. */
+async function openBank({ config, clock, log, deliver }: ProviderOptions): Promise<Bank> {
+  const journalPath = join(config.dataDir, 'simulated-bank.jsonl');
+  return createBank({
+    clock,
+    ispb: config.provider.ispb,
+    settleMs: config.stubSettleMs,
+    notify: deliver,
+    ...(config.appEnv !== 'test' && { journal: await openJournal(journalPath) }),
+    onFault: (error) => log.error({ error }, 'the simulated bank has a fault'),
+  });
+}
+
+function wrapped(provider: Provider, options: ProviderOptions): Provider {
+  const { config, clock, metrics, log, shutdown } = options;
+  const resilient = withResilience(provider, {
+    clock,
+    timeoutMs: config.provider.timeoutMs,
+    retries: config.provider.retries,
+    shutdown,
+    onAttempt(observation) {
+      const { method, statusClass, durationMs } = observation;
+      metrics.providerCalls.observe({ method, status_class: statusClass }, durationMs / 1_000);
+      metrics.breakerState.set(breakerStates[resilient.breakerState()]);
+    },
+    onCall: (observation) => logCall(log, observation),
+  });
+  return withTokens(resilient.provider);
+}
+
+function logCall(log: Log, observation: ProviderObservation): void {
+  const { defect, ...facts } = observation;
+  if (defect !== null && defect !== undefined) {
+    log.error({ ...facts, error: defect }, 'the provider layer has a defect');
+  } else if (facts.outcome === 'accepted') {
+    log.debug(facts, 'provider call');
+  } else {
+    log.warn(facts, 'provider call failed');
+  }
+}

@@ -1,0 +1,291 @@
+/**
+ * Every setting: what it means, what it must be, its default and where it is required. This is the
+ * one list of them; `config.ts` validates against it, and tests hold `.env.example` and the README
+ * to it.
+ */
+import type { Format } from './config-formats.ts';
+
+export const appEnvs = ['local', 'test', 'staging', 'production'] as const;
+
+export type AppEnv = (typeof appEnvs)[number];
+
+export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
+export type LogLevel = (typeof logLevels)[number];
+
+/** The settings after conversion and defaults; what may be unset is optional. */
+export interface Values {
+  APP_ENV: AppEnv;
+  HOST: string;
+  PORT: number;
+  DATABASE_URL?: string;
+  DATA_DIR: string;
+  PROVIDER_STUB: boolean;
+  PROVIDER_BASE_URL?: string;
+  PROVIDER_EMAIL?: string;
+  PROVIDER_PASSWORD?: string;
+  PROVIDER_ISPB: string;
+  PROVIDER_TIMEOUT_MS: number;
+  PROVIDER_RETRIES: number;
+  STUB_SETTLE_MS: number;
+  WEBHOOK_SECRET?: string;
+  ONBOARDING_LOCAL_ONLY: boolean;
+  JWT_ISSUER: string;
+  JWT_AUDIENCE: string;
+  JWT_PRIVATE_KEY?: string;
+  JWT_PRIVATE_KEY_FILE?: string;
+  JWT_PUBLIC_KEYS?: string;
+  JWT_PUBLIC_KEYS_FILE?: string;
+  JWT_TTL_SECONDS: number;
+  ENCRYPTION_KEY?: string;
+  UPLOAD_MAX_BYTES: number;
+  THROTTLE_LOGIN_PER_MINUTE: number;
+  THROTTLE_ADDRESS_PER_MINUTE: number;
+  TRUST_PROXY_HOPS: number;
+  JOBS: 'inline' | 'off';
+  METRICS_PORT?: number;
+  LOG_LEVEL: LogLevel;
+}
+
+export type SettingName = keyof Values;
+
+type Value = string | number | boolean;
+
+export interface SettingEntry {
+  readonly meaning: string;
+  /** Ends the sentence "must be …". */
+  readonly expected: string;
+  /** JSON Schema of the converted value. */
+  readonly schema: Readonly<Record<string, unknown>> & {
+    readonly type: 'string' | 'integer' | 'boolean';
+  };
+  readonly default?: Value;
+  /** The default where it depends on the environment. */
+  readonly defaultIn?: Readonly<Partial<Record<AppEnv, Value>>>;
+  readonly requiredIn?: readonly AppEnv[];
+  /** The setting that names a file with this one's value. */
+  readonly orFile?: SettingName;
+}
+
+const deployed = ['staging', 'production'] as const satisfies AppEnv[];
+
+const text = { type: 'string', minLength: 1, maxLength: 1024 } as const;
+
+const flag = { schema: { type: 'boolean' }, expected: '`true` or `false`' } as const;
+
+function integer(
+  minimum: number,
+  maximum: number,
+): { schema: { type: 'integer'; minimum: number; maximum: number }; expected: string } {
+  const expected = `an integer from ${minimum} to ${maximum}`;
+  return { schema: { type: 'integer', minimum, maximum }, expected };
+}
+
+function oneOf(words: readonly string[]): {
+  schema: { type: 'string'; enum: readonly string[] };
+  expected: string;
+} {
+  return { schema: { type: 'string', enum: words }, expected: `one of ${words.join(', ')}` };
+}
+
+function formatted(format: Format): { type: 'string'; format: string } {
+  return { type: 'string', format };
+}
+
+export const entries = {
+  APP_ENV: {
+    meaning: 'where the service runs: local, test, staging or production',
+    ...oneOf(appEnvs),
+    default: 'local',
+  },
+  HOST: {
+    meaning: 'listening address',
+    expected: 'a host name or an address',
+    schema: { ...text, pattern: '^[^\\s/]+$' },
+    default: '127.0.0.1',
+  },
+  PORT: {
+    meaning: 'listening port; 0 takes any free one',
+    ...integer(0, 65_535),
+    default: 3000,
+  },
+  DATABASE_URL: {
+    meaning: 'PostgreSQL; unset: the embedded database in DATA_DIR, in local and test only',
+    expected: 'a postgres:// or postgresql:// address',
+    schema: formatted('postgres-url'),
+    requiredIn: deployed,
+  },
+  DATA_DIR: {
+    meaning: 'folder of the embedded database and of generated local keys',
+    expected: 'a folder',
+    schema: text,
+    default: '.data',
+  },
+  PROVIDER_STUB: {
+    meaning: 'simulate the provider; `true` in production refuses to start',
+    ...flag,
+    defaultIn: { local: true, test: true },
+    requiredIn: deployed,
+  },
+  PROVIDER_BASE_URL: {
+    meaning: "the provider's address; required when PROVIDER_STUB is false",
+    expected: 'an http:// or https:// address without user, query or fragment',
+    schema: formatted('base-url'),
+  },
+  PROVIDER_EMAIL: {
+    meaning: 'login of the development user; for development and direct tests only',
+    expected: 'an e-mail address',
+    schema: { ...text, pattern: '^[^\\s@]+@[^\\s@]+$' },
+    defaultIn: { local: 'dev@ponte.test' },
+  },
+  PROVIDER_PASSWORD: {
+    meaning: 'password of the development user; for development and direct tests only',
+    expected: '8 to 128 characters',
+    schema: { type: 'string', minLength: 8, maxLength: 128 },
+    defaultIn: { local: 'ponte-dev-password' },
+  },
+  PROVIDER_ISPB: {
+    meaning: 'institution identifier for listing and deleting PIX keys',
+    expected: '8 characters from 0-9 and A-Z',
+    schema: { type: 'string', pattern: '^[0-9A-Z]{8}$' },
+    default: '11165756',
+  },
+  PROVIDER_TIMEOUT_MS: {
+    meaning: 'time-out of one attempt at a provider call, in milliseconds',
+    ...integer(1, 120_000),
+    default: 5000,
+  },
+  PROVIDER_RETRIES: {
+    meaning: 'further attempts after the first one',
+    ...integer(0, 10),
+    default: 2,
+  },
+  STUB_SETTLE_MS: {
+    meaning: "how long after accepting a payment the stub's bank posts its webhook; 0: never",
+    ...integer(0, 3_600_000),
+    defaultIn: { local: 1500, test: 0, staging: 0, production: 0 },
+  },
+  WEBHOOK_SECRET: {
+    meaning: 'compared only when set; two, separated by a comma, are both accepted to rotate',
+    expected: 'one secret of visible ASCII, or two separated by a comma',
+    schema: formatted('webhook-secrets'),
+    requiredIn: ['production'],
+  },
+  ONBOARDING_LOCAL_ONLY: {
+    meaning: 'onboarding runs only locally, without the provider',
+    ...flag,
+    defaultIn: { local: true, test: true, staging: false, production: false },
+  },
+  JWT_ISSUER: {
+    meaning: 'issuer of the access tokens',
+    expected: 'a text of at most 1024 characters',
+    schema: text,
+    default: 'ponte',
+  },
+  JWT_AUDIENCE: {
+    meaning: 'audience of the access tokens',
+    expected: 'a text of at most 1024 characters',
+    schema: text,
+    default: 'ponte-app',
+  },
+  JWT_PRIVATE_KEY: {
+    meaning: 'PEM that signs access tokens; generated into DATA_DIR in local and test',
+    expected:
+      'an RSA private key of at least 2048 bits, as PEM without a pass phrase ' +
+      '(or JWT_PRIVATE_KEY_FILE names its file)',
+    schema: formatted('rsa-private-key'),
+    requiredIn: deployed,
+    orFile: 'JWT_PRIVATE_KEY_FILE',
+  },
+  JWT_PRIVATE_KEY_FILE: {
+    meaning: 'a file with the value of JWT_PRIVATE_KEY, instead of it',
+    expected: 'a path',
+    schema: text,
+  },
+  JWT_PUBLIC_KEYS: {
+    meaning: 'PEMs that verify access tokens, one after the other, to rotate; chosen by kid',
+    expected:
+      'RSA public keys of at least 2048 bits, as PEM, one after the other ' +
+      '(or JWT_PUBLIC_KEYS_FILE names their file)',
+    schema: formatted('rsa-public-keys'),
+    requiredIn: deployed,
+    orFile: 'JWT_PUBLIC_KEYS_FILE',
+  },
+  JWT_PUBLIC_KEYS_FILE: {
+    meaning: 'a file with the value of JWT_PUBLIC_KEYS, instead of it',
+    expected: 'a path',
+    schema: text,
+  },
+  JWT_TTL_SECONDS: {
+    meaning: 'lifetime of an access token, in seconds',
+    ...integer(1, 2_592_000),
+    default: 3600,
+  },
+  ENCRYPTION_KEY: {
+    meaning: 'seals provider tokens and documents at rest; generated in local and test',
+    expected: '32 bytes in base64 (`openssl rand -base64 32`)',
+    schema: formatted('key-of-32-bytes'),
+    requiredIn: deployed,
+  },
+  UPLOAD_MAX_BYTES: {
+    meaning: 'largest onboarding document, in bytes',
+    ...integer(1, 104_857_600),
+    default: 10_485_760,
+  },
+  THROTTLE_LOGIN_PER_MINUTE: {
+    meaning: 'failed logins per e-mail and minute; 0 lifts it (refused in production)',
+    ...integer(0, 1_000_000),
+    default: 5,
+  },
+  THROTTLE_ADDRESS_PER_MINUTE: {
+    meaning: 'attempts per client address and minute; 0 lifts it (refused in production)',
+    ...integer(0, 1_000_000),
+    default: 30,
+  },
+  TRUST_PROXY_HOPS: {
+    meaning: "how many proxies to trust for the client's address",
+    ...integer(0, 16),
+    default: 0,
+  },
+  JOBS: {
+    meaning: 'where jobs run; inline: the server also runs the job loop; off: `ponte worker` does',
+    ...oneOf(['inline', 'off']),
+    default: 'inline',
+  },
+  METRICS_PORT: {
+    meaning: 'a port of its own for /metrics; unset: on PORT, to loopback only',
+    ...integer(0, 65_535),
+  },
+  LOG_LEVEL: {
+    meaning: 'what is logged: fatal, error, warn, info, debug, trace or silent',
+    ...oneOf(logLevels),
+    default: 'info',
+  },
+} as const satisfies Record<SettingName, SettingEntry>;
+
+/** One line of the list of settings, as the README and `.env.example` show it. */
+export interface Setting {
+  readonly name: string;
+  /** The default in words: `3000`, `1500 in local; 0 in test`, `unset`. */
+  readonly default: string;
+  readonly meaning: string;
+}
+
+export const settingNames = Object.keys(entries) as SettingName[];
+
+/** Every setting that the service knows, in the order of the README's table. */
+export const settings: readonly Setting[] = settingNames.map((name) => ({
+  name,
+  default: describeDefault(entries[name]),
+  meaning: entries[name].meaning,
+}));
+
+function describeDefault(entry: SettingEntry): string {
+  if (entry.default !== undefined) return String(entry.default);
+  const defaults = Object.entries(entry.defaultIn ?? {});
+  const parts = [...Map.groupBy(defaults, ([, value]) => String(value))].map(
+    ([value, pairs]) => `${value} in ${pairs.map(([appEnv]) => appEnv).join(', ')}`,
+  );
+  if (entry.requiredIn) parts.push(`required in ${entry.requiredIn.join(', ')}`);
+  return parts.join('; ') || 'unset';
+}

@@ -1,0 +1,43 @@
+import type { Statement } from '../database.ts';
+
+/**
+ * Renews the one active session of a user, or opens it.
+ * Parameters: new id, user id, sealed token, token's end, now. Answers the session's id.
+ */
+export const renewSession: Statement = {
+  name: 'renew-session',
+  text: `
+    insert into banking_sessions
+           (id, user_id, status, sealed_token, token_expires_at, created_at, renewed_at)
+    values ($1, $2, 'ACTIVE', $3, $4, $5, $5)
+        on conflict (user_id) where status = 'ACTIVE'
+        do update set sealed_token = excluded.sealed_token,
+                      token_expires_at = excluded.token_expires_at,
+                      renewed_at = excluded.renewed_at
+    returning id`,
+};
+
+/** Ends a session and destroys its token. Parameters: session id, user id, now. */
+export const endSession: Statement = {
+  name: 'end-session',
+  text: `
+    update banking_sessions set status = 'ENDED', sealed_token = null, ended_at = $3
+     where id = $1 and user_id = $2 and status = 'ACTIVE'`,
+};
+
+/**
+ * Marks a session expired, unless its token has been renewed since.
+ * Parameters: session id, the sealed token that was refused, now.
+ */
+export const expireSession: Statement = {
+  name: 'expire-session',
+  text: `
+    update banking_sessions set status = 'EXPIRED', sealed_token = null, ended_at = $3
+     where id = $1 and status = 'ACTIVE' and sealed_token = $2`,
+};
+
+/** The sealed token of an active session. Parameters: session id. */
+export const sealedToken: Statement = {
+  name: 'sealed-token',
+  text: `select sealed_token from banking_sessions where id = $1 and status = 'ACTIVE'`,
+};

@@ -1,0 +1,41 @@
+import type { AccountStatus } from '../../domain/account.ts';
+import type { Statement } from '../database.ts';
+
+export interface PrincipalRow {
+  readonly session_id: string;
+  readonly sealed_token: Buffer;
+  readonly user_id: number;
+  readonly name: string;
+  readonly email: string;
+  readonly user_document: string | null;
+  readonly person_type: string | null;
+  readonly phone: string | null;
+  readonly account_id: number | null;
+  readonly provider: string;
+  readonly agency: string | null;
+  readonly account_number: string | null;
+  readonly account_document: string | null;
+  readonly account_status: AccountStatus;
+  readonly provider_company_id: string | null;
+  readonly provider_client_token: string | null;
+  readonly balance: string | null;
+}
+
+/**
+ * The active banking session of a token with its user and account, in one indexed read.
+ * Parameters: session id, user id, now.
+ */
+export const findPrincipal: Statement = {
+  name: 'find-principal',
+  text: `
+    select s.id as session_id, s.sealed_token,
+           u.id as user_id, u.name, u.email, u.document as user_document, u.person_type, u.phone,
+           a.id as account_id, a.provider, a.agency, a.account_number,
+           a.document as account_document, a.status as account_status,
+           a.provider_company_id, a.provider_client_token, a.balance
+      from banking_sessions s
+      join users u on u.id = s.user_id
+      left join accounts a on a.user_id = u.id
+     where s.id = $1 and s.user_id = $2 and s.status = 'ACTIVE' and u.status = 'ACTIVE'
+       and (s.token_expires_at is null or s.token_expires_at > $3)`,
+};

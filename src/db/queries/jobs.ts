@@ -1,0 +1,80 @@
+import type { Statement } from '../database.ts';
+
+export interface JobRow {
+  readonly id: string;
+  readonly kind: string;
+  readonly payload: Record<string, unknown>;
+  readonly attempts: number;
+}
+
+/**
+ * Claims due jobs under a lease; jobs that another process is claiming are passed over.
+ * Parameters: worker, leased until, now, limit.
+ */
+export const claimJobs: Statement = {
+  name: 'jobs-claim',
+  text: `
+    update jobs set status = 'running', leased_by = $1, leased_until = $2, attempts = attempts + 1
+     where id in (select id from jobs where status = 'queued' and run_at <= $3
+                   order by run_at, id limit $4 for update skip locked)
+    returning id, kind, payload, attempts`,
+};
+
+/**
+ * Puts the jobs of dead processes back: their lease has run out. Parameters: now.
+ */
+export const releaseLapsed: Statement = {
+  name: 'jobs-release-lapsed',
+  text: `
+    update jobs set status = 'queued', leased_by = null, leased_until = null
+     where id in (select id from jobs where status = 'running' and leased_until < $1
+                   order by id for update skip locked)
+    returning id`,
+};
+
+/** Renews the leases of a living process. Parameters: worker, leased until, job ids. */
+export const renewLeases: Statement = {
+  name: 'jobs-renew',
+  text: `
+    update jobs set leased_until = $2
+     where leased_by = $1 and status = 'running' and id = any($3::bigint[])`,
+};
+
+/** Ends a job, if its lease is still ours. Parameters: id, worker, status, error, now. */
+export const finishJob: Statement = {
+  name: 'jobs-finish',
+  text: `
+    update jobs set status = $3, last_error = $4, finished_at = $5,
+                    leased_by = null, leased_until = null
+     where id = $1 and leased_by = $2 and status = 'running'`,
+};
+
+/**
+ * Puts a job back for later, if its lease is still ours.
+ * Parameters: id, worker, run at, attempts so far, error.
+ */
+export const requeueJob: Statement = {
+  name: 'jobs-requeue',
+  text: `
+    update jobs set status = 'queued', run_at = $3, attempts = $4, last_error = $5,
+                    leased_by = null, leased_until = null
+     where id = $1 and leased_by = $2 and status = 'running'`,
+};
+
+/**
+ * Makes sure that a periodic kind has its one open job. Parameters: kind, unique key, now.
+ */
+export const ensurePeriodic: Statement = {
+  name: 'jobs-ensure-periodic',
+  text: `
+    insert into jobs (kind, payload, unique_key, status, run_at, created_at)
+    values ($1, '{}', $2, 'queued', $3, $3)
+        on conflict (unique_key) where unique_key is not null and status in ('queued', 'running')
+        do nothing`,
+};
+
+/** When the next queued job is due. No parameters. */
+export const nextDue: Statement = {
+  name: 'jobs-next-due',
+  text: `select min(run_at) as run_at from jobs where status = 'queued'`,
+};

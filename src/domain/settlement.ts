@@ -1,0 +1,109 @@
+/**
+ * Which transaction an item of a webhook means. It moves one only when an id matches and the
+ * amount does, where the item carries one: money is not moved on half a match.
+ */
+import { centsFromDecimal } from './money.ts';
+
+/** What an item says, as far as it tells the transaction. */
+export interface SettlementItem {
+  readonly kind: 'payment' | 'received' | 'ignored';
+  readonly ids: {
+    readonly endToEnd: string | null;
+    readonly clientRequestId: string | null;
+    readonly transactionIdentification: string | null;
+    readonly providerTxid: string | null;
+  };
+  readonly amountCents: number | null;
+}
+
+/** A stored transaction that shares an id with the item. */
+export interface SettlementCandidate {
+  readonly id: string;
+  readonly operation: 'SEND' | 'CHARGE' | 'RECEIVED';
+  readonly status: string;
+  readonly amount: string;
+  readonly idempotency_key: string | null;
+  readonly end_to_end: string | null;
+  readonly transaction_identification: string | null;
+  readonly provider_txid: string | null;
+}
+
+export type Match<Candidate> =
+  | { readonly kind: 'transaction'; readonly transaction: Candidate }
+  /** The ids say yes and something else says no: for a person to look at. */
+  | {
+      readonly kind: 'contradiction';
+      readonly transaction: Candidate;
+      readonly reason: 'amount_mismatch' | 'ids_disagree';
+    }
+  | { readonly kind: 'none' };
+
+/**
+ * @param item what the provider tells.
+ * @param candidates the stored transactions that share an id with it.
+ * @returns the transaction that is meant, or why none is moved.
+ */
+export function findMeant<Candidate extends SettlementCandidate>(
+  item: SettlementItem,
+  candidates: readonly Candidate[],
+): Match<Candidate> {
+  const meant =
+    item.kind === 'received' ? meantCharge(item, candidates) : meantSend(item, candidates);
+  if (!meant) return { kind: 'none' };
+  if (disagree(item, meant)) {
+    return { kind: 'contradiction', transaction: meant, reason: 'ids_disagree' };
+  }
+  if (item.amountCents !== null && item.amountCents !== centsFromDecimal(meant.amount)) {
+    return { kind: 'contradiction', transaction: meant, reason: 'amount_mismatch' };
+  }
+  return { kind: 'transaction', transaction: meant };
+}
+
+/**
+ * The end-to-end id and the provider's id are each one payment's. The client's request id is unique
+ * to a user only: it decides where it is the only sign and points at one transaction.
+ */
+function meantSend<Candidate extends SettlementCandidate>(
+  { ids }: SettlementItem,
+  candidates: readonly Candidate[],
+): Candidate | undefined {
+  const sends = candidates.filter(({ operation }) => operation === 'SEND');
+  const byOwnId =
+    sends.find((send) => ids.endToEnd !== null && send.end_to_end === ids.endToEnd) ??
+    sends.find((send) => ids.providerTxid !== null && send.provider_txid === ids.providerTxid);
+  if (byOwnId) return byOwnId;
+  const byRequest = sends.filter(
+    (send) =>
+      send.idempotency_key === ids.clientRequestId &&
+      (ids.endToEnd === null || send.end_to_end === null),
+  );
+  return byRequest.length === 1 ? byRequest[0] : undefined;
+}
+
+/**
+ * A charge is known by its identification. One that is completed already was paid by another PIX,
+ * unless the end-to-end id is the same: a reusable code may be paid many times, and each further
+ * payment is received on its own.
+ */
+function meantCharge<Candidate extends SettlementCandidate>(
+  { ids }: SettlementItem,
+  candidates: readonly Candidate[],
+): Candidate | undefined {
+  return candidates.find(
+    (charge) =>
+      charge.operation === 'CHARGE' &&
+      ids.transactionIdentification !== null &&
+      charge.transaction_identification === ids.transactionIdentification &&
+      (charge.end_to_end === null || charge.end_to_end === ids.endToEnd),
+  );
+}
+
+/** Two ids of one item that belong to different payments. */
+function disagree({ ids, kind }: SettlementItem, meant: SettlementCandidate): boolean {
+  if (kind === 'received') return false;
+  const differs = (told: string | null, stored: string | null): boolean =>
+    told !== null && stored !== null && told !== stored;
+  return (
+    differs(ids.endToEnd, meant.end_to_end) || differs(ids.clientRequestId, meant.idempotency_key)
+  );
+}

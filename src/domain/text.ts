@@ -1,0 +1,38 @@
+import { randomInt } from 'node:crypto';
+
+const ALPHANUMERICS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
+
+/**
+ * Removes the accents of Latin letters: `São João` becomes `Sao Joao`.
+ *
+ * @returns the text in canonical decomposition (NFD) without U+0300 to U+036F; characters that do
+ *   not decompose stay as they are.
+ */
+export function stripAccents(text: string): string {
+  return text.normalize('NFD').replace(/[\u0300-\u036f]/g, '');
+}
+
+/**
+ * Folds what copying and pasting adds to a number or a document: invisible formatting characters
+ * are removed (address books wrap phone numbers in direction marks), every dash becomes `-`, every
+ * space becomes U+0020, and the ends are trimmed. Letters and digits are never changed.
+ */
+export function foldTypography(text: string): string {
+  return text
+    .replace(/\p{Cf}/gu, '')
+    .replace(/[\p{Pd}\u2212]/gu, '-')
+    .replace(/\p{Zs}/gu, ' ')
+    .trim();
+}
+
+/**
+ * Draws characters of `[A-Za-z0-9]` from the operating system's random source, each equally likely:
+ * `randomInt` rejects what a remainder would favour.
+ *
+ * @param length how many characters, zero or more.
+ */
+export function randomAlphanumerics(length: number): string {
+  return Array.from({ length }, () => ALPHANUMERICS.charAt(randomInt(ALPHANUMERICS.length))).join(
+    '',
+  );
+}

@@ -1,0 +1,58 @@
+/** Who is calling: the token of the app, or the secret of the provider's webhooks. */
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Context } from '../context.ts';
+import { AppError } from '../errors.ts';
+import type { VerifiedToken } from '../security/access-tokens.ts';
+import { sameSecret } from '../security/digests.ts';
+import type { Principal } from '../services/principal.ts';
+
+/** `Bearer` and a token in the characters of RFC 6750, section 2.1; the scheme in any case. */
+const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
+
+/** Finds the principal behind a token; null when its banking session is not active. */
+export type FindPrincipal = (context: Context, token: VerifiedToken) => Promise<Principal | null>;
+
+export interface Authentication {
+  readonly context: Context;
+  readonly findPrincipal: FindPrincipal;
+}
+
+/** The caller as far as the operation asked for it. */
+export interface Caller {
+  readonly token?: VerifiedToken;
+  readonly principal?: Principal;
+}
+
+/**
+ * @param access what the operation asks for: a valid token, or an active banking session too.
+ * @throws AppError UNAUTHENTICATED
+ */
+export async function authenticate(
+  { context, findPrincipal }: Authentication,
+  access: 'public' | 'token' | 'session',
+  headers: IncomingHttpHeaders,
+): Promise<Caller> {
+  if (access === 'public') return {};
+  const text = BEARER.exec(headers.authorization ?? '')?.[1];
+  if (text === undefined) throw new AppError('UNAUTHENTICATED');
+  const token = await context.accessTokens.verify(text);
+  if (access === 'token') return { token };
+  const principal = await findPrincipal(context, token);
+  if (principal === null) throw new AppError('UNAUTHENTICATED');
+  return { token, principal };
+}
+
+/**
+ * Compares the webhook secret with each one that is accepted; without a configured one anything is.
+ * @throws AppError WEBHOOK_SECRET_REFUSED
+ */
+export function requireWebhookSecret(
+  accepted: readonly string[],
+  headers: IncomingHttpHeaders,
+): void {
+  if (accepted.length === 0) return;
+  const given = headers['x-webhook-secret'];
+  // All are compared, so that the time does not tell which one was right.
+  const matches = accepted.filter((secret) => sameSecret(String(given ?? ''), secret));
+  if (given === undefined || matches.length === 0) throw new AppError('WEBHOOK_SECRET_REFUSED');
+}

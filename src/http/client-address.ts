@@ -1,0 +1,65 @@
+/** Where a request comes from, as far as the proxies in front can be trusted. */
+import type { IncomingMessage } from 'node:http';
+import { isIPv4, isIPv6 } from 'node:net';
+
+/**
+ * The client's address, in the form that throttling counts by.
+ *
+ * Each trusted proxy appends the address that it saw to `X-Forwarded-For`, so the client is the
+ * n-th entry from the right; anything to the left of it was written by the client itself. What is
+ * no address there is passed over for the socket's.
+ *
+ * @param trustedHops how many proxies stand in front; 0 ignores the header.
+ * @returns an IPv4 address, or the /64 of an IPv6 one, because a single subscriber holds a /64.
+ */
+export function clientAddress(request: IncomingMessage, trustedHops: number): string {
+  const socketAddress = request.socket.remoteAddress ?? '';
+  if (trustedHops === 0) return throttleAddress(socketAddress);
+  const forwarded = forwardedAddress(request.headers['x-forwarded-for'], trustedHops);
+  return throttleAddress(forwarded ?? socketAddress);
+}
+
+/** Whether an address is of this machine itself. */
+export function isLoopback(address: string | undefined): boolean {
+  const plain = throttleAddress(address ?? '');
+  return plain.startsWith('127.') || address === '::1';
+}
+
+function forwardedAddress(header: string | string[] | undefined, hops: number): string | null {
+  if (header === undefined) return null;
+  const entries = String(header).split(',');
+  // Fewer entries than proxies: the leftmost was still written by a trusted one.
+  const entry = (entries[Math.max(0, entries.length - hops)] ?? '').trim();
+  const address = withoutPort(entry);
+  return isIPv4(address) || isIPv6(address) ? address : null;
+}
+
+/** Some proxies write `203.0.113.7:4711` or `[2001:db8::1]:4711`. */
+function withoutPort(entry: string): string {
+  const bracketed = /^\[(.+)\](?::\d+)?$/.exec(entry);
+  if (bracketed?.[1] !== undefined) return bracketed[1];
+  return /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(entry)?.[1] ?? entry;
+}
+
+function throttleAddress(address: string): string {
+  if (isIPv4(address) || !isIPv6(address)) return address;
+  const groups = expandedGroups(address);
+  const isMappedIPv4 = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
+  if (isMappedIPv4) {
+    const [high = 0, low = 0] = groups.slice(6);
+    return [high >> 8, high & 255, low >> 8, low & 255].join('.');
+  }
+  const network = groups.slice(0, 4).map((group) => group.toString(16));
+  return `${network.join(':')}::/64`;
+}
+
+/** The eight groups of an IPv6 address; the zone (`%eth0`) is left out. */
+function expandedGroups(address: string): number[] {
+  const [plain = ''] = address.split('%', 1);
+  // The URL parser writes the canonical form, in which an IPv4 tail has become hexadecimal.
+  const canonical = new URL(`http://[${plain}]`).hostname.slice(1, -1);
+  const [head = [], tail = []] = canonical
+    .split('::')
+    .map((half) => (half === '' ? [] : half.split(':').map((group) => parseInt(group, 16))));
+  return [...head, ...Array<number>(8 - head.length - tail.length).fill(0), ...tail];
+}

@@ -1,0 +1,229 @@
+/**
+ * The contract, read once at start: what each operation takes and answers, as validators that are
+ * compiled before the first request. Routes, security and validation come from here alone.
+ */
+import { parse } from 'yaml';
+import { OpenApiDocument, type Place } from './document.ts';
+import { createSchemaCompiler, type SchemaCompiler, type ValidateFunction } from './schemas.ts';
+
+const METHODS = ['get', 'put', 'post', 'delete', 'patch'] as const;
+
+/** Headers that OpenAPI leaves to the protocol: a parameter of these names is ignored. */
+const PROTOCOL_HEADERS = new Set(['accept', 'content-type', 'authorization']);
+
+export type ParameterType = 'string' | 'integer' | 'number' | 'boolean';
+
+export interface Parameter {
+  readonly name: string;
+  readonly type: ParameterType;
+}
+
+/** The parameters of one place (path, query or headers), which are validated together. */
+export interface ParameterSet {
+  readonly parameters: readonly Parameter[];
+  readonly validate: ValidateFunction;
+}
+
+export interface BodyContract {
+  readonly media: 'json' | 'multipart';
+  readonly required: boolean;
+  readonly validate: ValidateFunction;
+}
+
+export interface OperationContract {
+  readonly id: string;
+  /** In capitals, as on the wire. */
+  readonly method: string;
+  /** The route's template below the host, such as `/api/v1/pix/{transactionId}`. */
+  readonly path: string;
+  readonly access: 'public' | 'bearer';
+  readonly takesWebhookSecret: boolean;
+  readonly isThrottledByAddress: boolean;
+  readonly pathParameters: ParameterSet;
+  readonly queryParameters: ParameterSet;
+  readonly headerParameters: ParameterSet;
+  readonly body: BodyContract | null;
+  /** The statuses that are listed by number. */
+  readonly statuses: ReadonlySet<number>;
+  /**
+   * The validator of an answer's body, compiled when it is first asked for.
+   * @returns null when the contract gives the status no body, or does not list it.
+   */
+  replyValidator(status: number): ValidateFunction | null;
+}
+
+export interface Contract {
+  /** The document as it is served. */
+  readonly bytes: Buffer;
+  readonly operations: readonly OperationContract[];
+}
+
+interface Source {
+  readonly document: OpenApiDocument;
+  readonly schemas: SchemaCompiler;
+  readonly basePath: string;
+}
+
+interface OperationPlace {
+  readonly method: string;
+  readonly path: string;
+  readonly item: Place;
+  readonly operation: Place;
+}
+
+/**
+ * Reads the machine-readable contract.
+ * @param yamlText an OpenAPI 3.1 document.
+ * @throws Error when it is no such document, or uses what the service does not do.
+ */
+export function loadContract(yamlText: string): Contract {
+  const parsed: unknown = parse(yamlText);
+  const document = new OpenApiDocument(parsed);
+  const schemas = createSchemaCompiler(document.root.value);
+  const source = { document, schemas, basePath: basePath(document) };
+  return {
+    bytes: Buffer.from(yamlText),
+    operations: operationPlaces(document).map((place) => readOperation(source, place)),
+  };
+}
+
+function operationPlaces(document: OpenApiDocument): OperationPlace[] {
+  return document.entries(document.find(document.root, 'paths')).flatMap(({ key, place: item }) =>
+    METHODS.flatMap((method) => {
+      const operation = document.find(item, method);
+      return operation === null ? [] : [{ method, path: key, item, operation }];
+    }),
+  );
+}
+
+/** The path of the first server, which every route stands below. */
+function basePath(document: OpenApiDocument): string {
+  const server = document.find(document.root, 'servers', '0');
+  const template = typeof server?.value['url'] === 'string' ? server.value['url'] : '/';
+  const url = template.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => {
+    const variable = server && document.find(server, 'variables', name);
+    return String(variable?.value['default'] ?? '');
+  });
+  return new URL(url, 'http://localhost').pathname.replace(/\/+$/, '');
+}
+
+function readOperation(source: Source, place: OperationPlace): OperationContract {
+  const { operation } = place;
+  const id = operation.value['operationId'];
+  if (typeof id !== 'string') throw new Error(`${place.method} ${place.path} has no operationId`);
+  return {
+    id,
+    method: place.method.toUpperCase(),
+    path: `${source.basePath}${place.path}`,
+    ...readSecurity(source.document, operation, id),
+    isThrottledByAddress: operation.value['x-throttle'] === 'address',
+    pathParameters: readParameters(source, place, 'path'),
+    queryParameters: readParameters(source, place, 'query'),
+    headerParameters: readParameters(source, place, 'header'),
+    body: readBody(source, operation, id),
+    ...readReplies(source, operation),
+  };
+}
+
+function readSecurity(
+  document: OpenApiDocument,
+  operation: Place,
+  id: string,
+): Pick<OperationContract, 'access' | 'takesWebhookSecret'> {
+  const owner = operation.value['security'] === undefined ? document.root : operation;
+  const schemes = document
+    .entries(document.find(owner, 'security'))
+    .map(({ place }) => Object.keys(place.value));
+  const unknown = schemes.flat().find((name) => name !== 'bearerAuth' && name !== 'webhookSecret');
+  if (unknown !== undefined) throw new Error(`${id} has the unknown security ${unknown}`);
+  const bearer = schemes.filter((names) => names.includes('bearerAuth')).length;
+  if (bearer > 0 && bearer < schemes.length) throw new Error(`${id} has an optional bearer token`);
+  return {
+    access: bearer > 0 ? 'bearer' : 'public',
+    takesWebhookSecret: schemes.flat().includes('webhookSecret'),
+  };
+}
+
+function readParameters(source: Source, { item, operation }: OperationPlace, where: string) {
+  const { document, schemas } = source;
+  const byName = new Map<string, Place>();
+  // A parameter of the operation replaces the path's of the same name.
+  for (const owner of [item, operation]) {
+    for (const { place } of document.entries(document.find(owner, 'parameters'))) {
+      const name = String(place.value['name']);
+      const isOurs = where !== 'header' || !PROTOCOL_HEADERS.has(name.toLowerCase());
+      if (place.value['in'] === where && isOurs) byName.set(name, place);
+    }
+  }
+  const places = [...byName];
+  const properties = places.map(([name, place]) => [
+    name,
+    { $ref: schemas.reference([...place.pointer, 'schema']) },
+  ]);
+  const required = places.filter(([, place]) => place.value['required'] === true);
+  return {
+    parameters: places.map(([name, place]) => ({ name, type: parameterType(document, place) })),
+    validate: schemas.compile({
+      type: 'object',
+      properties: Object.fromEntries(properties),
+      required: required.map(([name]) => name),
+    }),
+  };
+}
+
+function parameterType(document: OpenApiDocument, parameter: Place): ParameterType {
+  const type = document.find(parameter, 'schema')?.value['type'];
+  switch (type) {
+    case 'string':
+    case 'integer':
+    case 'number':
+    case 'boolean':
+      return type;
+    default:
+      throw new Error(`the parameter ${String(parameter.value['name'])} has no simple type`);
+  }
+}
+
+function readBody(source: Source, operation: Place, id: string): BodyContract | null {
+  const { document, schemas } = source;
+  const body = document.find(operation, 'requestBody');
+  if (body === null) return null;
+  const [content, ...others] = document.entries(document.find(body, 'content'));
+  const media = content && BODY_MEDIA.get(content.key);
+  if (!media || others.length > 0) throw new Error(`${id} takes an unknown media type`);
+  return {
+    media,
+    required: body.value['required'] === true,
+    validate: schemas.compile({ $ref: schemas.reference([...content.place.pointer, 'schema']) }),
+  };
+}
+
+const BODY_MEDIA = new Map<string, BodyContract['media']>([
+  ['application/json', 'json'],
+  ['multipart/form-data', 'multipart'],
+]);
+
+function readReplies(
+  { document, schemas }: Source,
+  operation: Place,
+): Pick<OperationContract, 'statuses' | 'replyValidator'> {
+  const responses = document.entries(document.find(operation, 'responses'));
+  const listed = new Map(
+    responses
+      .filter(({ key }) => /^\d{3}$/.test(key))
+      .map(({ key, place }) => [Number(key), document.find(place, 'content', 'application/json')]),
+  );
+  const compiled = new Map<number, ValidateFunction>();
+  return {
+    statuses: new Set(listed.keys()),
+    replyValidator(status) {
+      const content = listed.get(status);
+      if (!content) return null;
+      const pointer = [...content.pointer, 'schema'];
+      const validate =
+        compiled.get(status) ?? schemas.compile({ $ref: schemas.reference(pointer) });
+      compiled.set(status, validate);
+      return validate;
+    },
+  };
+}

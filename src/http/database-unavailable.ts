@@ -1,0 +1,27 @@
+/** Tells a database that cannot be reached from a statement that is wrong. */
+import { ConnectionException } from '@mikro-orm/core';
+
+const NETWORK_CODES = new Set(['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT', 'EPIPE', 'ENOTFOUND']);
+
+/**
+ * SQLSTATE classes 08 (connection exception) and 53 (insufficient resources), and the codes of a
+ * server that stops, crashed or starts (PostgreSQL, appendix A).
+ */
+const UNAVAILABLE_SQLSTATE = /^(?:08[0-9A-Z]{3}|53[0-9A-Z]{3}|57P0[123])$/;
+
+/** What `pg` and its pool say without a code. */
+const UNAVAILABLE_MESSAGES = [
+  'Connection terminated',
+  'timeout exceeded when trying to connect',
+  'Client has encountered a connection error',
+  'Client was closed and is not queryable',
+];
+
+/** Whether an error says that the database could not be reached or is not accepting work. */
+export function isDatabaseUnavailable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if (error instanceof ConnectionException) return true;
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  if (NETWORK_CODES.has(code) || UNAVAILABLE_SQLSTATE.test(code)) return true;
+  return UNAVAILABLE_MESSAGES.some((message) => error.message.startsWith(message));
+}

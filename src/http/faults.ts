@@ -1,0 +1,89 @@
+/** The faults of one request, field by field, gathered until all of them are known. */
+import { AppError, type FieldFaults, type Text } from '../errors.ts';
+import { faultText } from './fault-texts.ts';
+import type { ErrorObject } from './schemas.ts';
+
+/** Keywords that only say that some other keyword below them failed. */
+const SUMMARIES = new Set(['oneOf', 'anyOf', 'allOf', 'not', 'if', 'propertyNames', 'contains']);
+
+/** Faults that name a property below the place where they were found. */
+const NAMED_PROPERTY = new Map([
+  ['required', 'missingProperty'],
+  ['dependentRequired', 'missingProperty'],
+  ['additionalProperties', 'additionalProperty'],
+  ['unevaluatedProperties', 'unevaluatedProperty'],
+]);
+
+/** A list of thousands of faulty items would otherwise be answered with megabytes. */
+const MAX_FIELDS = 100;
+const MAX_ERRORS = 1_000;
+
+/** The name of a body's fault that lies in no field: it is no object, or it is missing. */
+export const WHOLE_BODY = 'body';
+
+/** Gathers faults by field and turns them into one 422. */
+export class Faults {
+  readonly #byField = new Map<string, Text[]>();
+
+  get found(): boolean {
+    return this.#byField.size > 0;
+  }
+
+  /** Adds a fault, unless the field has it already. */
+  add(field: string, text: Text): void {
+    const texts = this.#byField.get(field);
+    if (texts === undefined) {
+      if (this.#byField.size < MAX_FIELDS) this.#byField.set(field, [text]);
+    } else if (!texts.some((known) => known.en === text.en)) {
+      texts.push(text);
+    }
+  }
+
+  /** Adds what a validator found. */
+  addErrors(errors: readonly ErrorObject[] | null | undefined): void {
+    const some = (errors ?? []).slice(0, MAX_ERRORS);
+    for (const error of withoutNoise(some)) this.add(fieldOf(error), faultText(error));
+  }
+
+  /** @throws AppError VALIDATION_FAILED when there are faults. */
+  refuse(): void {
+    if (!this.found) return;
+    const fields: FieldFaults = Object.fromEntries(this.#byField);
+    throw new AppError('VALIDATION_FAILED', { fields });
+  }
+}
+
+/**
+ * The path of the field that an error is about, with dots: `additional_data.0.name`. A missing
+ * property is named by its own path.
+ */
+export function fieldOf(error: ErrorObject): string {
+  const keys = error.instancePath.split('/').slice(1).map(unescaped);
+  const property: unknown = error.params[NAMED_PROPERTY.get(error.keyword) ?? ''];
+  if (typeof property === 'string') keys.push(property);
+  return keys.length === 0 ? WHOLE_BODY : keys.join('.');
+}
+
+/**
+ * Leaves out what repeats another error in other words: that no alternative matched, and that the
+ * value is not null where null is one alternative among others.
+ */
+function withoutNoise(errors: readonly ErrorObject[]): readonly ErrorObject[] {
+  const noise = errors.filter(
+    ({ keyword, params }) => SUMMARIES.has(keyword) || params['type'] === 'null',
+  );
+  if (noise.length === 0) return errors;
+  const telling = errors.filter((error) => !noise.includes(error));
+  return errors.filter((error) => !noise.includes(error) || !isToldBelow(error, telling));
+}
+
+function isToldBelow({ instancePath }: ErrorObject, telling: readonly ErrorObject[]): boolean {
+  return telling.some(
+    (other) =>
+      other.instancePath === instancePath || other.instancePath.startsWith(`${instancePath}/`),
+  );
+}
+
+function unescaped(token: string): string {
+  return token.replaceAll('~1', '/').replaceAll('~0', '~');
+}

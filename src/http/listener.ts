@@ -1,0 +1,100 @@
+/** A listening socket: node's HTTP server with its limits, its time-outs and its two-stage stop. */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Clock } from '../clock.ts';
+import { createClientErrorListener, type ClientErrorsOptions } from './client-errors.ts';
+import { Connections } from './connections.ts';
+import { Exchange } from './exchange.ts';
+
+const LIMITS = {
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  connectionsCheckingInterval: 1_000,
+  // Longer than the idle time of common balancers (60 s), or they reuse a connection as it closes.
+  keepAliveTimeout: 65_000,
+  maxHeaderSize: 16 * 1024,
+  // A missing Host is refused by the stages, so that the answer has its usual form.
+  requireHostHeader: false,
+};
+
+/** How long requests in flight may take to finish once the service stops. */
+const DRAIN_MS = 15_000;
+
+export interface ListenerOptions {
+  readonly clock: Clock;
+  /** Answers a request; it never rejects. */
+  handle(exchange: Exchange): Promise<void>;
+  readonly onRefused: ClientErrorsOptions['onRefused'];
+}
+
+export interface Listener {
+  /**
+   * @param port 0 takes any free one.
+   * @throws Error when the address cannot be listened on.
+   */
+  listen(host: string, port: number): Promise<AddressInfo>;
+  /**
+   * Stops accepting and closes idle connections; resolves when the others have finished, or were
+   * cut after 15 s.
+   */
+  stop(): Promise<void>;
+}
+
+export function createListener(options: ListenerOptions): Listener {
+  const { clock } = options;
+  const connections = new Connections();
+  const server = createServer(LIMITS);
+  let isStopping = false;
+  const receive = (request: IncomingMessage, response: ServerResponse): Exchange => {
+    const exchange = new Exchange(request, response, clock.now());
+    // A connection that breaks under an answer is the client's affair.
+    response.on('error', () => undefined);
+    connections.open(exchange, () => {
+      if (isStopping) server.closeIdleConnections();
+    });
+    return exchange;
+  };
+  server.on('connection', (socket: Socket) => connections.add(socket));
+  server.on('request', (request, response) => void options.handle(receive(request, response)));
+  server.on('checkContinue', (request, response) => {
+    const exchange = receive(request, response);
+    exchange.awaitsContinue = true;
+    void options.handle(exchange);
+  });
+  // Any other expectation may be ignored (RFC 9110, section 10.1.1).
+  server.on('checkExpectation', (request, response) => {
+    void options.handle(receive(request, response));
+  });
+  const { onRefused } = options;
+  server.on('clientError', createClientErrorListener({ connections, clock, onRefused }));
+  return {
+    listen: (host, port) => listen(server, host, port),
+    stop() {
+      isStopping = true;
+      const stopped = close(server, clock);
+      connections.closeUnused();
+      return stopped;
+    },
+  };
+}
+
+function listen(server: Server, host: string, port: number): Promise<AddressInfo> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ host, port }, () => {
+      server.off('error', reject);
+      resolve(server.address() as AddressInfo);
+    });
+  });
+}
+
+function close(server: Server, clock: Clock): Promise<void> {
+  return new Promise((resolve) => {
+    const cancel = clock.after(DRAIN_MS, () => server.closeAllConnections());
+    // A server that never listened says so, and is as closed as one can be.
+    server.close(() => {
+      cancel();
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,142 @@
+/** From a method and a URL to the route that answers it. */
+import findMyWay from 'find-my-way';
+import type { Context } from '../context.ts';
+import { AppError } from '../errors.ts';
+import type { OperationTable } from '../operations/operation.ts';
+import type { Contract, OperationContract } from './contract.ts';
+import type { Exchange } from './exchange.ts';
+import type { Headers, Reply } from './reply.ts';
+
+/** An operation as this layer sees it: its types were checked where the table was made. */
+export interface AnyOperation {
+  readonly access: 'public' | 'token' | 'session';
+  run(context: Context, call: unknown): Promise<AnyReply>;
+}
+
+export interface AnyReply {
+  readonly status: number;
+  readonly body: unknown;
+  readonly headers?: Headers;
+}
+
+export interface OperationRoute {
+  readonly kind: 'operation';
+  readonly name: string;
+  readonly method: string;
+  readonly path: string;
+  readonly operation: AnyOperation;
+  readonly contract: OperationContract;
+}
+
+/** A route outside the contract, for those who run the service. */
+export interface SystemRoute {
+  readonly kind: 'system';
+  readonly name: string;
+  readonly method: 'GET';
+  readonly path: string;
+  answer(exchange: Exchange): Reply | Promise<Reply>;
+}
+
+export type Route = OperationRoute | SystemRoute;
+
+export interface Found {
+  readonly route: Route;
+  readonly params: Readonly<Record<string, string | undefined>>;
+  /** The query string, still encoded. */
+  readonly query: string;
+}
+
+/** The path is known; the request only asks which methods it has. */
+export interface Options {
+  readonly allow: string;
+}
+
+export interface Router {
+  /**
+   * @param url the request's target.
+   * @throws AppError BAD_REQUEST for malformed percent-encoding, NOT_FOUND for an unknown path,
+   *   METHOD_NOT_ALLOWED for another method than the path has.
+   */
+  find(method: string, url: string): Found | Options;
+}
+
+/** What stands under one path template. */
+interface PathEntry {
+  readonly allow: string;
+  readonly byMethod: ReadonlyMap<string, Route>;
+}
+
+/** Longer paths do not come through: the request's head is bounded. */
+const MAX_PARAM_LENGTH = 16 * 1024;
+
+/**
+ * Joins operations and contract.
+ * @throws Error that names every operation which only one of them has, or which they give different
+ *   access.
+ */
+export function operationRoutes(table: OperationTable, contract: Contract): OperationRoute[] {
+  const operations = new Map(Object.entries(table as Readonly<Record<string, AnyOperation>>));
+  const mismatches: string[] = [];
+  const routes: OperationRoute[] = [];
+  for (const declared of contract.operations) {
+    const { id: name, method, path } = declared;
+    const operation = operations.get(name);
+    operations.delete(name);
+    if (operation === undefined) {
+      mismatches.push(`${name} is in the contract and has no operation`);
+    } else if ((operation.access === 'public') !== (declared.access === 'public')) {
+      mismatches.push(`${name} is ${operation.access}, in the contract ${declared.access}`);
+    } else {
+      routes.push({ kind: 'operation', name, method, path, operation, contract: declared });
+    }
+  }
+  mismatches.push(...[...operations.keys()].map((name) => `${name} is not in the contract`));
+  if (mismatches.length > 0) {
+    throw new Error(`operations and contract differ: ${mismatches.join('; ')}`);
+  }
+  return routes;
+}
+
+/**
+ * The path is looked up before the method, so that a path of its own (`/pix/send`) is never taken
+ * for the parameter of another (`/pix/{transactionId}`) because of the method.
+ */
+export function createRouter(routes: readonly Route[]): Router {
+  const tree = findMyWay({
+    querystringParser: (query) => query,
+    maxParamLength: MAX_PARAM_LENGTH,
+    onBadUrl: unused,
+  });
+  const paths = Map.groupBy(routes, ({ path }) => path);
+  for (const [path, samePath] of paths) {
+    tree.on('GET', path.replaceAll(/\{(\w+)\}/g, ':$1'), unused, pathEntry(samePath));
+  }
+  const everyMethod = pathEntry(routes).allow;
+  return {
+    find(method, url) {
+      if (method === 'OPTIONS' && url === '*') return { allow: everyMethod };
+      const match = tree.find('GET', url);
+      if (match === null) throw new AppError('NOT_FOUND');
+      const entry = match.store as PathEntry | null;
+      // The tree answers a target that it cannot decode with a route of its own, without a store.
+      if (entry === null) throw new AppError('BAD_REQUEST');
+      if (method === 'OPTIONS') return { allow: entry.allow };
+      const route = entry.byMethod.get(method === 'HEAD' ? 'GET' : method);
+      if (route === undefined) {
+        throw new AppError('METHOD_NOT_ALLOWED', { headers: { Allow: entry.allow } });
+      }
+      return { route, params: match.params, query: match.searchParams as unknown as string };
+    },
+  };
+}
+
+function pathEntry(routes: readonly Route[]): PathEntry {
+  const byMethod = new Map(routes.map((route) => [route.method, route]));
+  const methods = [...byMethod.keys()].flatMap((name) => (name === 'GET' ? ['GET', 'HEAD'] : name));
+  return { allow: [...methods, 'OPTIONS'].join(', '), byMethod };
+}
+
+/** The tree only finds: what is found is run by the server's stages. */
+function unused(): void {
+  throw new Error('routes are not called through the router');
+}

@@ -1,0 +1,70 @@
+/** JSON Schema as the contract uses it: the validator, its formats and its one keyword of our own. */
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormatsModule from 'ajv-formats';
+import { fullFormats } from 'ajv-formats/dist/formats.js';
+import { hasAtMostTwoDecimals } from '../domain/money.ts';
+
+export type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
+
+/** The package is CommonJS: its function is both the module and the module's `default`. */
+const addFormats = addFormatsModule as unknown as typeof addFormatsModule.default;
+
+/** Words of OpenAPI 3.1 beside JSON Schema's own; strict mode refuses any other unknown word. */
+const OPENAPI_WORDS = [
+  ...['openapi', 'info', 'servers', 'paths', 'components', 'security', 'tags', 'webhooks'],
+  ...['jsonSchemaDialect', 'externalDocs', 'discriminator', 'xml', 'example'],
+];
+
+const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
+
+/** Compiles schemas of one document by their place in it. */
+export interface SchemaCompiler {
+  /** @param schema a schema; a `$ref` in it is one of {@link SchemaCompiler.reference}. */
+  compile(schema: object): ValidateFunction;
+  /** What `$ref` says to mean the schema at a JSON pointer of the document. */
+  reference(pointer: readonly string[]): string;
+}
+
+/** Takes an OpenAPI document; nothing is compiled yet. */
+export function createSchemaCompiler(document: object): SchemaCompiler {
+  const ajv = new Ajv2020({ strict: true, strictTypes: false, allErrors: true });
+  addFormats(ajv);
+  addStricterFormats(ajv);
+  ajv.addKeyword({
+    keyword: 'x-max-decimals',
+    type: 'number',
+    schemaType: 'number',
+    // Money is the only thing that is written with decimals here, and it has two.
+    metaSchema: { const: 2 },
+    validate: (_limit: number, value: number) => hasAtMostTwoDecimals(value),
+  });
+  ajv.addVocabulary(OPENAPI_WORDS);
+  ajv.addSchema(document, 'contract');
+  return {
+    compile: (schema) => ajv.compile(schema),
+    reference: (pointer) => `contract#${pointer.map(referenceToken).join('')}`,
+  };
+}
+
+/**
+ * What the database would refuse later is refused here: a UUID written as a URN, a time without
+ * the `T`, and the year 0.
+ */
+function addStricterFormats(ajv: Ajv2020): void {
+  ajv.addFormat('uuid', UUID);
+  const { date, 'date-time': dateTime } = fullFormats;
+  ajv.addFormat('date', (value: string) => !value.startsWith('0000') && accepts(date, value));
+  ajv.addFormat(
+    'date-time',
+    (value: string) => /^(?!0000)\S+$/.test(value) && accepts(dateTime, value),
+  );
+}
+
+function accepts(format: unknown, value: string): boolean {
+  return (format as { validate(text: string): boolean }).validate(value);
+}
+
+/** One step of a JSON pointer, as a URI fragment writes it (RFC 6901, section 6). */
+function referenceToken(key: string): string {
+  return `/${encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'))}`;
+}

@@ -1,0 +1,249 @@
+/** The wire: what a request goes through, in order, and how the service starts and stops listening. */
+import type { AddressInfo } from 'node:net';
+import type { Context } from '../context.ts';
+import { AppError } from '../errors.ts';
+import type { OperationTable, RequestFacts } from '../operations/operation.ts';
+import type { Throttle } from '../services/throttle.ts';
+import { authenticate, requireWebhookSecret, type FindPrincipal } from './authenticate.ts';
+import { readBody } from './body.ts';
+import { clientAddress } from './client-address.ts';
+import type { Contract, OperationContract } from './contract.ts';
+import { ClientGone, type Exchange } from './exchange.ts';
+import { readInput } from './input.ts';
+import { createListener, type Listener } from './listener.ts';
+import { contractBreaches } from './reply-check.ts';
+import { asAppError, errorReply, jsonReply, send, type Reply } from './reply.ts';
+import { recordRefusal, recordRequest } from './request-log.ts';
+import {
+  createRouter,
+  operationRoutes,
+  type Found,
+  type OperationRoute,
+  type Router,
+} from './router.ts';
+import { metricsRoutes, systemRoutes, type Readiness } from './system-routes.ts';
+
+export interface HttpServerOptions {
+  readonly context: Context;
+  readonly operations: OperationTable;
+  readonly contract: Contract;
+  /** What `GET /health/ready` looks at. */
+  readiness(): Promise<Readiness>;
+  readonly findPrincipal: FindPrincipal;
+  /** @throws AppError THROTTLED */
+  countAttempt(context: Context, throttle: Throttle): Promise<void>;
+}
+
+export interface HttpServer {
+  /**
+   * Listens where the configuration says, and for metrics too where they have a port of their own.
+   * @throws Error when an address cannot be listened on.
+   */
+  listen(): Promise<{ readonly url: string; readonly port: number }>;
+  /**
+   * Stops in two stages: at once the service is not ready, accepts no connection and refuses new
+   * requests (503); requests in flight have 15 s to finish, then their connections are cut.
+   * @returns a promise that is kept when every connection is closed.
+   */
+  drain(): Promise<void>;
+}
+
+/** @throws Error when operations and contract differ. */
+export function createHttpServer(options: HttpServerOptions): HttpServer {
+  const { context, contract, operations } = options;
+  const { host, port, metricsPort } = context.config;
+  let isDraining = false;
+  const stages: StagesOptions = { ...options, isDraining: () => isDraining };
+  const main = listenerFor(stages, [
+    ...operationRoutes(operations, contract),
+    ...systemRoutes(stages),
+  ]);
+  const metrics = metricsPort === undefined ? null : listenerFor(stages, metricsRoutes(context));
+  const drain = async (): Promise<void> => {
+    isDraining = true;
+    await Promise.all([main.stop(), metrics?.stop()]);
+  };
+  return {
+    drain,
+    async listen() {
+      try {
+        const address = await main.listen(host, port);
+        if (metricsPort !== undefined) await metrics?.listen(host, metricsPort);
+        return { url: urlOf(address), port: address.port };
+      } catch (error) {
+        await drain();
+        throw error;
+      }
+    },
+  };
+}
+
+function urlOf({ address, family, port }: AddressInfo): string {
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+}
+
+interface StagesOptions extends HttpServerOptions {
+  isDraining(): boolean;
+}
+
+type FoundOperation = Found & { readonly route: OperationRoute };
+
+/** What proxies log for a client that closed the connection before its answer. */
+const CLIENT_GONE = 499;
+
+function listenerFor(options: StagesOptions, routes: Parameters<typeof createRouter>[0]): Listener {
+  const { context } = options;
+  const router = createRouter(routes);
+  return createListener({
+    clock: context.clock,
+    handle: (exchange) => handle(options, router, exchange),
+    onRefused({ id, status, exchange }) {
+      if (exchange === null) recordRefusal(context, id, status);
+      else exchange.refusedStatus = status;
+    },
+  });
+}
+
+/** Answers a request and records it; it never rejects. */
+async function handle(options: StagesOptions, router: Router, exchange: Exchange): Promise<void> {
+  const { context } = options;
+  let status = CLIENT_GONE;
+  try {
+    const reply = await answer(options, router, exchange);
+    if (exchange.refusedStatus === null) {
+      send(exchange, reply, { clock: context.clock, closes: options.isDraining() });
+    }
+    ({ status } = reply);
+  } catch (error) {
+    if (!(error instanceof ClientGone)) {
+      context.log.error({ requestId: exchange.id, error }, 'the answer could not be sent');
+    }
+    // An answer past the response closes its connection itself, once the client has read it.
+    if (exchange.refusedStatus === null) exchange.response.destroy();
+  }
+  recordRequest(context, exchange, exchange.refusedStatus ?? status);
+}
+
+/** Finds the route and lets it answer. */
+async function answer(options: StagesOptions, router: Router, exchange: Exchange): Promise<Reply> {
+  const { request } = exchange;
+  try {
+    requireHost(exchange);
+    const found = router.find(request.method ?? '', request.url ?? '');
+    if ('allow' in found) return jsonReply(204, undefined, { Allow: found.allow });
+    const { route } = found;
+    exchange.operation = route.name;
+    exchange.path = route.path;
+    if (route.kind === 'system') return await route.answer(exchange);
+    return await answerOperation(options, exchange, { ...found, route });
+  } catch (thrown) {
+    return refusal(options, exchange, thrown);
+  }
+}
+
+/** The operation's answer or the refusal that kept it from running, as the contract has it. */
+async function answerOperation(
+  options: StagesOptions,
+  exchange: Exchange,
+  found: FoundOperation,
+): Promise<Reply> {
+  const { contract } = found.route;
+  try {
+    const reply = await runStages(options, exchange, found);
+    return checksReplies(options) ? checked(options, exchange, { contract, reply }) : reply;
+  } catch (thrown) {
+    const reply = refusal(options, exchange, thrown);
+    // Refusals that the contract does not list by number have the form of its default answer.
+    const isListed = contract.statuses.has(reply.status);
+    if (!isListed || !checksReplies(options)) return reply;
+    return checked(options, exchange, { contract, reply });
+  }
+}
+
+/** The stages of a request whose route is known, up to the operation itself. */
+async function runStages(
+  options: StagesOptions,
+  exchange: Exchange,
+  { route, params, query }: FoundOperation,
+): Promise<Reply> {
+  const { context } = options;
+  const { contract, operation } = route;
+  const { headers } = exchange.request;
+  if (options.isDraining()) throw new AppError('SHUTTING_DOWN');
+
+  const address = clientAddress(exchange.request, context.config.trustProxyHops);
+  if (contract.isThrottledByAddress) await countAddress(options, contract.id, address);
+
+  if (contract.takesWebhookSecret) requireWebhookSecret(context.config.webhookSecrets, headers);
+  const caller = await authenticate(options, operation.access, headers);
+  exchange.userId = caller.token?.userId ?? null;
+
+  const body = await readBody(exchange, contract.body);
+  const input = readInput(contract, { params, query, headers, body });
+
+  exchange.begin();
+  const request = requestFacts(context, exchange, { address, rawBody: body.raw });
+  const reply = await operation.run(context, { input, request, ...caller });
+  return jsonReply(reply.status, reply.body, reply.headers);
+}
+
+/** RFC 9112, section 3.2: a request of HTTP/1.1 without a host is malformed. */
+function requireHost({ request }: Exchange): void {
+  if (request.headers.host === undefined && request.httpVersion !== '1.0') {
+    throw new AppError('BAD_REQUEST');
+  }
+}
+
+function countAddress(options: StagesOptions, scope: string, subject: string): Promise<void> {
+  const { context, countAttempt } = options;
+  const limitPerMinute = context.config.throttle.addressPerMinute;
+  return countAttempt(context, { scope, subject, limitPerMinute });
+}
+
+/** What costs something is made only when the operation asks for it. */
+function requestFacts(
+  context: Context,
+  { id, locale, request }: Exchange,
+  { address, rawBody }: { readonly address: string; readonly rawBody: Buffer },
+): RequestFacts {
+  return {
+    id,
+    locale,
+    clientAddress: address,
+    rawBody,
+    get signal() {
+      return request.signal;
+    },
+    get log() {
+      return context.log.child({ requestId: id });
+    },
+  };
+}
+
+/** The answer to what was thrown. What nobody foresaw is logged under the request's id. */
+function refusal({ context }: StagesOptions, exchange: Exchange, thrown: unknown): Reply {
+  if (thrown instanceof ClientGone) throw thrown;
+  const error = asAppError(thrown);
+  if (error !== thrown || error.code === 'INTERNAL') {
+    const facts = { requestId: exchange.id, operation: exchange.operation, error: thrown };
+    context.log.error(facts, 'the request failed');
+  }
+  return errorReply(error, exchange.locale);
+}
+
+function checksReplies({ context }: StagesOptions): boolean {
+  return context.config.appEnv === 'local' || context.config.appEnv === 'test';
+}
+
+/** Lets an answer pass that keeps the contract; any other is a defect of the service. */
+function checked(
+  { context }: StagesOptions,
+  exchange: Exchange,
+  { contract, reply }: { readonly contract: OperationContract; readonly reply: Reply },
+): Reply {
+  const fields = contractBreaches(contract, reply);
+  if (fields.length === 0) return reply;
+  const facts = { requestId: exchange.id, operation: contract.id, status: reply.status, fields };
+  context.log.error(facts, 'the answer breaks the contract');
+  return errorReply(new AppError('INTERNAL'), exchange.locale);
+}

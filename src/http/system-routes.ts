@@ -1,0 +1,72 @@
+/** Routes outside the contract: health, metrics, public keys, and the contract itself. */
+import type { Context } from '../context.ts';
+import { AppError } from '../errors.ts';
+import { isLoopback } from './client-address.ts';
+import type { Contract } from './contract.ts';
+import type { Exchange } from './exchange.ts';
+import { jsonReply, type Reply } from './reply.ts';
+import type { SystemRoute } from './router.ts';
+
+export interface Readiness {
+  readonly ready: boolean;
+  /** What was looked at, by name, such as `database`. */
+  readonly checks: Readonly<Record<string, boolean>>;
+}
+
+export interface SystemRoutesOptions {
+  readonly context: Context;
+  readonly contract: Contract;
+  readiness(): Promise<Readiness>;
+  /** Whether the service has begun to stop: then it is not ready, whatever the checks say. */
+  isDraining(): boolean;
+}
+
+/** The routes of the main listener. `/metrics` is among them unless it has a port of its own. */
+export function systemRoutes(options: SystemRoutesOptions): SystemRoute[] {
+  const { context, contract } = options;
+  const openapi: Reply = {
+    status: 200,
+    headers: {},
+    content: { type: 'application/yaml', bytes: contract.bytes },
+  };
+  const routes = [
+    route('health.live', '/health/live', () => jsonReply(200, { status: 'ok' })),
+    route('health.ready', '/health/ready', () => readinessReply(options)),
+    route('jwks', '/.well-known/jwks.json', () => jsonReply(200, context.accessTokens.jwks())),
+    route('openapi', '/openapi.yaml', () => openapi),
+  ];
+  if (context.config.metricsPort !== undefined) return routes;
+  return [...routes, metricsRoute(context, requireLocalCaller)];
+}
+
+/** The only route of a listener for metrics. */
+export function metricsRoutes(context: Context): SystemRoute[] {
+  return [metricsRoute(context, () => undefined)];
+}
+
+function route(name: string, path: string, answer: SystemRoute['answer']): SystemRoute {
+  return { kind: 'system', name, method: 'GET', path, answer };
+}
+
+async function readinessReply({ readiness, isDraining }: SystemRoutesOptions): Promise<Reply> {
+  const { ready, checks } = await readiness();
+  return ready && !isDraining()
+    ? jsonReply(200, { status: 'ok', checks })
+    : jsonReply(503, { status: 'unavailable', checks });
+}
+
+function metricsRoute(context: Context, admit: (exchange: Exchange) => void): SystemRoute {
+  const { registry } = context.metrics;
+  return route('metrics', '/metrics', async (exchange) => {
+    admit(exchange);
+    const text = await registry.metrics();
+    return { status: 200, headers: {}, content: { type: registry.contentType, bytes: text } };
+  });
+}
+
+/** A proxy on this machine also calls from a loopback address, but says for whom. */
+function requireLocalCaller({ request }: Exchange): void {
+  const { forwarded, 'x-forwarded-for': forwardedFor } = request.headers;
+  const isForwarded = forwarded !== undefined || forwardedFor !== undefined;
+  if (isForwarded || !isLoopback(request.socket.remoteAddress)) throw new AppError('NOT_FOUND');
+}

@@ -1,0 +1,22 @@
+/** The form of a job: work without a caller, done at least once. */
+import type { Context } from '../context.ts';
+
+export interface Job {
+  readonly id: string;
+  readonly kind: string;
+  readonly payload: Readonly<Record<string, unknown>>;
+  /** This run's number, from 1. */
+  readonly attempt: number;
+}
+
+/** What a run asks for: nothing more, or the same job again at a later time. */
+export type JobResult = { readonly runAgainAt: Date } | undefined;
+
+export interface JobHandler {
+  /** A kind with a period runs again after it for ever, one run at a time over all instances. */
+  readonly everyMs?: number;
+  /** Runs once. Handlers are idempotent, because a run may die after its work and be repeated. */
+  run(context: Context, job: Job): Promise<JobResult>;
+}
+
+export type JobTable = Readonly<Record<string, JobHandler>>;

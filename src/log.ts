@@ -1,0 +1,254 @@
+/**
+ * The log: JSON lines, or readable ones on a terminal. What is personal or secret is not logged in
+ * the first place; as a second line of defence, fields with telling names are masked at any depth
+ * here, and errors are reduced to facts that cannot hold values (see {@link errorFacts}).
+ */
+import { stripVTControlCharacters, styleText } from 'node:util';
+import { pino, stdTimeFunctions, type DestinationStream, type Logger } from 'pino';
+
+export type Log = Logger;
+
+export interface LogOptions {
+  readonly level: string;
+  /** Readable lines instead of JSON. */
+  readonly pretty: boolean;
+  /** Standard output when it is left out. */
+  readonly destination?: DestinationStream;
+}
+
+/** Compared without case, `_` and `-`: `accessToken`, `access_token` and `Access-Token` are one. */
+const sensitiveNames = new Set(
+  `password passwordconfirmation passwordhash secret webhooksecret xwebhooksecret token accesstoken
+  refreshtoken idtoken providertoken clienttoken providerclienttoken sealedtoken authorization
+  cookie setcookie credentials privatekey encryptionkey key pixkey chave document documento cpf cnpj
+  cpfcnpj taxid taxidnumber payerid payercpf payercnpj payerdocument email payeremail phone
+  phonenumber telefone celular codigo fullname nome nomecompleto nomemae mothername birthdate
+  payername receivername applicationid xapplicationid body rawbody payload headers query sql
+  parameters params qrcode copypaste`.split(/\s+/),
+);
+
+const mask = '[redacted]';
+const maxDepth = 6;
+
+/**
+ * Makes a log.
+ * @returns a pino logger; `log.error({ error }, 'what failed')` logs an error's facts, under any name.
+ */
+export function createLog(options: LogOptions): Log {
+  const output = options.destination ?? pino.destination({ fd: 1, sync: true });
+  const settings = {
+    level: options.level,
+    base: null,
+    timestamp: stdTimeFunctions.isoTime,
+    errorKey: 'error',
+    formatters: { level: (label: string) => ({ level: label }) },
+    hooks: { logMethod: logSafely },
+  };
+  const log: Logger = pino(settings, options.pretty ? prettyStream(output) : output);
+  return maskingChildren(log);
+}
+
+/** An error as the first argument would lend its message to the line; its facts go there instead. */
+function logSafely(
+  this: Logger,
+  [first, ...rest]: Parameters<Logger['info']>,
+  method: (this: Logger, ...line: Parameters<Logger['info']>) => void,
+): void {
+  const facts: unknown = first;
+  if (typeof facts !== 'object' || facts === null) return method.call(this, first, ...rest);
+  const safe = facts instanceof Error ? { error: errorFacts(facts) } : masked(facts);
+  return method.call(this, safe as typeof first, ...rest);
+}
+
+/** What a child adds to each of its lines is masked too; its own children inherit this. */
+function maskingChildren(log: Logger): Logger {
+  const child: Logger['child'] = log.child;
+  const masking: Logger['child'] = function (this: Logger, bindings, options) {
+    return child.call(this, masked(bindings) as typeof bindings, options) as never;
+  };
+  return Object.assign(log, { child: masking });
+}
+
+function isSensitive(name: string): boolean {
+  return sensitiveNames.has(name.toLowerCase().replaceAll(/[-_]/g, ''));
+}
+
+function masked(value: unknown, depth = 0): unknown {
+  if (typeof value !== 'object' || value === null || value instanceof Date) return value;
+  if (value instanceof Error) return errorFacts(value);
+  if (depth === maxDepth || ArrayBuffer.isView(value)) return mask;
+  if (Array.isArray(value)) return value.map((item) => masked(item, depth + 1));
+  const fields = Object.entries(value).map(([name, field]) => {
+    const hidden = isSensitive(name) && field !== null && field !== undefined;
+    return [name, hidden ? mask : masked(field, depth + 1)];
+  });
+  return Object.fromEntries(fields);
+}
+
+/** What is told of an error: enough to find its cause, nothing that a caller or a row put in. */
+export interface ErrorFacts {
+  readonly name: string;
+  readonly code?: string;
+  readonly sqlstate?: string;
+  readonly constraint?: string;
+  readonly status?: number;
+  readonly outcome?: string;
+  readonly statusClass?: string;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly frames?: readonly string[];
+  readonly errors?: readonly ErrorFacts[];
+  readonly cause?: ErrorFacts;
+}
+
+const maxCauses = 4;
+const maxFrames = 15;
+const maxTextLength = 200;
+
+/**
+ * Reduces an error, and what caused it, to facts. A database error's message and detail carry the
+ * statement with its values, and a validator's or a parser's the input: a message is kept only
+ * where the runtime or our own code wrote it.
+ */
+export function errorFacts(error: unknown): ErrorFacts {
+  return isError(error) ? factsOf(error, 0, false) : { name: `thrown ${typeof error}` };
+}
+
+/** @param expected whether the error is, or brought about, a refusal that happens every day. */
+function factsOf(error: Error, depth: number, expected: boolean): ErrorFacts {
+  const quiet = expected || isExpected(error);
+  const inner = (part: Error): ErrorFacts => factsOf(part, depth + 1, quiet);
+  const deeper = depth < maxCauses;
+  const parts = error instanceof AggregateError ? error.errors.filter(isError).slice(0, 3) : [];
+  return {
+    name: word(error.name, /^\w{1,64}$/) ?? 'Error',
+    ...present({
+      ...ownFacts(error),
+      message: safeMessage(error),
+      frames: quiet ? undefined : framesOf(error),
+      errors: deeper && parts.length > 0 ? parts.map(inner) : undefined,
+      cause: deeper && isError(error.cause) ? inner(error.cause) : undefined,
+    }),
+  };
+}
+
+function isError(value: unknown): value is Error {
+  return value instanceof Error;
+}
+
+/** The fields that errors of ours, of the system and of the database may carry. */
+interface KnownFields {
+  readonly code?: unknown;
+  readonly constraint?: unknown;
+  readonly status?: unknown;
+  readonly outcome?: unknown;
+  readonly statusClass?: unknown;
+  readonly reason?: unknown;
+}
+
+function ownFacts(error: Error & KnownFields): LooseFacts {
+  const isSqlstate = isDatabaseError(error) && !('syscall' in error);
+  return {
+    code: word(error.code, /^[A-Z][A-Z0-9_]{1,63}$/, !isSqlstate),
+    sqlstate: word(error.code, /^[0-9A-Z]{5}$/, isSqlstate),
+    constraint: word(error.constraint, /^[a-z_][a-z0-9_]{0,62}$/),
+    status: typeof error.status === 'number' ? error.status : undefined,
+    outcome: word(error.outcome, /^[a-z_]{1,32}$/),
+    statusClass: word(error.statusClass, /^[a-z0-9_]{1,32}$/),
+    reason: typeof error.reason === 'string' ? withoutPersonal(error.reason) : undefined,
+  };
+}
+
+/** The value if it is a word of the expected form: a text of another form may be anything. */
+function word(value: unknown, form: RegExp, wanted = true): string | undefined {
+  return wanted && typeof value === 'string' && form.test(value) ? value : undefined;
+}
+
+type LooseFacts = { readonly [Name in keyof ErrorFacts]?: ErrorFacts[Name] | undefined };
+
+function present(facts: LooseFacts): Partial<ErrorFacts> {
+  return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined));
+}
+
+/** `severity` is PostgreSQL's own field; MikroORM's exceptions are known by their names. */
+function isDatabaseError(error: Error): boolean {
+  return (
+    ['severity', 'query', 'sql', 'sqlState'].some((field) => field in error) ||
+    /Exception$|^DatabaseError$/.test(error.name)
+  );
+}
+
+const plainPrototypes: readonly unknown[] = [
+  Error.prototype,
+  TypeError.prototype,
+  RangeError.prototype,
+  ReferenceError.prototype,
+];
+
+/** Node's `ERR_…` messages quote the value that was refused; the code says enough. */
+function safeMessage(error: Error): string | undefined {
+  if (isDatabaseError(error)) return undefined;
+  const plain = plainPrototypes.includes(Object.getPrototypeOf(error));
+  if (!plain || ('code' in error && !('syscall' in error))) return undefined;
+  return withoutPersonal(error.message);
+}
+
+/** Masks what looks like an e-mail, a document, a phone or a token, and keeps the text short. */
+function withoutPersonal(text: string): string {
+  return text
+    .slice(0, maxTextLength)
+    .replaceAll(/[^\s@]+@[^\s@]+/g, mask)
+    .replaceAll(/\+?\d[\d.\-/ ()]{6,}\d/g, mask)
+    .replaceAll(/[\w.~+/-]{40,}=*/g, mask);
+}
+
+/** Refusals of the catalogue and of the provider happen every day; where from is no news. */
+function isExpected(error: Error & KnownFields): boolean {
+  return (typeof error.status === 'number' && error.status !== 500) || 'outcome' in error;
+}
+
+/** The lines of the stack that are frames: its head, and what drivers add to it, carry messages. */
+function framesOf(error: Error): readonly string[] {
+  const stack = error.stack ?? '';
+  const head = stack.indexOf(error.message);
+  const afterHead = head < 0 ? stack : stack.slice(head + error.message.length);
+  const frame = /^ {4}at .*(?::\d+:\d+\)?|<anonymous>\)|\(native\)|\(index \d+\))$/;
+  return afterHead
+    .split('\n')
+    .filter((line) => frame.test(line))
+    .slice(0, maxFrames)
+    .map((line) => line.trim());
+}
+
+const levelStyles = { WARN: 'yellow', ERROR: 'red', FATAL: 'red', DEBUG: 'gray', TRACE: 'gray' };
+
+/** Turns pino's JSON lines into readable ones: time, level, message, fields, then any frames. */
+function prettyStream(output: DestinationStream): DestinationStream {
+  return {
+    write(line) {
+      const { level, time, msg, ...fields } = JSON.parse(line) as Record<string, unknown>;
+      const clockTime = new Date(String(time)).toTimeString().slice(0, 8);
+      const name = String(level).toUpperCase();
+      const style = levelStyles[name as keyof typeof levelStyles] ?? 'cyan';
+      const head = [clockTime, styleText(style as 'cyan', name.padEnd(5)), oneLine(msg ?? '')];
+      const frames: string[] = [];
+      const shown = Object.entries(fields).map(([key, value]) => {
+        return styleText('dim', `${key}=${oneLine(withoutFrames(value, frames))}`);
+      });
+      output.write(`${[...head, ...shown, ...frames].join(' ')}\n`);
+    },
+  };
+}
+
+/** Control characters in a value must not write to the terminal. */
+function oneLine(value: unknown): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return stripVTControlCharacters(text).replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, ' ');
+}
+
+function withoutFrames(value: unknown, frames: string[]): unknown {
+  if (typeof value !== 'object' || value === null || !('frames' in value)) return value;
+  const { frames: own, ...rest } = value;
+  if (Array.isArray(own)) frames.push(...own.map((frame) => `\n    ${oneLine(frame)}`));
+  return rest;
+}

@@ -1,0 +1,10 @@
+import { AppError } from '../../errors.ts';
+import type { PublicOperation } from '../operation.ts';
+
+/** Registration of companies is reserved in the contract and not part of this version. */
+export const registerPj: PublicOperation<'registerPj'> = {
+  access: 'public',
+  async run() {
+    throw new AppError('NOT_IMPLEMENTED');
+  },
+};

@@ -1,0 +1,149 @@
+import { randomUUIDv7 } from 'node:crypto';
+import type { ChargeRequest } from '../../../contract/types.ts';
+import type { Context } from '../../context.ts';
+import { centsFromNumber } from '../../domain/money.ts';
+import { normalisePixKey } from '../../domain/pix-key.ts';
+import { normaliseTaxId } from '../../domain/tax-id.ts';
+import { newTransactionIdentification } from '../../domain/txid.ts';
+import { ProviderError } from '../../provider/outcome.ts';
+import type { CallOptions, ChargeCode, ChargeOrder } from '../../provider/provider.ts';
+import { callerSession } from '../../services/banking-session.ts';
+import { accountForPix } from '../../services/payer-account.ts';
+import { chargeReply } from '../../services/pix-reply.ts';
+import {
+  claimTransaction,
+  findTransaction,
+  fingerprintOf,
+  moveTransaction,
+  type Move,
+  type PixTransactionRow,
+} from '../../services/pix-transactions.ts';
+import type { Principal } from '../../services/principal.ts';
+import { answerTo } from '../../services/provider-failure.ts';
+import type { SessionOperation } from '../operation.ts';
+
+/** A day: what the provider takes when nothing is said, and the contract's longest. */
+const defaultExpirationSeconds = 86_400;
+
+const defaultCity = 'Sao Paulo';
+
+/**
+ * Makes a PIX charge. Its `transactionIdentification` is stored before the provider is called, and
+ * a repeat of the same key goes on with it: the provider can have made this one charge at most, and
+ * until its code is told nobody can pay it.
+ */
+export const createCharge: SessionOperation<'createCharge'> = {
+  access: 'session',
+  async run(context, { input, principal, request }) {
+    accountForPix(principal);
+    const asked = readBody(input.body, principal);
+    const { type, ...order } = asked;
+    const claim = await claimTransaction(context, {
+      id: randomUUIDv7(),
+      userId: principal.user.id,
+      operation: 'CHARGE',
+      idempotencyKey: input.headers['Idempotency-Key'],
+      fingerprint: fingerprintOf([type, ...Object.values(order)]),
+      amountCents: order.amountCents,
+      pixKey: order.key,
+      description: order.description,
+      transactionIdentification: newTransactionIdentification(),
+    });
+    if (claim.work === 'theirs') return chargeReply(claim.transaction, { replayed: true });
+
+    const charge: Charge = { type, order, transaction: claim.transaction, principal };
+    const issued = await issue(context, charge, { requestId: request.id });
+    return chargeReply(issued, { replayed: claim.resumed });
+  },
+};
+
+interface Charge {
+  readonly type: ChargeRequest['type'];
+  readonly order: Omit<ChargeOrder, 'transactionIdentification'>;
+  readonly transaction: PixTransactionRow;
+  readonly principal: Principal;
+}
+
+function readBody(body: ChargeRequest, { user, account }: Principal) {
+  return {
+    type: body.type,
+    key: normalisePixKey(body.key ?? user.email ?? account?.document ?? '').key,
+    // The contract has checked the range and the decimals.
+    amountCents: centsFromNumber(body.amount) ?? 0,
+    description: body.description ?? null,
+    receiverName: body.receiver_name ?? user.name,
+    city: body.city ?? defaultCity,
+    zipcode: body.zipcode ?? null,
+    expirationSeconds: body.expiration_qr ?? defaultExpirationSeconds,
+    payerName: body.payer_name ?? null,
+    payerDocument: body.payer_cpf === undefined ? null : bareDocument(body.payer_cpf),
+    reusable: body.reusable ?? false,
+    categoryCode: body.code_category ?? null,
+    additionalData: (body.additional_data ?? []).map(({ name, value }) => ({ name, value })),
+  };
+}
+
+/** The contract limits only the length; a document that is not valid is the provider's to refuse. */
+function bareDocument(text: string): string {
+  return normaliseTaxId(text) ?? text.replace(/[\s./-]/g, '');
+}
+
+async function issue(
+  context: Context,
+  charge: Charge,
+  options: CallOptions,
+): Promise<PixTransactionRow> {
+  const { id, transaction_identification: transactionIdentification } = charge.transaction;
+  if (transactionIdentification === null) throw new Error('a charge has no identification');
+  const session = callerSession(context, charge.principal);
+  const order: ChargeOrder = { ...charge.order, transactionIdentification };
+  const { provider } = context;
+  try {
+    const code = await (charge.type === 'dynamic'
+      ? provider.createDynamicCharge(session, order, options)
+      : provider.createStaticCharge(session, order, options));
+    const issued = await moveTransaction(context, id, issuedAs(code));
+    return issued ?? (await reread(context, charge));
+  } catch (error) {
+    if (error instanceof ProviderError) await moveTransaction(context, id, failedBy(error));
+    throw answerTo(error);
+  }
+}
+
+function issuedAs(code: ChargeCode): Move {
+  return {
+    from: ['RESERVED'],
+    to: 'ACCEPTED',
+    status: 'PROCESSING',
+    outcome: 'accepted',
+    qrCode: code.qrCode,
+    copyPaste: code.copyPaste,
+    providerTxid: code.providerTxid,
+    timeline: [{ phase: 'ACCEPTED', providerStatus: '2xx' }],
+  };
+}
+
+/** A refusal ends the charge; after anything else a repeat of the same key may go on with it. */
+function failedBy(error: ProviderError): Move {
+  const { statusClass: providerStatus, code: failureCode } = error;
+  if (error.outcome === 'rejected') {
+    return {
+      from: ['RESERVED'],
+      to: 'REJECTED',
+      status: 'FAILED',
+      outcome: 'rejected',
+      failureCode,
+      timeline: [{ phase: 'REJECTED', providerStatus }],
+    };
+  }
+  return {
+    from: ['RESERVED'],
+    to: 'RESERVED',
+    status: 'PROCESSING',
+    timeline: [{ phase: 'RESERVED', providerStatus, note: 'may_be_repeated' }],
+  };
+}
+
+async function reread(context: Context, { transaction }: Charge): Promise<PixTransactionRow> {
+  return (await findTransaction(context, transaction.id, transaction.user_id)) ?? transaction;
+}

@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto';
+import { AppError } from '../../errors.ts';
+import { codeOf } from '../../services/pix-reply.ts';
+import { findTransaction, type PixTransactionRow } from '../../services/pix-transactions.ts';
+import { changeOf } from '../../services/pix-waiting.ts';
+import type { Reply, SessionOperation } from '../operation.ts';
+
+/** The longest that a request may wait for a status, in seconds. */
+const longestWaitSeconds = 30;
+
+/**
+ * A transaction as it is stored here; the provider is never asked. `Prefer: wait=N` (RFC 7240)
+ * holds the answer until the status leaves PROCESSING, `If-None-Match` saves an answer that the
+ * app has already.
+ */
+export const getPixTransaction: SessionOperation<'getPixTransaction'> = {
+  access: 'session',
+  async run(context, { input, principal, request }) {
+    const { transactionId } = input.path;
+    const find = () => findTransaction(context, transactionId, principal.user.id);
+    let transaction = await find();
+    if (!transaction) throw new AppError('NOT_FOUND');
+
+    const waitSeconds = waitPreference(input.headers.Prefer);
+    if (waitSeconds !== null && transaction.status === 'PROCESSING') {
+      const deadline = { waitMs: waitSeconds * 1_000, signal: request.signal };
+      transaction = (await changeOf(context, { find, transactionId, ...deadline })) ?? transaction;
+    }
+    return reply(transaction, { ifNoneMatch: input.headers['If-None-Match'], waitSeconds });
+  },
+};
+
+/** @returns the seconds of `wait=N`, at most thirty, or null: RFC 7240 ignores what it cannot read. */
+function waitPreference(prefer: string | undefined): number | null {
+  const match = /(?:^|[,;\s])wait\s*=\s*"?(\d{1,9})"?\s*(?:$|[,;])/i.exec(prefer ?? '');
+  return match ? Math.min(Number(match[1]), longestWaitSeconds) : null;
+}
+
+function reply(
+  transaction: PixTransactionRow,
+  { ifNoneMatch, waitSeconds }: { ifNoneMatch: string | undefined; waitSeconds: number | null },
+): Reply<'getPixTransaction'> {
+  const body = {
+    transaction_id: transaction.id,
+    status: transaction.status,
+    ...codeOf(transaction),
+  };
+  const etag = etagOf(body);
+  const headers = {
+    ETag: etag,
+    ...(waitSeconds !== null && { 'Preference-Applied': `wait=${waitSeconds}` }),
+  };
+  return matches(ifNoneMatch, etag)
+    ? { status: 304, body: undefined, headers }
+    : { status: 200, body, headers };
+}
+
+function etagOf(body: unknown): string {
+  return `"${createHash('sha256').update(JSON.stringify(body)).digest('base64url').slice(0, 22)}"`;
+}
+
+/** RFC 9110, section 13.1.2: `*` or a list of tags, compared without regard to weakness. */
+function matches(ifNoneMatch: string | undefined, etag: string): boolean {
+  if (ifNoneMatch === undefined) return false;
+  const tags = ifNoneMatch.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
+  return tags.includes('*') || tags.includes(etag);
+}

@@ -1,0 +1,229 @@
+import { randomUUIDv7 } from 'node:crypto';
+import type { SendPixRequest } from '../../../contract/types.ts';
+import type { Context } from '../../context.ts';
+import { centsFromNumber } from '../../domain/money.ts';
+import { normalisePixKey } from '../../domain/pix-key.ts';
+import { phasesBeforePaying } from '../../domain/pix.ts';
+import { ProviderError } from '../../provider/outcome.ts';
+import type { PaymentOrder, PaymentReceipt, ProviderSession } from '../../provider/provider.ts';
+import { callerSession } from '../../services/banking-session.ts';
+import { accountForPix } from '../../services/payer-account.ts';
+import { pixReply } from '../../services/pix-reply.ts';
+import {
+  claimTransaction,
+  findTransaction,
+  fingerprintOf,
+  moveTransaction,
+  type Move,
+  type PixTransactionRow,
+} from '../../services/pix-transactions.ts';
+import { answerTo } from '../../services/provider-failure.ts';
+import type { RequestFacts, SessionOperation } from '../operation.ts';
+
+/**
+ * Sends a PIX. Each step is written down before the next one is taken (the phases are explained in
+ * `domain/pix.ts`), so that a death at any point leaves a state that tells what may have happened:
+ *
+ * 1. the idempotency key is claimed: RESERVED;
+ * 2. the directory is asked whose key it is, and gives the end-to-end id;
+ * 3. that id and the attempt are stored: RESOLVED, PAYING;
+ * 4. the payment is sent, with the same ids however often the provider layer tries;
+ * 5. what became of it is stored: ACCEPTED, REJECTED, UNKNOWN, or failed because nothing was sent.
+ *
+ * An unknown outcome answers 200 PROCESSING: a 502 would invite a new key and a second payment.
+ */
+export const sendPix: SessionOperation<'sendPix'> = {
+  access: 'session',
+  async run(context, { input, principal, request }) {
+    const payer = accountForPix(principal);
+    const asked = readBody(input.body);
+    const clientRequestId = input.headers['Idempotency-Key'];
+    const claim = await claimTransaction(context, {
+      ...asked,
+      id: randomUUIDv7(),
+      userId: principal.user.id,
+      operation: 'SEND',
+      idempotencyKey: clientRequestId,
+      fingerprint: fingerprintOf([asked.pixKey, asked.amountCents, asked.description]),
+      transactionIdentification: null,
+    });
+    if (claim.work === 'theirs') return pixReply(claim.transaction, { replayed: true });
+
+    const send: Send = {
+      transaction: claim.transaction,
+      order: { ...asked, key: asked.pixKey, clientRequestId, payer },
+      session: callerSession(context, principal),
+      request,
+    };
+    return pixReply(await carryOut(context, send), { replayed: claim.resumed });
+  },
+};
+
+/** A send that is ours to carry out. */
+interface Send {
+  readonly transaction: PixTransactionRow;
+  readonly order: Omit<PaymentOrder, 'endToEnd'>;
+  readonly session: ProviderSession;
+  readonly request: RequestFacts;
+}
+
+function readBody(body: SendPixRequest) {
+  return {
+    pixKey: normalisePixKey(body.pix_key).key,
+    // The contract has checked the range and the decimals.
+    amountCents: centsFromNumber(body.amount) ?? 0,
+    description: body.description ?? null,
+  };
+}
+
+/** @returns the transaction as it stands after the payment, or as another process has left it. */
+async function carryOut(context: Context, send: Send): Promise<PixTransactionRow> {
+  const endToEnd = send.transaction.end_to_end ?? (await lookUp(context, send));
+  const paying = endToEnd && (await beginPaying(context, send, endToEnd));
+  if (!paying) return reread(context, send);
+  return pay(context, { ...send, transaction: paying }, endToEnd);
+}
+
+/**
+ * Asks the directory. No money has moved when this fails, so the transaction fails with it.
+ * @returns the end-to-end id, or null when another process has taken the transaction further.
+ */
+async function lookUp(context: Context, send: Send): Promise<string | null> {
+  const { order, session, request } = send;
+  try {
+    const owner = await context.provider.lookUpKey(
+      session,
+      { payerId: order.payer.document, key: order.key },
+      { requestId: request.id },
+    );
+    return owner.endToEnd;
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error;
+    const failed = await moveTransaction(context, send.transaction.id, lookUpFailed(error));
+    if (!failed) return null;
+    throw answerTo(error, { 'Pix-Outcome': 'not_sent' });
+  }
+}
+
+function lookUpFailed(error: ProviderError): Move {
+  return {
+    from: phasesBeforePaying,
+    to: 'SETTLED',
+    status: 'FAILED',
+    outcome: 'not_sent',
+    failureCode: error.code,
+    timeline: [{ phase: 'SETTLED', providerStatus: error.statusClass, note: 'look_up_failed' }],
+  };
+}
+
+/**
+ * Stores the end-to-end id and that a payment is about to leave. Of two processes that get here
+ * with one transaction, the database lets one go on.
+ */
+function beginPaying(
+  context: Context,
+  send: Send,
+  endToEnd: string,
+): Promise<PixTransactionRow | null> {
+  const resolved = send.transaction.phase === 'RESERVED' ? [{ phase: 'RESOLVED' as const }] : [];
+  return moveTransaction(context, send.transaction.id, {
+    from: phasesBeforePaying,
+    to: 'PAYING',
+    status: 'PROCESSING',
+    endToEnd,
+    timeline: [...resolved, { phase: 'PAYING', attempt: 1 }],
+  });
+}
+
+async function pay(context: Context, send: Send, endToEnd: string): Promise<PixTransactionRow> {
+  const order: PaymentOrder = { ...send.order, endToEnd };
+  try {
+    const receipt = await context.provider.pay(send.session, order, { requestId: send.request.id });
+    return await record(context, send, accepted(receipt));
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error;
+    const stored = await record(context, send, notAccepted(error));
+    // The answer is the stored state where that says more: it may have been settled meanwhile.
+    if (error.outcome === 'unknown' || stored.status === 'COMPLETED') return stored;
+    throw answerTo(error, { 'Pix-Outcome': error.outcome });
+  }
+}
+
+function accepted(receipt: PaymentReceipt): Move {
+  const settled = receipt.status !== 'PROCESSING';
+  return {
+    ...afterPaying,
+    to: settled ? 'SETTLED' : 'ACCEPTED',
+    status: receipt.status,
+    outcome: 'accepted',
+    providerTxid: receipt.providerTxid,
+    timeline: [
+      { phase: 'ACCEPTED', providerStatus: '2xx' },
+      ...(settled ? [{ phase: 'SETTLED' as const, note: receipt.status }] : []),
+    ],
+  };
+}
+
+function notAccepted(error: ProviderError): Move {
+  const { outcome, statusClass: providerStatus, code: failureCode } = error;
+  switch (outcome) {
+    case 'unknown':
+      return {
+        ...afterPaying,
+        to: 'UNKNOWN',
+        status: 'PROCESSING',
+        outcome,
+        timeline: [{ phase: 'UNKNOWN', providerStatus }],
+      };
+    case 'rejected':
+      return {
+        ...afterPaying,
+        to: 'REJECTED',
+        status: 'FAILED',
+        outcome,
+        failureCode,
+        timeline: [{ phase: 'REJECTED', providerStatus }],
+      };
+    case 'not_sent':
+      return {
+        ...afterPaying,
+        to: 'SETTLED',
+        status: 'FAILED',
+        outcome,
+        failureCode,
+        timeline: [{ phase: 'SETTLED', providerStatus, note: 'not_sent' }],
+      };
+  }
+}
+
+/** The sweep may have called a very slow payment UNKNOWN; the provider's word still counts. */
+const afterPaying = { from: ['PAYING', 'UNKNOWN'] } as const;
+
+/**
+ * Stores what became of the payment. It has left by now, so nothing that fails here may be told as
+ * a failure of the payment: the row says PAYING, and the answer is PROCESSING.
+ */
+async function record(context: Context, send: Send, move: Move): Promise<PixTransactionRow> {
+  const { log } = send.request;
+  try {
+    const moved = await moveTransaction(context, send.transaction.id, move);
+    if (moved) return moved;
+    const stored = await reread(context, send);
+    if (move.status !== 'PROCESSING' && move.status !== stored.status) {
+      context.metrics.pixAnomalies.inc();
+      log.error(
+        { transactionId: stored.id, told: move.status, stored: stored.status },
+        'the provider contradicts a settled payment',
+      );
+    }
+    return stored;
+  } catch (error) {
+    log.error({ error, transactionId: send.transaction.id }, 'an outcome was not stored');
+    return { ...send.transaction, outcome: move.outcome ?? null };
+  }
+}
+
+async function reread(context: Context, send: Send): Promise<PixTransactionRow> {
+  const { id, user_id: userId } = send.transaction;
+  return (await findTransaction(context, id, userId)) ?? send.transaction;
+}

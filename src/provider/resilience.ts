@@ -1,0 +1,292 @@
+/**
+ * What stands between the service and an unreliable provider, once for every method of the port:
+ * a time-out for each attempt, retries with back-off, a circuit breaker, and a limit on what is
+ * under way at once.
+ *
+ *     withTokens( withResilience( client ) )
+ *
+ *     one call ─ attempt 1 ─ back-off ─ attempt 2 ─ …   each: place → breaker → time-out → client
+ *
+ * The money rule. A payment is asked for with the same ids on every attempt. Once one attempt has
+ * ended `unknown` it may have been executed, so no later attempt can make the call `rejected` or
+ * `not_sent`: the refusal may be "duplicate end-to-end id", and an open breaker speaks of its own
+ * attempt only. The call stays `unknown`, unless a later attempt is accepted. The same holds for
+ * everything else that changes something at the provider.
+ *
+ * Who may stop a call. The caller's signal stops reads only: a payment, a charge, a change of keys,
+ * a look-up (the first half of a send) and a login go on when the app has hung up, because cutting
+ * them makes their outcome unknown and saves nothing. Shutdown cuts no attempt, for the same
+ * reason: what is under way ends within its time-out, and a first attempt may still leave for the
+ * requests that are being finished; but a back-off ends at once and nothing is tried again.
+ */
+import { type Clock, pause } from '../clock.ts';
+import { checkReceipt, makeAttempt } from './attempt.ts';
+import {
+  type BreakerOptions,
+  type BreakerState,
+  type BulkheadOptions,
+  createGate,
+  type Gate,
+  notSent,
+} from './gate.ts';
+import {
+  optionsOf,
+  type ProviderCall,
+  type ProviderMethod,
+  withOptions,
+  wrapProvider,
+} from './methods.ts';
+import { type FailedOutcome, ProviderError, type ProviderStatusClass } from './outcome.ts';
+import type { Provider } from './provider.ts';
+
+export type { BreakerOptions, BreakerState, BulkheadOptions } from './gate.ts';
+
+export interface BackoffOptions {
+  /** The longest wait after the first attempt; it doubles with each further one. */
+  readonly baseMs: number;
+  /** The longest wait of all. */
+  readonly maxMs: number;
+}
+
+/** What became of an attempt or of a call, for the metrics and the log; no personal data. */
+export interface ProviderObservation {
+  readonly method: ProviderMethod;
+  /** The number of the attempt, from 1; for a call, of its last one. */
+  readonly attempt: number;
+  readonly outcome: 'accepted' | FailedOutcome;
+  readonly statusClass: ProviderStatusClass;
+  /** From the moment the attempt left; for a call, all of it, waits included. */
+  readonly durationMs: number;
+  readonly requestId: string | null;
+  /** The provider's own reason, such as `AC03`. */
+  readonly reason: string | null;
+  /** What was thrown that is not a ProviderError: a fault of the provider layer, or null. */
+  readonly defect: unknown;
+}
+
+export interface ResilienceOptions {
+  readonly clock: Clock;
+  /** How long one attempt may take. */
+  readonly timeoutMs: number;
+  /** How many attempts may follow the first. */
+  readonly retries: number;
+  /**
+   * How long a call may take with all its attempts; by default, what they and the back-offs need
+   * at most, and one time-out more for waiting in the queue.
+   */
+  readonly totalMs?: number;
+  readonly backoff?: BackoffOptions;
+  readonly breaker?: BreakerOptions;
+  readonly bulkhead?: BulkheadOptions;
+  readonly shutdown?: AbortSignal;
+  /** A number from 0 up to 1, for the jitter. */
+  readonly random?: () => number;
+  /** Told of every attempt, those that the gate refused included. */
+  readonly onAttempt?: (observation: ProviderObservation) => void;
+  /** Told of every call when it has ended. */
+  readonly onCall?: (observation: ProviderObservation) => void;
+}
+
+export interface ResilientProvider {
+  readonly provider: Provider;
+  breakerState(): BreakerState;
+}
+
+const DEFAULT_BACKOFF: BackoffOptions = { baseMs: 200, maxMs: 1000 };
+
+/** More than three whole calls in a row: one key that always fails cannot open it so easily. */
+const DEFAULT_BREAKER: BreakerOptions = { failures: 10, openMs: 10_000 };
+
+/** At a time-out of 5 s nobody in the queue waits longer than about four of them. */
+const DEFAULT_BULKHEAD: BulkheadOptions = { concurrent: 64, queue: 256 };
+
+interface Manner {
+  /** Whether the caller's signal stops it. */
+  readonly callerMayStop: boolean;
+  /** Whether an attempt without an answer may have changed something: the money rule. */
+  readonly changes: boolean;
+  /** Whether it may be asked for again after such an attempt. */
+  readonly repeatable: boolean;
+}
+
+const reads: Manner = { callerMayStop: true, changes: false, repeatable: true };
+const asks: Manner = { callerMayStop: false, changes: false, repeatable: true };
+const changes: Manner = { callerMayStop: false, changes: true, repeatable: true };
+/** Without an id of ours the provider cannot tell a repeat: two random keys would be made. */
+const changesAnew: Manner = { callerMayStop: false, changes: true, repeatable: false };
+
+/** `login` is in: it asks the same provider, and an open breaker has to answer it as quickly. */
+const manners: Readonly<Record<ProviderMethod, Manner>> = {
+  login: asks,
+  balance: reads,
+  statement: reads,
+  lookUpKey: asks,
+  pay: changes,
+  createDynamicCharge: changes,
+  createStaticCharge: changes,
+  listKeys: reads,
+  createKey: changesAnew,
+  deleteKey: changes,
+};
+
+/**
+ * What may be tried again when its error says so. A refusal is final, 404 and 429 among them: each
+ * further look-up of an unknown key costs the payer's budget at the directory twenty more.
+ */
+const triedAgain: ReadonlySet<ProviderStatusClass> = new Set([
+  '5xx',
+  'connect',
+  'timeout',
+  'reset',
+]);
+
+/**
+ * Makes a provider resilient. Every method of the result rejects with a ProviderError and nothing
+ * else, and ends within `totalMs` (and a tenth of a second for an attempt that does not stop).
+ *
+ * @returns the provider, and the state of its breaker for the metrics.
+ */
+export function withResilience(provider: Provider, options: ResilienceOptions): ResilientProvider {
+  const gate = createGate(options.breaker ?? DEFAULT_BREAKER, options.bulkhead ?? DEFAULT_BULKHEAD);
+  const checked = withCheckedReceipts(provider);
+  return {
+    provider: wrapProvider(checked, (call) => new ResilientCall(call, options, gate).run()),
+    breakerState: () => gate.breakerState(),
+  };
+}
+
+function withCheckedReceipts(provider: Provider): Provider {
+  return {
+    ...wrapProvider(provider, (call) => call.invoke(call.args)),
+    pay: async (session, order, options) =>
+      checkReceipt(order, await provider.pay(session, order, options)),
+  };
+}
+
+/** One call with all its attempts. */
+class ResilientCall {
+  readonly #call: ProviderCall;
+  readonly #options: ResilienceOptions;
+  readonly #gate: Gate;
+  readonly #manner: Manner;
+  readonly #caller: AbortSignal | undefined;
+  readonly #begunAt: number;
+  #attempt = 0;
+  #defect: unknown = null;
+
+  constructor(call: ProviderCall, options: ResilienceOptions, gate: Gate) {
+    this.#call = call;
+    this.#options = options;
+    this.#gate = gate;
+    this.#manner = manners[call.method];
+    this.#caller = this.#manner.callerMayStop ? optionsOf(call).signal : undefined;
+    this.#begunAt = this.#now();
+  }
+
+  async run(): Promise<unknown> {
+    const result = await this.#attemptAll();
+    this.#tell(this.#options.onCall, result, this.#begunAt);
+    if (result instanceof ProviderError) throw result;
+    return result;
+  }
+
+  async #attemptAll(): Promise<unknown> {
+    let doubt: ProviderError | null = null;
+    for (;;) {
+      const result = await this.#attemptOnce();
+      if (!(result instanceof ProviderError)) return result;
+      // The money rule: from here on the call cannot end with a better-sounding failure.
+      if (this.#manner.changes && result.outcome === 'unknown') doubt = result;
+      if (!(await this.#waitForNext(result))) return doubt ?? result;
+    }
+  }
+
+  async #attemptOnce(): Promise<unknown> {
+    this.#attempt += 1;
+    this.#defect = null;
+    let leftAt: number | null = null;
+    const result = await this.#gate.pass(
+      () => {
+        leftAt = this.#now();
+        return this.#makeAttempt();
+      },
+      () => this.#refusal(),
+    );
+    this.#tell(this.#options.onAttempt, result, leftAt ?? this.#now());
+    return result;
+  }
+
+  #makeAttempt(): Promise<unknown> {
+    const options = optionsOf(this.#call);
+    return makeAttempt(
+      (signal) => this.#call.invoke(withOptions(this.#call, { ...options, signal })),
+      {
+        clock: this.#options.clock,
+        timeoutMs: this.#options.timeoutMs,
+        caller: this.#caller,
+        onDefect: (thrown) => {
+          this.#defect = thrown;
+        },
+      },
+    );
+  }
+
+  /** Why an attempt may not leave any more, now that it has its place. */
+  #refusal(): ProviderError | null {
+    const isRetry = this.#attempt > 1;
+    if (this.#caller?.aborted || (isRetry && this.#options.shutdown?.aborted)) {
+      return notSent('timeout');
+    }
+    return this.#mayStartAt(this.#now()) ? null : notSent('bulkhead_full');
+  }
+
+  /** An attempt starts only with its whole time-out before it: a shortened one is a lost answer. */
+  #mayStartAt(moment: number): boolean {
+    const { timeoutMs, retries, backoff = DEFAULT_BACKOFF } = this.#options;
+    const neededMs = timeoutMs * (retries + 2) + backoff.maxMs * retries;
+    const totalMs = Math.max(this.#options.totalMs ?? neededMs, timeoutMs);
+    return moment + timeoutMs <= this.#begunAt + totalMs;
+  }
+
+  /** Waits before the next attempt; resolves to false when there is to be none. */
+  async #waitForNext(error: ProviderError): Promise<boolean> {
+    if (this.#attempt > this.#options.retries) return false;
+    if (!error.retryable || !triedAgain.has(error.statusClass)) return false;
+    if (error.outcome === 'unknown' && !this.#manner.repeatable) return false;
+    const waitMs = Math.max(this.#backoffMs(), error.retryAfterMs ?? 0);
+    if (!this.#mayStartAt(this.#now() + waitMs)) return false;
+    const stops = [this.#caller, this.#options.shutdown].filter((signal) => signal !== undefined);
+    // Own waiting, and not cockatiel's retry: its back-off goes on after an abort.
+    await pause(this.#options.clock, waitMs, AbortSignal.any(stops));
+    return stops.every((signal) => !signal.aborted);
+  }
+
+  /** Between half and all of the doubled wait, so that callers do not come back in step. */
+  #backoffMs(): number {
+    const { backoff = DEFAULT_BACKOFF, random = Math.random } = this.#options;
+    const longest = Math.min(backoff.maxMs, backoff.baseMs * 2 ** (this.#attempt - 1));
+    return longest / 2 + (random() * longest) / 2;
+  }
+
+  #tell(observer: ResilienceOptions['onCall'], result: unknown, since: number): void {
+    const error = result instanceof ProviderError ? result : null;
+    try {
+      observer?.({
+        method: this.#call.method,
+        attempt: this.#attempt,
+        outcome: error?.outcome ?? 'accepted',
+        statusClass: error?.statusClass ?? '2xx',
+        durationMs: Math.max(0, this.#now() - since),
+        requestId: optionsOf(this.#call).requestId ?? null,
+        reason: error?.reason ?? null,
+        defect: this.#defect,
+      });
+    } catch {
+      // A counter that fails must not turn a payment that was made into an error.
+    }
+  }
+
+  #now(): number {
+    return this.#options.clock.now().getTime();
+  }
+}

@@ -1,0 +1,139 @@
+/** The bank's customers: who they are, and whether a token is theirs. */
+import { createHash, randomBytes } from 'node:crypto';
+import { cpfCheckDigits } from '../../domain/tax-id.ts';
+import type { AccountRef } from '../provider.ts';
+import { type BankAnswer, done, faulty, refused } from './answer.ts';
+import { customerScript } from './scenarios.ts';
+
+/** A customer's account, complete. The same e-mail has the same account in every bank. */
+export interface BankAccount extends AccountRef {
+  /** The login e-mail, lower case. */
+  readonly email: string;
+  readonly companyId: string;
+  readonly clientToken: string;
+}
+
+export interface BankLogin {
+  readonly token: string;
+  readonly account: BankAccount;
+}
+
+/** The documentation's own customer has a document that people recognise as a test value. */
+const DEVELOPER = { email: 'dev@ponte.test', document: '11144477735' } as const;
+
+const AGENCY = '0001';
+
+const INVALID_TOKEN = refused({ kind: 'token', reason: 'InvalidToken' });
+
+/**
+ * A token says whose it is, as `stub.<e-mail>.<generation>.<random>`, so that it needs no memory:
+ * banking sessions survive a restart of the service, and the bank inside it has to know them still.
+ * Expiring all tokens of a customer begins a new generation.
+ */
+export class Accounts {
+  readonly #accounts = new Map<string, BankAccount>();
+  readonly #generations = new Map<string, number>();
+  readonly #expired = new Set<string>();
+
+  /** Any password is right: who may log in is the service's own users' affair. */
+  login(typedEmail: string): BankAnswer<BankLogin> {
+    const email = typedEmail.trim().toLowerCase();
+    const script = customerScript(email);
+    if (script === 'login_unavailable') return faulty('unavailable');
+    if (script === 'login_refused' || email === '') {
+      return refused({ kind: 'credentials', reason: 'InvalidCredentials' });
+    }
+    return done({ token: this.#newToken(email), account: this.of(email) });
+  }
+
+  /** Tells whose token it is; a customer whom the bank fails gets the fault instead. */
+  admit(token: string): BankAnswer<BankAccount> {
+    const [bank, name = '', generation = '', random = '', ...rest] = token.split('.');
+    if (bank !== 'stub' || random === '' || rest.length > 0) return INVALID_TOKEN;
+    const email = Buffer.from(name, 'base64url').toString('utf8');
+    if (!this.#isValid(token, email, Number(generation))) return INVALID_TOKEN;
+    const script = customerScript(email);
+    if (script === 'unavailable') return faulty('unavailable');
+    if (script === 'token_works_once') this.expireToken(token);
+    return done(this.of(email));
+  }
+
+  expireToken(token: string): void {
+    this.#expired.add(token);
+  }
+
+  expireTokensOf(typedEmail: string): void {
+    const email = typedEmail.trim().toLowerCase();
+    this.#generations.set(email, this.#generationOf(email) + 1);
+  }
+
+  /** The account of a customer; the first question opens it. */
+  of(email: string): BankAccount {
+    const known = this.#accounts.get(email);
+    if (known !== undefined) return known;
+    const account = openAccount(email);
+    this.#accounts.set(email, account);
+    return account;
+  }
+
+  #newToken(email: string): string {
+    const name = Buffer.from(email, 'utf8').toString('base64url');
+    return `stub.${name}.${this.#generationOf(email)}.${randomBytes(16).toString('base64url')}`;
+  }
+
+  #isValid(token: string, email: string, generation: number): boolean {
+    if (!Number.isSafeInteger(generation) || this.#expired.has(token) || email === '') return false;
+    // Generations are counted in memory only: after a restart, the newest token shows how far they
+    // had come.
+    if (generation > this.#generationOf(email)) this.#generations.set(email, generation);
+    return generation === this.#generationOf(email);
+  }
+
+  #generationOf(email: string): number {
+    return this.#generations.get(email) ?? 0;
+  }
+}
+
+function openAccount(email: string): BankAccount {
+  const hash = createHash('sha256').update(email).digest();
+  const number = digits(hash, { from: 0, count: 8 });
+  return {
+    email,
+    agency: AGENCY,
+    accountNumber: number + accountCheckDigit(number),
+    document: email === DEVELOPER.email ? DEVELOPER.document : cpf(hash),
+    companyId: String(hash.readUInt32BE(24)),
+    clientToken: uuid(hash.toString('hex')),
+  };
+}
+
+/** Thirty-two digits of a hash in the form of a random UUID (RFC 9562, version 4). */
+function uuid(hex: string): string {
+  const [time, mid, version, variant] = [
+    [0, 8],
+    [8, 12],
+    [13, 16],
+    [17, 20],
+  ].map(([from, to]) => hex.slice(from, to));
+  return `${time}-${mid}-4${version}-8${variant}-${hex.slice(20, 32)}`;
+}
+
+/** Nine equal digits would make a CPF that was never issued; one other digit prevents it. */
+function cpf(hash: Buffer): string {
+  const drawn = digits(hash, { from: 8, count: 9 });
+  const base = drawn === drawn.charAt(0).repeat(9) ? `123${drawn.slice(3)}` : drawn;
+  return base + cpfCheckDigits(base);
+}
+
+function digits(hash: Buffer, { from, count }: { from: number; count: number }): string {
+  return [...hash.subarray(from, from + count)].map((byte) => byte % 10).join('');
+}
+
+/** Modulo 11 with the weights 2 to 9 from the right, as most banks do; 10 and 11 become 0. */
+function accountCheckDigit(number: string): string {
+  const sum = [...number]
+    .reverse()
+    .reduce((total, digit, index) => total + Number(digit) * (2 + (index % 8)), 0);
+  const digit = 11 - (sum % 11);
+  return String(digit > 9 ? 0 : digit);
+}

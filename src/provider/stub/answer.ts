@@ -1,0 +1,67 @@
+/**
+ * What the simulated bank answers, as values: neither the port's errors nor HTTP statuses, so that
+ * the same bank can stand behind both.
+ */
+
+/**
+ * - `token`: the token is not valid, or not any more.
+ * - `credentials`: the login is refused.
+ * - `not_found`: there is no such key or charge.
+ * - `rate_limited`: too many look-ups.
+ * - `insufficient_funds`: the amount is over the balance.
+ * - `rule`: any other rule of the bank; `reason` names it.
+ */
+export type RefusalKind =
+  'token' | 'credentials' | 'not_found' | 'rate_limited' | 'insufficient_funds' | 'rule';
+
+/** A definitive no: nothing was done. */
+export interface Refusal {
+  readonly kind: RefusalKind;
+  /** The bank's own word for it, such as `AC03` or `EntryAlreadyExists`. */
+  readonly reason: string;
+  readonly retryAfterMs?: number;
+}
+
+/**
+ * How an answer fails to come.
+ *
+ * - `unavailable`: a 503, and nothing was done.
+ * - `internal_error`: a 500, and it was done.
+ * - `hang`: no answer, and it was done.
+ * - `garbled`: HTML, and it was done.
+ */
+export type Fault = 'unavailable' | 'internal_error' | 'hang' | 'garbled';
+
+export interface Done<T> {
+  readonly outcome: 'done';
+  readonly value: T;
+}
+
+export interface Refused {
+  readonly outcome: 'refused';
+  readonly refusal: Refusal;
+}
+
+export interface Faulty {
+  readonly outcome: 'faulty';
+  readonly fault: Fault;
+}
+
+export type BankAnswer<T> = Done<T> | Refused | Faulty;
+
+export function done<T>(value: T): Done<T> {
+  return { outcome: 'done', value };
+}
+
+export function refused(refusal: Refusal): Refused {
+  return { outcome: 'refused', refusal };
+}
+
+/** A refusal by a rule of the bank that its reason names. */
+export function brokenRule(reason: string): Refused {
+  return refused({ kind: 'rule', reason });
+}
+
+export function faulty(fault: Fault): Faulty {
+  return { outcome: 'faulty', fault };
+}

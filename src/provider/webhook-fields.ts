@@ -1,0 +1,107 @@
+/**
+ * Tolerant reading of the objects in a webhook payload: names in any case and spelling, values in
+ * any of the types that providers use, and nothing that can throw on JSON.
+ */
+import { centsFromDecimal, centsFromNumber, MAX_AMOUNT_CENTS } from '../domain/money.ts';
+
+/** The longest id that is stored; a longer one is none of ours. */
+const MAX_ID_LENGTH = 255;
+
+/** The longest name of an event that is shown. */
+const MAX_NAME_LENGTH = 64;
+
+/** An object's fields by plain name: lower case, without `_`, `-` and spaces. */
+export type Fields = ReadonlyMap<string, unknown>;
+
+const noFields: Fields = new Map();
+
+/** Makes `endToEndId`, `EndToEndId` and `end_to_end_id` one name. */
+function plainName(name: string): string {
+  return name.toLowerCase().replace(/[_\-\s]/g, '');
+}
+
+/** Tells an object (not an array) from everything else. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The fields of an object; of anything else, none. Of two spellings of a name the first counts. */
+export function fieldsOf(value: unknown): Fields {
+  if (!isObject(value)) return noFields;
+  const fields = new Map<string, unknown>();
+  for (const [name, content] of Object.entries(value)) {
+    const plain = plainName(name);
+    if (!fields.has(plain)) fields.set(plain, content);
+  }
+  return fields;
+}
+
+/** The fields of the object under a name; none when there is no object. */
+export function inner(fields: Fields, name: string): Fields {
+  return fieldsOf(fields.get(name));
+}
+
+/**
+ * Every value that stands under one of the names, in the order of the names and then of the
+ * objects. Null and undefined count as absent.
+ */
+export function valuesOf(names: readonly string[], objects: readonly Fields[]): unknown[] {
+  return names
+    .flatMap((name) => objects.map((fields) => fields.get(name)))
+    .filter((value) => value !== undefined && value !== null);
+}
+
+/** Reads an id: trimmed printable ASCII of 1 to 255 characters, or a whole number; else null. */
+export function readId(value: unknown): string | null {
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? String(value) : null;
+  if (typeof value !== 'string') return null;
+  const id = value.trim();
+  return id.length <= MAX_ID_LENGTH && /^[\x20-\x7e]+$/.test(id) ? id : null;
+}
+
+/** The first of the values that can be read as an id. */
+export function firstId(values: readonly unknown[]): string | null {
+  return values.map(readId).find((id) => id !== null) ?? null;
+}
+
+/** Reads a CPF, a CNPJ or an account number: letters and digits, without punctuation. */
+export function readCode(value: unknown): string | null {
+  const code = readId(value)
+    ?.replace(/[.\-/\s]/g, '')
+    .toUpperCase();
+  return code !== undefined && /^[0-9A-Z]{1,34}$/.test(code) ? code : null;
+}
+
+/** Reads a failure code such as `BE17`. A sentence is none: it may speak of a person. */
+export function readReason(value: unknown): string | null {
+  const reason = typeof value === 'number' ? String(value) : value;
+  return typeof reason === 'string' && /^[\w.:-]{1,64}$/.test(reason) ? reason : null;
+}
+
+/** Reads reais, as a number or as a decimal text, exactly; null when it is no positive amount. */
+export function readReais(value: unknown): number | null {
+  if (typeof value === 'number') return withinLimits(centsFromNumber(value));
+  return typeof value === 'string' ? withinLimits(centsFromDecimal(value.trim())) : null;
+}
+
+/** Reads centavos, as a whole number or its digits; null when it is no positive amount. */
+export function readCentavos(value: unknown): number | null {
+  if (typeof value === 'number') return withinLimits(value);
+  const isDigits = typeof value === 'string' && /^\d{1,15}$/.test(value);
+  return isDigits ? withinLimits(Number(value)) : null;
+}
+
+function withinLimits(cents: number | null): number | null {
+  const isAmount = cents !== null && Number.isSafeInteger(cents) && cents > 0;
+  return isAmount && cents <= MAX_AMOUNT_CENTS ? cents : null;
+}
+
+/** A name to show: printable ASCII, cut; null when nothing is left of it. */
+export function readName(value: unknown): string | null {
+  if (typeof value !== 'string') return null;
+  const name = value
+    .slice(0, 4 * MAX_NAME_LENGTH)
+    .replace(/[^\x20-\x7e]/g, '')
+    .trim();
+  return name === '' ? null : name.slice(0, MAX_NAME_LENGTH);
+}

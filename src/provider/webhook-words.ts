@@ -1,0 +1,131 @@
+/** The words of a webhook item: what kind of event it says it is, and how it says it went. */
+import { type PixStatus, readStatusWord } from '../domain/pix.ts';
+import { type Fields, fieldsOf, isObject, readName, valuesOf } from './webhook-fields.ts';
+
+/** What an event word means. */
+export interface Word {
+  /** `undirected`: a PIX, and nothing tells which way it went. */
+  readonly kind: 'payment' | 'received' | 'undirected' | 'conta_criada' | 'reversal' | 'unknown';
+  /** The status that the word itself tells, such as MOVEMENT_FAILED. */
+  readonly status?: PixStatus;
+  /** The status when the item tells none: what is called received has come in. */
+  readonly otherwise?: PixStatus;
+}
+
+const received: Word = { kind: 'received', otherwise: 'COMPLETED' };
+
+/** Event words without prefix, in upper case, words parted by `_`. */
+const words: Readonly<Record<string, Word>> = {
+  PAYMENT: { kind: 'payment' },
+  PIX_PAYMENT: { kind: 'payment' },
+  PIX_PAYMENT_OUT: { kind: 'payment' },
+  PIX_OUT: { kind: 'payment' },
+  PIX_SEND: { kind: 'payment' },
+  MOVEMENT: { kind: 'payment' },
+  RECEIVEPIX: received,
+  PIX_RECEIVED: received,
+  PIX_PAYMENT_IN: received,
+  PIX_IN: received,
+  TRANSACTION_RECEIVED: received,
+  CHARGE: { kind: 'received' },
+  PIX_CHARGE: { kind: 'received' },
+  PIX: { kind: 'undirected' },
+  CONTA_CRIADA: { kind: 'conta_criada' },
+};
+
+/** Endings that count behind any prefix, as the providers that use them put their own before it. */
+const endings = [
+  'MOVEMENT_CONFIRMED',
+  'MOVEMENT_FAILED',
+  'CHARGE_COMPLETED',
+  'TRANSACTION_RECEIVED',
+  'CONTA_CRIADA',
+];
+
+const reversalWord = /REVERS|REVERT|REFUND|DEVOL|ESTORN|CHARGEBACK/i;
+
+/** The longest text that is looked at as a word. */
+const MAX_WORD_LENGTH = 128;
+
+/**
+ * Reads what an item says it is.
+ *
+ * @param outer the objects whose words count, the item itself first.
+ * @returns its meaning, and the word to show (`unnamed` without one).
+ */
+export function readEventWord(outer: readonly Fields[]): { meaning: Word; name: string } {
+  const spoken = valuesOf(['event', 'eventtype', 'entity', 'transactiontype', 'type'], outer);
+  const named = spoken.filter((word) => typeof word === 'string');
+  const name = named.map(readName).find((word) => word !== null) ?? 'unnamed';
+  const meanings = named.map(meaningOf);
+  const statuses = valuesOf(['status'], outer).filter((word) => readStatusWord(word) === null);
+  if (statuses.some(isReversalWord)) meanings.unshift({ kind: 'reversal' });
+  return { meaning: strongest(meanings), name };
+}
+
+/** A reversal is never anything else; then what is known counts; then that something was said. */
+function strongest(meanings: readonly Word[]): Word {
+  const isDirected = ({ kind }: Word): boolean => kind !== 'undirected' && kind !== 'unknown';
+  return (
+    meanings.find(({ kind }) => kind === 'reversal') ??
+    meanings.find(isDirected) ??
+    meanings.find(({ kind }) => kind === 'unknown') ?? { kind: 'undirected' }
+  );
+}
+
+function meaningOf(text: string): Word {
+  if (text.length > MAX_WORD_LENGTH) return { kind: 'unknown' };
+  if (isReversalWord(text)) return { kind: 'reversal' };
+  const word = text
+    .slice(text.lastIndexOf(':') + 1)
+    .toUpperCase()
+    .replace(/[^A-Z0-9]+/g, '_')
+    .replace(/^_|_$/g, '');
+  const ending = endings.find((one) => word.endsWith(`_${one}`));
+  return meaningOfPlain(ending ?? word) ?? { kind: 'unknown' };
+}
+
+/** The table's meaning, or that of the word before a status: CHARGE_COMPLETED, PAYMENT_FAILED. */
+function meaningOfPlain(word: string): Word | null {
+  const known = Object.hasOwn(words, word) ? words[word] : undefined;
+  if (known !== undefined) return known;
+  const cut = word.lastIndexOf('_');
+  const base = word.slice(0, Math.max(0, cut));
+  const status = readStatusWord(word.slice(cut + 1));
+  const before = Object.hasOwn(words, base) ? words[base] : undefined;
+  const isStated = status !== null && (before?.kind === 'payment' || before?.kind === 'received');
+  return isStated ? { kind: before.kind, status } : null;
+}
+
+function isReversalWord(word: unknown): boolean {
+  return typeof word === 'string' && reversalWord.test(word.slice(0, MAX_WORD_LENGTH));
+}
+
+/** How an item says it went, or why that cannot be told. */
+export type StatusReading = PixStatus | 'unknown_status' | 'contradictory_status';
+
+/**
+ * Reads the status of an item from its event word and its status words.
+ *
+ * A word that is not known does not count beside one that is. An item that says two different
+ * things is contradictory, except that an event word that tells a final status outweighs an item
+ * that still shows the payment as under way: the event is what has happened to it.
+ */
+export function readStatus(objects: readonly Fields[], word: Word): StatusReading {
+  const spoken = valuesOf(['status', 'statuscode', 'statusid'], objects).flatMap(wordsOfStatus);
+  const said = new Set(spoken.map(readStatusWord).filter((status) => status !== null));
+  if (word.status !== undefined) {
+    const others = [...said].filter((status) => status !== word.status);
+    return others.some((status) => status !== 'PROCESSING') ? 'contradictory_status' : word.status;
+  }
+  if (said.size > 1) return 'contradictory_status';
+  const [status] = said;
+  if (status !== undefined) return status;
+  return (spoken.length === 0 ? word.otherwise : undefined) ?? 'unknown_status';
+}
+
+/** A status may be an object: `{StatusId: 2, Description: "CONFIRMED"}`. */
+function wordsOfStatus(status: unknown): unknown[] {
+  if (!isObject(status)) return [status];
+  return valuesOf(['statusid', 'description'], [fieldsOf(status)]);
+}

@@ -1,0 +1,119 @@
+/**
+ * Access tokens: JWTs signed with RS256, in the profile of RFC 9068 as far as it fits (`typ` is
+ * `at+jwt`). A valid token says who calls; whether the banking session that it names still stands
+ * is the database's to say.
+ */
+import { randomUUID } from 'node:crypto';
+import { jwtVerify, SignJWT, type JWK, type JWTPayload, type JWTVerifyGetKey } from 'jose';
+import type { Clock } from '../clock.ts';
+import { AppError } from '../errors.ts';
+import type { SigningKeys } from './signing-keys.ts';
+
+export interface AccessTokensOptions {
+  readonly keys: SigningKeys;
+  readonly issuer: string;
+  readonly audience: string;
+  readonly ttlSeconds: number;
+  readonly clock: Clock;
+}
+
+/** Whom a token is issued to. */
+export interface TokenSubject {
+  readonly userId: number;
+  readonly sessionId: string;
+}
+
+export interface VerifiedToken extends TokenSubject {
+  readonly tokenId: string;
+  readonly expiresAt: Date;
+}
+
+export interface AccessTokens {
+  issue(subject: TokenSubject): Promise<string>;
+  /** @throws AppError UNAUTHENTICATED, whatever is wrong with the token. */
+  verify(token: string): Promise<VerifiedToken>;
+  /** The public keys, as `GET /.well-known/jwks.json` publishes them. */
+  jwks(): { readonly keys: readonly JWK[] };
+}
+
+const algorithm = 'RS256';
+const type = 'at+jwt';
+
+/** The clocks of two instances may differ by this much. */
+const clockSkewSeconds = 30;
+
+/** No token of ours comes near it; a longer text is not worth decoding. */
+const maxTokenLength = 8 * 1024;
+
+/** Issues and verifies tokens with these keys; the time comes from `clock`. */
+export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
+  const published = { keys: publicJwks(options.keys) };
+  const getKey = keyByKid(options.keys);
+  return {
+    issue: (subject) => issue(options, subject),
+    async verify(token) {
+      try {
+        if (token.length > maxTokenLength) throw new Error('the token is too long');
+        return await verify(options, getKey, token);
+      } catch (error) {
+        throw new AppError('UNAUTHENTICATED', { cause: error });
+      }
+    },
+    jwks: () => published,
+  };
+}
+
+function publicJwks(keys: SigningKeys): JWK[] {
+  return [...keys.publicKeys].map(([kid, key]) => {
+    const { kty, n, e } = key.export({ format: 'jwk' }) as JWK;
+    return { kty, n, e, kid, alg: algorithm, use: 'sig' } as JWK;
+  });
+}
+
+/** Keys come from the configuration alone: `jwk`, `jku` and `x5u` in a header are never looked at. */
+function keyByKid(keys: SigningKeys): JWTVerifyGetKey {
+  return ({ kid }) => {
+    const key = typeof kid === 'string' ? keys.publicKeys.get(kid) : undefined;
+    if (!key) throw new Error('the token names no key of ours');
+    return key;
+  };
+}
+
+function issue(options: AccessTokensOptions, subject: TokenSubject): Promise<string> {
+  const { keys, issuer, audience, ttlSeconds, clock } = options;
+  const issuedAt = Math.floor(clock.now().getTime() / 1000);
+  return new SignJWT({ sid: subject.sessionId })
+    .setProtectedHeader({ alg: algorithm, kid: keys.kid, typ: type })
+    .setSubject(String(subject.userId))
+    .setIssuer(issuer)
+    .setAudience(audience)
+    .setIssuedAt(issuedAt)
+    .setExpirationTime(issuedAt + ttlSeconds)
+    .setJti(randomUUID())
+    .sign(keys.privateKey);
+}
+
+async function verify(
+  options: AccessTokensOptions,
+  getKey: JWTVerifyGetKey,
+  token: string,
+): Promise<VerifiedToken> {
+  const { payload } = await jwtVerify(token, getKey, {
+    algorithms: [algorithm],
+    typ: type,
+    issuer: options.issuer,
+    audience: options.audience,
+    requiredClaims: ['exp', 'iss', 'aud', 'sub', 'sid', 'jti'],
+    clockTolerance: clockSkewSeconds,
+    currentDate: options.clock.now(),
+  });
+  return verifiedToken(payload);
+}
+
+function verifiedToken({ sub, sid, jti, exp }: JWTPayload): VerifiedToken {
+  const userId = typeof sub === 'string' && /^[1-9]\d*$/.test(sub) ? Number(sub) : NaN;
+  if (!Number.isSafeInteger(userId)) throw new Error('no user id in sub');
+  if (typeof sid !== 'string' || sid === '') throw new Error('no banking session in sid');
+  if (typeof jti !== 'string' || exp === undefined) throw new Error('no id or no end');
+  return { userId, sessionId: sid, tokenId: jti, expiresAt: new Date(exp * 1000) };
+}

@@ -1,0 +1,147 @@
+/**
+ * Passwords: argon2id (RFC 9106) in the thread pool, a few at a time, behind a bounded queue. A
+ * login storm then fills the queue and is answered "busy"; it does not starve the pool, which
+ * serves files and name look-ups too, nor does it eat the memory.
+ */
+import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
+import { AppError } from '../errors.ts';
+
+export interface PasswordsOptions {
+  /** How many are hashed at once; libuv's pool has four threads. */
+  readonly concurrency?: number;
+  /** How many may wait for their turn; about 15 ms each at a concurrency of two. */
+  readonly queueLimit?: number;
+}
+
+export interface Passwords {
+  /**
+   * @returns a PHC string: `$argon2id$v=19$m=19456,t=2,p=1$<nonce>$<tag>`.
+   * @throws AppError BUSY when the queue is full.
+   */
+  hash(password: string): Promise<string>;
+  /**
+   * Null stands for a user that does not exist: it costs as much as a wrong password and is false.
+   * So does a stored text that is not a hash of ours.
+   * @throws AppError BUSY when the queue is full.
+   */
+  verify(password: string, stored: string | null): Promise<boolean>;
+}
+
+/** OWASP's Password Storage Cheat Sheet: argon2id with 19 MiB, two passes, one lane. */
+const currentCost: Cost = { memory: 19_456, passes: 2, parallelism: 1 };
+
+/** A stored text that asks for more than this is not a hash of ours, now or later. */
+const maxCost: Cost = { memory: 262_144, passes: 16, parallelism: 4 };
+
+const tagBytes = 32;
+const nonceBytes = 16;
+
+interface Cost {
+  /** In KiB. */
+  readonly memory: number;
+  readonly passes: number;
+  readonly parallelism: number;
+}
+
+interface Hash {
+  readonly cost: Cost;
+  readonly nonce: Buffer;
+  readonly tag: Buffer;
+}
+
+/** What is checked when there is nothing to check. No password has an all-zero tag. */
+const dummy: Hash = {
+  cost: currentCost,
+  nonce: Buffer.alloc(nonceBytes),
+  tag: Buffer.alloc(tagBytes),
+};
+
+export function createPasswords(options: PasswordsOptions = {}): Passwords {
+  const inTurn = createTurns(options.concurrency ?? 2, options.queueLimit ?? 64);
+  return {
+    hash: (password) =>
+      inTurn(async () => {
+        const nonce = randomBytes(nonceBytes);
+        const tag = await derive(password, nonce, currentCost);
+        return phcString({ cost: currentCost, nonce, tag });
+      }),
+    verify: (password, stored) =>
+      inTurn(async () => {
+        const known = stored === null ? null : readPhcString(stored);
+        const { cost, nonce, tag } = known ?? dummy;
+        const same = timingSafeEqual(await derive(password, nonce, cost), tag);
+        return same && known !== null;
+      }),
+  };
+}
+
+/**
+ * Normalised to NFKC (NIST SP 800-63B section 5.1.1.2), because one keyboard writes "ã" as one
+ * code point and another as two.
+ */
+function derive(password: string, nonce: Buffer, cost: Cost): Promise<Buffer> {
+  const message = Buffer.from(password.normalize('NFKC'), 'utf8');
+  const parameters = { ...cost, message, nonce, tagLength: tagBytes };
+  return new Promise((resolve, reject) => {
+    argon2('argon2id', parameters, (error, tag) => (error ? reject(error) : resolve(tag)));
+  });
+}
+
+function phcString({ cost, nonce, tag }: Hash): string {
+  const parameters = `m=${cost.memory},t=${cost.passes},p=${cost.parallelism}`;
+  return `$argon2id$v=19$${parameters}$${unpadded(nonce)}$${unpadded(tag)}`;
+}
+
+function unpadded(bytes: Buffer): string {
+  return bytes.toString('base64').replaceAll('=', '');
+}
+
+const phcPattern =
+  /^\$argon2id\$v=19\$m=(\d{1,6}),t=(\d{1,2}),p=(\d)\$([A-Za-z0-9+/]{22})\$([A-Za-z0-9+/]{43})$/;
+
+/** Reads the cost from the text, so that hashes outlive a change of {@link currentCost}. */
+function readPhcString(stored: string): Hash | null {
+  const [, m, t, p, nonce, tag] = phcPattern.exec(stored) ?? [];
+  if (nonce === undefined || tag === undefined) return null;
+  const cost = { memory: Number(m), passes: Number(t), parallelism: Number(p) };
+  if (!isAllowed(cost)) return null;
+  return { cost, nonce: Buffer.from(nonce, 'base64'), tag: Buffer.from(tag, 'base64') };
+}
+
+/** RFC 9106 section 3.1: at least one pass, one lane, and 8 KiB for each lane. */
+function isAllowed({ memory, passes, parallelism }: Cost): boolean {
+  return (
+    memory >= 8 * parallelism &&
+    memory <= maxCost.memory &&
+    passes >= 1 &&
+    passes <= maxCost.passes &&
+    parallelism >= 1 &&
+    parallelism <= maxCost.parallelism
+  );
+}
+
+type InTurn = <Result>(work: () => Promise<Result>) => Promise<Result>;
+
+/** Runs a few at once and lets a bounded number wait, first come, first served. */
+function createTurns(concurrency: number, queueLimit: number): InTurn {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+
+  return async (work) => {
+    if (running < concurrency) {
+      running += 1;
+    } else if (waiting.length < queueLimit) {
+      // Whoever finishes hands over the place, so `running` stays as it is.
+      await new Promise<void>((resolve) => waiting.push(resolve));
+    } else {
+      throw new AppError('BUSY', { headers: { 'Retry-After': '1' } });
+    }
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else running -= 1;
+    }
+  };
+}

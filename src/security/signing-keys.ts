@@ -1,0 +1,144 @@
+/**
+ * The service's keys: configured ones, or, for a first look and for tests, ones that are made at
+ * the first start and kept in the data folder. `config.ts` refuses to start without configured
+ * keys anywhere else.
+ */
+import {
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPair,
+  randomBytes,
+  randomUUID,
+  type KeyObject,
+} from 'node:crypto';
+import { link, mkdir, open, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { calculateJwkThumbprint, exportJWK } from 'jose';
+
+export interface SigningKeys {
+  /** The RFC 7638 thumbprint of the key that signs. */
+  readonly kid: string;
+  readonly privateKey: KeyObject;
+  /** What verifies, by kid; the signing key's public half is always among them. */
+  readonly publicKeys: ReadonlyMap<string, KeyObject>;
+}
+
+export interface SigningKeysOptions {
+  /** Undefined: read from the data folder, or generated into it. */
+  readonly privateKeyPem: string | undefined;
+  /** Further keys whose tokens are accepted, during a rotation. */
+  readonly publicKeysPem: readonly string[];
+  readonly dataDir: string;
+}
+
+const generatedRsaBits = 3072;
+
+/** @throws Error when the key file in the data folder does not hold an RSA private key. */
+export async function loadSigningKeys(options: SigningKeysOptions): Promise<SigningKeys> {
+  const privateKey = options.privateKeyPem
+    ? createPrivateKey(options.privateKeyPem)
+    : await generatedPrivateKey(options.dataDir);
+  const signing = createPublicKey(privateKey);
+  const others = options.publicKeysPem.map((pem) => createPublicKey(pem));
+  const pairs = [signing, ...others].map(async (key) => [await thumbprint(key), key] as const);
+  return {
+    kid: await thumbprint(signing),
+    privateKey,
+    publicKeys: new Map(await Promise.all(pairs)),
+  };
+}
+
+async function thumbprint(key: KeyObject): Promise<string> {
+  return calculateJwkThumbprint(await exportJWK(key));
+}
+
+async function generatedPrivateKey(dataDir: string): Promise<KeyObject> {
+  const path = join(dataDir, 'jwt-private.pem');
+  const pem = await readOrCreate(path, dataDir, async () => {
+    const pair = await promisify(generateKeyPair)('rsa', { modulusLength: generatedRsaBits });
+    return pair.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+  });
+  return readKey(path, () => {
+    const key = createPrivateKey(pem);
+    return key.asymmetricKeyType === 'rsa' ? key : null;
+  });
+}
+
+export interface EncryptionKeyOptions {
+  /** Undefined: read from the data folder, or generated into it. */
+  readonly configured: Buffer | undefined;
+  readonly dataDir: string;
+}
+
+/**
+ * @returns the 32 bytes that seal what is stored.
+ * @throws Error when the key file in the data folder does not hold 32 bytes in base64.
+ */
+export async function loadEncryptionKey(options: EncryptionKeyOptions): Promise<Buffer> {
+  if (options.configured) return options.configured;
+  const path = join(options.dataDir, 'encryption.key');
+  const text = await readOrCreate(path, options.dataDir, async () =>
+    randomBytes(32).toString('base64'),
+  );
+  return readKey(path, () => {
+    const key = Buffer.from(text, 'base64');
+    return key.length === 32 ? key : null;
+  });
+}
+
+function readKey<Key>(path: string, read: () => Key | null): Key {
+  let key: Key | null = null;
+  try {
+    key = read();
+  } catch {
+    // The parser's words say nothing that the sentence below does not.
+  }
+  if (key === null) throw new Error(`${path} does not hold a key; remove it to make a new one`);
+  return key;
+}
+
+async function readOrCreate(
+  path: string,
+  folder: string,
+  create: () => Promise<string>,
+): Promise<string> {
+  const existing = await readIfPresent(path);
+  if (existing !== null) return existing;
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await publish(path, await create());
+  // Two first starts at once make two keys; the file has the one that both must use.
+  return readFile(path, 'utf8');
+}
+
+async function readIfPresent(path: string): Promise<string | null> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return null;
+    throw error;
+  }
+}
+
+/** Links a finished file into place: whoever reads sees no file or a whole one, and the first wins. */
+async function publish(path: string, content: string): Promise<void> {
+  const draft = `${path}.${randomUUID()}`;
+  try {
+    const file = await open(draft, 'wx', 0o600);
+    try {
+      await file.writeFile(content);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await link(draft, path);
+  } catch (error) {
+    if (!hasCode(error, 'EEXIST')) throw error;
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
+}

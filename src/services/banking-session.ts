@@ -1,0 +1,136 @@
+/**
+ * The banking session: one per user, holding the one provider token, sealed. An access token names
+ * the session; when the session ends, every token that names it is refused.
+ */
+import { randomUUID } from 'node:crypto';
+import type { Context } from '../context.ts';
+import * as queries from '../db/queries/banking-sessions.ts';
+import {
+  findPrincipal as principalQuery,
+  type PrincipalRow,
+} from '../db/queries/find-principal.ts';
+import { centsFromDecimal } from '../domain/money.ts';
+import type { ProviderLogin, ProviderSession } from '../provider/provider.ts';
+import type { VerifiedToken } from '../security/access-tokens.ts';
+import type { Principal, PrincipalAccount } from './principal.ts';
+
+/** @returns who is calling, or null when the session that the token names is not active. */
+export async function findPrincipal(
+  context: Context,
+  token: VerifiedToken,
+): Promise<Principal | null> {
+  const [row] = await context.db.query<PrincipalRow>(principalQuery, [
+    token.sessionId,
+    token.userId,
+    context.clock.now(),
+  ]);
+  return row ? principalOf(row) : null;
+}
+
+function principalOf(row: PrincipalRow): Principal {
+  return {
+    sessionId: row.session_id,
+    sealedToken: row.sealed_token,
+    user: {
+      id: row.user_id,
+      name: row.name,
+      email: row.email,
+      document: row.user_document,
+      personType: row.person_type,
+      phone: row.phone,
+    },
+    account: accountOf(row),
+  };
+}
+
+function accountOf(row: PrincipalRow): PrincipalAccount | null {
+  if (row.account_id === null) return null;
+  return {
+    id: row.account_id,
+    provider: row.provider,
+    agency: row.agency,
+    accountNumber: row.account_number,
+    document: row.account_document,
+    status: row.account_status,
+    providerCompanyId: row.provider_company_id,
+    providerClientToken: row.provider_client_token,
+    balanceCents: row.balance === null ? null : centsFromDecimal(row.balance),
+  };
+}
+
+/**
+ * Keeps the token of a successful provider login. A login while a session is active renews it, so
+ * that tokens issued before go on until they expire.
+ * @returns the session's id.
+ */
+export async function keepProviderLogin(
+  context: Context,
+  userId: number,
+  login: ProviderLogin,
+): Promise<string> {
+  const [session] = await context.db.query<{ id: string }>(queries.renewSession, [
+    randomUUID(),
+    userId,
+    context.sealer.seal(login.token, ownerOf(userId)),
+    login.expiresAt,
+    context.clock.now(),
+  ]);
+  if (!session) throw new Error('a banking session was neither opened nor renewed');
+  return session.id;
+}
+
+/** Ends the session that a token names; it does nothing when the session has ended already. */
+export async function endSession(context: Context, token: VerifiedToken): Promise<void> {
+  await context.db.query(queries.endSession, [token.sessionId, token.userId, context.clock.now()]);
+}
+
+/** What is needed of a stored session to call the provider in it. */
+export interface StoredSession {
+  readonly sessionId: string;
+  readonly userId: number;
+  readonly sealedToken: Buffer;
+}
+
+/** Opens a stored session for calls to the provider. */
+export function providerSession(context: Context, stored: StoredSession): ProviderSession {
+  const open = (sealed: Buffer): string =>
+    context.sealer.open(sealed, ownerOf(stored.userId)).toString('utf8');
+  const current = async (): Promise<Buffer | null> => {
+    const [row] = await context.db.query<{ sealed_token: Buffer }>(queries.sealedToken, [
+      stored.sessionId,
+    ]);
+    return row?.sealed_token ?? null;
+  };
+  return {
+    userId: stored.userId,
+    token: open(stored.sealedToken),
+    async renewedToken(refusedToken) {
+      const sealed = await current();
+      const token = sealed && open(sealed);
+      return token === refusedToken ? null : token;
+    },
+    async expire(refusedToken) {
+      const sealed = await current();
+      if (!sealed || open(sealed) !== refusedToken) return;
+      await context.db.query(queries.expireSession, [
+        stored.sessionId,
+        sealed,
+        context.clock.now(),
+      ]);
+    },
+  };
+}
+
+/** Opens the caller's session for calls to the provider. */
+export function callerSession(context: Context, principal: Principal): ProviderSession {
+  return providerSession(context, {
+    sessionId: principal.sessionId,
+    userId: principal.user.id,
+    sealedToken: principal.sealedToken,
+  });
+}
+
+/** The row's owner, which seals the token to it. */
+function ownerOf(userId: number): string {
+  return `user:${userId}`;
+}

@@ -1,0 +1,116 @@
+/**
+ * The sweep: what dead processes have left behind is ended as far as that is known. It never turns
+ * a payment that may have left into a failure.
+ */
+import type { Context } from '../context.ts';
+import {
+  findStale,
+  findUnknownSends,
+  type PixTransactionRow,
+  type UnknownSendRow,
+} from '../db/queries/pix-transactions.ts';
+import { dayOf } from '../domain/calendar.ts';
+import { centsFromDecimal } from '../domain/money.ts';
+import { phasesBeforePaying, type PixPhase } from '../domain/pix.ts';
+import { ProviderError } from '../provider/outcome.ts';
+import { providerSession } from './banking-session.ts';
+import { moveTransaction } from './pix-transactions.ts';
+
+/** Longer than any living process works on one step. */
+const staleAfterMs = 2 * 60_000;
+
+/** Transactions of each sort that one sweep looks at; the rest waits for the next minute. */
+const batch = 500;
+
+/** Sweeps once. */
+export async function sweepPixTransactions(context: Context): Promise<void> {
+  await failAbandoned(context);
+  await callDeadPaymentsUnknown(context);
+  await settleFromStatements(context);
+}
+
+/** Nothing can have left before PAYING: these fail without the provider's word. */
+async function failAbandoned(context: Context): Promise<void> {
+  for (const { id } of await stale(context, phasesBeforePaying)) {
+    await moveTransaction(context, id, {
+      from: phasesBeforePaying,
+      to: 'SETTLED',
+      status: 'FAILED',
+      outcome: 'not_sent',
+      failureCode: 'PROVIDER_UNAVAILABLE',
+      timeline: [{ phase: 'SETTLED', note: 'abandoned' }],
+    });
+  }
+}
+
+/** A process that died in PAYING cannot say what became of the payment. */
+async function callDeadPaymentsUnknown(context: Context): Promise<void> {
+  for (const { id } of await stale(context, ['PAYING'])) {
+    await moveTransaction(context, id, {
+      from: ['PAYING'],
+      to: 'UNKNOWN',
+      status: 'PROCESSING',
+      outcome: 'unknown',
+      timeline: [{ phase: 'UNKNOWN', note: 'process_died' }],
+    });
+  }
+}
+
+/** The provider's statement is its word: a payment that stands there was executed. */
+async function settleFromStatements(context: Context): Promise<void> {
+  const sends = await context.db.query<UnknownSendRow>(findUnknownSends, [
+    context.clock.now(),
+    batch,
+  ]);
+  for (const ofUser of Map.groupBy(sends, ({ user_id: userId }) => userId).values()) {
+    await settleOfUser(context, ofUser);
+  }
+}
+
+async function settleOfUser(context: Context, sends: readonly UnknownSendRow[]): Promise<void> {
+  const executed = await executedPayments(context, sends);
+  for (const { id, end_to_end: endToEnd, amount } of sends) {
+    if (executed.get(endToEnd) !== centsFromDecimal(amount)) continue;
+    await moveTransaction(context, id, {
+      from: ['UNKNOWN'],
+      to: 'SETTLED',
+      status: 'COMPLETED',
+      outcome: 'accepted',
+      timeline: [{ phase: 'SETTLED', note: 'found_in_statement' }],
+    });
+  }
+}
+
+/** @returns the centavos of each executed payment, by end-to-end id; none if the call fails. */
+async function executedPayments(
+  context: Context,
+  sends: readonly UnknownSendRow[],
+): Promise<Map<string, number>> {
+  const [send] = sends;
+  if (!send) return new Map();
+  const oldest = new Date(Math.min(...sends.map((row) => row.created_at.getTime())));
+  const session = providerSession(context, {
+    sessionId: send.session_id,
+    userId: send.user_id,
+    sealedToken: send.sealed_token,
+  });
+  const range = { start: dayOf(oldest), end: dayOf(context.clock.now()) };
+  try {
+    const { payments } = await context.provider.statement(session, range);
+    return new Map(payments.map(({ endToEnd, amountCents }) => [endToEnd, amountCents]));
+  } catch (error) {
+    // A provider that does not answer is asked again at the next sweep.
+    if (!(error instanceof ProviderError)) throw error;
+    return new Map();
+  }
+}
+
+function stale(context: Context, phases: readonly PixPhase[]): Promise<PixTransactionRow[]> {
+  const now = context.clock.now();
+  return context.db.query<PixTransactionRow>(findStale, [
+    phases,
+    new Date(now.getTime() - staleAfterMs),
+    now,
+    batch,
+  ]);
+}

@@ -1,0 +1,189 @@
+/**
+ * The life of a stored PIX transaction: its claim, its moves, its timeline. Every move is
+ * conditional on the phase that it leaves, so whoever comes second changes nothing and is told so.
+ */
+import { createHash } from 'node:crypto';
+import type { Context } from '../context.ts';
+import * as queries from '../db/queries/pix-transactions.ts';
+import type { PixTransactionRow } from '../db/queries/pix-transactions.ts';
+import type { PixOutcome, PixPhase, PixStatus } from '../domain/pix.ts';
+import { decimalFromCents } from '../domain/money.ts';
+import { invalidField } from '../errors.ts';
+
+export type { PixTransactionRow };
+
+/**
+ * How long the process that works on a transaction keeps a repeat of the same key from resuming
+ * it. It covers a directory look-up with its retries; a look-up that takes longer costs a second
+ * look-up and nothing else, because only one of them can move the transaction to PAYING.
+ */
+const claimMs = 10_000;
+
+/** A new transaction, as the app asked for it. */
+export interface Reservation {
+  readonly id: string;
+  readonly userId: number;
+  readonly operation: 'SEND' | 'CHARGE';
+  readonly idempotencyKey: string;
+  readonly fingerprint: Buffer;
+  readonly amountCents: number;
+  readonly pixKey: string;
+  readonly description: string | null;
+  readonly transactionIdentification: string | null;
+}
+
+export type Claim =
+  /** The caller works on the transaction; `resumed` after the process that did has died. */
+  | { readonly work: 'ours'; readonly resumed: boolean; readonly transaction: PixTransactionRow }
+  /** Somebody else does, or the work is done: answer what stands there. */
+  | { readonly work: 'theirs'; readonly transaction: PixTransactionRow };
+
+/**
+ * Claims an idempotency key, or finds who has it. The claim is the row itself and never expires.
+ * @throws AppError VALIDATION_FAILED when the key was used for a different request.
+ */
+export async function claimTransaction(context: Context, reservation: Reservation): Promise<Claim> {
+  const row = await reserve(context, reservation);
+  if (row.reserved) return { work: 'ours', resumed: false, transaction: row };
+  if (!row.fingerprint?.equals(reservation.fingerprint)) throw keyUsedElsewhere();
+  const taken = isResumable(row, context.clock.now()) ? await takeOver(context, row.id) : null;
+  return taken
+    ? { work: 'ours', resumed: true, transaction: taken }
+    : { work: 'theirs', transaction: row };
+}
+
+async function reserve(
+  context: Context,
+  reservation: Reservation,
+): Promise<PixTransactionRow & { readonly reserved: boolean }> {
+  const now = context.clock.now();
+  const parameters = [
+    reservation.id,
+    reservation.userId,
+    reservation.operation,
+    reservation.idempotencyKey,
+    reservation.fingerprint,
+    decimalFromCents(reservation.amountCents),
+    reservation.pixKey,
+    reservation.description,
+    reservation.transactionIdentification,
+    new Date(now.getTime() + claimMs),
+    now,
+  ];
+  // A second look always finds the row that the first one ran into: it is committed by then.
+  for (let look = 0; look < 2; look += 1) {
+    const [row] = await context.db.query<PixTransactionRow & { reserved: boolean }>(
+      queries.reserveTransaction,
+      parameters,
+    );
+    if (row) return row;
+  }
+  throw new Error('an idempotency key was neither claimed nor found');
+}
+
+function isResumable(row: PixTransactionRow, now: Date): boolean {
+  const early = row.phase === 'RESERVED' || row.phase === 'RESOLVED';
+  return early && (row.claimed_until === null || row.claimed_until <= now);
+}
+
+async function takeOver(context: Context, id: string): Promise<PixTransactionRow | null> {
+  const now = context.clock.now();
+  const [row] = await context.db.query<PixTransactionRow>(queries.takeOverTransaction, [
+    id,
+    new Date(now.getTime() + claimMs),
+    now,
+  ]);
+  return row ?? null;
+}
+
+function keyUsedElsewhere() {
+  return invalidField('Idempotency-Key', {
+    en: 'This key was already used for a different request. Use a new key.',
+    pt: 'Esta chave já foi usada em outra requisição. Use uma chave nova.',
+  });
+}
+
+/** A row of the timeline; never personal data. */
+export interface TimelineEntry {
+  readonly phase: PixPhase;
+  readonly attempt?: number;
+  /** How the provider's answer looked, such as `2xx` or `timeout`. */
+  readonly providerStatus?: string;
+  readonly eventId?: string;
+  /** A fixed word. */
+  readonly note?: string;
+}
+
+/** A move to another phase. What is left out keeps its value. */
+export interface Move {
+  readonly from: readonly PixPhase[];
+  readonly to: PixPhase;
+  readonly status: PixStatus;
+  readonly endToEnd?: string | null;
+  readonly outcome?: PixOutcome;
+  readonly failureCode?: string;
+  readonly providerTxid?: string | null;
+  readonly qrCode?: string | null;
+  readonly copyPaste?: string | null;
+  /** Keeps the claim of the process that works on it; otherwise the claim is released. */
+  readonly claimedUntil?: Date | null;
+  readonly timeline: readonly TimelineEntry[];
+}
+
+/**
+ * Moves a transaction and notes it, in one statement.
+ * @returns the transaction, or null when it no longer stands in one of the phases to leave.
+ */
+export async function moveTransaction(
+  context: Context,
+  id: string,
+  move: Move,
+): Promise<PixTransactionRow | null> {
+  const [row] = await context.db.query<PixTransactionRow>(queries.moveTransaction, [
+    id,
+    move.from,
+    move.to,
+    move.status,
+    move.endToEnd ?? null,
+    move.outcome ?? null,
+    move.failureCode ?? null,
+    move.providerTxid ?? null,
+    move.qrCode ?? null,
+    move.copyPaste ?? null,
+    move.claimedUntil ?? null,
+    context.clock.now(),
+    JSON.stringify(move.timeline.map(timelineRow)),
+  ]);
+  return row ?? null;
+}
+
+function timelineRow(entry: TimelineEntry): Record<string, unknown> {
+  return {
+    phase: entry.phase,
+    attempt: entry.attempt ?? null,
+    provider_status: entry.providerStatus ?? null,
+    event_id: entry.eventId ?? null,
+    note: entry.note ?? null,
+  };
+}
+
+/** @returns the user's transaction, or null: another user's is as good as missing. */
+export async function findTransaction(
+  context: Context,
+  id: string,
+  userId: number,
+): Promise<PixTransactionRow | null> {
+  const [row] = await context.db.query<PixTransactionRow>(queries.findTransaction, [id, userId]);
+  return row ?? null;
+}
+
+/**
+ * The fingerprint of a request: the same for every way to write the same values, so that `10`,
+ * `10.0` and `1e1` are one amount. Values that are absent and null are the same.
+ * @param values in a fixed order.
+ */
+export function fingerprintOf(values: readonly unknown[]): Buffer {
+  return createHash('sha256')
+    .update(JSON.stringify(values.map((value) => value ?? null)))
+    .digest();
+}

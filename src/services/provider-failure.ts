@@ -1,0 +1,29 @@
+/** How a failed call to the provider is answered to the app. */
+import { AppError, type AppErrorOptions } from '../errors.ts';
+import { ProviderError } from '../provider/outcome.ts';
+
+/**
+ * Turns the provider layer's error into an answer: 401 where the provider has ended the banking
+ * session, otherwise a 502 with the catalogue's code. Anything else is passed on as it is.
+ */
+export function answerTo(error: unknown, headers: AppErrorOptions['headers'] = {}): unknown {
+  if (!(error instanceof ProviderError)) return error;
+  if (error.code === 'TOKEN_REFUSED') {
+    return new AppError('UNAUTHENTICATED', { headers, cause: error });
+  }
+  return new AppError(error.code, { headers: { ...headers, ...retryAfter(error) }, cause: error });
+}
+
+function retryAfter(error: ProviderError): Record<string, string> {
+  if (error.retryAfterMs === undefined) return {};
+  return { 'Retry-After': String(Math.max(1, Math.ceil(error.retryAfterMs / 1_000))) };
+}
+
+/** Awaits a provider call and answers its failure to the app. */
+export async function answered<T>(call: Promise<T>): Promise<T> {
+  try {
+    return await call;
+  } catch (error) {
+    throw answerTo(error);
+  }
+}

@@ -1,0 +1,56 @@
+/** The local user store. */
+import type { Context } from '../context.ts';
+import type { Statement } from '../db/database.ts';
+
+export interface LoginUser {
+  readonly id: number;
+  readonly email: string;
+  readonly passwordHash: string;
+}
+
+const byEmail: Statement = {
+  name: 'user-by-email',
+  text: `
+    select id, email, password_hash as "passwordHash" from users
+     where lower(email) = lower($1) and status = 'ACTIVE'`,
+};
+
+const create: Statement = {
+  name: 'user-create',
+  text: `
+    insert into users (name, email, document, person_type, phone, password_hash, created_at, updated_at)
+    values ($1, $2, $3, $4, $5, $6, $7, $7)
+        on conflict (lower(email)) do nothing
+    returning id`,
+};
+
+/** @returns the active user with an e-mail, compared without regard to case, or null. */
+export async function findLoginUser(context: Context, email: string): Promise<LoginUser | null> {
+  const [user] = await context.db.query<LoginUser>(byEmail, [email]);
+  return user ?? null;
+}
+
+export interface NewUser {
+  readonly name: string;
+  readonly email: string;
+  readonly password: string;
+  /** CPF or CNPJ, without punctuation. */
+  readonly document: string | null;
+  readonly personType: 'PF' | 'PJ' | null;
+  /** E.164. */
+  readonly phone: string | null;
+}
+
+/** @returns the new user's id, or null when the e-mail is taken. */
+export async function createUser(context: Context, user: NewUser): Promise<number | null> {
+  const [row] = await context.db.query<{ id: number }>(create, [
+    user.name,
+    user.email,
+    user.document,
+    user.personType,
+    user.phone,
+    await context.passwords.hash(user.password),
+    context.clock.now(),
+  ]);
+  return row?.id ?? null;
+}

@@ -1,0 +1,35 @@
+/**
+ * The way of the simulated bank's webhooks: to the service's own intake, through the operation that
+ * the route leads to. The bank is made before the context that the operation needs, so it is
+ * connected afterwards; what comes earlier is refused, and the bank posts it again.
+ */
+import type { Context } from './context.ts';
+import { receiveProviderWebhook } from './operations/webhooks/receive-provider-webhook.ts';
+
+export interface WebhookDelivery {
+  connect(context: Context): void;
+  deliver(payload: Buffer): Promise<void>;
+}
+
+export function webhookDelivery(): WebhookDelivery {
+  let connected: Context | null = null;
+  return {
+    connect(context) {
+      connected = context;
+    },
+    async deliver(payload) {
+      if (!connected) throw new Error('the service does not take webhooks yet');
+      await receiveProviderWebhook.run(connected, {
+        input: { path: {}, query: {}, headers: {}, body: JSON.parse(payload.toString('utf8')) },
+        request: {
+          id: 'simulated-bank',
+          locale: 'en',
+          clientAddress: 'simulated-bank',
+          rawBody: payload,
+          signal: new AbortController().signal,
+          log: connected.log,
+        },
+      });
+    },
+  };
+}

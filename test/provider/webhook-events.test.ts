@@ -1,0 +1,217 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { type ProviderEvent, readWebhookEvents } from '../../src/provider/webhook-events.ts';
+import { endToEnd, expected, flat, ids, noPayee, shapes, txid } from './webhook-shapes.ts';
+
+function readOne(item: unknown): ProviderEvent {
+  const events = readWebhookEvents(item);
+  assert.equal(events.length, 1);
+  return events[0] as ProviderEvent;
+}
+
+describe('the shapes of a webhook payload', () => {
+  for (const { title, payload, event } of shapes) {
+    it(`reads ${title}`, () => assert.deepEqual(readOne(payload), event));
+
+    it(`reads ${title}, in an array`, () => {
+      assert.deepEqual(readWebhookEvents([flat(), payload])[1], { ...event, index: 1 });
+    });
+  }
+
+  it('reads names in any case and spelling', () => {
+    const payload = {
+      EVENT: 'pix-payment',
+      END_TO_END_ID: endToEnd,
+      Status: ' paid ',
+      AMOUNT: 10.5,
+    };
+    assert.deepEqual(readOne(payload), expected({ name: 'pix-payment' }));
+  });
+
+  it('reads a list beside single items and numbers them through', () => {
+    const one = { endToEndId: endToEnd, valor: '10.50' };
+    const events = readWebhookEvents([flat(), { PIX: [one, one] }, flat()]);
+    assert.deepEqual(
+      events.map(({ index, kind }) => [index, kind]),
+      [
+        [0, 'payment'],
+        [1, 'received'],
+        [2, 'received'],
+        [3, 'payment'],
+      ],
+    );
+  });
+
+  it('reads nothing out of an empty array', () => {
+    assert.deepEqual(readWebhookEvents([]), []);
+    assert.deepEqual(readWebhookEvents({ pix: [] }), []);
+  });
+
+  it('stops after a bounded number of items and says so', () => {
+    const events = readWebhookEvents(Array.from({ length: 3000 }, () => flat()));
+    assert.equal(events.length, 2049);
+    assert.equal(events[2048]?.ignoredBecause, 'too_many_items');
+  });
+});
+
+describe('items that move nothing', () => {
+  const items: readonly [string, unknown, ProviderEvent['ignoredBecause']][] = [
+    ['a text', 'hello', 'not_an_object'],
+    ['null', null, 'not_an_object'],
+    ['an account that was created', { event: 'CONTA_CRIADA', id: '1' }, 'conta_criada'],
+    ['a reversal by its type', flat({ event: undefined, type: 'REVERTED' }), 'reversal'],
+    ['a reversal by its entity', flat({ event: 'pix-reversal-out' }), 'reversal'],
+    ['a reversal by its status', flat({ status: 'REFUNDED' }), 'reversal'],
+    ['an event that is not known', flat({ event: 'BOLETO_PAID' }), 'unknown_event'],
+    ['an unknown event of type pix', flat({ event: 'FOO', type: 'pix' }), 'unknown_event'],
+    ['a status that is not known', flat({ status: 'PERHAPS' }), 'unknown_status'],
+    ['a payment without a status', flat({ status: undefined }), 'unknown_status'],
+    ['a status that is an object', flat({ status: { a: 1 } }), 'unknown_status'],
+    ['an item without an id', flat({ endToEnd: undefined }), 'no_id'],
+    ['an id that is too long', flat({ endToEnd: 'E'.repeat(256) }), 'no_id'],
+    ['an id with a NUL', flat({ endToEnd: 'E1\u0000' }), 'no_id'],
+    ['two end-to-end ids', flat({ transaction: { endToEndId: 'E2' } }), 'contradictory_id'],
+    ['a status against its event', flat({ event: 'MOVEMENT_FAILED' }), 'contradictory_status'],
+    ['two statuses', flat({ body: { status: 'ERROR' } }), 'contradictory_status'],
+    ['a payment under way', flat({ status: 'PENDING' }), 'processing'],
+    ['a charge that was made', flat({ event: 'CHARGE_CREATED', status: null }), 'processing'],
+    ['a received PIX that failed', flat({ event: 'PIX_IN', status: 'ERROR' }), 'not_received'],
+    ['a received PIX under way', flat({ event: 'RECEIVEPIX', status: '1' }), 'processing'],
+  ];
+  for (const [title, item, because] of items) {
+    it(`ignores ${title}`, () => {
+      const event = readOne(item);
+      assert.equal(event.ignoredBecause, because);
+      assert.equal(event.kind, 'ignored');
+    });
+  }
+
+  it('keeps what an ignored item says', () => {
+    const event = readOne(flat({ status: 'PROCESSING' }));
+    assert.equal(event.status, 'PROCESSING');
+    assert.equal(event.ids.endToEnd, endToEnd);
+    assert.equal(event.amountCents, 1050);
+  });
+});
+
+describe('amounts', () => {
+  for (const [amount, cents] of [
+    [0.01, 1],
+    [4.35, 435],
+    [1.1, 110],
+    ['10', 1000],
+    [' 10.5 ', 1050],
+    [999999999.99, 99_999_999_999],
+  ] as const) {
+    it(`reads ${JSON.stringify(amount)} as ${cents} centavos, exactly`, () => {
+      assert.equal(readOne(flat({ amount })).amountCents, cents);
+    });
+  }
+
+  it('leaves an absent amount absent', () => {
+    for (const amount of [undefined, null]) {
+      const event = readOne(flat({ amount }));
+      assert.deepEqual([event.kind, event.amountCents], ['payment', null]);
+    }
+  });
+
+  for (const amount of [
+    '10,50',
+    'R$ 10.50',
+    '',
+    10.505,
+    -10.5,
+    0,
+    1e12,
+    true,
+    [10.5],
+    { original: '10.50' },
+  ]) {
+    it(`ignores an item whose amount is ${JSON.stringify(amount)}`, () => {
+      const event = readOne(flat({ amount }));
+      assert.deepEqual([event.ignoredBecause, event.amountCents], ['unreadable_amount', null]);
+    });
+  }
+
+  it('ignores an item with two different amounts, and takes the same one twice', () => {
+    const inner = (value: unknown) => flat({ payment: { value } });
+    assert.equal(readOne(inner(1050)).amountCents, 1050);
+    assert.equal(readOne(inner(10.5)).ignoredBecause, 'unreadable_amount');
+    assert.equal(readOne(inner(1051)).ignoredBecause, 'unreadable_amount');
+  });
+});
+
+describe('what is passed on', () => {
+  it('shows a cut and printable name', () => {
+    const event = readOne(flat({ event: `a\u0007b\n${'x'.repeat(500)}` }));
+    assert.match(event.name, /^abx{62}$/);
+  });
+
+  it('passes on no sentence as a reason', () => {
+    assert.equal(readOne(flat({ status: 'ERROR', reason: 'Ana has no money' })).reason, null);
+    assert.equal(readOne(flat({ status: 'ERROR', reason: 'AC03' })).reason, 'AC03');
+  });
+
+  it('keeps ids that contradict each other for the matcher', () => {
+    const event = readOne(flat({ clientRequestId: 'key-2', transactionIdentification: txid }));
+    assert.deepEqual(
+      event.ids,
+      ids({ endToEnd, clientRequestId: 'key-2', transactionIdentification: txid }),
+    );
+  });
+
+  it('does not take the payer for the payee', () => {
+    const item = flat({ event: 'RECEIVEPIX', document: '1', debitParty: { account: '2' } });
+    assert.deepEqual(readOne(item).payee, noPayee);
+  });
+});
+
+describe('any JSON', () => {
+  const names = fc.constantFrom(
+    'pix',
+    'body',
+    'RequestBody',
+    'payment',
+    'event',
+    'status',
+    'amount',
+    'valor',
+    'endToEnd',
+    'error',
+    'CreditParty',
+    '__proto__',
+  );
+  const item = fc.dictionary(names, fc.oneof(fc.jsonValue(), fc.dictionary(names, fc.jsonValue())));
+
+  it('never throws, and an item is ignored exactly when it says why', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.jsonValue(), item, fc.array(item)), (payload) => {
+        for (const [place, event] of readWebhookEvents(payload).entries()) {
+          assert.equal(event.index, place);
+          assert.equal(event.kind === 'ignored', event.ignoredBecause !== null);
+          if (event.kind === 'ignored') continue;
+          assert.ok(event.status === 'COMPLETED' || event.status === 'FAILED');
+          assert.ok(Object.values(event.ids).some((id) => id !== null));
+        }
+      }),
+    );
+  });
+
+  it('does not lose the other items of a payload to a bad one', () => {
+    const bad = fc.oneof(fc.jsonValue({ maxDepth: 1 }), item).filter(isOneItem);
+    fc.assert(
+      fc.property(fc.array(bad), fc.array(bad), (before, after) => {
+        const events = readWebhookEvents([...before, flat(), ...after]);
+        assert.equal(events.length, before.length + 1 + after.length);
+        assert.deepEqual(events[before.length], expected({ index: before.length }));
+      }),
+    );
+  });
+});
+
+/** A `pix` list stands for as many items as it has. */
+function isOneItem(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  return !Object.entries(value).some(([name, list]) => /^pix$/i.test(name) && Array.isArray(list));
+}

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { describe, it } from 'node:test';
+import { createSealer, SealError } from '../../src/security/sealing.ts';
+
+const key = randomBytes(32);
+const sealer = createSealer(key);
+
+describe('a sealer', () => {
+  it('opens what it sealed for the same owner, text or bytes, empty ones too', () => {
+    assert.equal(sealer.open(sealer.seal('olá', 'user:7'), 'user:7').toString(), 'olá');
+    const bytes = randomBytes(5000);
+    assert.deepEqual(sealer.open(sealer.seal(bytes, 'user:7'), 'user:7'), bytes);
+    assert.equal(sealer.open(sealer.seal('', 'user:7'), 'user:7').length, 0);
+  });
+
+  it('seals the same text differently each time', () => {
+    assert.notDeepEqual(sealer.seal('token', 'user:7'), sealer.seal('token', 'user:7'));
+  });
+
+  it('does not show the text', () => {
+    assert.equal(sealer.seal('provider-token', 'user:7').includes('provider-token'), false);
+  });
+
+  it('refuses another owner', () => {
+    assert.throws(() => sealer.open(sealer.seal('token', 'user:7'), 'user:8'), SealError);
+  });
+
+  it('refuses another key', () => {
+    const other = createSealer(randomBytes(32));
+    assert.throws(() => other.open(sealer.seal('token', 'user:7'), 'user:7'), SealError);
+  });
+
+  it('refuses a value with any one byte changed', () => {
+    const sealed = sealer.seal('token', 'user:7');
+    for (let index = 0; index < sealed.length; index += 1) {
+      const changed = Buffer.from(sealed);
+      changed.writeUInt8(changed.readUInt8(index) ^ 1, index);
+      assert.throws(() => sealer.open(changed, 'user:7'), SealError, `byte ${index}`);
+    }
+  });
+
+  it('refuses a value that is cut short', () => {
+    const sealed = sealer.seal('token', 'user:7');
+    for (let length = 0; length < sealed.length; length += 1) {
+      assert.throws(() => sealer.open(sealed.subarray(0, length), 'user:7'), SealError);
+    }
+  });
+
+  it('is not made from a key of another length', () => {
+    assert.throws(() => createSealer(randomBytes(16)), RangeError);
+  });
+});
