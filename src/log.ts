@@ -41,11 +41,17 @@ export function createLog(options: LogOptions): Log {
     base: null,
     timestamp: stdTimeFunctions.isoTime,
     errorKey: 'error',
+    // pino's own would rewrite what is already reduced to facts.
+    serializers: { err: asItIs, error: asItIs },
     formatters: { level: (label: string) => ({ level: label }) },
     hooks: { logMethod: logSafely },
   };
   const log: Logger = pino(settings, options.pretty ? prettyStream(output) : output);
   return maskingChildren(log);
+}
+
+function asItIs(value: unknown): unknown {
+  return value;
 }
 
 /** An error as the first argument would lend its message to the line; its facts go there instead. */
@@ -198,7 +204,7 @@ function withoutPersonal(text: string): string {
   return text
     .slice(0, maxTextLength)
     .replaceAll(/[^\s@]+@[^\s@]+/g, mask)
-    .replaceAll(/\+?\d[\d.\-/ ()]{6,}\d/g, mask)
+    .replaceAll(/\+?\d(?:[.\-/ ()]{0,2}\d){9,}/g, mask)
     .replaceAll(/[\w.~+/-]{40,}=*/g, mask);
 }
 

@@ -21,8 +21,6 @@ export interface Metrics {
   readonly breakerState: Gauge;
   readonly webhookEvents: Counter<'result'>;
   readonly jobs: Counter<'kind' | 'result'>;
-  /** Jobs that wait for their turn. */
-  readonly queueDepth: Gauge;
   /** Events that contradict a settled transaction. */
   readonly pixAnomalies: Counter;
   /** Payments whose outcome the provider's answer left open. */
@@ -87,11 +85,6 @@ function workMetrics(registry: Registry): WorkMetrics {
       name: 'ponte_jobs_total',
       help: 'Runs of jobs, by kind and result',
       labelNames: ['kind', 'result'],
-      registers,
-    }),
-    queueDepth: new Gauge({
-      name: 'ponte_job_queue_depth',
-      help: 'Jobs that wait for their turn',
       registers,
     }),
     pixAnomalies: new Counter({

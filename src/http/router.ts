@@ -116,7 +116,8 @@ export function createRouter(routes: readonly Route[]): Router {
     find(method, url) {
       if (method === 'OPTIONS' && url === '*') return { allow: everyMethod };
       const match = tree.find('GET', url);
-      if (match === null) throw new AppError('NOT_FOUND');
+      // A parameter takes at least one character; the tree lets it take none.
+      if (match === null || hasEmptyParameter(match.params)) throw new AppError('NOT_FOUND');
       const entry = match.store as PathEntry | null;
       // The tree answers a target that it cannot decode with a route of its own, without a store.
       if (entry === null) throw new AppError('BAD_REQUEST');
@@ -128,6 +129,11 @@ export function createRouter(routes: readonly Route[]): Router {
       return { route, params: match.params, query: match.searchParams as unknown as string };
     },
   };
+}
+
+function hasEmptyParameter(params: Found['params']): boolean {
+  for (const name in params) if (params[name] === '') return true;
+  return false;
 }
 
 function pathEntry(routes: readonly Route[]): PathEntry {

@@ -39,7 +39,7 @@ import {
 import { type FailedOutcome, ProviderError, type ProviderStatusClass } from './outcome.ts';
 import type { Provider } from './provider.ts';
 
-export type { BreakerOptions, BreakerState, BulkheadOptions } from './gate.ts';
+export type { BreakerState } from './gate.ts';
 
 export interface BackoffOptions {
   /** The longest wait after the first attempt; it doubles with each further one. */
@@ -257,7 +257,7 @@ class ResilientCall {
     if (!this.#mayStartAt(this.#now() + waitMs)) return false;
     const stops = [this.#caller, this.#options.shutdown].filter((signal) => signal !== undefined);
     // Own waiting, and not cockatiel's retry: its back-off goes on after an abort.
-    await pause(this.#options.clock, waitMs, AbortSignal.any(stops));
+    await pause(this.#options.clock, waitMs, undefined);
     return stops.every((signal) => !signal.aborted);
   }
 

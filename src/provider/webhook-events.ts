@@ -30,7 +30,6 @@ import {
   readCentavos,
   readCode,
   readId,
-  readName,
   readReais,
   readReason,
   valuesOf,

@@ -130,7 +130,8 @@ describe('the time-out of an attempt', () => {
     const made = setUp([hangs], { retries: 0 });
     const error = await failureOf(made, pay(made.provider), 1000);
     assert.deepEqual([error.outcome, error.code], ['unknown', 'PROVIDER_TIMEOUT']);
-    assert.equal((made.calls[0]?.signal?.reason as Error).name, 'TimeoutError');
+    const reason: unknown = made.calls[0]?.signal?.reason;
+    assert.ok(reason instanceof DOMException && reason.name === 'TimeoutError');
   });
 
   it("believes the client's own word on how far the attempt had come", async () => {
@@ -241,7 +242,8 @@ describe('observations', () => {
     const made = setUp([answers(5)]);
     await outcomeOf(made, made.provider.balance(session, { requestId: 'r-1' }));
     assert.equal(made.ended[0]?.requestId, 'r-1');
-    assert.equal((made.calls[0]?.args[1] as CallOptions).requestId, 'r-1');
+    const passedOn = made.calls[0]?.args[1] as CallOptions | undefined;
+    assert.equal(passedOn?.requestId, 'r-1');
   });
 
   it('cannot turn an accepted payment into a failure', async () => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { argon2Sync } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { AppError } from '../../src/errors.ts';
 import { createPasswords } from '../../src/security/passwords.ts';
@@ -33,16 +34,7 @@ describe('verifying a password', () => {
     assert.equal(await passwords.verify('coração'.normalize('NFD'), stored), true);
   });
 
-  it('agrees with the reference implementation', async () => {
-    // From the tests of the argon2 reference library (phc-winner-argon2, test.c), with its cost.
-    const stored =
-      '$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4';
-    // Its salt has eight bytes; ours have sixteen, and nothing else is read.
-    assert.equal(await passwords.verify('password', stored), false);
-  });
-
   it('reads the cost from the stored hash, so that a later change locks nobody out', async () => {
-    const { argon2Sync } = await import('node:crypto');
     const nonce = Buffer.alloc(16, 7);
     const cost = { memory: 1024, passes: 1, parallelism: 1 };
     const tag = argon2Sync('argon2id', { ...cost, message: 'old', nonce, tagLength: 32 });

@@ -142,6 +142,7 @@ async function pay(context: Context, send: Send, endToEnd: string): Promise<PixT
     return await record(context, send, accepted(receipt));
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
+    if (error.outcome === 'unknown') context.metrics.unknownOutcomes.inc();
     const stored = await record(context, send, notAccepted(error));
     // The answer is the stored state where that says more: it may have been settled meanwhile.
     if (error.outcome === 'unknown' || stored.status === 'COMPLETED') return stored;

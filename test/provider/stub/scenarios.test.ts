@@ -19,6 +19,13 @@ const today = { start: '2026-05-24', end: '2026-05-24' };
 
 const lookUp = (key: string) => ({ key, payerId: payer.document });
 
+/** A signal that aborts once what is under way has come to rest. */
+function abortedSoon(): AbortSignal {
+  const controller = new AbortController();
+  setImmediate(() => controller.abort());
+  return controller.signal;
+}
+
 /** Pays a magic key. */
 async function paid(name: string, signal?: AbortSignal) {
   const open = openBank();
@@ -116,9 +123,9 @@ test('timeout@: the payment is executed and answers only when its signal aborts'
 });
 
 test('timeout@: every attempt hangs, and only one was executed', async () => {
-  const { provider, session, order, answer } = await paid('timeout', AbortSignal.timeout(1));
+  const { provider, session, order, answer } = await paid('timeout', abortedSoon());
   await failure(answer);
-  const again = provider.pay(session, order, { signal: AbortSignal.timeout(1) });
+  const again = provider.pay(session, order, { signal: abortedSoon() });
   assert.equal((await failure(again)).code, 'PROVIDER_TIMEOUT');
   assert.equal(await provider.balance(session), OPENING_BALANCE_CENTS - order.amountCents);
 });
@@ -198,7 +205,7 @@ test('early@: a webhook that hangs does not outlast the signal', async () => {
   const { provider } = openBank({ notify: () => new Promise(() => {}) });
   const session = await logIn(provider);
   const order = await orderFor(provider, session, { key: 'early@ponte.test' });
-  const call = provider.pay(session, order, { signal: AbortSignal.timeout(1) });
+  const call = provider.pay(session, order, { signal: abortedSoon() });
   assert.equal((await failure(call)).code, 'PROVIDER_TIMEOUT');
 });
 

@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { call, createThing, loggedIn, startWire, THING_ID, type Wire } from './wire.ts';
+
+const REQUIRED = ['The field is required.'];
+
+function thing(fields: object): { body: string } {
+  return { body: JSON.stringify({ email: 'ana@example.com', amount: 10, ...fields }) };
+}
+
+async function errorsOf(wire: Wire, body: string): Promise<unknown> {
+  const answer = await createThing(wire, { body });
+  assert.equal(answer.status, 422, body);
+  return answer.json.errors;
+}
+
+test('every fault of headers, query and body is named at once', async (t) => {
+  const wire = await startWire(t);
+  const answer = await call(wire, {
+    method: 'POST',
+    path: '/api/v1/things?limit=99&start_date=2026-02-30',
+    headers: loggedIn,
+    body: '{"amount":"ten","additional_data":[{"name":"too long"}]}',
+  });
+  assert.equal(answer.status, 422);
+  assert.deepEqual(answer.json, {
+    message: 'Some fields are missing or invalid.',
+    errors: {
+      'Idempotency-Key': REQUIRED,
+      limit: ['The value must be at most 50.'],
+      start_date: ['The value must be a date such as 2026-05-24.'],
+      email: REQUIRED,
+      amount: ['The value must be a number.'],
+      'additional_data.0.value': REQUIRED,
+      'additional_data.0.name': ['The text must have at most 5 characters.'],
+    },
+  });
+  assert.equal(wire.calls.length, 0);
+});
+
+test('faults are worded in Brazilian Portuguese for those who prefer it', async (t) => {
+  const wire = await startWire(t);
+  const answer = await createThing(wire, {
+    body: '{"amount":0.001,"kind":"x"}',
+    headers: { 'Accept-Language': 'pt-BR' },
+  });
+  assert.deepEqual(answer.json, {
+    message: 'Há campos ausentes ou inválidos.',
+    errors: {
+      email: ['O campo é obrigatório.'],
+      amount: [
+        'O valor deve ser no mínimo 0,01.',
+        'O valor deve ter no máximo duas casas decimais.',
+      ],
+      kind: ['O valor deve ser um destes: dynamic, static.'],
+    },
+  });
+});
+
+test('several faults of one field are all listed', async (t) => {
+  const wire = await startWire(t);
+  const email = 'x'.repeat(31);
+  assert.deepEqual(await errorsOf(wire, thing({ email }).body), {
+    email: ['The text must have at most 30 characters.', 'The value must be an e-mail address.'],
+  });
+});
+
+test('a message never repeats the value', async (t) => {
+  const wire = await startWire(t);
+  const { body } = thing({ email: 'secret-value', kind: 'secret-value', nickname: 12 });
+  const answer = await createThing(wire, { body });
+  assert.equal(answer.status, 422);
+  assert.doesNotMatch(answer.text, /secret-value/);
+});
+
+test('alternatives are not told as noise', async (t) => {
+  const wire = await startWire(t);
+  assert.deepEqual(await errorsOf(wire, thing({ nickname: 'ab' }).body), {
+    nickname: ['The text must have at least 3 characters.'],
+  });
+  assert.equal((await createThing(wire, thing({ nickname: null }))).status, 201);
+});
+
+test('a body that is no object is a fault of the body', async (t) => {
+  const wire = await startWire(t);
+  for (const body of ['[]', '"text"', 'null', '1']) {
+    assert.deepEqual(await errorsOf(wire, body), { body: ['The value must be an object.'] });
+  }
+  const event = await call(wire, { method: 'POST', path: '/api/v1/events', body: '1' });
+  assert.deepEqual(event.json.errors, { body: ['The value must be an object or a list.'] });
+});
+
+test('an amount is judged by its shortest decimal text', async (t) => {
+  const wire = await startWire(t);
+  for (const amount of ['10', '10.5', '1e1', '4.35', '0.07', '10.50', '0.1000']) {
+    const body = `{"email":"a@b.cc","amount":${amount}}`;
+    assert.equal((await createThing(wire, { body })).status, 201, amount);
+  }
+  for (const amount of ['10.505', '1.005', '0.011']) {
+    assert.deepEqual(await errorsOf(wire, `{"email":"a@b.cc","amount":${amount}}`), {
+      amount: ['The value must have at most two decimals.'],
+    });
+  }
+  assert.deepEqual(await errorsOf(wire, '{"email":"a@b.cc","amount":1e999}'), {
+    amount: ['The value must be a number.'],
+  });
+});
+
+test('fields that the contract does not know are ignored', async (t) => {
+  const wire = await startWire(t);
+  assert.equal((await createThing(wire, thing({ unknown: 1 }))).status, 201);
+});
+
+test('text that cannot be stored is 422 by its path', async (t) => {
+  const wire = await startWire(t);
+  const bad = ['The text contains a character that is not allowed.'];
+  const withText = (text: string): string =>
+    `{"email":"a@b.cc","amount":1,"extra":{"a":["ok","${text}"]}}`;
+  for (const text of ['\\u0000', 'a\\ud800', '\\udc00\\ud800']) {
+    assert.deepEqual(await errorsOf(wire, withText(text)), { 'extra.a.1': bad }, text);
+  }
+  assert.equal((await createThing(wire, { body: withText('\\ud83d\\ude00') })).status, 201);
+  const badKey = '{"email":"a@b.cc","amount":1,"extra":{"\\u0000":1}}';
+  assert.deepEqual(await errorsOf(wire, badKey), { extra: bad });
+  const query = await createThing(wire, { path: '/api/v1/things?note=a%00b' });
+  assert.deepEqual(query.json.errors, { note: bad });
+  const event = await call(wire, { method: 'POST', path: '/api/v1/events', body: '["\\u0000"]' });
+  assert.deepEqual(event.json.errors, { '0': bad });
+});
+
+test('parameters arrive typed, by their declared names, without what was not given', async (t) => {
+  const wire = await startWire(t);
+  await createThing(wire, {
+    path: '/api/v1/things?limit=7&ratio=-0.5&draft=true&note=a+b%2Bc&other=1',
+  });
+  assert.deepEqual(wire.calls[0]?.input.query, {
+    limit: 7,
+    ratio: -0.5,
+    draft: true,
+    note: 'a b+c',
+  });
+  assert.deepEqual(wire.calls[0]?.input.headers, { 'Idempotency-Key': 'k-1' });
+});
+
+test('numbers and truth values are parsed strictly', async (t) => {
+  const wire = await startWire(t);
+  const refused = {
+    limit: ['', '1.0', '0x1', '1e1', ' 1', '+1', 'NaN', '٣'],
+    ratio: ['', '1e3', '.5', '1.', 'Infinity'],
+    draft: ['', '1', 'TRUE', 'yes'],
+  };
+  for (const [name, values] of Object.entries(refused)) {
+    for (const value of values) {
+      const path = `/api/v1/things?${name}=${encodeURIComponent(value)}`;
+      const answer = await createThing(wire, { path });
+      assert.deepEqual(Object.keys(answer.json.errors ?? {}), [name], `${name}=${value}`);
+    }
+  }
+});
+
+test('a query parameter given twice is 422', async (t) => {
+  const wire = await startWire(t);
+  const answer = await createThing(wire, { path: '/api/v1/things?limit=1&limit=1' });
+  assert.equal(answer.status, 422);
+  assert.deepEqual(answer.json.errors, { limit: ['The parameter was given more than once.'] });
+});
+
+test('an Idempotency-Key that is empty, too long, not visible ASCII or doubled is 422', async (t) => {
+  const wire = await startWire(t);
+  for (const key of ['', 'k'.repeat(129), 'a b', 'chave-é', ['one', 'two']]) {
+    const answer = await createThing(wire, { headers: { 'Idempotency-Key': key } as never });
+    assert.equal(answer.status, 422, String(key));
+    assert.deepEqual(Object.keys(answer.json.errors ?? {}), ['Idempotency-Key']);
+  }
+});
+
+test('a path that cannot exist is 404 where the contract has one, as for a missing thing', async (t) => {
+  const wire = await startWire(t);
+  for (const id of ['7', `urn:uuid:${THING_ID}`, '%00']) {
+    const answer = await call(wire, { path: `/api/v1/things/${id}`, headers: loggedIn });
+    assert.equal(answer.status, 404, id);
+    assert.deepEqual(answer.json, { message: 'Not found.' });
+  }
+  const found = await call(wire, { path: `/api/v1/things/${THING_ID}`, headers: loggedIn });
+  assert.equal(found.status, 200);
+});
+
+test('a path fault is 422 where the contract has a 422 and no 404', async (t) => {
+  const wire = await startWire(t);
+  const answer = await call(wire, { path: '/api/v1/codes/12x' });
+  assert.equal(answer.status, 422);
+  assert.deepEqual(answer.json.errors, {
+    code: ['The value does not have the expected format.'],
+  });
+});
+
+test('thousands of faults are answered with some of them', async (t) => {
+  const wire = await startWire(t);
+  const { body } = thing({ additional_data: Array(20_000).fill({}) });
+  const answer = await createThing(wire, { body });
+  assert.equal(answer.status, 422);
+  assert.ok(Object.keys(answer.json.errors ?? {}).length <= 100);
+});

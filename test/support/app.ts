@@ -1,0 +1,112 @@
+/** The service for a test: real HTTP, a real database, and a clock that the test owns. */
+import assert from 'node:assert/strict';
+import { after } from 'node:test';
+import { startApp, type App } from '../../src/app.ts';
+import { loadConfig } from '../../src/config.ts';
+import { createLog, type Log } from '../../src/log.ts';
+import type { Bank } from '../../src/provider/stub/bank.ts';
+import { manualClock, type ManualClock } from './clock.ts';
+import { createTestDatabase, type TestDatabase } from './db.ts';
+
+export interface TestApp extends App {
+  readonly bank: Bank;
+  readonly clock: ManualClock;
+  readonly database: TestDatabase;
+  /** What was logged, a JSON object a line. */
+  readonly logLines: readonly string[];
+  /** Calls an endpoint under /api/v1. */
+  call(path: string, request?: TestRequest): Promise<TestAnswer>;
+  /** The rows that a statement gives, for what HTTP does not show. */
+  rows<Row = Record<string, unknown>>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
+}
+
+export interface TestRequest {
+  readonly method?: string;
+  /** An access token. */
+  readonly token?: string;
+  /** An Idempotency-Key. */
+  readonly key?: string;
+  /** Sent as JSON; a string or a Buffer is sent as it is. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface TestAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  // Tests look into bodies of many shapes; what they assert is what they declare.
+  readonly body: any;
+}
+
+export interface TestAppOptions {
+  /** Settings that differ from those of a test. */
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly database?: TestDatabase;
+}
+
+/** Starts a service of its own for a test file, and stops it after the file's tests. */
+export async function startTestApp(options: TestAppOptions = {}): Promise<TestApp> {
+  const database = options.database ?? (await createTestDatabase());
+  const clock = manualClock();
+  const logLines: string[] = [];
+  const app = await startApp(testConfig(database, options.environment), {
+    clock,
+    log: capturedLog(logLines),
+  });
+  after(async () => {
+    await app.stop();
+    if (!options.database) await database.drop();
+  });
+  const { bank } = app;
+  assert(bank, 'tests run on the simulated bank');
+  return {
+    ...app,
+    bank,
+    clock,
+    database,
+    logLines,
+    call: (path, request = {}) => call(app.url, path, request),
+    rows: (sql, parameters = []) =>
+      app.context.db.query({ name: `test-${sql}`.slice(0, 60), text: sql }, parameters),
+  };
+}
+
+/** Throttles are lifted unless a test is about them, and time-outs are short. */
+export function testConfig(database: TestDatabase, environment: Record<string, string> = {}) {
+  return loadConfig({
+    APP_ENV: 'test',
+    PORT: '0',
+    DATA_DIR: database.dataDir,
+    ...(database.databaseUrl && { DATABASE_URL: database.databaseUrl }),
+    PROVIDER_TIMEOUT_MS: '100',
+    THROTTLE_LOGIN_PER_MINUTE: '0',
+    THROTTLE_ADDRESS_PER_MINUTE: '0',
+    ...environment,
+  });
+}
+
+function capturedLog(lines: string[]): Log {
+  return createLog({
+    level: 'debug',
+    pretty: false,
+    destination: { write: (line: string) => void lines.push(line) },
+  });
+}
+
+async function call(url: string, path: string, request: TestRequest): Promise<TestAnswer> {
+  const { token, key, body } = request;
+  const asIs = typeof body === 'string' || Buffer.isBuffer(body);
+  const answer = await fetch(`${url}/api/v1${path}`, {
+    method: request.method ?? (body === undefined ? 'GET' : 'POST'),
+    headers: {
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...(token && { authorization: `Bearer ${token}` }),
+      ...(key !== undefined && { 'idempotency-key': key }),
+      ...request.headers,
+    },
+    ...(body !== undefined && { body: asIs ? (body as string) : JSON.stringify(body) }),
+  });
+  const text = await answer.text();
+  const isJson = answer.headers.get('content-type')?.startsWith('application/json');
+  return { status: answer.status, headers: answer.headers, body: isJson ? JSON.parse(text) : text };
+}

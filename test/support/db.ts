@@ -1,0 +1,68 @@
+/**
+ * A database for a test file: a copy of the migrated template that `global-setup.ts` makes. The
+ * same tests run on the embedded database and, with DATABASE_URL, on a PostgreSQL server.
+ */
+import { randomBytes } from 'node:crypto';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+
+/** The server that the suite runs on, or undefined for the embedded database. */
+export const serverUrl = process.env['DATABASE_URL'] || undefined;
+
+/** Names the template's folder to the test files' processes. */
+export const templateVariable = 'PONTE_TEST_TEMPLATE';
+
+/** On a server: the template database, named by the set-up. */
+export const templateDatabaseVariable = 'PONTE_TEST_TEMPLATE_DATABASE';
+
+export interface TestDatabase {
+  /** Undefined: the embedded database in `dataDir`. */
+  readonly databaseUrl: string | undefined;
+  readonly dataDir: string;
+  drop(): Promise<void>;
+}
+
+/** Copies the template. */
+export async function createTestDatabase(): Promise<TestDatabase> {
+  const template = process.env[templateVariable];
+  if (!template) throw new Error('run the tests with `npm test`: it prepares the database');
+  const dataDir = await mkdtemp(join(tmpdir(), 'ponte-test-'));
+  await cp(template, dataDir, { recursive: true });
+  if (!serverUrl) return { databaseUrl: undefined, dataDir, drop: () => removed(dataDir) };
+
+  const name = `ponte_test_${randomBytes(6).toString('hex')}`;
+  const source = process.env[templateDatabaseVariable];
+  await onServer(serverUrl, `create database ${name} template ${source}`);
+  return {
+    databaseUrl: withDatabase(serverUrl, name),
+    dataDir,
+    async drop() {
+      await onServer(serverUrl, `drop database if exists ${name} with (force)`);
+      await removed(dataDir);
+    },
+  };
+}
+
+/** @returns the address of another database on the same server. */
+export function withDatabase(url: string, name: string): string {
+  const changed = new URL(url);
+  changed.pathname = `/${name}`;
+  return changed.href;
+}
+
+/** Runs one statement on the server. */
+export async function onServer(url: string, sql: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(sql);
+  } finally {
+    await client.end();
+  }
+}
+
+function removed(folder: string): Promise<void> {
+  return rm(folder, { recursive: true, force: true });
+}
