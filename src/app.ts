@@ -19,6 +19,7 @@ import { createAccessTokens } from './security/access-tokens.ts';
 import { createPasswords } from './security/passwords.ts';
 import { createSealer } from './security/sealing.ts';
 import { loadEncryptionKey, loadSigningKeys } from './security/signing-keys.ts';
+import { releaseAfterCrash } from './services/after-crash.ts';
 import { findPrincipal } from './services/banking-session.ts';
 import { countAttempt } from './services/throttle.ts';
 import { webhookDelivery } from './webhook-delivery.ts';
@@ -61,6 +62,7 @@ async function start(
   parts: AsyncDisposableStack,
 ): Promise<App> {
   const { context, composed } = await compose(config, options, parts);
+  await releaseAfterCrash(context);
   const devUser = config.appEnv === 'local' ? await ensureDevUser(context) : null;
   const loop = config.jobs === 'inline' ? new JobLoop({ context, jobs }) : null;
   const http = createHttpServer({

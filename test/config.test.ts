@@ -1,28 +1,11 @@
 import assert from 'node:assert/strict';
-import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { isAbsolute, join, resolve } from 'node:path';
-import { after, describe, it } from 'node:test';
-import { parseEnv } from 'node:util';
-import { ConfigError, loadConfig, readEnvironment, settings } from '../src/config.ts';
-
-type Environment = Record<string, string | undefined>;
-
-const folder = mkdtempSync(join(tmpdir(), 'ponte-config-'));
-after(() => rmSync(folder, { recursive: true }));
-
-function rsaPems(modulusLength: number): { privatePem: string; publicPem: string } {
-  const pair = generateKeyPairSync('rsa', {
-    modulusLength,
-    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-    publicKeyEncoding: { type: 'spki', format: 'pem' },
-  });
-  return { privatePem: pair.privateKey, publicPem: pair.publicKey };
-}
+import { randomBytes } from 'node:crypto';
+import { isAbsolute, resolve } from 'node:path';
+import { describe, it } from 'node:test';
+import { loadConfig, settings } from '../src/config.ts';
+import { assertFaults, faultsOf, rsaPems, type Environment } from './support/config.ts';
 
 const { privatePem, publicPem } = rsaPems(2048);
-const older = rsaPems(2048);
 const encryptionKey = randomBytes(32).toString('base64');
 
 const production: Environment = {
@@ -35,20 +18,6 @@ const production: Environment = {
   JWT_PUBLIC_KEYS: publicPem,
   ENCRYPTION_KEY: encryptionKey,
 };
-
-function faultsOf(environment: Environment): Record<string, string> {
-  try {
-    loadConfig(environment);
-  } catch (error) {
-    assert.ok(error instanceof ConfigError, String(error));
-    return Object.fromEntries(error.faults.map(({ name, message }) => [name, message]));
-  }
-  return {};
-}
-
-function assertFaults(environment: Environment, ...names: string[]): void {
-  assert.deepEqual(Object.keys(faultsOf(environment)).sort(), names.sort());
-}
 
 describe('the configuration of an empty environment', () => {
   const config = loadConfig({});
@@ -260,159 +229,5 @@ describe('values', () => {
 
   it('of METRICS_PORT become a port', () => {
     assert.equal(loadConfig({ METRICS_PORT: '9464' }).metricsPort, 9464);
-  });
-});
-
-describe('the keys of the access tokens', () => {
-  const elliptic = generateKeyPairSync('ec', {
-    namedCurve: 'P-256',
-    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-    publicKeyEncoding: { type: 'spki', format: 'pem' },
-  });
-  const weak = rsaPems(1024);
-
-  function file(name: string, content: string): string {
-    const path = join(folder, name);
-    writeFileSync(path, content);
-    return path;
-  }
-
-  it('are several public keys, one PEM after the other', () => {
-    const { jwt } = loadConfig({ JWT_PUBLIC_KEYS: `${publicPem}\n${older.publicPem}` });
-    assert.deepEqual(jwt.publicKeysPem, [publicPem.trim(), older.publicPem.trim()]);
-  });
-
-  it('may have their line ends written as two characters', () => {
-    const { jwt } = loadConfig({ JWT_PRIVATE_KEY: privatePem.replaceAll('\n', '\\n') });
-    assert.equal(jwt.privateKeyPem, privatePem);
-  });
-
-  it('may come from files', () => {
-    const { jwt } = loadConfig({
-      ...production,
-      JWT_PRIVATE_KEY: undefined,
-      JWT_PUBLIC_KEYS: undefined,
-      JWT_PRIVATE_KEY_FILE: file('private.pem', privatePem),
-      JWT_PUBLIC_KEYS_FILE: file('public.pem', publicPem),
-    });
-    assert.equal(jwt.privateKeyPem, privatePem);
-    assert.deepEqual(jwt.publicKeysPem, [publicPem.trim()]);
-  });
-
-  it('are refused when the private one is no RSA key of 2048 bits without a pass phrase', () => {
-    const locked = generateKeyPairSync('rsa', {
-      modulusLength: 2048,
-      privateKeyEncoding: {
-        type: 'pkcs8',
-        format: 'pem',
-        cipher: 'aes-256-cbc',
-        passphrase: 'x',
-      },
-      publicKeyEncoding: { type: 'spki', format: 'pem' },
-    }).privateKey;
-    for (const pem of ['x', publicPem, elliptic.privateKey, weak.privatePem, locked]) {
-      assertFaults({ JWT_PRIVATE_KEY: pem }, 'JWT_PRIVATE_KEY');
-    }
-  });
-
-  it('are refused when a public one is private, weak, of another kind or followed by text', () => {
-    const texts = ['x', privatePem, elliptic.publicKey, weak.publicPem, `${publicPem}x`];
-    texts.push(`${publicPem}${weak.publicPem}`, publicPem.replace(/M/, '-'));
-    for (const text of texts) assertFaults({ JWT_PUBLIC_KEYS: text }, 'JWT_PUBLIC_KEYS');
-  });
-
-  it('are a fault of the file that cannot be read, and of nothing else', () => {
-    const environment = { ...production, JWT_PRIVATE_KEY: '' };
-    const faults = faultsOf({ ...environment, JWT_PRIVATE_KEY_FILE: join(folder, 'none') });
-    assert.deepEqual(faults, {
-      JWT_PRIVATE_KEY_FILE: 'names a file that cannot be read (ENOENT)',
-    });
-  });
-
-  it('are a fault of the file that holds something else', () => {
-    const faults = faultsOf({ JWT_PUBLIC_KEYS_FILE: file('wrong.pem', 'wrong') });
-    assert.deepEqual(Object.keys(faults), ['JWT_PUBLIC_KEYS_FILE']);
-    assert.match(faults['JWT_PUBLIC_KEYS_FILE'] ?? '', /^must name a file with RSA public keys/);
-  });
-
-  it('are refused when they come twice', () => {
-    const JWT_PRIVATE_KEY_FILE = file('private.pem', privatePem);
-    const faults = faultsOf({ JWT_PRIVATE_KEY: privatePem, JWT_PRIVATE_KEY_FILE });
-    assert.deepEqual(faults, {
-      JWT_PRIVATE_KEY_FILE: 'must not be set together with JWT_PRIVATE_KEY',
-    });
-  });
-});
-
-describe('.env.example', () => {
-  const text = readFileSync(join(import.meta.dirname, '..', '.env.example'), 'utf8');
-  const example = parseEnv(text) as Record<string, string>;
-
-  it('has every setting and no other, in order', () => {
-    assert.deepEqual(Object.keys(example).sort(), settings.map(({ name }) => name).sort());
-    const lines = text.split('\n').filter((line) => /^[A-Z]/.test(line));
-    assert.deepEqual(
-      lines.map((line) => line.slice(0, line.indexOf('='))),
-      settings.map(({ name }) => name),
-    );
-  });
-
-  it('has a comment above every setting', () => {
-    const bare = text.split('\n').filter((line, index, lines) => {
-      return /^[A-Z]/.test(line) && !lines[index - 1]?.startsWith('# ');
-    });
-    assert.deepEqual(bare, []);
-  });
-
-  it('shows the default of every setting that has one everywhere', () => {
-    for (const { name, default: shown } of settings) {
-      const varies = shown === 'unset' || / in /.test(shown);
-      assert.equal(example[name], varies ? '' : shown, name);
-    }
-  });
-
-  it('changes nothing when it is copied as it is', () => {
-    assert.deepEqual(loadConfig(example), loadConfig({}));
-  });
-});
-
-describe('the list of settings', () => {
-  it('tells the default in words', () => {
-    const defaults = Object.fromEntries(settings.map((one) => [one.name, one.default]));
-    assert.equal(defaults['PORT'], '3000');
-    assert.equal(defaults['METRICS_PORT'], 'unset');
-    assert.equal(defaults['STUB_SETTLE_MS'], '1500 in local; 0 in test, staging, production');
-    assert.equal(defaults['PROVIDER_STUB'], 'true in local, test; required in staging, production');
-  });
-});
-
-describe('reading the environment', () => {
-  const workingDirectory = process.cwd();
-  after(() => process.chdir(workingDirectory));
-
-  it('takes a .env file, over which the real environment wins', () => {
-    process.chdir(folder);
-    writeFileSync('.env', 'PONTE_TEST_ONE=file\nPONTE_TEST_TWO="of the file"\n');
-    process.env['PONTE_TEST_ONE'] = 'real';
-    const environment = readEnvironment();
-    delete process.env['PONTE_TEST_ONE'];
-    rmSync('.env');
-    assert.equal(environment['PONTE_TEST_ONE'], 'real');
-    assert.equal(environment['PONTE_TEST_TWO'], 'of the file');
-  });
-
-  it('does without a .env file', () => {
-    process.chdir(folder);
-    assert.equal(readEnvironment()['PATH'], process.env['PATH']);
-  });
-
-  it('says when the .env file cannot be read', () => {
-    process.chdir(mkdtempSync(join(folder, 'broken-')));
-    mkdirSync('.env');
-    assert.throws(readEnvironment, (error) => {
-      assert.ok(error instanceof ConfigError);
-      assert.deepEqual(error.faults, [{ name: '.env', message: 'cannot be read (EISDIR)' }]);
-      return true;
-    });
   });
 });

@@ -132,7 +132,7 @@ function digits(hash: Buffer, { from, count }: { from: number; count: number }):
 /** Modulo 11 with the weights 2 to 9 from the right, as most banks do; 10 and 11 become 0. */
 function accountCheckDigit(number: string): string {
   const sum = [...number]
-    .reverse()
+    .toReversed()
     .reduce((total, digit, index) => total + Number(digit) * (2 + (index % 8)), 0);
   const digit = 11 - (sum % 11);
   return String(digit > 9 ? 0 : digit);

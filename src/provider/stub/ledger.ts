@@ -161,7 +161,7 @@ export class Ledger {
     return this.#bookOf(email)
       .lines.filter(({ atMs }) => atMs >= fromMs && atMs < toMs)
       .map((line) => movement(line))
-      .reverse();
+      .toReversed();
   }
 
   #bookOf(email: string): Book {

@@ -5,7 +5,7 @@ import { failure, logIn, openBank, orderFor, sessionWith, TOKEN_REFUSED } from '
 
 const emails = Array.from({ length: 200 }, (_, nth) => `customer-${nth}@ponte.test`);
 
-test('every login answers a complete account with a valid CPF, the same in every bank', async () => {
+test('every login answers a complete account with a valid CPF, always the same', async () => {
   const { provider } = openBank();
   const again = openBank().provider;
   const numbers = new Set<string | null>();
@@ -59,7 +59,7 @@ test("all tokens of a customer can be expired; a new login and the others' are g
   await provider.balance(other);
 });
 
-test('a token that a bank gave before it was opened anew is good, one it had expired is not', async () => {
+test('a token from before a restart is good, one that was expired then is not', async () => {
   const before = openBank();
   const expired = await logIn(before.provider);
   before.bank.expireTokensOf('dev@ponte.test');

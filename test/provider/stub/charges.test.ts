@@ -24,7 +24,7 @@ function scan({ qrCode }: ChargeCode): string | undefined {
   return jsQR(new Uint8ClampedArray(data), width, height)?.data;
 }
 
-test('a dynamic charge is a BR Code that names an address, and its picture says the same', async () => {
+test('a dynamic charge is a BR Code with an address, and its picture says the same', async () => {
   const { provider, session } = await atTheTill();
   const code = await provider.createDynamicCharge(session, chargeOrder());
   const { url, ...decoded } = { url: '', ...decodeBrCode(code.copyPaste ?? '') };
@@ -42,7 +42,7 @@ test('a dynamic charge is a BR Code that names an address, and its picture says 
   assert.equal(scan(code), code.copyPaste);
 });
 
-test('a static charge is a BR Code with the key and the first 25 characters of its id', async () => {
+test('a static charge is a BR Code with the key and 25 characters of its id', async () => {
   const { provider, session } = await atTheTill();
   const code = await provider.createStaticCharge(session, chargeOrder());
   assert.deepEqual(decodeBrCode(code.copyPaste ?? ''), {
@@ -66,7 +66,7 @@ test('a reusable dynamic charge is not marked as payable once', async () => {
   assert.equal(decodeBrCode(code.copyPaste ?? '').oneTime, false);
 });
 
-test('the same transaction identification gets the same charge, also at the same time', async () => {
+test('the same transaction identification gets the same charge, also at once', async () => {
   const { provider, session } = await atTheTill();
   const codes = await Promise.all(
     Array.from({ length: 3 }, () => provider.createDynamicCharge(session, chargeOrder())),

@@ -33,7 +33,7 @@ async function newFile(context: TestContext): Promise<string> {
   return join(folder, 'bank', 'journal.jsonl');
 }
 
-/** Opens banks on one journal. Each is left as a crash leaves it: nothing is closed before the end. */
+/** Opens banks on one journal; each is left as a crash leaves it, closed by nobody. */
 async function oneJournal(context: TestContext) {
   const path = await newFile(context);
   const open = async (clock: ManualClock, options: Partial<BankOptions> = {}) => {
@@ -68,7 +68,7 @@ test('what was paid, charged and registered before a crash is known after it', a
   assert.deepEqual((await provider.listKeys(session, payer))['keys'], [key]);
 });
 
-test('an end-to-end id that was given out before a crash can be paid after it, once', async (context) => {
+test('an end-to-end id from before a crash is good for one payment', async (context) => {
   const { open } = await oneJournal(context);
   const clock = manualClock();
   const before = await open(clock);
@@ -95,7 +95,7 @@ test('a payment refused before a crash stays refused after it', async (context) 
   assert.equal((await failure(provider.pay(session, order))).code, 'INSUFFICIENT_FUNDS');
 });
 
-test('a webhook that fell due during the crash is posted at once, a later one in its time', async (context) => {
+test('a webhook that fell due meanwhile is posted at once, others in time', async (context) => {
   const { open } = await oneJournal(context);
   const clock = manualClock();
   const before = await open(clock);
@@ -123,7 +123,7 @@ test('a webhook that fell due during the crash is posted at once, a later one in
   assert.deepEqual(requests(), ['soon', 'slow']);
 });
 
-test('a notice that was not delivered is posted again with the same bytes, a delivered one is not', async (context) => {
+test('a notice that was not delivered is posted again, the same bytes', async (context) => {
   const { open } = await oneJournal(context);
   const clock = manualClock();
   const tried: string[] = [];
@@ -225,7 +225,7 @@ test('a last line that a crash has cut is dropped, and the next one is whole', a
   await third.close();
 });
 
-test('entries are written in the order in which they came, those that came together too', async (context) => {
+test('entries are written in the order in which they came, even together', async (context) => {
   const path = await newFile(context);
   const journal = await openJournal(path);
   const entries = Array.from({ length: 500 }, (_, nth) => entryNo(nth));
@@ -246,7 +246,7 @@ test('closing writes what is waiting and then refuses', async (context) => {
   assert.equal((await readFile(path, 'utf8')).split('\n').length, 3);
 });
 
-test('a line in the middle that is no entry is named, and the file is left as it is', async (context) => {
+test('a line that is no entry is named, and the file is left as it is', async (context) => {
   const path = await newFile(context);
   await (await openJournal(path)).close();
   const content = `${JSON.stringify(entryNo(1))}\nnonsense\n{}\n`;

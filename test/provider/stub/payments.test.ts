@@ -117,7 +117,7 @@ test('the ids of a payment with another amount are refused', async () => {
   );
 });
 
-test('a payment needs an end-to-end id that was issued to its customer, payer and key', async () => {
+test('a payment needs an end-to-end id issued to its customer, payer and key', async () => {
   const { provider } = openBank();
   const session = await logIn(provider);
   const other = await logIn(provider, 'other@ponte.test');
@@ -141,7 +141,7 @@ test('two customers may use the same request id', async () => {
   }
 });
 
-test('an amount over the balance is refused, nothing is debited, and its ids are used up', async () => {
+test('an amount over the balance is refused, undebited, and its ids are used up', async () => {
   const { provider, clock, notices } = openBank({ openingBalanceCents: 1_000 });
   const session = await logIn(provider);
   const order = await orderFor(provider, session, { amountCents: 1_001 });

@@ -209,7 +209,7 @@ test('early@: a webhook that hangs does not outlast the signal', async () => {
   assert.equal((await failure(call)).code, 'PROVIDER_TIMEOUT');
 });
 
-test('early@: a webhook that is not received is posted again, and the payment answers', async () => {
+test('early@: a webhook that is not received is posted again after the answer', async () => {
   let tries = 0;
   const { provider, clock } = openBank({
     notify: async () => {

@@ -62,7 +62,7 @@ test('the statement shows payments, reversals and what came in, newest first', a
   assert.deepEqual(statement.payments, [{ endToEnd: good.endToEnd, amountCents: 1_050 }]);
 });
 
-test('a payment that is going to fail is pending until then, and not told as executed', async () => {
+test('a payment that is going to fail is pending until then, not executed', async () => {
   const { provider } = openBank();
   const session = await logIn(provider);
   const order = await orderFor(provider, session, { key: 'fail@ponte.test' });
