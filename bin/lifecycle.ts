@@ -1,5 +1,5 @@
 /** What every long-running command does alike: read the configuration, run, stop at a signal. */
-import { systemClock } from '../src/clock.ts';
+import { systemClock, type Clock } from '../src/clock.ts';
 import { ConfigError, loadConfig, readEnvironment, type Config } from '../src/config.ts';
 import { startFailure } from './start-failure.ts';
 
@@ -27,12 +27,14 @@ export function configOrExit(): Config {
  * so does a start that fails, with one sentence.
  */
 export async function runUntilSignal(config: Config, start: () => Promise<Running>): Promise<void> {
-  const signalled = onFirstSignal();
+  const signals = watchSignals(systemClock, () => process.exit(1));
+  process.on('SIGTERM', signals.receive);
+  process.on('SIGINT', signals.receive);
   const verbose = config.logLevel === 'debug' || config.logLevel === 'trace';
   try {
     const running = await start();
     process.stdout.write(running.banner.map((line) => `${line}\n`).join(''));
-    await signalled;
+    await signals.first;
     await running.stop();
     process.exit(0);
   } catch (error) {
@@ -45,24 +47,32 @@ export async function runUntilSignal(config: Config, start: () => Promise<Runnin
 /** npm passes on a Ctrl-C that the terminal has sent us already: the same signal, moments later. */
 const echoMs = 100;
 
-function onFirstSignal(): Promise<void> {
-  return new Promise((resolve) => {
-    let first: NodeJS.Signals | null = null;
-    let echoExpected = true;
-    const onSignal = (signal: NodeJS.Signals): void => {
-      if (first === null) {
-        first = signal;
-        systemClock.after(echoMs, () => (echoExpected = false));
-        resolve();
-      } else if (signal === first && echoExpected) {
+export interface SignalWatch {
+  /** Resolves at the first signal. */
+  readonly first: Promise<void>;
+  receive(signal: NodeJS.Signals): void;
+}
+
+/** Tells a first signal from a second one, and a second one from an echo of the first. */
+export function watchSignals(clock: Clock, endAtOnce: () => void): SignalWatch {
+  let resolveFirst = (): void => undefined;
+  const first = new Promise<void>((resolve) => (resolveFirst = resolve));
+  let received: NodeJS.Signals | null = null;
+  let echoExpected = true;
+  return {
+    first,
+    receive(signal) {
+      if (received === null) {
+        received = signal;
+        clock.after(echoMs, () => (echoExpected = false));
+        resolveFirst();
+      } else if (signal === received && echoExpected) {
         echoExpected = false;
       } else {
-        process.exit(1);
+        endAtOnce();
       }
-    };
-    process.on('SIGTERM', onSignal);
-    process.on('SIGINT', onSignal);
-  });
+    },
+  };
 }
 
 function complain(lines: readonly string[]): void {

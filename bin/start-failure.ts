@@ -3,8 +3,8 @@
 interface Circumstances {
   readonly code?: unknown;
   readonly syscall?: unknown;
-  readonly address?: unknown;
-  readonly port?: unknown;
+  readonly address?: string;
+  readonly port?: number;
 }
 
 /** SQLSTATE codes that a first connection meets. */
@@ -50,7 +50,7 @@ function partsOf(error: unknown, depth = 0): Error[] {
 function sentenceFor({ code, syscall, address, port }: Error & Circumstances): string | null {
   if (typeof code !== 'string') return null;
   if (syscall === 'listen') {
-    const place = port === undefined ? String(address) : `${String(address)}:${String(port)}`;
+    const place = [address, port].filter((part) => part !== undefined).join(':');
     if (code === 'EADDRINUSE') return `another process listens on ${place} already`;
     return `listening on ${place} is not possible (${code})`;
   }

@@ -61,7 +61,12 @@ async function start(
   options: AppOptions,
   parts: AsyncDisposableStack,
 ): Promise<App> {
-  const { context, composed } = await compose(config, options, parts);
+  const stopping = new AbortController();
+  const { context, composed } = await compose(
+    config,
+    { ...options, stopping: stopping.signal },
+    parts,
+  );
   await releaseAfterCrash(context);
   const devUser = config.appEnv === 'local' ? await ensureDevUser(context) : null;
   const loop = config.jobs === 'inline' ? new JobLoop({ context, jobs }) : null;
@@ -78,6 +83,7 @@ async function start(
     await loop.start();
   }
   parts.defer(() => http.drain());
+  parts.defer(() => stopping.abort());
   const { url } = await http.listen();
   return {
     url,
@@ -93,7 +99,7 @@ const contractFile = new URL('../contract/openapi.yaml', import.meta.url);
 /** Opens what every part needs, in the order in which it is closed backwards. */
 async function compose(
   config: Config,
-  options: AppOptions,
+  options: AppOptions & { readonly stopping: AbortSignal },
   parts: AsyncDisposableStack,
 ): Promise<{ context: Context; composed: ComposedProvider }> {
   const clock = options.clock ?? systemClock;
@@ -113,18 +119,17 @@ async function compose(
   await migrateUp(db);
   const { signingKeys, encryptionKey } = await keys;
 
-  const shutdown = new AbortController();
+  const { stopping } = options;
   const delivery = webhookDelivery();
   const composed = await composeProvider({
     config,
     clock,
     log,
     metrics,
-    shutdown: shutdown.signal,
+    shutdown: stopping,
     deliver: delivery.deliver,
   });
   parts.defer(() => composed.close());
-  parts.defer(() => shutdown.abort());
   const { issuer, audience, ttlSeconds } = config.jwt;
   const context: Context = {
     config,
@@ -136,6 +141,7 @@ async function compose(
     accessTokens: createAccessTokens({ keys: signingKeys, issuer, audience, ttlSeconds, clock }),
     passwords: createPasswords(),
     sealer: createSealer(encryptionKey),
+    stopping,
   };
   delivery.connect(context);
   return { context, composed };

@@ -4,6 +4,8 @@ import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { Log } from './log.ts';
 import { breakerStates, type Metrics } from './metrics.ts';
+import { createHttpClient } from './provider/http/client.ts';
+import { createHttpProvider } from './provider/http/index.ts';
 import type { Provider } from './provider/provider.ts';
 import { withResilience, type ProviderObservation } from './provider/resilience.ts';
 import { createBank, type Bank } from './provider/stub/bank.ts';
@@ -28,18 +30,25 @@ export interface ComposedProvider {
   close(): Promise<void>;
 }
 
-/** @throws Error when the configuration asks for a provider that this version does not have. */
+/** Makes the provider: the simulated bank in stub mode, otherwise the one at the base address. */
 export async function composeProvider(options: ProviderOptions): Promise<ComposedProvider> {
-  const { config } = options;
-  if (!config.provider.stub) {
-    throw new Error('PROVIDER_STUB=false: this version speaks to the simulated bank only');
-  }
+  const { stub, baseUrl } = options.config.provider;
+  if (stub) return composeStub(options);
+  if (baseUrl === undefined) throw new Error('PROVIDER_BASE_URL is not set');
+  return composeHttp(options, baseUrl);
+}
+
+async function composeStub(options: ProviderOptions): Promise<ComposedProvider> {
   const bank = await openBank(options);
-  return {
-    provider: wrapped(createStubProvider(bank), options),
-    bank,
-    close: () => bank.close(),
-  };
+  const provider = wrapped(createStubProvider(bank), options);
+  return { provider, bank, close: () => bank.close() };
+}
+
+function composeHttp(options: ProviderOptions, baseUrl: string): ComposedProvider {
+  const { config, clock } = options;
+  const client = createHttpClient({ baseUrl, timeoutMs: config.provider.timeoutMs });
+  const http = createHttpProvider({ client, clock, ispb: config.provider.ispb });
+  return { provider: wrapped(http, options), bank: null, close: () => client.close() };
 }
 
 /** In `local` the simulated bank outlives the service, as a real one does; in tests it does not. */

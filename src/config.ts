@@ -199,7 +199,8 @@ function schemaOf(appEnv: AppEnv | undefined, fromFile: ReadonlyMap<SettingName,
     const entry: SettingEntry = entries[name];
     const byEnv = appEnv && entry.defaultIn?.[appEnv];
     const fallback = entry.default ?? byEnv;
-    return [name, fallback === undefined ? entry.schema : { ...entry.schema, default: fallback }];
+    const schema = fallback === undefined ? entry.schema : { ...entry.schema, default: fallback };
+    return [name, schema] as const;
   });
   const required = settingNames.filter((name) => {
     const { requiredIn }: SettingEntry = entries[name];

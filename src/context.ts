@@ -22,4 +22,6 @@ export interface Context {
   readonly accessTokens: AccessTokens;
   readonly passwords: Passwords;
   readonly sealer: Sealer;
+  /** Aborts when the service begins to stop: nobody waits on from then. */
+  readonly stopping: AbortSignal;
 }

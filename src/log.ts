@@ -62,8 +62,8 @@ function logSafely(
 ): void {
   const facts: unknown = first;
   if (typeof facts !== 'object' || facts === null) return method.call(this, first, ...rest);
-  const safe = facts instanceof Error ? { error: errorFacts(facts) } : masked(facts);
-  return method.call(this, safe as typeof first, ...rest);
+  const safe: unknown = isError(facts) ? { error: errorFacts(facts) } : masked(facts);
+  return method.call(this, safe, ...rest);
 }
 
 /** What a child adds to each of its lines is masked too; its own children inherit this. */

@@ -3,6 +3,7 @@
  * the route leads to. The bank is made before the context that the operation needs, so it is
  * connected afterwards; what comes earlier is refused, and the bank posts it again.
  */
+import type { ProviderEvent } from '../contract/types.ts';
 import type { Context } from './context.ts';
 import { receiveProviderWebhook } from './operations/webhooks/receive-provider-webhook.ts';
 
@@ -19,8 +20,9 @@ export function webhookDelivery(): WebhookDelivery {
     },
     async deliver(payload) {
       if (!connected) throw new Error('the service does not take webhooks yet');
+      const body = JSON.parse(payload.toString('utf8')) as ProviderEvent;
       await receiveProviderWebhook.run(connected, {
-        input: { path: {}, query: {}, headers: {}, body: JSON.parse(payload.toString('utf8')) },
+        input: { path: {}, query: {}, headers: {}, body },
         request: {
           id: 'simulated-bank',
           locale: 'en',

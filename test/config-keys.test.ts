@@ -75,8 +75,15 @@ describe('the keys of the access tokens', () => {
   });
 
   it('are refused when a public one is private, weak, of another kind or followed by text', () => {
-    const texts = ['x', privatePem, elliptic.publicKey, weak.publicPem, `${publicPem}x`];
-    texts.push(`${publicPem}${weak.publicPem}`, publicPem.replace(/M/, '-'));
+    const texts = [
+      'x',
+      privatePem,
+      elliptic.publicKey,
+      weak.publicPem,
+      `${publicPem}x`,
+      `${publicPem}${weak.publicPem}`,
+      publicPem.replace(/M/, '-'),
+    ];
     for (const text of texts) assertFaults({ JWT_PUBLIC_KEYS: text }, 'JWT_PUBLIC_KEYS');
   });
 

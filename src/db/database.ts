@@ -126,7 +126,7 @@ async function openOrm(connection: Partial<Options>, options: DatabaseOptions): 
     em: () => orm.em.fork(),
     async query<Row>(statement: Statement, parameters: readonly unknown[]): Promise<Row[]> {
       onQuery();
-      const result = await pool.query({
+      const result = await pool.query<Cells>({
         name: statement.name,
         text: statement.text,
         values: [...parameters],
@@ -136,20 +136,27 @@ async function openOrm(connection: Partial<Options>, options: DatabaseOptions): 
   };
 }
 
-const timestamptz = pg.types.builtins.TIMESTAMPTZ;
-const readInstant = pg.types.getTypeParser(timestamptz);
+type Cells = Record<string, unknown>;
+
+const timestamptz = Number(pg.types.builtins.TIMESTAMPTZ);
+const readInstant: (text: string) => unknown = pg.types.getTypeParser(
+  pg.types.builtins.TIMESTAMPTZ,
+);
 
 /** MikroORM has the driver leave points in time as text; a statement's rows carry them as dates. */
-function withDates(result: pg.QueryResult): unknown[] {
+function withDates(result: pg.QueryResult<Cells>): Cells[] {
   const columns = result.fields.filter(({ dataTypeID }) => dataTypeID === timestamptz);
   if (columns.length === 0) return result.rows;
   for (const row of result.rows) {
-    for (const { name } of columns) if (row[name] !== null) row[name] = readInstant(row[name]);
+    for (const { name } of columns) {
+      const text = row[name];
+      if (typeof text === 'string') row[name] = readInstant(text);
+    }
   }
   return result.rows;
 }
 
 async function nativePool(orm: MikroORM): Promise<pg.Pool> {
   await orm.connect();
-  return (await orm.em.getConnection().getNativeClient()) as pg.Pool;
+  return orm.em.getConnection().getNativeClient();
 }

@@ -15,7 +15,8 @@ export async function migrateUp(db: Database): Promise<void> {
   if ((await migrator.getPending()).length === 0) return;
   await db.em().transactional(async (em) => {
     await em.execute(`select pg_advisory_xact_lock(${migrationLock})`);
-    await migrator.up({ transaction: em.getTransactionContext() });
+    const transaction: unknown = em.getTransactionContext();
+    await migrator.up({ transaction });
   });
 }
 

@@ -5,7 +5,7 @@ import type { BodyContract } from './contract.ts';
 import { ClientGone, type Exchange } from './exchange.ts';
 import { parseJson } from './json.ts';
 
-export const MAX_BODY_BYTES = 256 * 1024;
+const MAX_BODY_BYTES = 256 * 1024;
 
 const MEDIA_TYPES = { json: 'application/json', multipart: 'multipart/form-data' } as const;
 

@@ -60,6 +60,6 @@ function expandedGroups(address: string): number[] {
   const canonical = new URL(`http://[${plain}]`).hostname.slice(1, -1);
   const [head = [], tail = []] = canonical
     .split('::')
-    .map((half) => (half === '' ? [] : half.split(':').map((group) => parseInt(group, 16))));
+    .map((half) => (half === '' ? [] : half.split(':').map((group) => Number.parseInt(group, 16))));
   return [...head, ...Array<number>(8 - head.length - tail.length).fill(0), ...tail];
 }

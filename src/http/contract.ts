@@ -102,7 +102,8 @@ function basePath(document: OpenApiDocument): string {
   const template = typeof server?.value['url'] === 'string' ? server.value['url'] : '/';
   const url = template.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => {
     const variable = server && document.find(server, 'variables', name);
-    return String(variable?.value['default'] ?? '');
+    const value = variable?.value['default'];
+    return typeof value === 'string' ? value : '';
   });
   return new URL(url, 'http://localhost').pathname.replace(/\/+$/, '');
 }
@@ -144,7 +145,11 @@ function readSecurity(
   };
 }
 
-function readParameters(source: Source, { item, operation }: OperationPlace, where: string) {
+function readParameters(
+  source: Source,
+  { item, operation }: OperationPlace,
+  where: 'path' | 'query' | 'header',
+): ParameterSet {
   const { document, schemas } = source;
   const byName = new Map<string, Place>();
   // A parameter of the operation replaces the path's of the same name.
@@ -156,7 +161,7 @@ function readParameters(source: Source, { item, operation }: OperationPlace, whe
     }
   }
   const places = [...byName];
-  const properties = places.map(([name, place]) => [
+  const properties = places.map(([name, place]): [string, object] => [
     name,
     { $ref: schemas.reference([...place.pointer, 'schema']) },
   ]);

@@ -2,7 +2,7 @@
 import { AppError } from '../errors.ts';
 import { WHOLE_BODY } from './faults.ts';
 
-/** Deeper nesting serves no one and exhausts the stack of whoever walks it (RFC 8259, section 9). */
+/** Deeper nesting serves no one and exhausts the stack of who walks it (RFC 8259, section 9). */
 const MAX_DEPTH = 100;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });

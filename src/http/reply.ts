@@ -54,7 +54,7 @@ export function asAppError(thrown: unknown): AppError {
 }
 
 /** Every header of an answer, as it goes out. */
-export function wireHeaders(reply: Reply, requestId: string): Record<string, string | number> {
+function wireHeaders(reply: Reply, requestId: string): Record<string, string | number> {
   const { content, status } = reply;
   return {
     ...reply.headers,

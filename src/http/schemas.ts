@@ -1,4 +1,4 @@
-/** JSON Schema as the contract uses it: the validator, its formats and its one keyword of our own. */
+/** JSON Schema as the contract uses it: the validator, its formats, and a keyword of our own. */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
 import { fullFormats } from 'ajv-formats/dist/formats.js';

@@ -1,4 +1,4 @@
-/** The wire: what a request goes through, in order, and how the service starts and stops listening. */
+/** The wire: what a request goes through, in order; how the service listens and stops. */
 import type { AddressInfo } from 'node:net';
 import type { Context } from '../context.ts';
 import { AppError } from '../errors.ts';

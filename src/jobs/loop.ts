@@ -188,10 +188,7 @@ export class JobLoop {
       metrics.jobs.inc({ kind: job.kind, result: 'done' });
     } catch (error) {
       metrics.jobs.inc({ kind: job.kind, result: 'failed' });
-      log.error(
-        { error, jobId: job.id, kind: job.kind, attempt: job.attempt },
-        'a job failed',
-      );
+      log.error({ error, jobId: job.id, kind: job.kind, attempt: job.attempt }, 'a job failed');
       await this.#failed(job, handler, error).catch((cause: unknown) => {
         // The lease runs out, and the job is taken up again.
         log.error({ error: cause, jobId: job.id }, 'a failed job was not put back');

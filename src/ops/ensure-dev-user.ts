@@ -1,11 +1,11 @@
 import type { Context } from '../context.ts';
 import { createUser, findLoginUser } from '../services/users.ts';
 
-export type DevUser = {
+export interface DevUser {
   readonly email: string;
   readonly password: string;
   readonly created: boolean;
-};
+}
 
 /**
  * Makes sure that the development user exists, from `PROVIDER_EMAIL` and `PROVIDER_PASSWORD`. A

@@ -257,7 +257,7 @@ class ResilientCall {
     if (!this.#mayStartAt(this.#now() + waitMs)) return false;
     const stops = [this.#caller, this.#options.shutdown].filter((signal) => signal !== undefined);
     // Own waiting, and not cockatiel's retry: its back-off goes on after an abort.
-    await pause(this.#options.clock, waitMs, undefined);
+    await pause(this.#options.clock, waitMs, AbortSignal.any(stops));
     return stops.every((signal) => !signal.aborted);
   }
 

@@ -57,7 +57,7 @@ async function generatedPrivateKey(dataDir: string): Promise<KeyObject> {
   const path = join(dataDir, 'jwt-private.pem');
   const pem = await readOrCreate(path, dataDir, async () => {
     const pair = await promisify(generateKeyPair)('rsa', { modulusLength: generatedRsaBits });
-    return pair.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+    return pair.privateKey.export({ type: 'pkcs8', format: 'pem' });
   });
   return readKey(path, () => {
     const key = createPrivateKey(pem);

@@ -10,7 +10,7 @@ export interface Wait {
   readonly transactionId: string;
   readonly find: () => Promise<PixTransactionRow | null>;
   readonly waitMs: number;
-  /** Ends the wait early: the client has gone, or the server closes. */
+  /** Ends the wait early: the client has gone. */
   readonly signal: AbortSignal;
 }
 
@@ -21,7 +21,7 @@ export async function changeOf(context: Context, wait: Wait): Promise<PixTransac
     // An empty payload says that notifications may have been missed.
     if (id === wait.transactionId || id === '') settled.abort();
   });
-  const ended = AbortSignal.any([settled.signal, wait.signal]);
+  const ended = AbortSignal.any([settled.signal, wait.signal, context.stopping]);
   try {
     // The status may have changed before the listening began.
     const now = await wait.find();

@@ -168,7 +168,7 @@ test('an optional body that is absent or empty is undefined', async (t) => {
   );
 });
 
-test('a body that the operation does not take is ignored, and the connection goes on', async (t) => {
+test('a body that no one takes is ignored, and the connection goes on', async (t) => {
   const wire = await startWire(t);
   const client = await rawConnection(wire);
   const request = 'POST /api/v1/things/search HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n';

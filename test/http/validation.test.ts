@@ -165,16 +165,16 @@ test('a query parameter given twice is 422', async (t) => {
   assert.deepEqual(answer.json.errors, { limit: ['The parameter was given more than once.'] });
 });
 
-test('an Idempotency-Key that is empty, too long, not visible ASCII or doubled is 422', async (t) => {
+test('an Idempotency-Key that is empty, too long, invisible or doubled is 422', async (t) => {
   const wire = await startWire(t);
   for (const key of ['', 'k'.repeat(129), 'a b', 'chave-é', ['one', 'two']]) {
-    const answer = await createThing(wire, { headers: { 'Idempotency-Key': key } as never });
+    const answer = await createThing(wire, { headers: { 'Idempotency-Key': key } });
     assert.equal(answer.status, 422, String(key));
     assert.deepEqual(Object.keys(answer.json.errors ?? {}), ['Idempotency-Key']);
   }
 });
 
-test('a path that cannot exist is 404 where the contract has one, as for a missing thing', async (t) => {
+test('a path that cannot exist is 404 where the contract has one', async (t) => {
   const wire = await startWire(t);
   for (const id of ['7', `urn:uuid:${THING_ID}`, '%00']) {
     const answer = await call(wire, { path: `/api/v1/things/${id}`, headers: loggedIn });

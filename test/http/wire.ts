@@ -133,9 +133,9 @@ export function operationTable(
   calls: SeenCall[] = [],
 ): OperationTable {
   const entries = Object.entries(ACCESS).map(([name, [access, status]]) => {
-    const run = async (_context: Context, call: unknown): Promise<unknown> => {
-      calls.push(call as SeenCall);
-      return (await runs[name]?.(call as SeenCall)) ?? { status, body: { message: 'done' } };
+    const run = async (_context: Context, seen: SeenCall): Promise<unknown> => {
+      calls.push(seen);
+      return (await runs[name]?.(seen)) ?? { status, body: { message: 'done' } };
     };
     return [name, { access, run }];
   });
@@ -156,7 +156,7 @@ export interface Answer {
   readonly json: { message?: string; code?: string; errors?: Record<string, string[]> };
 }
 
-/** Sends one request on a connection of its own. A text body is sent as JSON unless told otherwise. */
+/** Sends one request on a connection of its own. A body is JSON unless headers say otherwise. */
 export function call(wire: Wire, sent: SentRequest): Promise<Answer> {
   const { method = 'GET', path, body } = sent;
   const json = body === undefined ? {} : { 'Content-Type': 'application/json' };
@@ -172,8 +172,8 @@ export function call(wire: Wire, sent: SentRequest): Promise<Answer> {
           const text = Buffer.concat(chunks).toString();
           const isJson = response.headers['content-type']?.startsWith('application/json');
           const parsed = isJson && text ? (JSON.parse(text) as Answer['json']) : {};
-          const { statusCode = 0, headers } = response;
-          resolve({ status: statusCode, headers, text, json: parsed });
+          const { statusCode: status = 0, headers: received } = response;
+          resolve({ status, headers: received, text, json: parsed });
         });
       },
     );
@@ -206,7 +206,7 @@ export interface RawConnection {
   closed(): Promise<string>;
 }
 
-export async function rawConnection(wire: Wire): Promise<RawConnection> {
+export async function rawConnection(wire: Pick<Wire, 'port'>): Promise<RawConnection> {
   const socket = connect({ port: wire.port, host: '127.0.0.1', allowHalfOpen: true });
   let received = '';
   let isClosed = false;

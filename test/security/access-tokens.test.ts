@@ -21,12 +21,8 @@ let olderKid: string;
 const clock = manualClock(start);
 
 function pem(key: KeyObject): string {
-  return key
-    .export({ type: key.type === 'private' ? 'pkcs8' : 'spki', format: 'pem' } as {
-      type: 'spki';
-      format: 'pem';
-    })
-    .toString();
+  const type = key.type === 'private' ? 'pkcs8' : 'spki';
+  return key.export({ type, format: 'pem' } as { type: 'spki'; format: 'pem' });
 }
 
 before(async () => {
@@ -222,7 +218,7 @@ describe('verifying an access token', () => {
 describe('the published keys', () => {
   it('are the public ones, by kid, without anything private', () => {
     const published = tokens.jwks().keys;
-    assert.deepEqual(published.map(({ kid }) => kid).sort(), [keys.kid, olderKid].sort());
+    assert.deepEqual(new Set(published.map(({ kid }) => kid)), new Set([keys.kid, olderKid]));
     for (const key of published) {
       assert.deepEqual(Object.keys(key).sort(), ['alg', 'e', 'kid', 'kty', 'n', 'use']);
       assert.deepEqual([key.kty, key.alg, key.use], ['RSA', 'RS256', 'sig']);

@@ -60,8 +60,14 @@ describe('verifying a password', () => {
   it('is false for a stored text that is no hash of ours', async () => {
     const head = '$argon2id$v=19$';
     const tail = `$${'A'.repeat(22)}$${'A'.repeat(43)}`;
-    const texts = ['', 'plain', `${head}m=19456,t=2,p=1$AA$AA`, `${head}m=999999,t=2,p=1${tail}`];
-    texts.push(`${head}m=19456,t=0,p=1${tail}`, `${head}m=19456,t=2,p=0${tail}`);
+    const texts = [
+      '',
+      'plain',
+      `${head}m=19456,t=2,p=1$AA$AA`,
+      `${head}m=999999,t=2,p=1${tail}`,
+      `${head}m=19456,t=0,p=1${tail}`,
+      `${head}m=19456,t=2,p=0${tail}`,
+    ];
     for (const text of texts) assert.equal(await passwords.verify('plain', text), false, text);
   });
 });

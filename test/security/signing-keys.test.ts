@@ -15,7 +15,7 @@ after(() => rm(root, { recursive: true }));
 
 function pemOf(key: KeyObject): string {
   const type = key.type === 'private' ? 'pkcs8' : 'spki';
-  return key.export({ type, format: 'pem' } as { type: 'spki'; format: 'pem' }).toString();
+  return key.export({ type, format: 'pem' } as { type: 'spki'; format: 'pem' });
 }
 
 async function permissionsOf(path: string): Promise<number> {

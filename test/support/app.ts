@@ -34,7 +34,8 @@ export interface TestRequest {
 export interface TestAnswer {
   readonly status: number;
   readonly headers: Headers;
-  // Tests look into bodies of many shapes; what they assert is what they declare.
+  /** Tests look into bodies of many shapes: what they assert is what they declare. */
+  // oxlint-disable-next-line typescript/no-explicit-any
   readonly body: any;
 }
 
@@ -58,7 +59,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     if (!options.database) await database.drop();
   });
   const { bank } = app;
-  assert(bank, 'tests run on the simulated bank');
+  assert.ok(bank, 'tests run on the simulated bank');
   return {
     ...app,
     bank,

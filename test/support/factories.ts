@@ -26,7 +26,7 @@ export async function givenUser(app: TestApp, user: Partial<NewUser> = {}) {
     phone: '+5511987654321',
     ...user,
   });
-  assert(id !== null, 'the e-mail is taken');
+  assert.ok(id !== null, 'the e-mail is taken');
   return { id, email };
 }
 

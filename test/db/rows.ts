@@ -1,0 +1,87 @@
+/** One good row of each table, for tests that spoil one column at a time. */
+import type { OpenDatabase } from '../support/open-database.ts';
+
+export type Row = Readonly<Record<string, unknown>>;
+
+export const at = new Date('2026-05-24T12:00:00.000Z');
+
+let made = 0;
+
+/** A UUID that no other row has. */
+export function uuid(): string {
+  made += 1;
+  return `00000000-0000-4000-8000-${String(made).padStart(12, '0')}`;
+}
+
+const dated = { created_at: at, updated_at: at };
+
+/** A good row, without the columns that point at another table. */
+export const goodRow = {
+  users: (): Row => ({
+    name: 'Maria da Silva',
+    email: `${uuid()}@example.com`,
+    password_hash: '$argon2id$',
+    ...dated,
+  }),
+  accounts: (): Row => ({ provider: 'provider', status: 'ACTIVE', ...dated }),
+  banking_sessions: (): Row => ({
+    id: uuid(),
+    status: 'ACTIVE',
+    sealed_token: Buffer.from('sealed'),
+    created_at: at,
+    renewed_at: at,
+  }),
+  pix_transactions: (): Row => ({
+    id: uuid(),
+    operation: 'SEND',
+    idempotency_key: uuid(),
+    fingerprint: Buffer.from('fingerprint'),
+    status: 'PROCESSING',
+    phase: 'RESERVED',
+    amount: '10.50',
+    ...dated,
+  }),
+  pix_timeline: (): Row => ({ phase: 'RESERVED', at }),
+  onboarding_applications: (): Row => ({
+    id: uuid(),
+    person_type: 'PF',
+    status: 'IN_PROGRESS',
+    steps: '{}',
+    ...dated,
+  }),
+  onboarding_documents: (): Row => ({
+    id: uuid(),
+    tipo_documento: 1,
+    content_type: 'image/png',
+    size_bytes: 6,
+    content_hash: Buffer.from(uuid()),
+    sealed_content: Buffer.from('sealed'),
+    created_at: at,
+  }),
+  webhook_events: (): Row => ({
+    id: uuid(),
+    payload_hash: Buffer.from(uuid()),
+    payload: Buffer.from('{}'),
+    status: 'received',
+    received_at: at,
+  }),
+  jobs: (): Row => ({ kind: 'test', payload: '{}', status: 'queued', run_at: at, created_at: at }),
+  throttle_counters: (): Row => ({ key: uuid(), window_started_at: at, attempts: 1 }),
+} as const;
+
+export type Table = keyof typeof goodRow;
+
+/** Inserts a row and gives its id. */
+export async function insert(
+  { rows }: Pick<OpenDatabase, 'rows'>,
+  table: Table,
+  row: Row,
+): Promise<any> {
+  const columns = Object.keys(row);
+  const places = columns.map((_, index) => `$${index + 1}`);
+  const [inserted] = await rows<{ id: unknown }>(
+    `insert into ${table} (${columns.join(', ')}) values (${places.join(', ')}) returning *`,
+    Object.values(row),
+  );
+  return inserted?.id;
+}

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { call, gate, rawConnection, startWire, until } from './wire.ts';
+
+const NOTE = 'POST /api/v1/notes HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n';
+
+test('listening tells the address, and a port that is taken is an error', async (t) => {
+  const wire = await startWire(t);
+  assert.equal(wire.url, `http://127.0.0.1:${wire.port}`);
+  await assert.rejects(startWire(t, { config: { port: wire.port } }), { code: 'EADDRINUSE' });
+});
+
+test('a request in flight finishes, its connection closes, and no other is accepted', async (t) => {
+  const { opened, open } = gate();
+  const wire = await startWire(t, { runs: { addNote: () => opened } });
+  const client = await rawConnection(wire);
+  client.send(NOTE);
+  await until(() => wire.calls.length === 1);
+  const drained = wire.drain();
+  await assert.rejects(call(wire, { path: '/health/live' }), { code: 'ECONNREFUSED' });
+  open();
+  const answer = await client.closed();
+  assert.match(answer, /^HTTP\/1\.1 202 /);
+  assert.match(answer, /\r\nConnection: close\r\n/i);
+  await drained;
+});
+
+test('a new request on an open connection is 503 with Retry-After and closes it', async (t) => {
+  const { opened, open } = gate();
+  const wire = await startWire(t, { runs: { addNote: () => opened } });
+  const client = await rawConnection(wire);
+  client.send(NOTE);
+  await until(() => wire.calls.length === 1);
+  const drained = wire.drain();
+  // Pipelined: the connection would otherwise end with the first answer.
+  client.send('GET /api/v1/codes/123 HTTP/1.1\r\nHost: x\r\n\r\n');
+  await until(() => wire.lines.length === 1);
+  assert.equal(wire.lines[0]?.['status'], 503);
+  assert.equal(wire.calls.length, 1);
+  open();
+  await drained;
+});
+
+test('while it drains the service is not ready', async (t) => {
+  const { opened, open } = gate();
+  const wire = await startWire(t, {
+    readiness: () => opened.then(() => ({ ready: true, checks: { database: true } })),
+  });
+  const client = await rawConnection(wire);
+  client.send('GET /health/ready HTTP/1.1\r\nHost: x\r\n\r\n');
+  await until(() => client.socket.bytesWritten > 0);
+  await call(wire, { path: '/health/live' });
+  const drained = wire.drain();
+  open();
+  const answer = await client.closed();
+  assert.match(answer, /^HTTP\/1\.1 503 /);
+  assert.match(answer, /"status":"unavailable"/);
+  await drained;
+});
+
+test('idle and unused connections are closed at once', async (t) => {
+  const wire = await startWire(t);
+  const unused = await rawConnection(wire);
+  const idle = await rawConnection(wire);
+  idle.send('GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n');
+  await idle.receive('"ok"');
+  await wire.drain();
+  assert.equal(await unused.closed(), '');
+  assert.match(await idle.closed(), /^HTTP\/1\.1 200 /);
+});
+
+test('what has not finished after 15 s is cut, and its signal aborts', async (t) => {
+  const { opened, open } = gate();
+  const wire = await startWire(t, {
+    runs: {
+      addNote: ({ request }) => {
+        request.signal.addEventListener('abort', open);
+        return opened;
+      },
+    },
+  });
+  const client = await rawConnection(wire);
+  client.send(NOTE);
+  await until(() => wire.calls.length === 1);
+  const drained = wire.drain();
+  await wire.clock.advance(14_999);
+  assert.equal(wire.calls[0]?.request.signal.aborted, false);
+  await wire.clock.advance(1);
+  await drained;
+  await opened;
+  assert.equal(await client.closed(), '');
+});
+
+test('draining twice is draining once', async (t) => {
+  const wire = await startWire(t);
+  await Promise.all([wire.drain(), wire.drain()]);
+  await wire.drain();
+});

@@ -1,0 +1,41 @@
+/** A migrated database without the service, for tests of the database itself. */
+import { after } from 'node:test';
+import { openDatabase, type Database } from '../../src/db/database.ts';
+import { manualClock, type ManualClock } from './clock.ts';
+import { createTestDatabase, serverUrl, type TestDatabase } from './db.ts';
+
+export interface OpenDatabase {
+  readonly db: Database;
+  readonly clock: ManualClock;
+  readonly database: TestDatabase;
+  /** Rows of a statement, for setting up and looking. */
+  rows<Row = Record<string, unknown>>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
+}
+
+/** Opens a database for a test file, and closes and drops it after the file's tests. */
+export async function openTestDatabase(): Promise<OpenDatabase> {
+  const database = await createTestDatabase();
+  const clock = manualClock();
+  const { databaseUrl, dataDir } = database;
+  const db = await openDatabase({ databaseUrl, dataDir, clock });
+  after(async () => {
+    await db.close();
+    await database.drop();
+  });
+  return {
+    db,
+    clock,
+    database,
+    rows: (sql, parameters = []) => db.query({ name: '', text: sql }, parameters),
+  };
+}
+
+/** For tests that only a PostgreSQL server can pass: skips them on the embedded database. */
+export const onlyOnServer = serverUrl
+  ? {}
+  : { skip: 'needs a PostgreSQL server: run with DATABASE_URL' };
+
+/** For tests that are about the embedded database: skips them on a server. */
+export const onlyEmbedded = serverUrl
+  ? { skip: 'is about the embedded database: run without DATABASE_URL' }
+  : {};
