@@ -5,6 +5,7 @@ import { systemClock, type Clock } from './clock.ts';
 import { composeProvider, type ComposedProvider } from './compose-provider.ts';
 import type { Config } from './config.ts';
 import type { Context } from './context.ts';
+import { deadlyDatabase, deadlyProvider } from './crash-point.ts';
 import { openDatabase } from './db/database.ts';
 import { migrateUp } from './db/migrate.ts';
 import { loadContract } from './http/contract.ts';
@@ -136,8 +137,8 @@ async function compose(
     clock,
     log,
     metrics,
-    db,
-    provider: composed.provider,
+    db: deadlyDatabase(db, config.crashPoint),
+    provider: deadlyProvider(composed.provider, config.crashPoint),
     accessTokens: createAccessTokens({ keys: signingKeys, issuer, audience, ttlSeconds, clock }),
     passwords: createPasswords(),
     sealer: createSealer(encryptionKey),

@@ -13,6 +13,7 @@ import {
   entries,
   settingNames,
   type AppEnv,
+  type CrashPoint,
   type LogLevel,
   type SettingEntry,
   type SettingName,
@@ -21,7 +22,7 @@ import {
 
 export { settings, type Setting } from './config-schema.ts';
 
-export type { AppEnv, LogLevel };
+export type { AppEnv, CrashPoint, LogLevel };
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -72,6 +73,8 @@ export interface Config {
   readonly jobs: 'inline' | 'off';
   readonly metricsPort: number | undefined;
   readonly logLevel: LogLevel;
+  /** Undefined: the process does not kill itself. */
+  readonly crashPoint: CrashPoint | undefined;
 }
 
 /** What is wrong with one setting; the message continues its name: "must be …". */
@@ -227,6 +230,9 @@ function* ruleFaults(
     const { expected } = entries.PROVIDER_BASE_URL;
     yield ['PROVIDER_BASE_URL', `is required when PROVIDER_STUB is false: ${expected}`];
   }
+  if (values.CRASH_POINT !== undefined && appEnv !== 'local' && appEnv !== 'test') {
+    yield ['CRASH_POINT', 'must be unset outside local and test'];
+  }
   if (appEnv !== 'production') return;
   if (values.PROVIDER_STUB) yield ['PROVIDER_STUB', 'must be `false` in production'];
   for (const name of ['THROTTLE_LOGIN_PER_MINUTE', 'THROTTLE_ADDRESS_PER_MINUTE'] as const) {
@@ -262,6 +268,7 @@ function configOf(values: Values): Config {
     jobs: values.JOBS,
     metricsPort: values.METRICS_PORT,
     logLevel: values.LOG_LEVEL,
+    crashPoint: values.CRASH_POINT,
   });
 }
 

@@ -55,6 +55,7 @@ describe('the configuration of an empty environment', () => {
       jobs: 'inline',
       metricsPort: undefined,
       logLevel: 'info',
+      crashPoint: undefined,
     });
   });
 

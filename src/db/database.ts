@@ -138,10 +138,9 @@ async function openOrm(connection: Partial<Options>, options: DatabaseOptions): 
 
 type Cells = Record<string, unknown>;
 
-const timestamptz = Number(pg.types.builtins.TIMESTAMPTZ);
-const readInstant: (text: string) => unknown = pg.types.getTypeParser(
-  pg.types.builtins.TIMESTAMPTZ,
-);
+const { TIMESTAMPTZ } = pg.types.builtins;
+const timestamptz: number = TIMESTAMPTZ;
+const readInstant = pg.types.getTypeParser(TIMESTAMPTZ) as (text: string) => unknown;
 
 /** MikroORM has the driver leave points in time as text; a statement's rows carry them as dates. */
 function withDates(result: pg.QueryResult<Cells>): Cells[] {

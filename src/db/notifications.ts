@@ -14,6 +14,8 @@ export class Notifications {
   readonly #clock: Clock;
   readonly #listeners = new Map<string, Set<Listener>>();
   readonly #closed = new AbortController();
+  /** What the current connection was asked to listen to; kept once the server has taken it. */
+  #asked = new Map<string, Promise<unknown>>();
   #client: pg.Client | null = null;
   #connecting: Promise<void> | null = null;
 
@@ -30,8 +32,14 @@ export class Notifications {
     const listeners = this.#listeners.get(channel) ?? new Set();
     this.#listeners.set(channel, listeners);
     listeners.add(listener);
-    await this.#connected();
-    if (listeners.size === 1) await this.#client?.query(`listen ${channel}`);
+    try {
+      await this.#connected();
+      // A connection lost just now comes back with every channel, and tells every listener.
+      if (this.#client) await this.#ask(this.#client, channel);
+    } catch (error) {
+      listeners.delete(listener);
+      throw error;
+    }
     return async () => {
       listeners.delete(listener);
     };
@@ -53,6 +61,7 @@ export class Notifications {
   }
 
   async #connect(): Promise<void> {
+    if (this.#closed.signal.aborted) throw new Error('the database is closed');
     const client = new pg.Client({
       connectionString: this.#url,
       application_name: 'ponte-listen',
@@ -62,9 +71,22 @@ export class Notifications {
     client.on('error', () => this.#lost(client));
     client.on('end', () => this.#lost(client));
     client.on('notification', ({ channel, payload }) => this.#tell(channel, payload ?? ''));
-    await client.connect();
-    for (const channel of this.#listeners.keys()) await client.query(`listen ${channel}`);
+    this.#asked = new Map();
+    try {
+      await client.connect();
+      for (const channel of this.#listeners.keys()) await this.#ask(client, channel);
+    } catch (error) {
+      await client.end().catch(() => undefined);
+      throw error;
+    }
     this.#client = client;
+  }
+
+  /** Every listener of a channel waits for the one statement: before it, nothing is delivered. */
+  #ask(client: pg.Client, channel: string): Promise<unknown> {
+    const asked = this.#asked.get(channel) ?? client.query(`listen ${channel}`);
+    this.#asked.set(channel, asked);
+    return asked;
   }
 
   #tell(channel: string, payload: string): void {
@@ -78,11 +100,11 @@ export class Notifications {
   }
 
   async #reconnect(): Promise<void> {
-    while (!this.#closed.signal.aborted && !this.#client) {
+    while (!this.#client) {
       await pause(this.#clock, retryDelayMs, this.#closed.signal);
+      if (this.#closed.signal.aborted) return;
       await this.#connected().catch(() => undefined);
     }
-    if (this.#closed.signal.aborted) return;
     for (const channel of this.#listeners.keys()) this.#tell(channel, '');
   }
 }

@@ -6,7 +6,7 @@
  * | shape of the payload or of an item | event word | ids, amount |
  * |---|---|---|
  * | `[item, …]` | – | each item on its own |
- * | `{pix: [{endToEndId, txid, chave, valor, horario}]}` (BACEN) | – (received) | reais, `"10.00"` |
+ * | `{pix: [{endToEndId, txid, chave, valor, horario}]}` (BACEN) | – (received) | reais, a text |
  * | `{entity, status, body: {id, amount, clientCode, endToEndId, error}}` | `entity` | reais |
  * | `{RequestBody: {TransactionType, ClientCode, EndToEndId, Amount, StatusCode: {StatusId}}}` |
  *   `TransactionType` | reais |
@@ -33,7 +33,7 @@ import {
   readReais,
   readReason,
   valuesOf,
-} from './webhook-fields.ts';
+} from './wire-reading.ts';
 import { readEventWord, readStatus, type StatusReading, type Word } from './webhook-words.ts';
 
 /** Why an item moves nothing. */
@@ -228,7 +228,7 @@ function amountsOf({ inCentavos, inReais }: Parts): ReadonlySet<number | null> {
 
 const parties = ['creditparty', 'payee', 'receiver', 'recebedor'];
 
-/** A document or an account that stands outside a named party may be the payer's: it is not read. */
+/** A document or an account outside a named party may be the payer's: it is not read. */
 function payeeOf({ all }: Parts): ProviderEventPayee {
   const party = parties.flatMap((name) => all.map((fields) => inner(fields, name)));
   const documents = ['document', 'taxid', 'taxidnumber', 'cpfcnpj', 'cpf', 'cnpj'];

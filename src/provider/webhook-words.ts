@@ -1,6 +1,6 @@
 /** The words of a webhook item: what kind of event it says it is, and how it says it went. */
 import { type PixStatus, readStatusWord } from '../domain/pix.ts';
-import { type Fields, fieldsOf, isObject, readName, valuesOf } from './webhook-fields.ts';
+import { type Fields, fieldsOf, isObject, readName, valuesOf } from './wire-reading.ts';
 
 /** What an event word means. */
 export interface Word {

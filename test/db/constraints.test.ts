@@ -1,245 +1,24 @@
 /** What the schema refuses, whoever writes: every constraint, unique index and trigger, by name. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { phasesOfStatus, pixStatuses, type PixPhase } from '../../src/domain/pix.ts';
 import { openTestDatabase } from '../support/open-database.ts';
-import { at, goodRow, insert, uuid, type Row, type Table } from './rows.ts';
+import {
+  charge,
+  ended,
+  leased,
+  received,
+  refusedPairs,
+  refusedRows,
+  refusedSiblings,
+  same,
+} from './refused-rows.ts';
+import { at, goodRow, insertGood, parentOf, uuid, type Row, type Table } from './rows.ts';
 
 const open = await openTestDatabase();
 const { rows } = open;
 
-const put = (table: Table, row: Row) => insert(open, table, row);
-const newUser = (): Promise<number> => put('users', goodRow.users());
-
-/** Another row of the table with its own parent, spoiled by the changes. */
-async function put1(table: Table, changes: Row = {}): Promise<any> {
-  return put(table, { ...goodRow[table](), ...(await parentOf(table)), ...changes });
-}
-
-async function parentOf(table: Table): Promise<Row> {
-  switch (table) {
-    case 'accounts':
-    case 'banking_sessions':
-    case 'pix_transactions':
-    case 'onboarding_applications':
-      return { user_id: await newUser() };
-    case 'pix_timeline':
-      return { transaction_id: await put1('pix_transactions') };
-    case 'onboarding_documents':
-      return { application_id: await put1('onboarding_applications') };
-    default:
-      return {};
-  }
-}
-
-const charge = () => ({ operation: 'CHARGE', transaction_identification: uuid() });
-const received = {
-  operation: 'RECEIVED',
-  idempotency_key: null,
-  fingerprint: null,
-  status: 'COMPLETED',
-  phase: 'SETTLED',
-  settled_at: at,
-};
-const ended = { status: 'ENDED', sealed_token: null, ended_at: at };
-const leased = { status: 'running', leased_until: at, leased_by: 'worker' };
-
-/** Rows that are refused one by one, by the constraint that refuses them. */
-const refusedRows: Readonly<Record<string, { table: Table; changes: readonly Row[] }>> = {
-  users_person_type_known: { table: 'users', changes: [{ person_type: 'XX' }] },
-  users_status_known: { table: 'users', changes: [{ status: 'GONE' }] },
-  accounts_status_known: { table: 'accounts', changes: [{ status: 'OPEN' }] },
-  accounts_provider_known: { table: 'accounts', changes: [{ provider: 'bank' }] },
-  accounts_balance_dated: {
-    table: 'accounts',
-    changes: [{ balance: '1.00' }, { balance_read_at: at }],
-  },
-  accounts_user_id_foreign: { table: 'accounts', changes: [{ user_id: 0 }] },
-  banking_sessions_status_known: {
-    table: 'banking_sessions',
-    changes: [{ ...ended, status: 'PAUSED' }],
-  },
-  banking_sessions_token_while_active: {
-    table: 'banking_sessions',
-    changes: [{ sealed_token: null }, { ...ended, sealed_token: Buffer.from('kept') }],
-  },
-  banking_sessions_end_dated: {
-    table: 'banking_sessions',
-    changes: [{ ended_at: at }, { ...ended, ended_at: null }],
-  },
-  banking_sessions_user_id_foreign: { table: 'banking_sessions', changes: [{ user_id: 0 }] },
-  pix_transactions_amount_positive: {
-    table: 'pix_transactions',
-    changes: [{ amount: '0.00' }, { amount: '-0.01' }],
-  },
-  pix_transactions_operation_known: {
-    table: 'pix_transactions',
-    changes: [{ operation: 'REFUND' }],
-  },
-  pix_transactions_outcome_known: { table: 'pix_transactions', changes: [{ outcome: 'maybe' }] },
-  pix_transactions_settled_dated: {
-    table: 'pix_transactions',
-    changes: [
-      { settled_at: at },
-      { status: 'FAILED', phase: 'SETTLED' },
-      { status: 'COMPLETED', phase: 'SETTLED' },
-    ],
-  },
-  pix_transactions_claim_keyed: {
-    table: 'pix_transactions',
-    changes: [
-      { idempotency_key: null },
-      { fingerprint: null },
-      { ...charge(), fingerprint: null },
-      { ...received, idempotency_key: 'key' },
-      { ...received, fingerprint: Buffer.from('fingerprint') },
-    ],
-  },
-  pix_transactions_paying_resolved: {
-    table: 'pix_transactions',
-    changes: [
-      ...['RESOLVED', 'PAYING', 'ACCEPTED', 'UNKNOWN'].map((phase) => ({ phase })),
-      { status: 'FAILED', phase: 'REJECTED', settled_at: at },
-    ],
-  },
-  pix_transactions_charge_identified: {
-    table: 'pix_transactions',
-    changes: [
-      { transaction_identification: 'of-a-send' },
-      { operation: 'CHARGE' },
-      { ...received, transaction_identification: 'of-a-received' },
-    ],
-  },
-  pix_transactions_user_id_foreign: { table: 'pix_transactions', changes: [{ user_id: 0 }] },
-  pix_timeline_transaction_id_foreign: {
-    table: 'pix_timeline',
-    changes: [{ transaction_id: uuid() }],
-  },
-  onboarding_applications_status_known: {
-    table: 'onboarding_applications',
-    changes: [{ status: 'OPEN' }],
-  },
-  onboarding_applications_kyc_known: {
-    table: 'onboarding_applications',
-    changes: [{ kyc_status: 'MAYBE' }],
-  },
-  onboarding_applications_person_type_known: {
-    table: 'onboarding_applications',
-    changes: [{ person_type: 'XX' }],
-  },
-  onboarding_applications_user_id_foreign: {
-    table: 'onboarding_applications',
-    changes: [{ user_id: 0 }],
-  },
-  onboarding_documents_type_known: {
-    table: 'onboarding_documents',
-    changes: [{ tipo_documento: 0 }, { tipo_documento: 22 }],
-  },
-  onboarding_documents_content_type_known: {
-    table: 'onboarding_documents',
-    changes: [{ content_type: 'image/gif' }],
-  },
-  onboarding_documents_content_until_forwarded: {
-    table: 'onboarding_documents',
-    changes: [{ sealed_content: null }, { forwarded_at: at }],
-  },
-  onboarding_documents_application_id_foreign: {
-    table: 'onboarding_documents',
-    changes: [{ application_id: uuid() }],
-  },
-  webhook_events_status_known: { table: 'webhook_events', changes: [{ status: 'lost' }] },
-  jobs_status_known: { table: 'jobs', changes: [{ status: 'paused' }] },
-  jobs_lease_while_running: {
-    table: 'jobs',
-    changes: [
-      { status: 'running' },
-      { ...leased, leased_by: null },
-      { ...leased, leased_until: null },
-      { ...leased, status: 'queued' },
-      { ...leased, status: 'done' },
-      { leased_by: 'worker' },
-    ],
-  },
-};
-
-/** Two rows of which the second is refused, by the constraint or unique index that refuses it. */
-const refusedPairs: Readonly<Record<string, readonly { table: Table; pair: () => [Row, Row] }[]>> =
-  {
-    users_email_unique: [
-      { table: 'users', pair: () => [{ email: 'a@x.test' }, { email: 'A@X.TEST' }] },
-    ],
-    users_document_unique: [{ table: 'users', pair: () => same({ document: '52998224725' }) }],
-    accounts_local_number_unique: [
-      {
-        table: 'accounts',
-        pair: () => same({ provider: 'local', agency: '0001', account_number: '123' }),
-      },
-    ],
-    pix_transactions_end_to_end_unique: [
-      { table: 'pix_transactions', pair: () => same({ end_to_end: uuid() }) },
-      { table: 'pix_transactions', pair: () => same({ ...received, end_to_end: uuid() }) },
-      {
-        table: 'pix_transactions',
-        pair: () => {
-          const end_to_end = uuid();
-          return [
-            { ...charge(), end_to_end },
-            { ...charge(), end_to_end },
-          ];
-        },
-      },
-    ],
-    pix_transactions_txid_unique: [{ table: 'pix_transactions', pair: () => same(charge()) }],
-    webhook_events_payload_hash_unique: [
-      { table: 'webhook_events', pair: () => same({ payload_hash: Buffer.from(uuid()) }) },
-    ],
-    jobs_unique_open: [
-      { table: 'jobs', pair: () => same({ unique_key: uuid() }) },
-      {
-        table: 'jobs',
-        pair: () => {
-          const unique_key = uuid();
-          return [{ unique_key, ...leased }, { unique_key }];
-        },
-      },
-    ],
-    ...Object.fromEntries(
-      (
-        [
-          'banking_sessions',
-          'pix_transactions',
-          'onboarding_applications',
-          'onboarding_documents',
-          'webhook_events',
-        ] as const
-      ).map((table) => [`${table}_pkey`, [{ table, pair: () => same({ id: uuid() }) }]]),
-    ),
-    ...Object.fromEntries(
-      (['users', 'accounts', 'pix_timeline', 'jobs'] as const).map((table) => [
-        `${table}_pkey`,
-        [{ table, pair: () => same({ id: 1_000_000 }) }],
-      ]),
-    ),
-    throttle_counters_pkey: [{ table: 'throttle_counters', pair: () => same({ key: uuid() }) }],
-  };
-
-/** The same, for rows that share their parent. */
-const refusedSiblings: Readonly<Record<string, { table: Table; changes?: () => Row }>> = {
-  accounts_user_unique: { table: 'accounts' },
-  banking_sessions_one_active: { table: 'banking_sessions' },
-  pix_transactions_idempotency_unique: {
-    table: 'pix_transactions',
-    changes: () => ({ idempotency_key: 'the-same' }),
-  },
-  onboarding_applications_user_unique: { table: 'onboarding_applications' },
-  onboarding_documents_content_unique: {
-    table: 'onboarding_documents',
-    changes: () => ({ content_hash: Buffer.from('the-same') }),
-  },
-};
-
-function same(row: Row): [Row, Row] {
-  return [row, row];
-}
+const put = (table: Table, changes?: Row) => insertGood(open, table, changes);
 
 async function isRefusedBy(constraint: string, write: Promise<unknown>): Promise<void> {
   await assert.rejects(write, (error: Error & { constraint?: string }) => {
@@ -250,7 +29,7 @@ async function isRefusedBy(constraint: string, write: Promise<unknown>): Promise
 
 for (const [constraint, { table, changes }] of Object.entries(refusedRows)) {
   test(`${constraint} refuses a row`, async () => {
-    for (const change of changes) await isRefusedBy(constraint, put1(table, change));
+    for (const change of changes) await isRefusedBy(constraint, put(table, change));
   });
 }
 
@@ -258,20 +37,128 @@ for (const [constraint, cases] of Object.entries(refusedPairs)) {
   test(`${constraint} refuses a second row`, async () => {
     for (const { table, pair } of cases) {
       const [first, second] = pair();
-      await put1(table, first);
-      await isRefusedBy(constraint, put1(table, second));
+      await put(table, first);
+      await isRefusedBy(constraint, put(table, second));
     }
   });
 }
 
 for (const [constraint, { table, changes }] of Object.entries(refusedSiblings)) {
   test(`${constraint} refuses a second row of one parent`, async () => {
-    const parent = await parentOf(table);
-    await put1(table, { ...parent, ...changes?.() });
-    await isRefusedBy(constraint, put1(table, { ...parent, ...changes?.() }));
+    const parent = await parentOf(open, table);
+    await put(table, { ...parent, ...changes?.() });
+    await isRefusedBy(constraint, put(table, { ...parent, ...changes?.() }));
   });
 }
 
+test('pix_transactions_status_and_phase takes the pairs of the domain and no other', async () => {
+  const phases = new Set<PixPhase>(Object.values(phasesOfStatus).flat());
+  for (const status of pixStatuses) {
+    for (const phase of phases) {
+      const settled_at = status === 'PROCESSING' ? null : at;
+      const row = put('pix_transactions', { status, phase, settled_at, end_to_end: uuid() });
+      if (phasesOfStatus[status].includes(phase)) await row;
+      else await isRefusedBy('pix_transactions_status_and_phase', row);
+    }
+  }
+  const unknown = put('pix_transactions', { status: 'PENDING', settled_at: at });
+  await isRefusedBy('pix_transactions_status_and_phase', unknown);
+});
+
+test('pix_transactions_final_status keeps COMPLETED and FAILED from changing', async () => {
+  for (const status of ['COMPLETED', 'FAILED']) {
+    const settled = { status, phase: 'SETTLED', settled_at: at, end_to_end: uuid() };
+    const id = await put('pix_transactions', settled);
+    for (const other of ['PROCESSING', 'COMPLETED', 'FAILED']) {
+      const moved = rows(
+        `update pix_transactions
+            set status = $2, phase = case when $2 = 'PROCESSING' then 'ACCEPTED' else 'SETTLED' end,
+                settled_at = case when $2 = 'PROCESSING' then null else settled_at end
+          where id = $1`,
+        [id, other],
+      );
+      if (other === status) await moved;
+      else await assert.rejects(moved, { message: 'a final transaction does not change' });
+    }
+  }
+});
+
+test('pix_timeline_append_only refuses to change and to remove rows', async () => {
+  const id = await put('pix_timeline');
+  const refusal = { message: 'the timeline is only added to', code: '23514' };
+  await assert.rejects(rows('update pix_timeline set note = null where id = $1', [id]), refusal);
+  await assert.rejects(rows('delete from pix_timeline where id = $1', [id]), refusal);
+});
+
+test('a row is not removed while others point at it', async () => {
+  for (const table of ['accounts', 'banking_sessions', 'onboarding_applications'] as const) {
+    const { user_id: userId, ...parent } = await parentOf(open, table);
+    await put(table, { user_id: userId, ...parent });
+    const removed = rows('delete from users where id = $1', [userId]);
+    await isRefusedBy(`${table}_user_id_foreign`, removed);
+  }
+  const { transaction_id: transactionId } = await parentOf(open, 'pix_timeline');
+  await put('pix_timeline', { transaction_id: transactionId });
+  await isRefusedBy(
+    'pix_timeline_transaction_id_foreign',
+    rows('delete from pix_transactions where id = $1', [transactionId]),
+  );
+});
+
+/** What looks like a repeat and is none. */
+const allowed: Readonly<Record<string, () => Promise<unknown>>> = {
+  'two users may be without a document': () => both('users', same({ document: null })),
+  'two accounts at the provider may have one number': () =>
+    both('accounts', same({ agency: '0001', account_number: '777' })),
+  'a user may have many sessions that ended': async () => {
+    const parent = await parentOf(open, 'banking_sessions');
+    await both('banking_sessions', same({ ...parent, ...ended }));
+    await put('banking_sessions', parent);
+  },
+  'two users may use one idempotency key': () =>
+    both('pix_transactions', same({ idempotency_key: 'shared' })),
+  'a user may use one idempotency key for a send and for a charge': async () => {
+    const parent = await parentOf(open, 'pix_transactions');
+    const claim = { ...parent, idempotency_key: 'for-both' };
+    await both('pix_transactions', [claim, { ...claim, ...charge() }]);
+  },
+  'one payment may be sent by one user and received by another': () => {
+    const end_to_end = uuid();
+    return both('pix_transactions', [{ end_to_end }, { ...received, end_to_end }]);
+  },
+  'a finished job gives its unique key free': () => {
+    const unique_key = uuid();
+    return both('jobs', [{ unique_key, status: 'done' }, { unique_key }]);
+  },
+};
+
+async function both(table: Table, [first, second]: [Row, Row]): Promise<void> {
+  await put(table, first);
+  await put(table, second);
+}
+
+for (const [title, write] of Object.entries(allowed)) test(title, async () => void (await write()));
+
 test('every table takes its good row', async () => {
-  for (const table of Object.keys(goodRow) as Table[]) await put1(table);
+  for (const table of Object.keys(goodRow) as Table[]) await put(table);
+  await put('jobs', leased);
+});
+
+test('no constraint, unique index or trigger of the schema is without a test', async () => {
+  const inSchema = await rows<{ name: string }>(`
+    select conname as name from pg_constraint
+     where connamespace = 'public'::regnamespace and contype in ('c', 'u', 'p', 'f', 'x')
+     union
+    select c.relname from pg_index i join pg_class c on c.oid = i.indexrelid
+     where i.indisunique and c.relnamespace = 'public'::regnamespace
+     union
+    select tgname from pg_trigger where not tgisinternal`);
+  const tested = [
+    ...Object.keys({ ...refusedRows, ...refusedPairs, ...refusedSiblings }),
+    ...['pix_transactions_status_and_phase', 'pix_transactions_final_status'],
+    'pix_timeline_append_only',
+    // The migration tool's own table.
+    'schema_migrations_pkey',
+  ];
+  assert.deepEqual(inSchema.map(({ name }) => name).sort(), tested.sort());
 });

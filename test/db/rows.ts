@@ -71,12 +71,10 @@ export const goodRow = {
 
 export type Table = keyof typeof goodRow;
 
+type Rows = Pick<OpenDatabase, 'rows'>;
+
 /** Inserts a row and gives its id. */
-export async function insert(
-  { rows }: Pick<OpenDatabase, 'rows'>,
-  table: Table,
-  row: Row,
-): Promise<any> {
+export async function insert({ rows }: Rows, table: Table, row: Row): Promise<any> {
   const columns = Object.keys(row);
   const places = columns.map((_, index) => `$${index + 1}`);
   const [inserted] = await rows<{ id: unknown }>(
@@ -84,4 +82,26 @@ export async function insert(
     Object.values(row),
   );
   return inserted?.id;
+}
+
+/** The columns that point at the row's parent, which is made for it. */
+export async function parentOf(open: Rows, table: Table): Promise<Row> {
+  switch (table) {
+    case 'accounts':
+    case 'banking_sessions':
+    case 'pix_transactions':
+    case 'onboarding_applications':
+      return { user_id: await insert(open, 'users', goodRow.users()) };
+    case 'pix_timeline':
+      return { transaction_id: await insertGood(open, 'pix_transactions') };
+    case 'onboarding_documents':
+      return { application_id: await insertGood(open, 'onboarding_applications') };
+    default:
+      return {};
+  }
+}
+
+/** Inserts a good row with a parent of its own, changed in some columns, and gives its id. */
+export async function insertGood(open: Rows, table: Table, changes: Row = {}): Promise<any> {
+  return insert(open, table, { ...goodRow[table](), ...(await parentOf(open, table)), ...changes });
 }

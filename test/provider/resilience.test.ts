@@ -75,17 +75,19 @@ describe('the outcome of a payment with several attempts', () => {
         const made = setUp(words.map(stepOf));
         const end = await outcomeOf(made, pay(made.provider));
         const taken = words.slice(0, made.calls.length);
-        const expected = taken.includes('accepted')
-          ? 'accepted'
-          : taken.some((word) => word === 'unknown' || word === 'breaks')
-            ? 'unknown'
-            : taken.at(-1);
+        const expected = outcomeOfAll(taken);
         assert.equal(end instanceof ProviderError ? end.outcome : 'accepted', expected);
       }),
       { numRuns: 60 },
     );
   });
 });
+
+function outcomeOfAll(taken: readonly string[]): string | undefined {
+  if (taken.includes('accepted')) return 'accepted';
+  const isDoubtful = taken.some((word) => word === 'unknown' || word === 'breaks');
+  return isDoubtful ? 'unknown' : taken.at(-1);
+}
 
 function stepOf(word: string): Step {
   if (word === 'accepted') return answers(receipt);
@@ -175,6 +177,33 @@ describe('shutdown', () => {
     assert.equal((await call).outcome, 'unknown');
     assert.equal(made.calls.length, 1);
     assert.equal(made.ended[0]?.durationMs, 1);
+  });
+
+  it('leaves a read with its last answer, and tries nothing again', async () => {
+    const stop = new AbortController();
+    const made = setUp([fails()], { backoff, shutdown: stop.signal });
+    const call = failureOf(made, made.provider.balance(session));
+    await made.clock.advance(1);
+    stop.abort();
+    assert.equal((await call).statusClass, '5xx');
+    assert.equal(made.attempts.length, 1);
+  });
+
+  it('sends no further attempt that was still waiting for its place', async () => {
+    const stop = new AbortController();
+    const bulkhead = { concurrent: 1, queue: 1 };
+    const made = setUp([fails(notConnected), hangs], { bulkhead, shutdown: stop.signal });
+    const waiting = failureOf(made, pay(made.provider));
+    const holding = failureOf(made, made.provider.balance(session));
+    await made.clock.advance(1);
+    stop.abort();
+    await made.clock.advance(1000);
+    assert.equal((await waiting).outcome, 'not_sent');
+    await holding;
+    assert.deepEqual(
+      made.calls.map(({ method }) => method),
+      ['pay', 'balance'],
+    );
   });
 
   it('lets what is under way finish, and first attempts leave', async () => {

@@ -93,7 +93,7 @@ describe('a refused token', () => {
     assert.deepEqual([error.outcome, holder.expired], ['unknown', []]);
   });
 
-  it('goes on as a refusal, with the cause, when the session cannot be read or marked', async () => {
+  it('goes on, with the cause, when the session cannot be read or marked', async () => {
     const away = new Error('the database is away');
     const unreadable = sessionWith(() => Promise.reject(away));
     const scripted = scriptedProvider(fails(tokenRefused));
@@ -103,6 +103,13 @@ describe('a refused token', () => {
       withTokens(scripted.provider).balance({ ...session, expire: () => Promise.reject(away) }),
     );
     assert.deepEqual([unmarked.code, unmarked.cause], ['TOKEN_REFUSED', away]);
+  });
+
+  it('is not followed by another call when the first may have been executed', async () => {
+    const scripted = scriptedProvider(fails({ ...tokenRefused, outcome: 'unknown' }));
+    const holder = sessionWith(() => Promise.resolve('token-2'));
+    await errorOf(withTokens(scripted.provider).pay(holder.session, order));
+    assert.deepEqual([scripted.calls.length, holder.asked], [1, []]);
   });
 
   it('passes on the other arguments as they are', async () => {

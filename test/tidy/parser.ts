@@ -26,11 +26,11 @@ export function parseAll<T>(
   read: (path: string, tree: SourceFile) => T,
 ): T[] {
   const configPath = join(root, 'tidy.tsconfig.json');
-  const onDisk = new Map([...texts].map(([path, text]) => [join(root, path), text]));
-  onDisk.set(
-    configPath,
-    JSON.stringify({ compilerOptions: options, files: [...texts.keys()].map((path) => `./${path}`) }),
-  );
+  const files = [...texts.keys()].map((path) => `./${path}`);
+  const onDisk = new Map([
+    ...[...texts].map(([path, text]) => [join(root, path), text] as const),
+    [configPath, JSON.stringify({ compilerOptions: options, files })],
+  ]);
   const api = new API({
     cwd: root,
     fs: {

@@ -11,6 +11,7 @@ import {
   isIdentifier,
   isImportDeclaration,
   isImportTypeNode,
+  isImportSpecifier,
   isInterfaceDeclaration,
   isNewExpression,
   isPropertyAccessExpression,
@@ -18,6 +19,7 @@ import {
   isTypeAliasDeclaration,
   isVariableStatement,
   SyntaxKind,
+  type ImportSpecifier,
   type Node,
   type SourceFile,
   type Statement,
@@ -49,7 +51,7 @@ export interface Exported extends Place {
   readonly documented: boolean;
 }
 
-/** A mention of something global: `fetch`, `process.env`, `new Date()`. */
+/** A mention of something global or imported: `fetch`, `new Date()`, `node:http#request`. */
 export interface Use extends Place {
   readonly name: string;
 }
@@ -189,9 +191,9 @@ function hasModifier(node: WithModifiers, kind: SyntaxKind): boolean {
 
 function exportedBy(statement: Statement, placeOf: PlaceOf): Exported[] {
   if (!hasModifier(statement, SyntaxKind.ExportKeyword)) return [];
-  const place = placeOf(statement.getStart());
+  const { path, line } = placeOf(statement.getStart());
   const hasDocs = (statement.jsDoc ?? []).length > 0;
-  return exportedNames(statement).map((name) => ({ ...place, name, documented: hasDocs }));
+  return exportedNames(statement).map((name) => ({ path, line, name, documented: hasDocs }));
 }
 
 function exportedNames(statement: Statement): string[] {
@@ -234,6 +236,7 @@ function usesAt(node: Node, placeOf: PlaceOf): Use[] {
 }
 
 function useAt(node: Node): string | null {
+  if (isImportSpecifier(node)) return importedName(node);
   if (isPropertyAccessExpression(node)) return dotted(node.getText());
   if (isNewExpression(node) && isIdentifier(node.expression)) {
     const { text } = node.expression;
@@ -242,6 +245,15 @@ function useAt(node: Node): string | null {
   if (isCallExpression(node) && isIdentifier(node.expression)) return `${node.expression.text}()`;
   if (!isIdentifier(node) || nameOf(node.parent) === node.text) return null;
   return node.text;
+}
+
+/** `node:http#request` for `import { request as call } from 'node:http'`. */
+function importedName(node: ImportSpecifier): string | null {
+  const declaration = node.parent.parent.parent;
+  if (node.isTypeOnly || !isImportDeclaration(declaration)) return null;
+  const { moduleSpecifier } = declaration;
+  const module = isStringLiteral(moduleSpecifier) ? moduleSpecifier.text : '';
+  return `${module}#${(node.propertyName ?? node.name).getText()}`;
 }
 
 /** `globalThis.process . env` is `process.env`. */

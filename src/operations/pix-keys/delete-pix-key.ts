@@ -1,7 +1,7 @@
-import { normalisePixKey } from '../../domain/pix-key.ts';
 import { callerSession } from '../../services/banking-session.ts';
 import { accountForPix } from '../../services/payer-account.ts';
 import { answered } from '../../services/provider-failure.ts';
+import { readTypedPixKey } from '../../services/typed-pix-key.ts';
 import type { SessionOperation } from '../operation.ts';
 
 /** Removes a PIX key of the caller's account at the provider. */
@@ -9,7 +9,7 @@ export const deletePixKey: SessionOperation<'deletePixKey'> = {
   access: 'session',
   async run(context, { input, principal, request }) {
     const account = accountForPix(principal);
-    const { key } = normalisePixKey(input.body.key);
+    const key = readTypedPixKey('key', input.body.key);
     const session = callerSession(context, principal);
     const data = await answered(
       context.provider.deleteKey(session, { key, account }, { requestId: request.id }),

@@ -2,7 +2,6 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { ChargeRequest } from '../../../contract/types.ts';
 import type { Context } from '../../context.ts';
 import { centsFromNumber } from '../../domain/money.ts';
-import { normalisePixKey } from '../../domain/pix-key.ts';
 import { normaliseTaxId } from '../../domain/tax-id.ts';
 import { newTransactionIdentification } from '../../domain/txid.ts';
 import { ProviderError } from '../../provider/outcome.ts';
@@ -20,6 +19,7 @@ import {
 } from '../../services/pix-transactions.ts';
 import type { Principal } from '../../services/principal.ts';
 import { answerTo } from '../../services/provider-failure.ts';
+import { readTypedPixKey } from '../../services/typed-pix-key.ts';
 import type { SessionOperation } from '../operation.ts';
 
 /** A day: what the provider takes when nothing is said, and the contract's longest. */
@@ -67,7 +67,7 @@ interface Charge {
 function readBody(body: ChargeRequest, { user, account }: Principal) {
   return {
     type: body.type,
-    key: normalisePixKey(body.key ?? user.email ?? account?.document ?? '').key,
+    key: readTypedPixKey('key', body.key ?? user.email ?? account?.document ?? ''),
     // The contract has checked the range and the decimals.
     amountCents: centsFromNumber(body.amount) ?? 0,
     description: body.description ?? null,

@@ -2,7 +2,6 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { SendPixRequest } from '../../../contract/types.ts';
 import type { Context } from '../../context.ts';
 import { centsFromNumber } from '../../domain/money.ts';
-import { normalisePixKey } from '../../domain/pix-key.ts';
 import { phasesBeforePaying } from '../../domain/pix.ts';
 import { ProviderError } from '../../provider/outcome.ts';
 import type { PaymentOrder, PaymentReceipt, ProviderSession } from '../../provider/provider.ts';
@@ -18,6 +17,7 @@ import {
   type PixTransactionRow,
 } from '../../services/pix-transactions.ts';
 import { answerTo } from '../../services/provider-failure.ts';
+import { readTypedPixKey } from '../../services/typed-pix-key.ts';
 import type { RequestFacts, SessionOperation } from '../operation.ts';
 
 /**
@@ -49,9 +49,10 @@ export const sendPix: SessionOperation<'sendPix'> = {
     });
     if (claim.work === 'theirs') return pixReply(claim.transaction, { replayed: true });
 
+    const { pixKey: key, ...terms } = asked;
     const send: Send = {
       transaction: claim.transaction,
-      order: { ...asked, key: asked.pixKey, clientRequestId, payer },
+      order: { ...terms, key, clientRequestId, payer },
       session: callerSession(context, principal),
       request,
     };
@@ -69,7 +70,7 @@ interface Send {
 
 function readBody(body: SendPixRequest) {
   return {
-    pixKey: normalisePixKey(body.pix_key).key,
+    pixKey: readTypedPixKey('pix_key', body.pix_key),
     // The contract has checked the range and the decimals.
     amountCents: centsFromNumber(body.amount) ?? 0,
     description: body.description ?? null,

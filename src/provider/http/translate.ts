@@ -30,7 +30,7 @@ import {
   readReais,
   valuesOf,
   type Fields,
-} from '../webhook-fields.ts';
+} from '../wire-reading.ts';
 import { notUnderstood } from './verdict.ts';
 
 /** The places where providers of this family put what was asked for. */

@@ -3,7 +3,7 @@
  * is `unknown`; there is no default that calls a payment failed.
  */
 import { ProviderError } from '../outcome.ts';
-import { fieldsOf, inner, readReason, valuesOf } from '../webhook-fields.ts';
+import { fieldsOf, inner, readReason, valuesOf } from '../wire-reading.ts';
 import type { HttpAnswer } from './client.ts';
 
 /** What is asked for, as far as it changes what a refusal means. */

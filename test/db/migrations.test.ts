@@ -1,0 +1,131 @@
+/** The migrations make the schema of the entities, once, however many instances start at once. */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { readdir } from 'node:fs/promises';
+import { test, type TestContext } from 'node:test';
+import { openDatabase, type Database } from '../../src/db/database.ts';
+import { migrateUp, pendingMigrations } from '../../src/db/migrate.ts';
+import { manualClock } from '../support/clock.ts';
+import { onServer, serverUrl, withDatabase } from '../support/db.ts';
+import { onlyOnServer, openTestDatabase } from '../support/open-database.ts';
+
+const open = await openTestDatabase();
+
+const inTree = (await readdir(new URL('../../migrations/', import.meta.url)))
+  .filter((file) => file.endsWith('.ts'))
+  .map((file) => file.replace('.ts', ''));
+
+test('the committed snapshot agrees with the entities: there is no migration to make', async () => {
+  assert.equal(await open.db.orm.migrator.checkSchema(), false);
+});
+
+test('the migrations make what the entities say, to the last expression', async () => {
+  // The tool compares some expressions by their text, which PostgreSQL writes anew: so the entities'
+  // own schema is made beside the migrated one, and the catalogue is asked about both.
+  const create = await open.db.orm.schema.getCreateSchemaSQL({ wrap: false });
+  await open.db.em().transactional(async (em) => {
+    await em.execute('create schema entities');
+    await em.execute('set local search_path = entities');
+    await em.execute(create);
+  });
+  const migrated = await catalogue('public');
+  const meant = await catalogue('entities');
+  assert.ok(meant.length > 150, 'the catalogue was read');
+  assert.deepEqual(
+    migrated.filter((line) => !line.includes('schema_migrations')),
+    meant,
+  );
+});
+
+test('a migrated database has nothing to migrate, and migrating it again does nothing', async () => {
+  assert.deepEqual(await pendingMigrations(open.db), []);
+  await migrateUp(open.db);
+  assert.deepEqual(await applied(open.db), inTree);
+});
+
+test('on an empty database every migration is pending', onlyOnServer, async (t) => {
+  const [db] = await emptyDatabase(t, 1);
+  assert(db);
+  assert.deepEqual(await pendingMigrations(db), inTree);
+});
+
+test(
+  'instances that start at once on an empty database migrate it once',
+  onlyOnServer,
+  async (t) => {
+    const instances = await emptyDatabase(t, 6);
+    await Promise.all(instances.map((db) => migrateUp(db)));
+    for (const db of instances) {
+      assert.deepEqual(await pendingMigrations(db), []);
+      assert.deepEqual(await applied(db), inTree);
+    }
+  },
+);
+
+test(
+  'a migration that fails leaves nothing behind, and the next start does it',
+  onlyOnServer,
+  async (t) => {
+    const [db] = await emptyDatabase(t, 1);
+    assert(db);
+    // The last table of the migration is there already, so the migration fails at its end.
+    await db.query({ name: '', text: 'create table webhook_events ()' }, []);
+    await assert.rejects(migrateUp(db));
+    assert.deepEqual(await tables(db), ['schema_migrations', 'webhook_events']);
+    await db.query({ name: '', text: 'drop table webhook_events' }, []);
+    await migrateUp(db);
+    assert.deepEqual(await pendingMigrations(db), []);
+  },
+);
+
+/** An empty database on the server, opened by so many instances. */
+async function emptyDatabase(t: TestContext, instances: number): Promise<Database[]> {
+  assert(serverUrl);
+  const name = `ponte_test_${randomBytes(6).toString('hex')}`;
+  await onServer(serverUrl, `create database ${name}`);
+  const databaseUrl = withDatabase(serverUrl, name);
+  const clock = manualClock();
+  const opened = await Promise.all(
+    Array.from({ length: instances }, () => openDatabase({ databaseUrl, dataDir: '', clock })),
+  );
+  t.after(async () => {
+    await Promise.all(opened.map((db) => db.close()));
+    await onServer(serverUrl, `drop database ${name}`);
+  });
+  return opened;
+}
+
+async function applied(db: Database): Promise<string[]> {
+  const text = 'select name from schema_migrations order by id';
+  return (await db.query<{ name: string }>({ name: '', text }, [])).map(({ name }) => name);
+}
+
+async function tables(db: Database): Promise<string[]> {
+  const text = `
+    select relname as name from pg_class
+     where relkind = 'r' and relnamespace = 'public'::regnamespace order by relname`;
+  return (await db.query<{ name: string }>({ name: '', text }, [])).map(({ name }) => name);
+}
+
+/** Columns, constraints, indexes, triggers and functions of a schema, a line each. */
+async function catalogue(schema: string): Promise<string[]> {
+  const lines = await open.rows<{ line: string }>(
+    `select concat_ws(' ', 'column', table_name, column_name, udt_name, datetime_precision,
+            numeric_precision, numeric_scale, is_nullable, column_default) as line
+       from information_schema.columns where table_schema = $1
+     union all
+     select concat_ws(' ', conrelid::regclass, conname, pg_get_constraintdef(oid))
+       from pg_constraint where connamespace = $1::regnamespace and contype <> 'n'
+     union all
+     select pg_get_indexdef(i.indexrelid)
+       from pg_index i join pg_class c on c.oid = i.indexrelid
+      where c.relnamespace = $1::regnamespace
+     union all
+     select pg_get_triggerdef(t.oid) from pg_trigger t join pg_class c on c.oid = t.tgrelid
+      where c.relnamespace = $1::regnamespace and not t.tgisinternal
+     union all
+     select concat_ws(' ', proname, prosrc) from pg_proc where pronamespace = $1::regnamespace`,
+    [schema],
+  );
+  return lines.map(({ line }) => line.replaceAll(`${schema}.`, '')).sort();
+}

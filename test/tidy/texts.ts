@@ -1,0 +1,66 @@
+/** The project's own files, and what the rules of tidiness look for in their text. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Comment, Source } from './source.ts';
+
+const skipped = new Set(['node_modules', '.git', '.data', 'coverage', '.env', 'package-lock.json']);
+
+const noText = /\.(?:log|png|jpe?g|gif|ico|pdf|wasm|woff2?|gz|tgz)$/;
+
+/** Every text file of the project by its path from the root, with slashes. */
+export function readTexts(root: string, folder = ''): Map<string, string> {
+  const texts = new Map<string, string>();
+  for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {
+    const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
+    if (skipped.has(entry.name)) continue;
+    if (entry.isDirectory()) {
+      for (const [inside, text] of readTexts(root, path)) texts.set(inside, text);
+    }
+    if (entry.isFile() && !noText.test(path)) {
+      texts.set(path, readFileSync(join(root, path), 'utf8'));
+    }
+  }
+  return texts;
+}
+
+/** Where a pattern stands in a text, as `path:line what`. */
+export function mentions(path: string, text: string, pattern: RegExp): string[] {
+  return text.split('\n').flatMap((line, index) => {
+    const found = pattern.exec(line);
+    return found ? [`${path}:${index + 1} ${found[0]}`] : [];
+  });
+}
+
+const keyword =
+  /^(?:import|export|const|let|var|return|if|else|for|while|switch|case|await|throw|function|class|try)\b.*[;{]$/;
+const callOrAssignment = /^[\w$#.[\]]+(?:\(.*\)|\s=\s.*);$/;
+
+/** Whether a comment holds a statement: code that was switched off and not taken out. */
+export function isDeadCode({ text }: Comment): boolean {
+  if (text.startsWith('/**')) return false;
+  return text
+    .replace(/^\/[/*]|\*\/$/g, '')
+    .split('\n')
+    .map((line) => line.replace(/^\s*\*?\s*/, '').trim())
+    .some((line) => keyword.test(line) || callOrAssignment.test(line));
+}
+
+/** Lines that no editor can break: an address, a row of a table, one long literal. */
+const unbreakable = /https?:\/\/|^\s*\* \||^\s*(?:\w+: )?(['"`]).*\1[,;]?$/;
+
+/** Lines over 100 columns, as `path:line (columns)`. */
+export function longLines({ path, lines }: Source): string[] {
+  return lines.flatMap((line, index) =>
+    line.length > 100 && !unbreakable.test(line) ? [`${path}:${index + 1} (${line.length})`] : [],
+  );
+}
+
+/** Says nothing of what is in the file. */
+const emptyWords = /^(?:utils?|helpers?|common|managers?|data|infos?|misc|shared|stuff)$/;
+
+export function hasEmptyName(path: string): boolean {
+  return path
+    .split('/')
+    .flatMap((name) => name.replace(/\.[a-z]+$/, '').split(/[-_.]/))
+    .some((word) => emptyWords.test(word));
+}
