@@ -26,7 +26,10 @@ export function configOrExit(): Config {
  * Starts a service and stops it at SIGTERM or SIGINT: exit 0. A second signal exits 1 at once, and
  * so does a start that fails, with one sentence.
  */
-export async function runUntilSignal(config: Config, start: () => Promise<Running>): Promise<void> {
+export async function runUntilSignal(
+  config: Pick<Config, 'logLevel'>,
+  start: () => Promise<Running>,
+): Promise<void> {
   const signals = watchSignals(systemClock, () => process.exit(1));
   process.on('SIGTERM', signals.receive);
   process.on('SIGINT', signals.receive);

@@ -347,8 +347,8 @@ export interface KycReply {
   application: OnboardingApplication;
 }
 
-/** An event of the provider, or a batch, in any shape. */
-export type ProviderEvent = Record<string, unknown> | unknown[];
+/** An event of the provider, or a batch, in any shape. What cannot be read is stored and ignored. */
+export type ProviderEvent = Record<string, unknown> | unknown[] | string | number | boolean | null;
 
 /** The proof that an event is stored. */
 export interface WebhookReceipt {

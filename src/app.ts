@@ -1,13 +1,13 @@
 /** The composition root: from a configuration to a running service, and back. */
 import { readFile } from 'node:fs/promises';
 import { operations } from './operations/index.ts';
-import { systemClock, type Clock } from './clock.ts';
+import { pause, systemClock, type Clock } from './clock.ts';
 import { composeProvider, type ComposedProvider } from './compose-provider.ts';
 import type { Config } from './config.ts';
 import type { Context } from './context.ts';
 import { deadlyDatabase, deadlyProvider } from './crash-point.ts';
 import { openDatabase } from './db/database.ts';
-import { migrateUp } from './db/migrate.ts';
+import { migrateUp, pendingMigrations } from './db/migrate.ts';
 import { loadContract } from './http/contract.ts';
 import { createHttpServer } from './http/server.ts';
 import { jobs } from './jobs/index.ts';
@@ -157,13 +157,23 @@ async function loadKeys({ jwt, dataDir, encryptionKey }: Config) {
 
 /** The provider is not looked at: without it the service still answers what it knows. */
 async function readiness(context: Context, loop: JobLoop | null) {
-  const database = await context.db.query({ name: 'ready', text: 'select 1' }, []).then(
-    () => true,
-    () => false,
-  );
-  const checks = { database, ...(loop && { jobs: loop.healthy }) };
+  const migrations = await Promise.race([
+    pendingMigrations(context.db).then(
+      (pending) => pending.length === 0,
+      () => null,
+    ),
+    pause(context.clock, longestCheckMs).then(() => null),
+  ]);
+  const checks = {
+    database: migrations !== null,
+    migrations: migrations === true,
+    ...(loop && { jobs: loop.healthy }),
+  };
   return { ready: Object.values(checks).every(Boolean), checks };
 }
+
+/** A database that is silent for longer does not serve requests either. */
+const longestCheckMs = 2_000;
 
 function bannerOf(config: Config, url: string, devUser: DevUser | null): string[] {
   const database =

@@ -180,6 +180,9 @@ const catalogue = {
 
 export type ErrorCode = keyof typeof catalogue;
 
+/** Every code, in the order of the README's table. */
+export const errorCodes = Object.keys(catalogue) as ErrorCode[];
+
 /** The codes of the catalogue that a 502 may carry: what became of a call to the provider. */
 export type ProviderErrorCode =
   | 'PROVIDER_UNAVAILABLE'

@@ -65,9 +65,22 @@ function embeddedDatabase(base: Base, embedded: EmbeddedDatabase): Database {
       await yieldToEventLoop();
       return base.query(statement, parameters);
     },
-    listen: (channel, listener) => embedded.postgres.listen(channel, listener),
+    // Everything goes through the pool of one: the session mixes up the answers when a statement
+    // comes past it in the middle of another's transaction.
+    async listen(channel, listener) {
+      const stop = embedded.postgres.onNotification((told, payload) => {
+        if (told === channel) listener(payload);
+      });
+      try {
+        await base.query({ name: '', text: `listen ${channel}` }, []);
+      } catch (error) {
+        stop();
+        throw error;
+      }
+      return async () => stop();
+    },
     async vacuum() {
-      await embedded.postgres.exec('vacuum');
+      await base.query({ name: '', text: 'vacuum' }, []);
     },
     async close() {
       await base.orm.close(true);
@@ -93,7 +106,8 @@ async function openPostgres(options: DatabaseOptions, url: string): Promise<Data
 
 /**
  * The whole address goes to the driver: MikroORM's own `clientUrl` drops its query, and with it
- * `sslmode`. A statement that runs away is ended by the server.
+ * `sslmode`. A statement that runs away is ended by the server; a server that has fallen silent is
+ * given up a little later.
  */
 function postgresConnection(url: string): Partial<Options> {
   return {
@@ -103,6 +117,7 @@ function postgresConnection(url: string): Partial<Options> {
       application_name: 'ponte',
       connectionTimeoutMillis: 5_000,
       statement_timeout: 30_000,
+      query_timeout: 35_000,
       keepAlive: true,
     },
     pool: { min: 0, max: 10, idleTimeoutMillis: 30_000 },
@@ -121,6 +136,7 @@ async function openOrm(connection: Partial<Options>, options: DatabaseOptions): 
     colors: false,
   });
   const pool = await nativePool(orm);
+  giveBackLost(pool);
   return {
     orm,
     em: () => orm.em.fork(),
@@ -153,6 +169,23 @@ function withDates(result: pg.QueryResult<Cells>): Cells[] {
     }
   }
   return result.rows;
+}
+
+/**
+ * A transaction whose connection breaks cannot roll back, and MikroORM's query builder gives back
+ * only what it could: without this the pool has one place less, and never closes.
+ */
+function giveBackLost(pool: pg.Pool): void {
+  const taken = new Set<pg.PoolClient>();
+  const known = new WeakSet<pg.PoolClient>();
+  pool.on('release', (_error, client) => taken.delete(client));
+  pool.on('acquire', (client) => {
+    taken.add(client);
+    if (known.has(client)) return;
+    known.add(client);
+    // Whoever gives it back by himself does so before the next turn of the event loop.
+    client.once('end', () => setImmediate(() => taken.has(client) && client.release(true)));
+  });
 }
 
 async function nativePool(orm: MikroORM): Promise<pg.Pool> {

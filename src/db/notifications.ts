@@ -76,7 +76,7 @@ export class Notifications {
       await client.connect();
       for (const channel of this.#listeners.keys()) await this.#ask(client, channel);
     } catch (error) {
-      await client.end().catch(() => undefined);
+      void client.end().catch(() => undefined);
       throw error;
     }
     this.#client = client;

@@ -36,6 +36,8 @@ export type Match<Candidate> =
       readonly transaction: Candidate;
       readonly reason: 'amount_mismatch' | 'ids_disagree';
     }
+  /** A received PIX that has completed a charge already: nothing more came in. */
+  | { readonly kind: 'paid_before'; readonly transaction: Candidate }
   | { readonly kind: 'none' };
 
 /**
@@ -49,7 +51,10 @@ export function findMeant<Candidate extends SettlementCandidate>(
 ): Match<Candidate> {
   const meant =
     item.kind === 'received' ? meantCharge(item, candidates) : meantSend(item, candidates);
-  if (!meant) return { kind: 'none' };
+  if (!meant) {
+    const paid = item.kind === 'received' ? paidCharge(item, candidates) : undefined;
+    return paid ? { kind: 'paid_before', transaction: paid } : { kind: 'none' };
+  }
   if (disagree(item, meant)) {
     return { kind: 'contradiction', transaction: meant, reason: 'ids_disagree' };
   }
@@ -95,6 +100,17 @@ function meantCharge<Candidate extends SettlementCandidate>(
       ids.transactionIdentification !== null &&
       charge.transaction_identification === ids.transactionIdentification &&
       (charge.end_to_end === null || charge.end_to_end === ids.endToEnd),
+  );
+}
+
+/** The charge that this payment has completed: the item may not name it, or name it otherwise. */
+function paidCharge<Candidate extends SettlementCandidate>(
+  { ids }: SettlementItem,
+  candidates: readonly Candidate[],
+): Candidate | undefined {
+  return candidates.find(
+    ({ operation, end_to_end: endToEnd }) =>
+      operation === 'CHARGE' && ids.endToEnd !== null && endToEnd === ids.endToEnd,
   );
 }
 

@@ -33,7 +33,8 @@ export async function readBody(
   contract: BodyContract | null,
 ): Promise<ReadBody> {
   const { request } = exchange;
-  if (contract === null || !announcesBody(request)) return NO_BODY;
+  if (contract === null) return NO_BODY;
+  if (!announcesBody(request)) return noBody(contract);
   requireMediaType(request, contract.media);
   if (contract.media === 'multipart') return { ...NO_BODY, isGiven: true };
   if (declaredLength(request) > MAX_BODY_BYTES) throw new AppError('PAYLOAD_TOO_LARGE');
@@ -42,7 +43,14 @@ export async function readBody(
     exchange.response.writeContinue();
   }
   const raw = await readBytes(request);
-  return raw.length === 0 ? NO_BODY : { isGiven: true, raw, value: parseJson(raw) };
+  if (raw.length === 0) return noBody(contract);
+  return { isGiven: true, raw, value: parseJson(raw) };
+}
+
+/** Nothing is no JSON either: what is stored as it came has to be something. */
+function noBody({ isStoredAsBytes }: BodyContract): ReadBody {
+  if (isStoredAsBytes) throw new AppError('MALFORMED_JSON');
+  return NO_BODY;
 }
 
 /** Whether what has not been read of a body may be more than is worth keeping a connection for. */

@@ -27,6 +27,8 @@ export interface ParameterSet {
 export interface BodyContract {
   readonly media: 'json' | 'multipart';
   readonly required: boolean;
+  /** Kept as the bytes that came, so no text of it has to fit into the database. */
+  readonly isStoredAsBytes: boolean;
   readonly validate: ValidateFunction;
 }
 
@@ -199,6 +201,7 @@ function readBody(source: Source, operation: Place, id: string): BodyContract | 
   return {
     media,
     required: body.value['required'] === true,
+    isStoredAsBytes: body.value['x-stored-as-bytes'] === true,
     validate: schemas.compile({ $ref: schemas.reference([...content.place.pointer, 'schema']) }),
   };
 }

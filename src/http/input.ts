@@ -67,7 +67,9 @@ function readBodyValue(contract: BodyContract | null, body: ReadBody, faults: Fa
     return undefined;
   }
   if (contract.media === 'multipart') return undefined;
-  for (const path of findUnstorableText(body.value)) faults.add(path, UNSTORABLE);
+  if (!contract.isStoredAsBytes) {
+    for (const path of findUnstorableText(body.value)) faults.add(path, UNSTORABLE);
+  }
   if (!contract.validate(body.value)) faults.addErrors(contract.validate.errors);
   return body.value;
 }

@@ -3,7 +3,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Clock } from '../clock.ts';
 import { AppError, errorBody, type Locale } from '../errors.ts';
 import { mayHaveMuchUnread } from './body.ts';
-import { isDatabaseUnavailable } from './database-unavailable.ts';
+import { isDatabaseUnavailable } from '../db/unavailable.ts';
 import type { Exchange } from './exchange.ts';
 
 export type Headers = Readonly<Record<string, string>>;

@@ -113,7 +113,7 @@ export class JobLoop {
   /** One look at the queue: claims as much as there is room for, and sets the next alarm. */
   async #look(): Promise<void> {
     try {
-      await this.#context.db.query(queries.releaseLapsed, [this.#context.clock.now()]);
+      await this.#context.db.query(queries.releaseLapsed, [this.#context.clock.now(), maxAttempts]);
       const room = this.#concurrency - this.#running.size;
       const claimed = room > 0 ? await this.#claim(room) : [];
       for (const job of claimed) this.#launch(job);
@@ -130,7 +130,13 @@ export class JobLoop {
     const { clock, db } = this.#context;
     const now = clock.now();
     const leasedUntil = new Date(now.getTime() + this.#leaseMs);
-    return db.query<JobRow>(queries.claimJobs, [this.#worker, leasedUntil, now, room]);
+    return db.query<JobRow>(queries.claimJobs, [
+      this.#worker,
+      leasedUntil,
+      now,
+      room,
+      Object.keys(this.#jobs),
+    ]);
   }
 
   async #sleepMs(): Promise<number> {

@@ -11,6 +11,8 @@ import {
 } from '../db/queries/find-principal.ts';
 import { centsFromDecimal } from '../domain/money.ts';
 import type { ProviderLogin, ProviderSession } from '../provider/provider.ts';
+import { AppError } from '../errors.ts';
+import { SealError } from '../security/sealing.ts';
 import type { VerifiedToken } from '../security/access-tokens.ts';
 import type { Principal, PrincipalAccount } from './principal.ts';
 
@@ -121,13 +123,21 @@ export function providerSession(context: Context, stored: StoredSession): Provid
   };
 }
 
-/** Opens the caller's session for calls to the provider. */
+/**
+ * Opens the caller's session for calls to the provider.
+ * @throws AppError UNAUTHENTICATED when its token was sealed under a key that is gone.
+ */
 export function callerSession(context: Context, principal: Principal): ProviderSession {
-  return providerSession(context, {
-    sessionId: principal.sessionId,
-    userId: principal.user.id,
-    sealedToken: principal.sealedToken,
-  });
+  try {
+    return providerSession(context, {
+      sessionId: principal.sessionId,
+      userId: principal.user.id,
+      sealedToken: principal.sealedToken,
+    });
+  } catch (error) {
+    if (!(error instanceof SealError)) throw error;
+    throw new AppError('UNAUTHENTICATED', { cause: error });
+  }
 }
 
 /** The row's owner, which seals the token to it. */

@@ -6,6 +6,7 @@ import type { Context } from '../context.ts';
 import {
   findStale,
   findUnknownSends,
+  touchUnknownSends,
   type PixTransactionRow,
   type UnknownSendRow,
 } from '../db/queries/pix-transactions.ts';
@@ -18,6 +19,9 @@ import { moveTransaction } from './pix-transactions.ts';
 
 /** Longer than any living process works on one step. */
 const staleAfterMs = 2 * 60_000;
+
+/** A provider's statement covers a year. */
+const longestStatementMs = 365 * 24 * 60 * 60_000;
 
 /** Transactions of each sort that one sweep looks at; the rest waits for the next minute. */
 const batch = 500;
@@ -63,11 +67,14 @@ async function settleFromStatements(context: Context): Promise<void> {
     batch,
   ]);
   for (const ofUser of Map.groupBy(sends, ({ user_id: userId }) => userId).values()) {
+    if (context.stopping.aborted) return;
     await settleOfUser(context, ofUser);
   }
 }
 
 async function settleOfUser(context: Context, sends: readonly UnknownSendRow[]): Promise<void> {
+  // First of all they go to the end of the queue: what cannot be settled must not block the rest.
+  await context.db.query(touchUnknownSends, [sends.map(({ id }) => id), context.clock.now()]);
   const executed = await executedPayments(context, sends);
   for (const { id, end_to_end: endToEnd, amount } of sends) {
     if (executed.get(endToEnd) !== centsFromDecimal(amount)) continue;
@@ -88,19 +95,23 @@ async function executedPayments(
 ): Promise<Map<string, number>> {
   const [send] = sends;
   if (!send) return new Map();
-  const oldest = new Date(Math.min(...sends.map((row) => row.created_at.getTime())));
-  const session = providerSession(context, {
-    sessionId: send.session_id,
-    userId: send.user_id,
-    sealedToken: send.sealed_token,
-  });
-  const range = { start: dayOf(oldest), end: dayOf(context.clock.now()) };
+  const now = context.clock.now();
+  const oldestMs = Math.min(...sends.map((row) => row.created_at.getTime()));
+  const from = new Date(Math.max(oldestMs, now.getTime() - longestStatementMs));
   try {
+    const session = providerSession(context, {
+      sessionId: send.session_id,
+      userId: send.user_id,
+      sealedToken: send.sealed_token,
+    });
+    const range = { start: dayOf(from), end: dayOf(now) };
     const { payments } = await context.provider.statement(session, range);
     return new Map(payments.map(({ endToEnd, amountCents }) => [endToEnd, amountCents]));
   } catch (error) {
-    // A provider that does not answer is asked again at the next sweep.
-    if (!(error instanceof ProviderError)) throw error;
+    // One user's trouble is not another's; the next sweep asks again.
+    if (!(error instanceof ProviderError)) {
+      context.log.error({ error, userId: send.user_id }, 'a statement could not be asked for');
+    }
     return new Map();
   }
 }

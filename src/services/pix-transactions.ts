@@ -6,18 +6,26 @@ import { createHash } from 'node:crypto';
 import type { Context } from '../context.ts';
 import * as queries from '../db/queries/pix-transactions.ts';
 import type { PixTransactionRow } from '../db/queries/pix-transactions.ts';
-import type { PixOutcome, PixPhase, PixStatus } from '../domain/pix.ts';
+import { outcomeOf, type PixOutcome, type PixPhase, type PixStatus } from '../domain/pix.ts';
 import { decimalFromCents } from '../domain/money.ts';
-import { invalidField } from '../errors.ts';
+import { AppError, type Text } from '../errors.ts';
 
 export type { PixTransactionRow };
 
 /**
- * How long the process that works on a transaction keeps a repeat of the same key from resuming
- * it. It covers a directory look-up with its retries; a look-up that takes longer costs a second
- * look-up and nothing else, because only one of them can move the transaction to PAYING.
+ * Until when the process that works on a transaction keeps a repeat of the same key from resuming
+ * it: as long as a provider call with its retries and their waits may take. One that takes longer
+ * still costs a second look-up and nothing else, because only one of them can move the transaction
+ * to PAYING.
  */
-const claimMs = 10_000;
+function claimUntil(context: Context): Date {
+  const { timeoutMs, retries } = context.config.provider;
+  const claimMs = timeoutMs * (retries + 2) + longestWaitMs * retries;
+  return new Date(context.clock.now().getTime() + claimMs);
+}
+
+/** More than the longest back-off between two attempts. */
+const longestWaitMs = 1_000;
 
 /** A new transaction, as the app asked for it. */
 export interface Reservation {
@@ -45,7 +53,7 @@ export type Claim =
 export async function claimTransaction(context: Context, reservation: Reservation): Promise<Claim> {
   const row = await reserve(context, reservation);
   if (row.reserved) return { work: 'ours', resumed: false, transaction: row };
-  if (!row.fingerprint?.equals(reservation.fingerprint)) throw keyUsedElsewhere();
+  if (!row.fingerprint?.equals(reservation.fingerprint)) throw keyUsedElsewhere(row);
   const taken = isResumable(row, context.clock.now()) ? await takeOver(context, row.id) : null;
   return taken
     ? { work: 'ours', resumed: true, transaction: taken }
@@ -67,7 +75,7 @@ async function reserve(
     reservation.pixKey,
     reservation.description,
     reservation.transactionIdentification,
-    new Date(now.getTime() + claimMs),
+    claimUntil(context),
     now,
   ];
   // A second look always finds the row that the first one ran into: it is committed by then.
@@ -90,16 +98,23 @@ async function takeOver(context: Context, id: string): Promise<PixTransactionRow
   const now = context.clock.now();
   const [row] = await context.db.query<PixTransactionRow>(queries.takeOverTransaction, [
     id,
-    new Date(now.getTime() + claimMs),
+    claimUntil(context),
     now,
   ]);
   return row ?? null;
 }
 
-function keyUsedElsewhere() {
-  return invalidField('Idempotency-Key', {
-    en: 'This key was already used for a different request. Use a new key.',
-    pt: 'Esta chave já foi usada em outra requisição. Use uma chave nova.',
+const usedElsewhere: Text = {
+  en: 'This key was already used for a different request. Use a new key.',
+  pt: 'Esta chave já foi usada em outra requisição. Use uma chave nova.',
+};
+
+/** Beside the refusal, a send is told what became of the payment that has the key. */
+function keyUsedElsewhere(row: PixTransactionRow): AppError {
+  const isSend = row.operation === 'SEND';
+  return new AppError('VALIDATION_FAILED', {
+    fields: { 'Idempotency-Key': [usedElsewhere] },
+    ...(isSend && { headers: { 'Pix-Outcome': outcomeOf(row) } }),
   });
 }
 
@@ -175,6 +190,29 @@ export async function findTransaction(
 ): Promise<PixTransactionRow | null> {
   const [row] = await context.db.query<PixTransactionRow>(queries.findTransaction, [id, userId]);
   return row ?? null;
+}
+
+/** @returns the transaction as it is stored now. */
+export async function rereadTransaction(
+  context: Context,
+  transaction: PixTransactionRow,
+): Promise<PixTransactionRow> {
+  return (await findTransaction(context, transaction.id, transaction.user_id)) ?? transaction;
+}
+
+/** Adds to the timeline of a transaction what does not move it. */
+export async function noteTransaction(
+  context: Context,
+  { id, phase }: PixTransactionRow,
+  { providerStatus, note }: Pick<TimelineEntry, 'providerStatus' | 'note'>,
+): Promise<void> {
+  await context.db.query(queries.noteTimeline, [
+    id,
+    phase,
+    context.clock.now(),
+    providerStatus ?? null,
+    note ?? null,
+  ]);
 }
 
 /**

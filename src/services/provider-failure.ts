@@ -19,11 +19,27 @@ function retryAfter(error: ProviderError): Record<string, string> {
   return { 'Retry-After': String(Math.max(1, Math.ceil(error.retryAfterMs / 1_000))) };
 }
 
-/** Awaits a provider call and answers its failure to the app. */
+/** Awaits a provider call that only reads, and answers its failure to the app. */
 export async function answered<T>(call: Promise<T>): Promise<T> {
   try {
     return await call;
   } catch (error) {
+    throw answerTo(error);
+  }
+}
+
+/**
+ * Awaits a provider call that changes something, and answers its failure to the app. Where nobody
+ * knows whether it was done, the answer must not say that nothing was: it is a time-out.
+ */
+export async function answeredChange<T>(call: Promise<T>): Promise<T> {
+  try {
+    return await call;
+  } catch (error) {
+    const isUnsure = error instanceof ProviderError && error.outcome === 'unknown';
+    if (isUnsure && error.code === 'PROVIDER_UNAVAILABLE') {
+      throw new AppError('PROVIDER_TIMEOUT', { cause: error });
+    }
     throw answerTo(error);
   }
 }

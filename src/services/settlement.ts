@@ -9,11 +9,12 @@ import * as pixQueries from '../db/queries/pix-transactions.ts';
 import type { PixTransactionRow } from '../db/queries/pix-transactions.ts';
 import * as queries from '../db/queries/webhook-events.ts';
 import type { WebhookEventRow } from '../db/queries/webhook-events.ts';
+import { isConstraintViolation } from '../db/unavailable.ts';
 import { decimalFromCents } from '../domain/money.ts';
 import { findMeant } from '../domain/settlement.ts';
 import { phasesOpenToSettlement, type PixStatus } from '../domain/pix.ts';
 import { readWebhookEvents, type ProviderEvent } from '../provider/webhook-events.ts';
-import { moveTransaction, type Move } from './pix-transactions.ts';
+import { moveTransaction, rereadTransaction, type Move } from './pix-transactions.ts';
 
 /** How long an event waits for a transaction that it matches. */
 const parkedForMs = 24 * 60 * 60_000;
@@ -52,9 +53,11 @@ export async function settleEvent(
   const [event] = await context.db.query<WebhookEventRow>(queries.findWebhookEvent, [eventId]);
   if (!event?.payload) return { parkedUntil: null };
   const lookAgain = nextLook(event.received_at, context.clock.now());
+  const settledBefore = finalOutcomes(event.results);
   const outcomes: ItemOutcome[] = [];
-  for (const item of readWebhookEvents(JSON.parse(event.payload.toString('utf8')))) {
-    const outcome = await settleItem(context, eventId, item);
+  for (const item of readWebhookEvents(parsePayload(event.payload))) {
+    const outcome =
+      settledBefore.get(item.index) ?? (await settleItemAlone(context, eventId, item));
     outcomes.push(
       outcome.result === 'parked' && !lookAgain ? { ...outcome, result: 'orphaned' } : outcome,
     );
@@ -69,6 +72,34 @@ export async function settleEvent(
   context.metrics.webhookEvents.inc({ result: status });
   const parked = outcomes.some(({ result }) => result === 'parked');
   return { parkedUntil: parked ? lookAgain : null };
+}
+
+/** Reads the bytes as the intake did: a byte order mark is not part of the JSON. */
+function parsePayload(payload: Buffer): unknown {
+  return JSON.parse(new TextDecoder().decode(payload));
+}
+
+/** What an earlier look has settled, so that no item is told or counted twice. */
+function finalOutcomes(results: unknown): Map<number, ItemOutcome> {
+  const outcomes = Array.isArray(results) ? (results as ItemOutcome[]) : [];
+  const final = outcomes.filter(({ result }) => result !== 'parked' && result !== 'orphaned');
+  return new Map(final.map((outcome) => [outcome.index, outcome]));
+}
+
+/** A row that a constraint refuses is this item's affair; a database that is away is everyone's. */
+async function settleItemAlone(
+  context: Context,
+  eventId: string,
+  item: ProviderEvent,
+): Promise<ItemOutcome> {
+  try {
+    return await settleItem(context, eventId, item);
+  } catch (error) {
+    if (!isConstraintViolation(error)) throw error;
+    context.metrics.pixAnomalies.inc();
+    context.log.error({ error, eventId, item: item.index }, 'an event breaks a constraint');
+    return { index: item.index, result: 'anomaly', reason: 'breaks_a_constraint' };
+  }
 }
 
 /** @returns the next look, ever further apart, or null once the event has waited long enough. */
@@ -106,6 +137,8 @@ async function settleItem(
       return { index, ...(await settleTransaction(context, told, match.transaction)) };
     case 'contradiction':
       return { index, ...anomaly(context, match.transaction.id, match.reason) };
+    case 'paid_before':
+      return { index, result: 'already', transactionId: match.transaction.id };
     case 'none':
       return { index, ...(await settleUnmatched(context, told)) };
   }
@@ -127,7 +160,7 @@ async function settleTransaction(
   const { id } = transaction;
   const moved = await moveTransaction(context, id, settlementOf(told, transaction));
   if (moved) return { result: 'applied', transactionId: id };
-  const stored = await reread(context, transaction);
+  const stored = await rereadTransaction(context, transaction);
   if (stored.status === told.status) return { result: 'already', transactionId: id };
   if (stored.status !== 'PROCESSING') return anomaly(context, id, 'contradicts_final_status');
   // No payment of ours can have left yet: the transaction may still come to where this fits.
@@ -182,15 +215,4 @@ function anomaly(context: Context, transactionId: string, reason: string): Settl
   context.metrics.pixAnomalies.inc();
   context.log.error({ transactionId, reason }, 'an event contradicts a stored transaction');
   return { result: 'anomaly', reason, transactionId };
-}
-
-async function reread(
-  context: Context,
-  transaction: PixTransactionRow,
-): Promise<PixTransactionRow> {
-  const [row] = await context.db.query<PixTransactionRow>(pixQueries.findTransaction, [
-    transaction.id,
-    transaction.user_id,
-  ]);
-  return row ?? transaction;
 }

@@ -34,8 +34,9 @@ interface Holder {
 /** Starts another process on the folder. */
 function startHolder(t: TestContext, dataDir: string, task: 'hold' | 'write'): Holder {
   const program = new URL('./embedded-holder.ts', import.meta.url).pathname;
-  const stdio = ['ignore', 'pipe', 'inherit'] as const;
-  const child = spawn(process.execPath, [program, dataDir, task], { stdio });
+  const child = spawn(process.execPath, [program, dataDir, task], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const kill = async () => {
     if (child.exitCode !== null || child.signalCode !== null) return;
@@ -68,7 +69,7 @@ describe('the embedded database', onlyEmbedded, () => {
     await (await openFolder(dataDir)).close();
   });
 
-  test('one process is refused to open a folder twice', async (t) => {
+  test('one process is refused to open a folder twice', async () => {
     const dataDir = await folder();
     const db = await openFolder(dataDir);
     await assert.rejects(openFolder(dataDir), FolderInUseError);
@@ -98,7 +99,7 @@ describe('the embedded database', onlyEmbedded, () => {
     }
   });
 
-  test('an opening that fails gives the folder free', async (t) => {
+  test('an opening that fails gives the folder free', async () => {
     const dataDir = await folder();
     const version = join(dataDir, 'postgres', 'PG_VERSION');
     await writeFile(version, '1\n');

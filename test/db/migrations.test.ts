@@ -80,17 +80,17 @@ test(
 
 /** An empty database on the server, opened by so many instances. */
 async function emptyDatabase(t: TestContext, instances: number): Promise<Database[]> {
-  assert(serverUrl);
+  const server = serverUrl ?? assert.fail('no server');
   const name = `ponte_test_${randomBytes(6).toString('hex')}`;
-  await onServer(serverUrl, `create database ${name}`);
-  const databaseUrl = withDatabase(serverUrl, name);
+  await onServer(server, `create database ${name}`);
+  const databaseUrl = withDatabase(server, name);
   const clock = manualClock();
   const opened = await Promise.all(
     Array.from({ length: instances }, () => openDatabase({ databaseUrl, dataDir: '', clock })),
   );
   t.after(async () => {
     await Promise.all(opened.map((db) => db.close()));
-    await onServer(serverUrl, `drop database ${name}`);
+    await onServer(server, `drop database ${name}`);
   });
   return opened;
 }

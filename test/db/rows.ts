@@ -74,7 +74,7 @@ export type Table = keyof typeof goodRow;
 type Rows = Pick<OpenDatabase, 'rows'>;
 
 /** Inserts a row and gives its id. */
-export async function insert({ rows }: Rows, table: Table, row: Row): Promise<any> {
+export async function insert({ rows }: Rows, table: Table, row: Row): Promise<unknown> {
   const columns = Object.keys(row);
   const places = columns.map((_, index) => `$${index + 1}`);
   const [inserted] = await rows<{ id: unknown }>(
@@ -102,6 +102,6 @@ export async function parentOf(open: Rows, table: Table): Promise<Row> {
 }
 
 /** Inserts a good row with a parent of its own, changed in some columns, and gives its id. */
-export async function insertGood(open: Rows, table: Table, changes: Row = {}): Promise<any> {
+export async function insertGood(open: Rows, table: Table, changes: Row = {}): Promise<unknown> {
   return insert(open, table, { ...goodRow[table](), ...(await parentOf(open, table)), ...changes });
 }

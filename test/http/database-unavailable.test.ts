@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ConnectionException, UniqueConstraintViolationException } from '@mikro-orm/core';
-import { isDatabaseUnavailable } from '../../src/http/database-unavailable.ts';
+import { isDatabaseUnavailable } from '../../src/db/unavailable.ts';
 import { call, startWire } from './wire.ts';
 
 function coded(code: string): Error {

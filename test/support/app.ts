@@ -67,8 +67,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     database,
     logLines,
     call: (path, request = {}) => call(app.url, path, request),
-    rows: (sql, parameters = []) =>
-      app.context.db.query({ name: `test-${sql}`.slice(0, 60), text: sql }, parameters),
+    rows: (sql, parameters = []) => app.context.db.query({ name: '', text: sql }, parameters),
   };
 }
 

@@ -1,5 +1,7 @@
 /** People for tests, each in a database of their own making. */
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import type { ProviderMethod } from '../../src/provider/methods.ts';
 import { createUser, type NewUser } from '../../src/services/users.ts';
 import type { TestApp } from './app.ts';
 
@@ -41,4 +43,44 @@ export async function logIn(app: TestApp, email: string): Promise<string> {
 export async function givenCustomer(app: TestApp, user: Partial<NewUser> = {}): Promise<TestUser> {
   const { id, email } = await givenUser(app, user);
   return { id, email, token: await logIn(app, email) };
+}
+
+/** Gives a user an onboarding application that stands at a status. */
+export async function givenApplication(
+  app: TestApp,
+  userId: number,
+  status: 'IN_PROGRESS' | 'UNDER_ANALYSIS' | 'APPROVED' | 'REJECTED',
+): Promise<void> {
+  await app.rows(
+    `insert into onboarding_applications
+            (id, user_id, person_type, status, steps, created_at, updated_at)
+     values ($1, $2, 'PF', $3, '[]', $4, $4)`,
+    [randomUUID(), userId, status, app.clock.now()],
+  );
+}
+
+/** What is stored of a banking session. */
+export interface StoredSession {
+  readonly id: string;
+  readonly status: 'ACTIVE' | 'ENDED' | 'EXPIRED';
+  readonly sealed_token: Buffer | null;
+  readonly created_at: Date;
+  readonly ended_at: Date | null;
+}
+
+/** The banking sessions of a user, whatever has become of them, oldest first. */
+export function sessionsOf(app: TestApp, userId: number): Promise<StoredSession[]> {
+  return app.rows(
+    `select id, status, sealed_token, created_at, ended_at from banking_sessions
+      where user_id = $1 order by created_at, ended_at nulls last`,
+    [userId],
+  );
+}
+
+/** How many attempts at a call the provider layer has made so far. */
+export async function providerAttempts(app: TestApp, method: ProviderMethod): Promise<number> {
+  const { values } = await app.context.metrics.providerCalls.get();
+  return values
+    .filter(({ metricName, labels }) => metricName?.endsWith('_count') && labels.method === method)
+    .reduce((total, { value }) => total + value, 0);
 }

@@ -28,7 +28,7 @@ const ourCode = /^(?:src|bin)\//;
 export const environmentDoor: Door = {
   name: 'the environment',
   within: ourCode,
-  uses: /^process\.env\b/,
+  uses: /^process(?:\.env)?$/,
   modules: /^(?:node:)?process$/,
   keepers: new Map([['src/config.ts', { because: 'it is the door' }]]),
   instead:
@@ -40,14 +40,13 @@ export const clockDoor: Door = {
   within: ourCode,
   uses: new RegExp(
     [
-      String.raw`^Date\.now\b`,
+      String.raw`^Date\.now$`,
       String.raw`^(?:new )?Date\(\)$`,
-      String.raw`^performance\.(?:now|timeOrigin)\b`,
-      String.raw`^process\.(?:hrtime|uptime)\b`,
-      String.raw`^Temporal\.Now\b`,
-      String.raw`^AbortSignal\.timeout\b`,
+      String.raw`^performance\.(?:now|timeOrigin)$`,
+      String.raw`^process\.(?:hrtime|uptime)$`,
+      String.raw`^Temporal\.Now$`,
+      String.raw`^AbortSignal\.timeout$`,
       '^set(?:Timeout|Interval|Immediate)$',
-      String.raw`^(?:globalThis|window)\.set(?:Timeout|Interval|Immediate)\b`,
     ].join('|'),
   ),
   modules: /^(?:node:)?(?:timers(?:\/promises)?|perf_hooks)$/,
@@ -67,7 +66,7 @@ export const clockDoor: Door = {
 export const providerDoor: Door = {
   name: 'the provider',
   within: /^src\//,
-  uses: /^(?:(?:globalThis|window)\.)?(?:fetch|WebSocket|EventSource)$|^node:https?#(?:request|get)$/,
+  uses: /^(?:fetch|WebSocket|EventSource|node:https?#(?:request|get))$/,
   modules: /^(?:undici|(?:node:)?(?:https|http2|tls))$/,
   keepers: new Map([['src/provider/http/client.ts', { because: 'it is the door' }]]),
   instead: 'Only src/provider/http/client.ts calls the provider: use the port, context.provider.',

@@ -32,7 +32,8 @@ const members = {
   domain: /^src\/domain\//,
   db: /^src\/db\//,
   security: /^src\/security\//,
-  'the port': /^src\/provider\/(?:provider|outcome|webhook-(?:events|fields|words))\.ts$/,
+  'the port': /^src\/provider\/(?:provider|outcome|webhook-events)\.ts$/,
+  'provider words': /^src\/provider\/(?:wire|webhook)-[a-z-]+\.ts$/,
   'provider/http': /^src\/provider\/http\//,
   'provider/stub': /^src\/provider\/stub\//,
   'provider/sandbox': /^src\/provider\/sandbox\//,
@@ -101,15 +102,19 @@ const rules: Readonly<Record<Part, Rule>> = {
     instead: 'It knows keys and bytes only: take the rest as an option, from src/app.ts.',
   },
   'the port': {
-    may: ['domain', 'errors'],
+    may: ['provider words', 'domain', 'errors'],
     instead: 'The port is words: what does something stands behind it or wraps it.',
+  },
+  'provider words': {
+    may: ['the port', 'domain', 'errors'],
+    instead: "It reads the provider's words, wherever they come from, and calls nobody.",
   },
   'provider wraps': {
     may: ['the port', 'domain', 'errors', 'clock'],
     instead: 'It wraps any provider through the port: take the rest as an option.',
   },
   'provider/http': {
-    may: ['the port', 'domain', 'errors', 'clock'],
+    may: ['the port', 'provider words', 'domain', 'errors', 'clock'],
     instead: 'The client implements the port alone: take the rest as an option.',
   },
   'provider/stub': {

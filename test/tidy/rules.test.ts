@@ -7,23 +7,17 @@ import { parseAll } from './parser.ts';
 import { readSource, type Source } from './source.ts';
 import { hasEmptyName, isDeadCode, longLines } from './texts.ts';
 
-function sourcesOf(files: Readonly<Record<string, string>>): Source[] {
-  return parseAll('/made-up', new Map(Object.entries(files)), readSource);
-}
+const words = 'word '.repeat(21).trim();
 
-function sourceOf(text: string, path = 'src/http/made-up.ts'): Source {
-  const [source] = sourcesOf({ [path]: text });
-  assert.ok(source);
-  return source;
-}
-
-test('an import against the table is a breach, as a value, a type or at run time', () => {
-  const breaches: Record<string, string> = {
+/** Paths and what is in them, by what they are made up for; parsed together, which is quicker. */
+const madeUp = {
+  breaches: {
     'src/domain/money.ts': `import { clock } from '../clock.ts';`,
     'src/domain/text.ts': `import { readFileSync } from 'node:fs';`,
     'src/db/rows.ts': `import type { Provider } from '../provider/provider.ts';`,
     'src/provider/stub/one.ts': `type Row = import('../../db/rows.ts').Row;`,
     'src/services/one.ts': `import { createStub } from '../provider/stub/index.ts';`,
+    'src/services/two.ts': `import { withTokens } from '../provider/tokens.ts';`,
     'src/operations/pix/one.ts': `const other = await import('./other.ts');`,
     'src/operations/pix/two.ts': `import type { IncomingMessage } from 'node:http';`,
     'src/http/one.ts': `export { operations } from '../operations/index.ts';`,
@@ -33,88 +27,159 @@ test('an import against the table is a breach, as a value, a type or at run time
     'src/log.ts': `import { AppError } from './errors.ts';`,
     'console/one.ts': `import { cents } from '../src/domain/money.ts';`,
     'src/elsewhere/one.ts': `export const one = 1;`,
-  };
-  const sources = sourcesOf(breaches);
-  assert.deepEqual(
-    sources.filter((source) => breachesOf(source).length !== 1).map(({ path }) => path),
-    [],
-  );
-});
-
-test('an import along the table is none', () => {
-  const sources = sourcesOf({
+  },
+  allowed: {
     'src/domain/one.ts': `import { randomInt } from 'node:crypto'; import { two } from './two.ts';`,
     'src/services/one.ts': `import { ProviderError } from '../provider/outcome.ts';`,
     'src/operations/pix/one.ts': `import type { SendPix } from '../../../contract/types.ts';`,
     'src/context.ts': `import type { Clock } from './clock.ts';`,
     'bin/commands/one.ts': `const { startApp } = await import('../../src/app.ts');`,
-  });
-  assert.deepEqual(sources.flatMap(breachesOf), []);
-});
-
-test('a circle of imports is found and told as a chain', () => {
-  const sources = sourcesOf({
+    'test/one.ts': `import { createBank } from '../src/provider/stub/bank.ts';`,
+  },
+  circle: {
     'src/db/one.ts': `import { two } from './two.ts';`,
     'src/db/two.ts': `import type { Three } from './three.ts';`,
     'src/db/three.ts': `export * from './one.ts';`,
-  });
-  const chain = ['src/db/one.ts', 'src/db/two.ts', 'src/db/three.ts', 'src/db/one.ts'];
-  assert.deepEqual(cyclesAmong(sources), [chain.join(' → ')]);
+  },
+  environment: {
+    'src/one.ts': `const home = process.env['HOME'];`,
+    'src/two.ts': `const { env } = process;`,
+    'src/three.ts': `import { env } from 'node:process';`,
+    'bin/four.ts': `const home = globalThis.process.env.HOME;`,
+  },
+  clock: {
+    'src/one.ts': `const now = Date.now();`,
+    'src/two.ts': `const now = new Date();`,
+    'src/three.ts': `const measure = performance.now;`,
+    'src/four.ts': `const timer = setTimeout(() => 1, 10);`,
+    'src/five.ts': `const wait = promisify(setTimeout);`,
+    'src/six.ts': `const signal = AbortSignal.timeout(10);`,
+    'src/seven.ts': `import { setTimeout as wait } from 'node:timers/promises';`,
+    'bin/eight.ts': `globalThis.setInterval(() => 1, 10);`,
+  },
+  provider: {
+    'src/one.ts': `const answer = await fetch('http://provider');`,
+    'src/two.ts': `import { Agent } from 'undici';`,
+    'src/three.ts': `import { request as call } from 'node:http';`,
+  },
+  doorsKept: {
+    'src/config.ts': `const values = process.env;`,
+    'src/clock.ts': `setTimeout(() => new Date(), 10);`,
+    'src/provider/http/client.ts': `import { Agent } from 'undici';`,
+    'src/http/one.ts': `import { createServer } from 'node:http'; new Date(0); process.exit(1);`,
+    'src/db/embedded.ts': `setImmediate(run);`,
+    'test/one.ts': `process.env; setTimeout(run, 1); fetch('/');`,
+  },
+  snippets: {
+    'src/keeper.ts': `setImmediate(run); setTimeout(run, 1);`,
+    'src/callables.ts':
+      `export const add = (a: number, b: number): number => {\n  return a + b;\n};\n` +
+      `interface Adder { add(this: Adder, a: number): number }`,
+    'src/exported.ts':
+      `/** Adds. */\nexport function add() {}\n// Not a docstring.\nexport class Sum {}\n` +
+      `export const less = () => 0;\nexport const zero = 0;\nexport default add;`,
+    'src/types.ts': `import type { A } from './a.ts'; export type B = A;`,
+    'src/types-and-import.ts': `import { type A } from './a.ts'; export type B = A;`,
+    'src/comments.ts': `const a = \`// \${/* yes */ 1} //\`, b = '// no', c = /[/]* no/; // yes`,
+    'src/long-comment.ts': `// ${words}`,
+    'src/long-address.ts': `// https://example.com/${words}`,
+    'src/long-title.ts': `  it('says ${words}', () => {});`,
+    'src/long-literal.ts': `const sql =\n  '${words}';`,
+  },
+} satisfies Record<string, Record<string, string>>;
+
+type Group = keyof typeof madeUp;
+
+const sources = parseAll(
+  '/made-up',
+  new Map(
+    Object.entries(madeUp).flatMap(([group, files]) =>
+      Object.entries(files).map(([path, text]) => [`${group}/${path}`, text] as const),
+    ),
+  ),
+  (path, tree) => {
+    const [group = '', ...rest] = path.split('/');
+    return { group, source: readSource(rest.join('/'), tree) };
+  },
+);
+
+function sourcesOf(group: Group): Source[] {
+  return sources.filter((one) => one.group === group).map(({ source }) => source);
+}
+
+function snippet(name: string): Source {
+  const found = sourcesOf('snippets').find(({ path }) => path === `src/${name}.ts`);
+  assert.ok(found, name);
+  return found;
+}
+
+test('an import against the table is a breach, as a value, a type or at run time', () => {
+  const seen = sourcesOf('breaches').filter((source) => breachesOf(source).length === 1);
+  assert.deepEqual(
+    seen.map(({ path }) => path),
+    Object.keys(madeUp.breaches),
+  );
 });
 
-const trespassing: ReadonlyArray<readonly [Door, string]> = [
-  [environmentDoor, `const home = process.env['HOME'];`],
-  [environmentDoor, `const { env } = process; `.replace('process', 'globalThis.process.env')],
-  [environmentDoor, `import { env } from 'node:process';`],
-  [clockDoor, `const now = Date.now();`],
-  [clockDoor, `const now = new Date();`],
-  [clockDoor, `const measure = performance.now;`],
-  [clockDoor, `const timer = setTimeout(() => 1, 10);`],
-  [clockDoor, `const wait = promisify(setTimeout);`],
-  [clockDoor, `const signal = AbortSignal.timeout(10);`],
-  [clockDoor, `import { setTimeout as wait } from 'node:timers/promises';`],
-  [providerDoor, `const answer = await fetch('http://provider');`],
-  [providerDoor, `import { Agent } from 'undici';`],
-  [providerDoor, `import { request as call } from 'node:http';`],
-];
+test('an import along the table is no breach', () => {
+  assert.deepEqual(sourcesOf('allowed').flatMap(breachesOf), []);
+});
 
-for (const [door, text] of trespassing) {
-  test(`past the door of ${door.name} goes ${text}`, () => {
-    assert.equal(trespasses(door, sourceOf(text)).length, 1);
+test('a circle of imports is found, types included, and told as a chain', () => {
+  const chain = ['src/db/one.ts', 'src/db/two.ts', 'src/db/three.ts', 'src/db/one.ts'];
+  assert.deepEqual(cyclesAmong(sourcesOf('circle')), [chain.join(' → ')]);
+});
+
+const doors: ReadonlyMap<'environment' | 'clock' | 'provider', Door> = new Map([
+  ['environment', environmentDoor],
+  ['clock', clockDoor],
+  ['provider', providerDoor],
+]);
+
+for (const [group, door] of doors) {
+  test(`who goes past the door of ${door.name} is seen`, () => {
+    const seen = sourcesOf(group).filter((source) => trespasses(door, source).length > 0);
+    assert.deepEqual(
+      seen.map(({ path }) => path),
+      Object.keys(madeUp[group]),
+    );
+  });
+
+  test(`who keeps the door of ${door.name}, or needs none, is left alone`, () => {
+    assert.deepEqual(
+      sourcesOf('doorsKept').flatMap((source) => trespasses(door, source)),
+      [],
+    );
   });
 }
 
-test('a keeper passes its door, and no further than its reason goes', () => {
-  const source = sourceOf(`setImmediate(run); setTimeout(run, 1);`, 'src/db/embedded.ts');
+test('an exception goes no further than its reason', () => {
+  const embedded = { ...snippet('keeper'), path: 'src/db/embedded.ts' };
   assert.deepEqual(
-    trespasses(clockDoor, source).map(({ what }) => what),
+    trespasses(clockDoor, embedded).map(({ what }) => what),
     ['setTimeout'],
   );
-  assert.deepEqual(trespasses(clockDoor, sourceOf(`new Date(0);`)), []);
-  assert.deepEqual(trespasses(environmentDoor, sourceOf(`process.env;`, 'src/config.ts')), []);
 });
 
-test('a function is measured in lines and parameters, without `this`', () => {
-  const { callables } = sourceOf(
-    `export const add = (a: number, b: number): number => {\n  return a + b;\n};\n` +
-      `interface Adder { add(this: Adder, a: number): number }`,
-  );
+test('a function is measured in lines and in parameters, without `this`', () => {
   assert.deepEqual(
-    callables.map(({ name, lines, parameters, line }) => ({ name, lines, parameters, line })),
+    snippet('callables').callables.map(({ name, lines, parameters, line }) => [
+      name,
+      lines,
+      parameters,
+      line,
+    ]),
     [
-      { name: 'add', lines: 3, parameters: 2, line: 1 },
-      { name: 'add', lines: 1, parameters: 1, line: 4 },
+      ['add', 3, 2, 1],
+      ['add', 1, 1, 4],
     ],
   );
 });
 
 test('exports are seen with their docstrings, and a default one as such', () => {
-  const source = sourceOf(
-    `/** Adds. */\nexport function add() {}\n// Not a docstring.\nexport class Sum {}\n` +
-      `export const less = () => 0;\nexport const zero = 0;\nexport default add;`,
-  );
+  const { exported, defaultExports } = snippet('exported');
   assert.deepEqual(
-    source.exported.map(({ name, documented }) => [name, documented]),
+    exported.map(({ name, documented }) => [name, documented]),
     [
       ['add', true],
       ['Sum', false],
@@ -122,49 +187,36 @@ test('exports are seen with their docstrings, and a default one as such', () => 
     ],
   );
   assert.deepEqual(
-    source.defaultExports.map(({ line }) => line),
+    defaultExports.map(({ line }) => line),
     [7],
   );
 });
 
 test('a file is types only when nothing of it is left at run time', () => {
-  assert.equal(sourceOf(`import type { A } from './a.ts'; export type B = A;`).typesOnly, true);
-  assert.equal(sourceOf(`import { type A } from './a.ts'; export type B = A;`).typesOnly, false);
+  assert.equal(snippet('types').typesOnly, true);
+  assert.equal(snippet('types-and-import').typesOnly, false);
 });
 
 test('comments are those outside of literals', () => {
-  const { comments } = sourceOf(
-    "const a = `// no ${/* yes */ 1} // no`; const b = '// no'; const c = /[/]* no/; // yes",
-  );
   assert.deepEqual(
-    comments.map(({ text }) => text),
+    snippet('comments').comments.map(({ text }) => text),
     ['/* yes */', '// yes'],
   );
 });
 
 test('a comment with a statement in it is dead code, a sentence is not', () => {
-  const place = { path: 'src/made-up.ts', line: 1 };
+  const isDead = (text: string): boolean => isDeadCode({ path: 'src/one.ts', line: 1, text });
   const dead = ['// const a = 1;', '// send(order);', '/*\n  if (late) {\n*/', '// a.b = c;'];
-  const alive = [
-    '// If it is late, it waits; else it goes.',
-    '/** const a = 1; */',
-    '// See send().',
-  ];
-  assert.deepEqual(
-    dead.map((text) => isDeadCode({ ...place, text })),
-    dead.map(() => true),
-  );
-  assert.deepEqual(
-    alive.map((text) => isDeadCode({ ...place, text })),
-    alive.map(() => false),
-  );
+  const alive = ['// If it is late, it waits; else it goes.', '/** const a = 1; */', '// send()'];
+  assert.deepEqual(dead.filter(isDead), dead);
+  assert.deepEqual(alive.filter(isDead), []);
 });
 
 test('a line is too long only where it could be broken', () => {
-  const text = 'word '.repeat(21).trim();
-  assert.deepEqual(longLines(sourceOf(`// ${text}`)), ['src/http/made-up.ts:1 (107)']);
-  assert.deepEqual(longLines(sourceOf(`// https://example.com/${text}`)), []);
-  assert.deepEqual(longLines(sourceOf(`const sql =\n  '${text}';`)), []);
+  assert.deepEqual(longLines(snippet('long-comment')), ['src/long-comment.ts:1 (107)']);
+  assert.deepEqual(longLines(snippet('long-address')), []);
+  assert.deepEqual(longLines(snippet('long-title')), []);
+  assert.deepEqual(longLines(snippet('long-literal')), []);
 });
 
 test('a name that says nothing is found anywhere in a path', () => {

@@ -19,6 +19,7 @@ import {
   isTypeAliasDeclaration,
   isVariableStatement,
   SyntaxKind,
+  type Identifier,
   type ImportSpecifier,
   type Node,
   type SourceFile,
@@ -243,8 +244,14 @@ function useAt(node: Node): string | null {
     return node.arguments?.length ? null : `new ${text}()`;
   }
   if (isCallExpression(node) && isIdentifier(node.expression)) return `${node.expression.text}()`;
-  if (!isIdentifier(node) || nameOf(node.parent) === node.text) return null;
-  return node.text;
+  return isIdentifier(node) && isReference(node) ? node.text : null;
+}
+
+/** Not the name of something declared or imported here, and not the start of a dotted name. */
+function isReference(node: Identifier): boolean {
+  const { parent } = node;
+  if (isImportSpecifier(parent) || nameOf(parent) === node.text) return false;
+  return !(isPropertyAccessExpression(parent) && parent.expression === node);
 }
 
 /** `node:http#request` for `import { request as call } from 'node:http'`. */

@@ -31,8 +31,9 @@ export function mentions(path: string, text: string, pattern: RegExp): string[] 
   });
 }
 
-const keyword =
-  /^(?:import|export|const|let|var|return|if|else|for|while|switch|case|await|throw|function|class|try)\b.*[;{]$/;
+const keywords =
+  'import|export|const|let|var|return|if|else|for|while|switch|case|await|throw|function|class|try';
+const statement = new RegExp(String.raw`^(?:${keywords})\b.*[;{]$`);
 const callOrAssignment = /^[\w$#.[\]]+(?:\(.*\)|\s=\s.*);$/;
 
 /** Whether a comment holds a statement: code that was switched off and not taken out. */
@@ -42,11 +43,12 @@ export function isDeadCode({ text }: Comment): boolean {
     .replace(/^\/[/*]|\*\/$/g, '')
     .split('\n')
     .map((line) => line.replace(/^\s*\*?\s*/, '').trim())
-    .some((line) => keyword.test(line) || callOrAssignment.test(line));
+    .some((line) => statement.test(line) || callOrAssignment.test(line));
 }
 
-/** Lines that no editor can break: an address, a row of a table, one long literal. */
-const unbreakable = /https?:\/\/|^\s*\* \||^\s*(?:\w+: )?(['"`]).*\1[,;]?$/;
+/** Lines that stay long: an address, a row of a table, a test's name, one long literal. */
+const unbreakable =
+  /https?:\/\/|^\s*\* \||^\s*(?:it|test|describe)\(|^\s*(?:\w+: )?(['"`]).*\1[,;]?$/;
 
 /** Lines over 100 columns, as `path:line (columns)`. */
 export function longLines({ path, lines }: Source): string[] {

@@ -8,25 +8,30 @@ export interface JobRow {
 }
 
 /**
- * Claims due jobs under a lease; jobs that another process is claiming are passed over.
- * Parameters: worker, leased until, now, limit.
+ * Claims due jobs under a lease; jobs that another process is claiming are passed over, and so are
+ * kinds that this version does not know: during an upgrade a newer process has put them there.
+ * Parameters: worker, leased until, now, limit, kinds.
  */
 export const claimJobs: Statement = {
   name: 'jobs-claim',
   text: `
     update jobs set status = 'running', leased_by = $1, leased_until = $2, attempts = attempts + 1
-     where id in (select id from jobs where status = 'queued' and run_at <= $3
+     where id in (select id from jobs where status = 'queued' and run_at <= $3 and kind = any($5::text[])
                    order by run_at, id limit $4 for update skip locked)
     returning id, kind, payload, attempts`,
 };
 
 /**
- * Puts the jobs of dead processes back: their lease has run out. Parameters: now.
+ * Puts the jobs of dead processes back: their lease has run out. One that has been begun too often
+ * is dead itself: it may be what kills the processes. Parameters: now, attempts at most.
  */
 export const releaseLapsed: Statement = {
   name: 'jobs-release-lapsed',
   text: `
-    update jobs set status = 'queued', leased_by = null, leased_until = null
+    update jobs set status = case when attempts >= $2 then 'dead' else 'queued' end,
+                    finished_at = case when attempts >= $2 then $1::timestamptz end,
+                    last_error = case when attempts >= $2 then 'lease_lapsed' else last_error end,
+                    leased_by = null, leased_until = null
      where id in (select id from jobs where status = 'running' and leased_until < $1
                    order by id for update skip locked)
     returning id`,
@@ -62,7 +67,8 @@ export const requeueJob: Statement = {
 };
 
 /**
- * Makes sure that a periodic kind has its one open job. Parameters: kind, unique key, now.
+ * Makes sure that a periodic kind has its one open job, due now: it runs at every start.
+ * Parameters: kind, unique key, now.
  */
 export const ensurePeriodic: Statement = {
   name: 'jobs-ensure-periodic',
@@ -70,7 +76,7 @@ export const ensurePeriodic: Statement = {
     insert into jobs (kind, payload, unique_key, status, run_at, created_at)
     values ($1, '{}', $2, 'queued', $3, $3)
         on conflict (unique_key) where unique_key is not null and status in ('queued', 'running')
-        do nothing`,
+        do update set run_at = least(jobs.run_at, excluded.run_at)`,
 };
 
 /** When the next queued job is due. No parameters. */

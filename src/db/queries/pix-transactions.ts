@@ -113,17 +113,26 @@ export const findTransaction: Statement = {
   text: `select ${columns} from pix_transactions where id = $1 and user_id = $2`,
 };
 
-/** The transactions of a user in a span of time, newest first. Parameters: user id, from, until. */
+/**
+ * The transactions of a user in a span of time, newest first. A payment of a charge that was also
+ * told as received is shown once, as the charge. Parameters: user id, from, until.
+ */
 export const listTransactions: Statement = {
   name: 'pix-list',
   text: `
-    select id, operation, amount, status, pix_key, provider_txid, created_at from pix_transactions
+    select id, operation, amount, status, pix_key, provider_txid, created_at
+      from pix_transactions t
      where user_id = $1 and created_at >= $2 and created_at < $3
+       and not (operation = 'RECEIVED' and exists
+                 (select from pix_transactions charge
+                   where charge.end_to_end = t.end_to_end and charge.operation = 'CHARGE'
+                     and charge.user_id = t.user_id))
      order by created_at desc, id desc`,
 };
 
 /**
- * The transactions that an event's ids may mean.
+ * The transactions that an event's ids may mean, those first that an id of their own names: many
+ * users may have the same client request id.
  * Parameters: end to end, client request id, transactionIdentification, provider's id.
  */
 export const findCandidates: Statement = {
@@ -134,6 +143,8 @@ export const findCandidates: Statement = {
         or (idempotency_key = $2 and operation = 'SEND')
         or transaction_identification = $3
         or provider_txid = $4
+     order by (end_to_end = $1) is true desc, (transaction_identification = $3) is true desc,
+              (provider_txid = $4) is true desc
      limit 20`,
 };
 
@@ -193,4 +204,19 @@ export const findUnknownSends: Statement = {
      where t.status = 'PROCESSING' and t.phase = 'UNKNOWN' and t.operation = 'SEND'
        and (s.token_expires_at is null or s.token_expires_at > $1)
      order by t.updated_at limit $2`,
+};
+
+/** Sends that were looked at go to the end of the queue. Parameters: ids, now. */
+export const touchUnknownSends: Statement = {
+  name: 'pix-touch-unknown',
+  text: `
+    update pix_transactions set updated_at = $2 where id = any($1::uuid[]) and phase = 'UNKNOWN'`,
+};
+
+/** Adds a row to a timeline. Parameters: transaction id, phase, now, provider status, note. */
+export const noteTimeline: Statement = {
+  name: 'pix-note',
+  text: `
+    insert into pix_timeline (transaction_id, phase, at, provider_status, note)
+    values ($1, $2, $3, $4, $5)`,
 };

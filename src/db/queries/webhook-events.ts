@@ -28,13 +28,15 @@ export interface WebhookEventRow {
   readonly id: string;
   readonly payload: Buffer | null;
   readonly status: string;
+  /** What became of each item at the last look, if there was one. */
+  readonly results: unknown;
   readonly received_at: Date;
 }
 
 /** One event. Parameters: id. */
 export const findWebhookEvent: Statement = {
   name: 'webhook-find',
-  text: `select id, payload, status, received_at from webhook_events where id = $1`,
+  text: `select id, payload, status, results, received_at from webhook_events where id = $1`,
 };
 
 /**

@@ -6,7 +6,7 @@ import type { AccountRef } from '../../provider/provider.ts';
 import { callerSession } from '../../services/banking-session.ts';
 import { accountForPix } from '../../services/payer-account.ts';
 import type { Principal } from '../../services/principal.ts';
-import { answered } from '../../services/provider-failure.ts';
+import { answeredChange } from '../../services/provider-failure.ts';
 import type { SessionOperation } from '../operation.ts';
 
 /** Creates a PIX key for the caller's account at the provider. */
@@ -17,7 +17,7 @@ export const createPixKey: SessionOperation<'createPixKey'> = {
     const key = keyOf(input.body, principal, account);
     const session = callerSession(context, principal);
     const newKey = { keyType: input.body.key_type, key, account };
-    const data = await answered(
+    const data = await answeredChange(
       context.provider.createKey(session, newKey, { requestId: request.id }),
     );
     return { status: 201, body: { data } };

@@ -1,7 +1,7 @@
+import { normalisePixKey } from '../../domain/pix-key.ts';
 import { callerSession } from '../../services/banking-session.ts';
 import { accountForPix } from '../../services/payer-account.ts';
-import { answered } from '../../services/provider-failure.ts';
-import { readTypedPixKey } from '../../services/typed-pix-key.ts';
+import { answeredChange } from '../../services/provider-failure.ts';
 import type { SessionOperation } from '../operation.ts';
 
 /** Removes a PIX key of the caller's account at the provider. */
@@ -9,9 +9,9 @@ export const deletePixKey: SessionOperation<'deletePixKey'> = {
   access: 'session',
   async run(context, { input, principal, request }) {
     const account = accountForPix(principal);
-    const key = readTypedPixKey('key', input.body.key);
+    const key = normalisePixKey(input.body.key).key;
     const session = callerSession(context, principal);
-    const data = await answered(
+    const data = await answeredChange(
       context.provider.deleteKey(session, { key, account }, { requestId: request.id }),
     );
     return { status: 200, body: { data } };

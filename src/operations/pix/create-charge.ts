@@ -2,30 +2,38 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { ChargeRequest } from '../../../contract/types.ts';
 import type { Context } from '../../context.ts';
 import { centsFromNumber } from '../../domain/money.ts';
+import { normalisePixKey } from '../../domain/pix-key.ts';
 import { normaliseTaxId } from '../../domain/tax-id.ts';
 import { newTransactionIdentification } from '../../domain/txid.ts';
 import { ProviderError } from '../../provider/outcome.ts';
-import type { CallOptions, ChargeCode, ChargeOrder } from '../../provider/provider.ts';
+import type {
+  CallOptions,
+  ChargeCode,
+  ChargeOrder,
+  ProviderSession,
+} from '../../provider/provider.ts';
 import { callerSession } from '../../services/banking-session.ts';
 import { accountForPix } from '../../services/payer-account.ts';
 import { chargeReply } from '../../services/pix-reply.ts';
 import {
   claimTransaction,
-  findTransaction,
   fingerprintOf,
   moveTransaction,
+  rereadTransaction,
   type Move,
   type PixTransactionRow,
 } from '../../services/pix-transactions.ts';
 import type { Principal } from '../../services/principal.ts';
 import { answerTo } from '../../services/provider-failure.ts';
-import { readTypedPixKey } from '../../services/typed-pix-key.ts';
 import type { SessionOperation } from '../operation.ts';
 
 /** A day: what the provider takes when nothing is said, and the contract's longest. */
 const defaultExpirationSeconds = 86_400;
 
 const defaultCity = 'Sao Paulo';
+
+/** The contract's longest `receiver_name`; the user's own name may be longer. */
+const maxReceiverNameLength = 25;
 
 /**
  * Makes a PIX charge. Its `transactionIdentification` is stored before the provider is called, and
@@ -36,14 +44,14 @@ export const createCharge: SessionOperation<'createCharge'> = {
   access: 'session',
   async run(context, { input, principal, request }) {
     accountForPix(principal);
-    const asked = readBody(input.body, principal);
-    const { type, ...order } = asked;
+    const session = callerSession(context, principal);
+    const { type, ...order } = readBody(input.body, principal);
     const claim = await claimTransaction(context, {
       id: randomUUIDv7(),
       userId: principal.user.id,
       operation: 'CHARGE',
       idempotencyKey: input.headers['Idempotency-Key'],
-      fingerprint: fingerprintOf([type, ...Object.values(order)]),
+      fingerprint: fingerprintOf(askedFor(input.body)),
       amountCents: order.amountCents,
       pixKey: order.key,
       description: order.description,
@@ -51,7 +59,7 @@ export const createCharge: SessionOperation<'createCharge'> = {
     });
     if (claim.work === 'theirs') return chargeReply(claim.transaction, { replayed: true });
 
-    const charge: Charge = { type, order, transaction: claim.transaction, principal };
+    const charge: Charge = { type, order, transaction: claim.transaction, session };
     const issued = await issue(context, charge, { requestId: request.id });
     return chargeReply(issued, { replayed: claim.resumed });
   },
@@ -61,17 +69,17 @@ interface Charge {
   readonly type: ChargeRequest['type'];
   readonly order: Omit<ChargeOrder, 'transactionIdentification'>;
   readonly transaction: PixTransactionRow;
-  readonly principal: Principal;
+  readonly session: ProviderSession;
 }
 
 function readBody(body: ChargeRequest, { user, account }: Principal) {
   return {
     type: body.type,
-    key: readTypedPixKey('key', body.key ?? user.email ?? account?.document ?? ''),
+    key: normalisePixKey(body.key ?? user.email ?? account?.document ?? '').key,
     // The contract has checked the range and the decimals.
     amountCents: centsFromNumber(body.amount) ?? 0,
     description: body.description ?? null,
-    receiverName: body.receiver_name ?? user.name,
+    receiverName: body.receiver_name ?? [...user.name].slice(0, maxReceiverNameLength).join(''),
     city: body.city ?? defaultCity,
     zipcode: body.zipcode ?? null,
     expirationSeconds: body.expiration_qr ?? defaultExpirationSeconds,
@@ -81,6 +89,28 @@ function readBody(body: ChargeRequest, { user, account }: Principal) {
     categoryCode: body.code_category ?? null,
     additionalData: (body.additional_data ?? []).map(({ name, value }) => ({ name, value })),
   };
+}
+
+/**
+ * What makes two requests one: what the app has written. Defaults are not part of it, because the
+ * name and the e-mail that they come from may change between a request and its repeat.
+ */
+function askedFor(body: ChargeRequest): unknown[] {
+  return [
+    body.type,
+    centsFromNumber(body.amount),
+    body.key === undefined ? null : normalisePixKey(body.key).key,
+    body.description,
+    body.receiver_name,
+    body.city,
+    body.zipcode,
+    body.expiration_qr,
+    body.payer_name,
+    body.payer_cpf,
+    body.reusable,
+    body.code_category,
+    body.additional_data?.map(({ name, value }) => [name, value]),
+  ];
 }
 
 /** The contract limits only the length; a document that is not valid is the provider's to refuse. */
@@ -95,15 +125,15 @@ async function issue(
 ): Promise<PixTransactionRow> {
   const { id, transaction_identification: transactionIdentification } = charge.transaction;
   if (transactionIdentification === null) throw new Error('a charge has no identification');
-  const session = callerSession(context, charge.principal);
   const order: ChargeOrder = { ...charge.order, transactionIdentification };
+  const { session } = charge;
   const { provider } = context;
   try {
     const code = await (charge.type === 'dynamic'
       ? provider.createDynamicCharge(session, order, options)
       : provider.createStaticCharge(session, order, options));
     const issued = await moveTransaction(context, id, issuedAs(code));
-    return issued ?? (await reread(context, charge));
+    return issued ?? (await rereadTransaction(context, charge.transaction));
   } catch (error) {
     if (error instanceof ProviderError) await moveTransaction(context, id, failedBy(error));
     throw answerTo(error);
@@ -142,8 +172,4 @@ function failedBy(error: ProviderError): Move {
     status: 'PROCESSING',
     timeline: [{ phase: 'RESERVED', providerStatus, note: 'may_be_repeated' }],
   };
-}
-
-async function reread(context: Context, { transaction }: Charge): Promise<PixTransactionRow> {
-  return (await findTransaction(context, transaction.id, transaction.user_id)) ?? transaction;
 }

@@ -24,7 +24,9 @@ export const getPixTransaction: SessionOperation<'getPixTransaction'> = {
     const waitSeconds = waitPreference(input.headers.Prefer);
     if (waitSeconds !== null && transaction.status === 'PROCESSING') {
       const deadline = { waitMs: waitSeconds * 1_000, signal: request.signal };
-      transaction = (await changeOf(context, { find, transactionId, ...deadline })) ?? transaction;
+      // The stored id: the path's may be written in capitals, the notification's never is.
+      const wait = { find, transactionId: transaction.id, ...deadline };
+      transaction = (await changeOf(context, wait)) ?? transaction;
     }
     return reply(transaction, { ifNoneMatch: input.headers['If-None-Match'], waitSeconds });
   },

@@ -2,7 +2,9 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { SendPixRequest } from '../../../contract/types.ts';
 import type { Context } from '../../context.ts';
 import { centsFromNumber } from '../../domain/money.ts';
+import { normalisePixKey } from '../../domain/pix-key.ts';
 import { phasesBeforePaying } from '../../domain/pix.ts';
+import { isConstraintViolation } from '../../db/unavailable.ts';
 import { ProviderError } from '../../provider/outcome.ts';
 import type { PaymentOrder, PaymentReceipt, ProviderSession } from '../../provider/provider.ts';
 import { callerSession } from '../../services/banking-session.ts';
@@ -10,14 +12,14 @@ import { accountForPix } from '../../services/payer-account.ts';
 import { pixReply } from '../../services/pix-reply.ts';
 import {
   claimTransaction,
-  findTransaction,
   fingerprintOf,
   moveTransaction,
+  noteTransaction,
+  rereadTransaction,
   type Move,
   type PixTransactionRow,
 } from '../../services/pix-transactions.ts';
 import { answerTo } from '../../services/provider-failure.ts';
-import { readTypedPixKey } from '../../services/typed-pix-key.ts';
 import type { RequestFacts, SessionOperation } from '../operation.ts';
 
 /**
@@ -36,6 +38,7 @@ export const sendPix: SessionOperation<'sendPix'> = {
   access: 'session',
   async run(context, { input, principal, request }) {
     const payer = accountForPix(principal);
+    const session = callerSession(context, principal);
     const asked = readBody(input.body);
     const clientRequestId = input.headers['Idempotency-Key'];
     const claim = await claimTransaction(context, {
@@ -50,13 +53,9 @@ export const sendPix: SessionOperation<'sendPix'> = {
     if (claim.work === 'theirs') return pixReply(claim.transaction, { replayed: true });
 
     const { pixKey: key, ...terms } = asked;
-    const send: Send = {
-      transaction: claim.transaction,
-      order: { ...terms, key, clientRequestId, payer },
-      session: callerSession(context, principal),
-      request,
-    };
-    return pixReply(await carryOut(context, send), { replayed: claim.resumed });
+    const order = { ...terms, key, clientRequestId, payer };
+    const work: Send = { transaction: claim.transaction, order, session, request };
+    return pixReply(await carryOut(context, work), { replayed: claim.resumed });
   },
 };
 
@@ -70,7 +69,7 @@ interface Send {
 
 function readBody(body: SendPixRequest) {
   return {
-    pixKey: readTypedPixKey('pix_key', body.pix_key),
+    pixKey: normalisePixKey(body.pix_key).key,
     // The contract has checked the range and the decimals.
     amountCents: centsFromNumber(body.amount) ?? 0,
     description: body.description ?? null,
@@ -81,7 +80,7 @@ function readBody(body: SendPixRequest) {
 async function carryOut(context: Context, send: Send): Promise<PixTransactionRow> {
   const endToEnd = send.transaction.end_to_end ?? (await lookUp(context, send));
   const paying = endToEnd && (await beginPaying(context, send, endToEnd));
-  if (!paying) return reread(context, send);
+  if (!paying) return rereadTransaction(context, send.transaction);
   return pay(context, { ...send, transaction: paying }, endToEnd);
 }
 
@@ -121,19 +120,37 @@ function lookUpFailed(error: ProviderError): Move {
  * Stores the end-to-end id and that a payment is about to leave. Of two processes that get here
  * with one transaction, the database lets one go on.
  */
-function beginPaying(
+async function beginPaying(
   context: Context,
   send: Send,
   endToEnd: string,
 ): Promise<PixTransactionRow | null> {
   const resolved = send.transaction.phase === 'RESERVED' ? [{ phase: 'RESOLVED' as const }] : [];
-  return moveTransaction(context, send.transaction.id, {
-    from: phasesBeforePaying,
-    to: 'PAYING',
-    status: 'PROCESSING',
-    endToEnd,
-    timeline: [...resolved, { phase: 'PAYING', attempt: 1 }],
+  try {
+    return await moveTransaction(context, send.transaction.id, {
+      from: phasesBeforePaying,
+      to: 'PAYING',
+      status: 'PROCESSING',
+      endToEnd,
+      timeline: [...resolved, { phase: 'PAYING', attempt: 1 }],
+    });
+  } catch (error) {
+    if (!isConstraintViolation(error)) throw error;
+    return refuseUsedEndToEnd(context, send, error);
+  }
+}
+
+/** One end-to-end id is one transfer (BCB, Manual de Padrões do Pix): a second use is no payment. */
+async function refuseUsedEndToEnd(context: Context, send: Send, cause: unknown): Promise<null> {
+  const failure = new ProviderError({
+    outcome: 'rejected',
+    code: 'PROVIDER_INVALID_RESPONSE',
+    statusClass: 'invalid',
+    cause,
   });
+  const failed = await moveTransaction(context, send.transaction.id, lookUpFailed(failure));
+  if (!failed) return null;
+  throw answerTo(failure, { 'Pix-Outcome': 'not_sent' });
 }
 
 async function pay(context: Context, send: Send, endToEnd: string): Promise<PixTransactionRow> {
@@ -142,13 +159,24 @@ async function pay(context: Context, send: Send, endToEnd: string): Promise<PixT
     const receipt = await context.provider.pay(send.session, order, { requestId: send.request.id });
     return await record(context, send, accepted(receipt));
   } catch (error) {
-    if (!(error instanceof ProviderError)) throw error;
-    if (error.outcome === 'unknown') context.metrics.unknownOutcomes.inc();
-    const stored = await record(context, send, notAccepted(error));
-    // The answer is the stored state where that says more: it may have been settled meanwhile.
-    if (error.outcome === 'unknown' || stored.status === 'COMPLETED') return stored;
-    throw answerTo(error, { 'Pix-Outcome': error.outcome });
+    const failure = error instanceof ProviderError ? error : defectOf(error);
+    if (failure.outcome === 'unknown') context.metrics.unknownOutcomes.inc();
+    const stored = await record(context, send, notAccepted(failure));
+    // The answer is the stored state where that says more, or where a repeat would be told it: the
+    // payment may have been settled meanwhile, or the refusal could not be stored.
+    if (failure.outcome === 'unknown' || stored.status !== 'FAILED') return stored;
+    throw answerTo(failure, { 'Pix-Outcome': failure.outcome });
   }
+}
+
+/** A fault of our own after the payment may have left proves nothing about it. */
+function defectOf(cause: unknown): ProviderError {
+  return new ProviderError({
+    outcome: 'unknown',
+    code: 'PROVIDER_INVALID_RESPONSE',
+    statusClass: 'invalid',
+    cause,
+  });
 }
 
 function accepted(receipt: PaymentReceipt): Move {
@@ -206,26 +234,33 @@ const afterPaying = { from: ['PAYING', 'UNKNOWN'] } as const;
  * a failure of the payment: the row says PAYING, and the answer is PROCESSING.
  */
 async function record(context: Context, send: Send, move: Move): Promise<PixTransactionRow> {
-  const { log } = send.request;
   try {
-    const moved = await moveTransaction(context, send.transaction.id, move);
-    if (moved) return moved;
-    const stored = await reread(context, send);
-    if (move.status !== 'PROCESSING' && move.status !== stored.status) {
-      context.metrics.pixAnomalies.inc();
-      log.error(
-        { transactionId: stored.id, told: move.status, stored: stored.status },
-        'the provider contradicts a settled payment',
-      );
-    }
-    return stored;
+    return await recordOnce(context, send, move);
   } catch (error) {
+    const { log } = send.request;
+    log.warn({ error, transactionId: send.transaction.id }, 'an outcome is stored once more');
+  }
+  try {
+    // A connection that broke is replaced: the second try has a new one.
+    return await recordOnce(context, send, move);
+  } catch (error) {
+    const { log } = send.request;
     log.error({ error, transactionId: send.transaction.id }, 'an outcome was not stored');
-    return { ...send.transaction, outcome: move.outcome ?? null };
+    return { ...send.transaction, outcome: move.outcome === 'accepted' ? 'accepted' : 'unknown' };
   }
 }
 
-async function reread(context: Context, send: Send): Promise<PixTransactionRow> {
-  const { id, user_id: userId } = send.transaction;
-  return (await findTransaction(context, id, userId)) ?? send.transaction;
+async function recordOnce(context: Context, send: Send, move: Move): Promise<PixTransactionRow> {
+  const moved = await moveTransaction(context, send.transaction.id, move);
+  if (moved) return moved;
+  const stored = await rereadTransaction(context, send.transaction);
+  const isContradicted =
+    stored.status !== 'PROCESSING' && move.status !== 'PROCESSING' && move.status !== stored.status;
+  if (isContradicted) {
+    context.metrics.pixAnomalies.inc();
+    const facts = { transactionId: stored.id, told: move.status, stored: stored.status };
+    send.request.log.error(facts, 'the provider contradicts a settled payment');
+    await noteTransaction(context, stored, { note: `contradicted_by_${move.status}` });
+  }
+  return stored;
 }

@@ -3,182 +3,108 @@
  * JSON of an answer that has come whole; everything else is a {@link ProviderError} that says
  * whether the request can have been carried out.
  */
-import { Pool, type Dispatcher } from 'undici';
-import { ProviderError } from '../outcome.ts';
+import { Pool } from 'undici';
+import { Exchange, type HttpAnswer } from './exchange.ts';
+import { closed } from './failure.ts';
+
+export type { HttpAnswer } from './exchange.ts';
 
 export interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
   /** Below the base address, with its query. */
   readonly path: string;
   readonly token?: string;
-  /** Sent as JSON. */
+  /** Sent as JSON; a Buffer holds the JSON already. */
   readonly body?: unknown;
+  /** Further headers, by their lower-case names. */
+  readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
   readonly requestId?: string;
-}
-
-export interface HttpAnswer {
-  readonly status: number;
-  /** What the provider asks to wait before the next try, in milliseconds. */
-  readonly retryAfterMs: number | undefined;
-  /** The parsed JSON; undefined when the body is empty or no JSON. */
-  readonly json: unknown;
 }
 
 export interface HttpClient {
   /** @throws ProviderError when no whole answer has come. */
   send(request: HttpRequest): Promise<HttpAnswer>;
+  /** Sends nothing more, waits for what is under way, and closes the connections. */
   close(): Promise<void>;
 }
 
 export interface HttpClientOptions {
-  /** Without a slash at its end; it may have a path. */
+  /** It may have a path. */
   readonly baseUrl: string;
   /** Of one attempt; the caller's signal ends it, this bounds its parts. */
   readonly timeoutMs: number;
 }
 
-/** No answer that is of use is longer: a statement's page has some hundred KiB. */
-const maxAnswerBytes = 1024 * 1024;
+/** As many as the calls that are let through at once (see resilience.ts). */
+const maxConnections = 64;
 
 /** Made once for each provider; it holds the connections. */
 export function createHttpClient({ baseUrl, timeoutMs }: HttpClientOptions): HttpClient {
   const { origin, pathname } = new URL(baseUrl);
-  const basePath = pathname === '/' ? '' : pathname;
-  const pool = new Pool(origin, {
-    connections: 64,
-    // Shorter than the attempt, so that a host that takes no connection is told as such: then
-    // nothing was sent.
-    connect: { timeout: Math.max(1, Math.floor(timeoutMs / 2)) },
-    headersTimeout: timeoutMs,
-    bodyTimeout: timeoutMs,
-    // A provider that keeps connections for two seconds or less would otherwise get a new one for
-    // each request: the default threshold is a second.
-    keepAliveTimeoutThreshold: 100,
-    maxResponseSize: maxAnswerBytes,
-  });
+  const basePath = pathname.replace(/\/+$/, '');
+  const pool = createPool(origin, timeoutMs);
+  const underWay = new Set<Promise<HttpAnswer>>();
+  let isClosed = false;
   return {
-    send: (request) => send(pool, basePath, request),
-    close: () => pool.destroy(),
+    send(request) {
+      if (isClosed) return Promise.reject<HttpAnswer>(closed());
+      const exchange = new Exchange(request.signal);
+      const answer = exchange.answer.finally(() => underWay.delete(answer));
+      underWay.add(answer);
+      exchange.begin(() => pool.dispatch(written(basePath, request), exchange));
+      return answer;
+    },
+    async close() {
+      isClosed = true;
+      await Promise.allSettled(underWay);
+      await pool.destroy();
+    },
   };
 }
 
-async function send(pool: Pool, basePath: string, request: HttpRequest): Promise<HttpAnswer> {
-  try {
-    const answer = await pool.request({
-      method: request.method,
-      path: basePath + request.path,
-      headers: headersOf(request),
-      body: request.body === undefined ? null : JSON.stringify(request.body),
-      ...(request.signal && { signal: request.signal }),
-    });
-    return { status: answer.statusCode, ...(await readAnswer(answer)) };
-  } catch (error) {
-    throw failureOf(error, request.signal);
-  }
+function createPool(origin: string, timeoutMs: number): Pool {
+  return new Pool(origin, {
+    connections: maxConnections,
+    // HTTP/1.1, and one request on a connection at a time: when the connection breaks, it is known
+    // which request that concerns, and none is sent again unasked.
+    allowH2: false,
+    pipelining: 1,
+    connect: {
+      // Shorter than the attempt, so that a host that takes no connection is told as such: then
+      // nothing was sent.
+      timeout: Math.max(1, Math.floor(timeoutMs / 2)),
+      // Said aloud, or the environment (NODE_TLS_REJECT_UNAUTHORIZED) could switch it off.
+      rejectUnauthorized: true,
+    },
+    headersTimeout: timeoutMs,
+    bodyTimeout: timeoutMs,
+    // A provider that keeps connections for two seconds or less would otherwise get a new one for
+    // each request: the default threshold is two seconds.
+    keepAliveTimeoutThreshold: 100,
+  });
 }
 
-function headersOf({ token, body, requestId }: HttpRequest): Record<string, string> {
+function written(basePath: string, request: HttpRequest) {
+  const { method, path, body } = request;
+  return {
+    method,
+    path: basePath + path,
+    headers: headersOf(request),
+    body: body === undefined ? null : jsonOf(body),
+  };
+}
+
+function jsonOf(body: unknown): Buffer {
+  return Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body), 'utf8');
+}
+
+function headersOf({ token, body, headers, requestId }: HttpRequest): Record<string, string> {
   return {
     accept: 'application/json',
     ...(body !== undefined && { 'content-type': 'application/json' }),
     ...(token !== undefined && { authorization: `Bearer ${token}` }),
     ...(requestId !== undefined && { 'x-request-id': requestId }),
+    ...headers,
   };
-}
-
-/** The body is always read to its end or cut: an unread one would block its connection. */
-async function readAnswer(
-  answer: Dispatcher.ResponseData,
-): Promise<Pick<HttpAnswer, 'json' | 'retryAfterMs'>> {
-  const text = await answer.body.text();
-  return { json: parseJson(text), retryAfterMs: retryAfter(answer.headers['retry-after']) };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-/** RFC 9110, section 10.2.3, in its form as seconds; a date would need the provider's clock. */
-function retryAfter(header: string | string[] | undefined): number | undefined {
-  const text = Array.isArray(header) ? header[0] : header;
-  return text !== undefined && /^\d{1,6}$/.test(text) ? Number(text) * 1_000 : undefined;
-}
-
-/** Errors before a connection stands: nothing of the request can have left. */
-const beforeConnecting = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'EHOSTDOWN',
-  'ENETDOWN',
-  'EADDRNOTAVAIL',
-  'UND_ERR_CONNECT_TIMEOUT',
-]);
-
-/** Names of the errors with which OpenSSL and Node end a handshake. */
-const handshakeFailure = /^(?:ERR_TLS_|ERR_SSL_|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|EPROTO$)/;
-
-function failureOf(error: unknown, signal: AbortSignal | undefined): unknown {
-  const code = codeOf(error);
-  if (code !== null && (beforeConnecting.has(code) || handshakeFailure.test(code))) {
-    return unreachable(error);
-  }
-  if (signal?.aborted || code?.endsWith('_TIMEOUT')) return timedOut(error);
-  if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') return oversized(error);
-  return broken(error);
-}
-
-/** The code of an error or of what brought it about: of several addresses, each may have failed. */
-function codeOf(error: unknown): string | null {
-  if (!(error instanceof Error)) return null;
-  if (error instanceof AggregateError && error.errors.length > 0) return codeOf(error.errors[0]);
-  if ('code' in error && typeof error.code === 'string') return error.code;
-  return codeOf(error.cause);
-}
-
-function unreachable(cause: unknown): ProviderError {
-  return new ProviderError({
-    outcome: 'not_sent',
-    code: 'PROVIDER_UNAVAILABLE',
-    statusClass: 'connect',
-    retryable: true,
-    cause,
-  });
-}
-
-function timedOut(cause: unknown): ProviderError {
-  return new ProviderError({
-    outcome: 'unknown',
-    code: 'PROVIDER_TIMEOUT',
-    statusClass: 'timeout',
-    retryable: true,
-    cause,
-  });
-}
-
-/** The connection broke after bytes may have left. */
-function broken(cause: unknown): ProviderError {
-  return new ProviderError({
-    outcome: 'unknown',
-    code: 'PROVIDER_UNAVAILABLE',
-    statusClass: 'reset',
-    retryable: true,
-    cause,
-  });
-}
-
-function oversized(cause: unknown): ProviderError {
-  return new ProviderError({
-    outcome: 'unknown',
-    code: 'PROVIDER_INVALID_RESPONSE',
-    statusClass: 'invalid',
-    cause,
-  });
 }

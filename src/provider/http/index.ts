@@ -2,6 +2,7 @@
 import type { Clock } from '../../clock.ts';
 import type { CallOptions, Provider, ProviderSession } from '../provider.ts';
 import type { HttpClient, HttpRequest } from './client.ts';
+import { readLogin } from './login-answer.ts';
 import * as translate from './translate.ts';
 import { jsonOf, type Asked } from './verdict.ts';
 
@@ -21,7 +22,7 @@ export function createHttpProvider({ client, clock, ispb }: HttpProviderOptions)
     login: async (credentials, options) => {
       const { email, password } = credentials;
       const answer = await ask('login', post('/auth/login', { email, password }), options);
-      return translate.readLogin(answer, clock.now());
+      return readLogin(answer, clock.now());
     },
     balance: async (session, options) =>
       translate.readBalance(await askFor(session, get('/account/balance'), options)),
@@ -43,11 +44,11 @@ export function createHttpProvider({ client, clock, ispb }: HttpProviderOptions)
     },
     createDynamicCharge: async (session, order, options) => {
       const request = post('/payments/qrcode/dynamic', translate.dynamicChargeBody(order));
-      return translate.readChargeCode(await askFor(session, request, options));
+      return translate.readChargeCode(await askFor(session, request, options), order, 'dynamic');
     },
     createStaticCharge: async (session, order, options) => {
       const request = post('/payments/qrcode/static', translate.staticChargeBody(order));
-      return translate.readChargeCode(await askFor(session, request, options));
+      return translate.readChargeCode(await askFor(session, request, options), order, 'static');
     },
     listKeys: async (session, account, options) => {
       const request = post('/keys/list', translate.keyListBody(ispb, account));

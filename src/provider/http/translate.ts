@@ -15,8 +15,6 @@ import type {
   AccountRef,
   PaymentOrder,
   PaymentReceipt,
-  ProviderAccount,
-  ProviderLogin,
   ProviderPayload,
   ProviderStatement,
   ProviderStatementItem,
@@ -27,85 +25,48 @@ import {
   firstId,
   inner,
   isObject,
+  readId,
   readReais,
   valuesOf,
   type Fields,
 } from '../wire-reading.ts';
-import { notUnderstood } from './verdict.ts';
+import { notUnderstood } from './failure.ts';
 
 /** The places where providers of this family put what was asked for. */
-function placesOf(json: unknown): readonly Fields[] {
+export function placesOf(json: unknown): readonly Fields[] {
   const top = fieldsOf(json);
   return [top, inner(top, 'data'), inner(top, 'result')];
 }
 
-function textAt(places: readonly Fields[], names: readonly string[]): string | null {
+/** The first text that is not empty under one of the names. */
+export function textAt(places: readonly Fields[], names: readonly string[]): string | null {
   const text = valuesOf(names, places).find((value) => typeof value === 'string' && value !== '');
   return typeof text === 'string' ? text : null;
 }
 
-export function readLogin(json: unknown, now: Date): ProviderLogin {
-  const places = placesOf(json);
-  const token = textAt(places, ['accesstoken', 'token']);
-  if (token === null) throw notUnderstood(new Error('a login answer without a token'));
-  return { token, expiresAt: readExpiry(places, token, now), account: readAccount(places) };
-}
-
-/** `expires_in` (seconds), `expiresAt`, or the `exp` of a token that is a JWT. */
-function readExpiry(places: readonly Fields[], token: string, now: Date): Date | null {
-  const seconds = valuesOf(['expiresin'], places)
-    .map(Number)
-    .find((value) => value > 0);
-  if (seconds !== undefined) return validDate(now.getTime() + seconds * 1_000);
-  const at = textAt(places, ['expiresat', 'expiration']);
-  if (at !== null) return validDate(Date.parse(at));
-  const payload = fieldsOf(jwtPayload(token)).get('exp');
-  return typeof payload === 'number' ? validDate(payload * 1_000) : null;
-}
-
-function validDate(epochMs: number): Date | null {
-  const date = new Date(epochMs);
-  return Number.isNaN(date.getTime()) ? null : date;
-}
-
-function jwtPayload(token: string): unknown {
-  try {
-    return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'));
-  } catch {
-    return null;
-  }
-}
-
-function readAccount(places: readonly Fields[]): ProviderAccount {
-  const all = [...places, ...places.map((fields) => inner(fields, 'account'))];
-  const id = (...names: string[]): string | null => firstId(valuesOf(names, all));
-  const number = id('accountnumber');
-  const digit = id('digitaccount');
-  return {
-    agency: id('agency', 'agencynumber'),
-    accountNumber: number === null ? null : number + (digit ?? ''),
-    document: id('document', 'cpfcnpj')?.replace(/[.\-/\s]/g, '') ?? null,
-    companyId: id('companyid'),
-    clientToken: id('clienttoken'),
-  };
-}
-
-/** @returns centavos; an account may be overdrawn. */
+/** Reads a balance. @returns centavos; an account may be overdrawn. */
 export function readBalance(json: unknown): number {
   const [value] = valuesOf(['balance', 'available'], placesOf(json));
-  const cents = typeof value === 'number' ? signedCents(value) : centsFromDecimal(String(value));
+  const cents = signedCents(value);
   if (cents === null) throw notUnderstood(new Error('a balance that cannot be read'));
   return cents;
 }
 
-function signedCents(reais: number): number | null {
+function signedCents(reais: unknown): number | null {
+  if (typeof reais === 'string') return centsFromDecimal(reais.trim());
+  if (typeof reais !== 'number') return null;
   const cents = centsFromNumber(Math.abs(reais));
   return cents !== null && reais < 0 ? -cents : cents;
 }
 
+/** Reads a statement. A payment that has come back is none that proves anything. */
 export function readStatement(json: unknown): ProviderStatement {
   const items = listOf(json).filter(isObject);
-  return { items, payments: items.flatMap(readExecutedPayment) };
+  const returned = new Set(items.filter(cameIn).map(endToEndOf));
+  const payments = items
+    .filter((item) => !returned.has(endToEndOf(item)))
+    .flatMap(readExecutedPayment);
+  return { items, payments };
 }
 
 function listOf(json: unknown): readonly unknown[] {
@@ -117,33 +78,41 @@ function listOf(json: unknown): readonly unknown[] {
 }
 
 /**
- * Only what stands there as a payment that went out and is through proves that it was executed: an
- * item that says it came in, failed or is pending proves nothing.
+ * Only what stands there as a payment that is through proves that it was executed: an item that has
+ * failed or is pending proves nothing.
  */
 function readExecutedPayment(item: ProviderStatementItem): StatementPayment[] {
   const fields = [fieldsOf(item)];
-  const endToEnd = firstId(valuesOf(['endtoend', 'endtoendid'], fields));
+  const endToEnd = endToEndOf(item);
   const [amount] = valuesOf(['amount', 'value', 'valor'], fields);
   const amountCents = typeof amount === 'number' ? readReais(Math.abs(amount)) : readReais(amount);
   if (endToEnd === null || amountCents === null) return [];
-  const [status] = valuesOf(['status'], fields);
-  const isThrough = status === undefined || readStatusWord(status) === 'COMPLETED';
-  return isThrough && !cameIn(fields) ? [{ endToEnd, amountCents }] : [];
+  const statuses = valuesOf(['status'], fields);
+  const isThrough = statuses.every((status) => readStatusWord(status) === 'COMPLETED');
+  return isThrough ? [{ endToEnd, amountCents }] : [];
 }
 
-const incoming = /CREDIT|RECEIV|REVERS|REFUND|DEVOL|(?:^|_)IN$/i;
-
-function cameIn(fields: readonly Fields[]): boolean {
-  const words = valuesOf(['direction', 'type', 'transactiontype', 'operation'], fields);
-  return words.some((word) => typeof word === 'string' && (word === 'C' || incoming.test(word)));
+function endToEndOf(item: ProviderStatementItem): string | null {
+  return firstId(valuesOf(endToEndNames, [fieldsOf(item)]));
 }
 
+const incoming = /CREDIT|CRÉDIT|RECEIV|RECEB|REVERS|REVERT|REFUND|DEVOL|ESTORN|(?:^|_)IN$|^C$/i;
+
+function cameIn(item: ProviderStatementItem): boolean {
+  const words = valuesOf(['direction', 'type', 'transactiontype', 'operation'], [fieldsOf(item)]);
+  return words.some((word) => typeof word === 'string' && incoming.test(word));
+}
+
+const endToEndNames = ['endtoend', 'endtoendid'];
+
+/** Reads the answer to a look-up of a key. */
 export function readKeyOwner(json: unknown): KeyOwner {
-  const endToEnd = firstId(valuesOf(['endtoend', 'endtoendid'], placesOf(json)));
+  const endToEnd = firstId(valuesOf(endToEndNames, placesOf(json)));
   if (endToEnd === null) throw notUnderstood(new Error('a look-up without an end-to-end id'));
   return { endToEnd };
 }
 
+/** Writes a payment order. */
 export function paymentBody(order: PaymentOrder): unknown {
   const { endToEnd, clientRequestId, key, amountCents, description, payer } = order;
   return {
@@ -158,28 +127,40 @@ export function paymentBody(order: PaymentOrder): unknown {
 }
 
 /**
- * An id that the answer leaves out is taken as ours, because the answer came to our request; one
- * that it carries must be ours, which the caller checks. A status that is not known moves nothing.
+ * Reads a receipt. An id that the answer leaves out is taken as ours, because the answer came to
+ * our request; of those that it carries one that is not ours is handed on, and the caller refuses
+ * it. A status that is not known moves nothing.
  */
 export function readReceipt(json: unknown, order: PaymentOrder): PaymentReceipt {
-  if (!isObject(json)) throw notUnderstood(new Error('a receipt that is no object'));
   const places = placesOf(json);
-  const id = (...names: string[]): string | null => firstId(valuesOf(names, places));
-  const endToEnd = id('endtoend', 'endtoendid');
-  const clientRequestId = id('clientrequestid', 'clientcode', 'correlationid');
-  const providerTxid = id('id', 'transactionid', 'paymentid');
-  if (endToEnd === null && clientRequestId === null && providerTxid === null) {
+  const endToEnd = idsAt(places, endToEndNames);
+  const clientRequestId = idsAt(places, ['clientrequestid', 'clientcode', 'correlationid']);
+  const providerTxid = firstId(valuesOf(['id', 'transactionid', 'paymentid'], places));
+  if (endToEnd.length + clientRequestId.length === 0 && providerTxid === null) {
     throw notUnderstood(new Error('a receipt that names no payment'));
   }
   const [status] = valuesOf(['status'], places);
   return {
-    endToEnd: endToEnd ?? order.endToEnd,
-    clientRequestId: clientRequestId ?? order.clientRequestId,
+    endToEnd: foreignOr(order.endToEnd, endToEnd),
+    clientRequestId: foreignOr(order.clientRequestId, clientRequestId),
     providerTxid,
     status: readStatusWord(status) ?? 'PROCESSING',
   };
 }
 
+/** All ids under these names: an id of another type could be anybody's. */
+function idsAt(places: readonly Fields[], names: readonly string[]): string[] {
+  const given = valuesOf(names, places).filter((value) => value !== '');
+  const ids = given.map(readId).filter((id) => id !== null);
+  if (ids.length < given.length) throw notUnderstood(new Error('a receipt with an unreadable id'));
+  return ids;
+}
+
+function foreignOr(ours: string, ids: readonly string[]): string {
+  return ids.find((id) => id !== ours) ?? ours;
+}
+
+/** Writes an order of a dynamic charge. */
 export function dynamicChargeBody(order: ChargeOrder): unknown {
   const payerKind = order.payerDocument === null ? null : taxIdKind(order.payerDocument);
   return {
@@ -201,6 +182,7 @@ export function dynamicChargeBody(order: ChargeOrder): unknown {
   };
 }
 
+/** Writes an order of a static charge. */
 export function staticChargeBody(order: ChargeOrder): unknown {
   return {
     key: order.key,
@@ -214,12 +196,23 @@ export function staticChargeBody(order: ChargeOrder): unknown {
   };
 }
 
-/** `qrcode` is an image from some providers and the text from others: a code begins `000201`. */
-export function readChargeCode(json: unknown): ChargeCode {
+/**
+ * Reads a charge. `qrcode` is an image from some providers and the text from others: a code begins
+ * with `000201`. A static code has no room for our id, so the provider may have made another.
+ */
+export function readChargeCode(
+  json: unknown,
+  order: ChargeOrder,
+  kind: 'dynamic' | 'static',
+): ChargeCode {
   const places = placesOf(json);
+  const named = valuesOf(['transactionidentification'], places);
+  if (kind === 'dynamic' && named.some((id) => id !== order.transactionIdentification)) {
+    throw notUnderstood(new Error('a charge that is not ours'));
+  }
   const image = textAt(places, ['qrcode', 'qrcodeimage', 'image']);
-  const named = textAt(places, ['copypaste', 'pixcopiaecola', 'emv', 'emvqrcps', 'payload']);
-  const copyPaste = named ?? (image?.startsWith('000201') ? image : null);
+  const text = textAt(places, ['copypaste', 'pixcopiaecola', 'emv', 'emvqrcps', 'payload']);
+  const copyPaste = text ?? (image?.startsWith('000201') ? image : null);
   if (image === null && copyPaste === null) {
     throw notUnderstood(new Error('a charge without a code'));
   }
@@ -227,14 +220,17 @@ export function readChargeCode(json: unknown): ChargeCode {
   return { qrCode: image ?? copyPaste, copyPaste, providerTxid };
 }
 
+/** Writes what the keys of an account are asked for with. */
 export function keyListBody(ispb: string, account: AccountRef): unknown {
   return { ispb, ...accountBody(account) };
 }
 
+/** Writes a key to register; the directory draws a random one itself. */
 export function newKeyBody({ keyType, key, account }: NewPixKey): unknown {
   return { keyType, ...(key !== null && { key }), ...accountBody(account) };
 }
 
+/** Writes a key to delete. */
 export function ownKeyBody(ispb: string, { key, account }: OwnPixKey): unknown {
   return { key, ispb, ...accountBody(account) };
 }

@@ -3,68 +3,102 @@
  * is `unknown`; there is no default that calls a payment failed.
  */
 import { ProviderError } from '../outcome.ts';
-import { fieldsOf, inner, readReason, valuesOf } from '../wire-reading.ts';
+import { fieldsOf, inner, readReason, valuesOf, type Fields } from '../wire-reading.ts';
 import type { HttpAnswer } from './client.ts';
+import { notUnderstood, timedOut } from './failure.ts';
 
 /** What is asked for, as far as it changes what a refusal means. */
 export type Asked = 'login' | 'key' | 'payment' | 'other';
 
 /**
- * @returns the JSON of a successful answer.
+ * @returns the JSON of a successful answer; an empty object where it has no content (204).
  * @throws ProviderError for every other one.
  */
 export function jsonOf(answer: HttpAnswer, asked: Asked): unknown {
   const { status } = answer;
   if (status === 204) return {};
   if (status >= 200 && status < 300) {
-    if (answer.json === undefined) throw notUnderstood();
+    if (answer.json === undefined) throw notUnderstood(new Error('an answer that is no JSON'));
     return answer.json;
   }
-  if (status === 401 && asked !== 'login') throw tokenRefused();
-  if (status >= 500) throw unavailable(answer);
-  if (status >= 400 && !saysNothing(status, asked)) throw refused(answer, asked);
+  const reason = reasonOf(answer.json);
+  if (status === 401 && asked !== 'login') throw tokenRefused(reason);
+  if (status >= 500) throw unavailable(answer, reason);
+  // The server has closed a connection that stood idle, with our request on its way to it.
+  if (status === 408) throw timedOut('unknown', new Error('status 408'));
+  if (isRefusal(answer, asked)) throw refused(answer, reason, asked);
+  if (status >= 400 && status < 500) throw doubtful(reason);
   // Redirects are not followed: what answers so is not the provider that we know.
-  throw notUnderstood();
+  throw notUnderstood(new Error(`status ${status}`));
 }
 
 /**
- * 408 and 425 speak of the connection, and 409 of another request with the same ids, which may have
- * been carried out: none of them proves that a payment was not.
+ * The statuses that say that the request was looked at and not carried out (RFC 9110, section 15.5;
+ * RFC 6585; RFC 4918 for 422 and 423). Others of the 4xx range are made up by whatever stands in
+ * between, or speak of another request.
  */
-function saysNothing(status: number, asked: Asked): boolean {
-  return status === 408 || status === 425 || (status === 409 && asked === 'payment');
+const refusals: ReadonlySet<number> = new Set([
+  400, 401, 402, 403, 404, 405, 406, 410, 411, 413, 414, 415, 416, 417, 421, 422, 423, 426, 428,
+  429, 431, 451,
+]);
+
+/** ISO 20022's codes for duplicates, and those of providers of this family. */
+const duplicateCode = /^(?:AM05|DU0[1-5]|DUPL|PBE300)$/;
+
+const duplicateWords =
+  /duplica|idempot|(?:already|j[áa])[\s_-]*(?:been[\s_-]*)?(?:exist|process|us|utiliz|paid|pag|sent|envi|execut|complet|efetu|realiz|regist)/i;
+
+/**
+ * That a payment is there already is no proof that ours was not made: its ids are ours alone, so it
+ * is this very payment, which something on the way has asked for twice.
+ */
+function saysAlreadyThere(json: unknown): boolean {
+  const spoken = valuesOf([...codeNames, ...sentenceNames], errorPlaces(json));
+  return spoken.some(
+    (word) => typeof word === 'string' && (duplicateCode.test(word) || duplicateWords.test(word)),
+  );
 }
 
-/** An answer that is no answer of the provider's. */
-export function notUnderstood(cause?: unknown): ProviderError {
+function isRefusal({ status, json }: HttpAnswer, asked: Asked): boolean {
+  if (asked !== 'payment') return refusals.has(status) || status === 409;
+  return refusals.has(status) && !saysAlreadyThere(json);
+}
+
+function tokenRefused(reason: string | null): ProviderError {
   return new ProviderError({
-    outcome: 'unknown',
-    code: 'PROVIDER_INVALID_RESPONSE',
-    statusClass: 'invalid',
-    cause,
+    outcome: 'not_sent',
+    code: 'TOKEN_REFUSED',
+    statusClass: '401',
+    ...withReason(reason),
   });
 }
 
-function tokenRefused(): ProviderError {
-  return new ProviderError({ outcome: 'not_sent', code: 'TOKEN_REFUSED', statusClass: '401' });
-}
-
-function unavailable({ retryAfterMs }: HttpAnswer): ProviderError {
+function unavailable({ retryAfterMs }: HttpAnswer, reason: string | null): ProviderError {
   return new ProviderError({
     outcome: 'unknown',
     code: 'PROVIDER_UNAVAILABLE',
     statusClass: '5xx',
     retryable: true,
     ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...withReason(reason),
+  });
+}
+
+/** The provider lives and says no, but not that nothing was done. */
+function doubtful(reason: string | null): ProviderError {
+  return new ProviderError({
+    outcome: 'unknown',
+    code: 'PROVIDER_REJECTED',
+    statusClass: '4xx',
+    ...withReason(reason),
   });
 }
 
 const noFunds = /^(?:NOT_ENOUGH_BALANCE|INSUFFICIENT_(?:FUNDS|BALANCE))$/i;
 
-function refused(answer: HttpAnswer, asked: Asked): ProviderError {
+function refused(answer: HttpAnswer, reason: string | null, asked: Asked): ProviderError {
   const { status, retryAfterMs } = answer;
-  const reason = reasonOf(answer.json);
-  const refusal = { outcome: 'rejected', ...(reason !== null && { reason }) } as const;
+  const refusal = { outcome: 'rejected', ...withReason(reason) } as const;
   if (status === 429) {
     return new ProviderError({
       ...refusal,
@@ -86,10 +120,23 @@ function refused(answer: HttpAnswer, asked: Asked): ProviderError {
   });
 }
 
+function withReason(reason: string | null): { readonly reason?: string } {
+  return reason === null ? {} : { reason };
+}
+
 /** The provider's own code of a refusal, wherever providers of this family put it. */
 function reasonOf(json: unknown): string | null {
-  const fields = fieldsOf(json);
-  const places = [fields, inner(fields, 'error')];
-  const codes = valuesOf(['code', 'reason', 'errorcode', 'title'], places);
+  const codes = valuesOf([...codeNames, 'title'], errorPlaces(json));
   return codes.map(readReason).find((code) => code !== null) ?? null;
+}
+
+const codeNames = ['code', 'reason', 'errorcode', 'error'];
+
+const sentenceNames = ['title', 'detail', 'message', 'description'];
+
+function errorPlaces(json: unknown): readonly Fields[] {
+  const fields = fieldsOf(json);
+  const list = fields.get('errors');
+  const listed: readonly unknown[] = Array.isArray(list) ? list.slice(0, 10) : [];
+  return [fields, inner(fields, 'error'), ...listed.map(fieldsOf)];
 }

@@ -49,6 +49,8 @@ export interface PixApp extends TestApp {
   throughTime<T>(work: Promise<T>): Promise<T>;
   /** Resolves when somebody waits for exactly so long. */
   waiting(delayMs: number): Promise<void>;
+  /** Resolves when nobody waits for exactly so long any more. */
+  released(delayMs: number): Promise<void>;
 }
 
 /** Longer than any wait of the provider layer, shorter than any other. */
@@ -64,7 +66,7 @@ export async function startPixApp(options: TestAppOptions = {}): Promise<PixApp>
       app.call(path, { token, key: randomUUID(), body, ...request });
   const stored = async (id: string): Promise<StoredPix> => {
     const [row] = await app.rows<StoredPix>('select * from pix_transactions where id = $1', [id]);
-    assert(row, 'there is no such transaction');
+    assert.ok(row, 'there is no such transaction');
     return row;
   };
   return {
@@ -83,8 +85,8 @@ export async function startPixApp(options: TestAppOptions = {}): Promise<PixApp>
     resultsFor: (id, count) => resultsFor(app, id, count),
     anomalies: async () => (await app.context.metrics.pixAnomalies.get()).values[0]?.value ?? 0,
     throughTime: (work) => throughTime(app.clock, waits, work),
-    waiting: (delayMs) =>
-      eventually(() => [...waits].some((wait) => wait.delayMs === delayMs)),
+    waiting: (delayMs) => eventually(() => [...waits].some((wait) => wait.delayMs === delayMs)),
+    released: (delayMs) => eventually(() => [...waits].every((wait) => wait.delayMs !== delayMs)),
   };
 }
 
@@ -107,7 +109,7 @@ async function timelineOf(app: TestApp, id: string): Promise<string[]> {
     [id],
   );
   return rows.map(({ phase, attempt, provider_status: providerStatus, note, event_id: event }) =>
-    [phase, attempt, providerStatus, note, event && 'event'].filter((part) => part).join(' '),
+    [phase, attempt, providerStatus, note, event && 'event'].filter(Boolean).join(' '),
   );
 }
 
@@ -115,9 +117,7 @@ async function executed(app: TestApp, { token }: TestUser): Promise<string[]> {
   const { status, body } = await app.call('/accounts/statement', { token });
   assert.equal(status, 200);
   const items: { type: string; endToEnd: string }[] = body.items.remote;
-  return items
-    .filter(({ type }) => type === 'PIX_PAYMENT_OUT')
-    .map(({ endToEnd }) => endToEnd);
+  return items.filter(({ type }) => type === 'PIX_PAYMENT_OUT').map(({ endToEnd }) => endToEnd);
 }
 
 interface WebhookRow {
@@ -189,7 +189,7 @@ const patienceMs = 20_000;
 export async function eventually(condition: () => boolean | Promise<boolean>): Promise<void> {
   const lastLook = performance.now() + patienceMs;
   while (!(await condition())) {
-    assert(performance.now() < lastLook, `it did not come about: ${String(condition)}`);
+    assert.ok(performance.now() < lastLook, `it did not come about: ${String(condition)}`);
     await new Promise((resolve) => setImmediate(resolve));
   }
 }

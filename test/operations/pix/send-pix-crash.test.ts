@@ -42,14 +42,14 @@ async function givenRemains(user: TestUser, remains: Remains): Promise<string> {
 /** The end-to-end id of a look-up that was answered before the process died. */
 async function givenLookUp({ id, email }: TestUser): Promise<string> {
   const login = app.bank.login({ email, password });
-  assert(login.outcome === 'done');
+  assert.ok(login.outcome === 'done');
   const [account] = await app.rows<{ document: string }>(
     'select document from accounts where user_id = $1',
     [id],
   );
   const lookUp = { payerId: String(account?.document), key: body.pix_key };
   const answer = await app.bank.lookUpKey(login.value.token, lookUp);
-  assert(answer.outcome === 'done');
+  assert.ok(answer.outcome === 'done');
   return answer.value.endToEnd;
 }
 
@@ -106,7 +106,10 @@ const untouchables: [string, Remains][] = [
     { phase: 'RESOLVED', endToEnd: ownEndToEnd(1), claimedForMs: 9_999 },
   ],
   ['PAYING', { phase: 'PAYING', endToEnd: ownEndToEnd(2), claimedForMs: null }],
-  ['PAYING, its claim lapsed', { phase: 'PAYING', endToEnd: ownEndToEnd(3), claimedForMs: -60_000 }],
+  [
+    'PAYING, its claim lapsed',
+    { phase: 'PAYING', endToEnd: ownEndToEnd(3), claimedForMs: -60_000 },
+  ],
   ['UNKNOWN', { phase: 'UNKNOWN', endToEnd: ownEndToEnd(4), claimedForMs: null }],
 ];
 
@@ -152,12 +155,13 @@ test('two repeats at once of a dead RESERVED pay it once', async (t) => {
   assert.equal((await app.executed(user)).length, 2);
 });
 
-test('a resumed send whose look-up fails is FAILED: 502, not_sent', async () => {
+test('a resumed send whose look-up fails is FAILED: 502, not_sent', async (t) => {
   const user = await givenCustomer(app);
   const id = await givenRemains(user, { phase: 'RESERVED', claimedForMs: 0 });
-  app.bank.expireTokensOf(user.email);
+  const refusal = { kind: 'not_found', reason: 'NotFound' } as const;
+  t.mock.method(app.bank, 'lookUpKey', async () => ({ outcome: 'refused', refusal }) as const);
   const again = await app.send(user, body, { key: 'dead' });
-  assert.equal(again.status, 401);
+  assert.deepEqual([again.status, again.body.code], [502, 'PIX_KEY_NOT_FOUND']);
   assert.equal(again.headers.get('pix-outcome'), 'not_sent');
   assert.equal((await app.stored(id)).status, 'FAILED');
 });
@@ -213,7 +217,7 @@ test('an accepted payment that cannot be stored still answers 200 PROCESSING', a
   assert.equal(sent.body.status, 'PROCESSING');
   assert.equal(sent.headers.get('pix-outcome'), 'accepted');
   assert.equal((await app.stored(sent.body.transaction_id)).phase, 'PAYING');
-  assert(app.logLines.some((line) => line.includes('an outcome was not stored')));
+  assert.ok(app.logLines.some((line) => line.includes('an outcome was not stored')));
 
   const again = await repeat(user, t, 'unstored');
   assert.deepEqual([again.status, again.body], [200, sent.body]);

@@ -142,7 +142,7 @@ test('20 identical sends at once: one row, one payment, all answer the same tran
   assert.equal(ids.size, 1);
   const replayed = answers.filter(({ headers }) => headers.get('idempotency-replayed') === 'true');
   assert.equal(replayed.length, 19);
-  assert(answers.every((answer) => answer.body.status === 'PROCESSING'));
+  assert.ok(answers.every((answer) => answer.body.status === 'PROCESSING'));
   assert.equal(await app.countOf(user), 1);
   assert.equal(payments.mock.callCount(), 1);
   assert.equal((await app.executed(user)).length, 1);
@@ -158,7 +158,8 @@ test('20 different sends at once: 20 rows, 20 payments', async () => {
   assert.equal(new Set(answers.map((answer) => answer.body.transaction_id)).size, 20);
   assert.equal(await app.countOf(user), 20);
   const paid = await app.executed(user);
-  assert.deepEqual(paid.sort(), answers.map((answer) => answer.body.end_to_end).sort());
+  assert.equal(paid.length, 20);
+  assert.deepEqual(new Set(paid), new Set(answers.map((answer) => answer.body.end_to_end)));
   const balance = await app.call('/accounts/balance', { token: user.token });
   assert.equal(balance.body.balance, 9_800);
 });
@@ -168,7 +169,7 @@ test('of two bodies at once under one key, one is sent and the other refused', a
   const answers = await Promise.all(
     [10, 20].map((amount) => app.send(user, { ...body, amount }, { key: 'torn' })),
   );
-  assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 422]);
+  assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200, 422]));
   assert.equal(await app.countOf(user), 1);
   assert.equal((await app.executed(user)).length, 1);
 });

@@ -28,13 +28,21 @@ interface Fault {
 const faults: Fault[] = [
   { what: 'no pix_key', body: { amount: 10 }, errors: { pix_key: [required] } },
   { what: 'an empty pix_key', body: { ...valid, pix_key: '' }, errors: { pix_key: [empty] } },
-  { what: 'a pix_key of blanks', body: { ...valid, pix_key: ' \t ' }, errors: { pix_key: [empty] } },
+  {
+    what: 'a pix_key of blanks',
+    body: { ...valid, pix_key: ' \t ' },
+    errors: { pix_key: [empty] },
+  },
   {
     what: 'a pix_key over 255 characters',
     body: { ...valid, pix_key: 'x'.repeat(256) },
     errors: { pix_key: [longest(255)] },
   },
-  { what: 'a pix_key that is no text', body: { ...valid, pix_key: 1 }, errors: { pix_key: [text] } },
+  {
+    what: 'a pix_key that is no text',
+    body: { ...valid, pix_key: 1 },
+    errors: { pix_key: [text] },
+  },
   { what: 'a pix_key of null', body: { ...valid, pix_key: null }, errors: { pix_key: [text] } },
   {
     what: 'a pix_key with a NUL',

@@ -116,7 +116,7 @@ for (const { pixKey, seen, attempts } of unknowns) {
     assert.equal(payments.mock.callCount(), attempts);
     assert.equal(lookUps.mock.callCount(), 1);
     const orders = payments.mock.calls.map(({ arguments: [, order] }) => order);
-    assert(orders.every((order) => order.endToEnd === endToEnd));
+    assert.ok(orders.every((order) => order.endToEnd === endToEnd));
 
     await app.clock.advance(settleMs);
     const stored = await app.settled(id);
@@ -149,7 +149,10 @@ test('fail@ponte.test: accepted, then the webhook makes it FAILED with its reaso
   const stored = await app.settled(sent.body.transaction_id);
   assert.deepEqual([stored.status, stored.phase], ['FAILED', 'SETTLED']);
   assert.equal(stored.failure_code, 'BE17');
-  assert.deepEqual((await app.timeline(stored.id)).slice(3), ['ACCEPTED 2xx', 'SETTLED FAILED event']);
+  assert.deepEqual((await app.timeline(stored.id)).slice(3), [
+    'ACCEPTED 2xx',
+    'SETTLED FAILED event',
+  ]);
   const again = await app.send(user, body, { key: 'fails' });
   assert.deepEqual([again.status, again.body.status], [200, 'FAILED']);
 });

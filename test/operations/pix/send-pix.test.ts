@@ -35,7 +35,7 @@ test('the look-up carries the payer, the payment the key of the idempotency', as
     'select document, agency, account_number from accounts where user_id = $1',
     [user.id],
   );
-  assert(account);
+  assert.ok(account);
   const lookUps = t.mock.method(app.bank, 'lookUpKey');
   const payments = t.mock.method(app.bank, 'pay');
   const body = { pix_key: 'ana@example.com', amount: 10.5, description: 'Aluguel de março' };
@@ -80,11 +80,7 @@ const keys = [
   ['a national phone', '(11) 98765-4321', '+5511987654321'],
   ['an international phone', '+55 11 98765-4321', '+5511987654321'],
   ['an e-mail', ' Ana.Souza@Example.COM ', 'ana.souza@example.com'],
-  [
-    'a random key',
-    '123E4567-E12B-42D1-A456-426655440000',
-    '123e4567-e12b-42d1-a456-426655440000',
-  ],
+  ['a random key', '123E4567-E12B-42D1-A456-426655440000', '123e4567-e12b-42d1-a456-426655440000'],
   ['a form that is not known, as it is', 'Some-New-Kind:42', 'Some-New-Kind:42'],
   ['the longest key', 'x'.repeat(255), 'x'.repeat(255)],
 ] as const;
@@ -175,6 +171,6 @@ test('neither the timeline nor the log carries the key, the e-mail, the document
   ]);
   const personal = [account?.document, user.email, '52998224725', '529.982', '98.76', 'Presente'];
   for (const text of [...personal, 'timeout@ponte.test', 'Maria', user.token]) {
-    assert(text && !told.includes(text), `it tells ${text}`);
+    assert.ok(text && !told.includes(text), `it tells ${text}`);
   }
 });

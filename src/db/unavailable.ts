@@ -1,18 +1,29 @@
 /** Tells a database that cannot be reached from a statement that is wrong. */
 import { ConnectionException } from '@mikro-orm/core';
 
-const NETWORK_CODES = new Set(['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT', 'EPIPE', 'ENOTFOUND']);
+const NETWORK_CODES = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ETIMEDOUT',
+  'EPIPE',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+]);
 
 /**
- * SQLSTATE classes 08 (connection exception) and 53 (insufficient resources), and the codes of a
- * server that stops, crashed or starts (PostgreSQL, appendix A).
+ * SQLSTATE classes 08 (connection exception), 28 (the server does not let us in) and 53
+ * (insufficient resources), the codes of a server that stops, crashed, starts or ended an idle
+ * session, and that of a replica that is not promoted yet (PostgreSQL, appendix A).
  */
-const UNAVAILABLE_SQLSTATE = /^(?:08[0-9A-Z]{3}|53[0-9A-Z]{3}|57P0[123])$/;
+const UNAVAILABLE_SQLSTATE = /^(?:(?:08|28|53)[0-9A-Z]{3}|57P0[1235]|25006)$/;
 
 /** What `pg` and its pool say without a code. */
 const UNAVAILABLE_MESSAGES = [
   'Connection terminated',
   'timeout exceeded when trying to connect',
+  'Query read timeout',
   'Client has encountered a connection error',
   'Client was closed and is not queryable',
 ];
@@ -24,4 +35,9 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   if (NETWORK_CODES.has(code) || UNAVAILABLE_SQLSTATE.test(code)) return true;
   return UNAVAILABLE_MESSAGES.some((message) => error.message.startsWith(message));
+}
+
+/** Whether an error says that a row would break a constraint: SQLSTATE class 23. */
+export function isConstraintViolation(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && /^23[0-9A-Z]{3}$/.test(String(error.code));
 }

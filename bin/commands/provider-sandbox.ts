@@ -1,0 +1,83 @@
+/** `ponte provider-sandbox`: the simulated bank behind the provider's HTTP paths, until a signal. */
+import { systemClock } from '../../src/clock.ts';
+import { entries } from '../../src/config-schema.ts';
+import { scenarioHints } from '../../src/provider/sandbox/hints.ts';
+import { openSandbox, type OpenSandboxOptions } from '../../src/provider/sandbox/open.ts';
+import { runUntilSignal, type Running } from '../lifecycle.ts';
+
+/** The options as they were typed. */
+export interface TypedOptions {
+  readonly host: string;
+  readonly port: string;
+  readonly seed: string;
+  readonly settleMs: string;
+  readonly faults?: string;
+  readonly webhookUrl?: string;
+  readonly webhookSecret?: string;
+  readonly data?: string;
+}
+
+/** Runs the sandbox until it is told to stop; ends the process, with 2 when an option is wrong. */
+export async function providerSandbox(typed: TypedOptions): Promise<void> {
+  const faults = faultsOf(typed);
+  if (faults.length > 0) {
+    process.stderr.write(['ponte provider-sandbox cannot start:', ...faults, ''].join('\n'));
+    process.exit(2);
+  }
+  await runUntilSignal({ logLevel: 'info' }, async (): Promise<Running> => {
+    const sandbox = await openSandbox(optionsOf(typed));
+    return { banner: bannerOf(sandbox.url, typed), stop: () => sandbox.close() };
+  });
+}
+
+/** Each option that is wrong, as a line; the language of faults is read by the sandbox itself. */
+function faultsOf({ port, settleMs, webhookUrl, webhookSecret }: TypedOptions): string[] {
+  const isSecret = webhookSecret === undefined || /^[\x21-\x7e]+$/.test(webhookSecret);
+  const isUrl = webhookUrl === undefined || /^https?:$/.test(URL.parse(webhookUrl)?.protocol ?? '');
+  return [
+    ...(isInteger(port, 65_535) ? [] : ['  --port must be an integer from 0 to 65535']),
+    ...(isInteger(settleMs, 3_600_000) ? [] : ['  --settle-ms must be from 0 to 3600000']),
+    ...(isUrl ? [] : ['  --webhook-url must be an http:// or https:// address']),
+    ...(isSecret ? [] : ['  --webhook-secret must be visible ASCII']),
+    ...(webhookSecret === undefined || webhookUrl !== undefined
+      ? []
+      : ['  --webhook-secret needs a --webhook-url']),
+  ];
+}
+
+function isInteger(text: string, max: number): boolean {
+  return /^\d{1,7}$/.test(text) && Number(text) <= max;
+}
+
+function optionsOf(typed: TypedOptions): OpenSandboxOptions {
+  const { host, port, seed, settleMs, faults, webhookUrl, webhookSecret, data } = typed;
+  return {
+    clock: systemClock,
+    ispb: entries.PROVIDER_ISPB.default,
+    host,
+    port: Number(port),
+    seed,
+    settleMs: Number(settleMs),
+    ...(faults !== undefined && { faults }),
+    ...(webhookUrl !== undefined && { webhook: { url: webhookUrl, secret: webhookSecret } }),
+    ...(data !== undefined && { dataDir: data }),
+    onFault: (fault) => process.stderr.write(`ponte provider-sandbox: ${String(fault)}\n`),
+  };
+}
+
+function bannerOf(url: string, typed: TypedOptions): string[] {
+  const { faults, seed, webhookUrl, data, settleMs } = typed;
+  return [
+    'The simulated provider runs',
+    `  provider   PROVIDER_STUB=false PROVIDER_BASE_URL=${url}`,
+    `  control    ${url}/sandbox`,
+    `  webhooks   ${webhookUrl ?? 'to nobody: give --webhook-url'}`,
+    `  settles    ${settleMs === '0' ? 'when told to' : `after ${settleMs} ms`}`,
+    `  faults     ${faults === undefined ? 'none' : `${faults} (seed ${seed})`}`,
+    `  state      ${data ?? 'in memory'}`,
+    `  login      any e-mail, any password`,
+    `  stop       Ctrl-C`,
+    'Values that make it misbehave',
+    ...scenarioHints().map((line) => `  ${line}`),
+  ];
+}

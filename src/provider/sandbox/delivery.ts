@@ -1,0 +1,106 @@
+/** How an answer gets onto the wire, or does not. */
+import type { ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { type Clock, pause } from '../../clock.ts';
+import type { SandboxAnswer } from './messages.ts';
+
+/** What is to be written. */
+export type Delivery =
+  | { readonly how: 'whole'; readonly answer: SandboxAnswer }
+  /** The length of the half is announced, so that it looks whole. */
+  | { readonly how: 'truncated'; readonly answer: SandboxAnswer }
+  | { readonly how: 'reset-amid'; readonly answer: SandboxAnswer }
+  | { readonly how: 'drip'; readonly answer: SandboxAnswer; readonly everyMs: number }
+  | { readonly how: 'huge'; readonly bytes: number }
+  | { readonly how: 'reset' }
+  | { readonly how: 'nothing' };
+
+/** The status that a delivery shows; null when none is shown. */
+export function statusOf(delivery: Delivery): number | null {
+  if ('answer' in delivery) return delivery.answer.status;
+  return delivery.how === 'huge' ? 200 : null;
+}
+
+/** Carries a delivery out. @returns resolved when all of it is written, or the client has gone. */
+export async function deliver(
+  response: ServerResponse,
+  delivery: Delivery,
+  clock: Clock,
+): Promise<void> {
+  switch (delivery.how) {
+    case 'nothing':
+      return;
+    case 'reset':
+      response.socket?.resetAndDestroy();
+      return;
+    case 'huge':
+      return writeHuge(response, delivery.bytes);
+    case 'whole': {
+      const bytes = bytesOf(delivery.answer);
+      response.writeHead(delivery.answer.status, headersOf(delivery.answer, bytes)).end(bytes);
+      return;
+    }
+    case 'truncated': {
+      const bytes = halfOf(bytesOf(delivery.answer));
+      response.writeHead(delivery.answer.status, headersOf(delivery.answer, bytes)).end(bytes);
+      return;
+    }
+    case 'reset-amid': {
+      const bytes = bytesOf(delivery.answer);
+      response.writeHead(delivery.answer.status, headersOf(delivery.answer, bytes));
+      response.write(halfOf(bytes), () => response.socket?.resetAndDestroy());
+      return;
+    }
+    case 'drip':
+      return drip(response, delivery, clock);
+  }
+}
+
+function bytesOf({ body }: SandboxAnswer): Buffer {
+  return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body), 'utf8');
+}
+
+function halfOf(bytes: Buffer): Buffer {
+  return bytes.subarray(0, Math.ceil(bytes.length / 2));
+}
+
+function headersOf({ body, headers }: SandboxAnswer, bytes: Buffer): Record<string, string> {
+  const type = typeof body === 'string' ? 'text/html; charset=utf-8' : 'application/json';
+  return { 'content-type': type, 'content-length': String(bytes.length), ...headers };
+}
+
+async function drip(
+  response: ServerResponse,
+  { answer, everyMs }: Extract<Delivery, { how: 'drip' }>,
+  clock: Clock,
+): Promise<void> {
+  const gone = new AbortController();
+  response.once('close', () => gone.abort());
+  const bytes = bytesOf(answer);
+  response.writeHead(answer.status, headersOf(answer, bytes));
+  for (let at = 0; at < bytes.length && !gone.signal.aborted; at += 1) {
+    response.write(bytes.subarray(at, at + 1));
+    await pause(clock, everyMs, gone.signal);
+  }
+  response.end();
+}
+
+const chunkBytes = 64 * 1024;
+
+async function writeHuge(response: ServerResponse, bytes: number): Promise<void> {
+  response.writeHead(200, { 'content-type': 'application/json' });
+  try {
+    await pipeline(Readable.from(padding(bytes)), response);
+  } catch {
+    // The client has had enough and has gone, which is what it should do.
+  }
+}
+
+/** A JSON text of about so many bytes. */
+function* padding(bytes: number): Generator<Buffer> {
+  yield Buffer.from('{"padding":"');
+  const chunk = Buffer.alloc(chunkBytes, 'x');
+  for (let left = bytes; left > 0; left -= chunkBytes) yield chunk.subarray(0, left);
+  yield Buffer.from('"}');
+}

@@ -1,0 +1,150 @@
+/**
+ * The language in which the sandbox is told what to do wrong:
+ *
+ *     faults = rule, rule, …
+ *     rule   = path : effect + effect …            always
+ *            | path : effect + effect … @ chance   with a chance, over 0 and up to 1
+ *            | path : effect + effect … # times    for so many calls (the control path only)
+ *     effect = name | name = value
+ *
+ * A path is one of the provider's, below /internal/api/v1, or `*` for any of them. For example
+ * `payments:5xx-after@0.1, keys/dict:latency=200ms@0.5, *:401@0.01`.
+ */
+
+/** What an effect's value is: a span of time, a status of the 5xx range, a number of bytes. */
+type Unit = 'none' | 'time' | 'status' | 'bytes';
+
+interface Kind {
+  /** `before`: nothing is executed; `after`: it is, and the answer goes wrong. */
+  readonly when: 'delay' | 'before' | 'after';
+  readonly unit: Unit;
+  /** The value when none is written: milliseconds, a status, bytes. */
+  readonly usual: number;
+  readonly happens: string;
+}
+
+/** Every effect. The first one of a call that is no delay counts. */
+export const effectKinds = {
+  latency: { when: 'delay', unit: 'time', usual: 100, happens: 'the answer comes later' },
+  '401': { when: 'before', unit: 'none', usual: 0, happens: 'the token is refused' },
+  '429': { when: 'before', unit: 'time', usual: 30_000, happens: 'too many calls (Retry-After)' },
+  redirect: { when: 'before', unit: 'none', usual: 0, happens: 'a redirect to elsewhere' },
+  '5xx-before': { when: 'before', unit: 'status', usual: 503, happens: 'an error, not executed' },
+  '5xx-after': { when: 'after', unit: 'status', usual: 500, happens: 'an error, executed' },
+  'reset-before': { when: 'before', unit: 'none', usual: 0, happens: 'a reset, not executed' },
+  'reset-after': { when: 'after', unit: 'none', usual: 0, happens: 'a reset, executed' },
+  'reset-amid': { when: 'after', unit: 'none', usual: 0, happens: 'half an answer, then a reset' },
+  'hang-before': { when: 'before', unit: 'none', usual: 0, happens: 'no answer, not executed' },
+  hang: { when: 'after', unit: 'none', usual: 0, happens: 'no answer, executed' },
+  html: { when: 'after', unit: 'none', usual: 0, happens: 'HTML with status 200' },
+  truncated: { when: 'after', unit: 'none', usual: 0, happens: 'half of the JSON, status 200' },
+  'foreign-ids': { when: 'after', unit: 'none', usual: 0, happens: "somebody else's ids" },
+  drip: { when: 'after', unit: 'time', usual: 50, happens: 'a byte of the answer at a time' },
+  huge: { when: 'after', unit: 'bytes', usual: 50_000_000, happens: 'a body of many megabytes' },
+} as const satisfies Record<string, Kind>;
+
+export type EffectName = keyof typeof effectKinds;
+
+/** One thing that goes wrong; `value` is milliseconds, a status or bytes, as its kind says. */
+export interface Effect {
+  readonly name: EffectName;
+  readonly value: number;
+  /** The longest latency, when a range was given. */
+  readonly upTo?: number;
+}
+
+/** Which calls go wrong, and how. */
+export interface FaultRule {
+  /** A path below /internal/api/v1, or `*`. */
+  readonly path: string;
+  readonly effects: readonly Effect[];
+  /** Over 0 and up to 1. */
+  readonly chance: number;
+  /** For so many calls; null: for all. */
+  readonly times: number | null;
+}
+
+/** A text that is none of the language; its message names the part and says what is expected. */
+export class FaultSyntaxError extends Error {
+  override readonly name = 'FaultSyntaxError';
+}
+
+/**
+ * Reads rules.
+ *
+ * @param paths the paths that there are.
+ * @throws FaultSyntaxError.
+ */
+export function parseFaults(text: string, paths: ReadonlySet<string>): FaultRule[] {
+  return text
+    .split(',')
+    .map((rule) => rule.trim())
+    .filter((rule) => rule !== '')
+    .map((rule) => parseRule(rule, paths));
+}
+
+const ruleForm = /^([^:\s]+)\s*:\s*([^@#]+?)\s*(?:([@#])\s*([\d.]+))?$/;
+
+function parseRule(text: string, paths: ReadonlySet<string>): FaultRule {
+  const [, path = '', effects = '', sign, number] = ruleForm.exec(text) ?? [];
+  if (path === '') throw new FaultSyntaxError(`${quoted(text)} is not path:effect`);
+  if (path !== '*' && !paths.has(path)) {
+    throw new FaultSyntaxError(`${quoted(path)} is none of ${['*', ...paths].join(', ')}`);
+  }
+  const chance = sign === '@' ? Number(number) : 1;
+  if (!(chance > 0 && chance <= 1)) {
+    throw new FaultSyntaxError(`the chance of ${quoted(text)} is not over 0 and up to 1`);
+  }
+  const times = sign === '#' ? Number(number) : null;
+  if (times !== null && !(Number.isInteger(times) && times > 0)) {
+    throw new FaultSyntaxError(`the number of calls of ${quoted(text)} is not 1 or more`);
+  }
+  return { path, effects: effects.split('+').map(parseEffect), chance, times };
+}
+
+function parseEffect(text: string): Effect {
+  const [name = '', value, ...rest] = text.trim().split('=');
+  if (!Object.hasOwn(effectKinds, name) || rest.length > 0) {
+    const names = Object.keys(effectKinds).join(', ');
+    throw new FaultSyntaxError(`${quoted(text.trim())} is none of ${names}`);
+  }
+  const known = name as EffectName;
+  const { unit, usual } = effectKinds[known];
+  if (value === undefined) return { name: known, value: usual };
+  const [from = '', to, ...more] = value.split('..');
+  const amounts = [from, ...(to === undefined ? [] : [to])].map(readers[unit]);
+  const [first, last] = amounts;
+  const isReadable = amounts.every((amount) => amount !== null) && more.length === 0;
+  const isRange = to !== undefined;
+  if (!isReadable || typeof first !== 'number' || (isRange && known !== 'latency')) {
+    throw new FaultSyntaxError(`${quoted(text.trim())} takes ${expected[unit]}`);
+  }
+  return { name: known, value: first, ...(typeof last === 'number' && { upTo: last }) };
+}
+
+const expected: Readonly<Record<Unit, string>> = {
+  none: 'no value',
+  time: 'a time such as 200ms or 2s (a latency also a range: 50ms..2s)',
+  status: 'a status from 500 to 599',
+  bytes: 'a size such as 2MB or 500KB',
+};
+
+const readers: Readonly<Record<Unit, (text: string) => number | null>> = {
+  none: () => null,
+  time: (text) => scaled(text, /^(\d{1,7})(ms|s)$/, { ms: 1, s: 1_000 }),
+  status: (text) => (/^5\d\d$/.test(text) ? Number(text) : null),
+  bytes: (text) => scaled(text, /^(\d{1,6})(KB|MB)$/, { KB: 1_000, MB: 1_000_000 }),
+};
+
+function scaled(
+  text: string,
+  form: RegExp,
+  units: Readonly<Record<string, number>>,
+): number | null {
+  const [, digits, unit = ''] = form.exec(text) ?? [];
+  return digits === undefined ? null : Number(digits) * (units[unit] ?? 1);
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text.slice(0, 80));
+}

@@ -1,0 +1,26 @@
+/** What to enter to see the sandbox misbehave, for its banner and its help. */
+import { type Scenario, scenarios } from '../stub/scenarios.ts';
+import { effectKinds } from './fault-language.ts';
+import { routePaths } from './routes.ts';
+
+/** The magic values that the sandbox knows, a line each, under what they are entered as. */
+export function scenarioHints(): string[] {
+  const known = scenarios.filter(({ given }) => given !== 'onboarding phone');
+  const width = Math.max(...known.map(({ value }) => value.length));
+  const lineOf = ({ value, happens }: Scenario): string => `  ${value.padEnd(width)}  ${happens}`;
+  const groups = Map.groupBy(known, ({ given }) => given);
+  return [...groups].flatMap(([given, rows]) => [`${given}:`].concat(rows.map(lineOf)));
+}
+
+/** The language of faults: the paths and the effects that there are. */
+export function faultHints(): string[] {
+  const effects = Object.entries(effectKinds);
+  const width = Math.max(...effects.map(([name]) => name.length));
+  return [
+    'rules, separated by commas: path:effect, path:effect=value, path:effect+effect,',
+    'each with @chance (0.1: one call in ten) when it is not to hit every call',
+    `paths: *, ${[...routePaths].join(', ')}`,
+    'effects:',
+    ...effects.map(([name, { happens }]) => `  ${name.padEnd(width)}  ${happens}`),
+  ];
+}

@@ -1,0 +1,164 @@
+/** The service in a process of its own, started by the very line that `npm start` runs. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { settings } from '../../src/config.ts';
+import type { TestDatabase } from '../support/db.ts';
+
+export const root = join(import.meta.dirname, '..', '..');
+
+/** Longer than a first start on a busy machine. */
+const readyWithinMs = 30_000;
+
+export type Environment = Readonly<Record<string, string>>;
+
+export interface Ended {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface ServiceRequest {
+  readonly token?: string | undefined;
+  readonly key?: string;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface ServiceAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: AnswerBody;
+}
+
+/** What the tests look at; which of it an answer holds is what they assert. */
+export interface AnswerBody {
+  readonly access_token: string;
+  readonly transaction_id: string;
+  readonly status: string;
+  readonly balance: number;
+  readonly user: { readonly email: string };
+  readonly items: {
+    readonly local: readonly { readonly amount: number }[];
+    readonly remote: readonly RemoteItem[];
+  };
+}
+
+interface RemoteItem {
+  readonly type: string;
+  readonly clientRequestId: string;
+  readonly amount: number;
+}
+
+/** Starts the service on a free port; the test that asked for it ends it at the latest. */
+export function startService(t: TestContext, environment: Environment): ServiceProcess {
+  const service = new ServiceProcess(environment);
+  t.after(() => service.kill());
+  return service;
+}
+
+/** The settings of a process that works on this database; the simulated bank settles at once. */
+export function settingsFor(database: TestDatabase): Environment {
+  return {
+    APP_ENV: 'local',
+    DATA_DIR: database.dataDir,
+    DATABASE_URL: database.databaseUrl ?? '',
+    STUB_SETTLE_MS: '100',
+    THROTTLE_LOGIN_PER_MINUTE: '0',
+    THROTTLE_ADDRESS_PER_MINUTE: '0',
+  };
+}
+
+export class ServiceProcess {
+  readonly ended: Promise<Ended>;
+  readonly #child;
+  readonly #ready = Promise.withResolvers<string>();
+  #stdout = '';
+  #stderr = '';
+  #url = '';
+
+  constructor(environment: Environment) {
+    const { PATH = '' } = process.env;
+    const env = { ...unset, PATH: `${join(root, 'node_modules', '.bin')}:${PATH}`, PORT: '0' };
+    this.#child = spawn('/bin/sh', ['-c', startLine()], {
+      cwd: root,
+      env: { ...env, ...environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.#child.stdout.on('data', (chunk: Buffer) => this.#read(chunk.toString('utf8')));
+    this.#child.stderr.on('data', (chunk: Buffer) => (this.#stderr += chunk.toString('utf8')));
+    this.ended = once(this.#child, 'close').then(([code, signal]) => {
+      const end = { code, signal, stdout: this.#stdout, stderr: this.#stderr } as Ended;
+      this.#ready.reject(new Error(`the service ended: ${JSON.stringify(end)}`));
+      return end;
+    });
+    this.#ready.promise.catch(() => undefined);
+  }
+
+  /** What it has printed on standard output so far. */
+  get stdout(): string {
+    return this.#stdout;
+  }
+
+  /** @returns its address, once it has said that it runs. */
+  async ready(): Promise<string> {
+    const late = setTimeout(() => {
+      this.#ready.reject(new Error(`not ready in ${readyWithinMs} ms: ${this.#stderr}`));
+    }, readyWithinMs);
+    this.#url = await this.#ready.promise.finally(() => clearTimeout(late));
+    return this.#url;
+  }
+
+  /** Calls an endpoint under /api/v1 over real HTTP. */
+  async call(path: string, request: ServiceRequest = {}): Promise<ServiceAnswer> {
+    const { token, key, body } = request;
+    const answer = await fetch(`${this.#url}/api/v1${path}`, {
+      method: body === undefined ? 'GET' : 'POST',
+      headers: {
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        ...(key !== undefined && { 'idempotency-key': key }),
+        ...request.headers,
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const { status, headers } = answer;
+    return { status, headers, body: (await answer.json()) as AnswerBody };
+  }
+
+  /** Logs the development user in, with what the start has printed. */
+  async logIn(): Promise<string> {
+    const [, email, password] = /^ {2}login +(\S+) \/ (\S+)$/m.exec(this.#stdout) ?? [];
+    const { status, body } = await this.call('/auth/login', { body: { email, password } });
+    assert.equal(status, 200, JSON.stringify(body));
+    return body.access_token;
+  }
+
+  signal(name: NodeJS.Signals): void {
+    this.#child.kill(name);
+  }
+
+  /** Ends it as a loss of the process does: nothing of it runs any more. */
+  async kill(): Promise<void> {
+    this.signal('SIGKILL');
+    await this.ended;
+  }
+
+  #read(text: string): void {
+    this.#stdout += text;
+    const [, url] = /^ {2}API +(\S+)\/api\/v1$[^]*^ {2}stop .*$/m.exec(this.#stdout) ?? [];
+    if (url !== undefined) this.#ready.resolve(url);
+  }
+}
+
+/** Empty values count as unset, and keep a `.env` file of the project out of the tests. */
+const unset: Environment = Object.fromEntries(settings.map(({ name }) => [name, '']));
+
+function startLine(): string {
+  const manifest: unknown = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  return (manifest as { scripts: { start: string } }).scripts.start;
+}

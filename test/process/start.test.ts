@@ -1,0 +1,194 @@
+/** How the service starts, refuses to start and stops, as whoever runs it sees it. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { after, before, describe, it } from 'node:test';
+import { createTestDatabase, serverUrl, withDatabase, type TestDatabase } from '../support/db.ts';
+import { settingsFor, startService, type Environment } from './service-process.ts';
+
+/** Far more than a warm start takes, far less than anybody would wait. */
+const warmStartSeconds = 5;
+
+/** How long something may take that takes a moment, on a machine that has other work. */
+const patienceMs = 20_000;
+
+let database: TestDatabase;
+let environment: Environment;
+
+before(async () => {
+  database = await createTestDatabase();
+  environment = settingsFor(database);
+});
+
+after(() => database.drop());
+
+describe('a start', () => {
+  it('tells what runs and where, and how to log in', async (t) => {
+    const service = startService(t, environment);
+    const url = await service.ready();
+    const tookSeconds = await processorSeconds(url);
+    const placeOfData = serverUrl
+      ? `PostgreSQL at ${new URL(serverUrl).host}`
+      : `embedded, in ${database.dataDir}`;
+    assert.deepEqual(service.stdout.split('\n').slice(0, 7), [
+      'Ponte runs (local)',
+      `  API        ${url}/api/v1`,
+      `  contract   ${url}/openapi.yaml`,
+      '  provider   simulated bank',
+      `  database   ${placeOfData}`,
+      '  login      dev@ponte.test / ponte-dev-password',
+      '  stop       Ctrl-C',
+    ]);
+    assert.ok(tookSeconds < warmStartSeconds, `a warm start took ${tookSeconds} s`);
+    const { status, body } = await service.call('/accounts/me', { token: await service.logIn() });
+    assert.equal(status, 200);
+    assert.equal(body.user.email, 'dev@ponte.test');
+  });
+
+  it("tells the provider's address when the provider is not simulated", async (t) => {
+    const provider = { PROVIDER_STUB: 'false', PROVIDER_BASE_URL: 'https://bank.example/api/' };
+    const service = startService(t, { ...environment, ...provider });
+    await service.ready();
+    assert.match(service.stdout, /^ {2}provider +https:\/\/bank\.example\/api$/m);
+  });
+});
+
+describe('a start that is refused', () => {
+  it('names every fault of the configuration at once, and exits 2', async (t) => {
+    const faults = { APP_ENV: 'production', PORT: 'http', PROVIDER_STUB: 'true', DATABASE_URL: '' };
+    const service = startService(t, { ...environment, ...faults });
+    const { code, stdout, stderr } = await service.ended;
+    assert.equal(code, 2);
+    assert.equal(stdout, '');
+    const [first, ...lines] = stderr.trimEnd().split('\n');
+    assert.equal(first, 'ponte cannot start, because its configuration is not valid:');
+    assert.deepEqual(
+      lines.map((line) => /^ {2}([A-Z_]+) (?:must|is required)/.exec(line)?.[1]),
+      [
+        ...['PORT', 'DATABASE_URL', 'PROVIDER_STUB', 'WEBHOOK_SECRET', 'JWT_PRIVATE_KEY'],
+        ...['JWT_PUBLIC_KEYS', 'ENCRYPTION_KEY', 'THROTTLE_LOGIN_PER_MINUTE'],
+        'THROTTLE_ADDRESS_PER_MINUTE',
+      ],
+    );
+  });
+
+  it('says in one sentence that the port is taken, and exits 1', async (t) => {
+    const other = createServer().listen(0, '127.0.0.1');
+    t.after(() => other.close());
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+    const service = startService(t, { ...environment, PORT: String(port) });
+    const { code, stderr } = await service.ended;
+    assert.equal(stderr, `ponte: another process listens on 127.0.0.1:${port} already\n`);
+    assert.equal(code, 1);
+  });
+
+  it(
+    'says in one sentence that another process has the data folder, and exits 1',
+    { skip: serverUrl !== undefined && 'only the embedded database serves one process at a time' },
+    async (t) => {
+      const first = startService(t, environment);
+      await first.ready();
+      const { code, stderr } = await startService(t, environment).ended;
+      const folder = database.dataDir;
+      assert.equal(
+        stderr,
+        `ponte: the embedded database in ${folder} is in use by another process\n`,
+      );
+      assert.equal(code, 1);
+      const { status } = await first.call('/accounts/me', { token: await first.logIn() });
+      assert.equal(status, 200);
+    },
+  );
+
+  it('says in one sentence that the database cannot be reached, and exits 1', async (t) => {
+    // Port 1 is nobody's: the connection is refused at once.
+    const unreachable = { DATABASE_URL: 'postgres://ponte:not-shown@127.0.0.1:1/ponte' };
+    const { code, stderr } = await startService(t, { ...environment, ...unreachable }).ended;
+    assert.equal(stderr, 'ponte: the database cannot be reached (ECONNREFUSED)\n');
+    assert.equal(code, 1);
+  });
+
+  it(
+    'says in one sentence that the database does not exist, and exits 1',
+    { skip: serverUrl === undefined && 'needs a PostgreSQL server' },
+    async (t) => {
+      const unknown = { DATABASE_URL: withDatabase(serverUrl ?? '', 'ponte_does_not_exist') };
+      const { code, stderr } = await startService(t, { ...environment, ...unknown }).ended;
+      assert.equal(stderr, 'ponte: the database that DATABASE_URL names does not exist (3D000)\n');
+      assert.equal(code, 1);
+    },
+  );
+});
+
+describe('a stop', () => {
+  it('answers a request that waits, and exits 0', async (t) => {
+    const service = startService(t, environment);
+    await service.ready();
+    const token = await service.logIn();
+    const { body: sent } = await service.call('/pix/send', {
+      token,
+      key: 'waited-for',
+      body: { pix_key: 'silent@ponte.test', amount: 1 },
+    });
+    const path = `/pix/${sent.transaction_id}`;
+    const held = service.call(path, { token, headers: { prefer: 'wait=30' } });
+    // Answered on a connection that was opened later: by then the first request has been read.
+    await service.call(path, { token });
+    const stoppedAt = performance.now();
+    service.signal('SIGTERM');
+    const { status, body, headers } = await held;
+    assert.equal(status, 200);
+    assert.equal(body.status, 'PROCESSING');
+    assert.equal(headers.get('connection'), 'close');
+    const { code, stderr } = await service.ended;
+    assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+    assert.ok(performance.now() - stoppedAt < patienceMs, 'it waited for the whole thirty seconds');
+  });
+
+  it('is at once at the second signal, and exits 1', async (t) => {
+    const service = startService(t, { ...environment, PROVIDER_TIMEOUT_MS: '60000' });
+    const url = await service.ready();
+    const token = await service.logIn();
+    const cut = assert.rejects(
+      service.call('/pix/send', {
+        token,
+        key: 'never-answered',
+        body: { pix_key: 'timeout@ponte.test', amount: 1 },
+      }),
+    );
+    await until(async () => {
+      const { body } = await service.call('/accounts/statement', { token });
+      return body.items.remote.some(({ clientRequestId: id }) => id === 'never-answered');
+    });
+    service.signal('SIGTERM');
+    await until(() => refusesConnections(url));
+    service.signal('SIGINT');
+    const { code, stderr } = await service.ended;
+    assert.deepEqual({ code, stderr }, { code: 1, stderr: '' });
+    await cut;
+  });
+});
+
+/** The time that the process has had on a processor: a busy machine does not make it longer. */
+async function processorSeconds(url: string): Promise<number> {
+  const metrics = await (await fetch(`${url}/metrics`)).text();
+  const [, seconds] = /^process_cpu_seconds_total (\S+)/m.exec(metrics) ?? [];
+  return Number(seconds);
+}
+
+/** Asks again until the answer is yes. */
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + patienceMs;
+  while (!(await holds())) {
+    assert.ok(performance.now() < deadline, 'it never came to be');
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+async function refusesConnections(url: string): Promise<boolean> {
+  return fetch(`${url}/health/live`).then(
+    () => false,
+    () => true,
+  );
+}

@@ -1,0 +1,27 @@
+import { describe } from 'node:test';
+import { createHttpClient } from '../../../src/provider/http/client.ts';
+import { createHttpProvider } from '../../../src/provider/http/index.ts';
+import { createSandbox } from '../../../src/provider/sandbox/server.ts';
+import { openBank } from '../stub/open-bank.ts';
+import { conformance } from './suite.ts';
+
+describe('the HTTP client over the sandbox', () => {
+  conformance(async ({ notify }) => {
+    const { bank, clock } = openBank({ notify });
+    const ledger = () => ({ payments: [], refused: [], received: [] });
+    const sandbox = createSandbox({ bank, ledger, clock, host: '127.0.0.1', port: 0 });
+    await sandbox.listen();
+    const client = createHttpClient({ baseUrl: sandbox.url, timeoutMs: 10_000 });
+    const provider = createHttpProvider({ client, clock, ispb: '11165756' });
+    return {
+      bank,
+      provider,
+      clock,
+      async close() {
+        await client.close();
+        await sandbox.close();
+        await bank.close();
+      },
+    };
+  });
+});

@@ -1,0 +1,322 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Provider } from '../../../src/provider/provider.ts';
+import { chargeOrder, payer } from '../stub/open-bank.ts';
+import { order, receipt, session } from '../scripted-provider.ts';
+import { providerAt } from './over-http.ts';
+import { answering } from './raw-server.ts';
+
+type Row = readonly [body: unknown, expected: unknown];
+
+function reads(
+  title: string,
+  call: (provider: Provider) => Promise<unknown>,
+  rows: readonly Row[],
+) {
+  describe(title, () => {
+    for (const [body, expected] of rows) {
+      it(JSON.stringify(body).slice(0, 100), async () => {
+        const { url } = await answering(200, JSON.stringify(body));
+        assert.deepEqual(await call(providerAt(url)), expected);
+      });
+    }
+  });
+}
+
+const credentials = { email: 'a@b.c', password: 'x' };
+
+function jwt(claims: object): string {
+  return `h.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.s`;
+}
+
+/** The clock stands at 2026-05-24T12:00:00Z. */
+const inAnHour = new Date('2026-05-24T13:00:00Z');
+const anHourFromNow = inAnHour.getTime() / 1_000;
+
+reads(
+  'the token of a login:',
+  async (provider) => {
+    const { token, expiresAt } = await provider.login(credentials);
+    return { token, expiresAt };
+  },
+  [
+    [{ access_token: 't' }, { token: 't', expiresAt: null }],
+    [{ accessToken: 't' }, { token: 't', expiresAt: null }],
+    [{ Token: 't' }, { token: 't', expiresAt: null }],
+    [{ data: { token: 't' } }, { token: 't', expiresAt: null }],
+    [{ result: { ACCESS_TOKEN: 't' } }, { token: 't', expiresAt: null }],
+    [
+      { token: 't', expires_in: 3_600 },
+      { token: 't', expiresAt: inAnHour },
+    ],
+    [
+      { token: 't', expiresIn: '3600' },
+      { token: 't', expiresAt: inAnHour },
+    ],
+    [
+      { token: 't', expires_in: 0 },
+      { token: 't', expiresAt: null },
+    ],
+    [
+      { token: 't', expires_in: true },
+      { token: 't', expiresAt: null },
+    ],
+    [
+      { token: 't', expires_in: 1e300 },
+      { token: 't', expiresAt: null },
+    ],
+    [
+      { token: 't', expiresAt: '2026-05-24T13:00:00Z' },
+      { token: 't', expiresAt: inAnHour },
+    ],
+    [
+      { token: 't', expires_at: '2026-05-24T10:00:00-03:00' },
+      { token: 't', expiresAt: inAnHour },
+    ],
+    // Without an offset it could be any of 24 hours.
+    [
+      { token: 't', expiresAt: '2026-05-24T13:00:00' },
+      { token: 't', expiresAt: null },
+    ],
+    [
+      { token: 't', expiresAt: '2026-05-24' },
+      { token: 't', expiresAt: null },
+    ],
+    [
+      { token: 't', expiresAt: 'tomorrow' },
+      { token: 't', expiresAt: null },
+    ],
+    // It has just been issued: the clocks do not agree.
+    [
+      { token: 't', expiresAt: '2026-05-24T11:59:00Z' },
+      { token: 't', expiresAt: null },
+    ],
+    [
+      { token: jwt({ exp: anHourFromNow }) },
+      { token: jwt({ exp: anHourFromNow }), expiresAt: inAnHour },
+    ],
+    [{ token: jwt({ exp: 'x' }) }, { token: jwt({ exp: 'x' }), expiresAt: null }],
+    [{ token: 'a.b.c' }, { token: 'a.b.c', expiresAt: null }],
+  ],
+);
+
+const noAccount = {
+  agency: null,
+  accountNumber: null,
+  document: null,
+  companyId: null,
+  clientToken: null,
+};
+
+reads('the account of a login:', async (provider) => (await provider.login(credentials)).account, [
+  [{ token: 't' }, noAccount],
+  [
+    { token: 't', agency: '0001' },
+    { ...noAccount, agency: '0001' },
+  ],
+  [
+    { token: 't', agencyNumber: 1 },
+    { ...noAccount, agency: '1' },
+  ],
+  [
+    { token: 't', accountNumber: '12345', digitAccount: '6' },
+    { ...noAccount, accountNumber: '123456' },
+  ],
+  [
+    { token: 't', account_number: 12345, digit_account: 0 },
+    { ...noAccount, accountNumber: '123450' },
+  ],
+  [
+    { token: 't', accountNumber: '123456' },
+    { ...noAccount, accountNumber: '123456' },
+  ],
+  [{ token: 't', digitAccount: '6' }, noAccount],
+  [
+    { token: 't', document: '111.444.777-35' },
+    { ...noAccount, document: '11144477735' },
+  ],
+  [
+    { token: 't', cpfCnpj: '12.ABC.345/01DE-35' },
+    { ...noAccount, document: '12ABC34501DE35' },
+  ],
+  [
+    { data: { token: 't', account: { agency: '0001', companyId: 7, clientToken: 'c' } } },
+    { ...noAccount, agency: '0001', companyId: '7', clientToken: 'c' },
+  ],
+  [{ token: 't', agency: { number: '1' }, document: ['1'] }, noAccount],
+  [{ token: 't', agency: null, account: 'none' }, noAccount],
+]);
+
+reads('a balance:', (provider) => provider.balance(session), [
+  [{ balance: 10.5 }, 1_050],
+  [{ Balance: '10.50' }, 1_050],
+  [{ available: 0 }, 0],
+  [{ balance: null, available: 1 }, 100],
+  [{ data: { balance: 99.99 } }, 9_999],
+  [{ data: { available: '7' } }, 700],
+  [{ balance: -0.01 }, -1],
+  [{ balance: '-3.5' }, -350],
+  [{ balance: 9_999_999_999_999.99 }, 999_999_999_999_999],
+]);
+
+const item = { endToEnd: 'E1', amount: 10.5, status: 'CONFIRMED' };
+const proof = { endToEnd: 'E1', amountCents: 1_050 };
+
+reads(
+  'a statement:',
+  (provider) => provider.statement(session, { start: '2026-05-01', end: '2026-05-24' }),
+  [
+    [[item], { items: [item], payments: [proof] }],
+    [{ items: [item] }, { items: [item], payments: [proof] }],
+    [{ data: [item] }, { items: [item], payments: [proof] }],
+    [{ list: [] }, { items: [], payments: [] }],
+    [{ data: { items: [item] } }, { items: [item], payments: [proof] }],
+    [{ data: { List: [item] } }, { items: [item], payments: [proof] }],
+    [[1, 'a', null, [], item], { items: [item], payments: [proof] }],
+  ],
+);
+
+reads(
+  'what an item of a statement proves:',
+  async (provider) =>
+    (await provider.statement(session, { start: '2026-05-01', end: '2026-05-24' })).payments,
+  [
+    [[{ endToEndId: 'E1', value: '10.50' }], [proof]],
+    [[{ end_to_end_id: 'E1', valor: 10.5, status: 'SETTLED' }], [proof]],
+    [[{ endToEnd: 'E1', amount: -10.5, type: 'DEBIT' }], [proof]],
+    [[{ ...item, status: 2 }], [proof]],
+    // It has not been executed, or nobody knows.
+    ...['PROCESSING', 'ERROR', 'FAILED', 'SCHEDULED', '', {}, 7].map((status): Row => [
+      [{ ...item, status }],
+      [],
+    ]),
+    // It came in.
+    ...[
+      { type: 'PIX_RECEIVED' },
+      { direction: 'CREDIT' },
+      { operation: 'Crédito' },
+      { direction: 'C' },
+      { direction: 'IN' },
+      { type: 'PIX_IN' },
+      { type: 'DEVOLUCAO' },
+      { type: 'Estorno' },
+      { transactionType: 'REVERTED' },
+      { type: 'PIX_RECEBIDO' },
+    ].map((words): Row => [[{ ...item, ...words }], []]),
+    ...[{ direction: 'D' }, { type: 'PIX_OUT' }, { type: 'INSTANT' }].map((words): Row => [
+      [{ ...item, ...words }],
+      [proof],
+    ]),
+    // It went out and came back.
+    [[item, { ...item, type: 'REVERSAL' }], []],
+    [[item, { ...item, endToEnd: 'E2', type: 'REVERSAL' }], [proof]],
+    // It cannot be read.
+    [[{ amount: 10.5 }], []],
+    [[{ endToEnd: 'E1' }], []],
+    [[{ endToEnd: 'E1', amount: 0 }], []],
+    [[{ endToEnd: 'E1', amount: 'R$ 10,50' }], []],
+    [[{ endToEnd: {}, amount: 10.5 }], []],
+  ],
+);
+
+reads('a look-up:', (provider) => provider.lookUpKey(session, { payerId: '1', key: 'k' }), [
+  [{ endToEnd: 'E1' }, { endToEnd: 'E1' }],
+  [{ endToEndId: 'E1', key: 'k', keyType: 'EMAIL', owner: { name: 'X' } }, { endToEnd: 'E1' }],
+  [{ end_to_end: 'E1' }, { endToEnd: 'E1' }],
+  [{ data: { EndToEndId: 'E1' } }, { endToEnd: 'E1' }],
+]);
+
+const { endToEnd, clientRequestId } = order;
+const bare = { ...receipt, providerTxid: null };
+
+reads('a receipt:', (provider) => provider.pay(session, order), [
+  [{ id: 'p-1', status: 'PROCESSING', endToEnd, clientRequestId }, receipt],
+  [{ Id: 'p-1', endToEndId: endToEnd, clientCode: clientRequestId }, receipt],
+  [{ transactionId: 'p-1', end_to_end_id: endToEnd, correlationID: clientRequestId }, receipt],
+  [{ data: { paymentId: 'p-1', endToEnd, clientRequestId } }, receipt],
+  [
+    { id: 7, clientRequestId },
+    { ...receipt, providerTxid: '7' },
+  ],
+  [{ endToEnd }, bare],
+  [{ clientRequestId }, bare],
+  [{ id: 'p-1' }, receipt],
+  [{ id: 'p-1', endToEnd: null, clientRequestId: '' }, receipt],
+  [{ id: { value: 'p-1' }, endToEnd }, bare],
+  ...['PENDING', 'created', 'APPROVED', 0, '1', 'IN_TRANSIT', '', null, {}].map((status): Row => [
+    { id: 'p-1', status },
+    receipt,
+  ]),
+  ...['CONFIRMED', 'Completed', 'SUCCESS', 'SETTLED', 'PAID', 2, '2'].map((status): Row => [
+    { id: 'p-1', status },
+    { ...receipt, status: 'COMPLETED' },
+  ]),
+  ...['ERROR', 'failed', 'REJECTED', 'CANCELLED', 3].map((status): Row => [
+    { id: 'p-1', status },
+    { ...receipt, status: 'FAILED' },
+  ]),
+  // Foreign ids are handed on, and refused one layer further out; one of ours beside them is no help.
+  [
+    { endToEnd: 'E-other', clientRequestId },
+    { ...bare, endToEnd: 'E-other' },
+  ],
+  [
+    { endToEnd, clientCode: 'other' },
+    { ...bare, clientRequestId: 'other' },
+  ],
+  [
+    { endToEnd, endToEndId: 'E-other' },
+    { ...bare, endToEnd: 'E-other' },
+  ],
+  [
+    { endToEnd, data: { endToEnd: 'E-other' } },
+    { ...bare, endToEnd: 'E-other' },
+  ],
+]);
+
+const code = { qrCode: null, copyPaste: null, providerTxid: null };
+const text = '00020101021226';
+
+reads('a dynamic charge:', (provider) => provider.createDynamicCharge(session, chargeOrder()), [
+  [{ qrcode: 'iVBORw0K' }, { ...code, qrCode: 'iVBORw0K' }],
+  [
+    { QRCode: 'iVBORw0K', emv: text },
+    { ...code, qrCode: 'iVBORw0K', copyPaste: text },
+  ],
+  [
+    { qrcode: 'x', copyPaste: text, id: 9 },
+    { qrCode: 'x', copyPaste: text, providerTxid: '9' },
+  ],
+  [
+    { qrcode: 'x', pixCopiaECola: text },
+    { ...code, qrCode: 'x', copyPaste: text },
+  ],
+  [{ data: { qr_code: 'x', pix_copia_e_cola: text } }, { ...code, qrCode: 'x', copyPaste: text }],
+  [
+    {
+      qrcode: 'x',
+      transactionIdentification: chargeOrder().transactionIdentification,
+      transactionId: 'p',
+    },
+    { ...code, qrCode: 'x', providerTxid: 'p' },
+  ],
+]);
+
+reads('a static charge:', (provider) => provider.createStaticCharge(session, chargeOrder()), [
+  [{ emv: text }, { ...code, qrCode: text, copyPaste: text }],
+  [{ emvqrcps: text }, { ...code, qrCode: text, copyPaste: text }],
+  [{ qrcode: text }, { ...code, qrCode: text, copyPaste: text }],
+  [
+    { qrcode: text, transactionIdentification: 'theProvidersOwn' },
+    { ...code, qrCode: text, copyPaste: text },
+  ],
+]);
+
+reads('keys, as they come:', (provider) => provider.listKeys(session, payer), [
+  [
+    { keys: [{ key: 'a' }], extra: 1 },
+    { keys: [{ key: 'a' }], extra: 1 },
+  ],
+  [[{ key: 'a' }], { items: [{ key: 'a' }] }],
+  [{}, {}],
+]);

@@ -1,0 +1,52 @@
+/**
+ * The one source of chance in a simulation. Whatever is left to chance there is drawn from here, in
+ * the order in which it happens, so that a seed stands for one whole history.
+ */
+export class Chance {
+  #state: number;
+
+  /** @param seed any whole number; each gives another sequence. */
+  constructor(seed: number) {
+    this.#state = seed | 0;
+    // Neighbouring seeds begin alike; a few draws take them apart.
+    for (let draw = 0; draw < 4; draw += 1) this.next();
+  }
+
+  /** Mulberry32, by Tommy Ettinger: 32 bits of state are plenty for one short history. */
+  readonly next = (): number => {
+    this.#state = (this.#state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+
+  /** @returns a whole number from 0 up to `count` - 1. */
+  below(count: number): number {
+    return Math.floor(this.next() * count);
+  }
+
+  /** @returns a whole number from `least` to `most`. */
+  between(least: number, most: number): number {
+    return least + this.below(most - least + 1);
+  }
+
+  happens(probability: number): boolean {
+    // Nothing is drawn for what cannot happen: a calm world uses up no chance.
+    return probability > 0 && this.next() < probability;
+  }
+
+  pick<T>(choices: readonly [T, ...T[]]): T {
+    return choices[this.below(choices.length)] ?? choices[0];
+  }
+
+  /** @returns the same things in another order. */
+  shuffled<T>(things: readonly T[]): T[] {
+    const left = [...things];
+    return things.flatMap(() => left.splice(this.below(left.length), 1));
+  }
+
+  /** @returns a delay in milliseconds: often short, at times up to `longestMs`. */
+  delayMs(longestMs: number): number {
+    return Math.floor(longestMs * this.next() ** 4);
+  }
+}

@@ -1,0 +1,143 @@
+/** What must hold when all has come to rest: the rows, held against the bank's ledger. */
+import type { PixPhase, PixStatus } from '../../src/domain/pix.ts';
+import { centsFromDecimal } from '../../src/domain/money.ts';
+import type { LedgerPayment } from './ledger.ts';
+import type { Names } from './names.ts';
+import type { Store } from './store.ts';
+import { nameOf, type Truth } from './truth.ts';
+
+export interface FinalRow {
+  readonly id: string;
+  readonly user_id: number;
+  readonly idempotency_key: string;
+  readonly status: PixStatus;
+  readonly phase: PixPhase;
+  readonly amount: string;
+  readonly end_to_end: string | null;
+  readonly phases: readonly PixPhase[];
+  /** The hashes of the events that have moved it. */
+  readonly events: readonly string[];
+}
+
+interface EventRow {
+  readonly status: string;
+  readonly hash: string;
+}
+
+export interface Rest {
+  readonly store: Store;
+  readonly truth: Truth;
+  readonly names: Names;
+  /** The end-to-end ids whose end the service has acknowledged to know. */
+  readonly acknowledged: ReadonlySet<string>;
+  /** The hashes of the events that were not true. */
+  readonly lies: ReadonlySet<string>;
+  /** What the bank has given each account at first, in centavos. */
+  readonly openingBalanceCents: number;
+}
+
+const readTransactions = `
+  select t.id, t.user_id, t.idempotency_key, t.status, t.phase, t.amount, t.end_to_end,
+         array(select l.phase from pix_timeline l where l.transaction_id = t.id order by l.id)
+           as phases,
+         array(select encode(e.payload_hash, 'hex') from pix_timeline l
+                 join webhook_events e on e.id = l.event_id where l.transaction_id = t.id)
+           as events
+    from pix_transactions t order by t.created_at, t.id`;
+
+const readEvents = `select status, encode(payload_hash, 'hex') as hash from webhook_events`;
+
+const readDeadJobs = `select kind from jobs where status = 'dead'`;
+
+/** Checks everything; what does not hold becomes a violation. */
+export async function checkAtRest(rest: Rest): Promise<FinalRow[]> {
+  const { store, truth } = rest;
+  const rows = await store.rows<FinalRow>(readTransactions);
+  const payments = truth.ledger.all();
+  for (const row of rows) checkRow(rest, row, payments);
+  checkNothingVanished(rest, rows, payments);
+  checkDebits(rest, rows, payments);
+  for (const { status, hash } of await store.rows<EventRow>(readEvents)) {
+    if (status === 'received') truth.violated('an event was taken in and never looked at');
+    if (status === 'anomaly' && !rest.lies.has(hash)) truth.violated('a true event is an anomaly');
+  }
+  for (const { kind } of await store.rows<{ kind: string }>(readDeadJobs)) {
+    truth.violated(`a job is dead: ${kind}`);
+  }
+  return rows;
+}
+
+/** One transaction and the payments that were executed for it. */
+function checkRow({ truth, names, acknowledged, lies }: Rest, row: FinalRow, all: LedgerPayment[]) {
+  const { status, phase, end_to_end: endToEnd } = row;
+  const name = names.of('tx', row.id);
+  const payments = all.filter((payment) => belongs(payment, row));
+  const kept = payments.filter(({ state }) => state !== 'reversed');
+  const told = endToEnd !== null && acknowledged.has(endToEnd);
+  const checks: readonly (readonly [boolean, string])[] = [
+    [payments.length <= 1, 'was executed more than once'],
+    [status !== 'COMPLETED' || kept.length === 1, 'is COMPLETED and was not executed'],
+    [status !== 'FAILED' || kept.length === 0, 'is FAILED and was executed'],
+    [payments.every((payment) => agrees(payment, row)), 'was executed with other values'],
+    [!['RESERVED', 'RESOLVED', 'PAYING'].includes(phase), `was left in ${phase}`],
+    [phase !== 'UNKNOWN' || kept.length === 0, 'was executed and stays UNKNOWN'],
+    [!told || status !== 'PROCESSING', 'has ended, as the bank has told, and stays PROCESSING'],
+    [row.phases[0] === 'RESERVED', 'has a timeline that does not begin with RESERVED'],
+    [row.phases.filter((one) => one === 'PAYING').length <= 1, 'was PAYING twice'],
+    [payments.length === 0 || row.phases.includes('PAYING'), 'was executed without PAYING'],
+    [!row.events.some((hash) => lies.has(hash)), 'was moved by an event that is not true'],
+  ];
+  for (const [holds, sentence] of checks) if (!holds) truth.violated(`${name} ${sentence}`);
+}
+
+/** By either id: a payment that carries only one of them is as bad as a second one. */
+function belongs({ customer, endToEnd, clientRequestId }: LedgerPayment, row: FinalRow): boolean {
+  if (customer.id !== row.user_id) return false;
+  return endToEnd === row.end_to_end || clientRequestId === row.idempotency_key;
+}
+
+function agrees({ endToEnd, clientRequestId, amountCents }: LedgerPayment, row: FinalRow): boolean {
+  return (
+    endToEnd === row.end_to_end &&
+    clientRequestId === row.idempotency_key &&
+    amountCents === centsFromDecimal(row.amount)
+  );
+}
+
+function checkNothingVanished(
+  { truth, names }: Rest,
+  rows: readonly FinalRow[],
+  payments: readonly LedgerPayment[],
+): void {
+  const ids = new Set(rows.map(({ id }) => id));
+  for (const [name, id] of truth.transactions) {
+    if (!ids.has(id)) truth.violated(`the transaction of ${name} has vanished`);
+  }
+  for (const payment of payments) {
+    if (rows.some((row) => belongs(payment, row))) continue;
+    truth.violated(`${names.of('E', payment.endToEnd)} was executed and is in no transaction`);
+  }
+  const keys = rows.map((row) => `${row.user_id}/${row.idempotency_key}`);
+  if (new Set(keys).size < keys.length) truth.violated('a key has two transactions');
+}
+
+/** What has left each account is what its transactions say, and nothing else. */
+function checkDebits(
+  { truth, openingBalanceCents }: Rest,
+  rows: readonly FinalRow[],
+  payments: readonly LedgerPayment[],
+): void {
+  for (const customer of truth.ledger.customers) {
+    const executed = rows.filter((row) =>
+      payments.some((payment) => payment.state !== 'reversed' && belongs(payment, row)),
+    );
+    const sentCents = executed
+      .filter((row) => row.user_id === customer.id)
+      .reduce((sum, { amount }) => sum + (centsFromDecimal(amount) ?? 0), 0);
+    const debitedCents = openingBalanceCents - truth.ledger.balanceCentsOf(customer);
+    if (sentCents !== debitedCents) {
+      const what = `${debitedCents} centavos for sends of ${sentCents}`;
+      truth.violated(`${nameOf(customer, '')} was debited ${what}`);
+    }
+  }
+}

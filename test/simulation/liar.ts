@@ -1,0 +1,73 @@
+/** Events that are not true: they contradict what is final, or belong to no payment. */
+import { createHash } from 'node:crypto';
+import type { PixTransactionRow } from '../../src/db/queries/pix-transactions.ts';
+import { centsFromDecimal } from '../../src/domain/money.ts';
+import { writeEvent, type EventFacts } from './events.ts';
+import type { Scheduler } from './scheduler.ts';
+import type { Truth } from './truth.ts';
+import type { Weather } from './weather.ts';
+import type { Webhooks } from './webhooks.ts';
+
+export interface LiarOptions {
+  readonly truth: Truth;
+  readonly webhooks: Webhooks;
+  readonly scheduler: Scheduler;
+  readonly weather: () => Weather;
+}
+
+/** So many in one history; each is looked at again and again, which costs time. */
+const mostMismatches = 3;
+
+const foreignEndToEnd = 'E99999999202605241200foreign0001';
+const foreignKey = 'a key that nobody uses';
+
+export class Liar {
+  /** The hashes of all that was told: none of it may move anything. */
+  readonly told = new Set<string>();
+  readonly #options: LiarOptions;
+  #mismatches = 0;
+
+  constructor(options: LiarOptions) {
+    this.#options = options;
+  }
+
+  /** A transaction is final: the opposite is told of it, which can come only too late. */
+  contradict(row: PixTransactionRow): void {
+    const { scheduler, weather } = this.#options;
+    if (!scheduler.chance.happens(weather().contradictions)) return;
+    this.#tell('contradiction', {
+      status: row.status === 'COMPLETED' ? 'FAILED' : 'COMPLETED',
+      endToEnd: row.end_to_end,
+      clientRequestId: row.idempotency_key,
+      amountCents: centsFromDecimal(row.amount),
+    });
+  }
+
+  /** Tells an end of some payment of which an id or the amount is not right. */
+  mismatch(): void {
+    const { truth, scheduler, weather } = this.#options;
+    const { chance } = scheduler;
+    if (this.#mismatches === mostMismatches || !chance.happens(weather().mismatches)) return;
+    const [wish] = chance.shuffled(truth.wishes());
+    if (!wish) return;
+    this.#mismatches += 1;
+    const { key: clientRequestId, endToEnd, amountCents } = wish;
+    const right = { endToEnd, clientRequestId, amountCents };
+    const wrong: Partial<EventFacts> = chance.pick<Partial<EventFacts>>([
+      { amountCents: amountCents + 5 },
+      { amountCents: amountCents - 5, clientRequestId: null },
+      { endToEnd: foreignEndToEnd },
+      { clientRequestId: foreignKey },
+      { endToEnd: foreignEndToEnd, clientRequestId: foreignKey },
+    ]);
+    const facts = { ...right, ...wrong, status: chance.pick(['COMPLETED', 'FAILED'] as const) };
+    this.#tell(`mismatch of ${Object.keys(wrong).join(' and ')}`, facts);
+  }
+
+  #tell(word: string, facts: EventFacts): void {
+    const { scheduler, webhooks } = this.#options;
+    const payload = writeEvent(scheduler.chance, facts);
+    this.told.add(createHash('sha256').update(payload).digest('hex'));
+    webhooks.send(payload, `${word}, ${facts.status}`);
+  }
+}

@@ -1,0 +1,196 @@
+/**
+ * The scheduler of a simulation. Everything that leaves a process or comes to it (a statement to
+ * the database, a call to the bank, an answer, a notification, a timer) is a step that waits here
+ * until it is picked. One step is taken at a time, to its end; then what it has set going comes to
+ * rest, and the next one is picked. So the order of all that happens is the scheduler's choice, and
+ * the scheduler chooses by the seed.
+ */
+import type { Clock } from '../../src/clock.ts';
+import type { Chance } from './chance.ts';
+
+/** Whoever waits for steps; when it dies, its steps are taken off the list. */
+export interface Owner {
+  readonly name: string;
+}
+
+export interface Step {
+  readonly owner: Owner;
+  /** What happens, for the trace. */
+  readonly label: string;
+  /** @returns what came of it, for the trace. */
+  run(): Promise<string | void> | string | void;
+  /** Called when the owner dies first; true keeps the step, which then happens all the same. */
+  outlives?(): boolean;
+}
+
+interface Timer {
+  readonly owner: Owner;
+  readonly dueMs: number;
+  readonly work: () => void;
+}
+
+export interface SchedulerOptions {
+  readonly chance: Chance;
+  readonly startMs: number;
+  /** Told of the owner of every step before it is taken; the owner may die of it. */
+  readonly beforeStep: (owner: Owner) => void;
+}
+
+/** Which of the waiting steps is likely to be next. */
+export type Order = 'any' | 'oldest' | 'newest';
+
+export class Scheduler {
+  /** One line a step. */
+  readonly trace: string[] = [];
+  readonly chance: Chance;
+  /** How often each kind of trouble has come. */
+  readonly tally = new Map<string, number>();
+  /** How many steps have been taken. */
+  taken = 0;
+  order: Order = 'any';
+  /** How likely the next timer is to go off although steps are waiting: how slow all others are. */
+  stalls = 0;
+  readonly #startMs: number;
+  readonly #beforeStep: (owner: Owner) => void;
+  #nowMs: number;
+  #waiting: Step[] = [];
+  readonly #timers = new Set<Timer>();
+  readonly #buried = new Set<Owner>();
+
+  constructor({ chance, startMs, beforeStep }: SchedulerOptions) {
+    this.chance = chance;
+    this.#startMs = startMs;
+    this.#nowMs = startMs;
+    this.#beforeStep = beforeStep;
+  }
+
+  get nowMs(): number {
+    return this.#nowMs;
+  }
+
+  get elapsedMs(): number {
+    return this.#nowMs - this.#startMs;
+  }
+
+  /** Whether anything but timers is left to happen. */
+  get isQuiet(): boolean {
+    return this.#waiting.length === 0;
+  }
+
+  /** Nobody waits for what a dead owner asks for. */
+  submit(step: Step): void {
+    if (!this.isBuried(step.owner)) this.#waiting.push(step);
+  }
+
+  /** A step that only takes its time: a message on its way. */
+  hop(owner: Owner, label: string): Promise<void> {
+    return new Promise((resolve) => this.submit({ owner, label, run: resolve }));
+  }
+
+  after(owner: Owner, delayMs: number, work: () => void): () => void {
+    const timer = { owner, dueMs: this.#nowMs + Math.max(0, delayMs), work };
+    this.#timers.add(timer);
+    return () => void this.#timers.delete(timer);
+  }
+
+  sleep(owner: Owner, delayMs: number): Promise<void> {
+    return new Promise((resolve) => void this.after(owner, delayMs, resolve));
+  }
+
+  clockOf(owner: Owner): Clock {
+    return {
+      now: () => new Date(this.#nowMs),
+      after: (delayMs, work) => this.after(owner, delayMs, work),
+    };
+  }
+
+  /** Takes a waiting step off the list: it never happens. */
+  withdraw(step: Step): void {
+    this.#waiting = this.#waiting.filter((one) => one !== step);
+  }
+
+  /** The owner is dead: what it waits for is taken off the list, but for what outlives it. */
+  bury(owner: Owner): void {
+    this.#buried.add(owner);
+    this.#waiting = this.#waiting.filter(
+      (step) => step.owner !== owner || step.outlives?.() === true,
+    );
+    for (const timer of this.#timers) if (timer.owner === owner) this.#timers.delete(timer);
+  }
+
+  isBuried(owner: Owner): boolean {
+    return this.#buried.has(owner);
+  }
+
+  note(text: string): void {
+    const seconds = (this.elapsedMs / 1_000).toFixed(3);
+    this.trace.push(`${seconds.padStart(10)} ${text}`);
+  }
+
+  count(trouble: string): void {
+    this.tally.set(trouble, (this.tally.get(trouble) ?? 0) + 1);
+  }
+
+  /** Takes one step; false when nothing is left to happen. */
+  async step(): Promise<boolean> {
+    const timer = this.#nextTimer();
+    if (this.#waiting.length > 0 && (!timer || !this.#goesOff(timer))) {
+      await this.#take(this.#pick());
+    } else if (timer) {
+      await this.#fire(timer);
+    } else {
+      return false;
+    }
+    await comeToRest();
+    return true;
+  }
+
+  #goesOff(timer: Timer): boolean {
+    if (timer.dueMs <= this.#nowMs) return this.chance.happens(1 / (this.#waiting.length + 1));
+    return this.chance.happens(this.stalls);
+  }
+
+  #pick(): Step {
+    const last = this.#waiting.length - 1;
+    const drawn = this.order === 'any' ? this.chance.next() : this.chance.next() ** 3;
+    const index = Math.floor(drawn * (last + 1));
+    const [step] = this.#waiting.slice(this.order === 'newest' ? last - index : index);
+    if (!step) throw new Error('no step was waiting');
+    return step;
+  }
+
+  async #take(step: Step): Promise<void> {
+    this.#begin(step.owner);
+    // Its owner may just have died, and the step with it.
+    if (!this.#waiting.includes(step)) return;
+    this.withdraw(step);
+    const result = await step.run();
+    this.note(`${step.label}${result ? ` → ${result}` : ''}`);
+  }
+
+  async #fire(timer: Timer): Promise<void> {
+    this.#nowMs = Math.max(this.#nowMs, timer.dueMs);
+    this.#begin(timer.owner);
+    if (!this.#timers.delete(timer)) return;
+    this.note(`${timer.owner.name} timer`);
+    timer.work();
+  }
+
+  /** Each step has a moment of its own, so that no order is left to chance of another kind. */
+  #begin(owner: Owner): void {
+    this.taken += 1;
+    this.#nowMs += this.chance.between(1, 3);
+    this.#beforeStep(owner);
+  }
+
+  #nextTimer(): Timer | null {
+    let next: Timer | null = null;
+    for (const timer of this.#timers) if (!next || timer.dueMs < next.dueMs) next = timer;
+    return next;
+  }
+}
+
+/** Nothing of the service waits for anything but steps: one turn empties all that follows. */
+function comeToRest(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,139 @@
+/**
+ * One process of the service: the real operations, jobs and provider layer over a context whose
+ * every way out leads through the scheduler. When it dies, all of it is thrown away.
+ */
+import type { Context } from '../../src/context.ts';
+import type { Clock } from '../../src/clock.ts';
+import type { Database } from '../../src/db/database.ts';
+import type { JobTable } from '../../src/jobs/job.ts';
+import { JobLoop } from '../../src/jobs/loop.ts';
+import type { RequestFacts } from '../../src/operations/operation.ts';
+import type { Provider } from '../../src/provider/provider.ts';
+import { withResilience } from '../../src/provider/resilience.ts';
+import { withTokens } from '../../src/provider/tokens.ts';
+import { releaseAfterCrash } from '../../src/services/after-crash.ts';
+import type { Chance } from './chance.ts';
+import type { Store } from './store.ts';
+
+/** The process has died, or is going: whoever was connected to it sees the connection break. */
+export class ProcessGone extends Error {
+  constructor() {
+    super('the process is gone');
+    this.name = 'ProcessGone';
+  }
+}
+
+export interface ServiceOptions {
+  readonly name: string;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly chance: Chance;
+  readonly db: Database;
+  /** The bank as this process reaches it. */
+  readonly wire: Provider;
+  readonly jobs: JobTable;
+  /** What wraps the provider last; it stays as it is unless something is to be broken. */
+  readonly wrap: (provider: Provider, clock: Clock) => Provider;
+}
+
+/** The loop polls this seldom, so that quiet minutes cost little; notifications wake it. */
+const pollMs = 60_000;
+
+export class Service {
+  readonly name: string;
+  /** Whether it takes requests. */
+  isOpen = false;
+  readonly #context: Context;
+  readonly #loop: JobLoop;
+  readonly #stopping = new AbortController();
+  readonly #connections = new Set<() => void>();
+
+  constructor(options: ServiceOptions) {
+    const { name, chance, jobs } = options;
+    this.name = name;
+    this.#context = contextOf(options, this.#stopping.signal);
+    this.#loop = new JobLoop({ context: this.#context, jobs, pollMs, random: chance.next });
+  }
+
+  /** Starts as `startApp` does: the database, the loop, then requests. */
+  async start(): Promise<void> {
+    await releaseAfterCrash(this.#context);
+    await this.#loop.start();
+    this.isOpen = true;
+  }
+
+  /** Works for somebody who is connected. */
+  serve<T>(work: (context: Context) => Promise<T>): Promise<T> {
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    const hangUp = (): void => reject(new ProcessGone());
+    this.#connections.add(hangUp);
+    work(this.#context)
+      .then(resolve, reject)
+      .finally(() => this.#connections.delete(hangUp));
+    return promise;
+  }
+
+  /** Stops in good order; it may take requests until then, and finishes what it has begun. */
+  async stop(): Promise<void> {
+    this.isOpen = false;
+    this.#stopping.abort();
+    await this.#loop.stop();
+  }
+
+  get isIdle(): boolean {
+    return this.#connections.size === 0;
+  }
+
+  /** What it had in memory is gone; those who were connected notice. */
+  die(): void {
+    this.isOpen = false;
+    for (const hangUp of this.#connections) hangUp();
+  }
+}
+
+/** Composed as in `src/app.ts` and `src/compose-provider.ts`, as far as sends need it. */
+function contextOf(options: ServiceOptions, stopping: AbortSignal): Context {
+  const { store, clock, chance, db, wire, wrap } = options;
+  const { config, log, metrics, sealer } = store;
+  const { timeoutMs, retries } = config.provider;
+  const resilient = withResilience(wire, {
+    clock,
+    timeoutMs,
+    retries,
+    shutdown: stopping,
+    random: chance.next,
+  });
+  return {
+    config,
+    clock,
+    log,
+    metrics,
+    db,
+    provider: wrap(withTokens(resilient.provider), clock),
+    accessTokens: absent('accessTokens'),
+    passwords: absent('passwords'),
+    sealer,
+    stopping,
+  };
+}
+
+/** A part that nothing here uses: whatever does is told so. */
+function absent<Part extends object>(name: string): Part {
+  return new Proxy({} as Part, {
+    get() {
+      throw new Error(`the simulation has no ${name}`);
+    },
+  });
+}
+
+/** What is known of a request beside its input. */
+export function requestFacts({ log }: Context, rawBody = Buffer.alloc(0)): RequestFacts {
+  return {
+    id: 'simulation',
+    locale: 'en',
+    clientAddress: 'simulation',
+    rawBody,
+    signal: new AbortController().signal,
+    log,
+  };
+}

@@ -1,0 +1,120 @@
+/** Runs one seed: the trouble, the calm after it, and the check of what is left. */
+import { keepProviderLogin } from '../../src/services/banking-session.ts';
+import { checkAtRest, type FinalRow } from './invariants.ts';
+import { tokenOf } from './ledger.ts';
+import type { Store } from './store.ts';
+import { type Deviation, World } from './world.ts';
+
+export interface Verdict {
+  readonly seed: number;
+  /** What did not hold; empty when all did. */
+  readonly violations: readonly string[];
+  /** Everything that happened, a line a step. */
+  readonly trace: readonly string[];
+  readonly rows: readonly FinalRow[];
+  readonly tally: ReadonlyMap<string, number>;
+}
+
+/** So many steps of trouble are enough for anybody. */
+const mostSteps = 2_500;
+
+/** Whatever is not at rest after so many quiet steps never will be. */
+const mostQuietSteps = 20_000;
+
+/** Two minutes until something counts as stale, three sweeps, and time for what they set going. */
+const restMs = 5 * 60_000;
+
+/** The first login after a storm may find the breaker open. */
+const loginPauseMs = 15_000;
+const mostLogins = 10;
+
+/**
+ * Runs one history.
+ * @param deviation a part that was broken on purpose.
+ */
+export async function simulate(
+  store: Store,
+  seed: number,
+  deviation: Deviation = {},
+): Promise<Verdict> {
+  const world = new World(store, seed, deviation);
+  const { scheduler, truth } = world;
+  store.time.begin(() => scheduler.elapsedMs);
+  try {
+    await store.reset({
+      notified: (channel, payload) => world.statements.notified(channel, payload),
+      logged: (line) => checkLog(world, line),
+    });
+    await openSessions(world);
+    await weatherTheStorm(world);
+    const isAtRest = await comeToRest(world);
+    if (!isAtRest) truth.violated('the service did not come to rest');
+    const rows = await checkAtRest({
+      ...world,
+      acknowledged: world.webhooks.acknowledged,
+      lies: world.liar.told,
+    });
+    const { violations } = truth;
+    return { seed, violations, trace: scheduler.trace, rows, tally: scheduler.tally };
+  } finally {
+    world.fleet.abandon();
+    store.time.end();
+  }
+}
+
+async function openSessions({ store, bank, clients, scheduler }: World): Promise<void> {
+  const { db, sealer } = store;
+  const clock = scheduler.clockOf({ name: 'set-up' });
+  for (const client of clients) {
+    const { customer } = client;
+    const account = { agency: null, accountNumber: null, document: null };
+    client.sessionId = await keepProviderLogin({ db, sealer, clock } as never, customer.id, {
+      token: tokenOf(bank, customer),
+      expiresAt: null,
+      account: { ...account, companyId: null, clientToken: null },
+    });
+  }
+}
+
+async function weatherTheStorm(world: World): Promise<void> {
+  world.fleet.start();
+  for (const client of world.clients) void client.run();
+  while (!world.isAtRest && world.scheduler.taken < mostSteps) await world.scheduler.step();
+  world.calmDown();
+}
+
+/** @returns whether everything that was begun has ended. */
+async function comeToRest(world: World): Promise<boolean> {
+  const { scheduler } = world;
+  const lastStep = scheduler.taken + mostQuietSteps;
+  const settle = async (isOver: () => boolean): Promise<void> => {
+    while (!isOver() && scheduler.taken < lastStep) await scheduler.step();
+  };
+  await settle(() => world.isAtRest);
+  let loggedIn = false;
+  void logInAll(world).then(() => {
+    loggedIn = true;
+  });
+  await settle(() => loggedIn);
+  // A statement is read in an active session only, so the last sweeps come after the logins.
+  const untilMs = scheduler.nowMs + restMs;
+  await settle(() => scheduler.nowMs > untilMs && scheduler.isQuiet);
+  return scheduler.taken < lastStep;
+}
+
+async function logInAll({ clients, scheduler }: World): Promise<void> {
+  for (const client of clients) {
+    for (let tries = 0; tries < mostLogins && !(await client.logIn()); tries += 1) {
+      await scheduler.sleep(client.owner, loginPauseMs);
+    }
+  }
+}
+
+/** What the simulation has done itself, or the provider, may be logged as an error. */
+const expected = new Set(['ConnectionLost', 'ProviderError', 'ProcessGone']);
+
+function checkLog({ truth, scheduler }: World, line: string): void {
+  const { msg, error } = JSON.parse(line) as { msg: string; error?: { name: string } };
+  scheduler.note(`logged: ${msg}`);
+  if (error && !expected.has(error.name)) truth.violated(`a defect, logged as "${msg}": ${line}`);
+}

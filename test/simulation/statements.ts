@@ -1,0 +1,180 @@
+/**
+ * The database as one process of a simulation has it: each statement is a step, and is carried out
+ * alone, to its end, on the real database. Answers can get lost, and so can whole statements.
+ */
+import type { Database, Statement } from '../../src/db/database.ts';
+import type { PixTransactionRow } from '../../src/db/queries/pix-transactions.ts';
+import type { Names } from './names.ts';
+import type { Owner, Scheduler } from './scheduler.ts';
+import type { Store } from './store.ts';
+import type { Weather } from './weather.ts';
+
+/** The connection to the database is lost; nothing tells whether the statement was carried out. */
+export class ConnectionLost extends Error {
+  readonly code = 'ECONNRESET';
+
+  constructor() {
+    super('the simulated connection is lost');
+    this.name = 'ConnectionLost';
+  }
+}
+
+export interface StatementsOptions {
+  readonly store: Store;
+  readonly names: Names;
+  readonly scheduler: Scheduler;
+  readonly weather: () => Weather;
+  /** `embedded`: the database dies with its one process. */
+  readonly kind: Database['kind'];
+  /** Told of every transaction that a statement answers. */
+  readonly observed: (row: PixTransactionRow) => void;
+}
+
+/** A statement of a dead process that a server has received already is carried out at times. */
+const momentum = 0.5;
+
+type Row = Record<string, unknown>;
+
+/** One statement of one process, on its way. */
+interface Asked {
+  readonly owner: Owner;
+  readonly statement: Statement;
+  readonly parameters: readonly unknown[];
+  /** The step that it was asked at. */
+  readonly askedAt: number;
+  readonly answer: PromiseWithResolvers<Row[]>;
+}
+
+interface Listener {
+  readonly owner: Owner;
+  readonly channel: string;
+  readonly tell: (payload: string) => void;
+}
+
+export class Statements {
+  readonly #options: StatementsOptions;
+  readonly #races: Races;
+  readonly #listeners = new Set<Listener>();
+
+  constructor(options: StatementsOptions) {
+    this.#options = options;
+    this.#races = new Races(options);
+  }
+
+  databaseOf(owner: Owner): Database {
+    const { store, kind, scheduler } = this.#options;
+    return {
+      ...store.db,
+      kind,
+      query: (statement, parameters) => {
+        const answer = Promise.withResolvers<Row[]>();
+        this.#ask({ owner, statement, parameters, askedAt: scheduler.taken, answer });
+        return answer.promise as Promise<never>;
+      },
+      listen: async (channel, tell) => {
+        await scheduler.hop(owner, `${owner.name} db listen`);
+        const listener = { owner, channel, tell };
+        this.#listeners.add(listener);
+        return async () => void this.#listeners.delete(listener);
+      },
+    };
+  }
+
+  /** The database has notified; each process hears of it in its own time. */
+  notified(channel: string, payload: string): void {
+    const { scheduler, weather, kind } = this.#options;
+    for (const { owner, tell } of [...this.#listeners].filter((one) => one.channel === channel)) {
+      const isLost = kind === 'postgresql' && scheduler.chance.happens(weather().lostNotifications);
+      const label = `${owner.name} is notified`;
+      if (!isLost) scheduler.submit({ owner, label, run: () => tell(payload) });
+      // The connection comes back after a second, and says that something may have been missed.
+      else scheduler.after(owner, 1_000, () => tell(''));
+    }
+  }
+
+  /** The process has died. */
+  forget(process: Owner): void {
+    for (const one of this.#listeners) if (one.owner === process) this.#listeners.delete(one);
+  }
+
+  #ask(asked: Asked): void {
+    const { scheduler, kind } = this.#options;
+    scheduler.submit({
+      owner: asked.owner,
+      label: `${asked.owner.name} db ${asked.statement.name}`,
+      run: () => this.#carryOut(asked),
+      outlives: () => kind === 'postgresql' && scheduler.chance.happens(momentum),
+    });
+  }
+
+  async #carryOut(asked: Asked): Promise<string> {
+    const { scheduler, weather } = this.#options;
+    const isCut = scheduler.chance.happens(weather().databaseFaults);
+    const isLost = isCut && scheduler.chance.happens(0.5);
+    const rows = isLost ? [] : await this.#run(asked);
+    const word = isLost ? 'not done' : this.#describe(rows);
+    // Nobody waits for the answer when the process has died meanwhile.
+    if (scheduler.isBuried(asked.owner)) return `${word}, nobody waits`;
+    if (isCut) asked.answer.reject(new ConnectionLost());
+    else asked.answer.resolve(rows);
+    return isCut ? `${word}, connection lost` : word;
+  }
+
+  async #run(asked: Asked): Promise<Row[]> {
+    const { store, scheduler, observed } = this.#options;
+    const { statement, parameters } = asked;
+    const rows = await store.db.query<Row>(statement, parameters);
+    for (const row of rows) if (isTransaction(row)) observed(row);
+    if (this.#races.isLostBy(asked, rows)) return [];
+    // The database promises no order of what it claims.
+    return statement.name === 'jobs-claim' ? scheduler.chance.shuffled(byId(rows)) : rows;
+  }
+
+  #describe(rows: readonly Row[]): string {
+    const { names } = this.#options;
+    const words = rows.map((row) =>
+      isTransaction(row) ? `${names.of('tx', row.id)} ${row.phase} ${row.status}` : 'row',
+    );
+    return words.join(', ') || 'nothing';
+  }
+}
+
+/** Statements that insert, or find the row that stands in their way. */
+const racing: Readonly<Record<string, (parameters: readonly unknown[]) => string>> = {
+  'pix-reserve': ([, userId, operation, key]) => JSON.stringify([userId, operation, key]),
+  'webhook-store': ([, hash]) => (hash as Buffer).toString('hex'),
+};
+
+/**
+ * On a server a statement sees the rows that were there when it began. One that runs into a row
+ * that was committed since then neither inserts its own nor finds the other one.
+ */
+class Races {
+  readonly #scheduler: Scheduler;
+  readonly #isOnServer: boolean;
+  readonly #committedAt = new Map<string, number>();
+
+  constructor({ scheduler, kind }: StatementsOptions) {
+    this.#scheduler = scheduler;
+    this.#isOnServer = kind === 'postgresql';
+  }
+
+  isLostBy({ statement, parameters, askedAt }: Asked, [row]: readonly Row[]): boolean {
+    const key = racing[statement.name]?.(parameters);
+    if (key === undefined || row === undefined) return false;
+    const inserted = row['reserved'] === true || row['duplicate'] === false;
+    if (inserted) this.#committedAt.set(key, this.#scheduler.taken);
+    const isRace = !inserted && (this.#committedAt.get(key) ?? 0) > askedAt;
+    const isLost = isRace && this.#isOnServer && this.#scheduler.chance.happens(0.5);
+    if (isLost) this.#scheduler.count('races lost');
+    return isLost;
+  }
+}
+
+function isTransaction(row: Row): row is Row & PixTransactionRow {
+  return 'phase' in row && 'idempotency_key' in row;
+}
+
+function byId(rows: readonly Row[]): Row[] {
+  return rows.toSorted((one, other) => Number(one['id']) - Number(other['id']));
+}

@@ -1,0 +1,79 @@
+/** What kind of trouble a seed brings: how often each thing goes wrong in it. */
+import type { Chance } from './chance.ts';
+import type { Order } from './scheduler.ts';
+
+/** Probabilities from 0 to 1, unless said otherwise. */
+export interface Weather {
+  /** A process dies before a step of its own. */
+  readonly deaths: number;
+  /** A process is stopped in good order before a step of its own. */
+  readonly stops: number;
+  /** A statement to the database fails, before or after it was carried out. */
+  readonly databaseFaults: number;
+  /** An attempt at a call of the bank goes wrong. */
+  readonly attemptFaults: number;
+  /** The next timer goes off although something is under way. */
+  readonly stalls: number;
+  readonly order: Order;
+  /** A request of the app or its answer is lost. */
+  readonly lostMessages: number;
+  /** The app asks a second time at once. */
+  readonly impatience: number;
+  /** A notice of the bank is posted again, in the same or in other words. */
+  readonly repeatedNotices: number;
+  /** A notice of the bank is never posted. */
+  readonly lostNotices: number;
+  /** The longest that a notice is under way, in milliseconds. */
+  readonly slowestNoticeMs: number;
+  /** A settled transaction is contradicted. */
+  readonly contradictions: number;
+  /** A step brings an event whose amount or ids belong to no payment. */
+  readonly mismatches: number;
+  /** A notification of the database does not come. */
+  readonly lostNotifications: number;
+  /** The app logs in again for no reason. */
+  readonly renewals: number;
+}
+
+export const fairWeather: Weather = {
+  deaths: 0,
+  stops: 0,
+  databaseFaults: 0,
+  attemptFaults: 0,
+  stalls: 0,
+  order: 'any',
+  lostMessages: 0,
+  impatience: 0,
+  repeatedNotices: 0,
+  lostNotices: 0,
+  slowestNoticeMs: 1_000,
+  contradictions: 0,
+  mismatches: 0,
+  lostNotifications: 0,
+  renewals: 0,
+};
+
+/**
+ * Draws the weather of a seed. Each trouble is absent in many seeds and heavy in some: where all
+ * of them come together, hardly anything ever gets as far as where the next one could hurt.
+ */
+export function drawWeather(chance: Chance): Weather {
+  const some = (...levels: [number, ...number[]]): number => chance.pick(levels);
+  return {
+    deaths: some(0, 0, 0.005, 0.02, 0.05),
+    stops: some(0, 0, 0.005),
+    databaseFaults: some(0, 0, 0, 0.02, 0.05),
+    attemptFaults: some(0, 0.2, 0.5, 0.8),
+    stalls: some(0, 0.01, 0.05, 0.15),
+    order: chance.pick(['any', 'any', 'oldest', 'newest']),
+    lostMessages: some(0, 0.1, 0.3),
+    impatience: some(0, 0.3, 0.7),
+    repeatedNotices: some(0, 0.3, 0.8),
+    lostNotices: some(0, 0, 0.3),
+    slowestNoticeMs: some(50, 5_000, 180_000),
+    contradictions: some(0, 0, 0.3, 0.8),
+    mismatches: some(0, 0, 0.02, 0.05),
+    lostNotifications: some(0, 0, 0.3),
+    renewals: some(0, 0, 0.3),
+  };
+}
