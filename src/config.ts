@@ -8,19 +8,16 @@ import { resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { Ajv } from 'ajv';
 import { formats, splitPublicPems, splitSecrets } from './config-formats.ts';
+import { entries, settingNames, type SettingEntry, type SettingName } from './config-schema.ts';
 import {
   appEnvs,
-  entries,
-  settingNames,
   type AppEnv,
   type CrashPoint,
   type LogLevel,
-  type SettingEntry,
-  type SettingName,
   type Values,
-} from './config-schema.ts';
+} from './config-values.ts';
 
-export { settings, type Setting } from './config-schema.ts';
+export { settings } from './config-schema.ts';
 
 export type { AppEnv, CrashPoint, LogLevel };
 

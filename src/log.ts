@@ -32,7 +32,8 @@ const maxDepth = 6;
 
 /**
  * Makes a log.
- * @returns a pino logger; `log.error({ error }, 'what failed')` logs an error's facts, under any name.
+ * @returns a pino logger; `log.error({ error }, 'what failed')` logs an error's facts, under any
+ *   name.
  */
 export function createLog(options: LogOptions): Log {
   const output = options.destination ?? pino.destination({ fd: 1, sync: true });
@@ -54,7 +55,7 @@ function asItIs(value: unknown): unknown {
   return value;
 }
 
-/** An error as the first argument would lend its message to the line; its facts go there instead. */
+/** An error as the first argument would lend its message to the line: its facts go there. */
 function logSafely(
   this: Logger,
   [first, ...rest]: Parameters<Logger['info']>,

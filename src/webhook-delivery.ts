@@ -12,6 +12,7 @@ export interface WebhookDelivery {
   deliver(payload: Buffer): Promise<void>;
 }
 
+/** Makes the way, not connected yet. */
 export function webhookDelivery(): WebhookDelivery {
   let connected: Context | null = null;
   return {

@@ -1,7 +1,7 @@
 /** `ponte provider-sandbox`: the simulated bank behind the provider's HTTP paths, until a signal. */
 import { systemClock } from '../../src/clock.ts';
 import { entries } from '../../src/config-schema.ts';
-import { scenarioHints } from '../../src/provider/sandbox/hints.ts';
+import { faultsMistake, scenarioHints } from '../../src/provider/sandbox/hints.ts';
 import { openSandbox, type OpenSandboxOptions } from '../../src/provider/sandbox/open.ts';
 import { runUntilSignal, type Running } from '../lifecycle.ts';
 
@@ -19,9 +19,9 @@ export interface TypedOptions {
 
 /** Runs the sandbox until it is told to stop; ends the process, with 2 when an option is wrong. */
 export async function providerSandbox(typed: TypedOptions): Promise<void> {
-  const faults = faultsOf(typed);
-  if (faults.length > 0) {
-    process.stderr.write(['ponte provider-sandbox cannot start:', ...faults, ''].join('\n'));
+  const mistakes = mistakesOf(typed);
+  if (mistakes.length > 0) {
+    process.stderr.write(['ponte provider-sandbox cannot start:', ...mistakes, ''].join('\n'));
     process.exit(2);
   }
   await runUntilSignal({ logLevel: 'info' }, async (): Promise<Running> => {
@@ -30,11 +30,14 @@ export async function providerSandbox(typed: TypedOptions): Promise<void> {
   });
 }
 
-/** Each option that is wrong, as a line; the language of faults is read by the sandbox itself. */
-function faultsOf({ port, settleMs, webhookUrl, webhookSecret }: TypedOptions): string[] {
+/** Each option that is wrong, as a line. */
+function mistakesOf(typed: TypedOptions): string[] {
+  const { port, settleMs, webhookUrl, webhookSecret } = typed;
+  const mistake = faultsMistake(typed.faults ?? '');
   const isSecret = webhookSecret === undefined || /^[\x21-\x7e]+$/.test(webhookSecret);
   const isUrl = webhookUrl === undefined || /^https?:$/.test(URL.parse(webhookUrl)?.protocol ?? '');
   return [
+    ...(mistake === null ? [] : [`  --faults: ${mistake}`]),
     ...(isInteger(port, 65_535) ? [] : ['  --port must be an integer from 0 to 65535']),
     ...(isInteger(settleMs, 3_600_000) ? [] : ['  --settle-ms must be from 0 to 3600000']),
     ...(isUrl ? [] : ['  --webhook-url must be an http:// or https:// address']),

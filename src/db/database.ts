@@ -1,4 +1,4 @@
-/** The database as the rest of the service sees it: statements, an entity manager, notifications. */
+/** The database as the rest of the service sees it: statements, units of work, notifications. */
 import { MikroORM, type EntityManager, type Options } from '@mikro-orm/postgresql';
 import pg from 'pg';
 import type { Clock } from '../clock.ts';
@@ -183,8 +183,11 @@ function giveBackLost(pool: pg.Pool): void {
     taken.add(client);
     if (known.has(client)) return;
     known.add(client);
-    // Whoever gives it back by himself does so before the next turn of the event loop.
-    client.once('end', () => setImmediate(() => taken.has(client) && client.release(true)));
+    client.once('end', async () => {
+      // Whoever gives it back by himself does so before the next turn of the event loop.
+      await yieldToEventLoop();
+      if (taken.has(client)) client.release(true);
+    });
   });
 }
 

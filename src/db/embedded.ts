@@ -49,7 +49,7 @@ export async function openEmbedded(dataDir: string): Promise<EmbeddedDatabase> {
   }
 }
 
-/** PGlite takes no lock of its own; an open exclusive SQLite transaction is one that dies with us. */
+/** PGlite takes no lock; an open exclusive SQLite transaction is one that dies with us. */
 function takeLock(dataDir: string): DatabaseSync {
   const lock = new DatabaseSync(join(dataDir, 'lock'));
   try {

@@ -9,6 +9,7 @@ type Listener = (payload: string) => void;
 
 const retryDelayMs = 1_000;
 
+/** Listens on one PostgreSQL server, for any number of channels and listeners. */
 export class Notifications {
   readonly #url: string;
   readonly #clock: Clock;

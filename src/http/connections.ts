@@ -2,6 +2,7 @@
 import type { Socket } from 'node:net';
 import type { Exchange } from './exchange.ts';
 
+/** The connections that are open, each with the requests that it has under way. */
 export class Connections {
   readonly #open = new Map<Socket, Exchange[]>();
 

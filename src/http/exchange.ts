@@ -4,6 +4,7 @@ import type { Locale } from '../errors.ts';
 import { preferredLocale } from './locale.ts';
 import { requestId } from './request-id.ts';
 
+/** One request and its answer, with what is known of them on the way. */
 export class Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;

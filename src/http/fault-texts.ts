@@ -76,6 +76,9 @@ const REPEATED_ITEMS: Text = {
   pt: 'A lista não deve repetir itens.',
 };
 
+/** The pattern of a text that must hold more than blanks. */
+const SOMETHING = String.raw`\S`;
+
 const BY_KEYWORD = new Map<string, (params: Params) => Text>([
   ['required', () => REQUIRED],
   ['dependentRequired', () => REQUIRED],
@@ -85,7 +88,7 @@ const BY_KEYWORD = new Map<string, (params: Params) => Text>([
   ['enum', ({ allowedValues }) => oneOfText(allowedValues)],
   ['const', ({ allowedValue }) => oneOfText([allowedValue])],
   ['format', ({ format }) => FORMATS.get(String(format)) ?? MALFORMED],
-  ['pattern', () => MALFORMED],
+  ['pattern', ({ pattern }) => (pattern === SOMETHING ? minLengthText(1) : MALFORMED)],
   ['x-max-decimals', () => MAX_DECIMALS],
   ['minLength', ({ limit }) => minLengthText(Number(limit))],
   ['maxLength', ({ limit }) => maxLengthText(Number(limit))],

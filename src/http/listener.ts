@@ -40,6 +40,7 @@ export interface Listener {
   stop(): Promise<void>;
 }
 
+/** Makes a server that keeps the limits and stops in two stages; it does not listen yet. */
 export function createListener(options: ListenerOptions): Listener {
   const { clock } = options;
   const connections = new Connections();

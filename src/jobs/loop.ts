@@ -13,7 +13,7 @@ import type { JobRow } from '../db/queries/jobs.ts';
 import type { Job, JobHandler, JobResult, JobTable } from './job.ts';
 
 /** Told by the database when a job is queued. */
-export const jobsChannel = 'ponte_jobs';
+const jobsChannel = 'ponte_jobs';
 
 export interface LoopOptions {
   readonly context: Context;
@@ -36,6 +36,7 @@ const shortestSleepMs = 50;
 const firstRetryMs = 1_000;
 const longestRetryMs = 5 * 60_000;
 
+/** The loop of one process; any number of processes may have one on the same database. */
 export class JobLoop {
   readonly #context: Context;
   readonly #jobs: JobTable;
@@ -143,7 +144,9 @@ export class JobLoop {
     const { clock, db } = this.#context;
     // A full loop is woken by the job that ends.
     if (this.#running.size >= this.#concurrency) return this.#pollMs;
-    const [next] = await db.query<{ run_at: Date | null }>(queries.nextDue, []);
+    const [next] = await db.query<{ run_at: Date | null }>(queries.nextDue, [
+      Object.keys(this.#jobs),
+    ]);
     if (!next?.run_at) return this.#pollMs;
     const dueMs = next.run_at.getTime() - clock.now().getTime();
     return Math.min(this.#pollMs, Math.max(shortestSleepMs, dueMs));

@@ -70,7 +70,7 @@ function publicJwks(keys: SigningKeys): JWK[] {
   });
 }
 
-/** Keys come from the configuration alone: `jwk`, `jku` and `x5u` in a header are never looked at. */
+/** Keys come from the configuration alone: `jwk`, `jku` and `x5u` in a header are ignored. */
 function keyByKid(keys: SigningKeys): JWTVerifyGetKey {
   return ({ kid }) => {
     const key = typeof kid === 'string' ? keys.publicKeys.get(kid) : undefined;

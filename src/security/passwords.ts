@@ -56,6 +56,7 @@ const dummy: Hash = {
   tag: Buffer.alloc(tagBytes),
 };
 
+/** Makes the hashing of passwords, with its own places in the thread pool and its own queue. */
 export function createPasswords(options: PasswordsOptions = {}): Passwords {
   const inTurn = createTurns(options.concurrency ?? 2, options.queueLimit ?? 64);
   return {

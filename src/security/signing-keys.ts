@@ -120,7 +120,7 @@ async function readIfPresent(path: string): Promise<string | null> {
   }
 }
 
-/** Links a finished file into place: whoever reads sees no file or a whole one, and the first wins. */
+/** Links a finished file into place: a reader sees none or a whole one, and the first wins. */
 async function publish(path: string, content: string): Promise<void> {
   const draft = `${path}.${randomUUID()}`;
   try {

@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import type { PixTransactionRow } from './pix-transactions.ts';
 
 /** Told by the database when a transaction gets a final status; the payload is its id. */
-export const pixChannel = 'ponte_pix';
+const pixChannel = 'ponte_pix';
 
 export interface Wait {
   readonly transactionId: string;

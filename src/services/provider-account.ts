@@ -22,7 +22,8 @@ const keep: Statement = {
            account_number = coalesce(excluded.account_number, a.account_number),
            document = coalesce(excluded.document, a.document),
            provider_company_id = coalesce(excluded.provider_company_id, a.provider_company_id),
-           provider_client_token = coalesce(excluded.provider_client_token, a.provider_client_token),
+           provider_client_token =
+             coalesce(excluded.provider_client_token, a.provider_client_token),
            updated_at = $7`,
 };
 
@@ -32,7 +33,7 @@ const keepBalance: Statement = {
   text: `update accounts set balance = $2, balance_read_at = $3 where id = $1`,
 };
 
-/** Keeps what a login's answer carries of the account; an answer that carries nothing is no news. */
+/** Keeps what a login's answer carries of the account; one that carries nothing is no news. */
 export async function keepProviderAccount(
   context: Context,
   userId: number,

@@ -18,7 +18,8 @@ const byEmail: Statement = {
 const create: Statement = {
   name: 'user-create',
   text: `
-    insert into users (name, email, document, person_type, phone, password_hash, created_at, updated_at)
+    insert into users
+           (name, email, document, person_type, phone, password_hash, created_at, updated_at)
     values ($1, $2, $3, $4, $5, $6, $7, $7)
         on conflict (lower(email)) do nothing
     returning id`,

@@ -274,10 +274,9 @@ test('Idempotency-Key is 1 to 128 visible ASCII characters', () => {
   }
 });
 
-test('an event of the provider is any JSON object or array', () => {
+test('an event of the provider is any JSON', () => {
   const place = ['components', 'schemas', 'ProviderEvent'];
-  for (const event of [{}, [], { pix: [] }, [{ status: 'PAID' }]]) {
+  for (const event of [{}, [], { pix: [] }, [{ status: 'PAID' }], 'text', 1, null, true]) {
     assert.deepEqual(faultsOf(place, event), []);
   }
-  for (const event of ['text', 1, null, true]) assert.notDeepEqual(faultsOf(place, event), []);
 });

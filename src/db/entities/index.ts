@@ -22,16 +22,3 @@ export const entities = [
   Job,
   ThrottleCounter,
 ];
-
-export {
-  Account,
-  BankingSession,
-  Job,
-  OnboardingApplication,
-  OnboardingDocument,
-  PixTimeline,
-  PixTransaction,
-  ThrottleCounter,
-  User,
-  WebhookEvent,
-};

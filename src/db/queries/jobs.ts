@@ -16,7 +16,8 @@ export const claimJobs: Statement = {
   name: 'jobs-claim',
   text: `
     update jobs set status = 'running', leased_by = $1, leased_until = $2, attempts = attempts + 1
-     where id in (select id from jobs where status = 'queued' and run_at <= $3 and kind = any($5::text[])
+     where id in (select id from jobs
+                   where status = 'queued' and run_at <= $3 and kind = any($5::text[])
                    order by run_at, id limit $4 for update skip locked)
     returning id, kind, payload, attempts`,
 };
@@ -79,8 +80,9 @@ export const ensurePeriodic: Statement = {
         do update set run_at = least(jobs.run_at, excluded.run_at)`,
 };
 
-/** When the next queued job is due. No parameters. */
+/** When the next queued job of a known kind is due. Parameters: kinds. */
 export const nextDue: Statement = {
   name: 'jobs-next-due',
-  text: `select min(run_at) as run_at from jobs where status = 'queued'`,
+  text: `
+    select min(run_at) as run_at from jobs where status = 'queued' and kind = any($1::text[])`,
 };

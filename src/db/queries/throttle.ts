@@ -10,7 +10,8 @@ export const countAttempt: Statement = {
     insert into throttle_counters as c (key, window_started_at, attempts) values ($1, $2, 1)
         on conflict (key) do update
        set attempts = case when c.window_started_at > $3 then c.attempts + 1 else 1 end,
-           window_started_at = case when c.window_started_at > $3 then c.window_started_at else $2 end
+           window_started_at =
+             case when c.window_started_at > $3 then c.window_started_at else $2 end
     returning attempts, window_started_at`,
 };
 

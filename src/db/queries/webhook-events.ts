@@ -21,7 +21,8 @@ export const storeWebhookEvent: Statement = {
     )
     select stored.id, false as duplicate from stored, queued
      union all
-    select id, true from webhook_events where payload_hash = $2 and not exists (select from stored)`,
+    select id, true from webhook_events
+     where payload_hash = $2 and not exists (select from stored)`,
 };
 
 export interface WebhookEventRow {

@@ -113,7 +113,7 @@ function askedFor(body: ChargeRequest): unknown[] {
   ];
 }
 
-/** The contract limits only the length; a document that is not valid is the provider's to refuse. */
+/** The contract limits only the length; what is no valid document is the provider's to refuse. */
 function bareDocument(text: string): string {
   return normaliseTaxId(text) ?? text.replace(/[\s./-]/g, '');
 }

@@ -32,7 +32,7 @@ export const getPixTransaction: SessionOperation<'getPixTransaction'> = {
   },
 };
 
-/** @returns the seconds of `wait=N`, at most thirty, or null: RFC 7240 ignores what it cannot read. */
+/** @returns the seconds of `wait=N`, at most 30, or null: RFC 7240 ignores what cannot be read. */
 function waitPreference(prefer: string | undefined): number | null {
   const match = /(?:^|[,;\s])wait\s*=\s*"?(\d{1,9})"?\s*(?:$|[,;])/i.exec(prefer ?? '');
   return match ? Math.min(Number(match[1]), longestWaitSeconds) : null;

@@ -140,7 +140,7 @@ async function beginPaying(
   }
 }
 
-/** One end-to-end id is one transfer (BCB, Manual de Padrões do Pix): a second use is no payment. */
+/** One end-to-end id is one transfer (BCB, Manual de Padrões do Pix): a second use is none. */
 async function refuseUsedEndToEnd(context: Context, send: Send, cause: unknown): Promise<null> {
   const failure = new ProviderError({
     outcome: 'rejected',

@@ -69,7 +69,8 @@ export function broken(cause: unknown): ProviderError {
 
 /** Undici's parser gives its errors no code; at the end of a connection they mean a broken one. */
 function isNoHttp(error: unknown): boolean {
-  return error instanceof Error && error.name === 'HTTPParserError' && !/EOF/.test(error.message);
+  if (!(error instanceof Error) || error.name !== 'HTTPParserError') return false;
+  return !error.message.includes('EOF');
 }
 
 function codeOf(error: unknown): string | null {

@@ -103,7 +103,7 @@ function parseRule(text: string, paths: ReadonlySet<string>): FaultRule {
 }
 
 function parseEffect(text: string): Effect {
-  const [name = '', value, ...rest] = text.trim().split('=');
+  const [name = '', value, ...rest] = text.split('=').map((part) => part.trim());
   if (!Object.hasOwn(effectKinds, name) || rest.length > 0) {
     const names = Object.keys(effectKinds).join(', ');
     throw new FaultSyntaxError(`${quoted(text.trim())} is none of ${names}`);

@@ -1,6 +1,6 @@
 /** What to enter to see the sandbox misbehave, for its banner and its help. */
 import { type Scenario, scenarios } from '../stub/scenarios.ts';
-import { effectKinds } from './fault-language.ts';
+import { effectKinds, FaultSyntaxError, parseFaults } from './fault-language.ts';
 import { routePaths } from './routes.ts';
 
 /** The magic values that the sandbox knows, a line each, under what they are entered as. */
@@ -23,4 +23,15 @@ export function faultHints(): string[] {
     'effects:',
     ...effects.map(([name, { happens }]) => `  ${name.padEnd(width)}  ${happens}`),
   ];
+}
+
+/** What is wrong with rules, in words; null when nothing is. */
+export function faultsMistake(rules: string): string | null {
+  try {
+    parseFaults(rules, routePaths);
+    return null;
+  } catch (error) {
+    if (error instanceof FaultSyntaxError) return error.message;
+    throw error;
+  }
 }

@@ -49,10 +49,12 @@ export interface Faulty {
 
 export type BankAnswer<T> = Done<T> | Refused | Faulty;
 
+/** An answer with what was asked for. */
 export function done<T>(value: T): Done<T> {
   return { outcome: 'done', value };
 }
 
+/** An answer that is a definitive no. */
 export function refused(refusal: Refusal): Refused {
   return { outcome: 'refused', refusal };
 }
@@ -62,6 +64,7 @@ export function brokenRule(reason: string): Refused {
   return refused({ kind: 'rule', reason });
 }
 
+/** An answer that fails to come. */
 export function faulty(fault: Fault): Faulty {
   return { outcome: 'faulty', fault };
 }

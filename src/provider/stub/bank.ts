@@ -69,6 +69,7 @@ export function createBank(options: BankOptions): Bank {
   return new Bank(options);
 }
 
+/** The simulated bank: everything that can be asked of it. */
 export class Bank {
   readonly #clock: Clock;
   readonly #ispb: string;

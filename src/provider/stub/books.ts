@@ -15,6 +15,7 @@ export interface BooksOptions {
   readonly onFault: (fault: unknown) => void;
 }
 
+/** Where the bank writes: its journal, its ledger and its notices, in that order. */
 export class Books {
   readonly ledger: Ledger;
   readonly charges = new Charges();

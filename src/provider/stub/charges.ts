@@ -19,6 +19,7 @@ const TRANSACTION_IDENTIFICATION = /^[A-Za-z0-9]{1,35}$/;
 
 const TAX_ID = /^(?:\d{11}|[0-9A-Z]{12}\d{2})$/;
 
+/** The charges that were made, by their identification. */
 export class Charges {
   readonly #charges = new Map<string, Charge>();
 

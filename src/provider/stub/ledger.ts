@@ -52,6 +52,7 @@ interface Book {
   readonly paymentsByRequest: Map<string, Payment>;
 }
 
+/** What the accounts hold and what moved. */
 export class Ledger {
   readonly #openingBalanceCents: number;
   readonly #books = new Map<string, Book>();

@@ -19,6 +19,7 @@ export interface PaymentsOptions {
 /** DICT gives a payer two look-ups back every minute. */
 const LOOK_UP_REFILL_MS = 30_000;
 
+/** Payments: each executed at most once, settled once. */
 export class Payments {
   readonly #options: PaymentsOptions;
   readonly #books: Books;

@@ -17,6 +17,7 @@ const forms: Readonly<Record<PixKeyType, RegExp>> = {
 /** DICT holds no key longer than this; no pattern runs on a longer text. */
 const MAX_KEY_LENGTH = 77;
 
+/** The keys of the customers. */
 export class PixKeys {
   readonly #keys = new Map<string, KeyCreatedEntry>();
   readonly #ofCustomer = new Map<string, Map<string, KeyCreatedEntry>>();

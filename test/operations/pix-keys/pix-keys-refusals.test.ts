@@ -138,7 +138,8 @@ const calls = { list: 'listKeys', create: 'createKey', remove: 'deleteKey' } as 
 
 for (const what of ['list', 'create', 'remove'] as const) {
   for (const [fault, code] of [
-    ['unavailable', 'PROVIDER_UNAVAILABLE'],
+    // Whether it was done is not known, so the answer does not say that nothing was.
+    ['unavailable', 'PROVIDER_TIMEOUT'],
     ['hang', 'PROVIDER_TIMEOUT'],
     ['garbled', 'PROVIDER_INVALID_RESPONSE'],
   ] as const) {

@@ -219,7 +219,11 @@ test('a refusal after the webhook has completed it: 200 COMPLETED, and an anomal
   assert.equal(await app.anomalies(), anomalies + 1);
   assert.ok(app.logLines.some((line) => line.includes('contradicts a settled payment')));
   const timeline = await app.timeline(sent.body.transaction_id);
-  assert.deepEqual(timeline, [...begun, 'SETTLED COMPLETED event']);
+  assert.deepEqual(timeline, [
+    ...begun,
+    'SETTLED COMPLETED event',
+    'SETTLED contradicted_by_FAILED',
+  ]);
 });
 
 test('a receipt that says COMPLETED after the webhook has failed it: 200 FAILED, and an anomaly', async (t) => {

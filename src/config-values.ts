@@ -1,0 +1,64 @@
+/** The settings as values: what each is once it has been read, and the words that some may be. */
+
+export const appEnvs = ['local', 'test', 'staging', 'production'] as const;
+
+export type AppEnv = (typeof appEnvs)[number];
+
+export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
+export type LogLevel = (typeof logLevels)[number];
+
+/**
+ * The points of a send at which a process can be told to die, in the order in which a send passes
+ * them.
+ */
+export const crashPoints = [
+  /** The idempotency key is about to be claimed. */
+  'before-reserved',
+  'after-reserved',
+  /** The directory has answered, and the end-to-end id is not stored yet. */
+  'after-look-up',
+  /** PAYING is stored, and the payment has not left. */
+  'after-paying',
+  /** The provider has answered the payment, and nothing of it is stored yet. */
+  'after-payment',
+  /** The outcome is stored, and the app has no answer yet. */
+  'after-recorded',
+] as const;
+
+export type CrashPoint = (typeof crashPoints)[number];
+
+/** The settings after conversion and defaults; what may be unset is optional. */
+export interface Values {
+  APP_ENV: AppEnv;
+  HOST: string;
+  PORT: number;
+  DATABASE_URL?: string;
+  DATA_DIR: string;
+  PROVIDER_STUB: boolean;
+  PROVIDER_BASE_URL?: string;
+  PROVIDER_EMAIL?: string;
+  PROVIDER_PASSWORD?: string;
+  PROVIDER_ISPB: string;
+  PROVIDER_TIMEOUT_MS: number;
+  PROVIDER_RETRIES: number;
+  STUB_SETTLE_MS: number;
+  WEBHOOK_SECRET?: string;
+  ONBOARDING_LOCAL_ONLY: boolean;
+  JWT_ISSUER: string;
+  JWT_AUDIENCE: string;
+  JWT_PRIVATE_KEY?: string;
+  JWT_PRIVATE_KEY_FILE?: string;
+  JWT_PUBLIC_KEYS?: string;
+  JWT_PUBLIC_KEYS_FILE?: string;
+  JWT_TTL_SECONDS: number;
+  ENCRYPTION_KEY?: string;
+  UPLOAD_MAX_BYTES: number;
+  THROTTLE_LOGIN_PER_MINUTE: number;
+  THROTTLE_ADDRESS_PER_MINUTE: number;
+  TRUST_PROXY_HOPS: number;
+  JOBS: 'inline' | 'off';
+  METRICS_PORT?: number;
+  LOG_LEVEL: LogLevel;
+  CRASH_POINT?: CrashPoint;
+}

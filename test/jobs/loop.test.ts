@@ -1,0 +1,235 @@
+/** The job loop: what is queued is run, when it is due, as often as it takes. */
+import assert from 'node:assert/strict';
+import { beforeEach, test } from 'node:test';
+import { startTestApp } from '../support/app.ts';
+import { eventually } from '../support/eventually.ts';
+import { held, jobState, queueJob, recorder, startLoop, watched } from './loops.ts';
+
+const app = await startTestApp({ environment: { JOBS: 'off' } });
+const { clock } = app;
+
+beforeEach(() => app.rows('delete from jobs'));
+
+const isDone = (id: string) =>
+  eventually(async () => (await jobState(app, id))?.status === 'done', 'the end of the job');
+
+test('a queued job is run once, with its payload and the number of the run', async (t) => {
+  const work = recorder();
+  const id = await queueJob(app, 'work', { payload: '{"eventId":"e1"}' });
+  await startLoop(t, watched(app), { work });
+  await isDone(id);
+  assert.deepEqual(work.runs, [{ id, kind: 'work', payload: { eventId: 'e1' }, attempt: 1 }]);
+  const job = await jobState(app, id);
+  assert.deepEqual(
+    [job?.attempts, job?.leased_by, job?.leased_until, job?.last_error, job?.finished_at],
+    [1, null, null, null, clock.now()],
+  );
+});
+
+test('a notification wakes the loop: no time passes', async (t) => {
+  const work = recorder();
+  await startLoop(t, watched(app), { work });
+  const id = await queueJob(app, 'work');
+  await app.rows(`select pg_notify('ponte_jobs', '')`);
+  await isDone(id);
+});
+
+test('a job whose notification was lost is found by the next poll', async (t) => {
+  const work = recorder();
+  const process = watched(app);
+  await startLoop(t, process, { work }, { pollMs: 5_000 });
+  const id = await queueJob(app, 'work');
+  await process.pass(4_999);
+  assert.equal(work.runs.length, 0);
+  await process.pass(1);
+  await isDone(id);
+});
+
+test('a job runs when it is due, not before and not a poll later', async (t) => {
+  const work = recorder();
+  const process = watched(app);
+  const id = await queueJob(app, 'work', { run_at: new Date(clock.now().getTime() + 7_250) });
+  await startLoop(t, process, { work }, { pollMs: 5_000 });
+  await process.pass(7_249);
+  assert.equal(work.runs.length, 0);
+  await process.pass(1);
+  await isDone(id);
+});
+
+test('jobs begin in the order in which they are due, those of one time as they were queued', async (t) => {
+  const work = recorder();
+  const past = (ms: number) => ({ run_at: new Date(clock.now().getTime() - ms) });
+  const ids = [];
+  for (const ms of [1_000, 3_000, 2_000, 3_000]) ids.push(await queueJob(app, 'work', past(ms)));
+  const [third, first, second, firstToo] = ids;
+  await startLoop(t, watched(app), { work }, { concurrency: 1 });
+  await eventually(() => work.runs.length === 4, 'all jobs');
+  assert.deepEqual(
+    work.runs.map(({ id }) => id),
+    [first, firstToo, second, third],
+  );
+});
+
+test('no more jobs run at once than the loop has room for, and a free place is filled at once', async (t) => {
+  const gates = Array.from({ length: 7 }, () => Promise.withResolvers<undefined>());
+  const work = recorder(
+    (_, { payload }) => gates[Number(payload['nth'])]?.promise ?? assert.fail(),
+  );
+  for (const nth of gates.keys()) await queueJob(app, 'work', { payload: `{"nth":${nth}}` });
+  const process = watched(app);
+  await startLoop(t, process, { work }, { concurrency: 3 });
+  await process.rest();
+  assert.equal(work.runs.length, 3);
+  for (const [nth, gate] of gates.entries()) {
+    gate.resolve(undefined);
+    const running = Math.min(7, nth + 4);
+    await eventually(() => work.runs.length === running, 'the next job');
+    await process.rest();
+    assert.equal(work.runs.length, running);
+  }
+});
+
+test('a job that asks for another run gets it at that time, with its attempts counted anew', async (t) => {
+  const runAgainAt = new Date(clock.now().getTime() + 3_000);
+  const answers = [{ runAgainAt }, undefined];
+  const work = recorder(async () => answers.shift());
+  const process = watched(app);
+  const id = await queueJob(app, 'work', { attempts: 3 });
+  await startLoop(t, process, { work });
+  await process.rest();
+  const waiting = await jobState(app, id);
+  assert.deepEqual(
+    [waiting?.status, waiting?.attempts, waiting?.run_at, waiting?.leased_by],
+    ['queued', 0, runAgainAt, null],
+  );
+  await process.pass(3_000);
+  await isDone(id);
+  assert.deepEqual(
+    work.runs.map(({ attempt }) => attempt),
+    [4, 1],
+  );
+});
+
+test('a failed job is run again after growing pauses, and is dead after eight runs', async (t) => {
+  const work = recorder(() => Promise.reject(new RangeError('52998224725 is out of range')));
+  const process = watched(app);
+  const id = await queueJob(app, 'work');
+  await startLoop(t, process, { work }, { random: () => 0.5 });
+  await process.rest();
+  const pauses = [];
+  for (let run = 1; run < 8; run += 1) {
+    const job = await jobState(app, id);
+    assert.deepEqual([job?.status, job?.attempts, job?.last_error], ['queued', run, 'RangeError']);
+    const pauseMs = (job?.run_at.getTime() ?? 0) - clock.now().getTime();
+    pauses.push(pauseMs);
+    await process.pass(pauseMs, pauseMs);
+    await eventually(() => work.runs.length === run + 1, 'the next run');
+    await process.rest();
+  }
+  assert.deepEqual(pauses, [750, 1_500, 3_000, 6_000, 12_000, 24_000, 48_000]);
+  const dead = await jobState(app, id);
+  assert.deepEqual([dead?.status, dead?.attempts, dead?.last_error], ['dead', 8, 'RangeError']);
+  assert.deepEqual(dead?.finished_at, clock.now());
+  await process.pass(600_000, 60_000);
+  assert.equal(work.runs.length, 8);
+});
+
+test('half of a pause is left to chance', async (t) => {
+  for (const [chance, pauseMs] of [
+    [0, 500],
+    [1, 1_000],
+  ] as const) {
+    const work = recorder(() => Promise.reject(new Error('no')));
+    const process = watched(app);
+    const id = await queueJob(app, `work-${chance}`);
+    await startLoop(t, process, { [`work-${chance}`]: work }, { random: () => chance });
+    await process.rest();
+    const job = await jobState(app, id);
+    assert.equal((job?.run_at.getTime() ?? 0) - clock.now().getTime(), pauseMs);
+  }
+});
+
+test('a handler that throws, whatever and however, does not stop the loop', async (t) => {
+  const fails = {
+    async rejects() {
+      throw new Error('rejected');
+    },
+    throws() {
+      throw new TypeError('thrown');
+    },
+    odd() {
+      // oxlint-disable-next-line typescript/only-throw-error
+      throw 'a text';
+    },
+  };
+  const work = recorder();
+  const ids = new Map<string, string>();
+  for (const kind of Object.keys(fails)) ids.set(kind, await queueJob(app, kind));
+  const process = watched(app);
+  const handlers = Object.entries(fails).map(([kind, run]) => [kind, { run }] as const);
+  const loop = await startLoop(t, process, { work, ...Object.fromEntries(handlers) });
+  await process.rest();
+  const errors = [];
+  for (const id of ids.values()) errors.push((await jobState(app, id))?.last_error);
+  assert.deepEqual(errors, ['Error', 'TypeError', 'unknown']);
+  const id = await queueJob(app, 'work');
+  loop.wake();
+  await isDone(id);
+  assert.equal(loop.healthy, true);
+});
+
+test('a kind that this version does not know waits for one that does, and costs nothing', async (t) => {
+  const process = watched(app);
+  const id = await queueJob(app, 'of-tomorrow');
+  await startLoop(t, process, { work: recorder() }, { pollMs: 5_000 });
+  const looks = process.looks();
+  await process.pass(20_000, 1_000);
+  assert.equal(process.looks() - looks, 4, 'one look a poll');
+  const job = await jobState(app, id);
+  assert.deepEqual([job?.status, job?.attempts], ['queued', 0]);
+  const ofTomorrow = recorder();
+  await startLoop(t, watched(app), { 'of-tomorrow': ofTomorrow });
+  await isDone(id);
+});
+
+test('runs are counted by kind and result, and failures are logged without the message', async (t) => {
+  const counted = async (result: string) => {
+    const { values } = await app.context.metrics.jobs.get();
+    const ours = values.find(({ labels }) => labels.kind === 'counted' && labels.result === result);
+    return ours?.value ?? 0;
+  };
+  const work = recorder(async (_, { attempt }) => {
+    if (attempt === 1) throw new Error('fails');
+    return undefined;
+  });
+  const process = watched(app);
+  const id = await queueJob(app, 'counted');
+  await startLoop(t, process, { counted: work });
+  await process.rest();
+  await process.pass(1_000, 500);
+  await isDone(id);
+  assert.deepEqual([await counted('failed'), await counted('done')], [1, 1]);
+  const logged = app.logLines.filter((line) => line.includes('"counted"'));
+  assert.equal(logged.length, 1);
+  assert.match(logged[0] ?? '', /"level":"error".*"attempt":1/);
+});
+
+test('stopping waits for the jobs that run, claims none and may be done twice', async (t) => {
+  const work = held();
+  const process = watched(app);
+  const [first, second] = [await queueJob(app, 'work'), await queueJob(app, 'work')];
+  const loop = await startLoop(t, process, { work }, { concurrency: 1 });
+  await process.rest();
+  let isStopped = false;
+  const stopped = Promise.all([loop.stop(), loop.stop()]).then(() => (isStopped = true));
+  await process.rest();
+  assert.equal(loop.healthy, false);
+  assert.equal(isStopped, false);
+  work.release();
+  await stopped;
+  assert.equal((await jobState(app, first))?.status, 'done');
+  assert.equal((await jobState(app, second))?.status, 'queued');
+  loop.wake();
+  await process.pass(30_000, 5_000);
+  assert.equal(work.runs.length, 1);
+});

@@ -1,0 +1,126 @@
+/** Job loops on a test's database: what they ask of it is watched, and can be made to fail. */
+import type { TestContext } from 'node:test';
+import type { Context } from '../../src/context.ts';
+import type { Job, JobHandler, JobTable } from '../../src/jobs/job.ts';
+import { JobLoop, type LoopOptions } from '../../src/jobs/loop.ts';
+import type { TestApp } from '../support/app.ts';
+
+/** How many turns of the event loop without a statement count as rest. */
+const restingTurns = 5;
+
+export interface Watched {
+  readonly context: Context;
+  /** How often a loop on this context has looked at the queue. */
+  looks(): number;
+  /** Makes the statements of these names fail; none: the database works again. */
+  fail(...names: string[]): void;
+  /** Waits until no statement is under way and none follows. */
+  rest(): Promise<void>;
+  /** Lets the time pass, step by step, and what it sets going come to rest. */
+  pass(ms: number, stepMs?: number): Promise<void>;
+}
+
+/** The context of a process of its own, as far as a job loop can tell. */
+export function watched(app: TestApp): Watched {
+  const { db } = app.context;
+  let underWay = 0;
+  let looks = 0;
+  let failing: ReadonlySet<string> = new Set();
+  const query: typeof db.query = async (statement, parameters) => {
+    if (failing.has(statement.name)) throw new Error(`${statement.name} fails`);
+    underWay += 1;
+    try {
+      return await db.query(statement, parameters);
+    } finally {
+      underWay -= 1;
+      if (statement.name === 'jobs-next-due') looks += 1;
+    }
+  };
+  const rest = async (): Promise<void> => {
+    for (let quiet = 0; quiet < restingTurns; quiet += 1) {
+      await new Promise((resolve) => setImmediate(resolve));
+      if (underWay > 0) quiet = -1;
+    }
+  };
+  return {
+    context: { ...app.context, db: { ...db, query } },
+    looks: () => looks,
+    fail: (...names) => void (failing = new Set(names)),
+    rest,
+    async pass(ms, stepMs = 1_000) {
+      for (let passed = 0; passed < ms; passed += stepMs) {
+        await app.clock.advance(Math.min(stepMs, ms - passed));
+        await rest();
+      }
+    },
+  };
+}
+
+/** Starts a loop for the length of a test. */
+export async function startLoop(
+  t: TestContext,
+  { context }: Watched,
+  jobs: JobTable,
+  options: Partial<LoopOptions> = {},
+): Promise<JobLoop> {
+  const loop = new JobLoop({ context, jobs, random: () => 0, ...options });
+  t.after(() => loop.stop());
+  await loop.start();
+  return loop;
+}
+
+export interface Recorder extends JobHandler {
+  readonly runs: readonly Job[];
+}
+
+/** A handler that notes its runs, and then does `work`. */
+export function recorder(work: JobHandler['run'] = async () => undefined): Recorder {
+  const runs: Job[] = [];
+  return {
+    runs,
+    run(context, job) {
+      runs.push(job);
+      return work(context, job);
+    },
+  };
+}
+
+/** A handler whose runs end when the test lets them. */
+export function held(): Recorder & { release(): void } {
+  const gate = Promise.withResolvers<undefined>();
+  return { ...recorder(() => gate.promise), release: () => gate.resolve(undefined) };
+}
+
+export interface JobState {
+  readonly id: string;
+  readonly status: string;
+  readonly attempts: number;
+  readonly run_at: Date;
+  readonly leased_until: Date | null;
+  readonly leased_by: string | null;
+  readonly last_error: string | null;
+  readonly finished_at: Date | null;
+}
+
+/** Queues a job, due now unless said otherwise, and gives its id. */
+export async function queueJob(
+  app: TestApp,
+  kind: string,
+  changes: Readonly<Record<string, unknown>> = {},
+): Promise<string> {
+  const now = app.clock.now();
+  const row = { kind, payload: '{}', status: 'queued', run_at: now, created_at: now, ...changes };
+  const columns = Object.keys(row);
+  const [job] = await app.rows<{ id: string }>(
+    `insert into jobs (${columns.join(', ')})
+     values (${columns.map((_, index) => `$${index + 1}`).join(', ')}) returning id`,
+    Object.values(row),
+  );
+  return job?.id ?? '';
+}
+
+/** How a job stands. */
+export async function jobState(app: TestApp, id: string): Promise<JobState | undefined> {
+  const [job] = await app.rows<JobState>('select * from jobs where id = $1', [id]);
+  return job;
+}

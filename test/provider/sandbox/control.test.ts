@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { chargeOrder, failure, logIn, orderFor, TOKEN_REFUSED } from '../stub/open-bank.ts';
+import { testSandbox } from './sandbox.ts';
+
+async function withPayments(...names: string[]) {
+  const sandbox = await testSandbox({ settleMs: 0 });
+  const session = await logIn(sandbox.provider);
+  const orders = [];
+  for (const name of names) {
+    const clientRequestId = `request-${name}`;
+    const key = `${name}@ponte.test`;
+    const order = await orderFor(sandbox.provider, session, { key, clientRequestId });
+    await sandbox.provider.pay(session, order).catch(() => null);
+    orders.push(order);
+  }
+  return { ...sandbox, session, orders };
+}
+
+describe('the control path', () => {
+  it('tells what it can be told', async () => {
+    const { call } = await testSandbox();
+    const { body } = await call('GET', '/sandbox');
+    assert.ok(body.control.includes('POST /sandbox/charges/{transactionIdentification}/pay'));
+    assert.ok(body.faults.some((line: string) => line.includes('reset-amid')));
+  });
+
+  it('shows what was executed, whatever was answered', async () => {
+    const { ledger, orders } = await withPayments('maria', 'lost', 'reject');
+    const { payments, refused, received } = await ledger();
+    assert.deepEqual(
+      payments.map((payment) => Object.assign(payment, { id: typeof payment.id })),
+      ['maria', 'lost'].map((name, nth) => ({
+        at: '2026-05-24T12:00:00.000Z',
+        id: 'string',
+        endToEnd: orders[nth]?.endToEnd,
+        clientRequestId: `request-${name}`,
+        key: `${name}@ponte.test`,
+        amount: 10.5,
+        status: 'PROCESSING',
+      })),
+    );
+    assert.deepEqual(
+      refused.map(({ code, endToEnd }) => [code, endToEnd]),
+      [['AC03', orders[2]?.endToEnd]],
+    );
+    assert.deepEqual(received, []);
+  });
+
+  it('shows the calls, and forgets them when told', async () => {
+    const { call, provider, session } = await withPayments('maria');
+    await provider.balance(session, { requestId: 'the-request' });
+    const { calls } = (await call('GET', '/sandbox/calls')).body;
+    assert.deepEqual(
+      calls.map(({ path, status }: { path: string; status: number }) => [path, status]),
+      [
+        ['auth/login', 200],
+        ['keys/dict', 200],
+        ['payments', 200],
+        ['account/balance', 200],
+      ],
+    );
+    assert.deepEqual(calls[3], {
+      nth: 4,
+      at: '2026-05-24T12:00:00.000Z',
+      method: 'GET',
+      path: 'account/balance',
+      requestId: 'the-request',
+      faults: [],
+      ids: {},
+      status: 200,
+    });
+    assert.deepEqual(Object.keys(calls[2].ids), ['endToEnd', 'clientRequestId']);
+    assert.doesNotMatch(JSON.stringify(calls), /stub\.|password/);
+    await call('DELETE', '/sandbox/calls');
+    assert.deepEqual((await call('GET', '/sandbox/calls')).body, { calls: [] });
+  });
+
+  it('remembers a thousand calls at most', async () => {
+    const { calls } = await testSandbox();
+    const call = { at: '', method: 'GET', path: 'x', requestId: null, faults: [] };
+    for (let nth = 0; nth < 1_005; nth += 1) calls.begin(call);
+    assert.equal(calls.list().length, 1_000);
+    assert.equal(calls.list()[0]?.nth, 6);
+  });
+
+  it('queues faults for the next calls', async () => {
+    const { call, provider, session } = await withPayments();
+    const queued = await call('POST', '/sandbox/faults', {
+      faults: 'account/balance:5xx-before=502#2, *:401',
+    });
+    assert.deepEqual(queued.body, {
+      queued: [
+        { path: 'account/balance', effects: ['5xx-before=502'], left: 2 },
+        { path: '*', effects: ['401'], left: 1 },
+      ],
+    });
+    const codes: unknown[] = [];
+    for (let nth = 0; nth < 3; nth += 1) {
+      codes.push((await failure(provider.balance(session))).statusClass);
+    }
+    assert.deepEqual(codes, ['5xx', '5xx', '401']);
+    assert.equal(await provider.balance(session), 1_000_000);
+    assert.deepEqual((await call('GET', '/sandbox/faults')).body, { queued: [] });
+  });
+
+  it('forgets queued faults', async () => {
+    const { call, provider, session } = await withPayments();
+    await call('POST', '/sandbox/faults', { faults: '*:hang' });
+    assert.deepEqual((await call('DELETE', '/sandbox/faults')).body, { queued: [] });
+    assert.equal(await provider.balance(session), 1_000_000);
+  });
+
+  it('refuses faults that it cannot read, or that are left to chance', async () => {
+    const { call } = await testSandbox();
+    const unread = await call('POST', '/sandbox/faults', { faults: 'payments:explode' });
+    assert.equal(unread.status, 400);
+    assert.match(unread.body.detail, /"explode" is none of/);
+    const chance = await call('POST', '/sandbox/faults', { faults: 'payments:401@0.5' });
+    assert.match(chance.body.detail, /a chance is for --faults/);
+    assert.equal((await call('POST', '/sandbox/faults', {})).status, 400);
+  });
+
+  it('expires the tokens of a customer until a new login', async () => {
+    const { call, provider, session } = await withPayments();
+    await call('POST', '/sandbox/expire-tokens', { email: 'Dev@ponte.test' });
+    assert.deepEqual(await failure(provider.balance(session)), TOKEN_REFUSED);
+    assert.equal(await provider.balance(await logIn(provider)), 1_000_000);
+    assert.equal((await call('POST', '/sandbox/expire-tokens', { email: 1 })).status, 400);
+  });
+
+  it('pays a charge', async () => {
+    const { call, provider, session, ledger } = await withPayments();
+    await provider.createDynamicCharge(session, chargeOrder());
+    const { transactionIdentification } = chargeOrder();
+    const path = `/sandbox/charges/${transactionIdentification}/pay`;
+    const paid = await call('POST', path);
+    assert.equal(paid.status, 200);
+    assert.deepEqual((await ledger()).received, [
+      {
+        at: '2026-05-24T12:00:00.000Z',
+        endToEnd: paid.body.endToEnd,
+        transactionIdentification,
+        amount: 25.99,
+      },
+    ]);
+    assert.equal((await call('POST', path)).body.code, 'ChargeAlreadyPaid');
+    assert.equal((await call('POST', '/sandbox/charges/none/pay')).status, 404);
+    assert.equal((await call('GET', path)).status, 404);
+  });
+
+  it('settles every payment that is under way, as its key provides for', async () => {
+    const { call, ledger, orders } = await withPayments('maria', 'fail', 'silent', 'reject');
+    const { body } = await call('POST', '/sandbox/settle');
+    assert.deepEqual(
+      body.settled,
+      orders.slice(0, 3).map(({ endToEnd }) => endToEnd),
+    );
+    const { payments } = await ledger();
+    assert.deepEqual(
+      payments.map(({ status }) => status),
+      ['COMPLETED', 'FAILED', 'COMPLETED'],
+    );
+    assert.deepEqual((await call('POST', '/sandbox/settle')).body, { settled: [] });
+  });
+
+  it('settles one payment as it is told', async () => {
+    const { call, ledger, orders } = await withPayments('maria', 'silent');
+    const endToEnd = orders[0]?.endToEnd;
+    await call('POST', '/sandbox/settle', { endToEnd, outcome: 'FAILED' });
+    const { payments } = await ledger();
+    assert.deepEqual(
+      payments.map(({ status }) => status),
+      ['FAILED', 'PROCESSING'],
+    );
+    const other = await call('POST', '/sandbox/settle', { endToEnd, outcome: 'COMPLETED' });
+    assert.deepEqual([other.status, other.body.code], [422, 'NotSettled']);
+    assert.equal((await call('POST', '/sandbox/settle', { endToEnd: 'E1' })).status, 404);
+    assert.equal((await call('POST', '/sandbox/settle', { outcome: 'LOST' })).status, 400);
+  });
+
+  it('answers 404 to anything else', async () => {
+    const { call } = await testSandbox();
+    assert.equal((await call('GET', '/sandbox/nothing')).status, 404);
+    assert.equal((await call('PUT', '/sandbox/faults', {})).status, 404);
+  });
+});
