@@ -72,8 +72,29 @@ function describe(program: Command): Command {
       await serve();
     });
 
+  program
+    .command('worker')
+    .description('run jobs and serve nothing, beside servers with JOBS=off')
+    .action(async () => {
+      const { worker } = await import('./commands/worker.ts');
+      await worker();
+    });
+
+  describeUser(program);
   describeProviderSandbox(program);
   return program;
+}
+
+function describeUser(program: Command): void {
+  program
+    .command('user')
+    .description('users of the app')
+    .command('create-dev')
+    .description('make sure of the development user, from PROVIDER_EMAIL and PROVIDER_PASSWORD')
+    .action(async () => {
+      const { createDevUser } = await import('./commands/user-create-dev.ts');
+      await createDevUser();
+    });
 }
 
 function describeProviderSandbox(program: Command): void {

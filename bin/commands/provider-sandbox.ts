@@ -1,4 +1,4 @@
-/** `ponte provider-sandbox`: the simulated bank behind the provider's HTTP paths, until a signal. */
+/** `ponte provider-sandbox`: the simulated bank behind the provider's HTTP paths. */
 import { systemClock } from '../../src/clock.ts';
 import { entries } from '../../src/config-schema.ts';
 import { faultsMistake, scenarioHints } from '../../src/provider/sandbox/hints.ts';

@@ -45,8 +45,13 @@ const refusals: ReadonlySet<number> = new Set([
 /** ISO 20022's codes for duplicates, and those of providers of this family. */
 const duplicateCode = /^(?:AM05|DU0[1-5]|DUPL|PBE300)$/;
 
-const duplicateWords =
-  /duplica|idempot|(?:already|j[áa])[\s_-]*(?:been[\s_-]*)?(?:exist|process|us|utiliz|paid|pag|sent|envi|execut|complet|efetu|realiz|regist)/i;
+const doneWords = 'exist|process|us|utiliz|paid|pag|sent|envi|execut|complet|efetu|realiz|regist';
+
+/** In code words and in sentences, English and Portuguese: `AlreadyPaid`, `já foi processado`. */
+const duplicateWords = new RegExp(
+  String.raw`duplica|idempot|(?:already|j[áa])[\s_-]*(?:(?:been|foi)[\s_-]*)?(?:${doneWords})`,
+  'i',
+);
 
 /**
  * That a payment is there already is no proof that ours was not made: its ids are ours alone, so it

@@ -26,6 +26,7 @@ export interface OpenCall {
 /** The oldest calls are forgotten first. */
 const MAX_CALLS = 1_000;
 
+/** The record of the calls. */
 export class Calls {
   #calls: (Omit<RecordedCall, keyof OpenCall> & OpenCall)[] = [];
   #count = 0;

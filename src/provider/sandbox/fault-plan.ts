@@ -17,6 +17,7 @@ interface Queued {
   left: number;
 }
 
+/** The schedule and the queue of one sandbox. */
 export class FaultPlan {
   readonly #rules: readonly FaultRule[];
   readonly #seed: string;

@@ -137,9 +137,10 @@ for (const [what, ask] of Object.entries(asks)) {
 const calls = { list: 'listKeys', create: 'createKey', remove: 'deleteKey' } as const;
 
 for (const what of ['list', 'create', 'remove'] as const) {
+  // Whether a change was made is not known, so the answer does not say that nothing was done.
+  const unsure = what === 'list' ? 'PROVIDER_UNAVAILABLE' : 'PROVIDER_TIMEOUT';
   for (const [fault, code] of [
-    // Whether it was done is not known, so the answer does not say that nothing was.
-    ['unavailable', 'PROVIDER_TIMEOUT'],
+    ['unavailable', unsure],
     ['hang', 'PROVIDER_TIMEOUT'],
     ['garbled', 'PROVIDER_INVALID_RESPONSE'],
   ] as const) {

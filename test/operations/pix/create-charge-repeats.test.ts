@@ -38,6 +38,15 @@ for (const [what, other] of [
   });
 }
 
+test('a repeat is the same request although the user’s name has changed meanwhile', async () => {
+  const user = await givenCustomer(app);
+  const body = { type: 'static', amount: 10 };
+  const first = await app.charge(user, body, { key: 'renamed' });
+  await app.rows('update users set name = $1 where id = $2', ['Maria Souza', user.id]);
+  const again = await app.charge(user, body, { key: 'renamed' });
+  assert.deepEqual([again.status, again.body], [200, first.body]);
+});
+
 test('10 identical charges at once are one charge', async (t) => {
   const user = await givenCustomer(app);
   const charges = t.mock.method(app.bank, 'createCharge');

@@ -174,6 +174,7 @@ test('a look-up that outlives its claim is overtaken by a repeat, and pays nothi
   const { lookUpKey } = app.context.provider;
   const asked = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
+  t.after(() => released.resolve());
   const slow = t.mock.method(
     app.context.provider,
     'lookUpKey',
@@ -202,14 +203,26 @@ test('a look-up that outlives its claim is overtaken by a repeat, and pays nothi
   assert.deepEqual(await app.executed(user), [again.body.end_to_end]);
 });
 
-/** Makes the database fail for the moves to one phase. */
-function failMoves(t: { mock: typeof test.mock }, to: PixPhase): void {
+/** Makes the database fail for the moves to one phase, as often as is said. */
+function failMoves(t: { mock: typeof test.mock }, to: PixPhase, times = Infinity): void {
   const { query } = app.context.db;
+  let failed = 0;
   t.mock.method(app.context.db, 'query', async (statement: Statement, values: unknown[]) => {
-    if (statement.name === 'pix-move' && values[2] === to) throw new Error('connection lost');
+    if (statement.name === 'pix-move' && values[2] === to && failed < times) {
+      failed += 1;
+      throw new Error('connection lost');
+    }
     return query(statement, values);
   });
 }
+
+test('an outcome that could not be stored at first is stored by a second try', async (t) => {
+  const user = await givenCustomer(app);
+  failMoves(t, 'ACCEPTED', 1);
+  const sent = await app.send(user, body);
+  assert.deepEqual([sent.status, sent.headers.get('pix-outcome')], [200, 'accepted']);
+  assert.equal((await app.stored(sent.body.transaction_id)).phase, 'ACCEPTED');
+});
 
 test('an accepted payment that cannot be stored still answers 200 PROCESSING', async (t) => {
   const user = await givenCustomer(app);
@@ -236,6 +249,18 @@ test('an unknown outcome that cannot be stored answers 200 PROCESSING too', asyn
   assert.deepEqual([sent.status, sent.body.status], [200, 'PROCESSING']);
   assert.equal(sent.headers.get('pix-outcome'), 'unknown');
   assert.equal((await app.stored(sent.body.transaction_id)).phase, 'PAYING');
+});
+
+test('a refusal that cannot be stored is told as a repeat would be told: 200 PROCESSING', async (t) => {
+  const user = await givenCustomer(app);
+  const refused = { ...body, pix_key: 'reject@ponte.test' };
+  failMoves(t, 'REJECTED');
+  const sent = await app.send(user, refused, { key: 'refused' });
+  t.mock.restoreAll();
+  assert.deepEqual([sent.status, sent.body.status], [200, 'PROCESSING']);
+  assert.equal(sent.headers.get('pix-outcome'), 'unknown');
+  const again = await app.send(user, refused, { key: 'refused' });
+  assert.deepEqual([again.status, again.body], [200, sent.body]);
 });
 
 test('what the database cannot note beforehand is not paid: a repeat pays it later', async (t) => {

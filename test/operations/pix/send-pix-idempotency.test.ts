@@ -68,6 +68,7 @@ for (const [what, other] of [
     assert.deepEqual(sent.body.errors, {
       'Idempotency-Key': ['This key was already used for a different request. Use a new key.'],
     });
+    assert.equal(sent.headers.get('pix-outcome'), 'accepted', 'of the payment that has the key');
     assert.equal(payments.mock.callCount(), 0);
     assert.equal(await app.countOf(user), 1);
   });
@@ -178,6 +179,7 @@ test('a repeat while the first is at the bank answers 200 PROCESSING at once', a
   const user = await givenCustomer(app);
   const atTheBank = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
+  t.after(() => released.resolve());
   const { pay } = app.context.provider;
   t.mock.method(app.context.provider, 'pay', async (...order: Parameters<typeof pay>) => {
     atTheBank.resolve();

@@ -164,6 +164,32 @@ test('a receipt with ids that are not ours leaves the outcome unknown', async (t
   assert.deepEqual(await app.timeline(sent.body.transaction_id), [...begun, 'UNKNOWN invalid']);
 });
 
+test('a fault of our own once the payment may have left leaves its outcome unknown', async (t) => {
+  const user = await givenCustomer(app);
+  t.mock.method(app.context.provider, 'pay', async () => {
+    throw new TypeError('a defect');
+  });
+  const sent = await app.send(user, body);
+  assert.deepEqual([sent.status, sent.body.status], [200, 'PROCESSING']);
+  assert.equal(sent.headers.get('pix-outcome'), 'unknown');
+  assert.equal((await app.stored(sent.body.transaction_id)).phase, 'UNKNOWN');
+});
+
+test('an end-to-end id that another payment has: 502, not_sent, and nothing is paid', async (t) => {
+  const user = await givenCustomer(app);
+  const first = await app.send(user, body);
+  const value = { endToEnd: first.body.end_to_end };
+  t.mock.method(app.bank, 'lookUpKey', async () => ({ outcome: 'done', value }) as const);
+  const payments = t.mock.method(app.bank, 'pay');
+  const sent = await app.send(user, body, { key: 'second' });
+  assert.deepEqual([sent.status, sent.body.code], [502, 'PROVIDER_INVALID_RESPONSE']);
+  assert.equal(sent.headers.get('pix-outcome'), 'not_sent');
+  assert.equal(payments.mock.callCount(), 0);
+  const again = await app.send(user, body, { key: 'second' });
+  assert.deepEqual([again.status, again.body.status], [200, 'FAILED']);
+  assert.equal((await app.stored(first.body.transaction_id)).status, 'PROCESSING');
+});
+
 for (const end of ['COMPLETED', 'FAILED'] as const) {
   test(`a receipt that says ${end} settles the payment at once`, async (t) => {
     const user = await givenCustomer(app);

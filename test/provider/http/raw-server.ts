@@ -21,7 +21,7 @@ export interface RawServer {
   readonly sockets: Socket[];
 }
 
-/** Starts a server for the file's or the test's time that calls `respond` for each whole request. */
+/** Starts a server, until the end of the test, that calls `respond` for each whole request. */
 export async function rawServer(respond: (request: RawRequest) => void): Promise<RawServer> {
   const requests: RawRequest[] = [];
   const sockets: Socket[] = [];

@@ -255,7 +255,7 @@ reads('a receipt:', (provider) => provider.pay(session, order), [
     { id: 'p-1', status },
     { ...receipt, status: 'FAILED' },
   ]),
-  // Foreign ids are handed on, and refused one layer further out; one of ours beside them is no help.
+  // Foreign ids are handed on, and refused one layer further out; ours beside them is no help.
   [
     { endToEnd: 'E-other', clientRequestId },
     { ...bare, endToEnd: 'E-other' },

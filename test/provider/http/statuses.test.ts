@@ -99,7 +99,7 @@ describe('a payment is never called refused by', () => {
     ),
     {
       status: 400,
-      body: { code: 'E1', message: 'Pagamento já processado.' },
+      body: { code: 'E1', message: 'Pagamento já foi processado.' },
       expected: { ...DOUBTFUL, reason: 'E1' },
     },
     {
