@@ -114,7 +114,7 @@ export class JobLoop {
   /** One look at the queue: claims as much as there is room for, and sets the next alarm. */
   async #look(): Promise<void> {
     try {
-      await this.#context.db.query(queries.releaseLapsed, [this.#context.clock.now(), maxAttempts]);
+      await this.#releaseLapsed();
       const room = this.#concurrency - this.#running.size;
       const claimed = room > 0 ? await this.#claim(room) : [];
       for (const job of claimed) this.#launch(job);
@@ -125,6 +125,12 @@ export class JobLoop {
       this.#context.log.error({ error }, 'the job queue could not be read');
       this.#sleep(this.#pollMs);
     }
+  }
+
+  async #releaseLapsed(): Promise<void> {
+    const { clock, db } = this.#context;
+    const ours = [...this.#running.keys()];
+    await db.query(queries.releaseLapsed, [clock.now(), maxAttempts, this.#worker, ours]);
   }
 
   #claim(room: number): Promise<JobRow[]> {

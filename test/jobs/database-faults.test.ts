@@ -16,7 +16,7 @@ for (const statement of ['jobs-release-lapsed', 'jobs-claim', 'jobs-next-due']) 
   test(`a look that fails at ${statement} makes the loop unhealthy until one succeeds`, async (t) => {
     const work = recorder();
     const process = watched(app);
-    const loop = await startLoop(t, process, { work }, { pollMs: 5_000 });
+    const loop = await startLoop(t, process, { jobs: { work }, pollMs: 5_000 });
     assert.equal(loop.healthy, true);
     process.fail(statement);
     await process.pass(5_000);
@@ -37,14 +37,14 @@ test('a loop that cannot make its periodic jobs does not start', async (t) => {
   const process = watched(app);
   process.fail('jobs-ensure-periodic');
   const sweep = { ...recorder(), everyMs: 60_000 };
-  await assert.rejects(startLoop(t, process, { sweep }), /jobs-ensure-periodic/);
+  await assert.rejects(startLoop(t, process, { jobs: { sweep } }), /jobs-ensure-periodic/);
 });
 
 test('leases that could not be renewed once are renewed at the next beat', async (t) => {
-  const work = held();
+  const work = held(t);
   const process = watched(app);
   const id = await queueJob(app, 'work');
-  await startLoop(t, process, { work }, { leaseMs: 30_000 });
+  await startLoop(t, process, { jobs: { work }, leaseMs: 30_000 });
   await process.rest();
   process.fail('jobs-renew');
   await process.pass(11_000);

@@ -27,8 +27,8 @@ test('of two loops only one runs a job, whichever comes first', async (t) => {
   const [one, other] = [recorder(), recorder()];
   const ids = await Promise.all(Array.from({ length: 60 }, () => queueJob(app, 'work')));
   await Promise.all([
-    startLoop(t, watched(app), { work: one }),
-    startLoop(t, watched(app), { work: other }),
+    startLoop(t, watched(app), { jobs: { work: one } }),
+    startLoop(t, watched(app), { jobs: { work: other } }),
   ]);
   for (const id of ids) await isDone(id);
   const ran = [...one.runs, ...other.runs].map(({ id }) => id);
@@ -36,13 +36,13 @@ test('of two loops only one runs a job, whichever comes first', async (t) => {
 });
 
 test('a job that takes longer than its lease is not run twice while its process lives', async (t) => {
-  const work = held();
+  const work = held(t);
   const second = recorder();
   const [first, other] = [watched(app), watched(app)];
   const id = await queueJob(app, 'work');
-  await startLoop(t, first, { work }, { leaseMs: 30_000 });
+  await startLoop(t, first, { jobs: { work }, leaseMs: 30_000 });
   await first.rest();
-  await startLoop(t, other, { work: second }, { leaseMs: 30_000 });
+  await startLoop(t, other, { jobs: { work: second }, leaseMs: 30_000 });
   for (let passed = 0; passed < 120; passed += 5) {
     await first.pass(5_000, 5_000);
     await other.rest();
@@ -55,14 +55,14 @@ test('a job that takes longer than its lease is not run twice while its process 
 });
 
 test('a process that was suspended does not run its own job a second time', async (t) => {
-  const work = held();
+  const work = held(t);
   const process = watched(app);
   const id = await queueJob(app, 'work');
   // A machine that sleeps stops its timers, and finds the time of day moved on.
   let sleptMs = 0;
   const now = () => new Date(clock.now().getTime() + sleptMs);
   const context = { ...process.context, clock: { ...clock, now } };
-  await startLoop(t, { ...process, context }, { work }, { leaseMs: 30_000 });
+  await startLoop(t, { ...process, context }, { jobs: { work }, leaseMs: 30_000 });
   await process.rest();
   sleptMs = 3_600_000;
   await process.pass(20_000);
@@ -76,7 +76,7 @@ test('the job of a dead process is taken up when its lease has run out, not befo
   const work = recorder();
   const process = watched(app);
   const id = await claimedByTheDead(30_000);
-  await startLoop(t, process, { work }, { pollMs: 5_000 });
+  await startLoop(t, process, { jobs: { work }, pollMs: 5_000 });
   await process.pass(30_000, 5_000);
   assert.equal(work.runs.length, 0);
   await process.pass(5_000, 5_000);
@@ -86,14 +86,14 @@ test('the job of a dead process is taken up when its lease has run out, not befo
 
 test('with the usual settings a dead process holds a job for less than a minute', async (t) => {
   const dying = watched(app);
-  const dies = held();
+  const dies = held(t);
   const id = await queueJob(app, 'work');
-  await startLoop(t, dying, { work: dies });
+  await startLoop(t, dying, { jobs: { work: dies } });
   await dying.rest();
   dying.fail('jobs-renew', 'jobs-finish', 'jobs-requeue', 'jobs-release-lapsed');
   const work = recorder();
   const living = watched(app);
-  await startLoop(t, living, { work });
+  await startLoop(t, living, { jobs: { work } });
   const diedAt = clock.now().getTime();
   while (work.runs.length === 0) await living.pass(1_000);
   assert.ok(clock.now().getTime() - diedAt < 60_000);
@@ -103,13 +103,13 @@ test('with the usual settings a dead process holds a job for less than a minute'
 
 test('what a process says of a job that was taken from it does not count', async (t) => {
   const [slow, quick] = [watched(app), watched(app)];
-  const first = held();
-  const second = held();
+  const first = held(t);
+  const second = held(t);
   const id = await queueJob(app, 'work');
-  await startLoop(t, slow, { work: first }, { leaseMs: 30_000 });
+  await startLoop(t, slow, { jobs: { work: first }, leaseMs: 30_000 });
   await slow.rest();
   slow.fail('jobs-renew', 'jobs-release-lapsed');
-  await startLoop(t, quick, { work: second }, { leaseMs: 30_000 });
+  await startLoop(t, quick, { jobs: { work: second }, leaseMs: 30_000 });
   for (let passed = 0; passed < 40; passed += 5) await quick.pass(5_000, 5_000);
   assert.equal(second.runs.length, 1);
   slow.fail();
@@ -126,7 +126,7 @@ test('a result that could not be stored makes the job run again: at least once, 
   const process = watched(app);
   const id = await queueJob(app, 'work');
   process.fail('jobs-finish', 'jobs-requeue');
-  await startLoop(t, process, { work }, { leaseMs: 30_000 });
+  await startLoop(t, process, { jobs: { work }, leaseMs: 30_000 });
   await process.rest();
   assert.equal(work.runs.length, 1);
   process.fail();
@@ -143,7 +143,7 @@ test('a job that killed its process eight times is dead', async (t) => {
   const process = watched(app);
   const id = await claimedByTheDead(0, { attempts: 8 });
   const younger = await claimedByTheDead(0, { attempts: 7 });
-  await startLoop(t, process, { work });
+  await startLoop(t, process, { jobs: { work } });
   await process.pass(1_000);
   await process.pass(5_000);
   await isDone(younger);

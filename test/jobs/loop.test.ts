@@ -16,7 +16,7 @@ const isDone = (id: string) =>
 test('a queued job is run once, with its payload and the number of the run', async (t) => {
   const work = recorder();
   const id = await queueJob(app, 'work', { payload: '{"eventId":"e1"}' });
-  await startLoop(t, watched(app), { work });
+  await startLoop(t, watched(app), { jobs: { work } });
   await isDone(id);
   assert.deepEqual(work.runs, [{ id, kind: 'work', payload: { eventId: 'e1' }, attempt: 1 }]);
   const job = await jobState(app, id);
@@ -28,7 +28,7 @@ test('a queued job is run once, with its payload and the number of the run', asy
 
 test('a notification wakes the loop: no time passes', async (t) => {
   const work = recorder();
-  await startLoop(t, watched(app), { work });
+  await startLoop(t, watched(app), { jobs: { work } });
   const id = await queueJob(app, 'work');
   await app.rows(`select pg_notify('ponte_jobs', '')`);
   await isDone(id);
@@ -37,7 +37,7 @@ test('a notification wakes the loop: no time passes', async (t) => {
 test('a job whose notification was lost is found by the next poll', async (t) => {
   const work = recorder();
   const process = watched(app);
-  await startLoop(t, process, { work }, { pollMs: 5_000 });
+  await startLoop(t, process, { jobs: { work }, pollMs: 5_000 });
   const id = await queueJob(app, 'work');
   await process.pass(4_999);
   assert.equal(work.runs.length, 0);
@@ -49,7 +49,7 @@ test('a job runs when it is due, not before and not a poll later', async (t) => 
   const work = recorder();
   const process = watched(app);
   const id = await queueJob(app, 'work', { run_at: new Date(clock.now().getTime() + 7_250) });
-  await startLoop(t, process, { work }, { pollMs: 5_000 });
+  await startLoop(t, process, { jobs: { work }, pollMs: 5_000 });
   await process.pass(7_249);
   assert.equal(work.runs.length, 0);
   await process.pass(1);
@@ -62,7 +62,7 @@ test('jobs begin in the order in which they are due, those of one time as they w
   const ids = [];
   for (const ms of [1_000, 3_000, 2_000, 3_000]) ids.push(await queueJob(app, 'work', past(ms)));
   const [third, first, second, firstToo] = ids;
-  await startLoop(t, watched(app), { work }, { concurrency: 1 });
+  await startLoop(t, watched(app), { jobs: { work }, concurrency: 1 });
   await eventually(() => work.runs.length === 4, 'all jobs');
   assert.deepEqual(
     work.runs.map(({ id }) => id),
@@ -77,7 +77,7 @@ test('no more jobs run at once than the loop has room for, and a free place is f
   );
   for (const nth of gates.keys()) await queueJob(app, 'work', { payload: `{"nth":${nth}}` });
   const process = watched(app);
-  await startLoop(t, process, { work }, { concurrency: 3 });
+  await startLoop(t, process, { jobs: { work }, concurrency: 3 });
   await process.rest();
   assert.equal(work.runs.length, 3);
   for (const [nth, gate] of gates.entries()) {
@@ -95,7 +95,7 @@ test('a job that asks for another run gets it at that time, with its attempts co
   const work = recorder(async () => answers.shift());
   const process = watched(app);
   const id = await queueJob(app, 'work', { attempts: 3 });
-  await startLoop(t, process, { work });
+  await startLoop(t, process, { jobs: { work } });
   await process.rest();
   const waiting = await jobState(app, id);
   assert.deepEqual(
@@ -114,7 +114,7 @@ test('a failed job is run again after growing pauses, and is dead after eight ru
   const work = recorder(() => Promise.reject(new RangeError('52998224725 is out of range')));
   const process = watched(app);
   const id = await queueJob(app, 'work');
-  await startLoop(t, process, { work }, { random: () => 0.5 });
+  await startLoop(t, process, { jobs: { work }, random: () => 0.5 });
   await process.rest();
   const pauses = [];
   for (let run = 1; run < 8; run += 1) {
@@ -142,7 +142,7 @@ test('half of a pause is left to chance', async (t) => {
     const work = recorder(() => Promise.reject(new Error('no')));
     const process = watched(app);
     const id = await queueJob(app, `work-${chance}`);
-    await startLoop(t, process, { [`work-${chance}`]: work }, { random: () => chance });
+    await startLoop(t, process, { jobs: { [`work-${chance}`]: work }, random: () => chance });
     await process.rest();
     const job = await jobState(app, id);
     assert.equal((job?.run_at.getTime() ?? 0) - clock.now().getTime(), pauseMs);
@@ -158,7 +158,7 @@ test('a handler that throws, whatever and however, does not stop the loop', asyn
       throw new TypeError('thrown');
     },
     odd() {
-      // oxlint-disable-next-line typescript/only-throw-error
+      // oxlint-disable-next-line eslint/no-throw-literal, typescript/only-throw-error
       throw 'a text';
     },
   };
@@ -167,7 +167,7 @@ test('a handler that throws, whatever and however, does not stop the loop', asyn
   for (const kind of Object.keys(fails)) ids.set(kind, await queueJob(app, kind));
   const process = watched(app);
   const handlers = Object.entries(fails).map(([kind, run]) => [kind, { run }] as const);
-  const loop = await startLoop(t, process, { work, ...Object.fromEntries(handlers) });
+  const loop = await startLoop(t, process, { jobs: { work, ...Object.fromEntries(handlers) } });
   await process.rest();
   const errors = [];
   for (const id of ids.values()) errors.push((await jobState(app, id))?.last_error);
@@ -181,14 +181,14 @@ test('a handler that throws, whatever and however, does not stop the loop', asyn
 test('a kind that this version does not know waits for one that does, and costs nothing', async (t) => {
   const process = watched(app);
   const id = await queueJob(app, 'of-tomorrow');
-  await startLoop(t, process, { work: recorder() }, { pollMs: 5_000 });
+  await startLoop(t, process, { jobs: { work: recorder() }, pollMs: 5_000 });
   const looks = process.looks();
   await process.pass(20_000, 1_000);
   assert.equal(process.looks() - looks, 4, 'one look a poll');
   const job = await jobState(app, id);
   assert.deepEqual([job?.status, job?.attempts], ['queued', 0]);
   const ofTomorrow = recorder();
-  await startLoop(t, watched(app), { 'of-tomorrow': ofTomorrow });
+  await startLoop(t, watched(app), { jobs: { 'of-tomorrow': ofTomorrow } });
   await isDone(id);
 });
 
@@ -204,7 +204,7 @@ test('runs are counted by kind and result, and failures are logged without the m
   });
   const process = watched(app);
   const id = await queueJob(app, 'counted');
-  await startLoop(t, process, { counted: work });
+  await startLoop(t, process, { jobs: { counted: work } });
   await process.rest();
   await process.pass(1_000, 500);
   await isDone(id);
@@ -215,10 +215,10 @@ test('runs are counted by kind and result, and failures are logged without the m
 });
 
 test('stopping waits for the jobs that run, claims none and may be done twice', async (t) => {
-  const work = held();
+  const work = held(t);
   const process = watched(app);
   const [first, second] = [await queueJob(app, 'work'), await queueJob(app, 'work')];
-  const loop = await startLoop(t, process, { work }, { concurrency: 1 });
+  const loop = await startLoop(t, process, { jobs: { work }, concurrency: 1 });
   await process.rest();
   let isStopped = false;
   const stopped = Promise.all([loop.stop(), loop.stop()]).then(() => (isStopped = true));

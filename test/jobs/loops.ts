@@ -1,7 +1,7 @@
 /** Job loops on a test's database: what they ask of it is watched, and can be made to fail. */
 import type { TestContext } from 'node:test';
 import type { Context } from '../../src/context.ts';
-import type { Job, JobHandler, JobTable } from '../../src/jobs/job.ts';
+import type { Job, JobHandler } from '../../src/jobs/job.ts';
 import { JobLoop, type LoopOptions } from '../../src/jobs/loop.ts';
 import type { TestApp } from '../support/app.ts';
 
@@ -60,10 +60,9 @@ export function watched(app: TestApp): Watched {
 export async function startLoop(
   t: TestContext,
   { context }: Watched,
-  jobs: JobTable,
-  options: Partial<LoopOptions> = {},
+  options: Omit<LoopOptions, 'context'>,
 ): Promise<JobLoop> {
-  const loop = new JobLoop({ context, jobs, random: () => 0, ...options });
+  const loop = new JobLoop({ context, random: () => 0, ...options });
   t.after(() => loop.stop());
   await loop.start();
   return loop;
@@ -85,10 +84,12 @@ export function recorder(work: JobHandler['run'] = async () => undefined): Recor
   };
 }
 
-/** A handler whose runs end when the test lets them. */
-export function held(): Recorder & { release(): void } {
+/** A handler whose runs end when the test lets them, at its end at the latest. */
+export function held(t: TestContext): Recorder & { release(): void } {
   const gate = Promise.withResolvers<undefined>();
-  return { ...recorder(() => gate.promise), release: () => gate.resolve(undefined) };
+  const release = () => gate.resolve(undefined);
+  t.after(release);
+  return { ...recorder(() => gate.promise), release };
 }
 
 export interface JobState {

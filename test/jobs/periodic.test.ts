@@ -30,9 +30,9 @@ async function passFor(processes: readonly Watched[], ms: number): Promise<void>
 test('a periodic kind runs at the start and then once a period, over two loops', async (t) => {
   const sweep = minutely(recorder());
   const processes = [watched(app), watched(app)];
-  for (const process of processes) await startLoop(t, process, { sweep });
+  for (const process of processes) await startLoop(t, process, { jobs: { sweep } });
   await passFor(processes, 5_000);
-  assert.ok(sweep.runs.length >= 1);
+  assert.ok(sweep.runs.length > 0);
   const atStart = sweep.runs.length;
   await passFor(processes, 5 * 60_000);
   assert.equal(sweep.runs.length - atStart, 5);
@@ -41,19 +41,21 @@ test('a periodic kind runs at the start and then once a period, over two loops',
 
 test('loops that start at once make one job', async (t) => {
   const sweep = minutely(recorder());
-  await Promise.all(Array.from({ length: 5 }, () => startLoop(t, watched(app), { sweep })));
+  await Promise.all(
+    Array.from({ length: 5 }, () => startLoop(t, watched(app), { jobs: { sweep } })),
+  );
   assert.equal((await openJobs()).length, 1);
 });
 
 test('a start runs it at once, though the last run was a moment ago', async (t) => {
   const sweep = minutely(recorder());
   const process = watched(app);
-  const loop = await startLoop(t, process, { sweep });
+  const loop = await startLoop(t, process, { jobs: { sweep } });
   await process.rest();
   await loop.stop();
   await passFor([process], 10_000);
   assert.equal(sweep.runs.length, 1);
-  await startLoop(t, process, { sweep });
+  await startLoop(t, process, { jobs: { sweep } });
   await process.rest();
   assert.equal(sweep.runs.length, 2);
 });
@@ -61,7 +63,7 @@ test('a start runs it at once, though the last run was a moment ago', async (t) 
 test('a run that fails is repeated in the next period, for ever', async (t) => {
   const sweep = minutely(recorder(() => Promise.reject(new RangeError('no'))));
   const process = watched(app);
-  await startLoop(t, process, { sweep });
+  await startLoop(t, process, { jobs: { sweep } });
   await process.rest();
   await passFor([process], 12 * 60_000);
   assert.equal(sweep.runs.length, 13);
@@ -69,10 +71,10 @@ test('a run that fails is repeated in the next period, for ever', async (t) => {
 });
 
 test('a run that takes longer than the period is not joined by another one', async (t) => {
-  const slow = held();
+  const slow = held(t);
   const processes = [watched(app), watched(app)];
   for (const process of processes) {
-    await startLoop(t, process, { sweep: minutely(slow) });
+    await startLoop(t, process, { jobs: { sweep: minutely(slow) } });
     await process.rest();
   }
   await passFor(processes, 5 * 60_000);

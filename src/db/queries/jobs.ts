@@ -24,7 +24,9 @@ export const claimJobs: Statement = {
 
 /**
  * Puts the jobs of dead processes back: their lease has run out. One that has been begun too often
- * is dead itself: it may be what kills the processes. Parameters: now, attempts at most.
+ * is dead itself: it may be what kills the processes. What the caller still runs is not put back,
+ * however late it is with its heartbeat: a machine that slept finds every lease lapsed.
+ * Parameters: now, attempts at most, worker, the jobs that it runs.
  */
 export const releaseLapsed: Statement = {
   name: 'jobs-release-lapsed',
@@ -34,6 +36,7 @@ export const releaseLapsed: Statement = {
                     last_error = case when attempts >= $2 then 'lease_lapsed' else last_error end,
                     leased_by = null, leased_until = null
      where id in (select id from jobs where status = 'running' and leased_until < $1
+                     and not (leased_by = $3 and id = any($4::bigint[]))
                    order by id for update skip locked)
     returning id`,
 };
