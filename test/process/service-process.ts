@@ -39,6 +39,7 @@ export interface ServiceAnswer {
 export interface AnswerBody {
   readonly access_token: string;
   readonly transaction_id: string;
+  readonly end_to_end?: string;
   readonly status: string;
   readonly balance: number;
   readonly user: { readonly email: string };

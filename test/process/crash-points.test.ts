@@ -1,0 +1,153 @@
+/**
+ * A real process dies by SIGKILL at each named point of a send, with the sandbox as its provider.
+ * Then the ledger, the state after a new start, and a repeat with the same key have to tell one
+ * story.
+ */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { describe, it, type TestContext } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { systemClock } from '../../src/clock.ts';
+import { crashPoints, type CrashPoint } from '../../src/config-values.ts';
+import { openSandbox, type OpenSandbox } from '../../src/provider/sandbox/open.ts';
+import { createTestDatabase, serverUrl } from '../support/db.ts';
+import {
+  settingsFor,
+  startService,
+  type Environment,
+  type ServiceAnswer,
+  type ServiceProcess,
+} from './service-process.ts';
+
+const key = 'the-one-payment';
+const body = { pix_key: 'ana@example.com', amount: 12.34 };
+
+/** What a death at each point leaves, as far as it can be told. */
+const left: Readonly<Record<CrashPoint, { executed: 0 | 1; afterRepeat: 0 | 1 }>> = {
+  'before-reserved': { executed: 0, afterRepeat: 1 },
+  'after-reserved': { executed: 0, afterRepeat: 1 },
+  'after-look-up': { executed: 0, afterRepeat: 1 },
+  // A payment may have left, as far as anybody can know: it is not sent again.
+  'after-paying': { executed: 0, afterRepeat: 0 },
+  'after-payment': { executed: 1, afterRepeat: 1 },
+  'after-recorded': { executed: 1, afterRepeat: 1 },
+};
+
+interface World {
+  readonly sandbox: OpenSandbox;
+  start(environment?: Environment): Promise<ServiceProcess>;
+}
+
+/** A database, a sandbox that posts to a known port, and a way to start the service there. */
+async function openWorld(t: TestContext): Promise<World> {
+  const database = await createTestDatabase();
+  t.after(() => database.drop());
+  const port = await freePort();
+  const sandbox = await openSandbox({
+    clock: systemClock,
+    host: '127.0.0.1',
+    port: 0,
+    ispb: '11165756',
+    settleMs: 20,
+    webhook: { url: `http://127.0.0.1:${port}/api/v1/webhooks/provider` },
+  });
+  t.after(() => sandbox.close());
+  return {
+    sandbox,
+    async start(environment = {}) {
+      const service = startService(t, {
+        ...settingsFor(database),
+        PORT: String(port),
+        PROVIDER_STUB: 'false',
+        PROVIDER_BASE_URL: sandbox.url,
+        PROVIDER_TIMEOUT_MS: '500',
+        PROVIDER_RETRIES: '0',
+        ...environment,
+      });
+      await service.ready();
+      return service;
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+interface LedgerPayment {
+  readonly endToEnd: string;
+  readonly clientRequestId: string;
+  readonly amount: number;
+}
+
+async function executed(sandbox: OpenSandbox): Promise<readonly LedgerPayment[]> {
+  const answer = await fetch(`${sandbox.url}/sandbox/ledger`);
+  const ledger = (await answer.json()) as { payments: readonly LedgerPayment[] };
+  return ledger.payments;
+}
+
+function send(service: ServiceProcess, token: string): Promise<ServiceAnswer> {
+  return service.call('/pix/send', { token, key, body });
+}
+
+/** Repeats until the claim of the dead process has run out and somebody has carried on. */
+async function repeat(service: ServiceProcess, token: string): Promise<ServiceAnswer> {
+  const deadline = systemClock.now().getTime() + 10_000;
+  for (;;) {
+    const answer = await send(service, token);
+    assert.equal(answer.status, 200, JSON.stringify(answer.body));
+    const isSure = answer.headers.get('pix-outcome') !== 'unknown';
+    if (isSure || systemClock.now().getTime() > deadline) return answer;
+    await wait(100);
+  }
+}
+
+const skip = serverUrl ? false : 'runs on PostgreSQL; set DATABASE_URL';
+
+describe('a process that is killed', { timeout: 120_000, skip }, () => {
+  for (const point of crashPoints) {
+    const { executed: before, afterRepeat } = left[point];
+    it(`${point}: ${before} executed, and ${afterRepeat} after a repeat`, async (t) => {
+      const { sandbox, start } = await openWorld(t);
+      const dying = await start({ CRASH_POINT: point });
+      const token = await dying.logIn();
+      await assert.rejects(send(dying, token));
+      assert.equal((await dying.ended).signal, 'SIGKILL');
+      assert.equal((await executed(sandbox)).length, before);
+
+      const service = await start();
+      if (afterRepeat === 0) return assertNeverSent(service, sandbox, token);
+      const answer = await repeat(service, token);
+      const settled = await service.call(`/pix/${answer.body.transaction_id}`, {
+        token,
+        headers: { prefer: 'wait=20' },
+      });
+      assert.equal(settled.body.status, 'COMPLETED');
+      const [payment, ...more] = await executed(sandbox);
+      assert.deepEqual(more, []);
+      assert.equal(payment?.clientRequestId, key);
+      assert.equal(payment.amount, body.amount);
+      const last = await send(service, token);
+      assert.equal(last.headers.get('idempotency-replayed'), 'true');
+      assert.equal(last.body.end_to_end, payment.endToEnd);
+    });
+  }
+});
+
+/** Nobody can tell whether it left, so nobody says that it failed and nobody sends it again. */
+async function assertNeverSent(
+  service: ServiceProcess,
+  sandbox: OpenSandbox,
+  token: string,
+): Promise<void> {
+  const answer = await send(service, token);
+  assert.deepEqual([answer.status, answer.body.status], [200, 'PROCESSING']);
+  assert.equal(answer.headers.get('pix-outcome'), 'unknown');
+  assert.deepEqual(await executed(sandbox), []);
+}
