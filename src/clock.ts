@@ -2,7 +2,7 @@
 
 export interface Clock {
   now(): Date;
-  /** Calls `work` once after `delayMs`, which keeps no process alive; returns what takes it back. */
+  /** Calls `work` once after `delayMs`; returns what takes it back. It keeps no process alive. */
   after(delayMs: number, work: () => void): () => void;
 }
 

@@ -130,7 +130,13 @@ export class JobLoop {
   async #releaseLapsed(): Promise<void> {
     const { clock, db } = this.#context;
     const ours = [...this.#running.keys()];
-    await db.query(queries.releaseLapsed, [clock.now(), maxAttempts, this.#worker, ours]);
+    await db.query(queries.releaseLapsed, [
+      clock.now(),
+      maxAttempts,
+      this.#worker,
+      ours,
+      this.#periodicKinds,
+    ]);
   }
 
   #claim(room: number): Promise<JobRow[]> {

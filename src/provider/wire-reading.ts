@@ -1,7 +1,7 @@
 /**
- * Tolerant reading of the objects that the provider writes, in answers and in webhooks: names in any
- * case and spelling, values in any of the types that providers use, and nothing that can throw on
- * JSON.
+ * Tolerant reading of the objects that the provider writes, in answers and in webhooks: names in
+ * any case and spelling, values in any of the types that providers use, and nothing that can throw
+ * on JSON.
  */
 import { centsFromDecimal, centsFromNumber, MAX_AMOUNT_CENTS } from '../domain/money.ts';
 

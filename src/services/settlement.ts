@@ -158,13 +158,25 @@ async function settleTransaction(
   transaction: PixTransactionRow,
 ): Promise<Settled> {
   const { id } = transaction;
-  const moved = await moveTransaction(context, id, settlementOf(told, transaction));
+  const move = settlementOf(told, transaction);
+  // What was read before a payment could leave may have matched without its end-to-end id, which
+  // it may have by now: another one's event must not move it.
+  const isOpen = move.from.includes(transaction.phase);
+  const moved = isOpen && (await moveTransaction(context, id, move));
   if (moved) return { result: 'applied', transactionId: id };
   const stored = await rereadTransaction(context, transaction);
+  if (wasPaidByAnother(stored, told)) return settleUnmatched(context, told);
   if (stored.status === told.status) return { result: 'already', transactionId: id };
   if (stored.status !== 'PROCESSING') return anomaly(context, id, 'contradicts_final_status');
   // No payment of ours can have left yet: the transaction may still come to where this fits.
   return { result: 'parked', reason: 'not_paying_yet', transactionId: id };
+}
+
+/** Of two payments of one charge that are told at once, the second one is received on its own. */
+function wasPaidByAnother(stored: PixTransactionRow, { item }: Told): boolean {
+  const { endToEnd } = item.ids;
+  const { operation, end_to_end: paidBy } = stored;
+  return operation === 'CHARGE' && endToEnd !== null && paidBy !== null && paidBy !== endToEnd;
 }
 
 function settlementOf(told: Told, transaction: PixTransactionRow): Move {

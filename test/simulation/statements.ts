@@ -126,8 +126,9 @@ export class Statements {
     const rows = await store.db.query<Row>(statement, parameters);
     for (const row of rows) if (isTransaction(row)) observed(row);
     if (this.#races.isLostBy(asked, rows)) return [];
-    // The database promises no order of what it claims.
-    return statement.name === 'jobs-claim' ? scheduler.chance.shuffled(byId(rows)) : rows;
+    // The database promises no order here: it is left to chance, and to ours alone.
+    const order = unordered[statement.name];
+    return order ? scheduler.chance.shuffled(rows.toSorted(order)) : rows;
   }
 
   #describe(rows: readonly Row[]): string {
@@ -175,6 +176,15 @@ function isTransaction(row: Row): row is Row & PixTransactionRow {
   return 'phase' in row && 'idempotency_key' in row;
 }
 
-function byId(rows: readonly Row[]): Row[] {
-  return rows.toSorted((one, other) => Number(one['id']) - Number(other['id']));
-}
+type Comparison = (one: Row, other: Row) => number;
+
+const by =
+  (column: string): Comparison =>
+  (one, other) =>
+    Number(one[column]) - Number(other[column]);
+
+/** Statements whose rows come in no order or with ties, and what tells their rows apart. */
+const unordered: Readonly<Record<string, Comparison>> = {
+  'jobs-claim': by('id'),
+  'pix-unknown': by('created_at'),
+};

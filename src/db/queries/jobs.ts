@@ -24,20 +24,23 @@ export const claimJobs: Statement = {
 
 /**
  * Puts the jobs of dead processes back: their lease has run out. One that has been begun too often
- * is dead itself: it may be what kills the processes. What the caller still runs is not put back,
- * however late it is with its heartbeat: a machine that slept finds every lease lapsed.
- * Parameters: now, attempts at most, worker, the jobs that it runs.
+ * is dead itself: it may be what kills the processes. A periodic one is not, because nothing would
+ * ever queue it again. What the caller still runs is not put back, however late it is with its
+ * heartbeat: a machine that slept finds every lease lapsed.
+ * Parameters: now, attempts at most, worker, the jobs that it runs, the periodic kinds.
  */
 export const releaseLapsed: Statement = {
   name: 'jobs-release-lapsed',
   text: `
-    update jobs set status = case when attempts >= $2 then 'dead' else 'queued' end,
-                    finished_at = case when attempts >= $2 then $1::timestamptz end,
-                    last_error = case when attempts >= $2 then 'lease_lapsed' else last_error end,
+    update jobs set status = case when is_over then 'dead' else 'queued' end,
+                    finished_at = case when is_over then $1::timestamptz end,
+                    last_error = case when is_over then 'lease_lapsed' else last_error end,
                     leased_by = null, leased_until = null
-     where id in (select id from jobs where status = 'running' and leased_until < $1
-                     and not (leased_by = $3 and id = any($4::bigint[]))
-                   order by id for update skip locked)
+      from (select id as lapsed_id, attempts >= $2 and kind <> all($5::text[]) as is_over
+              from jobs where status = 'running' and leased_until < $1
+                          and not (leased_by = $3 and id = any($4::bigint[]))
+             order by id for update skip locked) lapsed
+     where id = lapsed_id
     returning id`,
 };
 

@@ -68,8 +68,8 @@ export class Exchange {
   }
 
   onResponseStart(_controller: Controller, status: number, headers: IncomingHttpHeaders): void {
-    // An interim answer (1xx) announces the one that counts.
-    if (status < 200 || this.#isOver) return;
+    if (this.#isOver) return;
+    // After interim answers (1xx) the last one counts.
     this.#status = status;
     this.#retryAfterMs = retryAfter(headers['retry-after']);
     if (Number(headers['content-length'] ?? 0) > maxAnswerBytes) this.#cut();

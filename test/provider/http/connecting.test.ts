@@ -126,8 +126,9 @@ describe('a request over TLS', () => {
   const certificate = selfSigned();
 
   /** A TLS server that answers everything alike. */
-  async function tlsServer(answer: (socket: tls.TLSSocket) => void, options = certificate) {
-    const server = tls.createServer({ ...options }, (socket) => {
+  async function tlsServer(answer: (socket: tls.TLSSocket) => void) {
+    const options = { ...certificate, ALPNProtocols: ['h2', 'http/1.1'] };
+    const server = tls.createServer(options, (socket) => {
       socket.on('error', () => {
         // Clients that do not trust it break the connection off.
       });
@@ -149,6 +150,17 @@ describe('a request over TLS', () => {
     trusted();
     const url = await tlsServer((socket) => socket.write(httpAnswer(200, '{"ok":true}')));
     assert.deepEqual((await pay(clientOf(url))).json, { ok: true });
+  });
+
+  it('speaks HTTP/1.1, also with a server that would rather speak HTTP/2', async () => {
+    trusted();
+    const protocols: unknown[] = [];
+    const url = await tlsServer((socket) => {
+      protocols.push(socket.alpnProtocol);
+      socket.write(httpAnswer(200, '{}'));
+    });
+    await pay(clientOf(url, 200)).catch(() => null);
+    assert.deepEqual(protocols, ['http/1.1']);
   });
 
   it('may have been executed when the connection breaks after the handshake', async () => {
