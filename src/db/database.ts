@@ -183,11 +183,12 @@ function giveBackLost(pool: pg.Pool): void {
     taken.add(client);
     if (known.has(client)) return;
     known.add(client);
-    client.once('end', async () => {
+    const giveBack = async (): Promise<void> => {
       // Whoever gives it back by himself does so before the next turn of the event loop.
       await yieldToEventLoop();
       if (taken.has(client)) client.release(true);
-    });
+    };
+    client.once('end', () => void giveBack());
   });
 }
 

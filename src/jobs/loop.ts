@@ -103,10 +103,13 @@ export class JobLoop {
     this.#cancelHeartbeat();
   }
 
+  get #periodicKinds(): string[] {
+    return Object.keys(this.#jobs).filter((kind) => this.#jobs[kind]?.everyMs !== undefined);
+  }
+
   async #ensurePeriodicJobs(): Promise<void> {
     const { clock, db } = this.#context;
-    for (const [kind, handler] of Object.entries(this.#jobs)) {
-      if (handler.everyMs === undefined) continue;
+    for (const kind of this.#periodicKinds) {
       await db.query(queries.ensurePeriodic, [kind, `every:${kind}`, clock.now()]);
     }
   }

@@ -154,3 +154,15 @@ test('a job that killed its process eight times is dead', async (t) => {
     [8],
   );
 });
+
+test('a periodic job is never dead: nothing else would queue it again', async (t) => {
+  const work = { ...recorder(), everyMs: 60_000 };
+  const process = watched(app);
+  const id = await claimedByTheDead(0, { attempts: 8, unique_key: 'every:work' });
+  await startLoop(t, process, { jobs: { work } });
+  await process.pass(1_000);
+  await process.pass(5_000);
+  const put = await jobState(app, id);
+  assert.deepEqual([put?.status, put?.attempts], ['queued', 0]);
+  assert.equal(work.runs.length, 1);
+});

@@ -56,6 +56,8 @@ export class Liar {
     const wrong: Partial<EventFacts> = chance.pick<Partial<EventFacts>>([
       { amountCents: amountCents + 5 },
       { amountCents: amountCents - 5, clientRequestId: null },
+      // Twice, because it can do harm only before a payment has left.
+      { endToEnd: foreignEndToEnd },
       { endToEnd: foreignEndToEnd },
       { clientRequestId: foreignKey },
       { endToEnd: foreignEndToEnd, clientRequestId: foreignKey },

@@ -1,57 +1,77 @@
-/** `npm run simulate`: many seeds, or one with all that happens in it. */
+/**
+ * `npm run simulate`: sends under every trouble that a seed brings, on the real code and the real
+ * embedded database.
+ *
+ *     npm run simulate -- --seeds 10000           seeds 1 to 10000
+ *     npm run simulate -- --start 5000 --seeds 100
+ *     npm run simulate -- --minutes 5             as many as five minutes allow
+ *     npm run simulate -- --seed 42               one seed, with all that happens in it
+ */
 import { parseArgs } from 'node:util';
-import { simulate, type Verdict } from './simulate.ts';
+import { failureText, Summary } from './report.ts';
+import { simulate } from './simulate.ts';
 import { openStore, type Store } from './store.ts';
 
-const { values } = parseArgs({
-  options: {
-    seeds: { type: 'string', default: '200' },
-    start: { type: 'string', default: '1' },
-    seed: { type: 'string' },
-    minutes: { type: 'string' },
-  },
-});
+/** A line of progress after so many seeds. */
+const seedsBetweenLines = 500;
+
+interface Range {
+  readonly start: number;
+  readonly seeds: number;
+  readonly minutes: number;
+}
 
 function write(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
+function wholeNumber(name: string, text: string): number {
+  if (!/^\d{1,15}$/.test(text)) throw new Error(`--${name} takes a whole number`);
+  return Number(text);
+}
+
+/** @returns whether the seed holds. */
+async function replay(store: Store, seed: number): Promise<boolean> {
+  const { trace, violations } = await simulate(store, seed);
+  write(trace.join('\n'));
+  for (const violation of violations) write(`seed ${seed}: ${violation}`);
+  return violations.length === 0;
+}
+
+/** @returns whether every seed holds. */
+async function runMany(store: Store, { start, seeds, minutes }: Range): Promise<boolean> {
+  const summary = new Summary();
+  for (let seed = start; seed < start + seeds && summary.seconds < minutes * 60; seed += 1) {
+    const verdict = await simulate(store, seed);
+    summary.add(verdict);
+    if (verdict.violations.length > 0) write(failureText(verdict));
+    if (summary.seeds % seedsBetweenLines === 0) write(summary.progress());
+  }
+  write(summary.text());
+  return summary.failed.length === 0;
+}
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string' },
+    seeds: { type: 'string' },
+    start: { type: 'string', default: '1' },
+    minutes: { type: 'string' },
+  },
+});
+const { seed, seeds, start, minutes } = values;
 const store = await openStore();
 try {
-  const failed = values.seed === undefined ? await runMany(store) : await runOne(store, Number(values.seed));
-  if (failed) process.exitCode = 1;
+  const range: Range = {
+    start: wholeNumber('start', start),
+    seeds: seeds === undefined && minutes ? Infinity : wholeNumber('seeds', seeds ?? '200'),
+    minutes: minutes === undefined ? Infinity : wholeNumber('minutes', minutes),
+  };
+  const holds =
+    seed === undefined
+      ? await runMany(store, range)
+      : await replay(store, wholeNumber('seed', seed));
+  if (!holds) process.exitCode = 1;
 } finally {
   await store.close();
-}
-
-async function runOne(store: Store, seed: number): Promise<boolean> {
-  const verdict = await simulate(store, seed);
-  write(verdict.trace.join('\n'));
-  write(`${JSON.stringify([...verdict.tally])}`);
-  return tell(verdict);
-}
-
-function tell({ seed, violations }: Verdict): boolean {
-  for (const violation of violations) write(`seed ${seed}: ${violation}`);
-  return violations.length > 0;
-}
-
-async function runMany(store: Store): Promise<boolean> {
-  const began = performance.now();
-  let failed = 0;
-  const tally = new Map<string, number>();
-  const start = Number(values.start);
-  const end = start + Number(values.seeds);
-  let steps = 0;
-  for (let seed = start; seed < end; seed += 1) {
-    const verdict = await simulate(store, seed);
-    steps += verdict.trace.length;
-    if (tell(verdict)) failed += 1;
-    for (const [w, n] of verdict.tally) tally.set(w, (tally.get(w) ?? 0) + n);
-    for (const row of verdict.rows) { const w = `${row.status} ${row.phase}`; tally.set(w, (tally.get(w) ?? 0) + 1); }
-  }
-  const s = (performance.now() - began) / 1000;
-  write(`${end - start} seeds, ${failed} failed, ${s.toFixed(1)} s, ${((end - start) / s).toFixed(1)} seeds/s, ${steps} lines`);
-  write(JSON.stringify([...tally]));
-  return failed > 0;
 }

@@ -21,8 +21,11 @@ const mostSteps = 2_500;
 /** Whatever is not at rest after so many quiet steps never will be. */
 const mostQuietSteps = 20_000;
 
-/** Two minutes until something counts as stale, three sweeps, and time for what they set going. */
-const restMs = 5 * 60_000;
+/** Leases have run out by then, and every loop has looked: what is dead stays dead. */
+const untilOperatorMs = 95_000;
+
+/** Two minutes until something counts as stale, two sweeps, and time for what they set going. */
+const restMs = 4 * 60_000;
 
 /** The first login after a storm may find the breaker open. */
 const loginPauseMs = 15_000;
@@ -97,8 +100,10 @@ async function comeToRest(world: World): Promise<boolean> {
   });
   await settle(() => loggedIn);
   // A statement is read in an active session only, so the last sweeps come after the logins.
-  const untilMs = scheduler.nowMs + restMs;
-  await settle(() => scheduler.nowMs > untilMs && scheduler.isQuiet);
+  const begunMs = scheduler.nowMs;
+  await settle(() => scheduler.nowMs > begunMs + untilOperatorMs && scheduler.isQuiet);
+  await retryDeadJobs(world);
+  await settle(() => scheduler.nowMs > begunMs + restMs && scheduler.isQuiet);
   return scheduler.taken < lastStep;
 }
 
@@ -108,6 +113,19 @@ async function logInAll({ clients, scheduler }: World): Promise<void> {
       await scheduler.sleep(client.owner, loginPauseMs);
     }
   }
+}
+
+/**
+ * An event whose job has died with its process eight times is for an operator, who lets it run
+ * again. Nobody does that for the sweep.
+ */
+async function retryDeadJobs({ store, scheduler }: World): Promise<void> {
+  const retried = await store.rows(
+    `update jobs set status = 'queued', attempts = 0, finished_at = null, run_at = $1
+      where status = 'dead' and kind = 'settle-webhook' returning id`,
+    [new Date(scheduler.nowMs)],
+  );
+  if (retried.length > 0) scheduler.count('jobs retried by hand');
 }
 
 /** What the simulation has done itself, or the provider, may be logged as an error. */

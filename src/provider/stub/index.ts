@@ -45,7 +45,8 @@ export function createStubProvider(bank: Bank): Provider {
     statement: async ({ token }, range, options) =>
       statement(await ask(options, () => bank.statement(token, range))),
     lookUpKey: ({ token }, lookUp, options) => ask(options, () => bank.lookUpKey(token, lookUp)),
-    pay: ({ token }, order, options) => ask(options, () => bank.pay(token, order)),
+    pay: ({ token }, order, options) =>
+      ask(options, () => bank.pay(token, order)).catch(doubtDuplicate),
     createDynamicCharge: ({ token }, order, options) =>
       ask(options, () => bank.createCharge(token, 'dynamic', order)),
     createStaticCharge: ({ token }, order, options) =>
@@ -101,6 +102,18 @@ function refusalError({ kind, reason, retryAfterMs }: Refusal): ProviderError {
     reason,
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   });
+}
+
+/**
+ * That a payment is there already is no proof that ours was not made: its ids are ours alone. The
+ * client of the real provider reads such a refusal in the same way.
+ */
+function doubtDuplicate(error: unknown): never {
+  if (error instanceof ProviderError && error.reason?.startsWith('Duplicated')) {
+    const { code, statusClass, reason } = error;
+    throw new ProviderError({ outcome: 'unknown', code, statusClass, reason });
+  }
+  throw error;
 }
 
 /** The simulated bank's tokens have no end of their own, so it does not say one. */

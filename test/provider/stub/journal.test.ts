@@ -14,7 +14,7 @@ import {
   openBank,
   orderFor,
   payer,
-  rejected,
+  doubted,
   UNAVAILABLE,
 } from './open-bank.ts';
 
@@ -80,7 +80,7 @@ test('an end-to-end id from before a crash is good for one payment', async (cont
   const other = { ...order, clientRequestId: 'request-2' };
   assert.deepEqual(
     await failure(third.provider.pay(session, other)),
-    rejected('DuplicatedEndToEndId'),
+    doubted('DuplicatedEndToEndId'),
   );
 });
 

@@ -143,3 +143,8 @@ export function chargeOrder(order: Partial<ChargeOrder> = {}): ChargeOrder {
     ...order,
   };
 }
+
+/** What the port makes of ids that a payment has already: nobody knows that it was not this one. */
+export function doubted(reason: string): Partial<ProviderErrorOptions> {
+  return { ...rejected(reason), outcome: 'unknown' };
+}

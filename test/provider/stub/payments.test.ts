@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isEndToEndId } from '../../../src/domain/end-to-end-id.ts';
-import { failure, logIn, openBank, orderFor, payer, rejected } from './open-bank.ts';
+import { failure, logIn, openBank, orderFor, payer, doubted, rejected } from './open-bank.ts';
 
 const OPENING_BALANCE_CENTS = 1_000_000;
 
@@ -91,7 +91,7 @@ test('an end-to-end id that paid one request pays no other', async () => {
   await provider.pay(session, order);
   assert.deepEqual(
     await failure(provider.pay(session, { ...order, clientRequestId: 'request-2' })),
-    rejected('DuplicatedEndToEndId'),
+    doubted('DuplicatedEndToEndId'),
   );
 });
 
@@ -101,7 +101,7 @@ test('a request that was paid is not paid with another end-to-end id', async () 
   await provider.pay(session, await orderFor(provider, session));
   assert.deepEqual(
     await failure(provider.pay(session, await orderFor(provider, session))),
-    rejected('DuplicatedClientRequestId'),
+    doubted('DuplicatedClientRequestId'),
   );
   assert.equal(await provider.balance(session), OPENING_BALANCE_CENTS - 1_050);
 });
@@ -113,7 +113,7 @@ test('the ids of a payment with another amount are refused', async () => {
   await provider.pay(session, order);
   assert.deepEqual(
     await failure(provider.pay(session, { ...order, amountCents: 1_051 })),
-    rejected('DuplicatedEndToEndId'),
+    doubted('DuplicatedEndToEndId'),
   );
 });
 

@@ -1,0 +1,263 @@
+/** Settling what the provider tells of money that came in: charges paid, and PIX without a charge. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import { newEndToEndId } from '../../src/domain/end-to-end-id.ts';
+import { givenCustomer, givenUser, type TestUser } from '../support/factories.ts';
+import { results, startSettlingApp } from './settling.ts';
+
+const app = await startSettlingApp();
+const { tell, stored, customer } = app;
+
+const newEndToEnd = () => newEndToEndId('99999999', app.clock.now());
+
+async function givenCharge(body: Record<string, unknown> = {}) {
+  const answer = await app.charge(customer, { type: 'dynamic', amount: 20, ...body });
+  assert.equal(answer.status, 200);
+  const charge = await stored(answer.body.transaction_id);
+  assert.ok(charge.transaction_identification !== null);
+  return { ...charge, transaction_identification: charge.transaction_identification };
+}
+
+/** BACEN's list of one PIX that came in. */
+const pix = (item: Record<string, unknown>) => ({
+  pix: [{ horario: '2026-05-24T12:00:00.000Z', endToEndId: newEndToEnd(), ...item }],
+});
+
+/** What a user has received without a charge, the smallest amount first. */
+async function receivedBy({ id }: Pick<TestUser, 'id'>) {
+  return app.rows<{ id: string; amount: string; end_to_end: string; pix_key: string | null }>(
+    `select id, amount, end_to_end, pix_key from pix_transactions
+      where user_id = $1 and operation = 'RECEIVED' and status = 'COMPLETED' order by amount`,
+    [id],
+  );
+}
+
+test('a charge that is paid is completed, with the end-to-end id of the payment', async () => {
+  const charge = await givenCharge();
+  const paid = await app.bank.payCharge(charge.transaction_identification);
+  assert.ok(paid.outcome === 'done');
+  const [eventId = ''] = await app.untold();
+  assert.deepEqual(results(await app.settle(eventId)), ['applied']);
+  const { status, phase, end_to_end: endToEnd, outcome } = await stored(charge.id);
+  assert.deepEqual(
+    [status, phase, endToEnd, outcome],
+    ['COMPLETED', 'SETTLED', paid.value.endToEnd, 'accepted'],
+  );
+  assert.deepEqual(await receivedBy(customer), []);
+});
+
+test('a charge is completed by its identification alone, in any usual spelling', async () => {
+  for (const name of ['txid', 'transactionIdentification', 'transaction_identification']) {
+    const charge = await givenCharge();
+    const event = { event: 'CHARGE_COMPLETED', [name]: charge.transaction_identification };
+    assert.deepEqual(results(await tell(event)), ['applied']);
+    assert.equal((await stored(charge.id)).status, 'COMPLETED');
+  }
+});
+
+test('a charge whose making was not heard of is completed when it is paid', async () => {
+  const charge = await givenCharge();
+  await app.rows(
+    `update pix_transactions set phase = 'RESERVED', outcome = null, provider_txid = null
+      where id = $1`,
+    [charge.id],
+  );
+  const told = await tell(pix({ txid: charge.transaction_identification, valor: '20.00' }));
+  assert.deepEqual(results(told), ['applied']);
+  const { status, outcome } = await stored(charge.id);
+  assert.deepEqual([status, outcome], ['COMPLETED', 'accepted']);
+});
+
+test('a charge paid with another amount is an anomaly and stays open', async () => {
+  const charge = await givenCharge();
+  const told = await tell(pix({ txid: charge.transaction_identification, valor: '19.99' }));
+  assert.deepEqual(results(told), ['anomaly: amount_mismatch']);
+  assert.deepEqual(await stored(charge.id), charge);
+});
+
+test('the payment of a charge that failed is an anomaly', async () => {
+  const charge = await givenCharge();
+  await app.rows(
+    `update pix_transactions set status = 'FAILED', phase = 'SETTLED', settled_at = updated_at
+      where id = $1`,
+    [charge.id],
+  );
+  const told = await tell(pix({ txid: charge.transaction_identification, valor: '20.00' }));
+  assert.deepEqual(results(told), ['anomaly: contradicts_final_status']);
+});
+
+test('a failure to receive is ignored: the charge may be paid still', async () => {
+  const charge = await givenCharge();
+  const txid = charge.transaction_identification;
+  const told = await tell({ event: 'PIX_RECEIVED', txid, status: 'ERROR' });
+  assert.deepEqual(results(told), ['ignored: not_received']);
+  assert.equal((await stored(charge.id)).status, 'PROCESSING');
+});
+
+test('each further payment of a reusable charge is a PIX received', async () => {
+  const payee = await givenCustomer(app);
+  const charged = await app.charge(payee, { type: 'static', amount: 20, reusable: true });
+  const charge = await stored(charged.body.transaction_id);
+  const payments = [];
+  for (let nth = 0; nth < 3; nth += 1) {
+    const paid = await app.bank.payCharge(charge.transaction_identification ?? '');
+    assert.ok(paid.outcome === 'done');
+    payments.push(paid.value.endToEnd);
+  }
+  for (const eventId of await app.untold()) {
+    assert.deepEqual(results(await app.settle(eventId)), ['applied']);
+  }
+  const received = await receivedBy(payee);
+  const settled = [await stored(charge.id), ...received].map(({ end_to_end: id }) => id);
+  assert.deepEqual(settled.sort(), payments.sort());
+  assert.deepEqual(
+    received.map(({ amount }) => amount),
+    ['20.00', '20.00'],
+  );
+  const statement = await app.call('/accounts/statement', { token: payee.token });
+  const types = statement.body.items.local.map(({ type }: { type: string }) => type);
+  assert.deepEqual(types.sort(), ['PIX_CHARGE', 'PIX_RECEIVED', 'PIX_RECEIVED']);
+});
+
+test('two payments of one charge that are settled at the same time both count', async () => {
+  const payee = await givenCustomer(app);
+  for (let round = 0; round < 5; round += 1) {
+    const charged = await app.charge(payee, { type: 'static', amount: 20, reusable: true });
+    const charge = await stored(charged.body.transaction_id);
+    const before = (await receivedBy(payee)).length;
+    await app.bank.payCharge(charge.transaction_identification ?? '');
+    await app.bank.payCharge(charge.transaction_identification ?? '');
+    const settled = await Promise.all((await app.untold()).map((id) => app.settle(id)));
+    assert.deepEqual(settled.map(results), [['applied'], ['applied']]);
+    assert.equal((await stored(charge.id)).status, 'COMPLETED');
+    assert.equal((await receivedBy(payee)).length - before, 1);
+  }
+});
+
+test('the payment of a charge told again, with or without the charge, is not received twice', async () => {
+  const payee = await givenCustomer(app);
+  const charged = await app.charge(payee, { type: 'dynamic', amount: 20 });
+  const { transaction_identification: txid } = await stored(charged.body.transaction_id);
+  const [endToEndId, valor] = [newEndToEnd(), '20.00'];
+  assert.deepEqual(results(await tell(pix({ endToEndId, txid, valor }))), ['applied']);
+  assert.deepEqual(results(await tell(pix({ endToEndId, txid, valor, n: 2 }))), ['already']);
+  const withoutCharge = pix({ endToEndId, chave: payee.email, valor });
+  assert.deepEqual(results(await tell(withoutCharge)), ['already']);
+  assert.deepEqual(await receivedBy(payee), []);
+});
+
+test('a payment that was recorded before its charge was named is shown once, as the charge', async () => {
+  const payee = await givenCustomer(app);
+  const charged = await app.charge(payee, { type: 'dynamic', amount: 20 });
+  const { id, transaction_identification: txid } = await stored(charged.body.transaction_id);
+  const [endToEndId, valor] = [newEndToEnd(), '20.00'];
+  assert.deepEqual(results(await tell(pix({ endToEndId, chave: payee.email, valor }))), [
+    'applied',
+  ]);
+  assert.deepEqual(results(await tell(pix({ endToEndId, txid, valor }))), ['applied']);
+  assert.equal((await stored(id)).status, 'COMPLETED');
+  const statement = await app.call('/accounts/statement', { token: payee.token });
+  const types = statement.body.items.local.map(({ type }: { type: string }) => type);
+  assert.deepEqual(types, ['PIX_CHARGE']);
+});
+
+test('one payment that names two charges completes one and is an anomaly for the other', async () => {
+  const [first, second, third] = [await givenCharge(), await givenCharge(), await givenCharge()];
+  const [endToEndId, valor] = [newEndToEnd(), '20.00'];
+  const told = await tell({
+    pix: [
+      { endToEndId, txid: first.transaction_identification, valor },
+      { endToEndId, txid: second.transaction_identification, valor },
+      { endToEndId: newEndToEnd(), txid: third.transaction_identification, valor },
+    ],
+  });
+  assert.equal(told.status, 'anomaly');
+  const [one, other, last] = results(told);
+  assert.deepEqual([one, other?.split(':')[0], last], ['applied', 'anomaly', 'applied']);
+  assert.equal((await stored(second.id)).status, 'PROCESSING');
+});
+
+test('a PIX without a charge is recorded for the account that it names', async () => {
+  const payee = await givenCustomer(app, { phone: '+5521912345678', document: '11144477735' });
+  const [account] = await app.rows<{ document: string; account_number: string }>(
+    'select document, account_number from accounts where user_id = $1',
+    [payee.id],
+  );
+  assert.ok(account);
+  const { document, account_number: accountNumber } = account;
+  const named: readonly Record<string, unknown>[] = [
+    { creditParty: { document } },
+    { creditParty: { taxId: document.replace(/(\d{3})(\d{3})(\d{3})/, '$1.$2.$3-') } },
+    { receiver: { accountNumber } },
+    { chave: payee.email.toUpperCase() },
+    { chave: document },
+    { chave: '+5521912345678' },
+  ];
+  for (const [nth, party] of named.entries()) {
+    const event = { event: 'PIX_RECEIVED', endToEnd: newEndToEnd(), amount: 1 + nth, ...party };
+    assert.deepEqual(results(await tell(event)), ['applied'], JSON.stringify(party));
+  }
+  const received = await receivedBy(payee);
+  assert.deepEqual(
+    received.map(({ amount }) => amount),
+    ['1.00', '2.00', '3.00', '4.00', '5.00', '6.00'],
+  );
+  assert.deepEqual(await app.timeline(received[0]?.id ?? ''), ['SETTLED event']);
+  const seen = await app.view(payee, received[0]?.id ?? '');
+  assert.deepEqual([seen.status, seen.body.status], [200, 'COMPLETED']);
+});
+
+test('a PIX is received once, however often it is told, also at the same time', async () => {
+  const payee = await givenCustomer(app);
+  const endToEnd = newEndToEnd();
+  const event = (n: number) => ({
+    ...{ event: 'PIX_RECEIVED', endToEnd, amount: 5, key: payee.email, n },
+  });
+  const ids = [];
+  for (let nth = 0; nth < 4; nth += 1) ids.push(await app.deliver(event(nth)));
+  const settled = await Promise.all(ids.map((id) => app.settle(id)));
+  assert.deepEqual(settled.flatMap(results).sort(), ['already', 'already', 'already', 'applied']);
+  assert.equal((await receivedBy(payee)).length, 1);
+});
+
+test('a PIX between two users is a send of the one and received by the other', async () => {
+  const payee = await givenCustomer(app);
+  const send = await app.givenSend();
+  const received = {
+    event: 'PIX_RECEIVED',
+    endToEnd: send.end_to_end,
+    amount: 10.5,
+    key: payee.email,
+  };
+  assert.deepEqual(results(await tell(received)), ['applied']);
+  assert.equal((await stored(send.id)).status, 'PROCESSING');
+  assert.equal((await receivedBy(payee)).length, 1);
+});
+
+test('a PIX that tells too little is parked: nobody is credited by half a match', async () => {
+  const payee = await givenCustomer(app);
+  const [one, other] = [await givenUser(app), await givenUser(app)];
+  for (const { id } of [one, other]) {
+    await app.rows(
+      `insert into accounts (user_id, provider, document, status, created_at, updated_at)
+       values ($1, 'provider', '39053344705', 'ACTIVE', now(), now())`,
+      [id],
+    );
+  }
+  const events = [
+    { endToEnd: newEndToEnd(), amount: 5, key: 'nobody@example.com' },
+    { endToEnd: newEndToEnd(), key: payee.email },
+    { id: randomUUID(), amount: 5, key: payee.email },
+    { endToEnd: newEndToEnd(), amount: 5 },
+    // Two users hold an account of this document.
+    { endToEnd: newEndToEnd(), amount: 5, creditParty: { document: '39053344705' } },
+    // The payer's own document does not make the payer the payee.
+    { endToEnd: newEndToEnd(), amount: 5, debitParty: { document: '39053344705' } },
+  ];
+  for (const event of events) {
+    const told = await tell({ event: 'PIX_RECEIVED', ...event });
+    assert.deepEqual([told.status, ...results(told)], ['parked', 'parked: no_match']);
+  }
+  for (const user of [payee, one, other]) assert.deepEqual(await receivedBy(user), []);
+});

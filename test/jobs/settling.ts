@@ -1,0 +1,97 @@
+/** Webhook events told to the service and settled one by one, as the job does it. */
+import assert from 'node:assert/strict';
+import { settleWebhook } from '../../src/jobs/settle-webhook.ts';
+import type { ItemOutcome } from '../../src/services/settlement.ts';
+import { startPixApp, type PixApp, type StoredPix } from '../operations/pix/pix-app.ts';
+import { givenCustomer, logIn, type TestUser } from '../support/factories.ts';
+
+export interface Settlement {
+  readonly eventId: string;
+  /** The event's status. */
+  readonly status: string;
+  readonly items: readonly ItemOutcome[];
+  /** When the job looks again, or null. */
+  readonly lookAgainAt: Date | null;
+}
+
+export interface SettlingApp extends PixApp {
+  readonly customer: TestUser;
+  /** A send that the provider has accepted. */
+  givenSend(key?: string, amount?: number): Promise<StoredPix & { readonly end_to_end: string }>;
+  /** Delivers an event over HTTP and settles it. */
+  tell(payload: unknown): Promise<Settlement>;
+  /** Delivers an event only, and gives its id. */
+  deliver(payload: unknown): Promise<string>;
+  /** Runs the job of an event. */
+  settle(eventId: string): Promise<Settlement>;
+  /** The ids of the events that were delivered and not looked at yet. */
+  untold(): Promise<string[]>;
+}
+
+/** Starts a service whose jobs the test runs by hand, with a customer. */
+export async function startSettlingApp(): Promise<SettlingApp> {
+  const app = await startPixApp({ environment: { JOBS: 'off' } });
+  const customer = await givenCustomer(app, { document: '52998224725' });
+  const deliver = async (payload: unknown): Promise<string> => {
+    const answer = await app.call('/webhooks/provider', { method: 'POST', body: payload });
+    assert.equal(answer.status, 200);
+    return answer.body.event_id;
+  };
+  let caller = customer;
+  const settle = (eventId: string) => settleBy(app, eventId);
+  return {
+    ...app,
+    customer,
+    deliver,
+    settle,
+    tell: async (payload) => settle(await deliver(payload)),
+    async givenSend(key, amount = 10.5) {
+      const body = { pix_key: 'ana@example.com', amount };
+      const request = key === undefined ? {} : { key };
+      let answer = await app.send(caller, body, request);
+      // The time that a test lets pass may be longer than a token lasts.
+      if (answer.status === 401) {
+        caller = { ...customer, token: await logIn(app, customer.email) };
+        answer = await app.send(caller, body, request);
+      }
+      assert.equal(answer.body.status, 'PROCESSING', JSON.stringify(answer.body));
+      const stored = await app.stored(answer.body.transaction_id);
+      assert.ok(stored.end_to_end !== null);
+      return { ...stored, end_to_end: stored.end_to_end };
+    },
+    async untold() {
+      const rows = await app.rows<{ id: string }>(
+        `select id from webhook_events where status = 'received'`,
+      );
+      return rows.map(({ id }) => id);
+    },
+  };
+}
+
+async function settleBy(app: PixApp, eventId: string): Promise<Settlement> {
+  const job = { id: '0', kind: 'settle-webhook', payload: { eventId }, attempt: 1 };
+  const result = await settleWebhook.run(app.context, job);
+  const [event] = await app.rows<{ status: string; results: ItemOutcome[] }>(
+    'select status, results from webhook_events where id = $1',
+    [eventId],
+  );
+  assert.ok(event, 'the event is stored');
+  return {
+    eventId,
+    status: event.status,
+    items: event.results,
+    lookAgainAt: result?.runAgainAt ?? null,
+  };
+}
+
+/** What an item came to: `applied`, or `anomaly: amount_mismatch`. */
+export function results({ items }: Settlement): string[] {
+  return items.map(({ result, reason }) =>
+    reason === undefined ? result : `${result}: ${reason}`,
+  );
+}
+
+/** A flat event of a payment that was confirmed. */
+export function confirmed(changes: Record<string, unknown>): Record<string, unknown> {
+  return { event: 'PIX_PAYMENT_OUT', status: 'CONFIRMED', ...changes };
+}

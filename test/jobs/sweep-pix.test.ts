@@ -1,0 +1,251 @@
+/** The sweep: ends what is known, and never guesses about money that may have left. */
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { settleWebhook } from '../../src/jobs/settle-webhook.ts';
+import { sweepPix } from '../../src/jobs/sweep-pix.ts';
+import { startPixApp, type StoredPix } from '../operations/pix/pix-app.ts';
+import { startTestApp } from '../support/app.ts';
+import { createTestDatabase } from '../support/db.ts';
+import { eventually } from '../support/eventually.ts';
+import { givenCustomer, sessionsOf, type TestUser } from '../support/factories.ts';
+
+const database = await createTestDatabase();
+const app = await startPixApp({ environment: { JOBS: 'off' }, database });
+after(() => database.drop());
+const { stored, clock } = app;
+
+const minuteMs = 60_000;
+
+const sweep = () =>
+  sweepPix.run(app.context, { id: '0', kind: 'sweep-pix', payload: {}, attempt: 1 });
+
+async function givenSend(user: TestUser, key = 'ana@example.com', amount = 10.5) {
+  const answer = await app.throughTime(app.send(user, { pix_key: key, amount }));
+  assert.equal(answer.status, 200, JSON.stringify(answer.body));
+  return stored(answer.body.transaction_id);
+}
+
+/** A send as a process that died in a phase has left it, touched so long ago. */
+async function leftIn(
+  user: TestUser,
+  phase: string,
+  left: { agoMs: number; claimed_until?: Date },
+) {
+  const { agoMs, ...changes } = left;
+  const { id } = await givenSend(user);
+  const columns = {
+    phase,
+    updated_at: new Date(clock.now().getTime() - agoMs),
+    ...{ outcome: null, provider_txid: null, claimed_until: null },
+    ...changes,
+  };
+  const assignments = Object.keys(columns).map((column, index) => `${column} = $${index + 2}`);
+  await app.rows(`update pix_transactions set ${assignments.join(', ')} where id = $1`, [
+    id,
+    ...Object.values(columns),
+  ]);
+  return id;
+}
+
+/** A send whose answer was lost: the bank has executed it, and its outcome is not known. */
+async function givenLost(user: TestUser, amount = 10.5): Promise<StoredPix> {
+  const send = await givenSend(user, 'lost@ponte.test', amount);
+  assert.equal(send.phase, 'UNKNOWN');
+  return send;
+}
+
+const standing = ({ status, phase, outcome, failure_code: code }: StoredPix) => [
+  ...[status, phase, outcome, code],
+];
+
+const customer = await givenCustomer(app);
+
+test('it runs every minute', () => assert.equal(sweepPix.everyMs, minuteMs));
+
+for (const phase of ['RESERVED', 'RESOLVED']) {
+  test(`a send that has stood in ${phase} for two minutes fails: nothing was sent`, async () => {
+    const id = await leftIn(customer, phase, { agoMs: 2 * minuteMs });
+    await sweep();
+    const failed = ['FAILED', 'SETTLED', 'not_sent', 'PROVIDER_UNAVAILABLE'];
+    assert.deepEqual(standing(await stored(id)), failed);
+    assert.equal((await app.timeline(id)).at(-1), 'SETTLED abandoned');
+    await sweep();
+    assert.equal((await app.timeline(id)).filter((line) => line === 'SETTLED abandoned').length, 1);
+  });
+
+  test(`a send in ${phase} that is younger, or that a process works on, is left alone`, async () => {
+    const claimed = { claimed_until: new Date(clock.now().getTime() + 1) };
+    const younger = await leftIn(customer, phase, { agoMs: 2 * minuteMs - 1 });
+    const inWork = await leftIn(customer, phase, { agoMs: 60 * minuteMs, ...claimed });
+    await sweep();
+    for (const id of [younger, inWork]) assert.equal((await stored(id)).phase, phase);
+    await clock.advance(1);
+    await sweep();
+    for (const id of [younger, inWork]) assert.equal((await stored(id)).status, 'FAILED');
+  });
+}
+
+test('a charge that was never made fails like a send', async () => {
+  const charged = await app.charge(customer, { type: 'dynamic', amount: 5 });
+  const { id } = await stored(charged.body.transaction_id);
+  await app.rows(
+    `update pix_transactions set phase = 'RESERVED', outcome = null, updated_at = $2 where id = $1`,
+    [id, new Date(clock.now().getTime() - 2 * minuteMs)],
+  );
+  await sweep();
+  assert.deepEqual(standing(await stored(id)).slice(0, 3), ['FAILED', 'SETTLED', 'not_sent']);
+});
+
+test('a payment whose process died while it left is UNKNOWN, never FAILED', async () => {
+  const silent = await givenCustomer(app);
+  const old = await leftIn(silent, 'PAYING', { agoMs: 2 * minuteMs });
+  const younger = await leftIn(silent, 'PAYING', { agoMs: 2 * minuteMs - 1 });
+  // Of another amount than the bank's, so that the statement does not end it in the same sweep.
+  await app.rows('update pix_transactions set amount = 11 where id = $1', [old]);
+  await sweep();
+  assert.deepEqual(standing(await stored(old)), ['PROCESSING', 'UNKNOWN', 'unknown', null]);
+  assert.equal((await app.timeline(old)).at(-1), 'UNKNOWN process_died');
+  assert.equal((await stored(younger)).phase, 'PAYING');
+});
+
+test('an accepted payment stays PROCESSING, however old, until the provider speaks', async () => {
+  const send = await givenSend(customer, 'silent@ponte.test');
+  await app.rows(`update pix_transactions set created_at = $2, updated_at = $2 where id = $1`, [
+    send.id,
+    new Date(clock.now().getTime() - 400 * 24 * 60 * minuteMs),
+  ]);
+  await sweep();
+  assert.deepEqual(standing(await stored(send.id)), standing(send));
+});
+
+test("an UNKNOWN payment that stands in the provider's statement is completed", async () => {
+  const send = await givenLost(customer);
+  await sweep();
+  assert.deepEqual(standing(await stored(send.id)), ['COMPLETED', 'SETTLED', 'accepted', null]);
+  assert.equal((await app.timeline(send.id)).at(-1), 'SETTLED found_in_statement');
+});
+
+test('an UNKNOWN payment of earlier days is found too', async () => {
+  const user = await givenCustomer(app);
+  const send = await givenLost(user);
+  await clock.advance(3 * 24 * 60 * minuteMs);
+  await sweep();
+  assert.equal((await stored(send.id)).status, 'COMPLETED');
+});
+
+test('an UNKNOWN payment that does not stand there, or with another amount, stays UNKNOWN', async () => {
+  const user = await givenCustomer(app);
+  const [otherAmount, notThere] = [await givenLost(user), await givenLost(user)];
+  await app.rows('update pix_transactions set amount = 10.49 where id = $1', [otherAmount.id]);
+  await app.rows(`update pix_transactions set end_to_end = 'E-elsewhere' where id = $1`, [
+    notThere.id,
+  ]);
+  for (let nth = 0; nth < 3; nth += 1) {
+    await clock.advance(60 * minuteMs);
+    await sweep();
+  }
+  for (const { id } of [otherAmount, notThere]) {
+    assert.deepEqual(standing(await stored(id)), ['PROCESSING', 'UNKNOWN', 'unknown', null]);
+  }
+});
+
+test('an UNKNOWN payment that the bank has given back is not completed', async () => {
+  const user = await givenCustomer(app);
+  const send = await givenLost(user);
+  await app.bank.settle(send.end_to_end ?? '', 'FAILED');
+  await sweep();
+  assert.equal((await stored(send.id)).phase, 'UNKNOWN');
+});
+
+test('without an active session nobody is asked and nothing is touched', async () => {
+  const [out, expired] = [await givenCustomer(app), await givenCustomer(app)];
+  const sends = [await givenLost(out), await givenLost(expired)];
+  await app.call('/auth/logout', { method: 'POST', token: out.token });
+  await app.rows(`update banking_sessions set token_expires_at = $2 where user_id = $1`, [
+    expired.id,
+    clock.now(),
+  ]);
+  const before = await rowsOf(sends);
+  await sweep();
+  assert.deepEqual(await rowsOf(sends), before);
+});
+
+async function rowsOf(sends: readonly StoredPix[]): Promise<StoredPix[]> {
+  return Promise.all(sends.map(({ id }) => stored(id)));
+}
+
+test("one user's trouble with the provider does not keep the others from being settled", async () => {
+  const [refused, unreadable, fine] = [
+    await givenCustomer(app),
+    await givenCustomer(app),
+    await givenCustomer(app),
+  ];
+  const sends = [await givenLost(refused), await givenLost(unreadable), await givenLost(fine)];
+  app.bank.expireTokensOf(refused.email);
+  await app.rows(`update banking_sessions set sealed_token = '\\x00' where user_id = $1`, [
+    unreadable.id,
+  ]);
+  await sweep();
+  const phases = (await rowsOf(sends)).map(({ phase }) => phase);
+  assert.deepEqual(phases, ['UNKNOWN', 'UNKNOWN', 'SETTLED']);
+  const [session] = await sessionsOf(app, refused.id);
+  assert.equal(session?.status, 'EXPIRED');
+});
+
+test('a provider that does not answer is asked again at the next sweep', async () => {
+  const user = await givenCustomer(app);
+  const send = await givenLost(user);
+  const { provider } = app.context;
+  const down = { ...app.context, provider: { ...provider, statement: () => never() } };
+  await sweepPix.run(down, { id: '0', kind: 'sweep-pix', payload: {}, attempt: 1 });
+  assert.equal((await stored(send.id)).phase, 'UNKNOWN');
+  await sweep();
+  assert.equal((await stored(send.id)).phase, 'SETTLED');
+});
+
+async function never(): Promise<never> {
+  throw new Error('the statement cannot be read');
+}
+
+test('sweeps of several instances at once end each transaction once', async () => {
+  const user = await givenCustomer(app);
+  const lost = await givenLost(user);
+  const reserved = await leftIn(user, 'RESERVED', { agoMs: 5 * minuteMs });
+  await Promise.all(Array.from({ length: 4 }, sweep));
+  for (const id of [lost.id, reserved]) {
+    const ends = (await app.timeline(id)).filter((line) => line.startsWith('SETTLED'));
+    assert.equal(ends.length, 1);
+  }
+});
+
+test('a webhook that is settled during the sweep and the sweep itself agree', async () => {
+  const user = await givenCustomer(app);
+  const anomalies = await app.anomalies();
+  const send = await givenLost(user);
+  await app.bank.settle(send.end_to_end ?? '');
+  const [event] = await app.rows<{ id: string }>(
+    `select id from webhook_events where position($1 in convert_from(payload, 'UTF8')) > 0`,
+    [send.end_to_end],
+  );
+  const job = { id: '0', kind: 'settle-webhook', payload: { eventId: event?.id }, attempt: 1 };
+  await Promise.all([sweep(), settleWebhook.run(app.context, job)]);
+  assert.equal((await stored(send.id)).status, 'COMPLETED');
+  const ends = (await app.timeline(send.id)).filter((line) => line.startsWith('SETTLED'));
+  assert.equal(ends.length, 1);
+  assert.equal(await app.anomalies(), anomalies);
+});
+
+test('a service that starts sweeps what the one before has left', async () => {
+  const user = await givenCustomer(app);
+  const id = await leftIn(user, 'RESERVED', { agoMs: 365 * 24 * 60 * minuteMs });
+  await app.stop();
+  const next = await startTestApp({ database });
+  const status = async () => {
+    const [row] = await next.rows<{ status: string }>(
+      'select status from pix_transactions where id = $1',
+      [id],
+    );
+    return row?.status;
+  };
+  await eventually(async () => (await status()) === 'FAILED', 'the sweep');
+});
