@@ -77,10 +77,10 @@ export async function withContext<T>(
 }
 
 /** Closes what a failed start has opened. */
-async function starting<T>(start: (parts: AsyncDisposableStack) => Promise<T>): Promise<T> {
+async function starting<T>(work: (parts: AsyncDisposableStack) => Promise<T>): Promise<T> {
   const parts = new AsyncDisposableStack();
   try {
-    return await start(parts);
+    return await work(parts);
   } catch (error) {
     await parts.disposeAsync();
     throw error;

@@ -20,7 +20,7 @@ test('the committed snapshot agrees with the entities: there is no migration to 
 });
 
 test('the migrations make what the entities say, to the last expression', async () => {
-  // The tool compares some expressions by their text, which PostgreSQL writes anew: so the entities'
+  // The tool compares some expressions by their text, which PostgreSQL writes anew: the entities'
   // own schema is made beside the migrated one, and the catalogue is asked about both.
   const create = await open.db.orm.schema.getCreateSchemaSQL({ wrap: false });
   await open.db.em().transactional(async (em) => {

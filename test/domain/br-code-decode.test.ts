@@ -121,7 +121,7 @@ describe('decodeBrCode', () => {
     ['letters with accents', withCrc(body.replace('Fulano', 'Fuláno')), 'payload'],
     [
       'over 512 characters',
-      withCrc(body.replace('6304', `${'8099'.padEnd(103, 'x')}`.repeat(5))),
+      withCrc(body.replace('6304', '8099'.padEnd(103, 'x').repeat(5))),
       'payload',
     ],
     ['an empty field', withCrc(body.replace('5802BR', '5802BR6100')), 'payload'],
@@ -175,7 +175,7 @@ describe('decodeBrCode', () => {
       withCrc(body.replace('5204', '27260014br.gov.bcb.pix0104a@bc5204')),
       '26',
     ],
-    ['a CRC field that is not the last', withCrc('00020163041234' + body.slice(6)), 'payload'],
+    ['a CRC field that is not the last', withCrc(`00020163041234${body.slice(6)}`), 'payload'],
     ['another initiation method', withCrc(body.replace('000201', '000201010213')), '01'],
   ];
   for (const [name, text, field] of refused) {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import type { JobHandler } from '../../src/jobs/job.ts';
 import { startTestApp } from '../support/app.ts';
-import { held, recorder, startLoop, watched, type Watched } from './loops.ts';
+import { held, queueJob, recorder, startLoop, watched, type Watched } from './loops.ts';
 
 const app = await startTestApp({ environment: { JOBS: 'off' } });
 
@@ -80,4 +80,18 @@ test('a run that takes longer than the period is not joined by another one', asy
   await passFor(processes, 5 * 60_000);
   assert.equal(slow.runs.length, 1);
   slow.release();
+});
+
+test('a periodic job that processes died in again and again is never dead', async (t) => {
+  const sweep = minutely(recorder());
+  const lapsed = new Date(app.clock.now().getTime() - 1);
+  await queueJob(app, 'sweep', {
+    ...{ unique_key: 'every:sweep', status: 'running', attempts: 20 },
+    ...{ leased_by: 'the-dead', leased_until: lapsed },
+  });
+  const process = watched(app);
+  await startLoop(t, process, { jobs: { sweep } });
+  await passFor([process], 60_000);
+  assert.ok(sweep.runs.length > 0);
+  assert.equal((await openJobs()).length, 1);
 });

@@ -1,4 +1,4 @@
-/** A transaction as the app follows it: what is shown, what is saved by an ETag, how it may wait. */
+/** A transaction as the app follows it: what is shown, what an ETag saves, how it may wait. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';

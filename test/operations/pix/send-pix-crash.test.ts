@@ -1,4 +1,4 @@
-/** What dead processes have left behind: a repeat resumes what cannot have been paid, and only that. */
+/** What dead processes have left: a repeat resumes what cannot have been paid, and only that. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-/** The magic values of the simulated bank, each to its end: what the app is told, what is stored. */
+/** The bank's magic values, each to its end: what the app is told, what is stored. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Statement } from '../../../src/db/database.ts';
