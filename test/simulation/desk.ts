@@ -8,6 +8,8 @@ import type {
   PaymentReceipt,
   Provider,
   ProviderSession,
+  ProviderStatement,
+  StatementPayment,
 } from '../../src/provider/provider.ts';
 import type { Bank } from '../../src/provider/stub/bank.ts';
 import { createStubProvider } from '../../src/provider/stub/index.ts';
@@ -37,6 +39,7 @@ export class BankDesk {
   readonly owner: Owner = { name: 'bank' };
   /** The executed payments whose end is still to be told. */
   unsettled = 0;
+  readonly #executedAtMs = new Map<string, number>();
   readonly #options: DeskOptions;
 
   constructor(options: DeskOptions) {
@@ -46,9 +49,9 @@ export class BankDesk {
 
   /** Does what a call asks for; one that arrives late is carried out all the same. */
   async perform(call: ProviderCall): Promise<unknown> {
-    const args = withOptions(call, {});
-    if (call.method !== 'pay') return call.invoke(args);
-    return this.#pay(call, () => call.invoke(args));
+    const invoke = (): Promise<unknown> => call.invoke(withOptions(call, {}));
+    if (call.method === 'pay') return this.#pay(call, invoke);
+    return call.method === 'statement' ? this.#statement(invoke) : invoke();
   }
 
   /** The token that a call was made with is not good any more. */
@@ -75,9 +78,20 @@ export class BankDesk {
     const state = ledger.payment(customer, order.endToEnd)?.state ?? 'under_way';
     if (isNew) {
       truth.executed(customer, order);
+      this.#executedAtMs.set(order.endToEnd, scheduler.nowMs);
       this.#settleLater(order.endToEnd);
     }
     return scheduler.chance.happens(frankness) ? frank(receipt, state) : receipt;
+  }
+
+  /** The bank's statement is a little behind its ledger. */
+  async #statement(invoke: () => Promise<unknown>): Promise<ProviderStatement> {
+    const { scheduler, weather } = this.#options;
+    const { items, payments } = (await invoke()) as ProviderStatement;
+    const shownUntilMs = scheduler.nowMs - weather().statementLagMs;
+    const isShown = ({ endToEnd }: StatementPayment): boolean =>
+      (this.#executedAtMs.get(endToEnd) ?? 0) <= shownUntilMs;
+    return { items, payments: payments.filter(isShown) };
   }
 
   #settleLater(endToEnd: string): void {

@@ -187,4 +187,5 @@ const by =
 const unordered: Readonly<Record<string, Comparison>> = {
   'jobs-claim': by('id'),
   'pix-unknown': by('created_at'),
+  'pix-candidates': by('created_at'),
 };

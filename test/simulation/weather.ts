@@ -25,6 +25,8 @@ export interface Weather {
   readonly lostNotices: number;
   /** The longest that a notice is under way, in milliseconds. */
   readonly slowestNoticeMs: number;
+  /** How long an executed payment is missing from the bank's statement, in milliseconds. */
+  readonly statementLagMs: number;
   /** A settled transaction is contradicted. */
   readonly contradictions: number;
   /** A step brings an event whose amount or ids belong to no payment. */
@@ -47,6 +49,7 @@ export const fairWeather: Weather = {
   repeatedNotices: 0,
   lostNotices: 0,
   slowestNoticeMs: 1_000,
+  statementLagMs: 0,
   contradictions: 0,
   mismatches: 0,
   lostNotifications: 0,
@@ -71,6 +74,7 @@ export function drawWeather(chance: Chance): Weather {
     repeatedNotices: some(0, 0.3, 0.8),
     lostNotices: some(0, 0, 0.3),
     slowestNoticeMs: some(50, 5_000, 180_000),
+    statementLagMs: some(0, 0, 60_000, 600_000),
     contradictions: some(0, 0, 0.3, 0.8),
     mismatches: some(0, 0, 0.02, 0.05),
     lostNotifications: some(0, 0, 0.3),

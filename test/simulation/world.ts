@@ -39,6 +39,8 @@ export interface Deviation {
   readonly jobs?: JobTable;
   readonly intake?: Intake;
   readonly send?: SendOperation;
+  /** Trouble in which the difference shows soon; otherwise each seed brings its own. */
+  readonly weather?: Partial<Weather>;
 }
 
 const dayMs = 24 * 60 * 60_000;
@@ -66,7 +68,7 @@ export class World {
     this.store = store;
     this.#deviation = deviation;
     this.chance = new Chance(seed);
-    this.#weather = drawWeather(this.chance);
+    this.#weather = { ...drawWeather(this.chance), ...deviation.weather };
     this.openingBalanceCents = this.chance.pick([5_000, 100_000, 1_000_000]);
     this.scheduler = this.#makeScheduler();
     this.bank = this.#openBank();

@@ -1,0 +1,216 @@
+/**
+ * The service, broken on purpose in one place each. Every one of them is a mistake that could be
+ * made, and has to be noticed by an invariant; nothing in the service knows of it.
+ */
+import type { Clock } from '../../src/clock.ts';
+import { pause } from '../../src/clock.ts';
+import type { Database, Statement } from '../../src/db/database.ts';
+import {
+  moveTransaction,
+  reserveTransaction,
+  type PixTransactionRow,
+} from '../../src/db/queries/pix-transactions.ts';
+import { findWebhookEvent, type WebhookEventRow } from '../../src/db/queries/webhook-events.ts';
+import { jobs } from '../../src/jobs/index.ts';
+import { receiveProviderWebhook } from '../../src/operations/webhooks/receive-provider-webhook.ts';
+import { ProviderError } from '../../src/provider/outcome.ts';
+import type { Provider } from '../../src/provider/provider.ts';
+import type { Deviation } from './world.ts';
+
+export interface Mutation {
+  /** What is wrong with the service now. */
+  readonly name: string;
+  readonly deviation: Deviation;
+}
+
+type Parameters = readonly unknown[];
+
+/** The parameters of a move, by their places in the statement. */
+const place = { from: 1, to: 2, status: 3, outcome: 5, failureCode: 6, timeline: 12 } as const;
+
+/** A database whose moves are other ones. */
+function moving(change: (parameters: Parameters) => Parameters): Deviation {
+  return {
+    db: (db) => ({
+      ...db,
+      query: (statement, parameters) =>
+        db.query(statement, statement === moveTransaction ? change(parameters) : parameters),
+    }),
+  };
+}
+
+function replaced(parameters: Parameters, changes: Readonly<Record<number, unknown>>): Parameters {
+  return parameters.map((value, index) => (index in changes ? changes[index] : value));
+}
+
+const failed = {
+  [place.to]: 'SETTLED',
+  [place.status]: 'FAILED',
+  [place.outcome]: 'not_sent',
+  [place.failureCode]: 'PROVIDER_TIMEOUT',
+};
+
+const failedOnTimeOut = moving((parameters) =>
+  parameters[place.to] === 'UNKNOWN' ? replaced(parameters, failed) : parameters,
+);
+
+const everyPhase = ['RESERVED', 'RESOLVED', 'PAYING', 'ACCEPTED', 'UNKNOWN'];
+
+const movedFromAnyPhase: Deviation = {
+  ...moving((parameters) => replaced(parameters, { [place.from]: everyPhase })),
+  weather: { stalls: 0.4, deaths: 0, stops: 0, databaseFaults: 0, impatience: 0.5 },
+};
+
+const forgottenBeforePaying = {
+  db: (db: Database): Database => ({
+    ...db,
+    async query<Row>(statement: Statement, parameters: Parameters): Promise<Row[]> {
+      const isPaying = statement === moveTransaction && parameters[place.to] === 'PAYING';
+      if (!isPaying) return db.query<Row>(statement, parameters);
+      // Not awaited: the payment leaves while this is still on its way.
+      void db.query(statement, parameters).catch(() => undefined);
+      const id = { name: 'forgotten', text: 'select * from pix_transactions where id = $1' };
+      const [row] = await db.query<PixTransactionRow>(id, [parameters[0]]);
+      return [{ ...row, end_to_end: parameters[4] } as Row];
+    },
+  }),
+} satisfies Deviation;
+
+const claimedTwice: Deviation = {
+  db: (db) => ({
+    ...db,
+    async query<Row>(statement: Statement, parameters: Parameters): Promise<Row[]> {
+      const rows = await db.query<Row & { reserved?: boolean }>(statement, parameters);
+      if (statement !== reserveTransaction || rows[0]?.reserved !== false) return rows;
+      const key = `${String(parameters[3])} again ${String(parameters[0])}`;
+      return db.query<Row>(statement, replaced(parameters, { 3: key }));
+    },
+  }),
+};
+
+/** Around one method, the payment. */
+function paying(change: (provider: Provider, clock: Clock) => Provider['pay']): Deviation {
+  return { provider: (provider, clock) => ({ ...provider, pay: change(provider, clock) }) };
+}
+
+const lookedUpAgain = paying((provider, clock) => async (session, order, options) => {
+  try {
+    return await provider.pay(session, order, options);
+  } catch (error) {
+    if (!(error instanceof ProviderError) || error.outcome !== 'unknown') throw error;
+    await pause(clock, 1_000);
+    const { payer, key } = order;
+    const { endToEnd } = await provider.lookUpKey(session, { payerId: payer.document, key });
+    const receipt = await provider.pay(session, { ...order, endToEnd }, options);
+    return { ...receipt, endToEnd: order.endToEnd };
+  }
+});
+
+const newKeyForEachAttempt: Deviation = {
+  wire(wire) {
+    let attempts = 0;
+    return {
+      ...wire,
+      async pay(session, order, options) {
+        attempts += 1;
+        const clientRequestId = `${order.clientRequestId}#${attempts}`;
+        const receipt = await wire.pay(session, { ...order, clientRequestId }, options);
+        return { ...receipt, clientRequestId: order.clientRequestId };
+      },
+    };
+  },
+};
+
+const lastWordCounts = paying((provider) => async (session, order, options) => {
+  try {
+    return await provider.pay(session, order, options);
+  } catch (error) {
+    if (!(error instanceof ProviderError) || error.outcome !== 'unknown') throw error;
+    const { code, statusClass } = error;
+    throw new ProviderError({ outcome: 'rejected', code, statusClass });
+  }
+});
+
+const foreignReceiptsBelieved: Deviation = {
+  wire: (wire) => ({
+    ...wire,
+    async pay(session, order, options) {
+      const receipt = await wire.pay(session, order, options);
+      const { endToEnd, clientRequestId } = order;
+      // A receipt is told of that belongs to another payment: ours may not have been looked at.
+      const isForeign = receipt.endToEnd !== endToEnd;
+      return { ...receipt, endToEnd, clientRequestId, ...(isForeign && { status: 'FAILED' }) };
+    },
+  }),
+};
+
+const wrongAmountAccepted: Deviation = {
+  db: (db) => ({
+    ...db,
+    async query<Row>(statement: Statement, parameters: Parameters): Promise<Row[]> {
+      const rows = await db.query<Row>(statement, parameters);
+      if (statement !== findWebhookEvent) return rows;
+      return (rows as WebhookEventRow[]).map((row) => ({
+        ...row,
+        payload: withoutAmounts(row.payload),
+      })) as Row[];
+    },
+  }),
+  weather: { mismatches: 0.05 },
+};
+
+function withoutAmounts(payload: Buffer | null): Buffer | null {
+  if (payload === null) return null;
+  const text = payload.toString('utf8').replaceAll(/"(amount|value)":/gi, '"unread":');
+  return Buffer.from(text, 'utf8');
+}
+
+const acknowledgedTooEarly: Deviation = {
+  intake: {
+    access: 'public',
+    async run(context, call) {
+      void receiveProviderWebhook.run(context, call).catch(() => undefined);
+      return { status: 200, body: { message: '', event_id: '', duplicate: false } };
+    },
+  },
+  weather: { deaths: 0.05, repeatedNotices: 0 },
+};
+
+/** A sweep that goes on to fail what it could not settle. */
+const missingInStatementFails: Deviation = {
+  jobs: {
+    ...jobs,
+    'sweep-pix': {
+      everyMs: 60_000,
+      async run(context, job) {
+        const result = await jobs['sweep-pix']?.run(context, job);
+        const text = `
+          update pix_transactions
+             set phase = 'SETTLED', status = 'FAILED', settled_at = $1, updated_at = $1
+           where phase = 'UNKNOWN' and created_at < $1::timestamptz - interval '2 minutes'`;
+        await context.db.query({ name: 'fail-unknown', text }, [context.clock.now()]);
+        return result;
+      },
+    },
+  },
+  weather: { attemptFaults: 0.8, statementLagMs: 600_000, lostNotices: 0.5, deaths: 0.02 },
+};
+
+const neverSwept: Deviation = {
+  jobs: { ...jobs, 'sweep-pix': { everyMs: 60_000, run: async () => undefined } },
+};
+
+export const mutations: readonly Mutation[] = [
+  { name: 'an unknown outcome is stored as FAILED', deviation: failedOnTimeOut },
+  { name: 'an unknown outcome is answered as a refusal', deviation: lastWordCounts },
+  { name: 'what the statement does not show is FAILED', deviation: missingInStatementFails },
+  { name: 'the key is looked up again after PAYING', deviation: lookedUpAgain },
+  { name: 'each attempt carries a new client request id', deviation: newKeyForEachAttempt },
+  { name: 'the payment leaves before PAYING is stored', deviation: forgottenBeforePaying },
+  { name: 'a key is claimed twice', deviation: claimedTwice },
+  { name: 'a move does not look at the phase that it leaves', deviation: movedFromAnyPhase },
+  { name: 'a receipt with foreign ids is believed', deviation: foreignReceiptsBelieved },
+  { name: 'an event with a wrong amount is accepted', deviation: wrongAmountAccepted },
+  { name: 'an event is acknowledged before it is stored', deviation: acknowledgedTooEarly },
+  { name: 'nothing is swept', deviation: neverSwept },
+];
