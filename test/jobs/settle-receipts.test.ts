@@ -1,4 +1,4 @@
-/** Settling what the provider tells of money that came in: charges paid, and PIX without a charge. */
+/** Settling what the provider tells of money that came in: charges paid, and PIX without one. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';

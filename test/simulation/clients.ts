@@ -127,11 +127,11 @@ export class Client {
     }
   }
 
-  #round(wish: Wish): Promise<(Answer | null)[]> {
+  async #round(wish: Wish): Promise<(Answer | null)[]> {
     const { scheduler, weather, customer, truth } = this.#options;
     const { chance } = scheduler;
     const id = truth.transactions.get(nameOf(customer, wish.key));
-    if (id !== undefined && chance.happens(0.4)) return Promise.all([this.#view(wish, id)]);
+    if (id !== undefined && chance.happens(0.4)) return [await this.#view(wish, id)];
     const requests = [this.#send(wish)];
     while (chance.happens(weather().impatience)) requests.push(this.#send(wish));
     if (chance.happens(weather().impatience / 10)) {
@@ -169,7 +169,11 @@ export class Client {
       const reply = await getPixTransaction.run(context, { input, principal, request });
       if (reply.status !== 200) throw new Error(`a view was answered ${reply.status}`);
       const endToEnd = truth.attemptOf(customer, key);
-      return { status: 200, outcome: null, pix: { transactionId, status: reply.body.status, endToEnd } };
+      return {
+        status: 200,
+        outcome: null,
+        pix: { transactionId, status: reply.body.status, endToEnd },
+      };
     });
   }
 
@@ -202,7 +206,9 @@ export class Client {
     const service = fleet.pick();
     if (!service || scheduler.chance.happens(weather().lostMessages / 2)) return this.#lost();
     scheduler.note(`${label} reaches ${service.name}`);
-    const answer = await service.serve((context) => this.#answer(ask, work(context))).catch(() => null);
+    const answer = await service
+      .serve((context) => this.#answer(ask, work(context)))
+      .catch(() => null);
     await scheduler.hop(this.owner, `${label} is answered ${describe(answer)}`);
     return answer && scheduler.chance.happens(weather().lostMessages / 2) ? this.#lost() : answer;
   }
@@ -224,7 +230,8 @@ export class Client {
     if (error instanceof AppError) {
       return { status: error.status, outcome: error.headers['Pix-Outcome'] ?? null, pix: null };
     }
-    if (!(error instanceof ConnectionLost)) this.#options.truth.violated(`a defect: ${error}`);
+    if (!(error instanceof ConnectionLost))
+      this.#options.truth.violated(`a defect: ${String(error)}`);
     return { status: 503, ...refused };
   }
 }

@@ -1,4 +1,4 @@
-/** What the bank has really done, read from its own ledger: the truth that everything is held to. */
+/** What the bank has really done, read from its own ledger: what everything is held to. */
 import type { Bank } from '../../src/provider/stub/bank.ts';
 import type { StoredCustomer } from './store.ts';
 

@@ -150,10 +150,10 @@ const wrongAmountAccepted: Deviation = {
     async query<Row>(statement: Statement, parameters: Parameters): Promise<Row[]> {
       const rows = await db.query<Row>(statement, parameters);
       if (statement !== findWebhookEvent) return rows;
-      return (rows as WebhookEventRow[]).map((row) => ({
-        ...row,
-        payload: withoutAmounts(row.payload),
-      })) as Row[];
+      const events = rows as WebhookEventRow[];
+      return events.map((row) =>
+        Object.assign(row, { payload: withoutAmounts(row.payload) }),
+      ) as Row[];
     },
   }),
   weather: { mismatches: 0.05 },

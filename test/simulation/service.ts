@@ -118,12 +118,16 @@ function contextOf(options: ServiceOptions, stopping: AbortSignal): Context {
 }
 
 /** A part that nothing here uses: whatever does is told so. */
-function absent<Part extends object>(name: string): Part {
-  return new Proxy({} as Part, {
-    get() {
-      throw new Error(`the simulation has no ${name}`);
+function absent(name: string): never {
+  const nothing: object = new Proxy(
+    {},
+    {
+      get() {
+        throw new Error(`the simulation has no ${name}`);
+      },
     },
-  });
+  );
+  return nothing as never;
 }
 
 /** What is known of a request beside its input. */

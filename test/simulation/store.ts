@@ -77,8 +77,9 @@ export async function openStore(folder?: string): Promise<Store> {
   for (const setting of tuning) await rows(setting);
   const customers = await insertCustomers(rows);
   let watch: Watch = { notified: () => undefined, logged: () => undefined };
+  const notified = (channel: string, payload: string): void => watch.notified(channel, payload);
   for (const channel of channels) {
-    await db.listen(channel, (payload) => watch.notified(channel, payload));
+    await db.listen(channel, (payload) => notified(channel, payload));
   }
   const time = new HistoryTime();
   let seeds = 0;

@@ -72,18 +72,24 @@ export class Webhooks {
     for (let tries = 0; ; tries += 1) {
       await scheduler.hop(this.owner, `webhook arrives: ${word}`);
       const process = fleet.pick();
-      const isTaken = await process?.serve((context) => takeIn(context, intake, payload)).then(
-        () => true,
-        // Whatever kept it from being received, it is posted again.
-        () => false,
-      );
+      const isTaken = await process
+        ?.serve((context) => takeIn(context, intake, payload))
+        .then(
+          () => true,
+          // Whatever kept it from being received, it is posted again.
+          () => false,
+        );
       if (isTaken) return;
       await scheduler.sleep(this.owner, Math.min(longestRetryMs, firstRetryMs * 2 ** tries));
     }
   }
 }
 
-async function takeIn(context: Context, intake: Intake, payload: Buffer<ArrayBuffer>): Promise<void> {
+async function takeIn(
+  context: Context,
+  intake: Intake,
+  payload: Buffer<ArrayBuffer>,
+): Promise<void> {
   const body = JSON.parse(payload.toString('utf8')) as ProviderEvent;
   const input = { path: {}, query: {}, headers: {}, body };
   await intake.run(context, { input, request: requestFacts(context, payload) });

@@ -46,9 +46,12 @@ export function isDeadCode({ text }: Comment): boolean {
     .some((line) => statement.test(line) || callOrAssignment.test(line));
 }
 
-/** Lines that stay long: an address, a row of a table, a test's name, one long literal. */
+/**
+ * Lines that stay long: an address, a row of a table, a test's name, one long literal, an import of
+ * one name, which prettier keeps on its line.
+ */
 const unbreakable =
-  /https?:\/\/|^\s*\* \||^\s*(?:it|test|describe)\(|^\s*(?:\w+: )?(['"`]).*\1[,;]?$/;
+  /https?:\/\/|^\s*\* \||^\s*(?:it|test|describe)\(|^\s*(?:\w+: )?(['"`]).*\1[,;]?$|^import .* from '/;
 
 /** Lines over 100 columns, as `path:line (columns)`. */
 export function longLines({ path, lines }: Source): string[] {
