@@ -17,8 +17,8 @@ export interface ValidationError {
 /**
  * Why a request that needs the provider failed.
  *
- * - `PROVIDER_UNAVAILABLE`: it could not be reached and nothing was done. Try again later; with the
- *   same `Idempotency-Key` or a new one, both are safe.
+ * - `PROVIDER_UNAVAILABLE`: it could not be reached and nothing was done. The same
+ *   `Idempotency-Key` and a new one are both safe; a send that has failed needs a new one.
  * - `PROVIDER_TIMEOUT`: it did not answer in time. A send did not move money; before a PIX key is
  *   created or deleted again, list the keys.
  * - `PROVIDER_REJECTED`: it refused. Do not repeat unchanged.

@@ -49,7 +49,7 @@ export class Migration20261121030210_initial extends Migration {
       `create unique index "pix_transactions_end_to_end_unique" on "pix_transactions" ("end_to_end", "operation") where "end_to_end" is not null;`,
     );
     this.addSql(
-      `create unique index "pix_transactions_txid_unique" on "pix_transactions" ("transaction_identification") where "transaction_identification" is not null;`,
+      `create unique index "pix_transactions_txid_unique" on "pix_transactions" (left("transaction_identification", 25)) where "transaction_identification" is not null;`,
     );
     this.addSql(
       `create index "pix_transactions_client_request" on "pix_transactions" ("idempotency_key") where "operation" = 'SEND';`,

@@ -96,11 +96,31 @@ function meantCharge<Candidate extends SettlementCandidate>(
 ): Candidate | undefined {
   return candidates.find(
     (charge) =>
-      charge.operation === 'CHARGE' &&
-      ids.transactionIdentification !== null &&
-      charge.transaction_identification === ids.transactionIdentification &&
-      (charge.end_to_end === null || charge.end_to_end === ids.endToEnd),
+      isNamed(charge, ids) && (charge.end_to_end === null || charge.end_to_end === ids.endToEnd),
   );
+}
+
+/**
+ * The charge that an item of a received PIX names, paid or not: its owner is who received it.
+ * @returns undefined when it names none of the candidates.
+ */
+export function chargeNamed<Candidate extends SettlementCandidate>(
+  { ids }: SettlementItem,
+  candidates: readonly Candidate[],
+): Candidate | undefined {
+  return candidates.find((candidate) => isNamed(candidate, ids));
+}
+
+/** A static code carries the first 25 of the 26 characters: there is no room for more in it. */
+const staticTxidLength = 25;
+
+/** By its identification, or by the provider's own id where the item carries no other. */
+function isNamed(charge: SettlementCandidate, ids: SettlementItem['ids']): boolean {
+  const { operation, transaction_identification: stored, provider_txid: providerTxid } = charge;
+  if (operation !== 'CHARGE' || stored === null) return false;
+  const told = ids.transactionIdentification;
+  if (told === null) return ids.providerTxid !== null && ids.providerTxid === providerTxid;
+  return told === stored || told === stored.slice(0, staticTxidLength);
 }
 
 /** The charge that this payment has completed: the item may not name it, or name it otherwise. */

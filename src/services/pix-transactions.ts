@@ -105,8 +105,8 @@ async function takeOver(context: Context, id: string): Promise<PixTransactionRow
 }
 
 const usedElsewhere: Text = {
-  en: 'This key was already used for a different request. Use a new key.',
-  pt: 'Esta chave já foi usada em outra requisição. Use uma chave nova.',
+  en: 'This key belongs to another request. See first what became of that one.',
+  pt: 'Esta chave pertence a outra requisição. Veja antes o que aconteceu com aquela.',
 };
 
 /** Beside the refusal, a send is told what became of the payment that has the key. */

@@ -11,7 +11,7 @@ import * as queries from '../db/queries/webhook-events.ts';
 import type { WebhookEventRow } from '../db/queries/webhook-events.ts';
 import { isConstraintViolation } from '../db/unavailable.ts';
 import { decimalFromCents } from '../domain/money.ts';
-import { findMeant } from '../domain/settlement.ts';
+import { chargeNamed, findMeant } from '../domain/settlement.ts';
 import { phasesOpenToSettlement, type PixStatus } from '../domain/pix.ts';
 import { readWebhookEvents, type ProviderEvent } from '../provider/webhook-events.ts';
 import { moveTransaction, rereadTransaction, type Move } from './pix-transactions.ts';
@@ -140,7 +140,10 @@ async function settleItem(
     case 'paid_before':
       return { index, result: 'already', transactionId: match.transaction.id };
     case 'none':
-      return { index, ...(await settleUnmatched(context, told)) };
+      return {
+        index,
+        ...(await settleUnmatched(context, told, chargeNamed(item, candidates)?.user_id)),
+      };
   }
 }
 
@@ -165,7 +168,9 @@ async function settleTransaction(
   const moved = isOpen && (await moveTransaction(context, id, move));
   if (moved) return { result: 'applied', transactionId: id };
   const stored = await rereadTransaction(context, transaction);
-  if (wasPaidByAnother(stored, told)) return settleUnmatched(context, told);
+  if (wasPaidByAnother(stored, told)) {
+    return settleUnmatched(context, told, stored.user_id);
+  }
   if (stored.status === told.status) return { result: 'already', transactionId: id };
   if (stored.status !== 'PROCESSING') return anomaly(context, id, 'contradicts_final_status');
   // No payment of ours can have left yet: the transaction may still come to where this fits.
@@ -196,23 +201,25 @@ function settlementOf(told: Told, transaction: PixTransactionRow): Move {
   };
 }
 
-/** A PIX that came in without a charge is recorded for the account that it names. */
-async function settleUnmatched(context: Context, told: Told): Promise<Settled> {
+/**
+ * A PIX that came in and completes no charge is recorded: for the owner of the charge that it pays
+ * once more, or for the account that it names.
+ */
+async function settleUnmatched(
+  context: Context,
+  told: Told,
+  chargeOwner: number | undefined,
+): Promise<Settled> {
   const { item, eventId, status } = told;
   const unmatched: Settled = { result: 'parked', reason: 'no_match' };
   if (item.kind !== 'received' || status !== 'COMPLETED') return unmatched;
   const { endToEnd, providerTxid } = item.ids;
   if (endToEnd === null || item.amountCents === null || item.amountCents <= 0) return unmatched;
-  const payees = await context.db.query<PayeeRow>(findPayees, [
-    item.payee.document,
-    item.payee.accountNumber,
-    item.payee.key,
-  ]);
-  const [payee] = payees;
-  if (!payee || payees.length > 1) return unmatched;
+  const userId = chargeOwner ?? (await payeeOf(context, item));
+  if (userId === null) return unmatched;
   const [received] = await context.db.query<{ id: string }>(pixQueries.recordReceived, [
     randomUUIDv7(),
-    payee.user_id,
+    userId,
     decimalFromCents(item.amountCents),
     item.payee.key,
     endToEnd,
@@ -221,6 +228,13 @@ async function settleUnmatched(context: Context, told: Told): Promise<Settled> {
     eventId,
   ]);
   return received ? { result: 'applied', transactionId: received.id } : { result: 'already' };
+}
+
+/** @returns the one user whose account an item names, or null: two would be a guess. */
+async function payeeOf(context: Context, { payee }: ProviderEvent): Promise<number | null> {
+  const { document, accountNumber, key } = payee;
+  const payees = await context.db.query<PayeeRow>(findPayees, [document, accountNumber, key]);
+  return payees.length === 1 ? (payees[0]?.user_id ?? null) : null;
 }
 
 function anomaly(context: Context, transactionId: string, reason: string): Settled {

@@ -1,7 +1,11 @@
 /** Rows that the schema refuses, by the name of what refuses them. */
+import { newTransactionIdentification } from '../../src/domain/txid.ts';
 import { at, uuid, type Row, type Table } from './rows.ts';
 
-export const charge = () => ({ operation: 'CHARGE', transaction_identification: uuid() });
+export const charge = () => ({
+  operation: 'CHARGE',
+  transaction_identification: newTransactionIdentification(),
+});
 export const received = {
   operation: 'RECEIVED',
   idempotency_key: null,

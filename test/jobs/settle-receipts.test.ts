@@ -120,6 +120,22 @@ test('each further payment of a reusable charge is a PIX received', async () => 
   assert.deepEqual(types.sort(), ['PIX_CHARGE', 'PIX_RECEIVED', 'PIX_RECEIVED']);
 });
 
+test('a static charge is completed by the 25 characters that its code has room for', async () => {
+  const charge = await givenCharge({ type: 'static' });
+  const txid = charge.transaction_identification.slice(0, 25);
+  assert.deepEqual(results(await tell(pix({ txid, valor: '20.00' }))), ['applied']);
+  assert.equal((await stored(charge.id)).status, 'COMPLETED');
+});
+
+test('a further payment that names nobody is received by the owner of the charge', async () => {
+  const payee = await givenCustomer(app);
+  const charged = await app.charge(payee, { type: 'static', amount: 20, reusable: true });
+  const { transaction_identification: txid } = await stored(charged.body.transaction_id);
+  assert.deepEqual(results(await tell(pix({ txid, valor: '20.00' }))), ['applied']);
+  assert.deepEqual(results(await tell(pix({ txid, valor: '20.00' }))), ['applied']);
+  assert.equal((await receivedBy(payee)).length, 1);
+});
+
 test('two payments of one charge that are settled at the same time both count', async () => {
   const payee = await givenCustomer(app);
   for (let round = 0; round < 5; round += 1) {

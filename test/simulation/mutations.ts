@@ -173,7 +173,7 @@ const acknowledgedTooEarly: Deviation = {
       return { status: 200, body: { message: '', event_id: '', duplicate: false } };
     },
   },
-  weather: { deaths: 0.05, repeatedNotices: 0 },
+  weather: { deaths: 0.1, repeatedNotices: 0, lostNotices: 0 },
 };
 
 /** A sweep that goes on to fail what it could not settle. */

@@ -102,8 +102,10 @@ async function comeToRest(world: World): Promise<boolean> {
   // A statement is read in an active session only, so the last sweeps come after the logins.
   const begunMs = scheduler.nowMs;
   await settle(() => scheduler.nowMs > begunMs + untilOperatorMs && scheduler.isQuiet);
-  await retryDeadJobs(world);
-  await settle(() => scheduler.nowMs > begunMs + restMs && scheduler.isQuiet);
+  const retried = await retryDeadJobs(world);
+  // Where nothing is left to sweep, the quiet minutes would show nothing and take most of the time.
+  const pauseMs = retried || !world.truth.isSwept ? restMs : untilOperatorMs;
+  await settle(() => scheduler.nowMs > begunMs + pauseMs && scheduler.isQuiet);
   return scheduler.taken < lastStep;
 }
 
@@ -118,14 +120,16 @@ async function logInAll({ clients, scheduler }: World): Promise<void> {
 /**
  * An event whose job has died with its process eight times is for an operator, who lets it run
  * again. Nobody does that for the sweep.
+ * @returns whether there was one.
  */
-async function retryDeadJobs({ store, scheduler }: World): Promise<void> {
+async function retryDeadJobs({ store, scheduler }: World): Promise<boolean> {
   const retried = await store.rows(
     `update jobs set status = 'queued', attempts = 0, finished_at = null, run_at = $1
       where status = 'dead' and kind = 'settle-webhook' returning id`,
     [new Date(scheduler.nowMs)],
   );
   if (retried.length > 0) scheduler.count('jobs retried by hand');
+  return retried.length > 0;
 }
 
 /** What the simulation has done itself, or the provider, may be logged as an error. */

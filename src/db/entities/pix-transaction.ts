@@ -60,9 +60,10 @@ export const PixTransaction = defineEntity({
         'create unique index "pix_transactions_end_to_end_unique" on "pix_transactions" ("end_to_end", "operation") where "end_to_end" is not null',
     },
     {
+      // A static code has room for 25 characters of the 26: they alone have to tell a charge.
       name: 'pix_transactions_txid_unique',
       expression:
-        'create unique index "pix_transactions_txid_unique" on "pix_transactions" ("transaction_identification") where "transaction_identification" is not null',
+        'create unique index "pix_transactions_txid_unique" on "pix_transactions" (left("transaction_identification", 25)) where "transaction_identification" is not null',
     },
     {
       name: 'pix_transactions_client_request',

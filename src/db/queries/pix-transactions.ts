@@ -141,9 +141,10 @@ export const findCandidates: Statement = {
     select ${columns} from pix_transactions
      where (end_to_end = $1 and operation in ('SEND', 'CHARGE', 'RECEIVED'))
         or (idempotency_key = $2 and operation = 'SEND')
-        or transaction_identification = $3
+        or left(transaction_identification, 25) = left($3, 25)
         or provider_txid = $4
-     order by (end_to_end = $1) is true desc, (transaction_identification = $3) is true desc,
+     order by (end_to_end = $1) is true desc,
+              (left(transaction_identification, 25) = left($3, 25)) is true desc,
               (provider_txid = $4) is true desc
      limit 20`,
 };

@@ -191,6 +191,7 @@ export function staticChargeBody(order: ChargeOrder): unknown {
     receiverName: order.receiverName,
     city: order.city,
     ...(order.description !== null && { additionalInformation: order.description }),
+    ...(order.additionalData.length > 0 && { additionalData: order.additionalData }),
     ...(order.zipcode !== null && { zipcode: order.zipcode }),
     ...(order.categoryCode !== null && { codeCategory: order.categoryCode }),
   };

@@ -65,9 +65,8 @@ for (const [what, other] of [
     const payments = t.mock.method(app.bank, 'pay');
     const sent = await app.send(user, other, { key: 'reused' });
     assert.equal(sent.status, 422);
-    assert.deepEqual(sent.body.errors, {
-      'Idempotency-Key': ['This key was already used for a different request. Use a new key.'],
-    });
+    const text = 'This key belongs to another request. See first what became of that one.';
+    assert.deepEqual(sent.body.errors, { 'Idempotency-Key': [text] });
     assert.equal(sent.headers.get('pix-outcome'), 'accepted', 'of the payment that has the key');
     assert.equal(payments.mock.callCount(), 0);
     assert.equal(await app.countOf(user), 1);
@@ -79,9 +78,8 @@ test('the refusal of a key used elsewhere speaks Portuguese', async () => {
   await app.send(user, body, { key: 'reused' });
   const headers = { 'accept-language': 'pt-BR' };
   const sent = await app.send(user, { ...body, amount: 11 }, { key: 'reused', headers });
-  assert.deepEqual(sent.body.errors, {
-    'Idempotency-Key': ['Esta chave já foi usada em outra requisição. Use uma chave nova.'],
-  });
+  const text = 'Esta chave pertence a outra requisição. Veja antes o que aconteceu com aquela.';
+  assert.deepEqual(sent.body.errors, { 'Idempotency-Key': [text] });
 });
 
 test('a failed send is not sent again by its key: the repeat answers 200 FAILED', async (t) => {
