@@ -1,3 +1,4 @@
+import { isEmail } from './email.ts';
 import { toE164 } from './phone.ts';
 import { normaliseTaxId } from './tax-id.ts';
 import { foldTypography } from './text.ts';
@@ -15,10 +16,6 @@ export interface PixKey {
 const MAX_KEY_LENGTH = 77;
 
 const EVP = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-
-const EMAIL_LOCAL_PART = /^[a-z0-9.!#$&'*+/=?^_{}~`|-]+$/i;
-
-const EMAIL_LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
 
 /**
  * Eleven digits grouped as a phone number (`11 987654321`, `11 98765-4321`) and not as a CPF, whose
@@ -56,16 +53,4 @@ function taxIdOrPhone(typed: string): PixKey | null {
 
 function isGroupedAsPhone(typed: string): boolean {
   return GROUPED_AS_PHONE.test(typed) && typed.replace(/\D/g, '').length === 11;
-}
-
-/**
- * DICT's rule for e-mail keys, label by label: its own pattern nests repetitions over the whole
- * domain, which a hostile text can make slow.
- */
-function isEmail(text: string): boolean {
-  const [local, domain, ...rest] = text.split('@');
-  if (local === undefined || domain === undefined || rest.length > 0) return false;
-  return (
-    EMAIL_LOCAL_PART.test(local) && domain.split('.').every((label) => EMAIL_LABEL.test(label))
-  );
 }

@@ -30,6 +30,11 @@ export interface SettlementCandidate {
 
 export type Match<Candidate> =
   | { readonly kind: 'transaction'; readonly transaction: Candidate }
+  /**
+   * The charge was completed by an event that did not say which payment it was. The first payment
+   * that names it is taken for that one, so that each further payment is told from it.
+   */
+  | { readonly kind: 'identifies'; readonly transaction: Candidate; readonly endToEnd: string }
   /** The ids say yes and something else says no: for a person to look at. */
   | {
       readonly kind: 'contradiction';
@@ -61,7 +66,15 @@ export function findMeant<Candidate extends SettlementCandidate>(
   if (item.amountCents !== null && item.amountCents !== centsFromDecimal(meant.amount)) {
     return { kind: 'contradiction', transaction: meant, reason: 'amount_mismatch' };
   }
+  const { endToEnd } = item.ids;
+  if (endToEnd !== null && isUnidentified(item, meant)) {
+    return { kind: 'identifies', transaction: meant, endToEnd };
+  }
   return { kind: 'transaction', transaction: meant };
+}
+
+function isUnidentified({ kind }: SettlementItem, meant: SettlementCandidate): boolean {
+  return kind === 'received' && meant.status === 'COMPLETED' && meant.end_to_end === null;
 }
 
 /**
@@ -112,7 +125,7 @@ export function chargeNamed<Candidate extends SettlementCandidate>(
 }
 
 /** A static code carries the first 25 of the 26 characters: there is no room for more in it. */
-const staticTxidLength = 25;
+export const staticTxidLength = 25;
 
 /** By its identification, or by the provider's own id where the item carries no other. */
 function isNamed(charge: SettlementCandidate, ids: SettlementItem['ids']): boolean {

@@ -26,6 +26,18 @@ export function foldTypography(text: string): string {
 }
 
 /**
+ * Brings a text to one tidy line: Unicode's composed form (NFC), without invisible characters, each
+ * run of white space one space, the ends trimmed. Names then compare equal as they look equal.
+ */
+export function tidyLine(text: string): string {
+  return text
+    .replace(/[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu, '')
+    .normalize('NFC')
+    .replace(/\s+/g, ' ')
+    .trim();
+}
+
+/**
  * Draws characters of `[A-Za-z0-9]` from the operating system's random source, each equally likely:
  * `randomInt` rejects what a remainder would favour.
  *

@@ -3,7 +3,7 @@
  * becomes a {@link ProviderError} here, so that the layers around deal in nothing else.
  */
 import type { Clock } from '../clock.ts';
-import { ProviderError } from './outcome.ts';
+import { notUnderstood, ProviderError } from './outcome.ts';
 import type { PaymentOrder, PaymentReceipt } from './provider.ts';
 
 /**
@@ -21,12 +21,15 @@ export interface AttemptOptions {
   readonly onDefect: (thrown: unknown) => void;
 }
 
-/** The attempt was aborted because its caller has gone: it says nothing about the provider. */
+/**
+ * The attempt ended on our side, because its caller has gone or a document could not be read: it
+ * says nothing about the provider.
+ */
 export class Abandoned extends Error {
   readonly error: ProviderError;
 
   constructor(error: ProviderError) {
-    super('the caller has gone', { cause: error });
+    super('the attempt ended on our side', { cause: error });
     this.name = 'Abandoned';
     this.error = error;
   }
@@ -36,7 +39,7 @@ export class Abandoned extends Error {
  * Runs one attempt under its time-out.
  *
  * @returns what the provider answered, or the error as a value: the breaker counts answers.
- * @throws Abandoned when the caller aborted it.
+ * @throws Abandoned when it ended on our side.
  */
 export async function makeAttempt(
   invoke: (signal: AbortSignal) => Promise<unknown>,
@@ -57,9 +60,10 @@ export async function makeAttempt(
   try {
     const settled = await Promise.race([settle(invoke(controller.signal)), overdue.promise]);
     const verdict = verdictOf(settled, controller.signal, options.onDefect);
-    if (verdict instanceof ProviderError && isCallersAbort(controller.signal, caller)) {
-      throw new Abandoned(verdict);
-    }
+    if (!(verdict instanceof ProviderError)) return verdict;
+    const isOurs =
+      isCallersAbort(controller.signal, caller) || verdict.statusClass === 'unreadable';
+    if (isOurs) throw new Abandoned(verdict);
     return verdict;
   } finally {
     for (const cancel of timers) cancel();
@@ -105,15 +109,6 @@ function timedOut(cause: unknown): ProviderError {
     code: 'PROVIDER_TIMEOUT',
     statusClass: 'timeout',
     retryable: true,
-    cause,
-  });
-}
-
-function notUnderstood(cause: unknown): ProviderError {
-  return new ProviderError({
-    outcome: 'unknown',
-    code: 'PROVIDER_INVALID_RESPONSE',
-    statusClass: 'invalid',
     cause,
   });
 }

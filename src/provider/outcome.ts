@@ -5,7 +5,8 @@
 import type { ProviderErrorCode } from '../errors.ts';
 
 /**
- * - `not_sent`: provably nothing was done (DNS, connect, TLS, open breaker, no valid token).
+ * - `not_sent`: provably nothing was done (DNS, connect, TLS, open breaker, no valid token, a
+ *   document that we could not read to its end).
  * - `rejected`: the provider refused, definitively (a 4xx).
  * - `unknown`: bytes left and no trustworthy answer came back; it may have been executed.
  */
@@ -25,7 +26,11 @@ export type ProviderStatusClass =
   | 'breaker_open'
   | 'bulkhead_full'
   | 'no_token'
+  | 'unreadable'
   | 'invalid';
+
+/** The reason of a refusal that says that the code of an electronic validation is a wrong one. */
+export const WRONG_VALIDATION_CODE = 'WRONG_VALIDATION_CODE';
 
 export interface ProviderErrorOptions {
   readonly outcome: FailedOutcome;
@@ -62,4 +67,19 @@ export class ProviderError extends Error {
     this.retryAfterMs = options.retryAfterMs;
     this.reason = options.reason;
   }
+}
+
+/**
+ * What came is no answer of the provider's, or none that can be used: it says neither that
+ * something was done nor that it was not.
+ *
+ * @param cause why it cannot be.
+ */
+export function notUnderstood(cause?: unknown): ProviderError {
+  return new ProviderError({
+    outcome: 'unknown',
+    code: 'PROVIDER_INVALID_RESPONSE',
+    statusClass: 'invalid',
+    cause,
+  });
 }

@@ -3,6 +3,7 @@
  * wire types never pass here. Every method rejects with a {@link ProviderError} and nothing else.
  */
 import type { PixStatus } from '../domain/pix.ts';
+import type { TraceContext } from '../domain/trace-context.ts';
 
 /**
  * The banking session that a call is made in. The provider layer knows nothing of the database:
@@ -21,6 +22,8 @@ export interface ProviderSession {
 export interface CallOptions {
   readonly signal?: AbortSignal;
   readonly requestId?: string;
+  /** The trace that the call is a part of; without one it stands alone. */
+  readonly trace?: TraceContext;
 }
 
 export interface Credentials {
@@ -145,7 +148,96 @@ export interface OwnPixKey {
 /** The provider's answer, passed on as `data`. */
 export type ProviderPayload = Readonly<Record<string, unknown>>;
 
-export interface Provider {
+/** A person as registered here. The provider gets no password: none is kept that could be read. */
+export interface NewPerson {
+  readonly name: string;
+  readonly email: string;
+  /** CPF, eleven digits. */
+  readonly document: string;
+  /** E.164. */
+  readonly phone: string;
+}
+
+/** What the provider says of an applicant; each part but the id may be missing. */
+export interface RegisteredPerson {
+  readonly pessoaFisicaId: string;
+  readonly clientToken: string | null;
+  readonly agency: string | null;
+  readonly accountNumber: string | null;
+}
+
+export interface PersonAddress {
+  /** Eight digits. */
+  readonly cep: string;
+  readonly logradouro: string;
+  readonly numero: string;
+  readonly complemento: string | null;
+  readonly bairro: string;
+  readonly cidade: string;
+  /** Two letters. */
+  readonly estado: string;
+}
+
+/** A document on its way to the provider: read as a stream, from its beginning at each attempt. */
+export interface PersonDocument {
+  /** 1 to 21. */
+  readonly tipoDocumento: number;
+  readonly contentType: 'application/pdf' | 'image/jpeg' | 'image/png';
+  readonly sizeBytes: number;
+  content(): AsyncIterable<Uint8Array>;
+}
+
+export interface AccountProposal {
+  readonly tipo: string;
+  readonly observacoes: string | null;
+  /** In reais, as it was asked for. */
+  readonly valorSolicitado: number | null;
+}
+
+export interface LivenessSession {
+  readonly sessionId: string | null;
+  /** Where the person proves to be alive; http or https. */
+  readonly urlIframe: string;
+}
+
+/** The provider's decision on an applicant; the account comes with an approval. */
+export interface KycDecision {
+  readonly status: 'PENDING' | 'APPROVED' | 'REJECTED';
+  readonly clientToken: string | null;
+  readonly agency: string | null;
+  readonly accountNumber: string | null;
+}
+
+/** What is known of a postal code; empty where nothing is. */
+export interface CepAddress {
+  readonly cep: string;
+  readonly logradouro: string | null;
+  readonly bairro: string | null;
+  readonly cidade: string | null;
+  readonly estado: string | null;
+}
+
+/**
+ * The opening of an account, at the provider. It comes before any banking session: these calls
+ * carry no token. Each may be made again: the provider keeps what it has.
+ */
+export interface ProviderOnboarding {
+  registerPerson(person: NewPerson, options?: CallOptions): Promise<RegisteredPerson>;
+  submitAddress(personId: string, address: PersonAddress, options?: CallOptions): Promise<void>;
+  submitDocument(personId: string, document: PersonDocument, options?: CallOptions): Promise<void>;
+  submitProposal(personId: string, proposal: AccountProposal, options?: CallOptions): Promise<void>;
+  requestValidation(personId: string, tipo: number, options?: CallOptions): Promise<void>;
+  confirmValidation(
+    personId: string,
+    validation: { readonly codigo: string; readonly tipo: number },
+    options?: CallOptions,
+  ): Promise<void>;
+  startLivenessCheck(personId: string, options?: CallOptions): Promise<LivenessSession>;
+  kyc(personId: string, options?: CallOptions): Promise<KycDecision>;
+  lookUpCep(cep: string, options?: CallOptions): Promise<CepAddress>;
+}
+
+export interface Provider extends ProviderOnboarding {
   login(credentials: Credentials, options?: CallOptions): Promise<ProviderLogin>;
 
   /** @returns the balance in centavos. */

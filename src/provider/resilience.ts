@@ -29,6 +29,8 @@ import {
   type Gate,
   notSent,
 } from './gate.ts';
+import { forwarding } from './forwarding.ts';
+import { type Manner, mannerOf } from './manners.ts';
 import {
   optionsOf,
   type ProviderCall,
@@ -58,6 +60,7 @@ export interface ProviderObservation {
   /** From the moment the attempt left; for a call, all of it, waits included. */
   readonly durationMs: number;
   readonly requestId: string | null;
+  readonly traceId: string | null;
   /** The provider's own reason, such as `AC03`. */
   readonly reason: string | null;
   /** What was thrown that is not a ProviderError: a fault of the provider layer, or null. */
@@ -66,7 +69,7 @@ export interface ProviderObservation {
 
 export interface ResilienceOptions {
   readonly clock: Clock;
-  /** How long one attempt may take. */
+  /** How long one attempt may take; with a document, this is on top of what its bytes need. */
   readonly timeoutMs: number;
   /** How many attempts may follow the first. */
   readonly retries: number;
@@ -100,35 +103,6 @@ const DEFAULT_BREAKER: BreakerOptions = { failures: 10, openMs: 10_000 };
 /** At a time-out of 5 s nobody in the queue waits longer than about four of them. */
 const DEFAULT_BULKHEAD: BulkheadOptions = { concurrent: 64, queue: 256 };
 
-interface Manner {
-  /** Whether the caller's signal stops it. */
-  readonly callerMayStop: boolean;
-  /** Whether an attempt without an answer may have changed something: the money rule. */
-  readonly changes: boolean;
-  /** Whether it may be asked for again after such an attempt. */
-  readonly repeatable: boolean;
-}
-
-const reads: Manner = { callerMayStop: true, changes: false, repeatable: true };
-const asks: Manner = { callerMayStop: false, changes: false, repeatable: true };
-const changes: Manner = { callerMayStop: false, changes: true, repeatable: true };
-/** Without an id of ours the provider cannot tell a repeat: two random keys would be made. */
-const changesAnew: Manner = { callerMayStop: false, changes: true, repeatable: false };
-
-/** `login` is in: it asks the same provider, and an open breaker has to answer it as quickly. */
-const manners: Readonly<Record<ProviderMethod, Manner>> = {
-  login: asks,
-  balance: reads,
-  statement: reads,
-  lookUpKey: asks,
-  pay: changes,
-  createDynamicCharge: changes,
-  createStaticCharge: changes,
-  listKeys: reads,
-  createKey: changesAnew,
-  deleteKey: changes,
-};
-
 /**
  * What may be tried again when its error says so. A refusal is final, 404 and 429 among them: each
  * further look-up of an unknown key costs the payer's budget at the directory twenty more.
@@ -148,18 +122,21 @@ const triedAgain: ReadonlySet<ProviderStatusClass> = new Set([
  */
 export function withResilience(provider: Provider, options: ResilienceOptions): ResilientProvider {
   const gate = createGate(options.breaker ?? DEFAULT_BREAKER, options.bulkhead ?? DEFAULT_BULKHEAD);
-  const checked = withCheckedReceipts(provider);
+  const checked = withChecks(provider);
   return {
     provider: wrapProvider(checked, (call) => new ResilientCall(call, options, gate).run()),
     breakerState: () => gate.breakerState(),
   };
 }
 
-function withCheckedReceipts(provider: Provider): Provider {
+/** What the provider answers and what we send it are held against what they say they are. */
+function withChecks(provider: Provider): Provider {
   return {
     ...wrapProvider(provider, (call) => call.invoke(call.args)),
     pay: async (session, order, options) =>
       checkReceipt(order, await provider.pay(session, order, options)),
+    submitDocument: (personId, document, options) =>
+      forwarding(document, (checked) => provider.submitDocument(personId, checked, options)),
   };
 }
 
@@ -169,6 +146,8 @@ class ResilientCall {
   readonly #options: ResilienceOptions;
   readonly #gate: Gate;
   readonly #manner: Manner;
+  /** Of each attempt of this call. */
+  readonly #timeoutMs: number;
   readonly #caller: AbortSignal | undefined;
   readonly #begunAt: number;
   #attempt = 0;
@@ -178,7 +157,8 @@ class ResilientCall {
     this.#call = call;
     this.#options = options;
     this.#gate = gate;
-    this.#manner = manners[call.method];
+    this.#manner = mannerOf(call);
+    this.#timeoutMs = options.timeoutMs + this.#manner.moreTimeMs(call.args);
     this.#caller = this.#manner.callerMayStop ? optionsOf(call).signal : undefined;
     this.#begunAt = this.#now();
   }
@@ -222,7 +202,7 @@ class ResilientCall {
       (signal) => this.#call.invoke(withOptions(this.#call, { ...options, signal })),
       {
         clock: this.#options.clock,
-        timeoutMs: this.#options.timeoutMs,
+        timeoutMs: this.#timeoutMs,
         caller: this.#caller,
         onDefect: (thrown) => {
           this.#defect = thrown;
@@ -242,7 +222,8 @@ class ResilientCall {
 
   /** An attempt starts only with its whole time-out before it: a shortened one is a lost answer. */
   #mayStartAt(moment: number): boolean {
-    const { timeoutMs, retries, backoff = DEFAULT_BACKOFF } = this.#options;
+    const { retries, backoff = DEFAULT_BACKOFF } = this.#options;
+    const timeoutMs = this.#timeoutMs;
     const neededMs = timeoutMs * (retries + 2) + backoff.maxMs * retries;
     const totalMs = Math.max(this.#options.totalMs ?? neededMs, timeoutMs);
     return moment + timeoutMs <= this.#begunAt + totalMs;
@@ -270,6 +251,7 @@ class ResilientCall {
 
   #tell(observer: ResilienceOptions['onCall'], result: unknown, since: number): void {
     const error = result instanceof ProviderError ? result : null;
+    const { requestId, trace } = optionsOf(this.#call);
     try {
       observer?.({
         method: this.#call.method,
@@ -277,7 +259,8 @@ class ResilientCall {
         outcome: error?.outcome ?? 'accepted',
         statusClass: error?.statusClass ?? '2xx',
         durationMs: Math.max(0, this.#now() - since),
-        requestId: optionsOf(this.#call).requestId ?? null,
+        requestId: requestId ?? null,
+        traceId: trace?.traceId ?? null,
         reason: error?.reason ?? null,
         defect: this.#defect,
       });

@@ -10,7 +10,7 @@
  * call with the newer token is then the truth about the whole.
  */
 import { ProviderError } from './outcome.ts';
-import { wrapProvider } from './methods.ts';
+import { sessionOf, wrapProvider } from './methods.ts';
 import type { Provider, ProviderSession } from './provider.ts';
 
 /**
@@ -35,14 +35,14 @@ export function withTokens(provider: Provider): Provider {
   }
 
   return wrapProvider(provider, async (call) => {
-    if (call.method === 'login') return call.invoke(call.args);
-    const [session, ...rest] = call.args as [ProviderSession, ...unknown[]];
+    const session = sessionOf(call);
+    if (session === null) return call.invoke(call.args);
     const first = await unlessRefused(call.invoke(call.args));
     if (!('refusal' in first)) return first.answer;
     const token = await knowing(first.refusal, () => successorOf(session));
     if (token === null) return end(session, first.refusal);
     const newer = withToken(session, token);
-    const second = await unlessRefused(call.invoke([newer, ...rest]));
+    const second = await unlessRefused(call.invoke([newer, ...call.args.slice(1)]));
     return 'refusal' in second ? end(newer, second.refusal) : second.answer;
   });
 }

@@ -59,6 +59,8 @@ function meant(item: SettlementItem, ...candidates: SettlementCandidate[]): stri
       return 'none';
     case 'transaction':
       return match.transaction.id;
+    case 'identifies':
+      return `${match.transaction.id}: identified ${match.endToEnd}`;
     case 'contradiction':
       return `${match.transaction.id}: ${match.reason}`;
     case 'paid_before':
@@ -138,6 +140,18 @@ describe('an item about a PIX received', () => {
   test('means nothing when a charge was paid by another PIX: it is a second payment', () => {
     const second = receipt({ transactionIdentification: 'T1', endToEnd: 'E2' });
     assert.equal(meant(second, charge({ status: 'COMPLETED', end_to_end: 'E1' })), 'none');
+  });
+
+  test('is the payment of a charge that was completed without one, the first time', () => {
+    const completed = charge({ status: 'COMPLETED' });
+    const named = receipt({ transactionIdentification: 'T1', endToEnd: 'E1' });
+    assert.equal(meant(named, completed), 'transaction: identified E1');
+    assert.equal(meant(receipt({ transactionIdentification: 'T1' }), completed), 'transaction');
+    assert.equal(meant(named, charge()), 'transaction', 'an open charge is completed by it');
+    const other = receipt({ transactionIdentification: 'T1', endToEnd: 'E2' });
+    assert.equal(meant(other, charge({ status: 'COMPLETED', end_to_end: 'E1' })), 'none');
+    const wrong = receipt({ transactionIdentification: 'T1', endToEnd: 'E1' }, 1049);
+    assert.equal(meant(wrong, completed), 'transaction: amount_mismatch');
   });
 
   test('is no news when its payment has completed a charge, which it need not name', () => {

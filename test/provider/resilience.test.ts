@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { beginTrace } from '../../src/domain/trace-context.ts';
 import { ProviderError, type ProviderErrorOptions } from '../../src/provider/outcome.ts';
 import type { CallOptions } from '../../src/provider/provider.ts';
 import { failureOf, outcomeOf, pay, setUp } from './resilient-set-up.ts';
@@ -258,7 +259,13 @@ describe('observations', () => {
   it('tell of every attempt and of the call, without personal data', async () => {
     const made = setUp([fails(), fails(refused)]);
     await failureOf(made, made.provider.lookUpKey(session, { payerId: '1', key: 'k' }));
-    const common = { method: 'lookUpKey', durationMs: 0, requestId: null, defect: null };
+    const common = {
+      method: 'lookUpKey',
+      durationMs: 0,
+      requestId: null,
+      traceId: null,
+      defect: null,
+    };
     const last = { ...common, attempt: 2, outcome: 'rejected', statusClass: '4xx', reason: 'AC03' };
     assert.deepEqual(made.attempts, [
       { ...common, attempt: 1, outcome: 'unknown', statusClass: '5xx', reason: null },
@@ -267,12 +274,15 @@ describe('observations', () => {
     assert.deepEqual(made.ended, [last]);
   });
 
-  it('carry the request id, which goes on to the provider', async () => {
+  it('carry the request id and the trace, which go on to the provider', async () => {
     const made = setUp([answers(5)]);
-    await outcomeOf(made, made.provider.balance(session, { requestId: 'r-1' }));
+    const trace = beginTrace();
+    await outcomeOf(made, made.provider.balance(session, { requestId: 'r-1', trace }));
     assert.equal(made.ended[0]?.requestId, 'r-1');
+    assert.equal(made.ended[0].traceId, trace.traceId);
     const passedOn = made.calls[0]?.args[1] as CallOptions | undefined;
     assert.equal(passedOn?.requestId, 'r-1');
+    assert.equal(passedOn.trace, trace);
   });
 
   it('cannot turn an accepted payment into a failure', async () => {

@@ -3,11 +3,20 @@
  * JSON of an answer that has come whole; everything else is a {@link ProviderError} that says
  * whether the request can have been carried out.
  */
+import type { Readable } from 'node:stream';
 import { Pool } from 'undici';
 import { Exchange, type HttpAnswer } from './exchange.ts';
 import { closed } from './failure.ts';
 
 export type { HttpAnswer } from './exchange.ts';
+
+/** A body that is written while it is read; how long that may take, its caller's signal tells. */
+export interface Upload {
+  readonly contentType: string;
+  /** Exactly as many as the content has. */
+  readonly sizeBytes: number;
+  readonly content: AsyncIterable<Uint8Array>;
+}
 
 export interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
@@ -16,6 +25,8 @@ export interface HttpRequest {
   readonly token?: string;
   /** Sent as JSON; a Buffer holds the JSON already. */
   readonly body?: unknown;
+  /** Sent in place of a JSON body. */
+  readonly upload?: Upload;
   /** Further headers, by their lower-case names. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
@@ -86,23 +97,31 @@ function createPool(origin: string, timeoutMs: number): Pool {
 }
 
 function written(basePath: string, request: HttpRequest) {
-  const { method, path, body } = request;
+  const { method, path, body, upload } = request;
   return {
     method,
     path: basePath + path,
     headers: headersOf(request),
-    body: body === undefined ? null : jsonOf(body),
+    // Undici takes any iterable, and reads no more of it than it can write; its types know of one.
+    body: upload === undefined ? jsonOf(body) : (upload.content as Readable),
+    ...(upload && { headersTimeout: 0 }),
   };
 }
 
-function jsonOf(body: unknown): Buffer {
+function jsonOf(body: unknown): Buffer | null {
+  if (body === undefined) return null;
   return Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body), 'utf8');
 }
 
-function headersOf({ token, body, headers, requestId }: HttpRequest): Record<string, string> {
+function headersOf(request: HttpRequest): Record<string, string> {
+  const { token, body, upload, headers, requestId } = request;
   return {
     accept: 'application/json',
     ...(body !== undefined && { 'content-type': 'application/json' }),
+    ...(upload && {
+      'content-type': upload.contentType,
+      'content-length': String(upload.sizeBytes),
+    }),
     ...(token !== undefined && { authorization: `Bearer ${token}` }),
     ...(requestId !== undefined && { 'x-request-id': requestId }),
     ...headers,

@@ -4,8 +4,8 @@
  * long, and the signal is obeyed at once, also while the request still waits for a connection.
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import type { ProviderError } from '../outcome.ts';
-import { broken, notSent, notUnderstood, timedOut } from './failure.ts';
+import { notUnderstood, type ProviderError } from '../outcome.ts';
+import { broken, notSent, timedOut } from './failure.ts';
 
 export interface HttpAnswer {
   readonly status: number;
@@ -13,6 +13,8 @@ export interface HttpAnswer {
   readonly retryAfterMs: number | undefined;
   /** The parsed JSON; undefined when the body is empty, no JSON, or nested too deeply. */
   readonly json: unknown;
+  /** Whether there was no body at all. */
+  readonly isEmpty: boolean;
 }
 
 /** Undici's handle on a request that is being written or answered. */
@@ -85,7 +87,12 @@ export class Exchange {
   onResponseEnd(): void {
     if (!this.#end()) return;
     const json = parseJson(Buffer.concat(this.#chunks, this.#size));
-    this.#settled.resolve({ status: this.#status, retryAfterMs: this.#retryAfterMs, json });
+    this.#settled.resolve({
+      status: this.#status,
+      retryAfterMs: this.#retryAfterMs,
+      json,
+      isEmpty: this.#size === 0,
+    });
   }
 
   onResponseError(_controller: Controller | null, error: Error): void {

@@ -3,7 +3,7 @@
  * it can have left. Codes of errors only say how it looked, because the same code means either, as
  * `ECONNRESET` and `EHOSTUNREACH` do.
  */
-import { ProviderError } from '../outcome.ts';
+import { notUnderstood, ProviderError } from '../outcome.ts';
 
 /**
  * Nothing of the request has left: no connection was made, whatever kept it (DNS, TCP, TLS), or
@@ -39,16 +39,6 @@ export function timedOut(outcome: 'not_sent' | 'unknown', cause: unknown): Provi
     code: 'PROVIDER_TIMEOUT',
     statusClass: 'timeout',
     retryable: true,
-    cause,
-  });
-}
-
-/** What came is no answer of the provider's, or not one that can be used. */
-export function notUnderstood(cause?: unknown): ProviderError {
-  return new ProviderError({
-    outcome: 'unknown',
-    code: 'PROVIDER_INVALID_RESPONSE',
-    statusClass: 'invalid',
     cause,
   });
 }

@@ -1,10 +1,12 @@
 /** The port over the provider's HTTP API: one line a call; the rest stands in its own place. */
 import type { Clock } from '../../clock.ts';
 import type { CallOptions, Provider, ProviderSession } from '../provider.ts';
-import type { HttpClient, HttpRequest } from './client.ts';
+import { asking, type Request } from './asking.ts';
+import type { HttpClient } from './client.ts';
 import { readLogin } from './login-answer.ts';
+import { createHttpOnboarding } from './onboarding.ts';
 import * as translate from './translate.ts';
-import { jsonOf, type Asked } from './verdict.ts';
+import type { Asked } from './verdict.ts';
 
 export interface HttpProviderOptions {
   readonly client: HttpClient;
@@ -17,7 +19,15 @@ const base = '/internal/api/v1';
 
 /** Makes the provider that speaks HTTP; time-outs, retries and tokens are left to what wraps it. */
 export function createHttpProvider({ client, clock, ispb }: HttpProviderOptions): Provider {
-  const { ask, askFor } = asking(client);
+  const ask = asking(client);
+  const askFor = (
+    { token }: ProviderSession,
+    request: Request & { readonly asked?: Asked },
+    options?: CallOptions,
+  ): Promise<unknown> => {
+    const { asked = 'other', ...wire } = request;
+    return ask(asked, { ...wire, token }, options);
+  };
   return {
     login: async (credentials, options) => {
       const { email, password } = credentials;
@@ -63,10 +73,9 @@ export function createHttpProvider({ client, clock, ispb }: HttpProviderOptions)
       const request = { method: 'DELETE', path: `${base}/keys`, body, asked: 'key' } as const;
       return translate.readPayload(await askFor(session, request, options));
     },
+    ...createHttpOnboarding(ask),
   };
 }
-
-type Request = Pick<HttpRequest, 'method' | 'path' | 'body' | 'token'> & { readonly asked?: Asked };
 
 function get(path: string): Request {
   return { method: 'GET', path: base + path };
@@ -74,22 +83,4 @@ function get(path: string): Request {
 
 function post(path: string, body: unknown): Request {
   return { method: 'POST', path: base + path, body };
-}
-
-function asking(client: HttpClient) {
-  async function ask(asked: Asked, request: Request, options?: CallOptions): Promise<unknown> {
-    const { signal, requestId } = options ?? {};
-    const { asked: _, ...wire } = request;
-    const answer = await client.send({
-      ...wire,
-      ...(signal && { signal }),
-      ...(requestId !== undefined && { requestId }),
-    });
-    return jsonOf(answer, asked);
-  }
-  return {
-    ask,
-    askFor: ({ token }: ProviderSession, request: Request, options?: CallOptions) =>
-      ask(request.asked ?? 'other', { ...request, token }, options),
-  };
 }

@@ -1,7 +1,8 @@
 /** The answer to a login: the token, when it ends, and what it tells of the account. */
-import type { ProviderAccount, ProviderLogin } from '../provider.ts';
-import { fieldsOf, firstId, inner, valuesOf, type Fields } from '../wire-reading.ts';
-import { notUnderstood } from './failure.ts';
+import { notUnderstood } from '../outcome.ts';
+import type { ProviderLogin } from '../provider.ts';
+import { fieldsOf, valuesOf, type Fields } from '../wire-reading.ts';
+import { readAccount } from './account-answer.ts';
 import { placesOf, textAt } from './translate.ts';
 
 /** What can stand in a header after `Bearer `; longer than any token that a server accepts. */
@@ -46,18 +47,4 @@ function jwtPayload(token: string): unknown {
   } catch {
     return null;
   }
-}
-
-function readAccount(places: readonly Fields[]): ProviderAccount {
-  const all = [...places, ...places.map((fields) => inner(fields, 'account'))];
-  const id = (...names: string[]): string | null => firstId(valuesOf(names, all));
-  const number = id('accountnumber');
-  const digit = id('digitaccount');
-  return {
-    agency: id('agency', 'agencynumber'),
-    accountNumber: number === null ? null : number + (digit ?? ''),
-    document: id('document', 'cpfcnpj')?.replace(/[.\-/\s]/g, '') ?? null,
-    companyId: id('companyid'),
-    clientToken: id('clienttoken'),
-  };
 }

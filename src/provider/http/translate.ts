@@ -6,6 +6,7 @@
 import { centsFromDecimal, centsFromNumber, numberFromCents } from '../../domain/money.ts';
 import { readStatusWord } from '../../domain/pix.ts';
 import { taxIdKind } from '../../domain/tax-id.ts';
+import { notUnderstood } from '../outcome.ts';
 import type {
   ChargeCode,
   ChargeOrder,
@@ -30,7 +31,6 @@ import {
   valuesOf,
   type Fields,
 } from '../wire-reading.ts';
-import { notUnderstood } from './failure.ts';
 
 /** The places where providers of this family put what was asked for. */
 export function placesOf(json: unknown): readonly Fields[] {

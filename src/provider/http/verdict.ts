@@ -2,27 +2,38 @@
  * What a status of the provider means: decided once, for every method. A status that proves nothing
  * is `unknown`; there is no default that calls a payment failed.
  */
-import { ProviderError } from '../outcome.ts';
+import { notUnderstood, ProviderError, WRONG_VALIDATION_CODE } from '../outcome.ts';
 import { fieldsOf, inner, readReason, valuesOf, type Fields } from '../wire-reading.ts';
 import type { HttpAnswer } from './client.ts';
-import { notUnderstood, timedOut } from './failure.ts';
-
-/** What is asked for, as far as it changes what a refusal means. */
-export type Asked = 'login' | 'key' | 'payment' | 'other';
+import { timedOut } from './failure.ts';
 
 /**
- * @returns the JSON of a successful answer; an empty object where it has no content (204).
+ * What is asked for, as far as the answer's meaning depends on it. `onboarding` is any step of the
+ * opening of an account but `code`, the confirmation of the code that the person was sent.
+ */
+export type Asked = 'login' | 'key' | 'payment' | 'onboarding' | 'code' | 'other';
+
+/** Asked outside any banking session: a 401 is a refusal like others, and ends no session. */
+const withoutToken: ReadonlySet<Asked> = new Set(['login', 'onboarding', 'code']);
+
+/** Being done is all that there is to answer, so the answer may be empty. */
+const mayBeEmpty: ReadonlySet<Asked> = new Set(['onboarding', 'code']);
+
+/**
+ * @returns the JSON of a successful answer; an empty object where it has no content (204), or where
+ *   it may be empty.
  * @throws ProviderError for every other one.
  */
 export function jsonOf(answer: HttpAnswer, asked: Asked): unknown {
   const { status } = answer;
   if (status === 204) return {};
   if (status >= 200 && status < 300) {
+    if (answer.isEmpty && mayBeEmpty.has(asked)) return {};
     if (answer.json === undefined) throw notUnderstood(new Error('an answer that is no JSON'));
     return answer.json;
   }
   const reason = reasonOf(answer.json);
-  if (status === 401 && asked !== 'login') throw tokenRefused(reason);
+  if (status === 401 && !withoutToken.has(asked)) throw tokenRefused(reason);
   if (status >= 500) throw unavailable(answer, reason);
   // The server has closed a connection that stood idle, with our request on its way to it.
   if (status === 408) throw timedOut('unknown', new Error('status 408'));
@@ -122,8 +133,35 @@ function refused(answer: HttpAnswer, reason: string | null, asked: Asked): Provi
     ...refusal,
     code: 'PROVIDER_REJECTED',
     statusClass: status === 404 ? '404' : '4xx',
+    ...(asked === 'code' && isWrongCode(answer) && { reason: WRONG_VALIDATION_CODE }),
   });
 }
+
+/** The statuses of a request that was well understood, and whose content is at fault. */
+const faultsOfContent: ReadonlySet<number> = new Set([400, 409, 422]);
+
+const nameOfCode = 'c[óo]digo|code';
+const wordForWrong = 'inv[áa]lid|incorre|wrong|errad|expir|mismatch|n[ãa]o confere';
+
+/** `INVALID_CODE`, `Código incorreto`, in either order. */
+const wrongCode = new RegExp(
+  String.raw`(?:${nameOfCode}).*(?:${wordForWrong})|(?:${wordForWrong}).*(?:${nameOfCode})`,
+  'i',
+);
+
+/** A refusal that names the code, by its words or by the field that is at fault. */
+function isWrongCode({ status, json }: HttpAnswer): boolean {
+  if (!faultsOfContent.has(status)) return false;
+  const places = errorPlaces(json);
+  const faults = places.map((place) => inner(place, 'errors'));
+  if (valuesOf(['codigo'], faults).length > 0) return true;
+  return valuesOf([...codeNames, ...sentenceNames], places).some(
+    (word) => typeof word === 'string' && wrongCode.test(word.slice(0, longestSentence)),
+  );
+}
+
+/** A longer text is no error message, and a pattern need not run on it. */
+const longestSentence = 1_000;
 
 function withReason(reason: string | null): { readonly reason?: string } {
   return reason === null ? {} : { reason };

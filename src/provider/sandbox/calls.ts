@@ -6,9 +6,11 @@ export interface RecordedCall {
   readonly nth: number;
   readonly at: string;
   readonly method: string;
-  /** Below /internal/api/v1. */
+  /** As fault rules name it: without the ids that stand in it. */
   readonly path: string;
   readonly requestId: string | null;
+  readonly traceparent: string | null;
+  readonly tracestate: string | null;
   /** The ids that its body carried. */
   readonly ids: Readonly<Record<string, string>>;
   /** What went wrong on purpose, such as `latency=200`. */

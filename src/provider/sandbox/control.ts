@@ -25,34 +25,60 @@ interface ControlRequest {
   readonly body: unknown;
 }
 
-type Work = (controlled: Controlled, body: unknown) => SandboxAnswer | Promise<SandboxAnswer>;
+interface Work {
+  /** The body that it takes, as an example of it; without one, it takes none. */
+  readonly takes?: Readonly<Record<string, string>>;
+  work(controlled: Controlled, body: unknown): SandboxAnswer | Promise<SandboxAnswer>;
+}
 
 const works: Readonly<Record<string, Work>> = {
-  'GET /sandbox': () => ok({ control: [...Object.keys(works), payCharge], faults: faultHints() }),
-  'GET /sandbox/ledger': ({ ledger }) => ok(ledger()),
-  'GET /sandbox/calls': ({ calls }) => ok({ calls: calls.list() }),
-  'DELETE /sandbox/calls': ({ calls }) => {
-    calls.clear();
-    return ok({ calls: [] });
+  'GET /sandbox': { work: () => ok({ control: offered(), faults: faultHints() }) },
+  'GET /sandbox/ledger': { work: ({ ledger }) => ok(ledger()) },
+  'GET /sandbox/calls': { work: ({ calls }) => ok({ calls: calls.list() }) },
+  'DELETE /sandbox/calls': {
+    work({ calls }) {
+      calls.clear();
+      return ok({ calls: [] });
+    },
   },
-  'GET /sandbox/faults': ({ plan }) => ok(queued(plan)),
-  'POST /sandbox/faults': ({ plan }, body) => {
-    plan.enqueue(readFaults(new RequestFields(body).text('faults')));
-    return ok(queued(plan));
+  'GET /sandbox/faults': { work: ({ plan }) => ok(queued(plan)) },
+  'POST /sandbox/faults': {
+    takes: { faults: 'payments:5xx-after#2, keys/dict:latency=2s' },
+    work({ plan }, body) {
+      plan.enqueue(readFaults(new RequestFields(body).text('faults')));
+      return ok(queued(plan));
+    },
   },
-  'DELETE /sandbox/faults': ({ plan }) => {
-    plan.clearQueue();
-    return ok(queued(plan));
+  'DELETE /sandbox/faults': {
+    work({ plan }) {
+      plan.clearQueue();
+      return ok(queued(plan));
+    },
   },
-  'POST /sandbox/expire-tokens': ({ bank }, body) => {
-    const email = new RequestFields(body).text('email');
-    bank.expireTokensOf(email);
-    return ok({ email });
+  'POST /sandbox/expire-tokens': {
+    takes: { email: 'dev@ponte.test' },
+    work({ bank }, body) {
+      const email = new RequestFields(body).text('email');
+      bank.expireTokensOf(email);
+      return ok({ email });
+    },
   },
-  'POST /sandbox/settle': settle,
+  'POST /sandbox/settle': {
+    takes: {
+      endToEnd: 'of one payment; without it, all that are under way',
+      outcome: 'COMPLETED or FAILED; without it, what the key provides for',
+    },
+    work: settle,
+  },
 };
 
 const payCharge = 'POST /sandbox/charges/{transactionIdentification}/pay';
+
+/** What can be asked for, each with the body that it takes. */
+function offered(): unknown {
+  const listed = Object.entries(works).map(([call, { takes }]) => ({ call, body: takes ?? null }));
+  return [...listed, { call: payCharge, body: null }];
+}
 
 const payChargePath = /^\/sandbox\/charges\/([A-Za-z0-9]{1,35})\/pay$/;
 
@@ -71,8 +97,8 @@ export async function control(
     return answer === 'hang' ? problem(500) : answer;
   }
   const name = `${method} ${path}`;
-  if (!Object.hasOwn(works, name)) return problem(404, { detail: 'see GET /sandbox' });
-  return works[name]?.(controlled, body) ?? problem(404);
+  const found = Object.hasOwn(works, name) ? works[name] : undefined;
+  return found?.work(controlled, body) ?? problem(404, { detail: 'see GET /sandbox' });
 }
 
 /** Reads rules for the next calls. @throws BadRequest. */

@@ -7,7 +7,8 @@
  *            | path : effect + effect … # times    for so many calls (the control path only)
  *     effect = name | name = value
  *
- * A path is one of the provider's, below /internal/api/v1, or `*` for any of them. For example
+ * A path is one of the provider's, below /internal/api/v1 or (`onboarding/…`) below /core/v2, or
+ * `*` for any of them. For example
  * `payments:5xx-after@0.1, keys/dict:latency=200ms@0.5, *:401@0.01`.
  */
 
@@ -55,7 +56,7 @@ export interface Effect {
 
 /** Which calls go wrong, and how. */
 export interface FaultRule {
-  /** A path below /internal/api/v1, or `*`. */
+  /** A path of the provider's, or `*`. */
   readonly path: string;
   readonly effects: readonly Effect[];
   /** Over 0 and up to 1. */

@@ -5,10 +5,9 @@ import { routePaths } from './routes.ts';
 
 /** The magic values that the sandbox knows, a line each, under what they are entered as. */
 export function scenarioHints(): string[] {
-  const known = scenarios.filter(({ given }) => given !== 'onboarding phone');
-  const width = Math.max(...known.map(({ value }) => value.length));
+  const width = Math.max(...scenarios.map(({ value }) => value.length));
   const lineOf = ({ value, happens }: Scenario): string => `  ${value.padEnd(width)}  ${happens}`;
-  const groups = Map.groupBy(known, ({ given }) => given);
+  const groups = Map.groupBy(scenarios, ({ given }) => given);
   return [...groups].flatMap(([given, rows]) => [`${given}:`].concat(rows.map(lineOf)));
 }
 

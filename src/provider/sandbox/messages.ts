@@ -7,7 +7,9 @@ export interface SandboxRequest {
   /** The bearer token, or an empty text. */
   readonly token: string;
   readonly query: URLSearchParams;
-  /** The JSON body, or undefined without one. */
+  /** What stands in the path's open places, such as `id`. */
+  readonly parameters: Readonly<Record<string, string>>;
+  /** The JSON body, or undefined without one; of a form, its fields and what its files are. */
   readonly body: unknown;
 }
 
@@ -37,6 +39,7 @@ const refusalStatuses: Readonly<Record<RefusalKind, number>> = {
   token: 401,
   credentials: 401,
   not_found: 404,
+  missing: 404,
   rate_limited: 429,
   insufficient_funds: 422,
   rule: 422,

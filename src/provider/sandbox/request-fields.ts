@@ -34,10 +34,27 @@ export class RequestFields {
     return value;
   }
 
+  /** A whole number that has to be there. */
+  integer(name: string): number {
+    const value = this.#fields.get(name);
+    if (!Number.isSafeInteger(value)) {
+      throw new BadRequest(`${this.#nameOf(name)} is no whole number`);
+    }
+    return value as number;
+  }
+
+  /** A number, or null when the field is not there. */
+  optionalNumber(name: string): number | null {
+    const value = this.#fields.get(name);
+    if (value === undefined) return null;
+    if (typeof value !== 'number') throw new BadRequest(`${this.#nameOf(name)} is no number`);
+    return value;
+  }
+
   /** An amount in reais. @returns centavos; NaN for an amount that the bank has to refuse. */
   amountCents(name: string): number {
-    const value = this.#fields.get(name);
-    if (typeof value !== 'number') throw new BadRequest(`${this.#nameOf(name)} is no number`);
+    const value = this.optionalNumber(name);
+    if (value === null) throw new BadRequest(`${this.#nameOf(name)} is missing`);
     return centsFromNumber(value) ?? Number.NaN;
   }
 

@@ -15,8 +15,8 @@ import { FaultPlan } from './fault-plan.ts';
 import { distortion, latencyMsOf, obstruction } from './faults.ts';
 import type { LedgerView } from './ledger.ts';
 import { answerOf, BadRequest, problem, type SandboxAnswer } from './messages.ts';
-import { readJson } from './request-body.ts';
-import { basePath, type Route, routePaths, routes } from './routes.ts';
+import { readForm, readJson } from './request-body.ts';
+import { createRouter, type Match, routePaths, type Router } from './routes.ts';
 
 export interface SandboxOptions {
   readonly bank: Bank;
@@ -30,6 +30,8 @@ export interface SandboxOptions {
   readonly faults?: string;
   /** What chance is drawn from: the same seed gives the same faults. */
   readonly seed?: string;
+  /** Whether it offers the opening of accounts, which the hosts that were tried do not; it does. */
+  readonly hasOnboarding?: boolean;
   /** How long a connection may stand idle; five seconds, as Node's servers do, unless given. */
   readonly keepAliveMs?: number;
   /** Is told of what should not go wrong. */
@@ -58,7 +60,8 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   const plan = new FaultPlan({ rules, seed: options.seed ?? '1' });
   const calls = new Calls();
   const closing = new AbortController();
-  const desk = new Desk({ ...options, plan, calls, closing: closing.signal });
+  const router = createRouter(options.hasOnboarding ?? true);
+  const desk = new Desk({ ...options, plan, calls, router, closing: closing.signal });
   const server = createServer((request, response) => void desk.handle(request, response));
   if (options.keepAliveMs !== undefined) server.keepAliveTimeout = options.keepAliveMs;
   let url = '';
@@ -93,7 +96,10 @@ async function listening(server: Server, { host, port }: SandboxOptions): Promis
 }
 
 type DeskOptions = Controlled &
-  Pick<SandboxOptions, 'clock' | 'onFault'> & { readonly closing: AbortSignal };
+  Pick<SandboxOptions, 'clock' | 'onFault'> & {
+    readonly router: Router;
+    readonly closing: AbortSignal;
+  };
 
 /** Where requests come in. */
 class Desk {
@@ -126,36 +132,39 @@ class Desk {
       });
       return { how: 'whole', answer };
     }
-    const path = url.pathname.startsWith(basePath) ? url.pathname.slice(basePath.length) : null;
-    const candidates = routes.filter((route) => route.path === path);
-    const route = candidates.find((candidate) => candidate.method === method);
-    if (route !== undefined) return this.#call(route, request, url);
-    const allow = candidates.map((candidate) => candidate.method).join(', ');
+    const candidates = this.#options.router(url.pathname);
+    const match = candidates.find(({ route }) => route.method === method);
+    if (match !== undefined) return this.#call(match, request, url);
+    const allow = candidates.map(({ route }) => route.method).join(', ');
     const refusal = allow === '' ? problem(404, { code: 'NotFound' }) : notAllowed(allow);
     request.resume();
     return { how: 'whole', answer: refusal };
   }
 
-  async #call(route: Route, request: IncomingMessage, url: URL): Promise<Delivery> {
+  async #call(match: Match, request: IncomingMessage, url: URL): Promise<Delivery> {
     const { calls, clock, plan } = this.#options;
+    const { route } = match;
     const effects = plan.next(route.path);
     const call = calls.begin({
       at: clock.now().toISOString(),
       method: route.method,
       path: route.path,
       requestId: headerOf(request, 'x-request-id'),
+      traceparent: headerOf(request, 'traceparent'),
+      tracestate: headerOf(request, 'tracestate'),
       faults: effects.map(nameOfEffect),
     });
-    const delivery = await this.#execute({ route, request, url, effects, call });
+    const delivery = await this.#execute({ ...match, request, url, effects, call });
     call.status = statusOf(delivery);
     return delivery;
   }
 
-  async #execute({ route, request, url, effects, call }: Execution): Promise<Delivery> {
+  async #execute(execution: Execution): Promise<Delivery> {
+    const { route, parameters, request, url, effects, call } = execution;
     const { bank, clock, closing } = this.#options;
     const latencyMs = latencyMsOf(effects);
     const answer = await unlessBad(async () => {
-      const body = await readJson(request);
+      const body = await (route.takes === 'form' ? readForm(request) : readJson(request));
       call.ids = idsOf(body);
       // Late is late: what the client has given up meanwhile is executed all the same.
       if (latencyMs > 0) await pause(clock, latencyMs, closing);
@@ -163,15 +172,15 @@ class Desk {
       const obstructed = obstruction(effects);
       if (obstructed !== null) return obstructed;
       const token = /^Bearer (.+)$/i.exec(headerOf(request, 'authorization') ?? '')?.[1] ?? '';
-      return answerOf(await route.serve(bank, { token, query: url.searchParams, body }));
+      const asked = { token, query: url.searchParams, parameters, body };
+      return answerOf(await route.serve(bank, asked));
     });
     if (typeof answer === 'object' && 'how' in answer) return answer;
     return distortion(effects, answer);
   }
 }
 
-interface Execution {
-  readonly route: Route;
+interface Execution extends Match {
   readonly request: IncomingMessage;
   readonly url: URL;
   readonly effects: readonly Effect[];

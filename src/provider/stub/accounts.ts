@@ -9,9 +9,14 @@ import { customerScript } from './scenarios.ts';
 export interface BankAccount extends AccountRef {
   /** The login e-mail, lower case. */
   readonly email: string;
+  /** Whose account it is, where somebody has registered with the e-mail. */
+  readonly name: string | null;
   readonly companyId: string;
   readonly clientToken: string;
 }
+
+/** Whose account it is. */
+export type Holder = Pick<BankAccount, 'name' | 'document'>;
 
 export interface BankLogin {
   readonly token: string;
@@ -32,8 +37,14 @@ const INVALID_TOKEN = refused({ kind: 'token', reason: 'InvalidToken' });
  */
 export class Accounts {
   readonly #accounts = new Map<string, BankAccount>();
+  readonly #holderOf: (email: string) => Holder | null;
   readonly #generations = new Map<string, number>();
   readonly #expired = new Set<string>();
+
+  /** @param holderOf tells who has registered with an e-mail; null: nobody. */
+  constructor(holderOf: (email: string) => Holder | null) {
+    this.#holderOf = holderOf;
+  }
 
   /** Any password is right: who may log in is the service's own users' affair. */
   login(typedEmail: string): BankAnswer<BankLogin> {
@@ -67,8 +78,16 @@ export class Accounts {
     this.#generations.set(email, this.#generationOf(email) + 1);
   }
 
-  /** The account of a customer; the first question opens it. */
+  /** The account of a customer, with the document of who has registered; others get one. */
   of(email: string): BankAccount {
+    const account = this.#opened(email);
+    const holder = this.#holderOf(email);
+    if (holder === null) return account;
+    return { ...account, name: holder.name, document: holder.document };
+  }
+
+  /** The first question opens it. */
+  #opened(email: string): BankAccount {
     const known = this.#accounts.get(email);
     if (known !== undefined) return known;
     const account = openAccount(email);
@@ -99,6 +118,7 @@ function openAccount(email: string): BankAccount {
   const number = digits(hash, { from: 0, count: 8 });
   return {
     email,
+    name: null,
     agency: AGENCY,
     accountNumber: number + accountCheckDigit(number),
     document: email === DEVELOPER.email ? DEVELOPER.document : cpf(hash),

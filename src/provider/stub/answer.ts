@@ -7,12 +7,19 @@
  * - `token`: the token is not valid, or not any more.
  * - `credentials`: the login is refused.
  * - `not_found`: there is no such key or charge.
+ * - `missing`: there is no such person or postal code.
  * - `rate_limited`: too many look-ups.
  * - `insufficient_funds`: the amount is over the balance.
  * - `rule`: any other rule of the bank; `reason` names it.
  */
 export type RefusalKind =
-  'token' | 'credentials' | 'not_found' | 'rate_limited' | 'insufficient_funds' | 'rule';
+  | 'token'
+  | 'credentials'
+  | 'not_found'
+  | 'missing'
+  | 'rate_limited'
+  | 'insufficient_funds'
+  | 'rule';
 
 /** A definitive no: nothing was done. */
 export interface Refusal {

@@ -1,5 +1,5 @@
 /**
- * A simulated bank: accounts, balances, the directory of keys, payments, charges and webhooks. It
+ * A simulated bank: accounts and their opening, balances, keys, payments, charges, webhooks. It
  * is wire-neutral: its answers are values, which the port in process and the sandbox over HTTP turn
  * into their own errors and silences.
  *
@@ -33,6 +33,7 @@ import type { Journal } from './journal.ts';
 import type { Movement } from './ledger.ts';
 import { type Notify, receivedNotice } from './notices.ts';
 import { Payments } from './payments.ts';
+import { Onboarding } from './onboarding.ts';
 import { keyListPayload, keyPayload } from './pix-keys.ts';
 
 export interface BankOptions {
@@ -73,7 +74,9 @@ export function createBank(options: BankOptions): Bank {
 export class Bank {
   readonly #clock: Clock;
   readonly #ispb: string;
-  readonly #accounts = new Accounts();
+  /** The opening of accounts. */
+  readonly onboarding: Onboarding;
+  readonly #accounts: Accounts;
   readonly #books: Books;
   readonly #payments: Payments;
 
@@ -88,6 +91,8 @@ export class Bank {
       journal: options.journal ?? null,
       onFault: (fault) => options.onFault?.(fault),
     });
+    this.#accounts = new Accounts((email) => this.#books.persons.ofEmail(email)?.entry ?? null);
+    this.onboarding = new Onboarding({ books: this.#books, accounts: this.#accounts });
     this.#payments = new Payments({ books: this.#books, clock, ispb, settleMs });
     this.#payments.resume();
   }

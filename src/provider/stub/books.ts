@@ -5,6 +5,7 @@ import type { BankEntry } from './entries.ts';
 import type { Journal } from './journal.ts';
 import { Ledger } from './ledger.ts';
 import { type Notify, Outbox } from './notices.ts';
+import { Persons } from './persons.ts';
 import { PixKeys } from './pix-keys.ts';
 
 export interface BooksOptions {
@@ -20,6 +21,7 @@ export class Books {
   readonly ledger: Ledger;
   readonly charges = new Charges();
   readonly keys = new PixKeys();
+  readonly persons = new Persons();
   readonly outbox: Outbox;
   readonly #clock: Clock;
   readonly #journal: Journal | null;
@@ -79,6 +81,10 @@ export class Books {
         return this.keys.applyCreated(entry);
       case 'key_deleted':
         return this.keys.applyDeleted(entry);
+      case 'person':
+        return this.persons.applyPerson(entry);
+      case 'person_step':
+        return this.persons.applyStep(entry);
     }
   }
 }

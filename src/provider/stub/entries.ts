@@ -4,6 +4,7 @@
  */
 import type { ChargeOrder, PixKeyType } from '../provider.ts';
 import type { Refusal } from './answer.ts';
+import type { ContentDigest } from './content-digest.ts';
 
 /** Amounts are centavos. */
 interface Fact {
@@ -83,6 +84,36 @@ export interface KeyDeletedEntry extends Fact {
   readonly key: string;
 }
 
+/** Somebody asks for an account; the entry's e-mail is theirs. */
+export interface PersonEntry extends Fact {
+  readonly entry: 'person';
+  readonly id: string;
+  readonly name: string;
+  /** CPF, eleven digits. */
+  readonly document: string;
+  /** E.164. */
+  readonly phone: string;
+}
+
+/** What the bank keeps of a document: not its content. */
+export interface DocumentMark extends ContentDigest {
+  /** 1 to 21. */
+  readonly tipoDocumento: number;
+}
+
+/** One step on the way to an account. */
+export type PersonStep =
+  | { readonly name: 'address' | 'proposal' | 'validation' | 'confirmation' }
+  | ({ readonly name: 'document' } & DocumentMark)
+  | { readonly name: 'liveness'; readonly sessionId: string };
+
+/** A person has taken a step. */
+export interface PersonStepEntry extends Fact {
+  readonly entry: 'person_step';
+  readonly personId: string;
+  readonly step: PersonStep;
+}
+
 export type BankEntry =
   | LookUpEntry
   | PaymentEntry
@@ -91,4 +122,6 @@ export type BankEntry =
   | ReceivedEntry
   | NoticeClosedEntry
   | KeyCreatedEntry
-  | KeyDeletedEntry;
+  | KeyDeletedEntry
+  | PersonEntry
+  | PersonStepEntry;

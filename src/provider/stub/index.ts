@@ -1,9 +1,11 @@
 /** The port over the simulated bank, in process: what the switch `PROVIDER_STUB` turns on. */
 import { ProviderError, type ProviderErrorOptions } from '../outcome.ts';
-import type { CallOptions, Provider, ProviderLogin } from '../provider.ts';
+import type { CallOptions, Provider, ProviderLogin, ProviderOnboarding } from '../provider.ts';
 import type { BankLogin } from './accounts.ts';
 import type { BankAnswer, Fault, Refusal, RefusalKind } from './answer.ts';
 import type { Bank } from './bank.ts';
+import { digestOf } from './content-digest.ts';
+import type { Onboarding } from './onboarding.ts';
 import { statement } from './statement.ts';
 
 /** What the real client makes of the same answers over HTTP. */
@@ -11,6 +13,7 @@ const refusals: Readonly<Record<RefusalKind, ProviderErrorOptions>> = {
   token: { outcome: 'not_sent', code: 'TOKEN_REFUSED', statusClass: '401' },
   credentials: { outcome: 'rejected', code: 'PROVIDER_REJECTED', statusClass: '4xx' },
   not_found: { outcome: 'rejected', code: 'PIX_KEY_NOT_FOUND', statusClass: '404' },
+  missing: { outcome: 'rejected', code: 'PROVIDER_REJECTED', statusClass: '404' },
   rate_limited: { outcome: 'rejected', code: 'PROVIDER_RATE_LIMITED', statusClass: '429' },
   insufficient_funds: { outcome: 'rejected', code: 'INSUFFICIENT_FUNDS', statusClass: '4xx' },
   rule: { outcome: 'rejected', code: 'PROVIDER_REJECTED', statusClass: '4xx' },
@@ -54,7 +57,35 @@ export function createStubProvider(bank: Bank): Provider {
     listKeys: ({ token }, account, options) => ask(options, () => bank.listKeys(token, account)),
     createKey: ({ token }, key, options) => ask(options, () => bank.createKey(token, key)),
     deleteKey: ({ token }, key, options) => ask(options, () => bank.deleteKey(token, key)),
+    ...stubOnboarding(bank.onboarding),
   };
+}
+
+function stubOnboarding(desk: Onboarding): ProviderOnboarding {
+  return {
+    registerPerson: (person, options) => ask(options, () => desk.register(person)),
+    submitAddress: (id, _address, options) => take(options, () => desk.submitAddress(id)),
+    submitDocument: (id, document, options) =>
+      take(options, async () => {
+        const digest = await digestOf(document.content());
+        return desk.submitDocument(id, { tipoDocumento: document.tipoDocumento, ...digest });
+      }),
+    submitProposal: (id, _proposal, options) => take(options, () => desk.submitProposal(id)),
+    requestValidation: (id, _tipo, options) => take(options, () => desk.requestValidation(id)),
+    confirmValidation: (id, { codigo }, options) =>
+      take(options, () => desk.confirmValidation(id, codigo)),
+    startLivenessCheck: (id, options) => ask(options, () => desk.startLivenessCheck(id)),
+    kyc: (id, options) => ask(options, () => desk.kyc(id)),
+    lookUpCep: (cep, options) => ask(options, () => desk.lookUpCep(cep)),
+  };
+}
+
+/** Asks for something that is answered by being done. */
+async function take(
+  options: CallOptions | undefined,
+  question: () => Promise<BankAnswer<null>>,
+): Promise<void> {
+  await ask(options, question);
 }
 
 /** Asks the bank and waits no longer than the signal allows, as a client on a wire would. */

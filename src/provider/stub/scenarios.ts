@@ -24,6 +24,9 @@ export interface PaymentScript {
 export type CustomerScript =
   'served' | 'login_refused' | 'login_unavailable' | 'unavailable' | 'token_works_once';
 
+/** What becomes of a person who asks for an account, once the bank knows all it needs. */
+export type KycScript = 'APPROVED' | 'REJECTED' | 'PENDING';
+
 /** One row of the table. */
 export interface Scenario {
   readonly given:
@@ -35,6 +38,7 @@ export interface Scenario {
   readonly lookUp?: LookUpScript;
   readonly payment?: Partial<PaymentScript>;
   readonly customer?: CustomerScript;
+  readonly kyc?: KycScript;
 }
 
 /** How long after the payment the notice of `slow@ponte.test` is posted. */
@@ -157,11 +161,13 @@ export const scenarios: readonly Scenario[] = [
     given: 'onboarding phone',
     value: 'ending in 2',
     happens: 'KYC rejects the person',
+    kyc: 'REJECTED',
   },
   {
     given: 'onboarding phone',
     value: 'ending in 3',
     happens: "KYC stays pending (the provider's onboarding only)",
+    kyc: 'PENDING',
   },
 ];
 
@@ -173,6 +179,7 @@ const happyPayment: PaymentScript = {
 
 const ofKey = byValue('PIX key');
 const ofCustomer = byValue('login e-mail');
+const ofPhone = byValue('onboarding phone');
 
 /** How a look-up of this key goes. */
 export function lookUpScript(key: string): LookUpScript {
@@ -188,6 +195,11 @@ export function paymentScript(key: string): PaymentScript {
 /** How the customer who logs in with this e-mail is treated. */
 export function customerScript(email: string): CustomerScript {
   return ofCustomer.get(email)?.customer ?? 'served';
+}
+
+/** What becomes of a person with this phone. */
+export function kycScript(phone: string): KycScript {
+  return ofPhone.get(`ending in ${phone.slice(-1)}`)?.kyc ?? 'APPROVED';
 }
 
 function byValue(given: Scenario['given']): ReadonlyMap<string, Scenario> {

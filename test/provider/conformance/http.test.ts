@@ -8,7 +8,7 @@ import { conformance } from './suite.ts';
 describe('the HTTP client over the sandbox', () => {
   conformance(async ({ notify }) => {
     const { bank, clock } = openBank({ notify });
-    const ledger = () => ({ payments: [], refused: [], received: [] });
+    const ledger = () => ({ payments: [], refused: [], charges: [], received: [], persons: [] });
     const sandbox = createSandbox({ bank, ledger, clock, host: '127.0.0.1', port: 0 });
     await sandbox.listen();
     const client = createHttpClient({ baseUrl: sandbox.url, timeoutMs: 10_000 });

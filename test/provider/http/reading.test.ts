@@ -1,27 +1,6 @@
-import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
-import type { Provider } from '../../../src/provider/provider.ts';
 import { chargeOrder, payer } from '../stub/open-bank.ts';
 import { order, receipt, session } from '../scripted-provider.ts';
-import { providerAt } from './over-http.ts';
-import { answering } from './raw-server.ts';
-
-type Row = readonly [body: unknown, expected: unknown];
-
-function reads(
-  title: string,
-  call: (provider: Provider) => Promise<unknown>,
-  rows: readonly Row[],
-) {
-  describe(title, () => {
-    for (const [body, expected] of rows) {
-      it(JSON.stringify(body).slice(0, 100), async () => {
-        const { url } = await answering(200, JSON.stringify(body));
-        assert.deepEqual(await call(providerAt(url)), expected);
-      });
-    }
-  });
-}
+import { reads, type Row } from './reads.ts';
 
 const credentials = { email: 'a@b.c', password: 'x' };
 

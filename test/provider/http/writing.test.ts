@@ -3,46 +3,14 @@ import { describe, it } from 'node:test';
 import type { Provider } from '../../../src/provider/provider.ts';
 import { chargeOrder } from '../stub/open-bank.ts';
 import { order, session } from '../scripted-provider.ts';
-import { providerAt } from './over-http.ts';
-import { answering } from './raw-server.ts';
-
-/** An answer that every call can read. */
-const anyAnswer = {
-  token: 't',
-  balance: 1,
-  items: [],
-  endToEnd: order.endToEnd,
-  qrcode: 'abc',
-};
-
-/** What a call writes, byte by byte. */
-async function written(call: (provider: Provider) => Promise<unknown>, path = '') {
-  const server = await answering(200, anyAnswer);
-  await call(providerAt(server.url + path));
-  const [request] = server.requests;
-  assert.equal(server.requests.length, 1);
-  return Buffer.from(request?.text ?? '', 'latin1')
-    .toString('utf8')
-    .replace(String(server.port), 'PORT');
-}
+import { wireText, written } from './written.ts';
 
 function post(path: string, body: string): string {
-  return withBody(`POST /internal/api/v1/${path}`, body);
-}
-
-function withBody(what: string, body: string, token = 'authorization: Bearer token-1\r\n'): string {
-  return (
-    `${what} HTTP/1.1\r\nhost: 127.0.0.1:PORT\r\nconnection: keep-alive\r\n` +
-    `accept: application/json\r\ncontent-type: application/json\r\n${token}` +
-    `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
-  );
+  return wireText(`POST /internal/api/v1/${path}`, { body, token: 'token-1' });
 }
 
 function get(path: string): string {
-  return (
-    `GET /internal/api/v1/${path} HTTP/1.1\r\nhost: 127.0.0.1:PORT\r\n` +
-    'connection: keep-alive\r\naccept: application/json\r\nauthorization: Bearer token-1\r\n\r\n'
-  );
+  return wireText(`GET /internal/api/v1/${path}`, { token: 'token-1' });
 }
 
 const account = '"agency":"0001","account":"123456","document":"11144477735"';
@@ -56,11 +24,9 @@ const cases: readonly [string, (provider: Provider) => Promise<unknown>, string]
   [
     'a login',
     (provider) => provider.login({ email: 'a@b.c', password: 'p"ä' }),
-    withBody(
-      'POST /internal/api/v1/auth/login',
-      String.raw`{"email":"a@b.c","password":"p\"ä"}`,
-      '',
-    ),
+    wireText('POST /internal/api/v1/auth/login', {
+      body: String.raw`{"email":"a@b.c","password":"p\"ä"}`,
+    }),
   ],
   ['a balance', (provider) => provider.balance(session), get('account/balance')],
   [
@@ -166,7 +132,10 @@ const cases: readonly [string, (provider: Provider) => Promise<unknown>, string]
   [
     'the end of a key',
     (provider) => provider.deleteKey(session, { key: 'a@b.c', account: order.payer }),
-    withBody('DELETE /internal/api/v1/keys', `{"key":"a@b.c","ispb":"11165756",${account}}`),
+    wireText('DELETE /internal/api/v1/keys', {
+      body: `{"key":"a@b.c","ispb":"11165756",${account}}`,
+      token: 'token-1',
+    }),
   ],
 ];
 

@@ -20,7 +20,7 @@ async function started(...args: string[]): Promise<{ child: ChildProcess; banner
   const banner: string[] = [];
   for await (const line of createInterface(child.stdout)) {
     banner.push(line);
-    if (line.startsWith('    expired through')) break;
+    if (line.startsWith('    ending in 3')) break;
   }
   return { child, banner };
 }
@@ -33,11 +33,20 @@ describe('ponte provider-sandbox', () => {
       assert.ok(banner.includes('  faults     payments:401@0.5 (seed 7)'));
       assert.ok(banner.some((line) => line.includes('timeout@ponte.test')));
       const answer = await fetch(`${url}/sandbox/ledger`);
-      assert.deepEqual(await answer.json(), { payments: [], refused: [], received: [] });
+      const empty = { payments: [], refused: [], charges: [], received: [], persons: [] };
+      assert.deepEqual(await answer.json(), empty);
+      assert.equal((await fetch(`${url}/core/v2/onboarding/cep/01310100`)).status, 200);
       child.kill(signal);
       assert.deepEqual(await once(child, 'exit'), [0, null]);
     });
   }
+
+  it('is a host without the onboarding when told so', async () => {
+    const { banner } = await started('--no-onboarding');
+    const [, url = ''] = /PROVIDER_BASE_URL=(\S+)/.exec(banner.join('\n')) ?? [];
+    assert.ok(banner.some((line) => line.startsWith('  onboarding 404')));
+    assert.equal((await fetch(`${url}/core/v2/onboarding/cep/01310100`)).status, 404);
+  });
 
   it('names every option that is wrong, and exits 2', () => {
     const { status, stdout, stderr } = run(

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { applicant, applied } from '../applicant.ts';
 import { chargeOrder, failure, logIn, orderFor, TOKEN_REFUSED } from '../stub/open-bank.ts';
 import { testSandbox } from './sandbox.ts';
 
@@ -18,11 +19,91 @@ async function withPayments(...names: string[]) {
 }
 
 describe('the control path', () => {
-  it('tells what it can be told', async () => {
+  it('tells what it can be told, and with which bodies', async () => {
     const { call } = await testSandbox();
     const { body } = await call('GET', '/sandbox');
-    assert.ok(body.control.includes('POST /sandbox/charges/{transactionIdentification}/pay'));
+    const charge = 'POST /sandbox/charges/{transactionIdentification}/pay';
+    const bodies = new Map<string, object | null>(
+      body.control.map((offer: { call: string; body: object | null }) => [offer.call, offer.body]),
+    );
+    assert.equal(bodies.get(charge), null);
+    assert.deepEqual(bodies.get('POST /sandbox/expire-tokens'), { email: 'dev@ponte.test' });
+    assert.deepEqual(Object.keys(bodies.get('POST /sandbox/settle') ?? {}), [
+      'endToEnd',
+      'outcome',
+    ]);
     assert.ok(body.faults.some((line: string) => line.includes('reset-amid')));
+    assert.ok(body.faults.some((line: string) => line.includes('onboarding/pf/{id}/kyc')));
+    // What it shows as a body can be sent as it stands.
+    const example = bodies.get('POST /sandbox/faults');
+    assert.equal((await call('POST', '/sandbox/faults', example)).body.queued.length, 2);
+  });
+
+  it('shows the charges that were made, and which of them are paid', async () => {
+    const { call, provider, session, ledger } = await withPayments();
+    const { transactionIdentification } = chargeOrder();
+    await provider.createDynamicCharge(session, chargeOrder());
+    await provider.createStaticCharge(
+      session,
+      chargeOrder({ transactionIdentification: 'other', amountCents: 1 }),
+    );
+    await call('POST', `/sandbox/charges/${transactionIdentification}/pay`);
+    const { charges } = await ledger();
+    const at = '2026-05-24T12:00:00.000Z';
+    const key = 'dev@ponte.test';
+    assert.deepEqual(
+      charges.map((charge) => Object.assign(charge, { id: typeof charge.id })),
+      [
+        {
+          at,
+          id: 'string',
+          type: 'dynamic',
+          transactionIdentification,
+          key,
+          amount: 25.99,
+          isPaid: true,
+        },
+        {
+          at,
+          id: 'string',
+          type: 'static',
+          transactionIdentification: 'other',
+          key,
+          amount: 0.01,
+          isPaid: false,
+        },
+      ],
+    );
+  });
+
+  it('shows how far each person has come, and nothing of who they are', async () => {
+    const { provider, ledger } = await testSandbox();
+    const id = await applied(provider);
+    const maria = { ...applicant, document: '12345678909', email: 'maria@example.com' };
+    await provider.registerPerson(maria);
+    const { persons } = await ledger();
+    assert.deepEqual(
+      persons.map(({ steps, kyc }) => [steps.length, kyc]),
+      [
+        [8, 'APPROVED'],
+        [0, 'PENDING'],
+      ],
+    );
+    assert.deepEqual(Object.keys(persons[0] ?? {}), ['at', 'id', 'steps', 'documents', 'kyc']);
+    assert.equal(persons[0]?.id, id);
+    assert.deepEqual(
+      persons[0]?.documents.map(({ tipoDocumento, sizeBytes }) => [tipoDocumento, sizeBytes]),
+      [
+        [2, 13],
+        [5, 13],
+        [6, 13],
+      ],
+    );
+    const shown = JSON.stringify(persons);
+    const { name, email, document, phone } = applicant;
+    for (const personal of [name, email.toLowerCase(), document, phone, 'Paulista', 'maria']) {
+      assert.ok(!shown.includes(personal), personal);
+    }
   });
 
   it('shows what was executed, whatever was answered', async () => {
@@ -66,6 +147,8 @@ describe('the control path', () => {
       method: 'GET',
       path: 'account/balance',
       requestId: 'the-request',
+      traceparent: null,
+      tracestate: null,
       faults: [],
       ids: {},
       status: 200,
@@ -78,7 +161,8 @@ describe('the control path', () => {
 
   it('remembers a thousand calls at most', async () => {
     const { calls } = await testSandbox();
-    const call = { at: '', method: 'GET', path: 'x', requestId: null, faults: [] };
+    const names = { requestId: null, traceparent: null, tracestate: null };
+    const call = { at: '', method: 'GET', path: 'x', ...names, faults: [] };
     for (let nth = 0; nth < 1_005; nth += 1) calls.begin(call);
     assert.equal(calls.list().length, 1_000);
     assert.equal(calls.list()[0]?.nth, 6);

@@ -187,8 +187,12 @@ describe('what the sandbox refuses to read', () => {
     for (const path of ['/', '/internal/api/v1', `${base}/baas/list`, '/sandboxes']) {
       assert.equal((await call('GET', path)).status, 404);
     }
-    assert.equal((await call('POST', '/core/v2/onboarding/pf', { name: 'x' })).status, 404);
-    assert.equal((await call('GET', '/core/v2/onboarding/cep/01310100')).status, 404);
+    const onboarding = '/core/v2/onboarding';
+    assert.equal((await call('GET', `${onboarding}/pf`)).headers.get('allow'), 'POST');
+    assert.equal((await call('POST', `${onboarding}/cep/01310100`)).status, 405);
+    for (const path of ['pf//kyc', 'pf/a/b/kyc', 'pf/a/kyc/', 'cep', 'cep/%zz']) {
+      assert.equal((await call('GET', `${onboarding}/${path}`)).status, 404);
+    }
     const options = await fetch(url, { method: 'OPTIONS' });
     assert.equal(options.status, 404);
   });

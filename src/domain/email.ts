@@ -1,0 +1,13 @@
+const LOCAL_PART = /^[a-z0-9.!#$&'*+/=?^_{}~`|-]+$/i;
+
+const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
+
+/**
+ * Tells whether a text is an e-mail address by DICT's rule for e-mail keys, label by label: its own
+ * pattern nests repetitions over the whole domain, which a hostile text can make slow.
+ */
+export function isEmail(text: string): boolean {
+  const [local, domain, ...rest] = text.split('@');
+  if (local === undefined || domain === undefined || rest.length > 0) return false;
+  return LOCAL_PART.test(local) && domain.split('.').every((label) => LABEL.test(label));
+}

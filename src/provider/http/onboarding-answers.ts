@@ -1,0 +1,106 @@
+/** What the provider answers to the opening of an account. */
+import { stripAccents } from '../../domain/text.ts';
+import { notUnderstood } from '../outcome.ts';
+import type { CepAddress, KycDecision, LivenessSession, RegisteredPerson } from '../provider.ts';
+import { firstId, inner, readCode, valuesOf, type Fields } from '../wire-reading.ts';
+import { readAccount } from './account-answer.ts';
+import { placesOf, textAt } from './translate.ts';
+
+/** Reads a registration. The id becomes a part of further paths, so it has to be able to be one. */
+export function readPerson(json: unknown): RegisteredPerson {
+  const places = placesOf(json);
+  const pessoaFisicaId = firstId(valuesOf(['pessoafisicaid', 'id'], places));
+  if (pessoaFisicaId === null || /^\.{1,2}$|^$/.test(pessoaFisicaId)) {
+    throw notUnderstood(new Error('a registration without an id'));
+  }
+  return { pessoaFisicaId, ...ownAccount(places) };
+}
+
+/** An address that is longer is none that an app could be sent to. */
+const maxUrlLength = 2_048;
+
+/** Reads a liveness session. The app opens the address, so only a web page will do. */
+export function readLiveness(json: unknown): LivenessSession {
+  const places = placesOf(json);
+  const text = textAt(places, ['urliframe', 'iframeurl', 'url']);
+  const url = text === null ? null : URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol) || url.href.length > maxUrlLength) {
+    throw notUnderstood(new Error('a liveness session without the address of a web page'));
+  }
+  return { sessionId: firstId(valuesOf(['sessionid'], places)), urlIframe: url.href };
+}
+
+/** The words for a decision. There is no default: a word that is not here decides nothing. */
+const decisions: ReadonlyMap<string, KycDecision['status']> = new Map([
+  ['PENDING', 'PENDING'],
+  ['PENDENTE', 'PENDING'],
+  ['PROCESSING', 'PENDING'],
+  ['PROCESSANDO', 'PENDING'],
+  ['IN_ANALYSIS', 'PENDING'],
+  ['UNDER_ANALYSIS', 'PENDING'],
+  ['EM_ANALISE', 'PENDING'],
+  ['APPROVED', 'APPROVED'],
+  ['APROVADO', 'APPROVED'],
+  ['APROVADA', 'APPROVED'],
+  ['REJECTED', 'REJECTED'],
+  ['REJEITADO', 'REJECTED'],
+  ['REJEITADA', 'REJECTED'],
+  ['REPROVADO', 'REJECTED'],
+  ['REPROVADA', 'REJECTED'],
+  ['DENIED', 'REJECTED'],
+  ['RECUSADO', 'REJECTED'],
+  ['RECUSADA', 'REJECTED'],
+]);
+
+/**
+ * Reads a decision. The word that stands deepest counts, because what stands around it may speak of
+ * the call: `{status: "success", data: {status: "APPROVED"}}`.
+ */
+export function readKyc(json: unknown): KycDecision {
+  const places = placesOf(json);
+  const deepestFirst = [...places.map((fields) => inner(fields, 'kyc')), ...places.toReversed()];
+  const [word] = valuesOf(['kycstatus', 'status'], deepestFirst);
+  const status = typeof word === 'string' ? decisions.get(plainWord(word)) : undefined;
+  if (status === undefined) throw notUnderstood(new Error('a decision that cannot be read'));
+  return { status, ...ownAccount(deepestFirst) };
+}
+
+/** Makes `Em análise` and `EM_ANALISE` one word. */
+function plainWord(word: string): string {
+  return stripAccents(word)
+    .trim()
+    .toUpperCase()
+    .replace(/[\s-]+/g, '_');
+}
+
+function ownAccount(places: readonly Fields[]) {
+  const { clientToken, agency, accountNumber } = readAccount(places);
+  return { clientToken, agency, accountNumber };
+}
+
+/** Reads a postal code. @param cep the eight digits that were asked for. */
+export function readCep(json: unknown, cep: string): CepAddress {
+  const places = placesOf(json);
+  const named = valuesOf(['cep'], places).map(readCode);
+  if (named.some((other) => other !== cep)) throw notUnderstood(new Error('another postal code'));
+  const address = {
+    logradouro: lineAt(places, ['logradouro', 'rua', 'street']),
+    bairro: lineAt(places, ['bairro', 'district']),
+    cidade: lineAt(places, ['cidade', 'localidade', 'municipio', 'city']),
+    estado: readState(places),
+  };
+  const isKnown = named.length > 0 || Object.values(address).some((part) => part !== null);
+  if (!isKnown) throw notUnderstood(new Error('a postal code without an address'));
+  return { cep, ...address };
+}
+
+function lineAt(places: readonly Fields[], names: readonly string[]): string | null {
+  return textAt(places, names)?.trim() || null;
+}
+
+/** Two letters; `estado` is the whole name at some. */
+function readState(places: readonly Fields[]): string | null {
+  const values = valuesOf(['uf', 'estado', 'state'], places);
+  const state = values.find((value) => typeof value === 'string' && /^[a-z]{2}$/i.test(value));
+  return typeof state === 'string' ? state.toUpperCase() : null;
+}
