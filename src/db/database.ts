@@ -19,6 +19,8 @@ export interface Database {
   em(): EntityManager;
   /** Runs one statement with bind parameters in one round trip, committed when it answers. */
   query<Row>(statement: Statement, parameters: readonly unknown[]): Promise<Row[]>;
+  /** What the pool is doing at this moment; `waiting` are statements without a connection. */
+  connections(): { readonly busy: number; readonly idle: number; readonly waiting: number };
   /**
    * Calls `listener` with the payload of every notification on a channel, and with an empty one
    * when notifications may have been missed.
@@ -124,7 +126,7 @@ function postgresConnection(url: string): Partial<Options> {
   };
 }
 
-type Base = Pick<Database, 'orm' | 'em' | 'query'>;
+type Base = Pick<Database, 'orm' | 'em' | 'query' | 'connections'>;
 
 async function openOrm(connection: Partial<Options>, options: DatabaseOptions): Promise<Base> {
   const onQuery = options.onQuery ?? (() => undefined);
@@ -140,6 +142,11 @@ async function openOrm(connection: Partial<Options>, options: DatabaseOptions): 
   return {
     orm,
     em: () => orm.em.fork(),
+    connections: () => ({
+      busy: pool.totalCount - pool.idleCount,
+      idle: pool.idleCount,
+      waiting: pool.waitingCount,
+    }),
     async query<Row>(statement: Statement, parameters: readonly unknown[]): Promise<Row[]> {
       onQuery();
       const result = await pool.query<Cells>({

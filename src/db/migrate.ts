@@ -1,26 +1,95 @@
 /** Brings the schema to the version of the code. Several instances may start at once. */
-import type { Database } from './database.ts';
+import { readdir } from 'node:fs/promises';
+import { parse } from 'node:path';
+import type { Database, Statement } from './database.ts';
+import { migrationsFolder } from './orm.ts';
 
 /** A number of our own for `pg_advisory_xact_lock`: "ponte" in ASCII, cut to 31 bits. */
 const migrationLock = 0x706f6e74;
 
-/** Applies the migrations that are missing. */
-export async function migrateUp(db: Database): Promise<void> {
+interface Named {
+  readonly name: string;
+}
+
+/**
+ * Applies the migrations that are missing.
+ * @returns their names.
+ */
+export async function migrateUp(db: Database): Promise<string[]> {
   const { migrator } = db.orm;
-  if (db.kind === 'embedded') {
-    // One process, one connection: a lock would wait for the transaction that holds it.
-    await migrator.up();
-    return;
-  }
-  if ((await migrator.getPending()).length === 0) return;
-  await db.em().transactional(async (em) => {
+  // On PostgreSQL most starts find nothing to do, and then need no lock.
+  if (db.kind === 'postgresql' && (await migrator.getPending()).length === 0) return [];
+  return namesOf(await alone(db, (transaction) => migrator.up(transaction)));
+}
+
+/**
+ * Takes the newest migration back, with what is stored in what it had made.
+ * @returns its name, or null when none is applied.
+ */
+export async function migrateDown(db: Database): Promise<string | null> {
+  const { migrator } = db.orm;
+  if ((await migrator.getExecuted()).length === 0) return null;
+  migrated.delete(db);
+  const [name] = namesOf(await alone(db, (transaction) => migrator.down(transaction)));
+  return name ?? null;
+}
+
+/** Runs migrations while no other instance does, in one commit. */
+async function alone(
+  db: Database,
+  migrate: (transaction?: { transaction: unknown }) => Promise<readonly Named[]>,
+): Promise<readonly Named[]> {
+  // One process, one connection: a lock would wait for the transaction that holds it.
+  if (db.kind === 'embedded') return migrate();
+  return db.em().transactional(async (em) => {
     await em.execute(`select pg_advisory_xact_lock(${migrationLock})`);
     const transaction: unknown = em.getTransactionContext();
-    await migrator.up({ transaction });
+    return migrate({ transaction });
   });
 }
 
-/** @returns the names of the migrations that are not applied yet. */
+/** Found migrated before; the code's migrations do not grow while it runs. */
+const migrated = new WeakSet<Database>();
+
+const isThere: Statement = { name: 'is-there', text: 'select 1' };
+
+/**
+ * @returns the names of the migrations that are not applied yet; once there are none, it only looks
+ *   whether the database is there.
+ */
 export async function pendingMigrations(db: Database): Promise<string[]> {
-  return (await db.orm.migrator.getPending()).map(({ name }) => name);
+  if (migrated.has(db)) {
+    await db.query(isThere, []);
+    return [];
+  }
+  const pending = namesOf(await db.orm.migrator.getPending());
+  if (pending.length === 0) migrated.add(db);
+  return pending;
+}
+
+export interface MigrationState {
+  readonly name: string;
+  /** `unknown`: applied, and this version of the code has no file of it. */
+  readonly state: 'applied' | 'pending' | 'unknown';
+  readonly appliedAt: Date | null;
+}
+
+/** @returns every migration that the code or the database knows, oldest first. */
+export async function migrationsOf(db: Database): Promise<MigrationState[]> {
+  const applied = await db.orm.migrator.getExecuted();
+  const known = (await readdir(migrationsFolder)).map((file) => parse(file));
+  const inCode = known.filter(({ ext }) => ext === '.ts').map(({ name }) => name);
+  const missing = inCode.filter((name) => !applied.some((one) => one.name === name));
+  return [
+    ...applied.map(({ name, executed_at: appliedAt }) => ({
+      name,
+      state: inCode.includes(name) ? ('applied' as const) : ('unknown' as const),
+      appliedAt,
+    })),
+    ...missing.toSorted().map((name) => ({ name, state: 'pending' as const, appliedAt: null })),
+  ];
+}
+
+function namesOf(migrations: readonly Named[]): string[] {
+  return migrations.map(({ name }) => name);
 }

@@ -4,7 +4,8 @@ import { defineConfig, type Options } from '@mikro-orm/postgresql';
 import { Migrator } from '@mikro-orm/migrations';
 import { entities } from './entities/index.ts';
 
-const migrationsFolder = fileURLToPath(new URL('../../migrations', import.meta.url));
+/** Where the migrations are, a file each. */
+export const migrationsFolder = fileURLToPath(new URL('../../migrations', import.meta.url));
 
 /**
  * @param connection how the database is reached: driver options, pool, name.

@@ -1,5 +1,7 @@
 /** The form of a job: work without a caller, done at least once. */
 import type { Context } from '../context.ts';
+import { beginTrace } from '../domain/trace-context.ts';
+import type { CallOptions } from '../provider/provider.ts';
 
 export interface Job {
   readonly id: string;
@@ -15,8 +17,15 @@ export type JobResult = { readonly runAgainAt: Date } | undefined;
 export interface JobHandler {
   /** A kind with a period runs again after it for ever, one run at a time over all instances. */
   readonly everyMs?: number;
+  /** The first start runs it only a period later, and no start runs it sooner: it can wait. */
+  readonly canWait?: boolean;
   /** Runs once. Handlers are idempotent, because a run may die after its work and be repeated. */
   run(context: Context, job: Job): Promise<JobResult>;
 }
 
 export type JobTable = Readonly<Record<string, JobHandler>>;
+
+/** What goes with the calls of one run: a job has no caller, so a trace begins with it. */
+export function callOptionsOf({ id }: Job): CallOptions {
+  return { requestId: `job-${id}`, trace: beginTrace() };
+}

@@ -9,11 +9,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
 import * as queries from '../db/queries/jobs.ts';
-import type { JobRow } from '../db/queries/jobs.ts';
+import type { ClaimRow, JobRow } from '../db/queries/jobs.ts';
 import type { Job, JobHandler, JobResult, JobTable } from './job.ts';
-
-/** Told by the database when a job is queued. */
-const jobsChannel = 'ponte_jobs';
 
 export interface LoopOptions {
   readonly context: Context;
@@ -30,9 +27,6 @@ export interface LoopOptions {
 /** After so many failed runs a job is dead: listed, and retried only by an operator. */
 const maxAttempts = 8;
 
-/** What is due and was not claimed is in the hands of another loop: no need to spin on it. */
-const shortestSleepMs = 50;
-
 const firstRetryMs = 1_000;
 const longestRetryMs = 5 * 60_000;
 
@@ -48,6 +42,7 @@ export class JobLoop {
   readonly #running = new Map<string, Promise<void>>();
   #state: 'new' | 'running' | 'stopping' = 'new';
   #healthy = false;
+  #releaseDueMs = -Infinity;
   #round: Promise<void> | null = null;
   #roundAsked = false;
   #cancelSleep: () => void = () => undefined;
@@ -71,7 +66,7 @@ export class JobLoop {
   async start(): Promise<void> {
     this.#state = 'running';
     await this.#ensurePeriodicJobs();
-    this.#stopListening = await this.#context.db.listen(jobsChannel, () => this.wake());
+    this.#stopListening = await this.#context.db.listen(queries.jobsChannel, () => this.wake());
     this.#beat();
     this.wake();
     await this.#round;
@@ -109,8 +104,11 @@ export class JobLoop {
 
   async #ensurePeriodicJobs(): Promise<void> {
     const { clock, db } = this.#context;
+    const now = clock.now();
     for (const kind of this.#periodicKinds) {
-      await db.query(queries.ensurePeriodic, [kind, `every:${kind}`, clock.now()]);
+      const { canWait = false, everyMs = 0 } = this.#jobs[kind] ?? {};
+      const firstRunAt = canWait ? new Date(now.getTime() + everyMs) : now;
+      await db.query(queries.ensurePeriodic, [kind, `every:${kind}`, firstRunAt, now]);
     }
   }
 
@@ -118,59 +116,57 @@ export class JobLoop {
   async #look(): Promise<void> {
     try {
       await this.#releaseLapsed();
-      const room = this.#concurrency - this.#running.size;
-      const claimed = room > 0 ? await this.#claim(room) : [];
-      for (const job of claimed) this.#launch(job);
+      const nextDueMs = await this.#claim();
+      this.#sleepUntil(Math.min(this.#releaseDueMs, nextDueMs));
       this.#healthy = true;
-      this.#sleep(await this.#sleepMs());
     } catch (error) {
       this.#healthy = false;
       this.#context.log.error({ error }, 'the job queue could not be read');
-      this.#sleep(this.#pollMs);
+      this.#sleepUntil(this.#context.clock.now().getTime() + this.#pollMs);
     }
   }
 
+  /** Once a poll is often enough, however often the loop is woken in between. */
   async #releaseLapsed(): Promise<void> {
     const { clock, db } = this.#context;
-    const ours = [...this.#running.keys()];
+    const now = clock.now();
+    if (now.getTime() < this.#releaseDueMs) return;
     await db.query(queries.releaseLapsed, [
-      clock.now(),
+      now,
       maxAttempts,
       this.#worker,
-      ours,
+      [...this.#running.keys()],
       this.#periodicKinds,
     ]);
+    this.#releaseDueMs = now.getTime() + this.#pollMs;
   }
 
-  #claim(room: number): Promise<JobRow[]> {
+  /** @returns when the next job is due, in ms since 1970; Infinity if none that there is room for. */
+  async #claim(): Promise<number> {
+    const room = this.#concurrency - this.#running.size;
+    // A full loop is woken by the job that ends.
+    if (room <= 0) return Infinity;
     const { clock, db } = this.#context;
     const now = clock.now();
     const leasedUntil = new Date(now.getTime() + this.#leaseMs);
-    return db.query<JobRow>(queries.claimJobs, [
+    const rows = await db.query<ClaimRow>(queries.claimJobs, [
       this.#worker,
       leasedUntil,
       now,
       room,
       Object.keys(this.#jobs),
     ]);
+    for (const row of rows) if (row.id !== null) this.#launch(row);
+    return rows[0]?.next_run_at?.getTime() ?? Infinity;
   }
 
-  async #sleepMs(): Promise<number> {
-    const { clock, db } = this.#context;
-    // A full loop is woken by the job that ends.
-    if (this.#running.size >= this.#concurrency) return this.#pollMs;
-    const [next] = await db.query<{ run_at: Date | null }>(queries.nextDue, [
-      Object.keys(this.#jobs),
-    ]);
-    if (!next?.run_at) return this.#pollMs;
-    const dueMs = next.run_at.getTime() - clock.now().getTime();
-    return Math.min(this.#pollMs, Math.max(shortestSleepMs, dueMs));
-  }
-
-  #sleep(delayMs: number): void {
+  /** To a time, not for one: what the look itself took must not make the next one late. */
+  #sleepUntil(dueMs: number): void {
     this.#cancelSleep();
     if (this.#state !== 'running') return;
-    this.#cancelSleep = this.#context.clock.after(delayMs, () => this.wake());
+    const { clock } = this.#context;
+    const delayMs = Math.max(0, dueMs - clock.now().getTime());
+    this.#cancelSleep = clock.after(delayMs, () => this.wake());
   }
 
   #beat(): void {
@@ -260,13 +256,8 @@ export class JobLoop {
     job: Job,
     again: { runAt: Date; attempts: number; error: string | null },
   ): Promise<void> {
+    const { clock, db } = this.#context;
     const { runAt, attempts, error } = again;
-    await this.#context.db.query(queries.requeueJob, [
-      job.id,
-      this.#worker,
-      runAt,
-      attempts,
-      error,
-    ]);
+    await db.query(queries.requeueJob, [job.id, this.#worker, runAt, attempts, error, clock.now()]);
   }
 }

@@ -4,9 +4,12 @@ import type { JobHandler } from './job.ts';
 /** Applies a stored webhook event to the transactions that it means. */
 export const settleWebhook: JobHandler = {
   async run(context, job) {
-    const { eventId } = job.payload;
+    const { eventId, waitingSince } = job.payload;
     if (typeof eventId !== 'string') throw new TypeError('a settle-webhook job names no event');
-    const { parkedUntil } = await settleEvent(context, eventId);
-    return parkedUntil ? { runAgainAt: parkedUntil } : undefined;
+    const settlement = await settleEvent(context, eventId, {
+      // An event that an operator has settled again waits anew.
+      ...(typeof waitingSince === 'string' && { waitingSince: new Date(waitingSince) }),
+    });
+    return settlement?.parkedUntil ? { runAgainAt: settlement.parkedUntil } : undefined;
   },
 };

@@ -1,11 +1,11 @@
 import { sweepPixTransactions } from '../services/pix-sweep.ts';
-import type { JobHandler } from './job.ts';
+import { callOptionsOf, type JobHandler } from './job.ts';
 
 /** Ends what a dead process has left, as far as that is known and never by guess. */
 export const sweepPix: JobHandler = {
   everyMs: 60_000,
-  async run(context) {
-    await sweepPixTransactions(context);
+  async run(context, job) {
+    await sweepPixTransactions(context, callOptionsOf(job));
     return undefined;
   },
 };

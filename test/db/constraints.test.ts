@@ -83,6 +83,22 @@ test('pix_transactions_final_status keeps COMPLETED and FAILED from changing', a
   }
 });
 
+test('onboarding_applications_moves_forward keeps an application from any other move', async () => {
+  const statuses = ['IN_PROGRESS', 'UNDER_ANALYSIS', 'APPROVED', 'REJECTED'];
+  const moves = [
+    ...['IN_PROGRESS UNDER_ANALYSIS', 'UNDER_ANALYSIS APPROVED', 'UNDER_ANALYSIS REJECTED'],
+  ];
+  for (const from of statuses) {
+    for (const to of statuses) {
+      const parent = await parentOf(open, 'onboarding_applications');
+      const id = await put('onboarding_applications', { ...parent, status: from });
+      const moved = rows('update onboarding_applications set status = $2 where id = $1', [id, to]);
+      if (from === to || moves.includes(`${from} ${to}`)) await moved;
+      else await assert.rejects(moved, { message: 'an application does not move this way' });
+    }
+  }
+});
+
 test('pix_timeline_append_only refuses to change and to remove rows', async () => {
   const id = await put('pix_timeline');
   const refusal = { message: 'the timeline is only added to', code: '23514' };
@@ -156,7 +172,7 @@ test('no constraint, unique index or trigger of the schema is without a test', a
   const tested = [
     ...Object.keys({ ...refusedRows, ...refusedPairs, ...refusedSiblings }),
     ...['pix_transactions_status_and_phase', 'pix_transactions_final_status'],
-    'pix_timeline_append_only',
+    ...['pix_timeline_append_only', 'onboarding_applications_moves_forward'],
     // The migration tool's own table.
     'schema_migrations_pkey',
   ];

@@ -43,6 +43,17 @@ test('a migrated database has nothing to migrate, and migrating it again does no
   assert.deepEqual(await applied(open.db), inTree);
 });
 
+test('a migrated database is asked once for its migrations, then only whether it is there', async (t) => {
+  const db: Database = { ...open.db };
+  const asked = t.mock.method(db.orm.migrator, 'getPending');
+  const { mock: answers } = t.mock.method(db, 'query');
+  for (let times = 0; times < 3; times += 1) assert.deepEqual(await pendingMigrations(db), []);
+  assert.equal(asked.mock.callCount(), 1);
+  assert.equal(answers.callCount(), 2);
+  answers.mockImplementation(() => Promise.reject(new Error('away')));
+  await assert.rejects(pendingMigrations(db), /away/);
+});
+
 test('on an empty database every migration is pending', onlyOnServer, async (t) => {
   const [db] = await emptyDatabase(t, 1);
   assert(db);

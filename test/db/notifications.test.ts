@@ -140,8 +140,11 @@ test(
   async () => {
     const { proxy, through } = await throughProxy();
     await hear('closed', through);
+    const connected = await listening();
     await proxy.cut();
     await proxy.mend();
+    // The server takes a moment to see that the connection has gone.
+    await eventually(async () => (await listening()) < connected, 'the end of the connection');
     const before = await listening();
     await through.close();
     await clock.advance(5_000);

@@ -100,6 +100,13 @@ export const refusedRows: Readonly<Record<string, { table: Table; changes: reado
     table: 'onboarding_applications',
     changes: [{ person_type: 'XX' }],
   },
+  onboarding_applications_account_when_approved: {
+    table: 'onboarding_applications',
+    changes: ['IN_PROGRESS', 'UNDER_ANALYSIS', 'REJECTED'].map((status) => ({
+      status,
+      conta_bancaria_criada: true,
+    })),
+  },
   onboarding_applications_user_id_foreign: {
     table: 'onboarding_applications',
     changes: [{ user_id: 0 }],
@@ -112,14 +119,34 @@ export const refusedRows: Readonly<Record<string, { table: Table; changes: reado
     table: 'onboarding_documents',
     changes: [{ content_type: 'image/gif' }],
   },
-  onboarding_documents_content_until_forwarded: {
+  onboarding_documents_status_known: {
     table: 'onboarding_documents',
-    changes: [{ sealed_content: null }, { forwarded_at: at }],
+    changes: [{ status: 'lost' }],
+  },
+  onboarding_documents_stored_whole: {
+    table: 'onboarding_documents',
+    changes: [
+      { tipo_documento: null },
+      { content_type: null },
+      { size_bytes: null },
+      { chunk_count: null },
+      { content_hash: null },
+      { stored_at: null },
+    ],
+  },
+  onboarding_documents_forwarded_dated: {
+    table: 'onboarding_documents',
+    changes: [{ status: 'forwarded' }, { forwarded_at: at }],
   },
   onboarding_documents_application_id_foreign: {
     table: 'onboarding_documents',
     changes: [{ application_id: uuid() }],
   },
+  onboarding_document_chunks_document_id_foreign: {
+    table: 'onboarding_document_chunks',
+    changes: [{ document_id: uuid() }],
+  },
+  webhook_waits_event_id_foreign: { table: 'webhook_waits', changes: [{ event_id: uuid() }] },
   webhook_events_status_known: { table: 'webhook_events', changes: [{ status: 'lost' }] },
   jobs_status_known: { table: 'jobs', changes: [{ status: 'paused' }] },
   jobs_lease_while_running: {
@@ -206,10 +233,12 @@ export const refusedSiblings: Readonly<Record<string, { table: Table; changes?: 
     changes: () => ({ idempotency_key: 'the-same' }),
   },
   onboarding_applications_user_unique: { table: 'onboarding_applications' },
-  onboarding_documents_content_unique: {
+  onboarding_documents_content_once: {
     table: 'onboarding_documents',
     changes: () => ({ content_hash: Buffer.from('the-same') }),
   },
+  onboarding_document_chunks_pkey: { table: 'onboarding_document_chunks' },
+  webhook_waits_pkey: { table: 'webhook_waits', changes: () => ({ id_value: 'the-same' }) },
 };
 
 export function same(row: Row): [Row, Row] {

@@ -51,13 +51,16 @@ export const goodRow = {
   }),
   onboarding_documents: (): Row => ({
     id: uuid(),
+    status: 'stored',
     tipo_documento: 1,
     content_type: 'image/png',
     size_bytes: 6,
+    chunk_count: 1,
     content_hash: Buffer.from(uuid()),
-    sealed_content: Buffer.from('sealed'),
     created_at: at,
+    stored_at: at,
   }),
+  onboarding_document_chunks: (): Row => ({ place: 0, sealed_content: Buffer.from('sealed') }),
   webhook_events: (): Row => ({
     id: uuid(),
     payload_hash: Buffer.from(uuid()),
@@ -65,6 +68,7 @@ export const goodRow = {
     status: 'received',
     received_at: at,
   }),
+  webhook_waits: (): Row => ({ id_value: uuid() }),
   jobs: (): Row => ({ kind: 'test', payload: '{}', status: 'queued', run_at: at, created_at: at }),
   throttle_counters: (): Row => ({ key: uuid(), window_started_at: at, attempts: 1 }),
 } as const;
@@ -96,6 +100,10 @@ export async function parentOf(open: Rows, table: Table): Promise<Row> {
       return { transaction_id: await insertGood(open, 'pix_transactions') };
     case 'onboarding_documents':
       return { application_id: await insertGood(open, 'onboarding_applications') };
+    case 'onboarding_document_chunks':
+      return { document_id: await insertGood(open, 'onboarding_documents') };
+    case 'webhook_waits':
+      return { event_id: await insertGood(open, 'webhook_events') };
     default:
       return {};
   }

@@ -12,7 +12,7 @@ const app = await startTestApp({ environment: { JOBS: 'off' } });
 
 beforeEach(() => app.rows('delete from jobs'));
 
-for (const statement of ['jobs-release-lapsed', 'jobs-claim', 'jobs-next-due']) {
+for (const statement of ['jobs-release-lapsed', 'jobs-claim']) {
   test(`a look that fails at ${statement} makes the loop unhealthy until one succeeds`, async (t) => {
     const work = recorder();
     const process = watched(app);

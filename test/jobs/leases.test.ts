@@ -84,6 +84,20 @@ test('the job of a dead process is taken up when its lease has run out, not befo
   assert.equal(work.runs[0]?.attempt, 2);
 });
 
+test('a loop that is woken all the time looks after leases once a poll, and no later', async (t) => {
+  const work = recorder();
+  const process = watched(app);
+  const id = await claimedByTheDead(7_000);
+  const loop = await startLoop(t, process, { jobs: { work }, pollMs: 5_000 });
+  for (let woken = 0; woken < 99; woken += 1) {
+    loop.wake();
+    await process.pass(100, 100);
+  }
+  assert.deepEqual([process.asked('jobs-release-lapsed'), work.runs.length], [2, 0]);
+  await process.pass(100);
+  await isDone(id);
+});
+
 test('with the usual settings a dead process holds a job for less than a minute', async (t) => {
   const dying = watched(app);
   const dies = held(t);

@@ -12,9 +12,11 @@ export interface Watched {
   readonly context: Context;
   /** How often a loop on this context has looked at the queue. */
   looks(): number;
+  /** How often a statement of this name was carried out. */
+  asked(name: string): number;
   /** Makes the statements of these names fail; none: the database works again. */
   fail(...names: string[]): void;
-  /** Waits until no statement is under way and none follows. */
+  /** Waits until no statement is under way, no timer is due, and nothing follows. */
   rest(): Promise<void>;
   /** Lets the time pass, step by step, and what it sets going come to rest. */
   pass(ms: number, stepMs?: number): Promise<void>;
@@ -24,7 +26,7 @@ export interface Watched {
 export function watched(app: TestApp): Watched {
   const { db } = app.context;
   let underWay = 0;
-  let looks = 0;
+  const asked = new Map<string, number>();
   let failing: ReadonlySet<string> = new Set();
   const query: typeof db.query = async (statement, parameters) => {
     if (failing.has(statement.name)) throw new Error(`${statement.name} fails`);
@@ -33,18 +35,20 @@ export function watched(app: TestApp): Watched {
       return await db.query(statement, parameters);
     } finally {
       underWay -= 1;
-      if (statement.name === 'jobs-next-due') looks += 1;
+      asked.set(statement.name, (asked.get(statement.name) ?? 0) + 1);
     }
   };
   const rest = async (): Promise<void> => {
     for (let quiet = 0; quiet < restingTurns; quiet += 1) {
-      await new Promise((resolve) => setImmediate(resolve));
+      // A timer that is set for a time which has come while its statement was under way.
+      await app.clock.advance(0);
       if (underWay > 0) quiet = -1;
     }
   };
   return {
     context: { ...app.context, db: { ...db, query } },
-    looks: () => looks,
+    looks: () => asked.get('jobs-claim') ?? 0,
+    asked: (name) => asked.get(name) ?? 0,
     fail: (...names) => void (failing = new Set(names)),
     rest,
     async pass(ms, stepMs = 1_000) {
@@ -101,6 +105,8 @@ export interface JobState {
   readonly leased_by: string | null;
   readonly last_error: string | null;
   readonly finished_at: Date | null;
+  /** Asked for again while it runs. */
+  readonly wanted: boolean;
 }
 
 /** Queues a job, due now unless said otherwise, and gives its id. */

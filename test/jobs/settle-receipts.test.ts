@@ -190,7 +190,8 @@ test('one payment that names two charges completes one and is an anomaly for the
   });
   assert.equal(told.status, 'anomaly');
   const [one, other, last] = results(told);
-  assert.deepEqual([one, other?.split(':')[0], last], ['applied', 'anomaly', 'applied']);
+  assert.deepEqual([one, other, last], ['applied', 'anomaly: breaks_a_constraint', 'applied']);
+  assert.equal((await app.timeline(second.id)).at(-1), 'ANOMALY breaks_a_constraint event');
   assert.equal((await stored(second.id)).status, 'PROCESSING');
 });
 

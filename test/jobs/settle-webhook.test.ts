@@ -128,7 +128,8 @@ test('a final status is not changed by what contradicts it: an anomaly', async (
     const told = await tell(confirmed({ endToEnd: send.end_to_end, status: second }));
     assert.deepEqual(results(told), ['anomaly: contradicts_final_status']);
     assert.equal(told.lookAgainAt, null);
-    assert.deepEqual([await stored(send.id), await app.timeline(send.id)], [settled, timeline]);
+    const noted = [...timeline, 'ANOMALY contradicts_final_status event'];
+    assert.deepEqual([await stored(send.id), await app.timeline(send.id)], [settled, noted]);
     assert.equal((await app.anomalies()) - anomalies, 1);
   }
 });

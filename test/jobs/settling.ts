@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { settleWebhook } from '../../src/jobs/settle-webhook.ts';
 import type { ItemOutcome } from '../../src/services/settlement.ts';
 import { startPixApp, type PixApp, type StoredPix } from '../operations/pix/pix-app.ts';
+import type { TestAppOptions } from '../support/app.ts';
 import { givenCustomer, logIn, type TestUser } from '../support/factories.ts';
 
 export interface Settlement {
@@ -29,8 +30,8 @@ export interface SettlingApp extends PixApp {
 }
 
 /** Starts a service whose jobs the test runs by hand, with a customer. */
-export async function startSettlingApp(): Promise<SettlingApp> {
-  const app = await startPixApp({ environment: { JOBS: 'off' } });
+export async function startSettlingApp(options: TestAppOptions = {}): Promise<SettlingApp> {
+  const app = await startPixApp({ environment: { JOBS: 'off', ...options.environment } });
   const customer = await givenCustomer(app, { document: '52998224725' });
   const deliver = async (payload: unknown): Promise<string> => {
     const answer = await app.call('/webhooks/provider', { method: 'POST', body: payload });
@@ -69,7 +70,12 @@ export async function startSettlingApp(): Promise<SettlingApp> {
 }
 
 async function settleBy(app: PixApp, eventId: string): Promise<Settlement> {
-  const job = { id: '0', kind: 'settle-webhook', payload: { eventId }, attempt: 1 };
+  const [queued] = await app.rows<{ payload: Record<string, unknown> }>(
+    'select payload from jobs where unique_key = $1 order by id desc limit 1',
+    [`webhook:${eventId}`],
+  );
+  const payload = queued?.payload ?? { eventId };
+  const job = { id: '0', kind: 'settle-webhook', payload, attempt: 1 };
   const result = await settleWebhook.run(app.context, job);
   const [event] = await app.rows<{ status: string; results: ItemOutcome[] }>(
     'select status, results from webhook_events where id = $1',

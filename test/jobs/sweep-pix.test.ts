@@ -174,6 +174,58 @@ async function rowsOf(sends: readonly StoredPix[]): Promise<StoredPix[]> {
   return Promise.all(sends.map(({ id }) => stored(id)));
 }
 
+test('the provider is asked about an UNKNOWN payment in every sweep of the first hour, then ever more rarely', async () => {
+  const user = await givenCustomer(app);
+  await givenLost(user);
+  await app.rows('update pix_transactions set amount = 10.49 where user_id = $1', [user.id]);
+  const { provider } = app.context;
+  let asked = 0;
+  const statement: typeof provider.statement = (...call) => {
+    asked += Number(call[0].userId === user.id);
+    return provider.statement(...call);
+  };
+  const context = { ...app.context, provider: { ...provider, statement } };
+  const isAsked = async () => {
+    const before = asked;
+    await sweepPix.run(context, { id: '0', kind: 'sweep-pix', payload: {}, attempt: 1 });
+    return asked > before;
+  };
+  let ageMinutes = 0;
+  const pass = async (minutes: number) => {
+    await clock.advance(minutes * minuteMs);
+    ageMinutes += minutes;
+  };
+  for (const [atMinutes, pauseMinutes] of [
+    ...([0, 5, 30, 58] as const).map((at) => [at, 1] as const),
+    ...([60, 120, 900, 3_600] as const).map((at) => [at, at / 60] as const),
+    ...([4_000, 100_000] as const).map((at) => [at, 60] as const),
+  ]) {
+    await pass(Math.max(0, atMinutes - ageMinutes));
+    assert.equal(await isAsked(), true, `at minute ${atMinutes}`);
+    // The sweep comes once a minute: in the first hour no pause is shorter than that.
+    if (pauseMinutes > 1) {
+      await pass(pauseMinutes - 0.5);
+      assert.equal(await isAsked(), false, `before the pause after minute ${atMinutes} is over`);
+      await pass(0.5);
+    } else {
+      await pass(1);
+    }
+    assert.equal(await isAsked(), true, `after the pause after minute ${atMinutes}`);
+  }
+});
+
+test('a payment that was called UNKNOWN long after it began is asked about at once', async () => {
+  const user = await givenCustomer(app);
+  const { id } = await givenSend(user, 'lost@ponte.test');
+  await app.rows(
+    `update pix_transactions set phase = 'PAYING', outcome = null, created_at = $2, updated_at = $2
+      where id = $1`,
+    [id, new Date(clock.now().getTime() - 5 * 24 * 60 * minuteMs)],
+  );
+  await sweep();
+  assert.equal((await stored(id)).status, 'COMPLETED');
+});
+
 test("one user's trouble with the provider does not keep the others from being settled", async () => {
   const [refused, unreadable, fine] = [
     await givenCustomer(app),

@@ -20,6 +20,11 @@ export const BankingSession = defineEntity({
   },
   indexes: [
     {
+      name: 'banking_sessions_expiring',
+      expression:
+        'create index "banking_sessions_expiring" on "banking_sessions" ("token_expires_at") where "status" = \'ACTIVE\'',
+    },
+    {
       name: 'banking_sessions_one_active',
       expression:
         'create unique index "banking_sessions_one_active" on "banking_sessions" ("user_id") where "status" = \'ACTIVE\'',

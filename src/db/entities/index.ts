@@ -3,12 +3,14 @@ import { Account } from './account.ts';
 import { BankingSession } from './banking-session.ts';
 import { Job } from './job.ts';
 import { OnboardingApplication } from './onboarding-application.ts';
+import { OnboardingDocumentChunk } from './onboarding-document-chunk.ts';
 import { OnboardingDocument } from './onboarding-document.ts';
 import { PixTimeline } from './pix-timeline.ts';
 import { PixTransaction } from './pix-transaction.ts';
 import { ThrottleCounter } from './throttle-counter.ts';
 import { User } from './user.ts';
 import { WebhookEvent } from './webhook-event.ts';
+import { WebhookWait } from './webhook-wait.ts';
 
 export const entities = [
   User,
@@ -18,7 +20,9 @@ export const entities = [
   PixTimeline,
   OnboardingApplication,
   OnboardingDocument,
+  OnboardingDocumentChunk,
   WebhookEvent,
+  WebhookWait,
   Job,
   ThrottleCounter,
 ];

@@ -16,6 +16,8 @@ export const Job = defineEntity({
     attempts: p.integer().default(0),
     leasedUntil: instant().nullable(),
     leasedBy: p.text().nullable(),
+    /** Asked for again while it runs: it is run once more. */
+    wanted: p.boolean().default(false),
     /** The name of the last error; never its values. */
     lastError: p.text().nullable(),
     createdAt: instant(),
@@ -27,9 +29,18 @@ export const Job = defineEntity({
       expression: 'create index "jobs_due" on "jobs" ("run_at", "id") where "status" = \'queued\'',
     },
     {
+      name: 'jobs_dead',
+      expression: 'create index "jobs_dead" on "jobs" ("id") where "status" = \'dead\'',
+    },
+    {
       name: 'jobs_leases',
       expression:
         'create index "jobs_leases" on "jobs" ("leased_until") where "status" = \'running\'',
+    },
+    {
+      name: 'jobs_finished',
+      expression:
+        'create index "jobs_finished" on "jobs" ("finished_at") where "finished_at" is not null',
     },
     {
       name: 'jobs_unique_open',

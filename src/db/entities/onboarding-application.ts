@@ -1,4 +1,14 @@
 import { defineEntity, p } from '@mikro-orm/core';
+import {
+  applicationStatuses,
+  kycStatuses,
+  type ApplicationStatus,
+  type ElectronicValidation,
+  type KycStatus,
+  type Proposal,
+  type Step,
+} from '../../domain/onboarding.ts';
+import type { Address } from '../../domain/person.ts';
 import { instant, oneOf } from './columns.ts';
 import { User } from './user.ts';
 
@@ -11,11 +21,18 @@ export const OnboardingApplication = defineEntity({
     user: () =>
       p.manyToOne(User).unique('onboarding_applications_user_unique').deleteRule('restrict'),
     personType: p.text(),
-    status: p.text(),
-    kycStatus: p.text().nullable(),
-    steps: p.json(),
-    address: p.json().nullable(),
-    proposal: p.json().nullable(),
+    status: p.text().$type<ApplicationStatus>(),
+    kycStatus: p.text().$type<KycStatus>().nullable(),
+    steps: p.json<readonly Step[]>(),
+    address: p.json<Address>().nullable(),
+    proposal: p.json<Proposal>().nullable(),
+    /** What was asked of the electronic validation. */
+    validation: p.json<ElectronicValidation>().nullable(),
+    /** Wrong codes in a row; the lock-out counts them. */
+    validationFailures: p.integer().default(0),
+    validationLockedUntil: instant().nullable(),
+    /** The code to confirm, sealed until the provider has it. */
+    sealedCode: p.blob().$type<Buffer>().nullable(),
     pessoaFisicaId: p.text().nullable(),
     clientToken: p.text().nullable(),
     agency: p.text().nullable(),
@@ -26,18 +43,32 @@ export const OnboardingApplication = defineEntity({
     createdAt: instant(),
     updatedAt: instant(),
   },
+  triggers: [
+    {
+      // An application only moves forward, and a decision stands, whoever writes.
+      name: 'onboarding_applications_moves_forward',
+      timing: 'before',
+      events: ['update'],
+      when: "old.status <> new.status and (old.status, new.status) not in (('IN_PROGRESS', 'UNDER_ANALYSIS'), ('UNDER_ANALYSIS', 'APPROVED'), ('UNDER_ANALYSIS', 'REJECTED'))",
+      body: "raise exception 'an application does not move this way' using errcode = 'check_violation';",
+    },
+  ],
   checks: [
     {
       name: 'onboarding_applications_status_known',
-      expression: oneOf('status', ['IN_PROGRESS', 'UNDER_ANALYSIS', 'APPROVED', 'REJECTED']),
+      expression: oneOf('status', applicationStatuses),
     },
     {
       name: 'onboarding_applications_kyc_known',
-      expression: oneOf('kyc_status', ['PENDING', 'APPROVED', 'REJECTED']),
+      expression: oneOf('kyc_status', kycStatuses),
     },
     {
       name: 'onboarding_applications_person_type_known',
       expression: oneOf('person_type', ['PF', 'PJ']),
+    },
+    {
+      name: 'onboarding_applications_account_when_approved',
+      expression: "not conta_bancaria_criada or status = 'APPROVED'",
     },
   ],
 });

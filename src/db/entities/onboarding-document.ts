@@ -2,29 +2,45 @@ import { defineEntity, p } from '@mikro-orm/core';
 import { instant, oneOf } from './columns.ts';
 import { OnboardingApplication } from './onboarding-application.ts';
 
-/** An uploaded document, sealed; its content goes once the provider has it. */
+/**
+ * An uploaded document. Its content lies in chunks, sealed, from the first byte on; a document
+ * counts only once all of them are there, and they go once the provider has them.
+ */
 export const OnboardingDocument = defineEntity({
   name: 'OnboardingDocument',
   tableName: 'onboarding_documents',
   properties: {
     id: p.uuid().primary(),
     application: () => p.manyToOne(OnboardingApplication).deleteRule('restrict'),
-    tipoDocumento: p.integer(),
-    contentType: p.text(),
-    sizeBytes: p.integer(),
+    status: p.text(),
+    /** Known when the whole form has been read, like what follows it. */
+    tipoDocumento: p.integer().nullable(),
+    contentType: p.text().nullable(),
+    sizeBytes: p.integer().nullable(),
+    chunkCount: p.integer().nullable(),
     /** SHA-256 of the content, to tell a repeat from another document. */
-    contentHash: p.blob(),
-    sealedContent: p.blob().nullable(),
+    contentHash: p.blob().nullable(),
     createdAt: instant(),
+    storedAt: instant().nullable(),
     forwardedAt: instant().nullable(),
   },
-  uniques: [
+  indexes: [
     {
-      name: 'onboarding_documents_content_unique',
-      properties: ['application', 'tipoDocumento', 'contentHash'],
+      name: 'onboarding_documents_content_once',
+      expression:
+        'create unique index "onboarding_documents_content_once" on "onboarding_documents" ("application_id", "tipo_documento", "content_hash") where "status" <> \'receiving\'',
+    },
+    {
+      name: 'onboarding_documents_receiving',
+      expression:
+        'create index "onboarding_documents_receiving" on "onboarding_documents" ("created_at") where "status" = \'receiving\'',
     },
   ],
   checks: [
+    {
+      name: 'onboarding_documents_status_known',
+      expression: oneOf('status', ['receiving', 'stored', 'forwarded']),
+    },
     {
       name: 'onboarding_documents_type_known',
       expression: 'tipo_documento between 1 and 21',
@@ -34,8 +50,13 @@ export const OnboardingDocument = defineEntity({
       expression: oneOf('content_type', ['application/pdf', 'image/jpeg', 'image/png']),
     },
     {
-      name: 'onboarding_documents_content_until_forwarded',
-      expression: '(sealed_content is null) = (forwarded_at is not null)',
+      name: 'onboarding_documents_stored_whole',
+      expression:
+        "(status = 'receiving') or (tipo_documento is not null and content_type is not null and size_bytes is not null and chunk_count is not null and content_hash is not null and stored_at is not null)",
+    },
+    {
+      name: 'onboarding_documents_forwarded_dated',
+      expression: "(status = 'forwarded') = (forwarded_at is not null)",
     },
   ],
 });

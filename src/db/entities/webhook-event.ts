@@ -18,6 +18,18 @@ export const WebhookEvent = defineEntity({
     processedAt: instant().nullable(),
   },
   indexes: [
+    { name: 'webhook_events_received', properties: ['receivedAt'] },
+    {
+      name: 'webhook_events_kept',
+      expression:
+        'create index "webhook_events_kept" on "webhook_events" ("received_at") where "payload" is not null',
+    },
+    {
+      // What operators look for among millions that went well.
+      name: 'webhook_events_flagged',
+      expression:
+        'create index "webhook_events_flagged" on "webhook_events" ("received_at") where "status" in (\'orphaned\', \'anomaly\')',
+    },
     {
       name: 'webhook_events_waiting',
       expression:

@@ -7,25 +7,67 @@ export interface JobRow {
   readonly attempts: number;
 }
 
+/** A claimed job, or none, and when the next one is due that is not due yet. */
+export type ClaimRow = (JobRow | { readonly id: null }) & { readonly next_run_at: Date | null };
+
+/** Told by the database when a job is queued or asked for again; every loop listens. */
+export const jobsChannel = 'ponte_jobs';
+
+/**
+ * The end of a statement that queues a job: it wakes the loops. A key has at most one open job: one
+ * that is queued is due at the earlier of the two times, and one that runs is run once more,
+ * because it may have looked before there was what it is asked for now.
+ */
+export const orAskAgain = `
+        on conflict (unique_key) where unique_key is not null and status in ('queued', 'running')
+        do update set run_at = case when jobs.status = 'queued'
+                                    then least(jobs.run_at, excluded.run_at) else jobs.run_at end,
+                      wanted = jobs.status = 'running'
+    returning pg_notify('ponte_jobs', '')::text as told`;
+
+/**
+ * Queues a job, or asks again for the open one of its key.
+ * Parameters: kind, payload as JSON, unique key, run at, now.
+ */
+export const enqueueJob: Statement = {
+  name: 'jobs-enqueue',
+  text: `
+    insert into jobs (kind, payload, unique_key, status, run_at, created_at)
+    values ($1, $2::jsonb, $3, 'queued', $4::timestamptz, $5::timestamptz)
+    ${orAskAgain}`,
+};
+
 /**
  * Claims due jobs under a lease; jobs that another process is claiming are passed over, and so are
  * kinds that this version does not know: during an upgrade a newer process has put them there.
+ * Whatever the job was asked for before is done by the run that begins now. A row comes back for
+ * each job, or one without a job; every row tells when the next job is due that is not due yet.
  * Parameters: worker, leased until, now, limit, kinds.
  */
 export const claimJobs: Statement = {
   name: 'jobs-claim',
   text: `
-    update jobs set status = 'running', leased_by = $1, leased_until = $2, attempts = attempts + 1
-     where id in (select id from jobs
-                   where status = 'queued' and run_at <= $3 and kind = any($5::text[])
-                   order by run_at, id limit $4 for update skip locked)
-    returning id, kind, payload, attempts`,
+    with claimed as (
+      update jobs set status = 'running', leased_by = $1, leased_until = $2, wanted = false,
+                      attempts = attempts + 1
+       where id = any(array(
+         select id from jobs
+          where status = 'queued' and run_at <= $3
+            and kind = any($5::text[])
+          order by run_at, id limit $4 for update skip locked))
+      returning id, kind, payload, attempts
+    )
+    select claimed.*, next_run_at
+      from (select min(run_at) as next_run_at from jobs
+             where status = 'queued' and run_at > $3 and kind = any($5::text[])) as next
+      left join claimed on true`,
 };
 
 /**
  * Puts the jobs of dead processes back: their lease has run out. One that has been begun too often
  * is dead itself: it may be what kills the processes. A periodic one is not, because nothing would
- * ever queue it again. What the caller still runs is not put back, however late it is with its
+ * ever queue it again, nor is one that was asked for again since, as if it had been queued anew.
+ * What the caller still runs is not put back, however late it is with its
  * heartbeat: a machine that slept finds every lease lapsed.
  * Parameters: now, attempts at most, worker, the jobs that it runs, the periodic kinds.
  */
@@ -35,8 +77,10 @@ export const releaseLapsed: Statement = {
     update jobs set status = case when is_over then 'dead' else 'queued' end,
                     finished_at = case when is_over then $1::timestamptz end,
                     last_error = case when is_over then 'lease_lapsed' else last_error end,
+                    attempts = case when wanted then 0 else attempts end,
                     leased_by = null, leased_until = null
-      from (select id as lapsed_id, attempts >= $2 and kind <> all($5::text[]) as is_over
+      from (select id as lapsed_id,
+                   attempts >= $2 and kind <> all($5::text[]) and not wanted as is_over
               from jobs where status = 'running' and leased_until < $1
                           and not (leased_by = $3 and id = any($4::bigint[]))
              order by id for update skip locked) lapsed
@@ -44,51 +88,62 @@ export const releaseLapsed: Statement = {
     returning id`,
 };
 
-/** Renews the leases of a living process. Parameters: worker, leased until, job ids. */
+/**
+ * Renews the leases of a living process. A job that somebody asks for again at this very moment is
+ * left to the next beat: to wait for several rows at once could end in a deadlock.
+ * Parameters: worker, leased until, job ids.
+ */
 export const renewLeases: Statement = {
   name: 'jobs-renew',
   text: `
     update jobs set leased_until = $2
-     where leased_by = $1 and status = 'running' and id = any($3::bigint[])`,
+     where id = any(array(
+       select id from jobs
+        where leased_by = $1 and status = 'running'
+          and id = any($3::bigint[])
+        for update skip locked))`,
 };
 
-/** Ends a job, if its lease is still ours. Parameters: id, worker, status, error, now. */
+/**
+ * Ends a job, if its lease is still ours. One that was asked for again while it ran is queued
+ * instead, as if it had been asked for a moment later.
+ * Parameters: id, worker, status, error, now.
+ */
 export const finishJob: Statement = {
   name: 'jobs-finish',
   text: `
-    update jobs set status = $3, last_error = $4, finished_at = $5,
-                    leased_by = null, leased_until = null
+    update jobs set status = case when wanted then 'queued' else $3 end,
+                    run_at = case when wanted then $5::timestamptz else run_at end,
+                    attempts = case when wanted then 0 else attempts end,
+                    finished_at = case when wanted then null else $5::timestamptz end,
+                    last_error = $4, leased_by = null, leased_until = null
      where id = $1 and leased_by = $2 and status = 'running'`,
 };
 
 /**
- * Puts a job back for later, if its lease is still ours.
- * Parameters: id, worker, run at, attempts so far, error.
+ * Puts a job back for later, if its lease is still ours; one that was asked for again while it ran
+ * is due at once.
+ * Parameters: id, worker, run at, attempts so far, error, now.
  */
 export const requeueJob: Statement = {
   name: 'jobs-requeue',
   text: `
-    update jobs set status = 'queued', run_at = $3, attempts = $4, last_error = $5,
+    update jobs set status = 'queued', attempts = $4, last_error = $5,
+                    run_at = case when wanted then least($3, $6::timestamptz)
+                                  else $3::timestamptz end,
                     leased_by = null, leased_until = null
      where id = $1 and leased_by = $2 and status = 'running'`,
 };
 
 /**
- * Makes sure that a periodic kind has its one open job, due now: it runs at every start.
- * Parameters: kind, unique key, now.
+ * Makes sure that a periodic kind has its one open job, due by then at the latest.
+ * Parameters: kind, unique key, run at, now.
  */
 export const ensurePeriodic: Statement = {
   name: 'jobs-ensure-periodic',
   text: `
     insert into jobs (kind, payload, unique_key, status, run_at, created_at)
-    values ($1, '{}', $2, 'queued', $3, $3)
+    values ($1, '{}', $2, 'queued', $3, $4)
         on conflict (unique_key) where unique_key is not null and status in ('queued', 'running')
         do update set run_at = least(jobs.run_at, excluded.run_at)`,
-};
-
-/** When the next queued job of a known kind is due. Parameters: kinds. */
-export const nextDue: Statement = {
-  name: 'jobs-next-due',
-  text: `
-    select min(run_at) as run_at from jobs where status = 'queued' and kind = any($1::text[])`,
 };

@@ -28,6 +28,33 @@ const columns = `id, user_id, operation, idempotency_key, fingerprint, status, p
   copy_paste, claimed_until, created_at, updated_at`;
 
 /**
+ * The end of a statement that stores transactions in a common table expression: the events that
+ * wait for one of their ids are looked at again, in the same commit. Jobs are locked in one order,
+ * so that no two statements wait for each other. A job that runs is asked for once more, because it
+ * may have looked before this commit.
+ * @param stored the expression's name; it has the ids, the operation and the idempotency key.
+ * @param now the parameter that holds the time.
+ */
+function waking(stored: string, now: string): string {
+  return `woken as (
+      update jobs set wanted = status = 'running',
+                      run_at = case when status = 'queued' then least(run_at, ${now}::timestamptz)
+                                    else run_at end
+        from (select job.id as woken_id
+                from ${stored} as told
+                join webhook_waits wait
+                  on wait.id_value in (told.end_to_end, told.provider_txid,
+                       left(told.transaction_identification, 25),
+                       case when told.operation = 'SEND' then told.idempotency_key end)
+                join jobs job on job.unique_key = 'webhook:' || wait.event_id
+                             and job.status in ('queued', 'running')
+               order by job.id for update of job) waiting
+       where id = woken_id and status in ('queued', 'running')
+      returning pg_notify('ponte_jobs', '')
+    )`;
+}
+
+/**
  * Claims an idempotency key by inserting the transaction, with its first timeline row, or answers
  * the transaction that has it. Neither comes back when another request committed the same key
  * between this statement's snapshot and its insert: then the statement is run again.
@@ -46,7 +73,7 @@ export const reserveTransaction: Statement = {
       returning ${columns}
     ), noted as (
       insert into pix_timeline (transaction_id, phase, at) select id, phase, $11 from reserved
-    )
+    ), ${waking('reserved', '$11')}
     select true as reserved, ${columns} from reserved
      union all
     select false, ${columns} from pix_transactions
@@ -101,10 +128,29 @@ export const moveTransaction: Statement = {
                (phase text, attempt int, provider_status text, event_id uuid, note text))
              with ordinality as entry (phase, attempt, provider_status, event_id, note, place)
        order by entry.place
-    )
+    ), ${waking('moved', '$12')}
     select ${columns},
            case when status <> 'PROCESSING' then pg_notify('ponte_pix', id::text)::text end
       from moved`,
+};
+
+/**
+ * Notes which payment has completed a charge, once: later payments of the charge are others.
+ * Parameters: id, end to end, now, event id.
+ */
+export const identifyPayment: Statement = {
+  name: 'pix-identify',
+  text: `
+    with identified as (
+      update pix_transactions set end_to_end = $2, updated_at = $3
+       where id = $1 and operation = 'CHARGE' and status = 'COMPLETED' and end_to_end is null
+      returning id, operation, idempotency_key, end_to_end, provider_txid,
+                transaction_identification
+    ), noted as (
+      insert into pix_timeline (transaction_id, phase, at, event_id, note)
+      select id, 'SETTLED', $3, $4, 'IDENTIFIED' from identified
+    ), ${waking('identified', '$3')}
+    select id from identified`,
 };
 
 /** One transaction of a user. Parameters: id, user id. */
@@ -162,11 +208,12 @@ export const recordReceived: Statement = {
               provider_txid, created_at, updated_at, settled_at)
       values ($1, $2, 'RECEIVED', 'COMPLETED', 'SETTLED', 'accepted', $3, $4, $5, $6, $7, $7, $7)
           on conflict (end_to_end, operation) where end_to_end is not null do nothing
-      returning id
+      returning id, operation, idempotency_key, end_to_end, provider_txid,
+                transaction_identification
     ), noted as (
       insert into pix_timeline (transaction_id, phase, at, event_id)
       select id, 'SETTLED', $7, $8 from received
-    )
+    ), ${waking('received', '$7')}
     select id from received`,
 };
 
@@ -194,7 +241,12 @@ export interface UnknownSendRow {
   readonly sealed_token: Buffer;
 }
 
-/** Sends of an unknown outcome that the provider can be asked about. Parameters: now, limit. */
+/**
+ * Sends of an unknown outcome that the provider can be asked about, those first that it was not
+ * asked about for longest. The pause between two looks is a sixtieth of the time that the outcome
+ * has been unknown for, and an hour at most: at first every sweep asks, after two and a half days
+ * an hourly one. Parameters: now, limit.
+ */
 export const findUnknownSends: Statement = {
   name: 'pix-unknown',
   text: `
@@ -202,8 +254,12 @@ export const findUnknownSends: Statement = {
            s.sealed_token
       from pix_transactions t
       join banking_sessions s on s.user_id = t.user_id and s.status = 'ACTIVE'
+      join lateral (select min(at) as since from pix_timeline
+                     where transaction_id = t.id and phase = 'UNKNOWN') unknown on true
      where t.status = 'PROCESSING' and t.phase = 'UNKNOWN' and t.operation = 'SEND'
        and (s.token_expires_at is null or s.token_expires_at > $1)
+       and t.updated_at <= $1::timestamptz
+           - least((t.updated_at - coalesce(unknown.since, t.created_at)) / 60, interval '1 hour')
      order by t.updated_at limit $2`,
 };
 
@@ -214,10 +270,17 @@ export const touchUnknownSends: Statement = {
     update pix_transactions set updated_at = $2 where id = any($1::uuid[]) and phase = 'UNKNOWN'`,
 };
 
-/** Adds a row to a timeline. Parameters: transaction id, phase, now, provider status, note. */
-export const noteTimeline: Statement = {
-  name: 'pix-note',
+/**
+ * Adds to a timeline that the transaction is contradicted, once for an event and a reason.
+ * Parameters: transaction id, now, event id or null, reason.
+ */
+export const noteAnomaly: Statement = {
+  name: 'pix-anomaly',
   text: `
-    insert into pix_timeline (transaction_id, phase, at, provider_status, note)
-    values ($1, $2, $3, $4, $5)`,
+    insert into pix_timeline (transaction_id, phase, at, event_id, note)
+    select $1::uuid, 'ANOMALY', $2::timestamptz, $3::uuid, $4::text
+     where not exists (select from pix_timeline
+                        where transaction_id = $1::uuid and event_id is not distinct from $3::uuid
+                          and phase = 'ANOMALY' and note = $4::text)
+    returning id`,
 };

@@ -1,0 +1,14 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import { OnboardingDocument } from './onboarding-document.ts';
+
+/** A piece of a document's content, sealed for its document and its place in it. */
+export const OnboardingDocumentChunk = defineEntity({
+  name: 'OnboardingDocumentChunk',
+  tableName: 'onboarding_document_chunks',
+  properties: {
+    document: () => p.manyToOne(OnboardingDocument).primary().deleteRule('cascade'),
+    /** From 0. */
+    place: p.integer().primary(),
+    sealedContent: p.blob(),
+  },
+});
