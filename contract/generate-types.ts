@@ -1,5 +1,6 @@
 /**
- * Turns the contract's schemas and operations into TypeScript types.
+ * Turns the contract's schemas and operations into TypeScript types, with the table of routes that
+ * a client needs beside them.
  *
  *     node contract/generate-types.ts
  *
@@ -62,7 +63,7 @@ const methods = ['get', 'post', 'put', 'patch', 'delete'] as const;
 type Method = (typeof methods)[number];
 
 const header = `/**
- * The types of the contract's requests and answers.
+ * The types of the contract's requests and answers, and where each operation is found.
  * Made from contract/openapi.yaml by \`node contract/generate-types.ts\`; do not edit.
  */
 `;
@@ -86,7 +87,9 @@ export async function typesOf(document: Contract): Promise<string> {
     '/** What each operation takes and answers, by operationId. */',
     `export interface Operations {\n${operations.join('\n')}\n}\n`,
     '/** The name of an operation of the contract. */',
-    'export type OperationId = keyof Operations;',
+    'export type OperationId = keyof Operations;\n',
+    '/** Where each operation is found, below the server of the contract. */',
+    `export const routes = {\n${routesOf(document).join('\n')}\n} as const;`,
   ].join('\n');
   return format(source, { ...(await resolveConfig(typesPath)), parser: 'typescript' });
 }
@@ -158,6 +161,17 @@ function nameOf(ref: string): string {
   const name = /^#\/components\/schemas\/(\w+)$/.exec(ref)?.[1];
   if (name === undefined) throw new Error(`not a reference to a schema: ${ref}`);
   return name;
+}
+
+/** The line of each operation in the table of routes, for clients. */
+function routesOf(document: Contract): string[] {
+  return Object.entries(document.paths).flatMap(([path, item]) =>
+    methods.flatMap((method) => {
+      const operation = item[method];
+      if (!operation) return [];
+      return `${operation.operationId}: { method: '${method.toUpperCase()}', path: '${path}' },`;
+    }),
+  );
 }
 
 interface OperationInPath {

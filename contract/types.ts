@@ -1,5 +1,5 @@
 /**
- * The types of the contract's requests and answers.
+ * The types of the contract's requests and answers, and where each operation is found.
  * Made from contract/openapi.yaml by `node contract/generate-types.ts`; do not edit.
  */
 
@@ -552,7 +552,7 @@ export interface Operations {
     query: Record<string, never>;
     headers: Record<string, never>;
     body: undefined;
-    replies: { 200: CepReply; 422: ValidationError; 502: CodedError; 503: Message };
+    replies: { 200: CepReply; 422: ValidationError; 429: Message; 502: CodedError; 503: Message };
   };
   /** The application as it stands. */
   getOnboarding: {
@@ -698,3 +698,38 @@ export interface Operations {
 
 /** The name of an operation of the contract. */
 export type OperationId = keyof Operations;
+
+/** Where each operation is found, below the server of the contract. */
+export const routes = {
+  login: { method: 'POST', path: '/auth/login' },
+  logout: { method: 'POST', path: '/auth/logout' },
+  getMe: { method: 'GET', path: '/accounts/me' },
+  getBalance: { method: 'GET', path: '/accounts/balance' },
+  getStatement: { method: 'GET', path: '/accounts/statement' },
+  registerPf: { method: 'POST', path: '/accounts/pf' },
+  registerPj: { method: 'POST', path: '/accounts/pj' },
+  sendPix: { method: 'POST', path: '/pix/send' },
+  createCharge: { method: 'POST', path: '/pix/charge' },
+  getPixTransaction: { method: 'GET', path: '/pix/{transactionId}' },
+  listPixKeys: { method: 'GET', path: '/pix/keys' },
+  createPixKey: { method: 'POST', path: '/pix/keys' },
+  deletePixKey: { method: 'DELETE', path: '/pix/keys' },
+  startOnboarding: { method: 'POST', path: '/onboarding/pf' },
+  lookUpCep: { method: 'GET', path: '/onboarding/cep/{cep}' },
+  getOnboarding: { method: 'GET', path: '/onboarding/{applicationId}' },
+  submitAddress: { method: 'POST', path: '/onboarding/{applicationId}/address' },
+  submitDocument: { method: 'POST', path: '/onboarding/{applicationId}/documents' },
+  submitProposal: { method: 'POST', path: '/onboarding/{applicationId}/proposal' },
+  requestElectronicValidation: {
+    method: 'POST',
+    path: '/onboarding/{applicationId}/electronic-validation',
+  },
+  confirmElectronicValidation: {
+    method: 'POST',
+    path: '/onboarding/{applicationId}/electronic-validation/confirm',
+  },
+  startProvaVida: { method: 'POST', path: '/onboarding/{applicationId}/prova-vida' },
+  getKyc: { method: 'GET', path: '/onboarding/{applicationId}/kyc' },
+  syncOnboarding: { method: 'POST', path: '/onboarding/{applicationId}/sync' },
+  receiveProviderWebhook: { method: 'POST', path: '/webhooks/provider' },
+} as const;

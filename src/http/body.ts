@@ -1,9 +1,11 @@
-/** Reading a request's body: its media type, its size, its JSON. */
+/** Reading a request's body: its media type, its size, its JSON; a form is only made ready. */
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '../errors.ts';
-import type { BodyContract } from './contract.ts';
+import type { BodyContract, FormContract } from './contract.ts';
 import { ClientGone, type Exchange } from './exchange.ts';
+import { IncomingForm } from './form.ts';
 import { parseJson } from './json.ts';
+import { boundaryOf, maxFormBytes } from './multipart.ts';
 
 const MAX_BODY_BYTES = 256 * 1024;
 
@@ -11,40 +13,62 @@ const MEDIA_TYPES = { json: 'application/json', multipart: 'multipart/form-data'
 
 const NO_BYTES = Buffer.alloc(0);
 
+export interface BodyLimits {
+  /** The largest file that a form may carry. JSON has a limit of its own. */
+  readonly uploadMaxBytes: number;
+}
+
 /** A body as far as it has been read. */
 export interface ReadBody {
   /** False when the request came without a body, or with an empty one. */
   readonly isGiven: boolean;
   readonly raw: Buffer;
   readonly value: unknown;
+  /** Whether it is still on its way: the value is a form then, which the operation reads. */
+  readonly isComing: boolean;
 }
 
-const NO_BODY: ReadBody = { isGiven: false, raw: NO_BYTES, value: undefined };
+const NO_BODY: ReadBody = { isGiven: false, raw: NO_BYTES, value: undefined, isComing: false };
 
 /**
  * Reads the body that the contract declares. One that it does not declare stays on the wire and is
- * discarded after the answer, as does a form, which is no JSON.
+ * discarded after the answer.
  *
- * @throws AppError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE or MALFORMED_JSON.
+ * @param contract null when the contract declares no body.
+ * @throws AppError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, MALFORMED_JSON, or BAD_REQUEST for a
+ *   form without a boundary.
  * @throws ClientGone when the connection ends before the body does.
  */
 export async function readBody(
   exchange: Exchange,
   contract: BodyContract | null,
+  { uploadMaxBytes }: BodyLimits,
 ): Promise<ReadBody> {
   const { request } = exchange;
   if (contract === null) return NO_BODY;
   if (!announcesBody(request)) return noBody(contract);
   requireMediaType(request, contract.media);
-  if (contract.media === 'multipart') return { ...NO_BODY, isGiven: true };
-  if (declaredLength(request) > MAX_BODY_BYTES) throw new AppError('PAYLOAD_TOO_LARGE');
-  if (exchange.awaitsContinue) {
-    exchange.awaitsContinue = false;
-    exchange.response.writeContinue();
+  if (contract.form !== null) {
+    const form = incomingForm(exchange, contract.form, uploadMaxBytes);
+    return { isGiven: true, raw: NO_BYTES, value: form, isComing: true };
   }
+  if (declaredLength(request) > MAX_BODY_BYTES) throw new AppError('PAYLOAD_TOO_LARGE');
+  exchange.awaitBody();
   const raw = await readBytes(request);
   if (raw.length === 0) return noBody(contract);
-  return { isGiven: true, raw, value: parseJson(raw) };
+  return { isGiven: true, raw, value: parseJson(raw), isComing: false };
+}
+
+/** What is known of a form before it comes is refused before it comes. */
+function incomingForm(
+  exchange: Exchange,
+  contract: FormContract,
+  maxFileBytes: number,
+): IncomingForm {
+  const { request } = exchange;
+  const boundary = boundaryOf(request.headers['content-type'] ?? '');
+  if (declaredLength(request) > maxFormBytes(maxFileBytes)) throw new AppError('PAYLOAD_TOO_LARGE');
+  return new IncomingForm(exchange, contract, { boundary, maxFileBytes });
 }
 
 /** Nothing is no JSON either: what is stored as it came has to be something. */
@@ -60,7 +84,8 @@ export function mayHaveMuchUnread(request: IncomingMessage): boolean {
   return isChunked || declaredLength(request) > MAX_BODY_BYTES;
 }
 
-function announcesBody(request: IncomingMessage): boolean {
+/** Whether a body is on its way, whether or not anybody will read it. */
+export function announcesBody(request: IncomingMessage): boolean {
   return request.headers['transfer-encoding'] !== undefined || declaredLength(request) > 0;
 }
 

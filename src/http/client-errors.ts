@@ -14,6 +14,16 @@ const STATUS_BY_CODE = new Map([
   ['HPE_HEADER_OVERFLOW', 431],
 ]);
 
+/** A request has not come in whole in its time. */
+export class RequestTooSlow extends Error {
+  readonly code = 'ERR_HTTP_REQUEST_TIMEOUT';
+
+  constructor() {
+    super('the request takes too long to come in');
+    this.name = 'RequestTooSlow';
+  }
+}
+
 /** How long the client has to read the answer before the connection is cut. */
 const LINGER_MS = 2_000;
 
@@ -54,7 +64,7 @@ function refuse(
   { clock, onRefused }: ClientErrorsOptions,
   { socket, exchange, code }: { socket: Socket; exchange: Exchange | null; code: string },
 ): void {
-  const id = exchange?.id ?? requestId(undefined);
+  const id = exchange?.answeredId ?? requestId(undefined);
   const reply: Reply = {
     ...errorReply(new AppError('BAD_REQUEST'), exchange?.locale ?? 'en'),
     status: STATUS_BY_CODE.get(code) ?? 400,

@@ -24,12 +24,22 @@ export interface ParameterSet {
   readonly validate: ValidateFunction;
 }
 
+/** A form of simple fields and one file. */
+export interface FormContract {
+  /** The name of the file. */
+  readonly file: string;
+  /** The fields, the file among them as a text. */
+  readonly fields: ParameterSet;
+}
+
 export interface BodyContract {
   readonly media: 'json' | 'multipart';
   readonly required: boolean;
   /** Kept as the bytes that came, so no text of it has to fit into the database. */
   readonly isStoredAsBytes: boolean;
   readonly validate: ValidateFunction;
+  /** What a form holds; null for JSON. */
+  readonly form: FormContract | null;
 }
 
 export interface OperationContract {
@@ -40,7 +50,8 @@ export interface OperationContract {
   readonly path: string;
   readonly access: 'public' | 'bearer';
   readonly takesWebhookSecret: boolean;
-  readonly isThrottledByAddress: boolean;
+  /** What a request counts as for its address; operations with one name share the count. */
+  readonly throttle: string | null;
   readonly pathParameters: ParameterSet;
   readonly queryParameters: ParameterSet;
   readonly headerParameters: ParameterSet;
@@ -119,13 +130,18 @@ function readOperation(source: Source, place: OperationPlace): OperationContract
     method: place.method.toUpperCase(),
     path: `${source.basePath}${place.path}`,
     ...readSecurity(source.document, operation, id),
-    isThrottledByAddress: operation.value['x-throttle'] === 'address',
+    throttle: readThrottle(operation.value['x-throttle'], id),
     pathParameters: readParameters(source, place, 'path'),
     queryParameters: readParameters(source, place, 'query'),
     headerParameters: readParameters(source, place, 'header'),
     body: readBody(source, operation, id),
     ...readReplies(source, operation),
   };
+}
+
+function readThrottle(name: unknown, id: string): string | null {
+  if (name === undefined || typeof name === 'string') return name ?? null;
+  throw new Error(`${id} has a throttle without a name`);
 }
 
 function readSecurity(
@@ -169,7 +185,10 @@ function readParameters(
   ]);
   const required = places.filter(([, place]) => place.value['required'] === true);
   return {
-    parameters: places.map(([name, place]) => ({ name, type: parameterType(document, place) })),
+    parameters: places.map(([name, place]) => ({
+      name,
+      type: simpleType(document.find(place, 'schema'), name),
+    })),
     validate: schemas.compile({
       type: 'object',
       properties: Object.fromEntries(properties),
@@ -178,8 +197,8 @@ function readParameters(
   };
 }
 
-function parameterType(document: OpenApiDocument, parameter: Place): ParameterType {
-  const type = document.find(parameter, 'schema')?.value['type'];
+function simpleType(schema: Place | null, name: string): ParameterType {
+  const type = schema?.value['type'];
   switch (type) {
     case 'string':
     case 'integer':
@@ -187,7 +206,7 @@ function parameterType(document: OpenApiDocument, parameter: Place): ParameterTy
     case 'boolean':
       return type;
     default:
-      throw new Error(`the parameter ${String(parameter.value['name'])} has no simple type`);
+      throw new Error(`the parameter ${name} has no simple type`);
   }
 }
 
@@ -198,12 +217,35 @@ function readBody(source: Source, operation: Place, id: string): BodyContract | 
   const [content, ...others] = document.entries(document.find(body, 'content'));
   const media = content && BODY_MEDIA.get(content.key);
   if (!media || others.length > 0) throw new Error(`${id} takes an unknown media type`);
+  const validate = schemas.compile({
+    $ref: schemas.reference([...content.place.pointer, 'schema']),
+  });
   return {
     media,
     required: body.value['required'] === true,
     isStoredAsBytes: body.value['x-stored-as-bytes'] === true,
-    validate: schemas.compile({ $ref: schemas.reference([...content.place.pointer, 'schema']) }),
+    validate,
+    form: media === 'multipart' ? readForm(source, content.place, { id, validate }) : null,
   };
+}
+
+function readForm(
+  { document }: Source,
+  content: Place,
+  { id, validate }: { readonly id: string; readonly validate: ValidateFunction },
+): FormContract {
+  const properties = document.entries(document.find(content, 'schema', 'properties'));
+  const [file, ...others] = properties.filter(({ place }) => place.value['format'] === 'binary');
+  const required = document.find(content, 'schema', 'required')?.value ?? {};
+  const isRequired = Object.values(required).includes(file?.key);
+  if (!file || others.length > 0 || !isRequired) {
+    throw new Error(`${id} takes a form that has not one file, required`);
+  }
+  const parameters = properties.map(({ key, place }) => ({
+    name: key,
+    type: simpleType(place, key),
+  }));
+  return { file: file.key, fields: { parameters, validate } };
 }
 
 const BODY_MEDIA = new Map<string, BodyContract['media']>([

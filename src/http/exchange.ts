@@ -1,14 +1,19 @@
 /** One request and its answer, with what becomes known of them on the way. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { continueTrace, type TraceContext } from '../domain/trace-context.ts';
 import type { Locale } from '../errors.ts';
 import { preferredLocale } from './locale.ts';
-import { requestId } from './request-id.ts';
+import { loggableId, requestId } from './request-id.ts';
 
 /** One request and its answer, with what is known of them on the way. */
 export class Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
+  /** What `X-Request-Id` answers. */
+  readonly answeredId: string;
+  /** The same request in our log and at the provider. */
   readonly id: string;
+  readonly trace: TraceContext;
   readonly locale: Locale;
   readonly startedAtMs: number;
   /** What the log and the metrics call the request: an operationId, or a system route's name. */
@@ -20,15 +25,31 @@ export class Exchange {
   refusedStatus: number | null = null;
   /** The client waits for `100 Continue` before it sends its body. */
   awaitsContinue = false;
+  /** Whether the body may take the time that a document takes over a slow mobile network. */
+  mayComeSlowly = false;
 
   #isRunning = false;
 
   constructor(request: IncomingMessage, response: ServerResponse, startedAt: Date) {
     this.request = request;
     this.response = response;
-    this.id = requestId(request.headers['x-request-id']);
+    this.answeredId = requestId(request.headers['x-request-id']);
+    this.id = loggableId(this.answeredId);
+    this.trace = continueTrace(request.headers);
     this.locale = preferredLocale(request.headers['accept-language']);
     this.startedAtMs = startedAt.getTime();
+  }
+
+  /** Gets the body going that a client holds back until it is asked for it. */
+  awaitBody(): void {
+    if (!this.awaitsContinue) return;
+    this.awaitsContinue = false;
+    this.response.writeContinue();
+  }
+
+  /** What ties a line of the log to the request. */
+  get names(): { readonly requestId: string; readonly traceId: string } {
+    return { requestId: this.id, traceId: this.trace.traceId };
   }
 
   /** Whether work has begun whose outcome only the operation's own answer may tell. */

@@ -1,4 +1,5 @@
 /** What a person is told of a fault, by the keyword of JSON Schema that found it. */
+import { EMPTY, NOT_AN_EMAIL, PASSWORDS_DIFFER, tooLong, tooShort } from '../domain/faults.ts';
 import type { Text } from '../errors.ts';
 import type { ErrorObject } from './schemas.ts';
 
@@ -11,9 +12,9 @@ export const GIVEN_TWICE: Text = {
   pt: 'O parâmetro foi informado mais de uma vez.',
 };
 
-export const UNSTORABLE: Text = {
-  en: 'The text contains a character that is not allowed.',
-  pt: 'O texto contém um caractere não permitido.',
+export const NOT_A_FILE: Text = {
+  en: 'The value must be sent as a file.',
+  pt: 'O valor deve ser enviado como arquivo.',
 };
 
 const UNKNOWN_FIELD: Text = {
@@ -42,7 +43,7 @@ const OBJECT_OR_LIST: Text = {
 };
 
 const FORMATS = new Map<string, Text>([
-  ['email', { en: 'The value must be an e-mail address.', pt: 'O valor deve ser um e-mail.' }],
+  ['email', NOT_AN_EMAIL],
   [
     'date',
     {
@@ -88,10 +89,13 @@ const BY_KEYWORD = new Map<string, (params: Params) => Text>([
   ['enum', ({ allowedValues }) => oneOfText(allowedValues)],
   ['const', ({ allowedValue }) => oneOfText([allowedValue])],
   ['format', ({ format }) => FORMATS.get(String(format)) ?? MALFORMED],
-  ['pattern', ({ pattern }) => (pattern === SOMETHING ? minLengthText(1) : MALFORMED)],
+  ['pattern', ({ pattern }) => (pattern === SOMETHING ? EMPTY : MALFORMED)],
   ['x-max-decimals', () => MAX_DECIMALS],
-  ['minLength', ({ limit }) => minLengthText(Number(limit))],
-  ['maxLength', ({ limit }) => maxLengthText(Number(limit))],
+  // The form's sentence comes with the fault: it depends on what else the text may be.
+  ['x-form', ({ fault }) => fault as Text],
+  ['x-same-as', () => PASSWORDS_DIFFER],
+  ['minLength', ({ limit }) => tooShort(Number(limit))],
+  ['maxLength', ({ limit }) => tooLong(Number(limit))],
   ['minItems', ({ limit }) => countText('at least', 'no mínimo', Number(limit))],
   ['maxItems', ({ limit }) => countText('at most', 'no máximo', Number(limit))],
   ['uniqueItems', () => REPEATED_ITEMS],
@@ -117,21 +121,6 @@ function typeText({ type }: Params): Text {
 function oneOfText(allowed: unknown): Text {
   const list = [allowed].flat().map(String).join(', ');
   return { en: `The value must be one of ${list}.`, pt: `O valor deve ser um destes: ${list}.` };
-}
-
-function minLengthText(limit: number): Text {
-  if (limit === 1) return { en: 'The text must not be empty.', pt: 'O texto não deve ser vazio.' };
-  return {
-    en: `The text must have at least ${limit} characters.`,
-    pt: `O texto deve ter no mínimo ${limit} caracteres.`,
-  };
-}
-
-function maxLengthText(limit: number): Text {
-  return {
-    en: `The text must have at most ${limit} ${limit === 1 ? 'character' : 'characters'}.`,
-    pt: `O texto deve ter no máximo ${limit} ${limit === 1 ? 'caractere' : 'caracteres'}.`,
-  };
 }
 
 function countText(en: string, pt: string, limit: number): Text {

@@ -6,6 +6,9 @@ import type { ErrorObject } from './schemas.ts';
 /** Keywords that only say that some other keyword below them failed. */
 const SUMMARIES = new Set(['oneOf', 'anyOf', 'allOf', 'not', 'if', 'propertyNames', 'contains']);
 
+/** Keywords that know what a text is for, and so tell a person more than any other beside them. */
+const TELLING = new Set(['x-form', 'x-same-as']);
+
 /** Faults that name a property below the place where they were found. */
 const NAMED_PROPERTY = new Map([
   ['required', 'missingProperty'],
@@ -65,12 +68,19 @@ export function fieldOf(error: ErrorObject): string {
 }
 
 /**
- * Leaves out what repeats another error in other words: that no alternative matched, and that the
- * value is not null where null is one alternative among others.
+ * Leaves out what repeats another error in other words: that no alternative matched, that the value
+ * is not null where null is one alternative among others, and what else is wrong with a text whose
+ * own form is named.
  */
 function withoutNoise(errors: readonly ErrorObject[]): readonly ErrorObject[] {
+  const formed = new Set(
+    errors.filter(({ keyword }) => TELLING.has(keyword)).map(({ instancePath }) => instancePath),
+  );
   const noise = errors.filter(
-    ({ keyword, params }) => SUMMARIES.has(keyword) || params['type'] === 'null',
+    ({ keyword, params, instancePath }) =>
+      SUMMARIES.has(keyword) ||
+      params['type'] === 'null' ||
+      (formed.has(instancePath) && !TELLING.has(keyword)),
   );
   if (noise.length === 0) return errors;
   const telling = errors.filter((error) => !noise.includes(error));

@@ -1,9 +1,10 @@
 /** From the parts of a request to the validated input of an operation, with all faults at once. */
 import type { IncomingHttpHeaders } from 'node:http';
+import { UNSTORABLE } from '../domain/faults.ts';
 import { AppError } from '../errors.ts';
 import type { ReadBody } from './body.ts';
 import type { BodyContract, OperationContract } from './contract.ts';
-import { REQUIRED, UNSTORABLE } from './fault-texts.ts';
+import { REQUIRED } from './fault-texts.ts';
 import { Faults, WHOLE_BODY } from './faults.ts';
 import { findUnstorableText } from './json.ts';
 import { parseQuery, readParameters } from './parameters.ts';
@@ -66,7 +67,7 @@ function readBodyValue(contract: BodyContract | null, body: ReadBody, faults: Fa
     if (contract.required) addMissingBody(contract, faults);
     return undefined;
   }
-  if (contract.media === 'multipart') return undefined;
+  if (body.isComing) return body.value;
   if (!contract.isStoredAsBytes) {
     for (const path of findUnstorableText(body.value)) faults.add(path, UNSTORABLE);
   }

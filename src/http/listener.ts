@@ -2,13 +2,25 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Clock } from '../clock.ts';
-import { createClientErrorListener, type ClientErrorsOptions } from './client-errors.ts';
+import { announcesBody } from './body.ts';
+import {
+  createClientErrorListener,
+  RequestTooSlow,
+  type ClientErrorsOptions,
+} from './client-errors.ts';
 import { Connections } from './connections.ts';
 import { Exchange } from './exchange.ts';
 
+/** How long a body may take to come in whole. */
+const BODY_MS = 30_000;
+
+/** The same for a form: enough for 10 MiB at 300 kbit/s. */
+const SLOW_BODY_MS = 300_000;
+
 const LIMITS = {
   headersTimeout: 10_000,
-  requestTimeout: 30_000,
+  // Node has one limit for all requests: the shorter ones are kept here.
+  requestTimeout: SLOW_BODY_MS + 10_000,
   connectionsCheckingInterval: 1_000,
   // Longer than the idle time of common balancers (60 s), or they reuse a connection as it closes.
   keepAliveTimeout: 65_000,
@@ -46,10 +58,15 @@ export function createListener(options: ListenerOptions): Listener {
   const connections = new Connections();
   const server = createServer(LIMITS);
   let isStopping = false;
+  const { onRefused } = options;
+  const onClientError = createClientErrorListener({ connections, clock, onRefused });
   const receive = (request: IncomingMessage, response: ServerResponse): Exchange => {
     const exchange = new Exchange(request, response, clock.now());
     // A connection that breaks under an answer is the client's affair.
     response.on('error', () => undefined);
+    if (announcesBody(request)) {
+      whenLate(exchange, clock, () => onClientError(new RequestTooSlow(), request.socket));
+    }
     connections.open(exchange, () => {
       if (isStopping) server.closeIdleConnections();
     });
@@ -66,8 +83,7 @@ export function createListener(options: ListenerOptions): Listener {
   server.on('checkExpectation', (request, response) => {
     void options.handle(receive(request, response));
   });
-  const { onRefused } = options;
-  server.on('clientError', createClientErrorListener({ connections, clock, onRefused }));
+  server.on('clientError', onClientError);
   return {
     listen: (host, port) => listen(server, host, port),
     stop() {
@@ -77,6 +93,19 @@ export function createListener(options: ListenerOptions): Listener {
       return stopped;
     },
   };
+}
+
+/** Calls `refuse` when the body is not all here in its time, whether or not it was answered. */
+function whenLate(exchange: Exchange, clock: Clock, refuse: () => void): void {
+  const { request } = exchange;
+  const checkLast = (): void => {
+    if (!request.complete) refuse();
+  };
+  let cancel = clock.after(BODY_MS, () => {
+    if (!exchange.mayComeSlowly) checkLast();
+    else cancel = clock.after(SLOW_BODY_MS - BODY_MS, checkLast);
+  });
+  request.once('close', () => cancel());
 }
 
 function listen(server: Server, host: string, port: number): Promise<AddressInfo> {

@@ -1,7 +1,8 @@
 /** Path, query and header parameters: text on the wire, typed values behind it. */
+import { UNSTORABLE } from '../domain/faults.ts';
 import { AppError } from '../errors.ts';
 import type { ParameterSet, ParameterType } from './contract.ts';
-import { GIVEN_TWICE, UNSTORABLE } from './fault-texts.ts';
+import { GIVEN_TWICE } from './fault-texts.ts';
 import type { Faults } from './faults.ts';
 import { isStorable } from './json.ts';
 

@@ -61,6 +61,8 @@ function wireHeaders(reply: Reply, requestId: string): Record<string, string | n
     'X-Request-Id': requestId,
     'Cache-Control': 'no-store',
     'X-Content-Type-Options': 'nosniff',
+    // Addresses may hold the secret id of an application.
+    'Referrer-Policy': 'no-referrer',
     ...(content !== null && { 'Content-Type': content.type }),
     ...(!BODILESS.has(status) && { 'Content-Length': Buffer.byteLength(content?.bytes ?? '') }),
   };
@@ -75,7 +77,7 @@ export interface SendOptions {
 /** Sends an answer; without its body where the request was a HEAD. */
 export function send(exchange: Exchange, reply: Reply, { clock, closes }: SendOptions): void {
   const { request, response } = exchange;
-  const headers = wireHeaders(reply, exchange.id);
+  const headers = wireHeaders(reply, exchange.answeredId);
   const lingers = mayHaveMuchUnread(request) && !exchange.awaitsContinue;
   // A client that still waits to send its body cannot be told otherwise that it need not.
   if (closes || lingers || exchange.awaitsContinue) headers['Connection'] = 'close';

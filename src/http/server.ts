@@ -20,6 +20,7 @@ import {
   type Found,
   type OperationRoute,
   type Router,
+  type SystemRoute,
 } from './router.ts';
 import { metricsRoutes, systemRoutes, type Readiness } from './system-routes.ts';
 
@@ -27,6 +28,8 @@ export interface HttpServerOptions {
   readonly context: Context;
   readonly operations: OperationTable;
   readonly contract: Contract;
+  /** Further routes outside the contract, such as the development pages. */
+  readonly pages?: readonly SystemRoute[];
   /** What `GET /health/ready` looks at. */
   readiness(): Promise<Readiness>;
   readonly findPrincipal: FindPrincipal;
@@ -57,6 +60,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const main = listenerFor(stages, [
     ...operationRoutes(operations, contract),
     ...systemRoutes(stages),
+    ...(options.pages ?? []),
   ]);
   const metrics = metricsPort === undefined ? null : listenerFor(stages, metricsRoutes(context));
   const drain = async (): Promise<void> => {
@@ -116,7 +120,7 @@ async function handle(options: StagesOptions, router: Router, exchange: Exchange
     ({ status } = reply);
   } catch (error) {
     if (!(error instanceof ClientGone)) {
-      context.log.error({ requestId: exchange.id, error }, 'the answer could not be sent');
+      context.log.error({ ...exchange.names, error }, 'the answer could not be sent');
     }
     // An answer past the response closes its connection itself, once the client has read it.
     if (exchange.refusedStatus === null) exchange.response.destroy();
@@ -172,16 +176,16 @@ async function runStages(
   if (options.isDraining()) throw new AppError('SHUTTING_DOWN');
 
   const address = clientAddress(exchange.request, context.config.trustProxyHops);
-  if (contract.isThrottledByAddress) await countAddress(options, contract.id, address);
+  if (contract.throttle !== null) await countAddress(options, contract.throttle, address);
 
   if (contract.takesWebhookSecret) requireWebhookSecret(context.config.webhookSecrets, headers);
   const caller = await authenticate(options, operation.access, headers);
   exchange.userId = caller.token?.userId ?? null;
 
-  const body = await readBody(exchange, contract.body);
+  const body = await readBody(exchange, contract.body, context.config);
   const input = readInput(contract, { params, query, headers, body });
 
-  exchange.begin();
+  if (!body.isComing) exchange.begin();
   const request = requestFacts(context, exchange, { address, rawBody: body.raw });
   const reply = await operation.run(context, { input, request, ...caller });
   return jsonReply(reply.status, reply.body, reply.headers);
@@ -203,19 +207,21 @@ function countAddress(options: StagesOptions, scope: string, subject: string): P
 /** What costs something is made only when the operation asks for it. */
 function requestFacts(
   context: Context,
-  { id, locale, request }: Exchange,
+  exchange: Exchange,
   { address, rawBody }: { readonly address: string; readonly rawBody: Buffer },
 ): RequestFacts {
+  const { id, locale, request, trace, names } = exchange;
   return {
     id,
     locale,
     clientAddress: address,
     rawBody,
+    callOptions: { requestId: id, trace },
     get signal() {
       return request.signal;
     },
     get log() {
-      return context.log.child({ requestId: id });
+      return context.log.child(names);
     },
   };
 }
@@ -225,7 +231,7 @@ function refusal({ context }: StagesOptions, exchange: Exchange, thrown: unknown
   if (thrown instanceof ClientGone) throw thrown;
   const error = asAppError(thrown);
   if (error !== thrown || error.code === 'INTERNAL') {
-    const facts = { requestId: exchange.id, operation: exchange.operation, error: thrown };
+    const facts = { ...exchange.names, operation: exchange.operation, error: thrown };
     context.log.error(facts, 'the request failed');
   }
   return errorReply(error, exchange.locale);
@@ -243,7 +249,7 @@ function checked(
 ): Reply {
   const fields = contractBreaches(contract, reply);
   if (fields.length === 0) return reply;
-  const facts = { requestId: exchange.id, operation: contract.id, status: reply.status, fields };
+  const facts = { ...exchange.names, operation: contract.id, status: reply.status, fields };
   context.log.error(facts, 'the answer breaks the contract');
   return errorReply(new AppError('INTERNAL'), exchange.locale);
 }

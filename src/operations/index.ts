@@ -2,10 +2,21 @@
 import { getBalance } from './accounts/get-balance.ts';
 import { getMe } from './accounts/get-me.ts';
 import { getStatement } from './accounts/get-statement.ts';
+import { registerPf } from './accounts/register-pf.ts';
 import { registerPj } from './accounts/register-pj.ts';
 import { login } from './auth/login.ts';
 import { logout } from './auth/logout.ts';
-import { notImplemented } from './not-implemented.ts';
+import { confirmElectronicValidation } from './onboarding/confirm-electronic-validation.ts';
+import { getKyc } from './onboarding/get-kyc.ts';
+import { getOnboarding } from './onboarding/get-onboarding.ts';
+import { lookUpCep } from './onboarding/look-up-cep.ts';
+import { requestElectronicValidation } from './onboarding/request-electronic-validation.ts';
+import { startOnboarding } from './onboarding/start-onboarding.ts';
+import { startProvaVida } from './onboarding/start-prova-vida.ts';
+import { submitAddress } from './onboarding/submit-address.ts';
+import { submitDocument } from './onboarding/submit-document.ts';
+import { submitProposal } from './onboarding/submit-proposal.ts';
+import { syncOnboarding } from './onboarding/sync-onboarding.ts';
 import type { OperationTable } from './operation.ts';
 import { createPixKey } from './pix-keys/create-pix-key.ts';
 import { deletePixKey } from './pix-keys/delete-pix-key.ts';
@@ -21,7 +32,7 @@ export const operations: OperationTable = {
   getMe,
   getBalance,
   getStatement,
-  registerPf: notImplemented(),
+  registerPf,
   registerPj,
   sendPix,
   createCharge,
@@ -29,16 +40,16 @@ export const operations: OperationTable = {
   listPixKeys,
   createPixKey,
   deletePixKey,
-  startOnboarding: notImplemented(),
-  lookUpCep: notImplemented(),
-  getOnboarding: notImplemented(),
-  submitAddress: notImplemented(),
-  submitDocument: notImplemented(),
-  submitProposal: notImplemented(),
-  requestElectronicValidation: notImplemented(),
-  confirmElectronicValidation: notImplemented(),
-  startProvaVida: notImplemented(),
-  getKyc: notImplemented(),
-  syncOnboarding: notImplemented(),
+  startOnboarding,
+  lookUpCep,
+  getOnboarding,
+  submitAddress,
+  submitDocument,
+  submitProposal,
+  requestElectronicValidation,
+  confirmElectronicValidation,
+  startProvaVida,
+  getKyc,
+  syncOnboarding,
   receiveProviderWebhook,
 };

@@ -7,17 +7,46 @@ import type { OperationId, Operations } from '../../contract/types.ts';
 import type { Context } from '../context.ts';
 import type { Locale } from '../errors.ts';
 import type { Log } from '../log.ts';
+import type { CallOptions } from '../provider/provider.ts';
 import type { VerifiedToken } from '../security/access-tokens.ts';
 import type { Principal } from '../services/principal.ts';
 
 export type { OperationId };
 
-/** The validated input of an operation, by where it came from. */
+/**
+ * Takes the bytes of a file as they come, and may let the client wait.
+ * @throws AppError VALIDATION_FAILED for what is wrong with the file: it is told together with what
+ *   is wrong with the fields, and the rest of the file is not kept.
+ */
+export type FileTaker<Taken> = (content: AsyncIterable<Buffer>) => Promise<Taken>;
+
+/** A form with one file. It is read while the operation runs, because nobody can hold it. */
+export interface Form<Fields> {
+  /**
+   * Reads the form to its end, once. It is validated when this has resolved: until then, and when
+   * it rejects, what was taken of the file is good for nothing.
+   *
+   * @param take gets the file, before or after the fields have come.
+   * @returns the fields, and what the file was taken as.
+   */
+  receive<Taken>(
+    take: FileTaker<Taken>,
+  ): Promise<{ readonly fields: Fields; readonly taken: Taken }>;
+}
+
+/** The operations whose body is a form. */
+type FormOperationId = 'submitDocument';
+
+type Body<Id extends OperationId> = Id extends FormOperationId
+  ? Form<Operations[Id]['body']>
+  : Operations[Id]['body'];
+
+/** The validated input of an operation, by where it came from; a form has still to be read. */
 export interface Input<Id extends OperationId> {
   readonly path: Operations[Id]['path'];
   readonly query: Operations[Id]['query'];
   readonly headers: Operations[Id]['headers'];
-  readonly body: Operations[Id]['body'];
+  readonly body: Body<Id>;
 }
 
 /** What is known of the request beside its input. */
@@ -25,6 +54,8 @@ export interface RequestFacts {
   readonly id: string;
   readonly locale: Locale;
   readonly clientAddress: string;
+  /** Goes with every call to the provider, so that both logs tell of one request. */
+  readonly callOptions: Pick<CallOptions, 'requestId' | 'trace'>;
   /** The body's bytes as they came, for what is hashed or stored as it is. */
   readonly rawBody: Buffer;
   /** Aborts when the client has gone or the server closes. */

@@ -1,5 +1,5 @@
 /** What can be let go at once when this process is known to be the only one. */
-import type { Context } from '../context.ts';
+import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
 
 const releaseClaims: Statement = {
@@ -21,7 +21,7 @@ const releaseJobs: Statement = {
  * database serves one process at a time, so whoever held them is dead; on a server they run out by
  * themselves, because another instance may hold them.
  */
-export async function releaseAfterCrash(context: Context): Promise<void> {
+export async function releaseAfterCrash(context: LocalContext): Promise<void> {
   if (context.db.kind !== 'embedded') return;
   await context.db.query(releaseClaims, []);
   await context.db.query(releaseJobs, []);

@@ -3,7 +3,7 @@
  * the session; when the session ends, every token that names it is refused.
  */
 import { randomUUID } from 'node:crypto';
-import type { Context } from '../context.ts';
+import type { LocalContext } from '../context.ts';
 import * as queries from '../db/queries/banking-sessions.ts';
 import {
   findPrincipal as principalQuery,
@@ -18,7 +18,7 @@ import type { Principal, PrincipalAccount } from './principal.ts';
 
 /** @returns who is calling, or null when the session that the token names is not active. */
 export async function findPrincipal(
-  context: Context,
+  context: LocalContext,
   token: VerifiedToken,
 ): Promise<Principal | null> {
   const [row] = await context.db.query<PrincipalRow>(principalQuery, [
@@ -66,7 +66,7 @@ function accountOf(row: PrincipalRow): PrincipalAccount | null {
  * @returns the session's id.
  */
 export async function keepProviderLogin(
-  context: Context,
+  context: LocalContext,
   userId: number,
   login: ProviderLogin,
 ): Promise<string> {
@@ -82,7 +82,7 @@ export async function keepProviderLogin(
 }
 
 /** Ends the session that a token names; it does nothing when the session has ended already. */
-export async function endSession(context: Context, token: VerifiedToken): Promise<void> {
+export async function endSession(context: LocalContext, token: VerifiedToken): Promise<void> {
   await context.db.query(queries.endSession, [token.sessionId, token.userId, context.clock.now()]);
 }
 
@@ -94,7 +94,7 @@ export interface StoredSession {
 }
 
 /** Opens a stored session for calls to the provider. */
-export function providerSession(context: Context, stored: StoredSession): ProviderSession {
+export function providerSession(context: LocalContext, stored: StoredSession): ProviderSession {
   const open = (sealed: Buffer): string =>
     context.sealer.open(sealed, ownerOf(stored.userId)).toString('utf8');
   const current = async (): Promise<Buffer | null> => {
@@ -127,7 +127,7 @@ export function providerSession(context: Context, stored: StoredSession): Provid
  * Opens the caller's session for calls to the provider.
  * @throws AppError UNAUTHENTICATED when its token was sealed under a key that is gone.
  */
-export function callerSession(context: Context, principal: Principal): ProviderSession {
+export function callerSession(context: LocalContext, principal: Principal): ProviderSession {
   try {
     return providerSession(context, {
       sessionId: principal.sessionId,

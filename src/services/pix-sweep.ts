@@ -14,11 +14,12 @@ import { dayOf } from '../domain/calendar.ts';
 import { centsFromDecimal } from '../domain/money.ts';
 import { phasesBeforePaying, type PixPhase } from '../domain/pix.ts';
 import { ProviderError } from '../provider/outcome.ts';
+import type { CallOptions } from '../provider/provider.ts';
 import { providerSession } from './banking-session.ts';
 import { moveTransaction } from './pix-transactions.ts';
 
 /** Longer than any living process works on one step. */
-const staleAfterMs = 2 * 60_000;
+export const staleAfterMs = 2 * 60_000;
 
 /** A provider's statement covers a year. */
 const longestStatementMs = 365 * 24 * 60 * 60_000;
@@ -26,11 +27,14 @@ const longestStatementMs = 365 * 24 * 60 * 60_000;
 /** Transactions of each sort that one sweep looks at; the rest waits for the next minute. */
 const batch = 500;
 
-/** Sweeps once. */
-export async function sweepPixTransactions(context: Context): Promise<void> {
+/**
+ * Sweeps once.
+ * @param options go with the calls to the provider.
+ */
+export async function sweepPixTransactions(context: Context, options: CallOptions): Promise<void> {
   await failAbandoned(context);
   await callDeadPaymentsUnknown(context);
-  await settleFromStatements(context);
+  await settleFromStatements(context, options);
 }
 
 /** Nothing can have left before PAYING: these fail without the provider's word. */
@@ -61,21 +65,25 @@ async function callDeadPaymentsUnknown(context: Context): Promise<void> {
 }
 
 /** The provider's statement is its word: a payment that stands there was executed. */
-async function settleFromStatements(context: Context): Promise<void> {
+async function settleFromStatements(context: Context, options: CallOptions): Promise<void> {
   const sends = await context.db.query<UnknownSendRow>(findUnknownSends, [
     context.clock.now(),
     batch,
   ]);
   for (const ofUser of Map.groupBy(sends, ({ user_id: userId }) => userId).values()) {
     if (context.stopping.aborted) return;
-    await settleOfUser(context, ofUser);
+    await settleOfUser(context, ofUser, options);
   }
 }
 
-async function settleOfUser(context: Context, sends: readonly UnknownSendRow[]): Promise<void> {
+async function settleOfUser(
+  context: Context,
+  sends: readonly UnknownSendRow[],
+  options: CallOptions,
+): Promise<void> {
   // First of all they go to the end of the queue: what cannot be settled must not block the rest.
   await context.db.query(touchUnknownSends, [sends.map(({ id }) => id), context.clock.now()]);
-  const executed = await executedPayments(context, sends);
+  const executed = await executedPayments(context, sends, options);
   for (const { id, end_to_end: endToEnd, amount } of sends) {
     if (executed.get(endToEnd) !== centsFromDecimal(amount)) continue;
     await moveTransaction(context, id, {
@@ -92,6 +100,7 @@ async function settleOfUser(context: Context, sends: readonly UnknownSendRow[]):
 async function executedPayments(
   context: Context,
   sends: readonly UnknownSendRow[],
+  options: CallOptions,
 ): Promise<Map<string, number>> {
   const [send] = sends;
   if (!send) return new Map();
@@ -105,7 +114,7 @@ async function executedPayments(
       sealedToken: send.sealed_token,
     });
     const range = { start: dayOf(from), end: dayOf(now) };
-    const { payments } = await context.provider.statement(session, range);
+    const { payments } = await context.provider.statement(session, range, options);
     return new Map(payments.map(({ endToEnd, amountCents }) => [endToEnd, amountCents]));
   } catch (error) {
     // One user's trouble is not another's; the next sweep asks again.

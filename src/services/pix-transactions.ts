@@ -3,7 +3,7 @@
  * conditional on the phase that it leaves, so whoever comes second changes nothing and is told so.
  */
 import { createHash } from 'node:crypto';
-import type { Context } from '../context.ts';
+import type { LocalContext } from '../context.ts';
 import * as queries from '../db/queries/pix-transactions.ts';
 import type { PixTransactionRow } from '../db/queries/pix-transactions.ts';
 import { outcomeOf, type PixOutcome, type PixPhase, type PixStatus } from '../domain/pix.ts';
@@ -18,7 +18,7 @@ export type { PixTransactionRow };
  * still costs a second look-up and nothing else, because only one of them can move the transaction
  * to PAYING.
  */
-function claimUntil(context: Context): Date {
+function claimUntil(context: LocalContext): Date {
   const { timeoutMs, retries } = context.config.provider;
   const claimMs = timeoutMs * (retries + 2) + longestWaitMs * retries;
   return new Date(context.clock.now().getTime() + claimMs);
@@ -50,7 +50,10 @@ export type Claim =
  * Claims an idempotency key, or finds who has it. The claim is the row itself and never expires.
  * @throws AppError VALIDATION_FAILED when the key was used for a different request.
  */
-export async function claimTransaction(context: Context, reservation: Reservation): Promise<Claim> {
+export async function claimTransaction(
+  context: LocalContext,
+  reservation: Reservation,
+): Promise<Claim> {
   const row = await reserve(context, reservation);
   if (row.reserved) return { work: 'ours', resumed: false, transaction: row };
   if (!row.fingerprint?.equals(reservation.fingerprint)) throw keyUsedElsewhere(row);
@@ -61,7 +64,7 @@ export async function claimTransaction(context: Context, reservation: Reservatio
 }
 
 async function reserve(
-  context: Context,
+  context: LocalContext,
   reservation: Reservation,
 ): Promise<PixTransactionRow & { readonly reserved: boolean }> {
   const now = context.clock.now();
@@ -94,7 +97,7 @@ function isResumable(row: PixTransactionRow, now: Date): boolean {
   return early && (row.claimed_until === null || row.claimed_until <= now);
 }
 
-async function takeOver(context: Context, id: string): Promise<PixTransactionRow | null> {
+async function takeOver(context: LocalContext, id: string): Promise<PixTransactionRow | null> {
   const now = context.clock.now();
   const [row] = await context.db.query<PixTransactionRow>(queries.takeOverTransaction, [
     id,
@@ -150,7 +153,7 @@ export interface Move {
  * @returns the transaction, or null when it no longer stands in one of the phases to leave.
  */
 export async function moveTransaction(
-  context: Context,
+  context: LocalContext,
   id: string,
   move: Move,
 ): Promise<PixTransactionRow | null> {
@@ -184,7 +187,7 @@ function timelineRow(entry: TimelineEntry): Record<string, unknown> {
 
 /** @returns the user's transaction, or null: another user's is as good as missing. */
 export async function findTransaction(
-  context: Context,
+  context: LocalContext,
   id: string,
   userId: number,
 ): Promise<PixTransactionRow | null> {
@@ -194,25 +197,34 @@ export async function findTransaction(
 
 /** @returns the transaction as it is stored now. */
 export async function rereadTransaction(
-  context: Context,
+  context: LocalContext,
   transaction: PixTransactionRow,
 ): Promise<PixTransactionRow> {
   return (await findTransaction(context, transaction.id, transaction.user_id)) ?? transaction;
 }
 
-/** Adds to the timeline of a transaction what does not move it. */
-export async function noteTransaction(
-  context: Context,
-  { id, phase }: PixTransactionRow,
-  { providerStatus, note }: Pick<TimelineEntry, 'providerStatus' | 'note'>,
-): Promise<void> {
-  await context.db.query(queries.noteTimeline, [
-    id,
-    phase,
+/** What contradicts a transaction. */
+export interface Anomaly {
+  readonly transactionId: string;
+  /** Null: it is not an event that does. */
+  readonly eventId: string | null;
+  /** A fixed word. */
+  readonly reason: string;
+}
+
+/**
+ * Notes on a transaction that it was contradicted, once for an event and a reason; it stays where
+ * it stands.
+ * @returns whether it was not noted before.
+ */
+export async function noteAnomaly(context: LocalContext, anomaly: Anomaly): Promise<boolean> {
+  const noted = await context.db.query(queries.noteAnomaly, [
+    anomaly.transactionId,
     context.clock.now(),
-    providerStatus ?? null,
-    note ?? null,
+    anomaly.eventId,
+    anomaly.reason,
   ]);
+  return noted.length > 0;
 }
 
 /**

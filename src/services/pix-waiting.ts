@@ -1,12 +1,19 @@
 /** Waiting for a transaction's status to leave PROCESSING, without holding a connection. */
 import { pause } from '../clock.ts';
-import type { Context } from '../context.ts';
+import type { LocalContext } from '../context.ts';
 import type { PixTransactionRow } from './pix-transactions.ts';
 
 /** Told by the database when a transaction gets a final status; the payload is its id. */
 const pixChannel = 'ponte_pix';
 
+/** More than an app has open at once, and too few to fill a process with one user's waits. */
+const mostWaitsOfUser = 10;
+
+/** How many waits each user has in this process, which has one context. */
+const waitsByUser = new WeakMap<LocalContext, Map<number, number>>();
+
 export interface Wait {
+  readonly userId: number;
   readonly transactionId: string;
   readonly find: () => Promise<PixTransactionRow | null>;
   readonly waitMs: number;
@@ -14,14 +21,44 @@ export interface Wait {
   readonly signal: AbortSignal;
 }
 
+/** What came of a wait: the transaction as it was found at its end. */
+export type WaitResult =
+  | { readonly waited: true; readonly transaction: PixTransactionRow | null }
+  /** The user waits for ten transactions already: this one is not waited for. */
+  | { readonly waited: false };
+
 /** @returns the transaction as soon as its status is final, or as it is when the wait ends. */
-export async function changeOf(context: Context, wait: Wait): Promise<PixTransactionRow | null> {
-  const settled = new AbortController();
+export async function changeOf(context: LocalContext, wait: Wait): Promise<WaitResult> {
+  const leave = enter(context, wait.userId);
+  if (!leave) return { waited: false };
+  try {
+    return { waited: true, transaction: await settled(context, wait) };
+  } finally {
+    leave();
+  }
+}
+
+/** @returns what ends the wait that it counts, or null when the user has as many as may be. */
+function enter(context: LocalContext, userId: number): (() => void) | null {
+  const waits = waitsByUser.get(context) ?? new Map<number, number>();
+  waitsByUser.set(context, waits);
+  const count = waits.get(userId) ?? 0;
+  if (count >= mostWaitsOfUser) return null;
+  waits.set(userId, count + 1);
+  return () => {
+    const left = (waits.get(userId) ?? 1) - 1;
+    if (left === 0) waits.delete(userId);
+    else waits.set(userId, left);
+  };
+}
+
+async function settled(context: LocalContext, wait: Wait): Promise<PixTransactionRow | null> {
+  const change = new AbortController();
   const stopListening = await context.db.listen(pixChannel, (id) => {
     // An empty payload says that notifications may have been missed.
-    if (id === wait.transactionId || id === '') settled.abort();
+    if (id === wait.transactionId || id === '') change.abort();
   });
-  const ended = AbortSignal.any([settled.signal, wait.signal, context.stopping]);
+  const ended = AbortSignal.any([change.signal, wait.signal, context.stopping]);
   try {
     // The status may have changed before the listening began.
     const now = await wait.find();

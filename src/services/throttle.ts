@@ -3,7 +3,7 @@
  * it. The minute begins with the first attempt. Subjects are stored as digests: an e-mail or an
  * address does not stand in the table.
  */
-import type { Context } from '../context.ts';
+import type { LocalContext } from '../context.ts';
 import * as queries from '../db/queries/throttle.ts';
 import { AppError } from '../errors.ts';
 import { sha256 } from '../security/digests.ts';
@@ -28,7 +28,7 @@ interface Window {
  * Counts one attempt.
  * @throws AppError THROTTLED when it is one too many, with the seconds to wait in `Retry-After`.
  */
-export async function countAttempt(context: Context, throttle: Throttle): Promise<void> {
+export async function countAttempt(context: LocalContext, throttle: Throttle): Promise<void> {
   if (throttle.limitPerMinute === 0) return;
   const now = context.clock.now();
   const [window] = await context.db.query<Window>(queries.countAttempt, [
@@ -43,7 +43,7 @@ export async function countAttempt(context: Context, throttle: Throttle): Promis
  * Refuses when the limit has been used up already; counts nothing.
  * @throws AppError THROTTLED
  */
-export async function refuseWhenUsedUp(context: Context, throttle: Throttle): Promise<void> {
+export async function refuseWhenUsedUp(context: LocalContext, throttle: Throttle): Promise<void> {
   if (throttle.limitPerMinute === 0) return;
   const now = context.clock.now();
   const [window] = await context.db.query<Window>(queries.readAttempts, [

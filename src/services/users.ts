@@ -1,5 +1,5 @@
 /** The local user store. */
-import type { Context } from '../context.ts';
+import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
 
 export interface LoginUser {
@@ -21,12 +21,15 @@ const create: Statement = {
     insert into users
            (name, email, document, person_type, phone, password_hash, created_at, updated_at)
     values ($1, $2, $3, $4, $5, $6, $7, $7)
-        on conflict (lower(email)) do nothing
+        on conflict do nothing
     returning id`,
 };
 
 /** @returns the active user with an e-mail, compared without regard to case, or null. */
-export async function findLoginUser(context: Context, email: string): Promise<LoginUser | null> {
+export async function findLoginUser(
+  context: LocalContext,
+  email: string,
+): Promise<LoginUser | null> {
   const [user] = await context.db.query<LoginUser>(byEmail, [email]);
   return user ?? null;
 }
@@ -42,8 +45,8 @@ export interface NewUser {
   readonly phone: string | null;
 }
 
-/** @returns the new user's id, or null when the e-mail is taken. */
-export async function createUser(context: Context, user: NewUser): Promise<number | null> {
+/** @returns the new user's id, or null when the e-mail or the document is taken. */
+export async function createUser(context: LocalContext, user: NewUser): Promise<number | null> {
   const [row] = await context.db.query<{ id: number }>(create, [
     user.name,
     user.email,

@@ -25,6 +25,7 @@ test('every answer carries the headers of the house', async (t) => {
     assert.match(String(headers['x-request-id']), /^[\x21-\x7e]{1,128}$/);
     assert.equal(headers['cache-control'], 'no-store');
     assert.equal(headers['x-content-type-options'], 'nosniff');
+    assert.equal(headers['referrer-policy'], 'no-referrer');
     const length = [204, 304].includes(status) ? undefined : String(Buffer.byteLength(text));
     assert.equal(headers['content-length'], length);
   }
@@ -50,6 +51,27 @@ test('a usable request id of the caller is kept, any other is replaced', async (
   for (const id of ['', '~'.repeat(129), 'a b', 'é']) {
     const answer = await call(wire, { ...code, headers: { 'X-Request-Id': id } });
     assert.match(String(answer.headers['x-request-id']), /^[0-9a-f-]{36}$/, id);
+  }
+});
+
+test('a request id that names a person is answered, and neither logged nor passed on', async (t) => {
+  const wire = await startWire(t);
+  const personal = [
+    'ana@example.com',
+    '52998224725',
+    'app-529.982.247-25-1',
+    '11.222.333/0001-81',
+    '+5511987654321',
+  ];
+  for (const id of personal) {
+    const answer = await call(wire, { ...code, headers: { 'X-Request-Id': id } });
+    assert.equal(answer.headers['x-request-id'], id);
+    assert.match(String(wire.calls.at(-1)?.request.id), /^[0-9a-f-]{36}$/, id);
+    assert.equal(wire.lines.at(-1)?.['requestId'], wire.calls.at(-1)?.request.id);
+  }
+  for (const id of ['52998224726', '1795232953000', '0d5a5ec1-5299-4247-8725-529982247250']) {
+    await call(wire, { ...code, headers: { 'X-Request-Id': id } });
+    assert.equal(wire.lines.at(-1)?.['requestId'], id, 'it only looks like one');
   }
 });
 
@@ -167,8 +189,10 @@ test('one log line per request tells route and user, never the URL or a value', 
   const requestId = answer.headers['x-request-id'];
   const [inside, line, ...others] = wire.lines;
   assert.equal(inside?.['requestId'], requestId);
-  const { time, ...facts } = line ?? {};
+  const { time, traceId, spanId, ...facts } = line ?? {};
   assert.equal(typeof time, 'string');
+  assert.equal(inside?.['traceId'], traceId);
+  assert.match(`${String(traceId)}-${String(spanId)}`, /^[0-9a-f]{32}-[0-9a-f]{16}$/);
   assert.deepEqual(facts, {
     level: 'info',
     requestId,

@@ -86,7 +86,7 @@ test('a throttled operation counts the address, before it looks at the body', as
   const headers = { 'X-Forwarded-For': '203.0.113.7' };
   const answer = await call(wire, { method: 'POST', path: '/api/v1/notes', headers, body: '{' });
   assert.equal(answer.status, 400);
-  assert.deepEqual(counted, [{ scope: 'addNote', subject: '203.0.113.7', limitPerMinute: 30 }]);
+  assert.deepEqual(counted, [{ scope: 'writing', subject: '203.0.113.7', limitPerMinute: 30 }]);
 });
 
 test('an operation that is not throttled counts nothing and learns the address', async (t) => {

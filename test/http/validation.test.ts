@@ -57,6 +57,57 @@ test('faults are worded in Brazilian Portuguese for those who prefer it', async 
   });
 });
 
+test('a field whose form is named is told what it should be, and nothing else', async (t) => {
+  const wire = await startWire(t);
+  const cpf = 'The CPF is not valid. Check its eleven digits.';
+  const cep = 'The CEP has eight digits, without a hyphen.';
+  const faults: [fields: object, errors: object][] = [
+    [{ document: '' }, { document: [cpf] }],
+    [{ document: '1'.repeat(19) }, { document: [cpf] }],
+    [
+      { document: '12.ABC.345/01DE-35' },
+      { document: ['This is the CNPJ of a company. A CPF is needed here.'] },
+    ],
+    [{ document: 7 }, { document: ['The value must be a text.'] }],
+    [
+      { document: '1\0' },
+      { document: ['The text contains a character that is not allowed.', cpf] },
+    ],
+    [{ zipcode: '01310-100' }, { zipcode: [cep] }],
+    [
+      { zipcode: '1', document: '1' },
+      { zipcode: [cep], document: [cpf] },
+    ],
+  ];
+  for (const [fields, errors] of faults) {
+    assert.deepEqual(await errorsOf(wire, thing(fields).body), errors);
+  }
+});
+
+test('a password that is given again must be the same', async (t) => {
+  const wire = await startWire(t);
+  const differs = ['Must be equal to the password.'];
+  const short = ['The text must have at least 8 characters.'];
+  const passwords: [password: unknown, again: unknown, errors: object][] = [
+    ['password one', 'password two', { password_confirmation: differs }],
+    ['password one', 'Password one', { password_confirmation: differs }],
+    ['password one', 'short', { password_confirmation: differs }],
+    ['short', 'short', { password: short, password_confirmation: short }],
+    ['short', 'password', { password: short, password_confirmation: differs }],
+    [7, 'password', { password: ['The value must be a text.'] }],
+  ];
+  for (const [password, again, errors] of passwords) {
+    const { body } = thing({ password, password_confirmation: again });
+    assert.deepEqual(await errorsOf(wire, body), errors);
+  }
+  const { body } = thing({ password: 'password one', password_confirmation: 'password one' });
+  assert.equal((await createThing(wire, { body })).status, 201);
+  assert.equal(
+    (await createThing(wire, thing({ password_confirmation: 'alone one' }))).status,
+    201,
+  );
+});
+
 test('several faults of one field are all listed', async (t) => {
   const wire = await startWire(t);
   const email = 'x'.repeat(31);

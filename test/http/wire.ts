@@ -96,6 +96,7 @@ function fakeContext(parts: {
     throttle: { loginPerMinute: 5, addressPerMinute: 30 },
     trustProxyHops: 0,
     metricsPort: undefined,
+    uploadMaxBytes: 10_485_760,
     ...parts.config,
   };
   const destination = {

@@ -2,6 +2,7 @@ import type { Context } from '../../context.ts';
 import { numberFromCents } from '../../domain/money.ts';
 import { AppError } from '../../errors.ts';
 import { ProviderError } from '../../provider/outcome.ts';
+import type { CallOptions } from '../../provider/provider.ts';
 import { callerSession } from '../../services/banking-session.ts';
 import type { Principal, PrincipalAccount } from '../../services/principal.ts';
 import { keepProviderBalance } from '../../services/provider-account.ts';
@@ -17,7 +18,7 @@ export const getBalance: SessionOperation<'getBalance'> = {
   async run(context, { principal, request }) {
     const { account } = principal;
     if (!account) throw new AppError('NOT_FOUND');
-    const cents = await askProvider(context, principal, request.id);
+    const cents = await askProvider(context, principal, request.callOptions);
     if (cents !== null) {
       await keepReading(context, account, cents);
       return { status: 200, body: { balance: numberFromCents(cents), source: 'provider' } };
@@ -34,10 +35,10 @@ export const getBalance: SessionOperation<'getBalance'> = {
 async function askProvider(
   context: Context,
   principal: Principal,
-  requestId: string,
+  options: CallOptions,
 ): Promise<number | null> {
   try {
-    return await context.provider.balance(callerSession(context, principal), { requestId });
+    return await context.provider.balance(callerSession(context, principal), options);
   } catch (error) {
     if (!(error instanceof ProviderError) || error.code === 'TOKEN_REFUSED') throw answerTo(error);
     return null;

@@ -5,7 +5,7 @@ import { centsFromDecimal, numberFromCents } from '../../domain/money.ts';
 import { typeOf, type PixOperation, type PixStatus } from '../../domain/pix.ts';
 import { AppError, type Text } from '../../errors.ts';
 import { ProviderError } from '../../provider/outcome.ts';
-import type { ProviderStatementItem } from '../../provider/provider.ts';
+import type { CallOptions, ProviderStatementItem } from '../../provider/provider.ts';
 import { callerSession } from '../../services/banking-session.ts';
 import type { Principal } from '../../services/principal.ts';
 import { answerTo } from '../../services/provider-failure.ts';
@@ -21,7 +21,7 @@ export const getStatement: SessionOperation<'getStatement'> = {
     const range = rangeOf(input.query.start_date, input.query.end_date, context.clock.now());
     const [local, remote] = await Promise.all([
       localItems(context, principal, range),
-      remoteItems(context, principal, { range, requestId: request.id }),
+      remoteItems(context, principal, { range, options: request.callOptions }),
     ]);
     return {
       status: 200,
@@ -84,11 +84,11 @@ async function localItems(context: Context, principal: Principal, range: DayRang
 async function remoteItems(
   context: Context,
   principal: Principal,
-  { range, requestId }: { range: DayRange; requestId: string },
+  { range, options }: { range: DayRange; options: CallOptions },
 ): Promise<readonly ProviderStatementItem[] | null> {
   try {
     const session = callerSession(context, principal);
-    return (await context.provider.statement(session, range, { requestId })).items;
+    return (await context.provider.statement(session, range, options)).items;
   } catch (error) {
     if (!(error instanceof ProviderError) || error.code === 'TOKEN_REFUSED') throw answerTo(error);
     return null;

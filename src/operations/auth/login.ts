@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import { AppError, type Text } from '../../errors.ts';
 import { ProviderError } from '../../provider/outcome.ts';
-import type { ProviderLogin } from '../../provider/provider.ts';
+import type { CallOptions, ProviderLogin } from '../../provider/provider.ts';
 import { keepProviderLogin } from '../../services/banking-session.ts';
 import { keepProviderAccount } from '../../services/provider-account.ts';
 import { answerTo } from '../../services/provider-failure.ts';
@@ -28,7 +28,7 @@ export const login: PublicOperation<'login'> = {
     const bank = await loginAtProvider(
       context,
       { email: user.email, password: input.body.password },
-      request.id,
+      request.callOptions,
     );
     if (!bank) return refuse(context, throttle);
     await refuseWhenUsedUp(context, throttle);
@@ -66,10 +66,10 @@ async function refuse(context: Context, throttle: Throttle): Promise<never> {
 async function loginAtProvider(
   context: Context,
   credentials: { email: string; password: string },
-  requestId: string,
+  options: CallOptions,
 ): Promise<ProviderLogin | null> {
   try {
-    return await context.provider.login(credentials, { requestId });
+    return await context.provider.login(credentials, options);
   } catch (error) {
     if (error instanceof ProviderError && isRefusal(error)) return null;
     throw answerTo(error);

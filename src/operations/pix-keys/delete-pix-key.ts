@@ -12,7 +12,7 @@ export const deletePixKey: SessionOperation<'deletePixKey'> = {
     const key = normalisePixKey(input.body.key).key;
     const session = callerSession(context, principal);
     const data = await answeredChange(
-      context.provider.deleteKey(session, { key, account }, { requestId: request.id }),
+      context.provider.deleteKey(session, { key, account }, request.callOptions),
     );
     return { status: 200, body: { data } };
   },

@@ -9,9 +9,7 @@ export const listPixKeys: SessionOperation<'listPixKeys'> = {
   async run(context, { principal, request }) {
     const account = accountForPix(principal);
     const session = callerSession(context, principal);
-    const data = await answered(
-      context.provider.listKeys(session, account, { requestId: request.id }),
-    );
+    const data = await answered(context.provider.listKeys(session, account, request.callOptions));
     return { status: 200, body: { data } };
   },
 };

@@ -60,7 +60,7 @@ export const createCharge: SessionOperation<'createCharge'> = {
     if (claim.work === 'theirs') return chargeReply(claim.transaction, { replayed: true });
 
     const charge: Charge = { type, order, transaction: claim.transaction, session };
-    const issued = await issue(context, charge, { requestId: request.id });
+    const issued = await issue(context, charge, request.callOptions);
     return chargeReply(issued, { replayed: claim.resumed });
   },
 };

@@ -21,12 +21,14 @@ export const getPixTransaction: SessionOperation<'getPixTransaction'> = {
     let transaction = await find();
     if (!transaction) throw new AppError('NOT_FOUND');
 
-    const waitSeconds = waitPreference(input.headers.Prefer);
+    let waitSeconds = waitPreference(input.headers.Prefer);
     if (waitSeconds !== null && transaction.status === 'PROCESSING') {
       const deadline = { waitMs: waitSeconds * 1_000, signal: request.signal };
       // The stored id: the path's may be written in capitals, the notification's never is.
-      const wait = { find, transactionId: transaction.id, ...deadline };
-      transaction = (await changeOf(context, wait)) ?? transaction;
+      const wait = { find, transactionId: transaction.id, userId: principal.user.id, ...deadline };
+      const change = await changeOf(context, wait);
+      if (change.waited) transaction = change.transaction ?? transaction;
+      else waitSeconds = null;
     }
     return reply(transaction, { ifNoneMatch: input.headers['If-None-Match'], waitSeconds });
   },

@@ -5,7 +5,7 @@ import { centsFromNumber } from '../../domain/money.ts';
 import { normalisePixKey } from '../../domain/pix-key.ts';
 import { phasesBeforePaying } from '../../domain/pix.ts';
 import { isConstraintViolation } from '../../db/unavailable.ts';
-import { ProviderError } from '../../provider/outcome.ts';
+import { notUnderstood, ProviderError } from '../../provider/outcome.ts';
 import type { PaymentOrder, PaymentReceipt, ProviderSession } from '../../provider/provider.ts';
 import { callerSession } from '../../services/banking-session.ts';
 import { accountForPix } from '../../services/payer-account.ts';
@@ -14,7 +14,7 @@ import {
   claimTransaction,
   fingerprintOf,
   moveTransaction,
-  noteTransaction,
+  noteAnomaly,
   rereadTransaction,
   type Move,
   type PixTransactionRow,
@@ -94,7 +94,7 @@ async function lookUp(context: Context, send: Send): Promise<string | null> {
     const owner = await context.provider.lookUpKey(
       session,
       { payerId: order.payer.document, key: order.key },
-      { requestId: request.id },
+      request.callOptions,
     );
     return owner.endToEnd;
   } catch (error) {
@@ -156,10 +156,11 @@ async function refuseUsedEndToEnd(context: Context, send: Send, cause: unknown):
 async function pay(context: Context, send: Send, endToEnd: string): Promise<PixTransactionRow> {
   const order: PaymentOrder = { ...send.order, endToEnd };
   try {
-    const receipt = await context.provider.pay(send.session, order, { requestId: send.request.id });
+    const receipt = await context.provider.pay(send.session, order, send.request.callOptions);
     return await record(context, send, accepted(receipt));
   } catch (error) {
-    const failure = error instanceof ProviderError ? error : defectOf(error);
+    // A fault of our own after the payment may have left proves nothing about it.
+    const failure = error instanceof ProviderError ? error : notUnderstood(error);
     if (failure.outcome === 'unknown') context.metrics.unknownOutcomes.inc();
     const stored = await record(context, send, notAccepted(failure));
     // The answer is the stored state where that says more, or where a repeat would be told it: the
@@ -167,16 +168,6 @@ async function pay(context: Context, send: Send, endToEnd: string): Promise<PixT
     if (failure.outcome === 'unknown' || stored.status !== 'FAILED') return stored;
     throw answerTo(failure, { 'Pix-Outcome': failure.outcome });
   }
-}
-
-/** A fault of our own after the payment may have left proves nothing about it. */
-function defectOf(cause: unknown): ProviderError {
-  return new ProviderError({
-    outcome: 'unknown',
-    code: 'PROVIDER_INVALID_RESPONSE',
-    statusClass: 'invalid',
-    cause,
-  });
 }
 
 function accepted(receipt: PaymentReceipt): Move {
@@ -260,7 +251,8 @@ async function recordOnce(context: Context, send: Send, move: Move): Promise<Pix
     context.metrics.pixAnomalies.inc();
     const facts = { transactionId: stored.id, told: move.status, stored: stored.status };
     send.request.log.error(facts, 'the provider contradicts a settled payment');
-    await noteTransaction(context, stored, { note: `contradicted_by_${move.status}` });
+    const reason = `contradicted_by_${move.status}`;
+    await noteAnomaly(context, { transactionId: stored.id, eventId: null, reason });
   }
   return stored;
 }

@@ -96,22 +96,37 @@ for (const field of fields) {
   });
 }
 
+const noCnpj = ['The CNPJ is not valid. Check its fourteen characters.'];
+const noPhone = ['The phone must have an area code, as in +55 11 98765-4321.'];
+const noEmail = ['The value must be an e-mail address.'];
+
 const faults: [field: Field, what: string, value: string, messages: string[]][] = [
   ['name', 'an empty', '', empty],
+  ['name', 'a blank', ' ', empty],
+  ['name', 'a name without a letter as', '123', ['The name must contain a letter.']],
   ['name', 'an over-long', 'x'.repeat(141), longest(140)],
   ['company_name', 'an empty', '', empty],
+  ['company_name', 'a blank', ' ', empty],
   ['company_name', 'an over-long', 'x'.repeat(141), longest(140)],
-  ['email', 'an invalid', 'contato', ['The value must be an e-mail address.']],
+  ['email', 'an invalid', 'contato', noEmail],
   ['email', 'an over-long', `a@${'example.'.repeat(32)}com`, longest(254)],
-  ['password_confirmation', 'a short', 'x'.repeat(7), tooShort],
-  ['password_confirmation', 'an over-long', 'x'.repeat(129), longest(128)],
+  ['password_confirmation', 'a short', 'x'.repeat(7), differs],
+  ['password_confirmation', 'an over-long', 'x'.repeat(129), differs],
   ['password_confirmation', 'another', 'correct horse batterz', differs],
-  ['password', 'a short', 'x'.repeat(7), tooShort],
-  ['password', 'an over-long', 'x'.repeat(129), longest(128)],
-  ['document', 'an empty', '', empty],
-  ['document', 'an over-long', '1'.repeat(19), longest(18)],
-  ['phone', 'an empty', '', empty],
-  ['phone', 'an over-long', '1'.repeat(21), longest(20)],
+  ['password_confirmation', 'a differently capital', company.password.toUpperCase(), differs],
+  ['document', 'an empty', '', noCnpj],
+  ['document', 'an over-long', '1'.repeat(19), noCnpj],
+  ['document', 'a wrongly checked', '12ABC34501DE36', noCnpj],
+  ['document', 'an all-equal', '00000000000000', noCnpj],
+  [
+    'document',
+    "a person's CPF as",
+    '11144477735',
+    ['This is the CPF of a person. A CNPJ is needed here.'],
+  ],
+  ['phone', 'an empty', '', noPhone],
+  ['phone', 'an over-long', '1'.repeat(21), noPhone],
+  ['phone', 'an area-less', '98765-4321', noPhone],
 ];
 
 for (const [field, what, value, messages] of faults) {
@@ -122,13 +137,26 @@ for (const [field, what, value, messages] of faults) {
   });
 }
 
-test('422 names a password_confirmation that differs in case only', async () => {
-  const answer = await register({
-    ...company,
-    password_confirmation: company.password.toUpperCase(),
+for (const [what, password, messages] of [
+  ['a short', 'x'.repeat(7), tooShort],
+  ['an over-long', 'x'.repeat(129), longest(128)],
+] as const) {
+  test(`422 names ${what} password and its repetition`, async () => {
+    const answer = await register({ ...company, password, password_confirmation: password });
+    assert.equal(answer.status, 422);
+    assert.deepEqual(answer.body.errors, { password: messages, password_confirmation: messages });
   });
+}
+
+test('422 names a wrong CNPJ, e-mail and repetition of the password at once', async () => {
+  const wrong = { document: '12ABC34501DE36', email: 'contato', password_confirmation: 'another' };
+  const answer = await register({ ...company, ...wrong });
   assert.equal(answer.status, 422);
-  assert.deepEqual(answer.body.errors, { password_confirmation: differs });
+  assert.deepEqual(answer.body.errors, {
+    email: noEmail,
+    password_confirmation: differs,
+    document: noCnpj,
+  });
 });
 
 test('422 names all fields at once', async () => {
@@ -144,12 +172,15 @@ test('422 names all fields at once', async () => {
 });
 
 test('422 is worded in Portuguese for those who prefer it', async () => {
-  const other = { ...company, password_confirmation: 'another password' };
+  const other = { ...company, password_confirmation: 'another password', document: '1' };
   const differing = await register(other, { language: 'pt-BR' });
   assert.equal(differing.status, 422);
   assert.deepEqual(differing.body, {
     message: 'Há campos ausentes ou inválidos.',
-    errors: { password_confirmation: ['Deve ser igual à senha.'] },
+    errors: {
+      password_confirmation: ['Deve ser igual à senha.'],
+      document: ['O CNPJ não é válido. Confira os quatorze caracteres.'],
+    },
   });
   const missing = await register(without('document'), { language: 'pt-BR' });
   assert.deepEqual(missing.body.errors, { document: ['O campo é obrigatório.'] });

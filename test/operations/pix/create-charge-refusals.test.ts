@@ -12,7 +12,7 @@ const required = 'The field is required.';
 const text = 'The value must be a text.';
 const number = 'The value must be a number.';
 const empty = 'The text must not be empty.';
-const malformed = 'The value does not have the expected format.';
+const malformed = 'The CEP has eight digits, without a hyphen.';
 const longest = (limit: number): string => `The text must have at most ${limit} characters.`;
 const atLeast = (limit: number): string => `The value must be at least ${limit}.`;
 const atMost = (limit: number): string => `The value must be at most ${limit}.`;
@@ -38,8 +38,8 @@ const faults: [string, Record<string, unknown>, Record<string, string[]>][] = [
   ['a receiver_name over 25', { receiver_name: 'x'.repeat(26) }, { receiver_name: [longest(25)] }],
   ['a city over 15', { city: 'x'.repeat(16) }, { city: [longest(15)] }],
   ['a zipcode of 7 digits', { zipcode: '0131010' }, { zipcode: [malformed] }],
-  ['a zipcode of 9 digits', { zipcode: '013101000' }, { zipcode: [longest(8), malformed] }],
-  ['a zipcode with a hyphen', { zipcode: '01310-100' }, { zipcode: [longest(8), malformed] }],
+  ['a zipcode of 9 digits', { zipcode: '013101000' }, { zipcode: [malformed] }],
+  ['a zipcode with a hyphen', { zipcode: '01310-100' }, { zipcode: [malformed] }],
   ['a zipcode of letters', { zipcode: 'ABCDEFGH' }, { zipcode: [malformed] }],
   ['an expiration under 60', { expiration_qr: 59 }, { expiration_qr: [atLeast(60)] }],
   ['an expiration over 86400', { expiration_qr: 86_401 }, { expiration_qr: [atMost(86_400)] }],

@@ -234,3 +234,33 @@ test('one settlement wakes all who wait for it, and nobody else', patience, asyn
   await app.clock.advance(27_000);
   assert.equal((await patient).body.status, 'PROCESSING');
 });
+
+test('Prefer: wait is not honoured beyond ten waits of one user at once', patience, async () => {
+  const { id } = await givenSend();
+  const waits = Array.from({ length: 10 }, (_, wait) => wait + 16);
+  const phone = new AbortController();
+  const following = waits.map((seconds) =>
+    fetch(`${app.url}/api/v1/pix/${id}`, {
+      headers: { authorization: `Bearer ${user.token}`, prefer: `wait=${seconds}` },
+      signal: phone.signal,
+    }),
+  );
+  for (const seconds of waits) await app.waiting(seconds * 1_000);
+
+  const eleventh = await app.view(user, id, { prefer: 'wait=29' });
+  assert.deepEqual([eleventh.status, eleventh.body.status], [200, 'PROCESSING']);
+  assert.equal(eleventh.headers.get('preference-applied'), null);
+
+  const other = await givenCustomer(app);
+  const sent = await app.send(other, { pix_key: 'slow@ponte.test', amount: 1 });
+  const others = app.view(other, sent.body.transaction_id, { prefer: 'wait=29' });
+  await app.waiting(29_000);
+  await app.clock.advance(29_000);
+  assert.equal((await others).headers.get('preference-applied'), 'wait=29');
+
+  for (const answer of await Promise.all(following)) assert.equal(answer.status, 200);
+  const again = app.view(user, id, { prefer: 'wait=6' });
+  await app.waiting(6_000);
+  await app.clock.advance(6_000);
+  assert.equal((await again).headers.get('preference-applied'), 'wait=6');
+});

@@ -248,7 +248,7 @@ test('a refusal after the webhook has completed it: 200 COMPLETED, and an anomal
   assert.deepEqual(timeline, [
     ...begun,
     'SETTLED COMPLETED event',
-    'SETTLED contradicted_by_FAILED',
+    'ANOMALY contradicted_by_FAILED',
   ]);
 });
 

@@ -25,7 +25,7 @@ interface Fault {
   readonly errors: Readonly<Record<string, readonly string[]>>;
 }
 
-const malformed = 'The value does not have the expected format.';
+const malformed = 'The key must have 1 to 128 visible ASCII characters. A UUID is best.';
 
 const faults: Fault[] = [
   { what: 'no pix_key', body: { amount: 10 }, errors: { pix_key: [required] } },
@@ -127,20 +127,20 @@ test('422 without a body names every required field', async () => {
   assert.deepEqual(sent.body.errors, { pix_key: [required], amount: [required] });
 });
 
-const keyFaults: [string, string, string[]][] = [
-  ['empty', '', [empty, malformed]],
-  ['over 128 characters', 'k'.repeat(129), [longest(128), malformed]],
-  ['with a blank', 'two words', [malformed]],
-  ['with a tab', 'two\twords', [malformed]],
-  ['with an accent', 'chave-ção', [malformed]],
-  ['given twice', 'one, two', [malformed]],
+const keyFaults: [string, string][] = [
+  ['empty', ''],
+  ['over 128 characters', 'k'.repeat(129)],
+  ['with a blank', 'two words'],
+  ['with a tab', 'two\twords'],
+  ['with an accent', 'chave-ção'],
+  ['given twice', 'one, two'],
 ];
 
-for (const [what, key, messages] of keyFaults) {
+for (const [what, key] of keyFaults) {
   test(`422 for an Idempotency-Key ${what}`, async () => {
     const sent = await app.send(user, valid, { key });
     assert.equal(sent.status, 422);
-    assert.deepEqual(sent.body.errors, { 'Idempotency-Key': messages });
+    assert.deepEqual(sent.body.errors, { 'Idempotency-Key': [malformed] });
     assert.equal(await app.countOf(user), 0);
   });
 }

@@ -207,7 +207,8 @@ test('twice@ponte.test: the second webhook changes nothing, the contradicting on
   const stored = await app.stored(id);
   assert.deepEqual([stored.status, stored.failure_code], ['COMPLETED', null]);
   const end = ['ACCEPTED 2xx', 'SETTLED COMPLETED event'];
-  assert.deepEqual(await app.timeline(id), [...begun, ...end]);
+  const noted = 'ANOMALY contradicts_final_status event';
+  assert.deepEqual(await app.timeline(id), [...begun, ...end, noted]);
   assert.equal(webhooks, 3);
   assert.equal(await app.anomalies(), anomalies + 1);
 });

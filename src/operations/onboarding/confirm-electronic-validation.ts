@@ -1,0 +1,31 @@
+import type { Context } from '../../context.ts';
+import { invalidField, type Text } from '../../errors.ts';
+import { homologationCode, takeCode } from '../../services/onboarding-code.ts';
+import { applicationReply } from '../../services/onboarding.ts';
+import type { PublicOperation } from '../operation.ts';
+
+const message = { en: 'The confirmation was queued.', pt: 'A confirmação foi enfileirada.' };
+
+/** Takes the code that the person received. Only outside production it may be left out. */
+export const confirmElectronicValidation: PublicOperation<'confirmElectronicValidation'> = {
+  access: 'public',
+  async run(context, { input, request }) {
+    const { codigo = defaultCode(context), tipo = 1 } = input.body ?? {};
+    const application = await takeCode(
+      context,
+      { ...input.path, clientAddress: request.clientAddress },
+      { codigo, tipo },
+    );
+    return {
+      status: 202,
+      body: { message: message[request.locale], application: applicationReply(application) },
+    };
+  },
+};
+
+const required: Text = { en: 'The field is required.', pt: 'O campo é obrigatório.' };
+
+function defaultCode({ config }: Context): string {
+  if (config.appEnv === 'production') throw invalidField('codigo', required);
+  return homologationCode;
+}

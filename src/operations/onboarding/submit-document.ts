@@ -1,0 +1,22 @@
+import { applicationReply, findApplication } from '../../services/onboarding.ts';
+import { takeDocument } from '../../services/onboarding-documents.ts';
+import type { PublicOperation } from '../operation.ts';
+
+/**
+ * Takes one document in, streamed into the database while it comes. The application is looked at
+ * before a byte of it is read.
+ */
+export const submitDocument: PublicOperation<'submitDocument'> = {
+  access: 'public',
+  async run(context, { input, request }) {
+    const { applicationId } = input.path;
+    const { clientAddress } = request;
+    const found = await findApplication(context, applicationId, clientAddress);
+    const sender = { application: found, clientAddress };
+    const application = await takeDocument(context, sender, async (take) => {
+      const { fields, taken } = await input.body.receive(take);
+      return { tipoDocumento: fields.tipo_documento, taken };
+    });
+    return { status: 201, body: applicationReply(application) };
+  },
+};

@@ -1,0 +1,103 @@
+/** An onboarding application, between its row and the rules of the domain. */
+import type { InferEntity } from '@mikro-orm/core';
+import type { OnboardingApplication } from '../db/entities/onboarding-application.ts';
+import type { ElectronicValidation, Progress, Proposal } from '../domain/onboarding.ts';
+import type { Address } from '../domain/person.ts';
+
+/** The person who applies, as registered. */
+export interface Applicant {
+  /** The user's id. */
+  readonly id: number;
+  readonly name: string;
+  readonly email: string;
+  /** CPF, eleven digits. */
+  readonly document: string;
+  /** E.164. */
+  readonly phone: string;
+}
+
+/** An application as it is stored. Its id is a secret: it stands in no log and in no job. */
+export interface Application extends Progress {
+  readonly id: string;
+  readonly applicant: Applicant;
+  readonly personType: string;
+  readonly address: Address | null;
+  readonly proposal: Proposal | null;
+  readonly validation: ElectronicValidation | null;
+  /** Wrong codes since the last right one, or since the last lock. */
+  readonly validationFailures: number;
+  readonly validationLockedUntil: Date | null;
+  /** The code to confirm, until the provider has it. */
+  readonly sealedCode: Buffer | null;
+  readonly pessoaFisicaId: string | null;
+  readonly clientToken: string | null;
+  readonly agency: string | null;
+  readonly accountNumber: string | null;
+  readonly provaVidaSessionId: string | null;
+  readonly provaVidaUrl: string | null;
+}
+
+type Row = InferEntity<typeof OnboardingApplication>;
+
+/** What a new application begins with beside its id and its applicant. */
+export const nothingGiven = {
+  address: null,
+  proposal: null,
+  validation: null,
+  validationFailures: 0,
+  validationLockedUntil: null,
+  sealedCode: null,
+  pessoaFisicaId: null,
+  clientToken: null,
+  agency: null,
+  accountNumber: null,
+  provaVidaSessionId: null,
+  provaVidaUrl: null,
+} as const satisfies Partial<Application>;
+
+/** @param row with its user loaded. */
+export function applicationOf(row: Row): Application {
+  const { id, user, personType } = row;
+  return {
+    id,
+    applicant: {
+      id: user.id,
+      name: user.name,
+      email: user.email,
+      document: user.document ?? '',
+      phone: user.phone ?? '',
+    },
+    personType,
+    ...columnsOf(row),
+  };
+}
+
+type Columns = Omit<Application, 'id' | 'applicant' | 'personType'>;
+
+/** What may be null may be missing in a row. */
+type Stored = {
+  readonly [Name in keyof Columns]:
+    Columns[Name] | (null extends Columns[Name] ? undefined : never);
+};
+
+/** The columns that a change may change. */
+export function columnsOf(from: Stored): Columns {
+  return {
+    status: from.status,
+    kycStatus: from.kycStatus ?? null,
+    contaBancariaCriada: from.contaBancariaCriada,
+    steps: from.steps,
+    address: from.address ?? null,
+    proposal: from.proposal ?? null,
+    validation: from.validation ?? null,
+    validationFailures: from.validationFailures,
+    validationLockedUntil: from.validationLockedUntil ?? null,
+    sealedCode: from.sealedCode ?? null,
+    pessoaFisicaId: from.pessoaFisicaId ?? null,
+    clientToken: from.clientToken ?? null,
+    agency: from.agency ?? null,
+    accountNumber: from.accountNumber ?? null,
+    provaVidaSessionId: from.provaVidaSessionId ?? null,
+    provaVidaUrl: from.provaVidaUrl ?? null,
+  };
+}

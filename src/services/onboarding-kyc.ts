@@ -1,0 +1,109 @@
+/** The decision on an application, and the account that follows from it. */
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Context, LocalContext } from '../context.ts';
+import {
+  beginStep,
+  decide,
+  endStep,
+  failStep,
+  localDecision,
+  type StepName,
+} from '../domain/onboarding.ts';
+import { ProviderError } from '../provider/outcome.ts';
+import type { CallOptions, KycDecision } from '../provider/provider.ts';
+import { openLocalAccount, openProviderAccount } from './onboarding-account.ts';
+import { stepErrorOf } from './onboarding-failure.ts';
+import { changeApplication, type Application } from './onboarding.ts';
+
+/**
+ * Brings the decision on an application, where it is due: it is made here where onboarding is
+ * local, otherwise the provider is asked. A provider that fails changes nothing but the step.
+ * @returns the application as it stands then.
+ */
+export function refreshKyc(
+  context: Context,
+  application: Application,
+  options: CallOptions = {},
+): Promise<Application> {
+  if (context.config.onboardingLocalOnly) return decideLocally(context, application);
+  return askProvider(context, application, options);
+}
+
+/**
+ * What is still open at the end of an application: the decision, or the account of an approved one
+ * whose number the provider has not told yet.
+ */
+export function openEnd({
+  status,
+  contaBancariaCriada,
+}: Pick<Application, 'status' | 'contaBancariaCriada'>): 'kyc' | 'account' | null {
+  if (status === 'UNDER_ANALYSIS') return 'kyc';
+  return status === 'APPROVED' && !contaBancariaCriada ? 'account' : null;
+}
+
+async function decideLocally(
+  context: LocalContext,
+  application: Application,
+): Promise<Application> {
+  if (application.status !== 'UNDER_ANALYSIS') return application;
+  return changeApplication(context, application.id, (stored, em) => {
+    if (stored.status !== 'UNDER_ANALYSIS') return stored;
+    const now = context.clock.now();
+    const decided = decide(
+      beginStep(stored, 'kyc', now),
+      localDecision(stored.applicant.phone),
+      now,
+    );
+    return decided.status === 'APPROVED' ? openLocalAccount(context, em, decided) : decided;
+  });
+}
+
+async function askProvider(
+  context: Context,
+  application: Application,
+  options: CallOptions,
+): Promise<Application> {
+  const { id, pessoaFisicaId } = application;
+  if (openEnd(application) === null || pessoaFisicaId === null) return application;
+  try {
+    const decision = await context.provider.kyc(pessoaFisicaId, options);
+    return await changeApplication(context, id, (stored, em) =>
+      applyDecision(context, em, { stored, decision }),
+    );
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error;
+    return changeApplication(context, id, (stored) => failEnd(context, stored, error));
+  }
+}
+
+function applyDecision(
+  context: LocalContext,
+  em: EntityManager,
+  { stored, decision }: { readonly stored: Application; readonly decision: KycDecision },
+): Application | Promise<Application> {
+  const end = openEnd(stored);
+  if (end === null) return stored;
+  const asked = tried(context, stored, end);
+  if (decision.status === 'PENDING') return asked;
+  const decided = decide(asked, decision.status, context.clock.now());
+  if (openEnd(decided) !== 'account' || decision.status !== 'APPROVED') return decided;
+  const approved = { ...decided, clientToken: decision.clientToken ?? decided.clientToken };
+  const agency = decision.agency ?? stored.agency;
+  const accountNumber = decision.accountNumber ?? stored.accountNumber;
+  if (agency === null || accountNumber === null) return approved;
+  const account = { agency, accountNumber };
+  return openProviderAccount(context, em, { application: approved, account });
+}
+
+/** The step waits on for the provider, and says how often it was asked. */
+function tried(context: LocalContext, application: Application, name: StepName): Application {
+  const now = context.clock.now();
+  return endStep(beginStep(application, name, now), name, { status: 'queued', now });
+}
+
+function failEnd(context: LocalContext, stored: Application, error: ProviderError): Application {
+  const end = openEnd(stored);
+  if (end === null) return stored;
+  const now = context.clock.now();
+  return failStep(beginStep(stored, end, now), end, { error: stepErrorOf(error), now });
+}

@@ -1,0 +1,96 @@
+/** The proof of life: where the person shows a face to the provider's page. */
+import { randomUUID } from 'node:crypto';
+import type { Context, LocalContext } from '../context.ts';
+import { endStep, isReady, stepOf } from '../domain/onboarding.ts';
+import type { CallOptions } from '../provider/provider.ts';
+import type { ApplicationCaller } from './onboarding-steps.ts';
+import { carryOutStep } from './onboarding-work.ts';
+import {
+  admitStep,
+  changeApplication,
+  findApplication,
+  giveStep,
+  queueStepJob,
+  type Application,
+} from './onboarding.ts';
+import { answerTo } from './provider-failure.ts';
+
+/** How long after a request for a session its job looks whether the request has died. */
+const takenUpAfterMs = 60_000;
+
+export interface ProvaVida {
+  readonly application: Application;
+  /** The page to show. */
+  readonly urlIframe: string;
+}
+
+/**
+ * Opens the person's session, or answers the one that is open. Where onboarding is local that is a
+ * page of ours. Otherwise the provider is asked within the request, because the app waits for the
+ * page; a provider that does not know the person yet is asked as soon as it does, and the app gets
+ * a placeholder until then.
+ * @throws AppError NOT_FOUND, THROTTLED, VALIDATION_FAILED naming `application`, and the
+ *   provider's failure; then the step has failed, and may be asked for again.
+ */
+export async function startProvaVida(
+  context: Context,
+  { applicationId, clientAddress }: ApplicationCaller,
+  options: CallOptions = {},
+): Promise<ProvaVida> {
+  await findApplication(context, applicationId, clientAddress);
+  const asked = await changeApplication(context, applicationId, async (application, em) => {
+    const isRepeat = application.provaVidaUrl !== null;
+    admitStep(application, { isRepeat });
+    if (isRepeat) return application;
+    if (context.config.onboardingLocalOnly) return openLocally(context, application);
+    const { status } = stepOf(application, 'prova_vida');
+    if (stepOf(application, 'registration').status !== 'done') {
+      return status === 'queued' ? application : giveStep(context, application, 'prova_vida');
+    }
+    const runAt = new Date(context.clock.now().getTime() + takenUpAfterMs);
+    await queueStepJob(context, em, { application, name: 'prova_vida', runAt });
+    return endStep(application, 'prova_vida', { status: 'queued', now: context.clock.now() });
+  });
+  if (!isReady(asked, 'prova_vida')) return shown(context, asked);
+  return askProvider(context, asked, options);
+}
+
+async function askProvider(
+  context: Context,
+  { id, applicant }: Application,
+  options: CallOptions,
+): Promise<ProvaVida> {
+  const work = { userId: applicant.id, name: 'prova_vida', options } as const;
+  const failure = await carryOutStep(context, work);
+  const application = await changeApplication(context, id, (stored) => stored);
+  // Of requests at once, one may fail and another succeed: the session is open then.
+  if (failure && application.provaVidaUrl === null) throw answerTo(failure);
+  return shown(context, application);
+}
+
+function shown(context: LocalContext, application: Application): ProvaVida {
+  return { application, urlIframe: application.provaVidaUrl ?? placeholder(context) };
+}
+
+/** The session's name is random: the application's id is a secret, and addresses get around. */
+function openLocally(context: LocalContext, application: Application): Application {
+  const session = randomUUID();
+  const { appEnv } = context.config;
+  const url =
+    appEnv === 'local'
+      ? `${ownAddress(context)}/dev/prova-vida/${session}`
+      : `${placeholder(context)}/${session}`;
+  const opened = { ...application, provaVidaSessionId: session, provaVidaUrl: url };
+  return giveStep(context, opened, 'prova_vida');
+}
+
+/** Stands for a page that is not there. */
+function placeholder(context: LocalContext): string {
+  return `${context.config.provider.baseUrl ?? ownAddress(context)}/prova-vida`;
+}
+
+/** Where the service listens; an unspecified address is reached on this machine. */
+function ownAddress({ config: { host, port } }: LocalContext): string {
+  if (host === '0.0.0.0' || host === '::') return `http://127.0.0.1:${port}`;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}

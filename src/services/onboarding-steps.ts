@@ -1,0 +1,44 @@
+/** Giving a step of an application whose whole content is what was given. */
+import { isDeepStrictEqual } from 'node:util';
+import type { LocalContext } from '../context.ts';
+import { stepOf, type StepName } from '../domain/onboarding.ts';
+import {
+  admitStep,
+  changeApplication,
+  findApplication,
+  giveStep,
+  type Application,
+} from './onboarding.ts';
+
+/** Which application a request names, and where the request comes from. */
+export interface ApplicationCaller {
+  readonly applicationId: string;
+  readonly clientAddress: string;
+}
+
+export interface Submission {
+  readonly name: StepName;
+  readonly content: Partial<Pick<Application, 'address' | 'proposal' | 'validation'>>;
+}
+
+/**
+ * Stores what a step was given and has it carried out. The same content again changes nothing,
+ * unless the step has failed: then it is tried again.
+ * @returns the application as it stands then.
+ * @throws AppError NOT_FOUND, THROTTLED, and VALIDATION_FAILED when it takes no such step now.
+ */
+export async function submitStep(
+  context: LocalContext,
+  { applicationId, clientAddress }: ApplicationCaller,
+  { name, content }: Submission,
+): Promise<Application> {
+  await findApplication(context, applicationId, clientAddress);
+  return changeApplication(context, applicationId, (application) => {
+    const given = { ...application, ...content };
+    const { status } = stepOf(application, name);
+    const isRepeat = status !== 'pending' && isDeepStrictEqual(given, application);
+    admitStep(application, { isRepeat });
+    if (isRepeat && status !== 'failed') return application;
+    return giveStep(context, given, name);
+  });
+}

@@ -1,0 +1,262 @@
+/**
+ * The onboarding application as it is stored: how it is found, changed and shown. A change holds
+ * the application's row, so that changes come one after another, and commits together with the jobs
+ * that follow from it. Nothing waits for the network in it.
+ */
+import { LockMode } from '@mikro-orm/core';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { LocalContext } from '../context.ts';
+import type { Statement } from '../db/database.ts';
+import { OnboardingApplication } from '../db/entities/onboarding-application.ts';
+import { queryIn } from '../db/query-in.ts';
+import {
+  areEnoughDocuments,
+  beginStep,
+  endStep,
+  enterAnalysis,
+  isFinal,
+  isReady,
+  newProgress,
+  queueStep,
+  stepOf,
+  stepsBeforeKyc,
+  type Progress,
+  type StepName,
+} from '../domain/onboarding.ts';
+import { AppError, invalidField, type Text } from '../errors.ts';
+import { enqueueJobIn } from './job-queue.ts';
+import { applicationOf, columnsOf, type Application } from './onboarding-application.ts';
+import { countAttempt, refuseWhenUsedUp, type Throttle } from './throttle.ts';
+
+export type { Application };
+
+/** Finds an application for a caller who is known only by knowing its id. */
+export async function findApplication(
+  context: LocalContext,
+  applicationId: string,
+  clientAddress: string,
+): Promise<Application> {
+  const throttle = missedApplications(context, clientAddress);
+  await refuseWhenUsedUp(context, throttle);
+  const application = await readApplication(context.db.em(), { id: applicationId });
+  if (application) return application;
+  await countAttempt(context, throttle);
+  throw new AppError('NOT_FOUND');
+}
+
+/** Ids cannot be guessed, and nobody gets to try many. Lifted together with the other throttles. */
+function missedApplications({ config }: LocalContext, clientAddress: string): Throttle {
+  const isLifted = config.throttle.addressPerMinute === 0;
+  return {
+    scope: 'onboarding-404',
+    subject: clientAddress,
+    limitPerMinute: isLifted ? 0 : missesPerMinute,
+  };
+}
+
+const missesPerMinute = 60;
+
+/** @returns the application of a user, or null. */
+export function findApplicationOf(
+  context: LocalContext,
+  userId: number,
+): Promise<Application | null> {
+  return readApplication(context.db.em(), { user: userId });
+}
+
+async function readApplication(
+  em: EntityManager,
+  where: { readonly id: string } | { readonly user: number },
+): Promise<Application | null> {
+  const row = await em.findOne(OnboardingApplication, where, { populate: ['user'] });
+  return row && applicationOf(row);
+}
+
+/** What a change makes of an application; it must not wait for the network. */
+export type Change = (
+  application: Application,
+  em: EntityManager,
+) => Application | Promise<Application>;
+
+/**
+ * Changes an application while its row is held. The analysis begins with the change that completes
+ * it, and the jobs of the steps that have become ready are queued in the same commit.
+ * @param change takes what is stored, and the transaction for what else belongs to the commit.
+ * @returns what is stored then.
+ * @throws AppError NOT_FOUND; what `change` throws undoes all of it.
+ */
+export function changeApplication(
+  context: LocalContext,
+  applicationId: string,
+  change: Change,
+): Promise<Application> {
+  return context.db.em().transactional(async (em) => {
+    const row = await em.findOne(
+      OnboardingApplication,
+      { id: applicationId },
+      { lockMode: LockMode.PESSIMISTIC_WRITE },
+    );
+    if (!row) throw new AppError('NOT_FOUND');
+    await em.populate(row, ['user']);
+    const before = applicationOf(row);
+    const now = context.clock.now();
+    const after = enterAnalysis(await change(before, em), now);
+    if (after === before) return before;
+    Object.assign(row, columnsOf(after), { updatedAt: now });
+    await queueReadySteps(context, em, { before, after });
+    return after;
+  });
+}
+
+/** Stores a new application, with the jobs of what it was given already. */
+export async function insertApplication(
+  context: LocalContext,
+  em: EntityManager,
+  application: Application,
+): Promise<void> {
+  const { id, applicant, personType } = application;
+  const now = context.clock.now();
+  await em.insert(OnboardingApplication, {
+    ...{ id, user: applicant.id, personType, createdAt: now, updatedAt: now },
+    ...columnsOf(application),
+  });
+  await queueReadySteps(context, em, { before: newProgress(), after: application });
+}
+
+/** The job of a step is queued when it was given anew, and when what it waited for is done. */
+async function queueReadySteps(
+  context: LocalContext,
+  em: EntityManager,
+  { before, after }: { readonly before: Progress; readonly after: Application },
+): Promise<void> {
+  if (context.config.onboardingLocalOnly) return;
+  for (const name of stepsBeforeKyc) {
+    const was = stepOf(before, name);
+    const isGiven = was.revision !== stepOf(after, name).revision;
+    const hasWaited = was.status === 'queued' && !isReady(before, name);
+    if (isReady(after, name) && (isGiven || hasWaited)) {
+      await queueStepJob(context, em, { application: after, name });
+    }
+  }
+}
+
+/**
+ * Queues the job of a step: one, however often it is asked for. It names the user, because the
+ * application's id is a secret.
+ */
+export function queueStepJob(
+  context: LocalContext,
+  em: EntityManager,
+  { application, name, runAt }: { application: Application; name: StepName; runAt?: Date },
+): Promise<void> {
+  const userId = application.applicant.id;
+  return enqueueJobIn(em, context.clock, {
+    kind: 'onboarding-step',
+    uniqueKey: `onboarding:${userId}:${name}`,
+    payload: { userId, step: name },
+    ...(runAt && { runAt }),
+  });
+}
+
+const closed: Text = {
+  en: 'The application is closed and takes no more steps.',
+  pt: 'A solicitação está encerrada e não aceita mais etapas.',
+};
+
+const underAnalysis: Text = {
+  en: 'The application is under analysis and takes no changes.',
+  pt: 'A solicitação está em análise e não aceita alterações.',
+};
+
+/**
+ * Lets a step pass that an application takes now: anything while it is in progress, what it has
+ * already while it is under analysis, nothing when it is decided.
+ * @throws AppError VALIDATION_FAILED naming `application`.
+ */
+export function admitStep(
+  application: Application,
+  { isRepeat }: { readonly isRepeat: boolean },
+): void {
+  if (isFinal(application)) throw invalidField('application', closed);
+  if (application.status !== 'IN_PROGRESS' && !isRepeat) {
+    throw invalidField('application', underAnalysis);
+  }
+}
+
+/**
+ * Notes that a step was given, with a new content that is stored in the same change. Where
+ * onboarding is local it is done with that; otherwise its job does it.
+ */
+export function giveStep(
+  context: LocalContext,
+  application: Application,
+  name: StepName,
+): Application {
+  const now = context.clock.now();
+  if (!context.config.onboardingLocalOnly) return queueStep(application, name, now);
+  return endStep(beginStep(application, name, now), name, { now });
+}
+
+/**
+ * Notes that a document was given and is stored in this transaction. Where onboarding is local the
+ * step is done with the last document that is needed, and pending until then.
+ */
+export async function giveDocument(
+  context: LocalContext,
+  em: EntityManager,
+  application: Application,
+): Promise<Application> {
+  const given = giveStep(context, application, 'documents');
+  if (!context.config.onboardingLocalOnly) return given;
+  const status = await documentsStatus(em, application);
+  return endStep(given, 'documents', { status, now: context.clock.now() });
+}
+
+/** @returns what the step has come to once every document so far is where it belongs. */
+export async function documentsStatus(
+  em: EntityManager,
+  { id }: Application,
+): Promise<'done' | 'pending'> {
+  const rows = await queryIn<{ type: number }>(em, storedTypes, [id]);
+  return areEnoughDocuments(rows.map(({ type }) => type)) ? 'done' : 'pending';
+}
+
+const storedTypes: Statement = {
+  name: 'onboarding-document-types',
+  text: `
+    select distinct tipo_documento as type from onboarding_documents
+     where application_id = $1 and status in ('stored', 'forwarded')`,
+};
+
+/**
+ * An application as the contract shows it (specification, section 2). The client token stays here:
+ * the routes are public.
+ */
+export function applicationReply(application: Application) {
+  const { applicant } = application;
+  return {
+    id: application.id,
+    user_id: applicant.id,
+    person_type: application.personType,
+    status: application.status,
+    name: applicant.name,
+    email: applicant.email,
+    document: applicant.document,
+    phone: applicant.phone,
+    provider: {
+      pessoa_fisica_id: application.pessoaFisicaId,
+      client_token: null,
+      agency: application.agency,
+      account_number: application.accountNumber,
+    },
+    prova_vida: {
+      session_id: application.provaVidaSessionId,
+      url_iframe: application.provaVidaUrl,
+    },
+    kyc_status: application.kycStatus,
+    conta_bancaria_criada: application.contaBancariaCriada,
+    steps: application.steps.map(({ name, status, attempts, updatedAt, error }) => {
+      return { name, status, attempts, updated_at: updatedAt, error };
+    }),
+  };
+}
