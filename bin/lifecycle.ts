@@ -1,7 +1,7 @@
 /** What every long-running command does alike: read the configuration, run, stop at a signal. */
 import { systemClock, type Clock } from '../src/clock.ts';
 import { ConfigError, loadConfig, readEnvironment, type Config } from '../src/config.ts';
-import { startFailure } from './start-failure.ts';
+import { startFailure } from '../src/start-failure.ts';
 
 /** A service that runs. */
 export interface Running {

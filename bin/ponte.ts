@@ -1,13 +1,8 @@
-/**
- * The command line. Each command is a file under `commands/`, loaded when it is called, so that
- * `ponte --help` does not load the service.
- */
+/** The process of the command line: its Node, its cache, its streams. `program.ts` is the rest. */
 import { accessSync, constants, lstatSync, mkdirSync, readFileSync } from 'node:fs';
 import module from 'node:module';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import type { Command } from 'commander';
-import type { TypedOptions } from './commands/provider-sandbox.ts';
 
 /** Kept equal to `engines` in package.json and to the shim. */
 const requiredNode = [26, 10] as const;
@@ -58,75 +53,22 @@ function versionOfPonte(): string {
   return (manifest as { version: string }).version;
 }
 
-function describe(program: Command): Command {
-  program
-    .name('ponte')
-    .description('Mobile banking middleware between a mobile app and a banking provider')
-    .version(versionOfPonte());
-
-  program
-    .command('serve')
-    .description('start the service; its settings are listed in .env.example')
-    .action(async () => {
-      const { serve } = await import('./commands/serve.ts');
-      await serve();
+/** Whoever reads our output has enough of it, as `head` has: that is no fault. */
+function endQuietlyOnBrokenPipe(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error;
+      process.exit();
     });
-
-  program
-    .command('worker')
-    .description('run jobs and serve nothing, beside servers with JOBS=off')
-    .action(async () => {
-      const { worker } = await import('./commands/worker.ts');
-      await worker();
-    });
-
-  describeUser(program);
-  describeProviderSandbox(program);
-  return program;
+  }
 }
-
-function describeUser(program: Command): void {
-  program
-    .command('user')
-    .description('users of the app')
-    .command('create-dev')
-    .description('make sure of the development user, from PROVIDER_EMAIL and PROVIDER_PASSWORD')
-    .action(async () => {
-      const { createDevUser } = await import('./commands/user-create-dev.ts');
-      await createDevUser();
-    });
-}
-
-function describeProviderSandbox(program: Command): void {
-  program
-    .command('provider-sandbox')
-    .description("serve a simulated bank behind the provider's HTTP paths, with faults on demand")
-    .option('--host <address>', 'listening address', '127.0.0.1')
-    .option('--port <number>', 'listening port; 0 takes any free one', '9090')
-    .option('--faults <rules>', 'what goes wrong, such as payments:5xx-after@0.1')
-    .option('--seed <text>', 'what chance is drawn from: the same seed, the same faults', '1')
-    .option('--webhook-url <address>', 'where the webhooks are posted')
-    .option('--webhook-secret <text>', 'sent with them in X-Webhook-Secret')
-    .option('--settle-ms <number>', "from a payment to its webhook; 0: when it's told to", '1500')
-    .option('--data <folder>', 'keeps its state there; in memory otherwise')
-    .addHelpText('after', sandboxExample)
-    .action(async (options: TypedOptions) => {
-      const { providerSandbox } = await import('./commands/provider-sandbox.ts');
-      await providerSandbox(options);
-    });
-}
-
-const sandboxExample = `
-Example: a provider that loses one payment in ten, and the service on it
-  ponte provider-sandbox --faults 'payments:5xx-after@0.1,keys/dict:latency=200ms@0.5' \\
-    --webhook-url http://127.0.0.1:3000/api/v1/webhooks/provider
-  PROVIDER_STUB=false PROVIDER_BASE_URL=http://127.0.0.1:9090 ponte serve
-
-The values that make it misbehave are listed when it starts; while it runs,
-http://127.0.0.1:9090/sandbox lists the rules of --faults and what it can be told to do.`;
 
 refuseOldNode();
 cacheCompiledModules();
+endQuietlyOnBrokenPipe();
 // Imported here and not above, so that it is compiled after the cache is on.
-const { Command: Program } = await import('commander');
-await describe(new Program()).parseAsync();
+const { ponte } = await import('./program.ts');
+process.exitCode = await ponte(process.argv.slice(2), {
+  streams: { stdin: process.stdin, stdout: process.stdout, stderr: process.stderr },
+  version: versionOfPonte(),
+});

@@ -1,9 +1,9 @@
 /** The composition root: from a configuration to a running service, and back. */
-import { readFile } from 'node:fs/promises';
 import { pause } from './clock.ts';
 import { compose, type AppOptions } from './compose.ts';
 import type { Config } from './config.ts';
 import type { Context } from './context.ts';
+import { readContract } from './contract-file.ts';
 import { pendingMigrations } from './db/migrate.ts';
 import { loadContract } from './http/contract.ts';
 import { createHttpServer } from './http/server.ts';
@@ -11,9 +11,14 @@ import { jobs } from './jobs/index.ts';
 import { JobLoop } from './jobs/loop.ts';
 import { operations } from './operations/index.ts';
 import { ensureDevUser, type DevUser } from './ops/ensure-dev-user.ts';
+import { ops } from './ops/index.ts';
+import { listenForOps } from './ops/socket/listen.ts';
+import { developmentPages } from './pages/index.ts';
 import type { Bank } from './provider/stub/bank.ts';
+import { scenarios } from './provider/stub/scenarios.ts';
 import { findPrincipal } from './services/banking-session.ts';
 import { countAttempt } from './services/throttle.ts';
+import { failureOf } from './unreachable.ts';
 
 export interface App {
   /** Where it listens, such as `http://127.0.0.1:3000`. */
@@ -49,7 +54,8 @@ export function startWorker(config: Config, options: AppOptions = {}): Promise<W
   return starting(async (parts) => {
     const stopping = new AbortController();
     const { context } = await compose(config, { ...options, stopping: stopping.signal }, parts);
-    const loop = new JobLoop({ context, jobs });
+    await answerCommands(context, parts);
+    const loop = jobLoop(context);
     parts.defer(() => loop.stop());
     parts.defer(() => stopping.abort());
     await loop.start();
@@ -65,15 +71,22 @@ export function startWorker(config: Config, options: AppOptions = {}): Promise<W
   });
 }
 
-/** Opens the context for one piece of work, such as a command, and closes it again. */
-export async function withContext<T>(
-  config: Config,
-  work: (context: Context) => Promise<T>,
-): Promise<T> {
-  await using parts = new AsyncDisposableStack();
-  const stopping = new AbortController();
-  const { context } = await compose(config, { stopping: stopping.signal }, parts);
-  return await work(context);
+function jobLoop(context: Context): JobLoop {
+  return new JobLoop({ context, jobs, leaseMs: context.config.jobLeaseSeconds * 1_000 });
+}
+
+/**
+ * The embedded database has room for one process: commands ask it through a socket. A service that
+ * cannot have one runs all the same.
+ */
+async function answerCommands(context: Context, parts: AsyncDisposableStack): Promise<void> {
+  if (context.db.kind !== 'embedded') return;
+  try {
+    const listener = await listenForOps({ context, ops, failureOf });
+    parts.defer(() => listener.close());
+  } catch (error) {
+    context.log.warn({ error }, 'commands cannot reach this service');
+  }
 }
 
 /** Closes what a failed start has opened. */
@@ -94,12 +107,14 @@ async function start(
 ): Promise<App> {
   const stopping = new AbortController();
   const { context, bank } = await compose(config, { ...options, stopping: stopping.signal }, parts);
-  const devUser = config.appEnv === 'local' ? await ensureDevUser(context) : null;
-  const loop = config.jobs === 'inline' ? new JobLoop({ context, jobs }) : null;
+  const devUser = config.appEnv === 'local' ? await ensureDevUser(context, config.provider) : null;
+  await answerCommands(context, parts);
+  const loop = config.jobs === 'inline' ? jobLoop(context) : null;
   const http = createHttpServer({
     context,
     operations,
-    contract: loadContract(await readFile(contractFile, 'utf8')),
+    contract: loadContract(await readContract()),
+    pages: config.appEnv === 'local' ? await developmentPages(scenarios) : [],
     readiness: () => readiness(context, loop),
     findPrincipal,
     countAttempt,
@@ -119,8 +134,6 @@ async function start(
     stop: () => parts.disposeAsync(),
   };
 }
-
-const contractFile = new URL('../contract/openapi.yaml', import.meta.url);
 
 /** The provider is not looked at: without it the service still answers what it knows. */
 async function readiness(context: Context, loop: JobLoop | null) {
@@ -147,6 +160,7 @@ function bannerOf(config: Config, url: string, devUser: DevUser | null): string[
     `Ponte runs (${config.appEnv})`,
     `  API        ${url}/api/v1`,
     `  contract   ${url}/openapi.yaml`,
+    ...(config.appEnv === 'local' ? [`  pages      ${url}/dev and ${url}/docs`] : []),
     `  provider   ${providerOf(config)}`,
     `  database   ${databaseOf(config)}`,
     ...(devUser ? [`  login      ${devUser.email} / ${devUser.password}`] : []),

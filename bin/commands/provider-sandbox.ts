@@ -3,6 +3,7 @@ import { systemClock } from '../../src/clock.ts';
 import { entries } from '../../src/config-schema.ts';
 import { faultsMistake, scenarioHints } from '../../src/provider/sandbox/hints.ts';
 import { openSandbox, type OpenSandboxOptions } from '../../src/provider/sandbox/open.ts';
+import type { Desk } from '../desk.ts';
 import { runUntilSignal, type Running } from '../lifecycle.ts';
 
 /** The options as they were typed. */
@@ -11,6 +12,7 @@ export interface TypedOptions {
   readonly port: string;
   readonly seed: string;
   readonly settleMs: string;
+  readonly onboarding: boolean;
   readonly faults?: string;
   readonly webhookUrl?: string;
   readonly webhookSecret?: string;
@@ -18,7 +20,7 @@ export interface TypedOptions {
 }
 
 /** Runs the sandbox until it is told to stop; ends the process, with 2 when an option is wrong. */
-export async function providerSandbox(typed: TypedOptions): Promise<void> {
+export async function providerSandbox(_desk: Desk, typed: TypedOptions): Promise<void> {
   const mistakes = mistakesOf(typed);
   if (mistakes.length > 0) {
     process.stderr.write(['ponte provider-sandbox cannot start:', ...mistakes, ''].join('\n'));
@@ -61,6 +63,7 @@ function optionsOf(typed: TypedOptions): OpenSandboxOptions {
     port: Number(port),
     seed,
     settleMs: Number(settleMs),
+    hasOnboarding: typed.onboarding,
     ...(faults !== undefined && { faults }),
     ...(webhookUrl !== undefined && { webhook: { url: webhookUrl, secret: webhookSecret } }),
     ...(data !== undefined && { dataDir: data }),
@@ -69,13 +72,14 @@ function optionsOf(typed: TypedOptions): OpenSandboxOptions {
 }
 
 function bannerOf(url: string, typed: TypedOptions): string[] {
-  const { faults, seed, webhookUrl, data, settleMs } = typed;
+  const { faults, seed, webhookUrl, data, settleMs, onboarding } = typed;
   return [
     'The simulated provider runs',
     `  provider   PROVIDER_STUB=false PROVIDER_BASE_URL=${url}`,
     `  control    ${url}/sandbox`,
     `  webhooks   ${webhookUrl ?? 'to nobody: give --webhook-url'}`,
     `  settles    ${settleMs === '0' ? 'when told to' : `after ${settleMs} ms`}`,
+    `  onboarding ${onboarding ? 'offered' : '404, as the hosts that were tried'}`,
     `  faults     ${faults === undefined ? 'none' : `${faults} (seed ${seed})`}`,
     `  state      ${data ?? 'in memory'}`,
     `  login      any e-mail, any password`,

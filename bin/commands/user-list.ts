@@ -1,0 +1,44 @@
+/** `ponte user list`: who may log in. */
+import type { UserStatus } from '../../src/ops/find-user.ts';
+import type { UserView } from '../../src/ops/user-list.ts';
+import type { Desk } from '../desk.ts';
+import { shortTime } from '../short-time.ts';
+import type { Column } from '../table.ts';
+
+interface Options {
+  readonly status?: UserStatus;
+  readonly email?: string;
+  readonly before?: number;
+  readonly limit: number;
+  readonly json?: boolean;
+}
+
+const columns: readonly Column<UserView>[] = [
+  { head: 'ID', cell: ({ id }) => id, align: 'right', isWhole: true },
+  { head: 'NAME', cell: ({ name }) => name },
+  { head: 'E-MAIL', cell: ({ email }) => email },
+  { head: 'TYPE', cell: ({ personType }) => personType, isWhole: true },
+  {
+    head: 'STATUS',
+    cell: ({ status }) => status,
+    isWhole: true,
+    tone: ({ status }) => (status === 'DISABLED' ? 'bad' : null),
+  },
+  { head: 'LOGGED IN', cell: ({ loggedIn }) => loggedIn, isWhole: true },
+  { head: 'CREATED', cell: ({ createdAt }) => shortTime(createdAt) },
+];
+
+/** Lists users. */
+export async function userList({ run, terminal }: Desk, options: Options): Promise<void> {
+  const { json = false, ...filter } = options;
+  const { users } = await run('user list', filter);
+  if (json) {
+    terminal.json({ users });
+    return;
+  }
+  terminal.table({ columns, rows: users, none: 'There are no such users.' });
+  const last = users.at(-1);
+  if (last && users.length === options.limit) {
+    terminal.remark(`There may be more: go on with --before ${last.id}.`);
+  }
+}

@@ -1,0 +1,45 @@
+/** What the declarations of commands share: examples, and options that are read in one way. */
+import { InvalidArgumentError, Option } from 'commander';
+
+/** The help's last part; every command has it, groups of commands as well. */
+export function examples(...lines: readonly string[]): string {
+  const head = lines.length === 1 ? 'Example:' : 'Examples:';
+  return ['', head, ...lines.map((line) => `  ${line}`)].join('\n');
+}
+
+/** `--json`, of every command that shows something. */
+export function jsonOption(): Option {
+  return new Option('--json', 'print one JSON document, for programs');
+}
+
+/** `--yes`, of every command that changes something. */
+export function yesOption(): Option {
+  return new Option('--yes', 'go ahead without asking');
+}
+
+/** `--limit`, of every list. */
+export function limitOption(standard = 50): Option {
+  return new Option('--limit <number>', 'how many at most')
+    .argParser(integer(1, 1_000))
+    .default(standard);
+}
+
+/** Reads an option as an integer of a range, both ends included. */
+export function integer(minimum: number, maximum: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (/^-?\d{1,15}$/.test(text) && value >= minimum && value <= maximum) return value;
+    throw new InvalidArgumentError(`It must be an integer from ${minimum} to ${maximum}.`);
+  };
+}
+
+const unitsMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** Reads an option such as `90s`, `10m`, `2h` or `7d`; gives milliseconds. */
+export function durationMs(text: string): number {
+  const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  if (count === undefined) {
+    throw new InvalidArgumentError('It must be a number with a unit: 90s, 10m, 2h or 7d.');
+  }
+  return Number(count) * unitsMs[unit as keyof typeof unitsMs];
+}

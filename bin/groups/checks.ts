@@ -1,0 +1,53 @@
+import { examples, jsonOption } from '../declare.ts';
+import type { Describe } from '../frame.ts';
+
+/** What looks at the set-up and changes nothing: `doctor`, `config`, `contract`. */
+export const describeChecks: Describe = (frame) => {
+  describeDoctor(frame);
+  describeConfig(frame);
+  describeContract(frame);
+};
+
+const describeDoctor: Describe = ({ program, action }) => {
+  program
+    .command('doctor')
+    .description('look at everything that Ponte needs, and say what to do; exit 1 when it is bad')
+    .addOption(jsonOption())
+    .addHelpText('after', examples('ponte doctor', 'ponte doctor --json'))
+    .action(action(async () => (await import('../commands/doctor.ts')).doctor));
+};
+
+const describeConfig: Describe = ({ program, action }) => {
+  const config = program
+    .command('config')
+    .description('the settings')
+    .addHelpText('after', examples('ponte config check'));
+
+  config
+    .command('check')
+    .description('check the environment and show what is in effect, secrets hidden')
+    .addOption(jsonOption())
+    .addHelpText('after', examples('APP_ENV=production ponte config check'))
+    .action(action(async () => (await import('../commands/config-check.ts')).configCheck));
+};
+
+const describeContract: Describe = ({ program, action }) => {
+  const contract = program
+    .command('contract')
+    .description('the machine-readable contract of the API')
+    .addHelpText('after', examples('ponte contract print > openapi.yaml'));
+
+  contract
+    .command('print')
+    .description('print the contract as YAML')
+    .option('--json', 'print it as JSON')
+    .addHelpText('after', examples('ponte contract print --json'))
+    .action(action(async () => (await import('../commands/contract.ts')).contractPrint));
+
+  contract
+    .command('check')
+    .description('check that the contract can be read and that every operation is there')
+    .addOption(jsonOption())
+    .addHelpText('after', examples('ponte contract check'))
+    .action(action(async () => (await import('../commands/contract.ts')).contractCheck));
+};

@@ -1,0 +1,28 @@
+import { examples, jsonOption, limitOption, yesOption } from '../declare.ts';
+import type { Describe } from '../frame.ts';
+
+/** `session …`: who is logged in. */
+export const describeSession: Describe = ({ program, action }) => {
+  const session = program
+    .command('session')
+    .description('banking sessions: who is logged in')
+    .addHelpText('after', examples('ponte session list', 'ponte session revoke 42'));
+
+  session
+    .command('list')
+    .description('list active sessions, the last login first')
+    .option('--user <user>', "only this one's: id or e-mail")
+    .addOption(limitOption())
+    .addOption(jsonOption())
+    .addHelpText('after', examples('ponte session list --user maria@example.com'))
+    .action(action(async () => (await import('../commands/session-list.ts')).sessionList));
+
+  session
+    .command('revoke')
+    .description('log somebody out: every access token of the session is refused at once')
+    .argument('<session>', 'id of a session, or id or e-mail of a user')
+    .addOption(yesOption())
+    .addOption(jsonOption())
+    .addHelpText('after', examples('ponte session revoke 42 --yes'))
+    .action(action(async () => (await import('../commands/session-revoke.ts')).sessionRevoke));
+};

@@ -1,0 +1,185 @@
+/** Everything that Ponte needs, looked at one by one, with what to do where something is wrong. */
+import { accessSync, constants, existsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { Clock } from './clock.ts';
+import { reportConfig } from './config-report.ts';
+import { loadConfig, type Config, type Environment } from './config.ts';
+import type { DatabaseInspection } from './ops/inspect-database.ts';
+import { keysInUse } from './ops/keys.ts';
+import { OpError } from './ops/op.ts';
+import { reachProvider } from './provider/http/reachability.ts';
+import { startFailure } from './start-failure.ts';
+
+export interface Finding {
+  readonly name: string;
+  /** `doubtful` is fine for a first look and not for real money. */
+  readonly state: 'ok' | 'doubtful' | 'bad';
+  /** What was found, as a sentence without its full stop. */
+  readonly says: string;
+  /** Null when there is nothing to do. */
+  readonly todo: string | null;
+}
+
+export interface ExamineOptions {
+  readonly environment: Environment;
+  readonly clock: Clock;
+  /** Looks at the database, whichever way it is reached. */
+  inspectDatabase(): Promise<DatabaseInspection>;
+}
+
+/** Looks at everything; what cannot be looked at is a finding too. */
+export async function examine(options: ExamineOptions): Promise<Finding[]> {
+  const { environment, clock } = options;
+  const { faults } = reportConfig(environment);
+  if (faults.length > 0) {
+    return faults.map(({ name, message }) =>
+      bad(
+        'configuration',
+        `${name} ${message}`,
+        'set it, and look again: nothing else was looked at',
+      ),
+    );
+  }
+  const config = loadConfig(environment);
+  const [ofDatabase, ofProvider, ofKey] = await Promise.all([
+    database(options),
+    provider(config, clock),
+    signingKey(config),
+  ]);
+  return [
+    ok('configuration', `valid for ${config.appEnv}`),
+    dataFolder(config),
+    ...ofDatabase,
+    ...ofProvider,
+    ofKey,
+    encryptionKey(config),
+    webhookSecret(config),
+  ];
+}
+
+function ok(name: string, says: string): Finding {
+  return { name, state: 'ok', says, todo: null };
+}
+
+function bad(name: string, says: string, todo: string): Finding {
+  return { name, state: 'bad', says, todo };
+}
+
+function dataFolder({ dataDir, databaseUrl, jwt, encryptionKey: key, ...config }: Config): Finding {
+  const name = 'data folder';
+  const isUsed =
+    config.provider.stub ||
+    [databaseUrl, jwt.privateKeyPem, key].some((given) => given === undefined);
+  if (!isUsed) return ok(name, `${dataDir} is not used`);
+  const nearest = existingPart(dataDir);
+  try {
+    accessSync(nearest, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch {
+    const todo = 'make it writable for the user that Ponte runs as, or set DATA_DIR';
+    return bad(name, `${nearest} cannot be written to`, todo);
+  }
+  return ok(name, nearest === dataDir ? `${dataDir} is writable` : `${dataDir} can be made`);
+}
+
+function existingPart(folder: string): string {
+  return existsSync(folder) || dirname(folder) === folder ? folder : existingPart(dirname(folder));
+}
+
+async function database({ inspectDatabase }: ExamineOptions): Promise<Finding[]> {
+  let found: DatabaseInspection;
+  try {
+    found = await inspectDatabase();
+  } catch (error) {
+    const isThere = !(error instanceof OpError);
+    const todo = isThere
+      ? 'look at DATABASE_URL and at the server; of the embedded one, at DATA_DIR'
+      : 'make it, or start the service, which does so';
+    return [bad('database', startFailure(error), todo)];
+  }
+  const { kind, version, latencyMs, aheadMs } = found;
+  const what = kind === 'embedded' ? 'embedded' : 'PostgreSQL';
+  return [
+    ok('database', `${what} ${version} answers in ${latencyMs} ms`),
+    migrations(found),
+    clockOf('database', aheadMs),
+  ];
+}
+
+function migrations({ pending, unknown }: DatabaseInspection): Finding {
+  const name = 'migrations';
+  if (pending.length > 0) {
+    return bad(
+      name,
+      `${pending.length} not applied`,
+      'run `ponte migrate up`, or start the service',
+    );
+  }
+  if (unknown.length === 0) return ok(name, 'all applied');
+  const says = `${unknown.length} applied that this version does not know`;
+  return bad(name, says, 'run the version of Ponte that applied them');
+}
+
+/** Access tokens allow for 30 seconds; a machine that asks the time is within a part of one. */
+const mostAheadMs = 5_000;
+
+function clockOf(whose: string, aheadMs: number): Finding {
+  const name = `clock and the ${whose}'s`;
+  const apart = `${(Math.abs(aheadMs) / 1_000).toFixed(1)} s apart`;
+  if (Math.abs(aheadMs) <= mostAheadMs) return ok(name, apart);
+  const which = aheadMs > 0 ? 'ahead' : 'behind';
+  return bad(name, `${apart}: the ${whose} is ${which}`, 'keep the clocks by NTP');
+}
+
+async function provider(config: Config, clock: Clock): Promise<Finding[]> {
+  const { stub, baseUrl = '', timeoutMs } = config.provider;
+  if (stub) {
+    const isReal = config.appEnv === 'staging';
+    const says = 'simulated: no money moves';
+    const todo = isReal ? 'set PROVIDER_STUB=false and PROVIDER_BASE_URL' : null;
+    return [{ name: 'provider', state: isReal ? 'doubtful' : 'ok', says, todo }];
+  }
+  try {
+    const { status, latencyMs, time } = await reachProvider({ baseUrl, timeoutMs, clock });
+    const reached = ok('provider', `${baseUrl} answers in ${latencyMs} ms, with ${status}`);
+    if (time === null) return [reached];
+    return [reached, clockOf('provider', time.getTime() - clock.now().getTime())];
+  } catch (error) {
+    const says = `${baseUrl} cannot be reached (${reasonOf(error)})`;
+    return [bad('provider', says, 'look at PROVIDER_BASE_URL and at the way there')];
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown error';
+  if (error.name === 'AbortError') return 'no answer in PROVIDER_TIMEOUT_MS';
+  return 'code' in error ? String(error.code) : error.name;
+}
+
+async function signingKey(config: Config): Promise<Finding> {
+  const name = 'signing key';
+  try {
+    const { signs, generated, accepts } = await keysInUse(config);
+    if (!signs) return ok(name, 'is generated at the first start');
+    const others = accepts.length === 0 ? '' : `, and ${accepts.length} more accepted`;
+    const where = generated ? 'generated, ' : '';
+    return ok(name, `${where}RSA of ${signs.bits} bits, ${signs.kid}${others}`);
+  } catch {
+    return bad(name, 'the generated key cannot be read', 'remove jwt-private.pem from DATA_DIR');
+  }
+}
+
+function encryptionKey({ encryptionKey: key }: Config): Finding {
+  return ok('encryption key', key ? `set, ${key.length * 8} bits` : 'generated into DATA_DIR');
+}
+
+function webhookSecret({ webhookSecrets, provider: { stub } }: Config): Finding {
+  const count = webhookSecrets.length;
+  if (count > 0) return ok('webhook secret', count === 1 ? 'set' : 'two are accepted');
+  if (stub) return ok('webhook secret', 'not needed by the simulated bank');
+  return {
+    name: 'webhook secret',
+    state: 'doubtful',
+    says: 'not set: whoever reaches the webhook address can say that a payment is done',
+    todo: 'set WEBHOOK_SECRET',
+  };
+}

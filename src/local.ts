@@ -1,0 +1,70 @@
+/** The context of whatever works without the provider: a command, and the base of the service. */
+import { systemClock, type Clock } from './clock.ts';
+import type { Config } from './config.ts';
+import type { LocalContext } from './context.ts';
+import { openDatabase } from './db/database.ts';
+import { createLog, type Log } from './log.ts';
+import { createMetrics } from './metrics.ts';
+import { createAccessTokens } from './security/access-tokens.ts';
+import { createPasswords } from './security/passwords.ts';
+import { createSealer } from './security/sealing.ts';
+import { loadEncryptionKey, loadSigningKeys } from './security/signing-keys.ts';
+
+export interface LocalOptions {
+  readonly clock?: Clock;
+  /** Standard output when it is left out. */
+  readonly log?: Log;
+  /** Aborts when whatever uses the context has to come to an end. */
+  readonly stopping: AbortSignal;
+}
+
+/**
+ * Opens the database and makes local keys. The schema is left as it is, nothing listens and no job
+ * runs. What is opened is closed backwards by `parts`.
+ */
+export async function openLocal(
+  config: Config,
+  options: LocalOptions,
+  parts: AsyncDisposableStack,
+): Promise<LocalContext> {
+  const { clock = systemClock, stopping } = options;
+  const log =
+    options.log ?? createLog({ level: config.logLevel, pretty: process.stdout.isTTY === true });
+  const metrics = createMetrics();
+  const keys = loadKeys(config);
+  // Awaited below; whoever gives up before waits until nothing is written any more.
+  const settled = keys.then(
+    () => undefined,
+    () => undefined,
+  );
+  parts.defer(() => settled);
+  const db = await openDatabase({
+    databaseUrl: config.databaseUrl,
+    dataDir: config.dataDir,
+    clock,
+    onQuery: () => metrics.databaseQueries.inc(),
+  });
+  parts.defer(() => db.close());
+  const { signingKeys, sealingKey } = await keys;
+  const { issuer, audience, ttlSeconds } = config.jwt;
+  return {
+    config,
+    clock,
+    log,
+    metrics,
+    db,
+    accessTokens: createAccessTokens({ keys: signingKeys, issuer, audience, ttlSeconds, clock }),
+    passwords: createPasswords(),
+    sealer: createSealer(sealingKey),
+    stopping,
+  };
+}
+
+async function loadKeys({ jwt, dataDir, encryptionKey }: Config) {
+  const { privateKeyPem, publicKeysPem } = jwt;
+  const [signingKeys, sealingKey] = await Promise.all([
+    loadSigningKeys({ privateKeyPem, publicKeysPem, dataDir }),
+    loadEncryptionKey({ configured: encryptionKey, dataDir }),
+  ]);
+  return { signingKeys, sealingKey };
+}

@@ -1,0 +1,57 @@
+/** The table of ops: what the command line may ask for, by the command's name. */
+import { createDevUser } from './ensure-dev-user.ts';
+import { inspectDatabase } from './inspect-database.ts';
+import { listJobs } from './jobs-list.ts';
+import { retryJobs } from './jobs-retry.ts';
+import { countJobs } from './jobs-stats.ts';
+import { migrateDownOp, migrateStatus, migrateUpOp } from './migrate.ts';
+import type { Op } from './op.ts';
+import { listSessions } from './session-list.ts';
+import { revokeSession } from './session-revoke.ts';
+import { createUser } from './user-create.ts';
+import { listUsers } from './user-list.ts';
+import { resetPassword } from './user-reset-password.ts';
+import { disableUser, enableUser, identifyUser } from './user-status.ts';
+import { auditPix } from './pix-audit.ts';
+import { listPix } from './pix-list.ts';
+import { resolvePix } from './pix-resolve.ts';
+import { showPix } from './pix-show.ts';
+import { listWebhooks } from './webhook-list.ts';
+import { replayWebhooks } from './webhook-replay.ts';
+import { composeWebhook } from './webhook-send.ts';
+import { showWebhook } from './webhook-show.ts';
+
+export const ops = {
+  'inspect database': inspectDatabase,
+  'migrate status': migrateStatus,
+  'migrate up': migrateUpOp,
+  'migrate down': migrateDownOp,
+  'user create': createUser,
+  'user create-dev': createDevUser,
+  'user list': listUsers,
+  'user identify': identifyUser,
+  'user disable': disableUser,
+  'user enable': enableUser,
+  'user reset-password': resetPassword,
+  'session list': listSessions,
+  'session revoke': revokeSession,
+  'webhook list': listWebhooks,
+  'webhook replay': replayWebhooks,
+  'webhook send': composeWebhook,
+  'webhook show': showWebhook,
+  'jobs list': listJobs,
+  'jobs retry': retryJobs,
+  'jobs stats': countJobs,
+  'pix audit': auditPix,
+  'pix list': listPix,
+  'pix resolve': resolvePix,
+  'pix show': showPix,
+} as const satisfies Readonly<Record<string, Op<never, unknown>>>;
+
+export type OpName = keyof typeof ops;
+
+export type OpInput<Name extends OpName> =
+  (typeof ops)[Name] extends Op<infer Input, unknown> ? Input : never;
+
+export type OpResult<Name extends OpName> =
+  (typeof ops)[Name] extends Op<never, infer Result> ? Result : never;

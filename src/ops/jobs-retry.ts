@@ -1,0 +1,96 @@
+/** `jobs retry`: dead jobs are queued again, due now. */
+import type { LocalContext } from '../context.ts';
+import {
+  deadJobs,
+  jobStatuses,
+  retryJobs as statement,
+  type JobStatus,
+} from '../db/queries/inspect-jobs.ts';
+import { isConstraintViolation } from '../db/unavailable.ts';
+import { OpError, type Op } from './op.ts';
+
+/** Either `ids` or `allDead`. */
+export interface JobsRetryInput {
+  readonly ids?: readonly string[];
+  readonly allDead?: boolean;
+  /** With `allDead`: only of this kind. */
+  readonly kind?: string;
+}
+
+export interface JobsRetried {
+  /** How many are queued again. */
+  readonly retried: number;
+  /** Those that are not, by the reason; of `allDead` only how many. */
+  readonly superseded: number;
+  readonly notDead: readonly { readonly id: string; readonly state: JobStatus }[];
+  readonly notFound: readonly string[];
+}
+
+/** Jobs of one statement. */
+const batch = 500;
+
+/**
+ * Retries dead jobs. One whose work another open job has taken over stays as it is.
+ * @throws OpError when neither ids nor `allDead` are given, or an id is none.
+ */
+export const retryJobs: Op<JobsRetryInput, JobsRetried> = {
+  async run(context, { ids, allDead = false, kind }, progress) {
+    if (allDead) return retryAll(context, kind ?? null, (done) => progress(done, 0));
+    if (!ids || ids.length === 0) throw new OpError('REFUSED', 'name jobs, or ask for all dead');
+    const wrong = ids.find((id) => !/^\d{1,18}$/.test(id));
+    if (wrong !== undefined) throw new OpError('REFUSED', `${wrong} is no id of a job`);
+    return retryGiven(context, [...new Set(ids)]);
+  },
+};
+
+async function retryGiven(context: LocalContext, ids: readonly string[]): Promise<JobsRetried> {
+  const retried = new Set(await retry(context, ids));
+  const left = ids.filter((id) => !retried.has(id));
+  const rows = await context.db.query<{ id: string; status: JobStatus }>(jobStatuses, [left]);
+  const states = new Map(rows.map(({ id, status }) => [id, status]));
+  return {
+    retried: retried.size,
+    superseded: left.filter((id) => states.get(id) === 'dead').length,
+    notDead: left.flatMap((id) => {
+      const state = states.get(id);
+      return state === undefined || state === 'dead' ? [] : [{ id, state }];
+    }),
+    notFound: left.filter((id) => !states.has(id)),
+  };
+}
+
+async function retryAll(
+  context: LocalContext,
+  kind: string | null,
+  onBatch: (done: number) => void,
+): Promise<JobsRetried> {
+  let retried = 0;
+  let seen = 0;
+  let after = '0';
+  for (;;) {
+    const page = await context.db.query<{ id: string }>(deadJobs, [kind, after, batch]);
+    const ids = page.map(({ id }) => id);
+    if (ids.length > 0) retried += (await retry(context, ids)).length;
+    seen += ids.length;
+    onBatch(seen);
+    const last = ids.at(-1);
+    if (last === undefined || ids.length < batch || context.stopping.aborted) break;
+    after = last;
+  }
+  return { retried, superseded: seen - retried, notDead: [], notFound: [] };
+}
+
+/** @returns the ids of those that were queued. */
+async function retry(context: LocalContext, ids: readonly string[]): Promise<string[]> {
+  const attempt = async (): Promise<string[]> => {
+    const rows = await context.db.query<{ id: string }>(statement, [ids, context.clock.now()]);
+    return rows.map(({ id }) => id);
+  };
+  try {
+    return await attempt();
+  } catch (error) {
+    // A job with the same key was queued at the same moment: a second look finds it.
+    if (!isConstraintViolation(error)) throw error;
+    return attempt();
+  }
+}

@@ -1,0 +1,238 @@
+/**
+ * What has to hold of every stored transaction, whatever has happened: each rule is one statement
+ * that finds what breaks it. The schema promises a part of this too; the audit does not take its
+ * word, because a constraint can be dropped and an index can be damaged.
+ */
+import type { Statement } from '../db/database.ts';
+import { phasesOfStatus, pixStatuses, type PixStatus } from '../domain/pix.ts';
+import type { ProviderStatusClass } from '../provider/outcome.ts';
+import { decisionNote } from './pix-resolve.ts';
+
+/** A rule about rows; its statement is given some of their ids and answers those that break it. */
+export interface Invariant {
+  /** Names the rule in the audit's result. */
+  readonly name: string;
+  /** The rule as a sentence without its full stop. */
+  readonly says: string;
+  /** Parameters: ids, and what `further` adds. Answers {@link BrokenRow}s. */
+  readonly statement: Statement;
+  readonly further?: (auditedAt: Date) => readonly unknown[];
+}
+
+export interface BrokenRow {
+  readonly id: string;
+  /** What stands there instead: words and times of ours, no personal data. */
+  readonly found: string;
+}
+
+const pairs = pixStatuses
+  .map(
+    (status: PixStatus) =>
+      `(t.status = '${status}' and t.phase in (${listed(phasesOfStatus[status])}))`,
+  )
+  .join(' or ');
+
+/** Words as SQL lists them. */
+function listed(words: readonly string[]): string {
+  return words.map((word) => `'${word}'`).join(', ');
+}
+
+/** A row that tells of a contradiction and moves nothing; older rows have the phase beside it. */
+const isAnomaly = `(l.phase = 'ANOMALY' or coalesce(l.note, '') like 'contradicted%')`;
+
+/** Which payment has completed a charge may be told after its end, once, by an event. */
+const isIdentification = `
+  (t.operation = 'CHARGE' and l.phase = 'SETTLED' and coalesce(l.note, '') = 'IDENTIFIED'
+   and l.event_id is not null)`;
+
+/** The rows of the timeline that are moves. */
+const moves = `
+  pix_timeline l where l.transaction_id = t.id and not ${isAnomaly} and not ${isIdentification}`;
+
+const hasPaid = `exists (select from ${moves} and l.phase = 'PAYING')`;
+
+/** The row that ended a transaction. */
+const ending = `
+  lateral (select l.id, l.phase, l.event_id, l.provider_status, l.note
+             from ${moves} and l.phase in ('SETTLED', 'REJECTED')
+            order by l.id limit 1) as ending`;
+
+/** The provider told the end in an event, in its statement or in its answer, or an operator did. */
+const isTold = `
+  (ending.event_id is not null
+   or ending.note = 'found_in_statement'
+   or ending.note like '${decisionNote}%'
+   or (ending.note = t.status and exists
+        (select from ${moves} and l.phase = 'ACCEPTED' and l.provider_status = '2xx'
+                and l.id < ending.id)))`;
+
+/** How an answer looks that says that the request was looked at and not carried out. */
+const refusals = ['4xx', '404', '429'] as const satisfies ProviderStatusClass[];
+
+/** How a call ends that provably did nothing. */
+const neverLeft = [
+  ...(['401', 'timeout', 'connect', 'breaker_open', 'bulkhead_full', 'no_token'] as const),
+] satisfies ProviderStatusClass[];
+
+/** The provider refused it, or it provably did not leave; any other answer proves neither. */
+const isRefused = `
+  ((ending.phase = 'REJECTED' and ending.provider_status in (${listed(refusals)}))
+   or (ending.note = 'not_sent' and ending.provider_status in (${listed(neverLeft)})))`;
+
+const endedAs = `
+  coalesce(ending.phase, 'no row') || coalesce(' ' || ending.provider_status, '')
+    || coalesce(' ' || case when ending.note like '${decisionNote}%' then 'operator'
+                            else ending.note end, '')`;
+
+interface Rule {
+  readonly name: string;
+  readonly says: string;
+  /** An SQL expression: what stands there. */
+  readonly found: string;
+  readonly join?: string;
+  /** An SQL condition that holds of the broken rows. */
+  readonly where: string;
+}
+
+function invariant({ name, says, found, join = '', where }: Rule): Invariant {
+  const text = `
+    select t.id, ${found} as found from pix_transactions t ${join}
+     where t.id = any($1::uuid[]) and ${where} order by t.id`;
+  return { name, says, statement: { name: `audit-${name.replaceAll('_', '-')}`, text } };
+}
+
+const joinEnding = `left join ${ending} on true`;
+
+/** The rules about transactions, in the order of a transaction's life. */
+export const pixInvariants: readonly Invariant[] = [
+  invariant({
+    name: 'amount_positive',
+    says: 'An amount is more than nothing',
+    found: 't.amount::text',
+    where: 't.amount <= 0',
+  }),
+  invariant({
+    name: 'key_once',
+    says: 'An Idempotency-Key of a user has one transaction of an operation',
+    found: `t.operation || ' with the key of ' || other.id`,
+    join: `join pix_transactions other
+             on other.user_id = t.user_id and other.operation = t.operation
+            and other.idempotency_key = t.idempotency_key and other.id <> t.id`,
+    where: 'true',
+  }),
+  invariant({
+    name: 'end_to_end_once',
+    says: 'An end-to-end id has one transaction of an operation',
+    found: `t.operation || ' with the end-to-end id of ' || other.id`,
+    join: `join pix_transactions other
+             on other.end_to_end = t.end_to_end and other.operation = t.operation
+            and other.id <> t.id`,
+    where: 'true',
+  }),
+  invariant({
+    name: 'status_and_phase',
+    says: 'A status stands in a phase that it can have',
+    found: `t.status || ' in ' || t.phase`,
+    where: `(${pairs}) is not true`,
+  }),
+  invariant({
+    name: 'end_dated',
+    says: 'COMPLETED and FAILED have the time of their end, PROCESSING has none',
+    found: `t.status || case when t.settled_at is null then ' without' else ' with' end
+              || ' the time of its end'`,
+    where: `(t.status = 'PROCESSING') <> (t.settled_at is null)`,
+  }),
+  invariant({
+    name: 'timeline_begins',
+    says: 'A timeline begins with RESERVED, and that of a received PIX with SETTLED',
+    found: `coalesce('begins with ' || first.phase, 'no timeline')`,
+    join: `left join lateral (select l.phase from pix_timeline l where l.transaction_id = t.id
+                               order by l.id limit 1) as first on true`,
+    where: `first.phase is distinct from
+              case when t.operation = 'RECEIVED' then 'SETTLED' else 'RESERVED' end`,
+  }),
+  invariant({
+    name: 'timeline_agrees',
+    says: 'The last move of a timeline is the phase of its transaction',
+    found: `t.phase || ' after ' || coalesce(last.phase, 'no move')`,
+    join: `left join lateral (select l.phase from ${moves} order by l.id desc limit 1) as last
+             on true`,
+    where: 'last.phase is distinct from t.phase',
+  }),
+  invariant({
+    name: 'end_to_end_before_paying',
+    says: 'A send has its end-to-end id before it can leave',
+    found: `t.phase || ' without an end-to-end id'`,
+    where: `t.operation = 'SEND' and t.end_to_end is null
+            and (t.phase in ('RESOLVED', 'PAYING', 'ACCEPTED', 'UNKNOWN') or ${hasPaid})`,
+  }),
+  invariant({
+    name: 'paying_first',
+    says: 'A send is PAYING before anything is heard of its payment',
+    found: `heard.phase || ' without PAYING before it'`,
+    join: `join lateral (select l.id, l.phase from ${moves}
+                            and (l.phase in ('ACCEPTED', 'UNKNOWN', 'REJECTED')
+                                 or (l.phase = 'SETTLED' and t.status = 'COMPLETED'))
+                          order by l.id limit 1) as heard on true`,
+    where: `t.operation = 'SEND' and not exists
+              (select from ${moves} and l.phase = 'PAYING' and l.id < heard.id)`,
+  }),
+  invariant({
+    name: 'paying_once',
+    says: 'A transaction is PAYING once at most',
+    found: `'PAYING ' || paying.times || ' times'`,
+    join: `join lateral (select count(*) as times from ${moves} and l.phase = 'PAYING') as paying
+             on paying.times > 1`,
+    where: 'true',
+  }),
+  invariant({
+    name: 'completed_told',
+    says: 'A transaction is COMPLETED by an event, the statement, an answer or an operator',
+    found: endedAs,
+    join: joinEnding,
+    where: `t.status = 'COMPLETED' and ${isTold} is not true`,
+  }),
+  invariant({
+    name: 'failed_told',
+    says: 'A send that was PAYING has FAILED by an event, an answer or an operator',
+    found: endedAs,
+    join: joinEnding,
+    where: `t.status = 'FAILED' and t.operation = 'SEND' and ${hasPaid}
+            and (ending.note = 'found_in_statement' or (${isTold} or ${isRefused}) is not true)`,
+  }),
+  invariant({
+    name: 'failed_for_a_reason',
+    says: 'A transaction that has FAILED says in its timeline why',
+    found: endedAs,
+    join: joinEnding,
+    where: `t.status = 'FAILED'
+            and (${isTold} or ${isRefused} or ending.note in ('look_up_failed', 'abandoned'))
+                is not true`,
+  }),
+  invariant({
+    name: 'cause_stored',
+    says: 'An event that stands in a timeline is stored',
+    found: `'event ' || l.event_id`,
+    join: 'join pix_timeline l on l.transaction_id = t.id',
+    where: `l.event_id is not null and not exists
+              (select from webhook_events e where e.id = l.event_id)`,
+  }),
+  invariant({
+    name: 'final_is_final',
+    says: 'Nothing but anomalies and the name of the payment follows the end in a timeline',
+    found: `later.phase || ' after ' || ending.phase`,
+    join: `join ${ending} on true
+           join lateral (select l.phase from ${moves} and l.id > ending.id
+                          order by l.id limit 1) as later on true`,
+    where: 'true',
+  }),
+  invariant({
+    name: 'outcome_agrees',
+    says: 'A COMPLETED send was accepted, and an accepted one is not called not_sent',
+    found: `t.status || ' with the outcome ' || coalesce(t.outcome, 'none')`,
+    where: `t.operation = 'SEND'
+            and ((t.status = 'COMPLETED' and t.outcome is distinct from 'accepted')
+                 or (t.outcome = 'not_sent' and exists
+                      (select from ${moves} and l.phase = 'ACCEPTED')))`,
+  }),
+];

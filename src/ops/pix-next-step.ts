@@ -1,0 +1,108 @@
+/** What a transaction waits for, and what an operator can do about it, in sentences. */
+import type { InspectedPixRow } from '../db/queries/inspect-pix.ts';
+import { staleAfterMs } from '../services/pix-sweep.ts';
+
+export interface Circumstances {
+  readonly now: Date;
+  /** Whether the user has an active banking session: without it no statement can be read. */
+  readonly hasSession: boolean;
+  /** Whether the provider has told it otherwise than it stands. */
+  readonly hasAnomaly: boolean;
+}
+
+export interface NextStep {
+  readonly waitsFor: string;
+  readonly operator: string;
+}
+
+const nothingToDo = 'Nothing.';
+
+/** Says what the transaction waits for and what can be done. */
+export function nextStepOf(row: InspectedPixRow, circumstances: Circumstances): NextStep {
+  if (row.status !== 'PROCESSING') return stepOfFinal(row, circumstances);
+  return row.operation === 'CHARGE' ? stepOfCharge(row) : stepOfSend(row, circumstances);
+}
+
+function stepOfFinal({ status }: InspectedPixRow, { hasAnomaly }: Circumstances): NextStep {
+  return {
+    waitsFor: `Nothing: ${status} is final.`,
+    operator: hasAnomaly
+      ? 'Clear it up with the provider and the person: an anomaly in the timeline says otherwise.'
+      : 'Nothing here changes it. An event that contradicts it is kept as an anomaly.',
+  };
+}
+
+function stepOfCharge({ phase }: InspectedPixRow): NextStep {
+  return phase === 'RESERVED'
+    ? {
+        waitsFor: "The provider's code of the charge, at the app's next request with this key.",
+        operator: `${nothingToDo} No money moves; the sweep fails it when no request comes.`,
+      }
+    : {
+        waitsFor: 'Somebody to pay it: the webhook of the PIX that comes in.',
+        operator: nothingToDo,
+      };
+}
+
+function stepOfSend(row: InspectedPixRow, { now, hasSession }: Circumstances): NextStep {
+  const { phase } = row;
+  if (phase === 'RESERVED' || phase === 'RESOLVED') {
+    return {
+      waitsFor: isHeld(row, now)
+        ? 'The process that works on it: it looks the PIX key up. Nothing has been sent.'
+        : 'A request with the same key, which takes it up, or the sweep, which fails it after ' +
+          'two minutes. Nothing has been sent.',
+      operator: 'Nothing. If it stands so for longer, no job loop runs: see `ponte jobs stats`.',
+    };
+  }
+  if (phase === 'PAYING') {
+    return isHeld(row, now) ? beingPaid : leftInPaying(row);
+  }
+  return phase === 'UNKNOWN' ? unknown(row, hasSession) : accepted(row);
+}
+
+const beingPaid: NextStep = {
+  waitsFor: "The provider's answer: a process sends the payment now.",
+  operator: 'Wait. After two minutes without a word its process has died.',
+};
+
+function leftInPaying(row: InspectedPixRow): NextStep {
+  return {
+    waitsFor:
+      'The sweep, which calls it UNKNOWN: the process that paid has died, and the payment may ' +
+      'have left.',
+    operator: `See with \`ponte jobs stats\` that a job loop runs. ${askTheProvider(row)}`,
+  };
+}
+
+function unknown(row: InspectedPixRow, hasSession: boolean): NextStep {
+  const statement = hasSession
+    ? 'or its statement, which the sweep reads every minute while the user is logged in.'
+    : 'or its statement, which can be read only after the user has logged in again.';
+  return {
+    waitsFor: `The provider's word, because the payment may have left: its webhook, ${statement}`,
+    operator: askTheProvider(row),
+  };
+}
+
+function accepted(row: InspectedPixRow): NextStep {
+  return {
+    waitsFor: "The provider's webhook: it took the payment and has not told how it ended.",
+    operator: askTheProvider(row),
+  };
+}
+
+function askTheProvider({ id, end_to_end: endToEnd }: InspectedPixRow): string {
+  return (
+    `Look for parked events with \`ponte webhook list --transaction ${id}\`, and ask the ` +
+    `provider what became of ${endToEnd ?? 'it'}: let it post its webhook again, replay the ` +
+    `event that is stored, or decide with \`ponte pix resolve ${id} --as completed|failed\`.`
+  );
+}
+
+/** Whether a process may still be at work on it. */
+export function isHeld(row: InspectedPixRow, now: Date): boolean {
+  const { claimed_until: claimedUntil, updated_at: updatedAt } = row;
+  if (claimedUntil !== null && claimedUntil > now) return true;
+  return now.getTime() - updatedAt.getTime() < staleAfterMs;
+}

@@ -1,0 +1,111 @@
+/** `pix resolve`: an operator decides what became of a payment that the provider leaves open. */
+import { inspectPix, type InspectedPixRow } from '../db/queries/inspect-pix.ts';
+import type { PixPhase } from '../domain/pix.ts';
+import { moveTransaction, type Move } from '../services/pix-transactions.ts';
+import { OpError, type Op } from './op.ts';
+import { isHeld } from './pix-next-step.ts';
+import { isUuid, viewOfPix, type PixView } from './pix-view.ts';
+import { namesPerson } from './webhook-redaction.ts';
+
+/** What has to be said to call a payment failed that may have left. */
+export const riskOfFailing = 'money may have moved';
+
+/** Begins the note of the timeline's row; the audit knows a decision by it. */
+export const decisionNote = 'operator ';
+
+const longestReason = 500;
+
+const longestName = 64;
+
+export interface PixResolveInput {
+  readonly id: string;
+  readonly as: 'completed' | 'failed';
+  /** 1 to 500 characters that are told in the timeline; no personal data belongs in it. */
+  readonly reason: string;
+  /** Who decides: the name of the operator's user on this machine. */
+  readonly by: string;
+  /** With `failed`: {@link riskOfFailing}, word for word. */
+  readonly confirm?: string;
+  /** Looks only whether this may be done, so that nobody is asked in vain. */
+  readonly onlyCheck?: boolean;
+}
+
+/** The phases in which a send may have left and has no end. */
+const resolvable = ['PAYING', 'UNKNOWN', 'ACCEPTED'] as const satisfies PixPhase[];
+
+/**
+ * Ends a send on an operator's word. A webhook that contradicts it later is an anomaly, as for
+ * every final status.
+ * @throws OpError when it is no such send, somebody else has moved it, or the risk is not named.
+ */
+export const resolvePix: Op<PixResolveInput, { readonly transaction: PixView }> = {
+  async run(context, input) {
+    const { id } = input;
+    const now = context.clock.now();
+    const find = async (): Promise<InspectedPixRow> => {
+      const [row] = isUuid(id)
+        ? await context.db.query<InspectedPixRow>(inspectPix, [id, now])
+        : [];
+      if (!row) throw new OpError('NOT_FOUND', `there is no transaction ${id}`);
+      return row;
+    };
+    const row = await find();
+    const refusal = refusalOf(row, now) ?? mistakeOf(input);
+    if (refusal !== null) throw new OpError('REFUSED', refusal);
+    if (input.onlyCheck) return { transaction: viewOfPix(row) };
+    if (!(await moveTransaction(context, id, decision(row, input)))) {
+      const { phase } = await find();
+      throw new OpError('REFUSED', `it has moved to ${phase} meanwhile: look at it again`);
+    }
+    context.log.warn({ transactionId: id, as: input.as }, 'an operator has resolved a payment');
+    return { transaction: viewOfPix(await find()) };
+  },
+};
+
+/** Why this transaction is not an operator's to resolve; null when it is. */
+function refusalOf(row: InspectedPixRow, now: Date): string | null {
+  const { operation, status, phase } = row;
+  if (operation !== 'SEND') return `it is a ${operation}: only sends are resolved`;
+  if (status !== 'PROCESSING') return `it is ${status}, and that is final`;
+  if (phase === 'RESERVED' || phase === 'RESOLVED') {
+    return `it stands in ${phase}: nothing was sent, and the sweep or the next request ends it`;
+  }
+  if (phase === 'PAYING' && isHeld(row, now)) {
+    return 'a process may be sending it at this moment: wait until two minutes have passed';
+  }
+  return resolvable.some((one) => one === phase) ? null : `it stands in ${phase}`;
+}
+
+function mistakeOf({ as, reason, by, confirm }: PixResolveInput): string | null {
+  const length = [...reason].length;
+  if (reason.trim() === '') return 'a reason is needed: it stands in the timeline';
+  if (length > longestReason)
+    return `the reason has ${length} characters; ${longestReason} are most`;
+  if (hasControls(reason)) return 'the reason has control characters in it';
+  if (namesPerson(reason)) return 'the reason names a person: no e-mail, CPF or CNPJ belongs in it';
+  if (by.trim() === '' || by.length > longestName || hasControls(by)) {
+    return 'it is not known who decides';
+  }
+  if (as === 'failed' && confirm !== riskOfFailing) {
+    return `to call it failed, confirm that “${riskOfFailing}”: the person may pay twice`;
+  }
+  return null;
+}
+
+/** Line ends, escape sequences and the marks that turn the direction of writing. */
+function hasControls(text: string): boolean {
+  return /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]/u.test(text);
+}
+
+function decision(row: InspectedPixRow, { as, reason, by }: PixResolveInput): Move {
+  const completed = as === 'completed';
+  const unsure = row.outcome === null || row.outcome === 'unknown';
+  return {
+    from: [row.phase],
+    to: 'SETTLED',
+    status: completed ? 'COMPLETED' : 'FAILED',
+    ...(unsure && { outcome: completed ? 'accepted' : 'rejected' }),
+    ...(!completed && { failureCode: 'PROVIDER_REJECTED' }),
+    timeline: [{ phase: 'SETTLED', note: `${decisionNote}${by.trim()}: ${reason.trim()}` }],
+  };
+}

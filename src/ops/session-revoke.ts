@@ -1,0 +1,60 @@
+/** `session revoke`: somebody is logged out, everywhere and at once. */
+import type { LocalContext } from '../context.ts';
+import type { Statement } from '../db/database.ts';
+import { findUser } from './find-user.ts';
+import { OpError, type Op } from './op.ts';
+import { isUuid } from './pix-view.ts';
+
+export interface SessionRevokeInput {
+  /** The id of a session, or the id or e-mail of a user. */
+  readonly of: string;
+}
+
+export interface SessionRevoked {
+  readonly id: string;
+  readonly userId: number;
+}
+
+const endById: Statement = {
+  name: 'ops-session-end',
+  text: `
+    update banking_sessions set status = 'ENDED', sealed_token = null, ended_at = $2
+     where id = $1 and status = 'ACTIVE' returning id, user_id as "userId"`,
+};
+
+const endOfUser: Statement = {
+  name: 'ops-session-end-of-user',
+  text: `
+    update banking_sessions set status = 'ENDED', sealed_token = null, ended_at = $2
+     where user_id = $1 and status = 'ACTIVE' returning id, user_id as "userId"`,
+};
+
+/**
+ * Ends a session and destroys the provider's token: every access token that names it is refused.
+ * @throws OpError when there is no such session or user, or no session is active.
+ */
+export const revokeSession: Op<SessionRevokeInput, SessionRevoked> = {
+  async run(context, { of }) {
+    const ended = isUuid(of) ? await end(context, endById, of) : await endForUser(context, of);
+    if (ended) return ended;
+    const whose = isUuid(of) ? `there is no active session ${of}` : `user ${of} is not logged in`;
+    throw new OpError('NOT_FOUND', whose);
+  },
+};
+
+async function endForUser(
+  context: LocalContext,
+  reference: string,
+): Promise<SessionRevoked | undefined> {
+  const { id } = await findUser(context, reference);
+  return end(context, endOfUser, id);
+}
+
+async function end(
+  context: LocalContext,
+  statement: Statement,
+  id: string | number,
+): Promise<SessionRevoked | undefined> {
+  const [ended] = await context.db.query<SessionRevoked>(statement, [id, context.clock.now()]);
+  return ended;
+}

@@ -1,0 +1,67 @@
+/** `user disable`, `user enable`: whether somebody may use the service. */
+import type { LocalContext } from '../context.ts';
+import type { Statement } from '../db/database.ts';
+import { findUser, type FoundUser, type UserStatus } from './find-user.ts';
+import { OpError, type Op } from './op.ts';
+
+export interface UserReference {
+  /** An id or an e-mail. */
+  readonly user: string;
+}
+
+export interface UserStatusSet extends FoundUser {
+  /** Whether a banking session, and with it every access token, has ended. */
+  readonly endedSession: boolean;
+}
+
+/**
+ * A session that a login opened while its user was being disabled must not come alive again when
+ * the user is enabled, so both end it. Parameters: user id, status, now.
+ */
+const setStatus: Statement = {
+  name: 'ops-user-set-status',
+  text: `
+    with changed as (
+      update users set status = $2, updated_at = $3 where id = $1 and status <> $2 returning id
+    ), ended as (
+      update banking_sessions set status = 'ENDED', sealed_token = null, ended_at = $3
+       where user_id in (select id from changed) and status = 'ACTIVE' returning id
+    )
+    select (select count(*)::int from ended) as ended from changed`,
+};
+
+/** Tells who is meant, before anything is done to them. */
+export const identifyUser: Op<UserReference, FoundUser> = {
+  run: (context, { user }) => findUser(context, user),
+};
+
+/**
+ * Shuts a user out: no login, and every access token is refused from now on.
+ * @throws OpError when there is no such user, or it is disabled already.
+ */
+export const disableUser: Op<UserReference, UserStatusSet> = {
+  run: (context, { user }) => changeStatus(context, user, 'DISABLED'),
+};
+
+/**
+ * Lets a user log in again.
+ * @throws OpError when there is no such user, or it is not disabled.
+ */
+export const enableUser: Op<UserReference, UserStatusSet> = {
+  run: (context, { user }) => changeStatus(context, user, 'ACTIVE'),
+};
+
+async function changeStatus(
+  context: LocalContext,
+  reference: string,
+  status: UserStatus,
+): Promise<UserStatusSet> {
+  const { id, email } = await findUser(context, reference);
+  const now = context.clock.now();
+  const [changed] = await context.db.query<{ ended: number }>(setStatus, [id, status, now]);
+  if (!changed) {
+    const is = status === 'ACTIVE' ? 'is active already' : 'is disabled already';
+    throw new OpError('REFUSED', `user ${id} ${is}`);
+  }
+  return { id, email, status, endedSession: changed.ended > 0 };
+}

@@ -1,0 +1,56 @@
+/** Which events a command is about. */
+import type { LocalContext } from '../context.ts';
+import { eventsOfTransaction } from '../db/queries/inspect-webhooks.ts';
+import type { WebhookEventStatus } from '../db/queries/webhook-events.ts';
+import { OpError } from './op.ts';
+import { isUuid } from './pix-view.ts';
+
+/** What is left out does not matter; times are ISO 8601 texts. */
+export interface WebhookFilter {
+  readonly state?: WebhookEventStatus;
+  readonly since?: string;
+  readonly until?: string;
+  readonly eventIds?: readonly string[];
+  /** Events of its timeline, and those that wait for one of its ids. */
+  readonly transactionId?: string;
+}
+
+/** More than a transaction has, unless its provider goes on contradicting itself. */
+const mostOfTransaction = 1_000;
+
+/**
+ * @returns the first four parameters of the statements that list events.
+ * @throws OpError when an id or a time is none.
+ */
+export async function filterParameters(
+  context: LocalContext,
+  { state, since, until, eventIds, transactionId }: WebhookFilter,
+): Promise<readonly unknown[]> {
+  const wrong = [...(eventIds ?? []), ...(transactionId === undefined ? [] : [transactionId])].find(
+    (id) => !isUuid(id),
+  );
+  if (wrong !== undefined) throw new OpError('REFUSED', `${wrong} is no id`);
+  const named = eventIds ?? null;
+  const ids = transactionId === undefined ? named : await idsOf(context, transactionId, named);
+  return [state ?? null, timeOf(since), timeOf(until), ids];
+}
+
+function timeOf(text: string | undefined): Date | null {
+  if (text === undefined) return null;
+  const time = new Date(text);
+  if (Number.isNaN(time.getTime())) throw new OpError('REFUSED', `${text} is no time`);
+  return time;
+}
+
+async function idsOf(
+  context: LocalContext,
+  transactionId: string,
+  among: readonly string[] | null,
+): Promise<readonly string[]> {
+  const rows = await context.db.query<{ id: string }>(eventsOfTransaction, [
+    transactionId,
+    mostOfTransaction,
+  ]);
+  const ids = rows.map(({ id }) => id);
+  return among === null ? ids : ids.filter((id) => among.includes(id));
+}

@@ -1,0 +1,152 @@
+/** `webhook replay`: stored events are settled once more, or it is shown what that would do. */
+import type { LocalContext } from '../context.ts';
+import { countEvents, knownEvents, pageEvents } from '../db/queries/inspect-webhooks.ts';
+import type { WebhookEventStatus } from '../db/queries/webhook-events.ts';
+import { isDatabaseUnavailable } from '../db/unavailable.ts';
+import { previewEvent, replayEvent, type ItemPreview } from '../services/webhook-replay.ts';
+import type { ItemOutcome } from '../services/settlement.ts';
+import { OpError, type Op } from './op.ts';
+import { isUuid } from './pix-view.ts';
+import { filterParameters, type WebhookFilter } from './webhook-filter.ts';
+
+export interface WebhookReplayInput extends WebhookFilter {
+  /** Shows what would change and changes nothing. */
+  readonly dryRun?: boolean;
+  /** Where an earlier call has come to: its `next`. */
+  readonly after?: string;
+  /** Counts what there is to do from there on. */
+  readonly counting?: boolean;
+  /** How many events this call looks at: 1 to 100. */
+  readonly limit: number;
+}
+
+/** What became of an event, or would become of it. */
+export interface ReplayedEvent {
+  readonly eventId: string;
+  /** `failed`: it could not be settled, and stands as it stood. */
+  readonly result: 'replayed' | 'preview' | 'purged' | 'missing' | 'failed';
+  readonly from: WebhookEventStatus | null;
+  readonly to: WebhookEventStatus | null;
+  /** How many items came to what. */
+  readonly outcomes: Readonly<Record<string, number>>;
+  /** The items that say more than that there is nothing to do, up to fifty. */
+  readonly items: readonly (ItemOutcome | ItemPreview)[];
+}
+
+export interface WebhookReplay {
+  readonly events: readonly ReplayedEvent[];
+  /** With `counting`: how many events there are from `after` on, counted up to a million. */
+  readonly total: number | null;
+  /** Given as `after` it goes on behind these events; null when there are no more. */
+  readonly next: string | null;
+}
+
+interface PageRow {
+  readonly id: string;
+  readonly status: WebhookEventStatus;
+  readonly received_at: Date;
+}
+
+const mostAtOnce = 100;
+const mostItemsShown = 50;
+const mostCounted = 1_000_000;
+const noUuid = '00000000-0000-0000-0000-000000000000';
+
+/**
+ * Replays a page of events, oldest first. A page at a time: what has been done is done, whatever
+ * becomes of the caller, who goes on from `next`; and doing an event twice changes nothing.
+ * @throws OpError without ids or a filter, and when one of them cannot be read.
+ */
+export const replayWebhooks: Op<WebhookReplayInput, WebhookReplay> = {
+  async run(context, { dryRun = false, after, counting = false, limit, ...filter }) {
+    if (Object.values(filter).every((value) => value === undefined)) {
+      throw new OpError('REFUSED', 'say which events: name them, or give a filter');
+    }
+    const behind = [...(await filterParameters(context, filter)), ...readCursor(after)];
+    const total = counting ? await count(context, behind) : null;
+    const size = Math.min(Math.max(1, limit), mostAtOnce);
+    const page = await context.db.query<PageRow>(pageEvents, [...behind, size]);
+    const events = after === undefined ? await missing(context, filter.eventIds) : [];
+    let last: PageRow | null = null;
+    for (const row of page) {
+      if (context.stopping.aborted) break;
+      events.push(await (dryRun ? preview(context, row) : replay(context, row)));
+      last = row;
+    }
+    const isOver = page.length < size && last === (page.at(-1) ?? null);
+    return { events, total, next: isOver ? null : cursorOf(last, after) };
+  },
+};
+
+async function count(context: LocalContext, behind: readonly unknown[]): Promise<number> {
+  const [counted] = await context.db.query<{ events: number }>(countEvents, [
+    ...behind,
+    mostCounted,
+  ]);
+  return counted?.events ?? 0;
+}
+
+/** The events that were named and are not stored. */
+async function missing(
+  context: LocalContext,
+  ids: readonly string[] = [],
+): Promise<ReplayedEvent[]> {
+  if (ids.length === 0) return [];
+  const rows = await context.db.query<{ id: string }>(knownEvents, [ids]);
+  const known = new Set(rows.map(({ id }) => id));
+  return ids.filter((id) => !known.has(id.toLowerCase())).map((id) => nothing(id, 'missing', null));
+}
+
+function nothing(
+  eventId: string,
+  result: 'missing' | 'purged' | 'failed',
+  status: WebhookEventStatus | null,
+): ReplayedEvent {
+  return { eventId, result, from: status, to: status, outcomes: {}, items: [] };
+}
+
+async function preview(context: LocalContext, { id, status }: PageRow): Promise<ReplayedEvent> {
+  const previewed = await previewEvent(context, id);
+  if (previewed.kind !== 'preview') return nothing(id, previewed.kind, status);
+  const { status: from, statusAfter: to, items } = previewed;
+  return { eventId: id, result: 'preview', from, to, ...summaryOf(items) };
+}
+
+/** One event that cannot be settled does not keep the others from it. */
+async function replay(context: LocalContext, { id, status }: PageRow): Promise<ReplayedEvent> {
+  try {
+    const replayed = await replayEvent(context, id);
+    if (replayed.kind !== 'replayed') return nothing(id, replayed.kind, status);
+    const { status: to, items } = replayed;
+    return { eventId: id, result: 'replayed', from: status, to, ...summaryOf(items) };
+  } catch (error) {
+    if (isDatabaseUnavailable(error)) throw error;
+    context.log.error({ error, eventId: id }, 'an event could not be replayed');
+    return nothing(id, 'failed', status);
+  }
+}
+
+function summaryOf(
+  items: readonly (ItemOutcome | ItemPreview)[],
+): Pick<ReplayedEvent, 'outcomes' | 'items'> {
+  const outcomes: Record<string, number> = {};
+  for (const { result } of items) outcomes[result] = (outcomes[result] ?? 0) + 1;
+  const telling = items.filter(({ result }) => result !== 'already' && result !== 'ignored');
+  return { outcomes, items: telling.slice(0, mostItemsShown) };
+}
+
+/** Before everything, or behind the event that a cursor names. */
+function readCursor(cursor: string | undefined): readonly [Date, string] {
+  if (cursor === undefined) return [new Date(0), noUuid];
+  const [time = '', id = ''] = cursor.split('/');
+  const receivedAt = new Date(time);
+  if (Number.isNaN(receivedAt.getTime()) || !isUuid(id)) {
+    throw new OpError('REFUSED', `${cursor} is no place to go on from`);
+  }
+  return [receivedAt, id];
+}
+
+function cursorOf(last: PageRow | null, before: string | undefined): string {
+  if (last) return `${last.received_at.toISOString()}/${last.id}`;
+  return before ?? `${new Date(0).toISOString()}/${noUuid}`;
+}

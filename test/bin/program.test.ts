@@ -1,0 +1,159 @@
+/** The frame: help, wrong usage, exit codes, and what a shell is told of the commands. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { PassThrough } from 'node:stream';
+import { before, describe, it } from 'node:test';
+import type { Command } from 'commander';
+import { completedCommands } from '../../bin/completion/tree.ts';
+import { declareProgram } from '../../bin/program.ts';
+import { typePonte, type Ended } from '../support/command-line.ts';
+
+const nowhere = { APP_ENV: 'test', DATA_DIR: '/nonexistent/ponte' };
+
+const type = (...argv: string[]): Promise<Ended> => typePonte(argv, { environment: nowhere });
+
+/** Every command, groups and `ponte` itself among them, by its path. */
+function everyCommand(command: Command, path = 'ponte'): (readonly [string, Command])[] {
+  const below = command.commands.map((one) => everyCommand(one, `${path} ${one.name()}`));
+  return [[path, command], ...below.flat()];
+}
+
+describe('the help', () => {
+  let help = '';
+  const output = new PassThrough().on('data', (chunk: Buffer) => (help += chunk.toString()));
+  const program = declareProgram({
+    version: '0.0.0',
+    streams: { stdin: new PassThrough(), stdout: output, stderr: new PassThrough() },
+  });
+
+  it('of every command says what it does and has an example that names it', async () => {
+    const commands = everyCommand(program);
+    assert.ok(commands.length > 30, 'the tree was walked');
+    for (const [path, command] of commands) {
+      help = '';
+      command.outputHelp();
+      await new Promise((resolve) => setImmediate(resolve));
+      const [, example] = /\nExamples?:(.*)$/s.exec(help) ?? [];
+      assert.ok(example?.includes(path), `${path} has no example of itself`);
+      assert.notEqual(command.description(), '', path);
+    }
+  });
+
+  it('of every option and argument says what it is', () => {
+    for (const [path, command] of everyCommand(program)) {
+      for (const { flags, description } of command.options) assert.ok(description, path + flags);
+      for (const one of command.registeredArguments) assert.ok(one.description, path + one.name());
+    }
+  });
+
+  it('is printed by ponte alone, and by --help', async () => {
+    const alone = await type();
+    assert.equal(alone.code, 0);
+    assert.match(alone.stdout, /^Usage: ponte .*Commands:/s);
+    assert.deepEqual(await type('--help'), alone);
+  });
+});
+
+describe('what was typed wrongly', () => {
+  const wrong: readonly (readonly [argv: string[], says: RegExp])[] = [
+    [['usr'], /unknown command 'usr'\n\(Did you mean user\?\)/],
+    [['user', 'lst'], /unknown command 'lst'\n\(Did you mean list\?\)/],
+    [['user', 'list', '--jsn'], /unknown option '--jsn'\n\(Did you mean --json\?\)/],
+    [['user', 'list', '--limit', '0'], /--limit .* It must be an integer from 1 to 1000\./],
+    [['user', 'list', '--status', 'GONE'], /Allowed choices are ACTIVE, DISABLED/],
+    [['user', 'list', 'maria'], /too many arguments/],
+    [['user', 'disable'], /missing required argument 'user'/],
+    [['user', 'disable', 'maria'], /It must be the id or the e-mail of a user/],
+    [['user', 'create', '--name', 'Ana'], /required option '--email <address>' not specified/],
+    [['user'], /^Usage: ponte user /],
+    [['completion', 'tcsh'], /Allowed choices are bash, zsh, fish/],
+  ];
+  for (const [argv, says] of wrong) {
+    it(`ponte ${argv.join(' ')}: exit 2, on standard error`, async () => {
+      const { code, stdout, stderr } = await type(...argv);
+      assert.deepEqual({ code, stdout }, { code: 2, stdout: '' });
+      assert.match(stderr, says);
+    });
+  }
+});
+
+describe('the completion', () => {
+  it('of each shell knows every command and every option', async () => {
+    const streams = {
+      stdin: new PassThrough(),
+      stdout: new PassThrough(),
+      stderr: new PassThrough(),
+    };
+    const commands = completedCommands(declareProgram({ version: '0.0.0', streams }));
+    for (const shell of ['bash', 'zsh', 'fish']) {
+      const { stdout } = await type('completion', shell);
+      for (const { path, options } of commands) {
+        assert.ok(stdout.includes(`'${path}'`), `${shell} does not know ${path}`);
+        for (const { flag } of options) {
+          const known = shell === 'fish' ? `-l ${flag.slice(2)} ` : flag;
+          assert.ok(stdout.includes(known), `${shell} does not know ${flag}`);
+        }
+      }
+    }
+  });
+
+  describe('in bash', { skip: !hasBash() && 'needs bash' }, () => {
+    let answers: Record<string, string[]>;
+    const lines = [
+      'us',
+      'user d',
+      'user list --st',
+      'user list --status ',
+      'user list --status D',
+      'user list --status = A',
+      'pix list --phase R',
+      'keys generate --out /us',
+      'user list --email ',
+      'completion ',
+      'user list ',
+    ];
+
+    before(async () => {
+      const { stdout: script } = await type('completion', 'bash');
+      const asked = lines.map((line) => {
+        const words = ['ponte', ...line.split(' ')].map((word) => `'${word}'`).join(' ');
+        return `COMP_WORDS=(${words}); COMP_CWORD=$((\${#COMP_WORDS[@]} - 1)); _ponte
+          (IFS=,; echo "\${COMPREPLY[*]}")`;
+      });
+      const { stdout, stderr } = spawnSync('bash', ['--norc', '--noprofile'], {
+        encoding: 'utf8',
+        input: `${script}\n${script}\n${asked.join('\n')}\n`,
+      });
+      assert.equal(stderr, '');
+      const answered = stdout.split('\n').map((line) => (line === '' ? [] : line.split(',')));
+      answers = Object.fromEntries(lines.map((line, at) => [line, answered[at] ?? []]));
+    });
+
+    it('offers commands', () => {
+      assert.deepEqual(answers['us'], ['user']);
+      assert.deepEqual(answers['user d'], ['disable']);
+      assert.deepEqual(answers['completion '], ['bash', 'zsh', 'fish']);
+    });
+
+    it('offers options, also where no command can follow', () => {
+      assert.deepEqual(answers['user list --st'], ['--status']);
+      assert.ok(answers['user list ']?.includes('--json'));
+    });
+
+    it('offers the values of an option, with a blank or a sign between', () => {
+      assert.deepEqual(answers['user list --status '], ['ACTIVE', 'DISABLED']);
+      assert.deepEqual(answers['user list --status D'], ['DISABLED']);
+      assert.deepEqual(answers['user list --status = A'], ['ACTIVE']);
+      assert.deepEqual(answers['pix list --phase R'], ['RESERVED', 'RESOLVED', 'REJECTED']);
+    });
+
+    it('offers files where one is asked for, and nothing where anything will do', () => {
+      assert.deepEqual(answers['keys generate --out /us'], ['/usr']);
+      assert.deepEqual(answers['user list --email '], []);
+    });
+  });
+});
+
+function hasBash(): boolean {
+  return spawnSync('bash', ['-c', 'true']).status === 0;
+}
