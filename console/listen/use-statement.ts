@@ -1,0 +1,117 @@
+import { useEffect, useState } from 'react';
+import { refusalsOf, type Answer } from '../api.ts';
+import { useDesk } from '../desk-context.ts';
+import type { Field } from '../model/form.ts';
+import { valuesOf } from '../model/form-values.ts';
+import { formKeys } from '../model/foot.ts';
+import type { Press } from '../model/keyboard.ts';
+import { bad, ofCall, ofFaults, type Notice } from '../model/notice.ts';
+import { useCall } from './use-call.ts';
+import { useForm, type FormHandle } from './use-form.ts';
+import { useKeys } from './use-keys.ts';
+import { useList, type ListHandle } from './use-list.ts';
+
+const fields: readonly Field[] = [
+  { name: 'start_date', label: 'From', kind: 'text', hint: 'yyyy-mm-dd; empty: 30 days ago' },
+  { name: 'end_date', label: 'To', kind: 'text', hint: 'yyyy-mm-dd; empty: today' },
+];
+
+type Reply = Extract<Answer<'getStatement'>, { readonly status: 200 }>;
+
+type Query = Readonly<Record<string, string>>;
+
+/** What was asked for, and what came. */
+interface Shown {
+  readonly reply: Reply;
+  readonly query: Query;
+}
+
+export interface StatementView {
+  readonly mode: 'list' | 'item' | 'dates';
+  readonly side: 'local' | 'remote';
+  readonly form: FormHandle;
+  readonly list: ListHandle;
+  readonly statement: Reply['body'] | null;
+  /** The days that are shown, in words. */
+  readonly days: string;
+  readonly notice: Notice | null;
+  readonly keys: readonly string[];
+}
+
+type View = Pick<StatementView, 'mode' | 'side'>;
+
+const listKeys = ['↑↓ pgup pgdn', 'enter details', 'd dates', 'r again'];
+
+/** The statement of the days that were asked for; at first of the last thirty. */
+export function useStatement(): StatementView {
+  const { api, act } = useDesk();
+  const call = useCall<Answer<'getStatement'>>();
+  const [shown, setShown] = useState<Shown | null>(null);
+  const [view, setView] = useState<View>({ mode: 'list', side: 'local' });
+  const go = (change: Partial<View>): void => setView((now) => ({ ...now, ...change }));
+  const ask = (query: Query): void =>
+    call.run(async (signal) => {
+      const answer = await api.call('getStatement', { query }, signal);
+      form.refuse(refusalsOf(answer));
+      if (answer.status === 200) setShown({ reply: answer, query });
+      if (answer.status === 200 || answer.status === 422) list.choose();
+      go({ mode: answer.status === 422 ? 'dates' : 'list' });
+      return answer;
+    });
+  const form = useForm({
+    ...{ name: 'statement', fields, operation: 'getStatement' },
+    onSubmit: (values) => ask(values as Query),
+  });
+  useEffect(() => ask(valuesOf(fields, form.state) as Query), []);
+  const items = shown?.reply.body.items[view.side] ?? [];
+  const list = useList(items.length);
+  const inList = (press: Press): void => {
+    if (list.press(press)) return;
+    if (press.key === 'enter' && items.length > 0) go({ mode: 'item' });
+    if (press.text === 'd') go({ mode: 'dates' });
+    if (press.text === 'r') ask(shown?.query ?? {});
+    if (press.key === 'tab') {
+      list.choose();
+      go({ side: view.side === 'local' ? 'remote' : 'local' });
+    }
+  };
+  useKeys((press) => {
+    if (press.key === 'escape' && call.isBusy) return call.cancel();
+    if (press.key === 'escape')
+      return view.mode === 'list' ? act({ type: 'back' }) : go({ mode: 'list' });
+    if (call.isBusy) return undefined;
+    if (view.mode === 'dates') return void form.press(press);
+    return view.mode === 'list' ? inList(press) : undefined;
+  });
+  return {
+    ...{ ...view, form, list, statement: shown?.reply.body ?? null },
+    days: daysOf(shown?.query ?? {}),
+    notice: ofCall(call) ?? noticeOf({ view, form, shown, answer: call.result }),
+    keys: keysOf(view),
+  };
+}
+
+interface Known {
+  readonly view: View;
+  readonly form: FormHandle;
+  readonly shown: Shown | null;
+  readonly answer: Answer<'getStatement'> | null;
+}
+
+function noticeOf({ view, form, shown, answer }: Known): Notice | null {
+  if (view.mode === 'dates') return ofFaults(form.faults, fields);
+  if (answer && answer.status !== 200) return bad(refusalsOf(answer)['']);
+  const isCut = shown?.reply.headers.get('x-statement-remote') === 'unavailable';
+  return bad(isCut ? 'The bank did not answer: its own list is missing.' : null);
+}
+
+function keysOf({ mode, side }: View): readonly string[] {
+  if (mode === 'dates') return formKeys('show');
+  if (mode === 'item') return [];
+  return [...listKeys, `tab ${side === 'local' ? "the bank's list" : "Ponte's list"}`];
+}
+
+function daysOf({ start_date: from, end_date: to }: Query): string {
+  if (from === undefined && to === undefined) return 'the last 30 days';
+  return `from ${from ?? '30 days ago'} to ${to ?? 'today'}`;
+}

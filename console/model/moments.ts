@@ -1,0 +1,36 @@
+/** Times as they are read in the provider's zone, in which the statement counts its days. */
+
+const options = {
+  timeZone: 'America/Sao_Paulo',
+  year: 'numeric',
+  month: '2-digit',
+  day: '2-digit',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hourCycle: 'h23',
+} as const;
+
+const format = new Intl.DateTimeFormat('en-GB', options);
+
+/** @returns the parts of an ISO 8601 text, or null when it is none. */
+function partsOf(iso: string): Partial<Record<string, string>> | null {
+  const time = new Date(iso);
+  if (Number.isNaN(time.getTime())) return null;
+  return Object.fromEntries(format.formatToParts(time).map(({ type, value }) => [type, value]));
+}
+
+/** A time in a list, such as `21/11 03:49`. */
+export function shortMoment(iso: string): string {
+  const parts = partsOf(iso);
+  if (!parts) return iso;
+  return `${parts['day']}/${parts['month']} ${parts['hour']}:${parts['minute']}`;
+}
+
+/** A time in full, such as `2026-11-21 03:49:13`. */
+export function longMoment(iso: string): string {
+  const parts = partsOf(iso);
+  if (!parts) return iso;
+  const { year, month, day, hour, minute, second } = parts;
+  return `${year}-${month}-${day} ${hour}:${minute}:${second}`;
+}

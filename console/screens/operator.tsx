@@ -1,0 +1,106 @@
+/** What an operator looks at, through the command `ponte`: lists, and one row of them. */
+import { Box } from 'ink';
+import { useLayoutEffect, useState } from 'react';
+import { Frame, type Room } from '../components/frame.tsx';
+import { LinesView } from '../components/lines-view.tsx';
+import { TableView } from '../components/table-view.tsx';
+import { Toned } from '../components/toned.tsx';
+import { useDesk } from '../desk-context.ts';
+import type { Operate } from '../model/desk.ts';
+import { moreText, type Line } from '../model/lines.ts';
+import { useOperatorDetail } from '../listen/use-operator-detail.ts';
+import { useOperatorList, type Opened, type OperatorPlace } from '../listen/use-operator.ts';
+import { operatorViews, type OperatorView } from '../model/operator-views.ts';
+import type { ScrollHandle } from '../listen/use-scroll.ts';
+
+export function Operator() {
+  const { operate } = useDesk();
+  return operate && <Operating operate={operate} />;
+}
+
+const [firstView] = operatorViews;
+
+function Operating({ operate }: { readonly operate: Operate }) {
+  const [place, setPlace] = useState<OperatorPlace | null>(null);
+  const at = place ?? (firstView && { view: firstView, chosen: 0, opened: null });
+  if (!at) return null;
+  const close = (): void => setPlace({ ...at, opened: null });
+  if (at.opened) return <Detail {...{ operate, close, opened: at.opened }} />;
+  return <List {...{ operate, place: at, go: setPlace }} />;
+}
+
+interface ListProps {
+  readonly operate: Operate;
+  readonly place: OperatorPlace;
+  go(place: OperatorPlace): void;
+}
+
+/** The names of the lists, and an empty line. */
+const headRows = 2;
+
+function List(props: ListProps) {
+  const { view, rows, list, notice } = useOperatorList(props);
+  const keys = ['←→ lists', '↑↓ choose', 'enter details', 'r again'];
+  return (
+    <Frame title="operator" keys={keys} notice={notice}>
+      {(room) => (
+        <>
+          <Names of={view} />
+          {rows && (
+            <TableView
+              {...{ rows, list, columns: view.columns, none: view.none }}
+              room={{ ...room, rows: room.rows - headRows }}
+            />
+          )}
+        </>
+      )}
+    </Frame>
+  );
+}
+
+function Names({ of: shown }: { readonly of: OperatorView }) {
+  return (
+    <Box gap={1} height={headRows} flexShrink={0}>
+      {operatorViews.map((view) => (
+        <Toned key={view.name} bold={view === shown} tone={view === shown ? 'plain' : 'faint'}>
+          {view === shown ? `[${view.name}]` : view.name}
+        </Toned>
+      ))}
+    </Box>
+  );
+}
+
+interface DetailProps {
+  readonly operate: Operate;
+  readonly opened: Opened;
+  close(): void;
+}
+
+function Detail(props: DetailProps) {
+  const { lines, scroll, notice, keys } = useOperatorDetail(props);
+  return (
+    <Frame title={`operator › ${props.opened.view.name}`} keys={keys} notice={notice}>
+      {(room) => <Scrolled {...{ lines, scroll, room }} />}
+    </Frame>
+  );
+}
+
+interface ScrolledProps {
+  readonly lines: readonly Line[];
+  readonly scroll: ScrollHandle;
+  readonly room: Room;
+}
+
+/** Lines from where one has scrolled to, never past the end. */
+function Scrolled({ lines, scroll, room }: ScrolledProps) {
+  const size = lines.length <= room.rows ? room.rows : room.rows - 1;
+  useLayoutEffect(() => scroll.fits(size));
+  const above = Math.max(0, Math.min(scroll.above, lines.length - size));
+  const below = Math.max(0, lines.length - size - above);
+  return (
+    <>
+      <LinesView lines={lines.slice(above, above + size)} />
+      {size < room.rows && <Toned tone="faint">{moreText({ above, below })}</Toned>}
+    </>
+  );
+}

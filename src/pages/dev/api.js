@@ -1,0 +1,102 @@
+/* Calls the service, and tells whoever listens of every request with its answer. */
+
+const base = '/api/v1';
+
+/** Gets an `exchange` event, with the request and the answer, after each call. */
+export const exchanges = new EventTarget();
+
+const tokenKey = 'ponte-dev-token';
+
+export function token() {
+  return sessionStorage.getItem(tokenKey);
+}
+
+/** Keeps the access token in this tab, or forgets it. */
+export function keepToken(accessToken) {
+  if (accessToken === null) sessionStorage.removeItem(tokenKey);
+  else sessionStorage.setItem(tokenKey, accessToken);
+  exchanges.dispatchEvent(new Event('session'));
+}
+
+/** What went wrong before there was an answer. */
+const noAnswer = { status: 0, headers: [], body: { message: 'The service did not answer.' } };
+
+/**
+ * Makes one call.
+ * @param {{method?: string, path: string, body?: unknown, headers?: Record<string, string>,
+ *   signal?: AbortSignal}} request
+ * @returns {Promise<{status: number, headers: [string, string][], body: any, header: Function}>}
+ */
+export async function call({ method = 'GET', path, body, headers = {}, signal }) {
+  const sent = { ...headers };
+  if (token() !== null) sent['Authorization'] = `Bearer ${token()}`;
+  if (body !== undefined) sent['Content-Type'] = 'application/json';
+  const text = body === undefined ? undefined : JSON.stringify(body);
+  const request = { method, url: `${base}${path}`, headers: sent, body: text };
+  const startedAt = performance.now();
+  const answer = await answerTo(request, signal);
+  return told(request, answer, startedAt);
+}
+
+async function answerTo({ method, url, headers, body }, signal) {
+  try {
+    const init = { method, headers, body, signal, cache: 'no-store' };
+    const response = await fetch(url, init);
+    const text = await response.text();
+    return { status: response.status, headers: [...response.headers], body: parsed(text) };
+  } catch (error) {
+    if (error.name === 'AbortError') throw error;
+    return noAnswer;
+  }
+}
+
+/**
+ * Uploads one document and tells how far it has come.
+ * @param {{path: string, kind: string, file: File, onProgress: (share: number) => void}} upload
+ */
+export function uploadDocument({ path, kind, file, onProgress }) {
+  const form = new FormData();
+  form.append('tipo_documento', kind);
+  form.append('arquivo', file);
+  const request = {
+    method: 'POST',
+    url: `${base}${path}`,
+    headers: {},
+    form: [`tipo_documento=${kind}`, `arquivo=@${file.name}`],
+  };
+  const startedAt = performance.now();
+  return new Promise((resolve) => {
+    const transfer = new XMLHttpRequest();
+    transfer.upload.addEventListener('progress', (event) => {
+      if (event.lengthComputable) onProgress(event.loaded / event.total);
+    });
+    transfer.addEventListener('load', () => {
+      const headers = transfer.getAllResponseHeaders().trim().split(/\r?\n/).map(headerOf);
+      const answer = { status: transfer.status, headers, body: parsed(transfer.responseText) };
+      resolve(told(request, answer, startedAt));
+    });
+    transfer.addEventListener('error', () => resolve(told(request, noAnswer, startedAt)));
+    transfer.open('POST', request.url);
+    transfer.send(form);
+  });
+}
+
+function headerOf(line) {
+  const colon = line.indexOf(':');
+  return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
+}
+
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function told(request, answer, startedAt) {
+  const durationMs = Math.round(performance.now() - startedAt);
+  exchanges.dispatchEvent(new CustomEvent('exchange', { detail: { request, answer, durationMs } }));
+  const header = (name) => answer.headers.find(([key]) => key === name)?.[1] ?? null;
+  return { ...answer, header };
+}

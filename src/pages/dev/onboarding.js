@@ -1,0 +1,199 @@
+/* The opening of an account, step by step. The application's id is a secret: it stays in this tab. */
+import { call, uploadDocument } from './api.js';
+import { byId, element, facts, onSubmit, showFaults, statusBadge } from './page.js';
+import { offerScenarios } from './scenarios.js';
+
+const idKey = 'ponte-dev-application';
+
+const longestLookMs = 1_000;
+
+function applicationId() {
+  return sessionStorage.getItem(idKey);
+}
+
+function pathOf(step) {
+  return `/onboarding/${encodeURIComponent(applicationId())}${step}`;
+}
+
+onSubmit(byId('registration'), async (values) => {
+  const answer = await call({ method: 'POST', path: '/onboarding/pf', body: values });
+  if (answer.status === 201) keep(answer.body);
+  return answer;
+});
+
+onSubmit(byId('resume'), async ({ application_id: id = '' }) => {
+  const answer = await call({ path: `/onboarding/${encodeURIComponent(id.trim())}` });
+  if (answer.status === 200) keep(answer.body);
+  return answer;
+});
+
+byId('forget').addEventListener('click', () => {
+  sessionStorage.removeItem(idKey);
+  location.reload();
+});
+
+byId('refresh').addEventListener('click', refresh);
+
+function keep(application) {
+  sessionStorage.setItem(idKey, application.id);
+  show(application);
+  byId('progress').focus();
+}
+
+onSubmit(byId('address'), async (values) => {
+  const answer = await call({ method: 'POST', path: pathOf('/address'), body: values });
+  if (answer.status === 201) show(answer.body);
+  return answer;
+});
+
+byId('cep').addEventListener('change', async ({ target }) => {
+  const digits = target.value.replaceAll(/\D/g, '');
+  if (digits.length !== 8) return;
+  const answer = await call({ path: `/onboarding/cep/${digits}` });
+  if (answer.status !== 200) {
+    byId('cep-hint').textContent = answer.body.message;
+    return;
+  }
+  byId('cep-hint').textContent = 'What is known of the CEP was filled in.';
+  for (const name of ['logradouro', 'bairro', 'cidade', 'estado']) {
+    const value = answer.body.cep[name];
+    if (value) byId(name).value = value;
+  }
+});
+
+for (const [form, step] of [
+  ['proposal', '/proposal'],
+  ['validation', '/electronic-validation'],
+  ['confirmation', '/electronic-validation/confirm'],
+]) {
+  onSubmit(byId(form), async ({ valor_solicitado: amount, tipo, ...rest }) => {
+    const body = {
+      ...rest,
+      ...(tipo !== undefined && { tipo: form === 'proposal' ? tipo : Number(tipo) }),
+      ...(amount !== undefined && { valor_solicitado: Number(amount) }),
+    };
+    const answer = await call({ method: 'POST', path: pathOf(step), body });
+    return shown(answer);
+  });
+}
+
+onSubmit(byId('liveness'), async () => {
+  const answer = await call({ method: 'POST', path: pathOf('/prova-vida') });
+  if (answer.status === 202) {
+    const { url_iframe: url } = answer.body;
+    byId('liveness-link').replaceChildren(
+      element('a', { href: url, target: '_blank', rel: 'noreferrer' }, 'Open the proof of life'),
+    );
+  }
+  return shown(answer);
+});
+
+onSubmit(byId('sync'), async () => shown(await call({ method: 'POST', path: pathOf('/sync') })));
+
+onSubmit(byId('kyc'), async () => shown(await call({ path: pathOf('/kyc') })));
+
+function shown(answer) {
+  if (answer.body?.application) {
+    show(answer.body.application);
+    void lookAgain();
+  }
+  return answer;
+}
+
+async function refresh() {
+  const answer = await call({ path: pathOf('') });
+  if (answer.status === 200) show(answer.body);
+  else if (answer.status === 404) byId('forget').click();
+  return answer.body;
+}
+
+/** Steps that are queued end by themselves, soon. */
+async function lookAgain() {
+  await new Promise((resolve) => setTimeout(resolve, longestLookMs));
+  const isQueued = ({ status }) => status === 'queued';
+  const application = await refresh();
+  if (application.steps?.some(isQueued) && !document.hidden) void lookAgain();
+}
+
+function show(application) {
+  byId('start').hidden = true;
+  byId('wizard').hidden = false;
+  byId('progress').replaceChildren(
+    element('p', {}, statusBadge(application.status), ` ${application.name}`),
+    element('ol', { className: 'steps' }, ...application.steps.map(stepItem)),
+    facts([
+      ['KYC', application.kyc_status],
+      ['Account', application.conta_bancaria_criada ? accountOf(application) : 'not opened yet'],
+      ['Application id (a secret)', element('code', {}, application.id)],
+    ]),
+  );
+}
+
+function accountOf({ provider }) {
+  return `${provider.agency ?? '–'} / ${provider.account_number ?? '–'}`;
+}
+
+function stepItem({ name, status, error }) {
+  return element('li', {}, `${name} `, statusBadge(status), error ? ` ${error}` : '');
+}
+
+const documents = byId('documents');
+
+documents.addEventListener('submit', async (event) => {
+  event.preventDefault();
+  const files = [...byId('arquivo').files];
+  byId('arquivo').value = '';
+  await uploadAll(files);
+});
+
+async function uploadAll(files) {
+  showFaults(documents, null);
+  if (files.length === 0) {
+    showFaults(documents, noFile);
+    return;
+  }
+  for (const file of files) await upload(file);
+}
+
+const noFile = {
+  status: 422,
+  body: { message: 'Choose a file.', errors: { arquivo: ['Missing.'] } },
+};
+
+async function upload(file) {
+  const progress = element('progress', {
+    max: 1,
+    value: 0,
+    'aria-label': `Upload of ${file.name}`,
+  });
+  const words = element('span', { role: 'status' }, 'uploading');
+  byId('uploads').prepend(element('li', {}, `${file.name} `, progress, ' ', words));
+  const answer = await uploadDocument({
+    path: pathOf('/documents'),
+    kind: byId('tipo_documento').value,
+    file,
+    onProgress: (share) => (progress.value = share),
+  });
+  words.textContent = answer.status === 201 ? 'stored' : 'refused';
+  if (answer.status === 201) show(answer.body);
+  else showFaults(documents, answer);
+}
+
+const target = byId('drop');
+
+for (const name of ['dragenter', 'dragover']) {
+  target.addEventListener(name, (event) => {
+    event.preventDefault();
+    target.classList.add('over');
+  });
+}
+for (const name of ['dragleave', 'drop']) {
+  target.addEventListener(name, () => target.classList.remove('over'));
+}
+target.addEventListener('drop', (event) => {
+  event.preventDefault();
+  void uploadAll([...event.dataTransfer.files]);
+});
+
+await offerScenarios({ given: 'onboarding phone', picker: 'phone-scenario', field: 'phone' });
+if (applicationId() !== null) await refresh();

@@ -1,0 +1,117 @@
+/* Small pieces that every section of the pages is made of. */
+
+/** Makes an element. Texts are set as text, never as markup. */
+export function element(name, properties = {}, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(properties)) {
+    if (value === undefined || value === null) continue;
+    if (key in made && key !== 'list' && key !== 'form') made[key] = value;
+    else made.setAttribute(key, value);
+  }
+  made.append(...children.filter((child) => child !== null));
+  return made;
+}
+
+export function byId(id) {
+  return document.querySelector(`#${id}`);
+}
+
+const reais = new Intl.NumberFormat('pt-BR', { style: 'currency', currency: 'BRL' });
+
+export function money(amount) {
+  return reais.format(amount);
+}
+
+/** The fields of a form as typed; those left empty are left out. */
+export function typed(form) {
+  const entries = [...new FormData(form)].filter(([, value]) => value !== '');
+  return Object.fromEntries(entries);
+}
+
+/** An amount as people type it, with a comma or a point; the text itself where it is no number. */
+export function amountOf(text) {
+  if (text === undefined) return undefined;
+  const trimmed = text.trim();
+  const plain = /^\d{1,3}(?:\.\d{3})*,\d+$/.test(trimmed)
+    ? trimmed.replaceAll('.', '').replace(',', '.')
+    : trimmed.replace(',', '.');
+  return plain === '' || Number.isNaN(Number(plain)) ? text : Number(plain);
+}
+
+/**
+ * Shows in a form what is wrong with it: each fault at its field, the rest above the button; with
+ * no answer at fault it takes the old faults away.
+ */
+export function showFaults(form, answer) {
+  for (const old of form.querySelectorAll('.fault')) old.remove();
+  for (const field of form.querySelectorAll('[aria-invalid]')) {
+    field.removeAttribute('aria-invalid');
+    field.removeAttribute('aria-describedby');
+  }
+  if (answer === null || (answer.status >= 200 && answer.status < 300)) return;
+  const { message = `The service answered ${answer.status}.`, errors = {}, code } = answer.body;
+  const rest = Object.entries(errors).filter(([name, texts]) => !markField(form, name, texts));
+  const lines = [
+    code ? `${message} (${code})` : message,
+    ...rest.map(([name, texts]) => `${name}: ${texts.join(' ')}`),
+  ];
+  const box = element('div', { className: 'fault', role: 'alert' });
+  box.append(...lines.map((line) => element('p', {}, line)));
+  form.querySelector('.actions')?.before(box);
+  form.querySelector('[aria-invalid]')?.focus();
+}
+
+function markField(form, name, texts) {
+  const field = form.elements.namedItem(name);
+  if (!(field instanceof HTMLElement) || field.type === 'hidden') return false;
+  const id = `${field.id}-fault`;
+  field.setAttribute('aria-invalid', 'true');
+  field.setAttribute('aria-describedby', id);
+  field.after(element('span', { className: 'fault', id }, texts.join(' ')));
+  return true;
+}
+
+/**
+ * Runs what a form asks for at each submit, once at a time: its button waits with it.
+ * @param {(values: Record<string, any>) => Promise<{status: number, body: any} | null>} work
+ */
+export function onSubmit(form, work) {
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault();
+    const button = event.submitter ?? form.querySelector('button');
+    if (form.getAttribute('aria-busy') === 'true') return;
+    form.setAttribute('aria-busy', 'true');
+    showFaults(form, null);
+    try {
+      showFaults(form, await work(typed(form)));
+    } finally {
+      form.removeAttribute('aria-busy');
+      if (!form.querySelector('[aria-invalid]')) button?.focus();
+    }
+  });
+}
+
+/** A list of what is known, as term and description; what is null is shown as a dash. */
+export function facts(pairs) {
+  const list = element('dl', { className: 'facts' });
+  for (const [term, value] of pairs) {
+    list.append(element('dt', {}, term), element('dd', {}, value ?? '–'));
+  }
+  return list;
+}
+
+/** A status in words, with a colour beside the word, never instead of it. */
+export function statusBadge(status) {
+  return element('span', { className: `badge ${String(status).toLowerCase()}` }, String(status));
+}
+
+export async function copy(text, button) {
+  const before = button.textContent;
+  try {
+    await navigator.clipboard.writeText(text);
+    button.textContent = 'Copied';
+  } catch {
+    button.textContent = 'Not allowed to copy';
+  }
+  setTimeout(() => (button.textContent = before), 1500);
+}

@@ -1,0 +1,95 @@
+/**
+ * The development pages and the API reference, for `APP_ENV=local` only. They are plain files,
+ * sent as they are: what they show they ask of the service, over HTTP like any app.
+ */
+import { readFile, readdir } from 'node:fs/promises';
+import { extname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { jsonReply, type Reply } from '../http/reply.ts';
+import type { SystemRoute } from '../http/router.ts';
+
+const types: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.png': 'image/png',
+  '.svg': 'image/svg+xml',
+};
+
+/** Nothing inline, nothing from elsewhere, and no page of anybody around ours. */
+const ownPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** The reference page sets styles of its elements from its script. */
+const referencePolicy = ownPolicy.replace("style-src 'self'", "style-src 'self' 'unsafe-inline'");
+
+/** The page that stands in for the provider's is shown in a frame of the app, as that one is. */
+const framedPolicy = ownPolicy.replace("; frame-ancestors 'none'", '');
+
+/** What is served of the package of the reference page. */
+const referenceFiles = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'] as const;
+
+const devFolder = new URL('./dev/', import.meta.url);
+const docsFolder = new URL('./docs/', import.meta.url);
+
+/** A value that makes the simulated bank misbehave. */
+export interface PageScenario {
+  /** What it is entered as, such as `PIX key`. */
+  readonly given: string;
+  readonly value: string;
+  readonly happens: string;
+}
+
+/** The routes of `/dev` and `/docs`. */
+export async function developmentPages(scenarios: readonly PageScenario[]): Promise<SystemRoute[]> {
+  const dev = await readdir(devFolder);
+  const docs = await readdir(docsFolder);
+  const packageFolder = new URL('./', import.meta.resolve('swagger-ui-dist/package.json'));
+  return [
+    page('/dev', new URL('index.html', devFolder), ownPolicy),
+    page('/dev/onboarding', new URL('onboarding.html', devFolder), ownPolicy),
+    page('/dev/prova-vida/{session}', new URL('prova-vida.html', devFolder), framedPolicy),
+    scenarioList(scenarios),
+    ...dev.map((name) => page(`/dev/assets/${name}`, new URL(name, devFolder), ownPolicy)),
+    page('/docs', new URL('index.html', docsFolder), referencePolicy),
+    ...docs.map((name) => page(`/docs/assets/${name}`, new URL(name, docsFolder), ownPolicy)),
+    ...referenceFiles.map((name) =>
+      page(`/docs/assets/${name}`, new URL(name, packageFolder), ownPolicy),
+    ),
+  ];
+}
+
+/** A file is read when it is asked for, so that an edit shows at the next reload. */
+function page(path: string, file: URL, policy: string): SystemRoute {
+  const type = types[extname(fileURLToPath(file))] ?? 'application/octet-stream';
+  return {
+    kind: 'system',
+    name: 'page',
+    method: 'GET',
+    path,
+    answer: async (): Promise<Reply> => ({
+      status: 200,
+      headers: { 'Content-Security-Policy': policy, 'Referrer-Policy': 'no-referrer' },
+      content: { type, bytes: await readFile(file) },
+    }),
+  };
+}
+
+function scenarioList(scenarios: readonly PageScenario[]): SystemRoute {
+  const shown = scenarios.map(({ given, value, happens }) => ({ given, value, happens }));
+  return {
+    kind: 'system',
+    name: 'page',
+    method: 'GET',
+    path: '/dev/scenarios.json',
+    answer: () => jsonReply(200, shown),
+  };
+}
