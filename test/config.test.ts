@@ -50,9 +50,11 @@ describe('the configuration of an empty environment', () => {
       },
       encryptionKey: undefined,
       uploadMaxBytes: 10_485_760,
+      retention: { webhookPayloads: 90, finishedJobs: 7 },
       throttle: { loginPerMinute: 5, addressPerMinute: 30 },
       trustProxyHops: 0,
       jobs: 'inline',
+      jobLeaseSeconds: 30,
       metricsPort: undefined,
       logLevel: 'info',
       crashPoint: undefined,
@@ -159,6 +161,7 @@ const accepted: Record<string, string[]> = {
   ONBOARDING_LOCAL_ONLY: ['true', 'false'],
   ENCRYPTION_KEY: [encryptionKey],
   JOBS: ['inline', 'off'],
+  JOB_LEASE_SECONDS: ['1', '50'],
   METRICS_PORT: ['9464'],
   LOG_LEVEL: ['silent', 'debug'],
 };
@@ -190,6 +193,7 @@ const refused: Record<string, string[]> = {
   THROTTLE_ADDRESS_PER_MINUTE: ['1.5'],
   TRUST_PROXY_HOPS: ['-1', 'all'],
   JOBS: ['on', 'INLINE'],
+  JOB_LEASE_SECONDS: ['0', '51', '1.5'],
   METRICS_PORT: ['65536'],
   LOG_LEVEL: ['loud', 'INFO'],
 };

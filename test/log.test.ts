@@ -101,6 +101,17 @@ describe('the log', () => {
     assert.deepEqual(line, { level: 'warn', requestId: 'r-1', ...facts, msg: 'x' });
   });
 
+  it('masks what looks personal in a reason, which the provider has written', () => {
+    const { log, lines } = capture();
+    const jwt = `eyJhbGciOiJIUzI1NiJ9.${'a'.repeat(40)}`;
+    for (const reason of [cpf, '529.982.247-25', 'ana@example.com', '+55 11 98765-4321', jwt]) {
+      log.warn({ method: 'pay', reason }, 'provider call failed');
+      assert.equal(lines().at(-1)?.['reason'], '[redacted]');
+    }
+    log.warn({ reason: 'AC03' }, 'provider call failed');
+    assert.equal(lines().at(-1)?.['reason'], 'AC03');
+  });
+
   it('survives a circle and bytes', () => {
     const { log, text } = capture();
     const circle: Record<string, unknown> = { bytes: Buffer.from(cpf) };

@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { parse } from 'yaml';
+import { formFault, type FormName } from '../../src/domain/forms.ts';
 
 interface Media {
   schema: { $ref?: string };
@@ -24,7 +25,12 @@ ajv.addKeyword({
   keyword: 'x-max-decimals',
   validate: (most: number, value: unknown) => Number(Number(value).toFixed(most)) === value,
 });
-ajv.addVocabulary(Object.keys(contract));
+ajv.addKeyword({
+  keyword: 'x-form',
+  type: 'string',
+  validate: (form: FormName, value: string) => formFault(form, value) === null,
+});
+ajv.addVocabulary([...Object.keys(contract), 'x-same-as']);
 ajv.addSchema(contract, 'contract');
 
 /** The faults of a value against the schema at a place of the contract; none when it is right. */
@@ -102,7 +108,7 @@ const person = {
   document: '11144477735',
   phone: '+5511999990001',
 };
-const company = { ...person, company_name: 'Souza Padaria Ltda' };
+const company = { ...person, company_name: 'Souza Padaria Ltda', document: '12ABC34501DE35' };
 const text = (length: number): string => 'ã'.repeat(length);
 const digits = (length: number): string => '1'.repeat(length);
 

@@ -98,7 +98,7 @@ const added: Record<string, string> = {
   createPixKey: '400 413 415',
   deletePixKey: '400 413 415',
   startOnboarding: '400 413 415 429',
-  lookUpCep: '422',
+  lookUpCep: '422 429',
   getOnboarding: '429',
   submitAddress: '400 404 413 415 429',
   submitDocument: '400 404 413 415 429',
@@ -238,11 +238,18 @@ for (const { route, operation } of operations) {
   });
 }
 
-test('login and the public registrations are throttled by address, nothing else is', () => {
+test('login, registrations, documents and CEPs are throttled by address, nothing else is', () => {
   const throttled = operations
-    .filter(({ operation }) => operation['x-throttle'] === 'address')
-    .map(({ operation }) => operation.operationId);
-  assert.deepEqual(throttled.sort(), ['login', 'registerPf', 'registerPj', 'startOnboarding']);
+    .filter(({ operation }) => operation['x-throttle'] !== undefined)
+    .map(({ operation }) => [operation.operationId, operation['x-throttle']]);
+  assert.deepEqual(Object.fromEntries(throttled), {
+    login: 'login',
+    lookUpCep: 'cep',
+    registerPf: 'registration',
+    registerPj: 'registration',
+    startOnboarding: 'registration',
+    submitDocument: 'document',
+  });
 });
 
 test('every answer of a send that knows an outcome carries Pix-Outcome', () => {

@@ -13,6 +13,9 @@ export const root = join(import.meta.dirname, '..', '..');
 /** Longer than a first start on a busy machine. */
 const readyWithinMs = 30_000;
 
+/** `worker` works on jobs and has no address. */
+export type ServiceCommand = 'serve' | 'worker';
+
 export type Environment = Readonly<Record<string, string>>;
 
 export interface Ended {
@@ -56,8 +59,12 @@ interface RemoteItem {
 }
 
 /** Starts the service on a free port; the test that asked for it ends it at the latest. */
-export function startService(t: TestContext, environment: Environment): ServiceProcess {
-  const service = new ServiceProcess(environment);
+export function startService(
+  t: TestContext,
+  environment: Environment,
+  command: ServiceCommand = 'serve',
+): ServiceProcess {
+  const service = new ServiceProcess(environment, command);
   t.after(() => service.kill());
   return service;
 }
@@ -82,10 +89,10 @@ export class ServiceProcess {
   #stderr = '';
   #url = '';
 
-  constructor(environment: Environment) {
+  constructor(environment: Environment, command: ServiceCommand = 'serve') {
     const { PATH = '' } = process.env;
     const env = { ...unset, PATH: `${join(root, 'node_modules', '.bin')}:${PATH}`, PORT: '0' };
-    this.#child = spawn('/bin/sh', ['-c', startLine()], {
+    this.#child = spawn('/bin/sh', ['-c', startLine().replace(/serve$/, command)], {
       cwd: root,
       env: { ...env, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -105,7 +112,7 @@ export class ServiceProcess {
     return this.#stdout;
   }
 
-  /** @returns its address, once it has said that it runs. */
+  /** @returns its address, once it has said that it runs; a worker's is empty. */
   async ready(): Promise<string> {
     const late = setTimeout(() => {
       this.#ready.reject(new Error(`not ready in ${readyWithinMs} ms: ${this.#stderr}`));
@@ -151,8 +158,9 @@ export class ServiceProcess {
 
   #read(text: string): void {
     this.#stdout += text;
-    const [, url] = /^ {2}API +(\S+)\/api\/v1$[^]*^ {2}stop .*$/m.exec(this.#stdout) ?? [];
-    if (url !== undefined) this.#ready.resolve(url);
+    if (!/^ {2}stop .*$/m.test(this.#stdout)) return;
+    const [, url = ''] = /^ {2}API +(\S+)\/api\/v1$/m.exec(this.#stdout) ?? [];
+    this.#ready.resolve(url);
   }
 }
 

@@ -30,10 +30,11 @@ describe('a start', () => {
     const placeOfData = serverUrl
       ? `PostgreSQL at ${new URL(serverUrl).host}`
       : `embedded, in ${database.dataDir}`;
-    assert.deepEqual(service.stdout.split('\n').slice(0, 7), [
+    assert.deepEqual(service.stdout.split('\n').slice(0, 8), [
       'Ponte runs (local)',
       `  API        ${url}/api/v1`,
       `  contract   ${url}/openapi.yaml`,
+      `  pages      ${url}/dev and ${url}/docs`,
       '  provider   simulated bank',
       `  database   ${placeOfData}`,
       '  login      dev@ponte.test / ponte-dev-password',

@@ -41,7 +41,8 @@ const readTransactions = `
          array(select l.phase from pix_timeline l where l.transaction_id = t.id order by l.id)
            as phases,
          array(select encode(e.payload_hash, 'hex') from pix_timeline l
-                 join webhook_events e on e.id = l.event_id where l.transaction_id = t.id)
+                 join webhook_events e on e.id = l.event_id
+                where l.transaction_id = t.id and l.phase <> 'ANOMALY')
            as events
     from pix_transactions t order by t.created_at, t.id`;
 

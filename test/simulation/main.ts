@@ -4,9 +4,14 @@
  *
  *     npm run simulate -- --seeds 10000           seeds 1 to 10000
  *     npm run simulate -- --start 5000 --seeds 100
+ *     npm run simulate -- --start random --seeds 300 --minutes 1
+ *                                                 others at every run, as many as a minute allows
  *     npm run simulate -- --minutes 5             as many as five minutes allow
  *     npm run simulate -- --seed 42               one seed, with all that happens in it
+ *
+ * It exits with 1 when a seed fails, and prints that seed and what led to its failure.
  */
+import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { failureText, Summary } from './report.ts';
 import { simulate } from './simulate.ts';
@@ -30,6 +35,13 @@ function wholeNumber(name: string, text: string): number {
   return Number(text);
 }
 
+/** So far apart begin the random ranges: each has room for more seeds than anybody runs. */
+const randomStarts = 2 ** 31;
+
+function startOf(text: string): number {
+  return text === 'random' ? randomInt(randomStarts) : wholeNumber('start', text);
+}
+
 /** @returns whether the seed holds. */
 async function replay(store: Store, seed: number): Promise<boolean> {
   const { trace, violations } = await simulate(store, seed);
@@ -41,6 +53,7 @@ async function replay(store: Store, seed: number): Promise<boolean> {
 /** @returns whether every seed holds. */
 async function runMany(store: Store, { start, seeds, minutes }: Range): Promise<boolean> {
   const summary = new Summary();
+  write(`seeds from ${start}`);
   for (let seed = start; seed < start + seeds && summary.seconds < minutes * 60; seed += 1) {
     const verdict = await simulate(store, seed);
     summary.add(verdict);
@@ -63,7 +76,7 @@ const { seed, seeds, start, minutes } = values;
 const store = await openStore();
 try {
   const range: Range = {
-    start: wholeNumber('start', start),
+    start: startOf(start),
     seeds: seeds === undefined && minutes ? Infinity : wholeNumber('seeds', seeds ?? '200'),
     minutes: minutes === undefined ? Infinity : wholeNumber('minutes', minutes),
   };

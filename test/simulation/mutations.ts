@@ -11,11 +11,10 @@ import {
   type PixTransactionRow,
 } from '../../src/db/queries/pix-transactions.ts';
 import { findWebhookEvent, type WebhookEventRow } from '../../src/db/queries/webhook-events.ts';
-import { jobs } from '../../src/jobs/index.ts';
 import { receiveProviderWebhook } from '../../src/operations/webhooks/receive-provider-webhook.ts';
 import { ProviderError } from '../../src/provider/outcome.ts';
 import type { Provider } from '../../src/provider/provider.ts';
-import type { Deviation } from './world.ts';
+import { sendJobs, type Deviation } from './world.ts';
 
 export interface Mutation {
   /** What is wrong with the service now. */
@@ -179,11 +178,11 @@ const acknowledgedTooEarly: Deviation = {
 /** A sweep that goes on to fail what it could not settle. */
 const missingInStatementFails: Deviation = {
   jobs: {
-    ...jobs,
+    ...sendJobs,
     'sweep-pix': {
       everyMs: 60_000,
       async run(context, job) {
-        const result = await jobs['sweep-pix']?.run(context, job);
+        const result = await sendJobs['sweep-pix'].run(context, job);
         const text = `
           update pix_transactions
              set phase = 'SETTLED', status = 'FAILED', settled_at = $1, updated_at = $1
@@ -197,7 +196,7 @@ const missingInStatementFails: Deviation = {
 };
 
 const neverSwept: Deviation = {
-  jobs: { ...jobs, 'sweep-pix': { everyMs: 60_000, run: async () => undefined } },
+  jobs: { ...sendJobs, 'sweep-pix': { everyMs: 60_000, run: async () => undefined } },
 };
 
 export const mutations: readonly Mutation[] = [

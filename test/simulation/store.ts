@@ -48,7 +48,11 @@ export interface Store {
 const channels = ['ponte_jobs', 'ponte_pix'] as const;
 
 /** Nothing here has to survive, and every plan is for a few rows: that makes it twice as fast. */
-const tuning = ['set synchronous_commit = off', 'set jit = off'] as const;
+const tuning = [
+  'set synchronous_commit = off',
+  'set jit = off',
+  'set plan_cache_mode = force_generic_plan',
+] as const;
 
 /** The triggers that keep what is final would keep all of it; they are back on after the commit. */
 const emptying = `
@@ -56,6 +60,7 @@ const emptying = `
     set local session_replication_role = replica;
     delete from pix_timeline;
     delete from pix_transactions;
+    delete from webhook_waits;
     delete from webhook_events;
     delete from jobs;
     delete from banking_sessions;

@@ -4,8 +4,9 @@
  */
 import type { Clock } from '../../src/clock.ts';
 import type { Database } from '../../src/db/database.ts';
-import { jobs } from '../../src/jobs/index.ts';
 import type { JobTable } from '../../src/jobs/job.ts';
+import { settleWebhook } from '../../src/jobs/settle-webhook.ts';
+import { sweepPix } from '../../src/jobs/sweep-pix.ts';
 import { sendPix } from '../../src/operations/pix/send-pix.ts';
 import { receiveProviderWebhook } from '../../src/operations/webhooks/receive-provider-webhook.ts';
 import type { Provider } from '../../src/provider/provider.ts';
@@ -42,6 +43,12 @@ export interface Deviation {
   /** Trouble in which the difference shows soon; otherwise each seed brings its own. */
   readonly weather?: Partial<Weather>;
 }
+
+/** What sends are settled by; all other duties have to do with nothing here. */
+export const sendJobs = {
+  'settle-webhook': settleWebhook,
+  'sweep-pix': sweepPix,
+} as const satisfies JobTable;
 
 const dayMs = 24 * 60 * 60_000;
 const firstDay = Date.parse('2026-05-24T00:00:00.000Z');
@@ -152,7 +159,7 @@ export class World {
       clock: scheduler.clockOf(owner),
       db: deviation.db?.(db) ?? db,
       wire: deviation.wire?.(wire) ?? wire,
-      jobs: deviation.jobs ?? jobs,
+      jobs: deviation.jobs ?? sendJobs,
       wrap: deviation.provider ?? ((provider) => provider),
     });
   }

@@ -6,7 +6,7 @@ import { loadConfig } from '../../src/config.ts';
 import { createLog, type Log } from '../../src/log.ts';
 import type { Bank } from '../../src/provider/stub/bank.ts';
 import { manualClock, type ManualClock } from './clock.ts';
-import { createTestDatabase, type TestDatabase } from './db.ts';
+import { createTestDatabase, spareOptimising, type TestDatabase } from './db.ts';
 
 export interface TestApp extends App {
   readonly bank: Bank;
@@ -43,12 +43,17 @@ export interface TestAppOptions {
   /** Settings that differ from those of a test. */
   readonly environment?: Readonly<Record<string, string>>;
   readonly database?: TestDatabase;
+  /** The clock that something beside the service goes by too. */
+  readonly clock?: ManualClock;
+  /** The bank that the service reaches over HTTP; otherwise it has one in its own process. */
+  readonly bank?: Bank;
 }
 
 /** Starts a service of its own for a test file, and stops it after the file's tests. */
 export async function startTestApp(options: TestAppOptions = {}): Promise<TestApp> {
+  spareOptimising();
   const database = options.database ?? (await createTestDatabase());
-  const clock = manualClock();
+  const clock = options.clock ?? manualClock();
   const logLines: string[] = [];
   const app = await startApp(testConfig(database, options.environment), {
     clock,
@@ -58,7 +63,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     await app.stop();
     if (!options.database) await database.drop();
   });
-  const { bank } = app;
+  const bank = app.bank ?? options.bank;
   assert.ok(bank, 'tests run on the simulated bank');
   return {
     ...app,

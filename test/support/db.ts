@@ -4,8 +4,8 @@
  */
 import { randomBytes } from 'node:crypto';
 import { cp, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
 import pg from 'pg';
 
 /** The server that the suite runs on, or undefined for the embedded database. */
@@ -28,7 +28,7 @@ export interface TestDatabase {
 export async function createTestDatabase(): Promise<TestDatabase> {
   const template = process.env[templateVariable];
   if (!template) throw new Error('run the tests with `npm test`: it prepares the database');
-  const dataDir = await mkdtemp(join(tmpdir(), 'ponte-test-'));
+  const dataDir = await mkdtemp(join(dirname(template), 'database-'));
   await cp(template, dataDir, { recursive: true });
   if (!serverUrl) return { databaseUrl: undefined, dataDir, drop: () => removed(dataDir) };
 
@@ -61,6 +61,14 @@ export async function onServer(url: string, sql: string): Promise<void> {
   } finally {
     await client.end();
   }
+}
+
+/**
+ * Leaves the embedded database, which is WebAssembly, as it is compiled at first: optimising it
+ * takes longer than what the few seconds of a test file gain by it.
+ */
+export function spareOptimising(): void {
+  for (const flag of ['--no-wasm-tier-up', '--no-wasm-dynamic-tiering']) setFlagsFromString(flag);
 }
 
 function removed(folder: string): Promise<void> {

@@ -68,7 +68,10 @@ export const providerDoor: Door = {
   within: /^src\//,
   uses: /^(?:fetch|WebSocket|EventSource|node:https?#(?:request|get))$/,
   modules: /^(?:undici|(?:node:)?(?:https|http2|tls))$/,
-  keepers: new Map([['src/provider/http/client.ts', { because: 'it is the door' }]]),
+  keepers: new Map([
+    ['src/provider/http/client.ts', { because: 'it is the door' }],
+    ['src/provider/http/reachability.ts', { because: 'it asks for nothing, without credentials' }],
+  ]),
   instead: 'Only src/provider/http/client.ts calls the provider: use the port, context.provider.',
 };
 

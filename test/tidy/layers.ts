@@ -90,7 +90,8 @@ const rules: Readonly<Record<Part, Rule>> = {
   },
   domain: {
     may: ['errors'],
-    without: /^(?!node:crypto$)/,
+    // `cpf` is pure as well: the arithmetic of tax identifiers, with nothing below it.
+    without: /^(?!(?:node:crypto|cpf)$)/,
     instead: 'The domain is pure: pass in what it needs. Of the outside it has chance alone.',
   },
   db: {

@@ -1,0 +1,17 @@
+/** The same with a provider over HTTP, which fails in each of its ways, and its onboarding. */
+import { describe } from 'node:test';
+import { faultFlows } from './redaction/fault-flows.ts';
+import { allFlows, lastFlows } from './redaction/flows.ts';
+import { onboardingFlows } from './redaction/onboarding-flows.ts';
+import { watch, watchedEnvironment, watchTheRest } from './redaction/watch.ts';
+import { worldOf } from './redaction/world.ts';
+import { startSandboxedApp } from './support/sandboxed-app.ts';
+
+const app = await startSandboxedApp({ ...watchedEnvironment, ONBOARDING_LOCAL_ONLY: 'false' });
+
+const world = worldOf(app);
+
+describe('with a provider over HTTP, its faults and its onboarding', () => {
+  watch(world, [...allFlows, ...onboardingFlows, ...faultFlows(app), ...lastFlows]);
+  watchTheRest(world);
+});

@@ -1,0 +1,281 @@
+/**
+ * Three servers and two workers on one database take in and settle the provider's events, and two
+ * of them die in the middle: whatever was acknowledged is applied, and applied once.
+ */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, describe, it, type TestContext } from 'node:test';
+import pg from 'pg';
+import { createTestDatabase, serverUrl, type TestDatabase } from '../support/db.ts';
+import { eventually } from '../support/eventually.ts';
+import { settingsFor, startService, type ServiceProcess } from './service-process.ts';
+
+const EVENTS = 2_000;
+/** Each of these is posted a second time. */
+const REPEATED = EVENTS / 10;
+/** How many posts are under way at once. */
+const AT_ONCE = 32;
+/** How many are acknowledged when two processes die. */
+const BEFORE_DEATH = 800;
+
+const leaseSeconds = 3;
+
+/** How often a loop looks when nobody wakes it, and what a busy machine may add. */
+const POLL_SECONDS = 5;
+const BUSY_SECONDS = 10;
+
+/** The jobs that one loop runs at once. */
+const LOOP_PLACES = 8;
+const LOOPS = 4;
+/** More than all loops can run: each of them is in the middle of as many as it can be. */
+const HELD = 2 * LOOPS * LOOP_PLACES;
+
+interface Event {
+  readonly transactionId: string;
+  readonly endToEnd: string;
+  readonly payload: string;
+}
+
+const events: readonly Event[] = Array.from({ length: EVENTS }, (_, index) => {
+  const endToEnd = `E11165756202611210000${String(index).padStart(11, '0')}`;
+  const payload = { type: 'pix', status: 'CONFIRMED', endToEndId: endToEnd, amount: 10.01 };
+  return { transactionId: randomUUID(), endToEnd, payload: JSON.stringify(payload) };
+});
+
+/** What the provider is told of one delivery. */
+interface Acknowledgement {
+  readonly eventId: string;
+  readonly duplicate: boolean;
+}
+
+let database: TestDatabase;
+let client: pg.Client;
+
+const skip = serverUrl ? false : 'runs on PostgreSQL; set DATABASE_URL';
+
+describe(
+  'events that come to several processes, two of which die',
+  { skip, timeout: 120_000 },
+  () => {
+    before(async () => {
+      database = await createTestDatabase();
+      client = new pg.Client({ connectionString: database.databaseUrl });
+      await client.connect();
+      await givenAcceptedSends();
+    });
+
+    after(async () => {
+      await client.end();
+      await database.drop();
+    });
+
+    it('are applied once each, and the dead leave nothing undone', async (t) => {
+      const { servers, workers } = await startAll(t);
+      const release = await holdTransactions(events.slice(0, HELD));
+      const desk = new Desk(await Promise.all(servers.map((server) => server.ready())));
+      const [dyingServer, dyingWorker] = [servers[0], workers[0]];
+      const posting = desk.post([...events.slice(0, HELD), ...shuffled(deliveries())]);
+      await eventually(() => desk.acknowledged >= BEFORE_DEATH, 'the first acknowledgements');
+      await eventually(loopsAreFull, 'every loop in the middle of jobs');
+      const leases = await rows<{ seconds: number }>(
+        `select extract(epoch from max(leased_until) - now())::float as seconds from jobs
+        where status = 'running'`,
+      );
+      dyingServer?.signal('SIGKILL');
+      dyingWorker?.signal('SIGKILL');
+      await Promise.all([dyingServer?.ended, dyingWorker?.ended]);
+      const diedAt = new Date();
+      await release();
+      await posting;
+      await eventually(nothingIsOpen, 'the end of all jobs');
+
+      assert.ok((leases[0]?.seconds ?? Infinity) <= leaseSeconds, 'the lease is as configured');
+      assertAcknowledgements(desk.acknowledgements);
+      await assertAppliedOnce();
+      await assertTakenOver(diedAt);
+    });
+  },
+);
+
+/** Two servers that work on jobs too, one that does not, and two workers. */
+async function startAll(
+  t: TestContext,
+): Promise<{ readonly servers: ServiceProcess[]; readonly workers: ServiceProcess[] }> {
+  const environment = {
+    ...settingsFor(database),
+    JOB_LEASE_SECONDS: String(leaseSeconds),
+    // Nobody asks the provider for anything here.
+    PROVIDER_STUB: 'false',
+    PROVIDER_BASE_URL: 'http://127.0.0.1:1',
+  };
+  const servers = ['inline', 'inline', 'off'].map((place) =>
+    startService(t, { ...environment, JOBS: place }),
+  );
+  const workers = [1, 2].map(() => startService(t, environment, 'worker'));
+  await Promise.all([...servers, ...workers].map((process) => process.ready()));
+  return { servers, workers };
+}
+
+/** What the provider posts: every event, some of them twice. */
+function deliveries(): Event[] {
+  return [...events.slice(HELD), ...events.slice(-REPEATED)];
+}
+
+/** In an order that is the same in every run. */
+function shuffled(items: readonly Event[]): Event[] {
+  const order = items.map((item, index) => ({ item, place: (index * 7_919) % items.length }));
+  return order.sort((one, other) => one.place - other.place).map(({ item }) => item);
+}
+
+/** The provider's side: it posts to one server after the other, until somebody says 200. */
+class Desk {
+  readonly acknowledgements = new Map<Event, Acknowledgement[]>();
+  acknowledged = 0;
+  readonly #urls: readonly string[];
+  #turn = 0;
+
+  constructor(urls: readonly string[]) {
+    this.#urls = urls;
+  }
+
+  async post(all: readonly Event[]): Promise<void> {
+    const waiting = all.values();
+    const poster = async (): Promise<void> => {
+      for (const event of waiting) await this.#postUntilTaken(event);
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, poster));
+  }
+
+  async #postUntilTaken(event: Event): Promise<void> {
+    const taken = await eventually(() => this.#postOnce(event), 'a server that takes an event');
+    this.acknowledgements.set(event, [...(this.acknowledgements.get(event) ?? []), taken]);
+    this.acknowledged += 1;
+  }
+
+  /** @returns null when the server has died. */
+  async #postOnce({ payload }: Event): Promise<Acknowledgement | null> {
+    this.#turn += 1;
+    const url = this.#urls[this.#turn % this.#urls.length];
+    try {
+      const answer = await fetch(`${url}/api/v1/webhooks/provider`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: payload,
+      });
+      const body = (await answer.json()) as { event_id: string; duplicate: boolean };
+      assert.equal(answer.status, 200, JSON.stringify(body));
+      return { eventId: body.event_id, duplicate: body.duplicate };
+    } catch (error) {
+      if (error instanceof assert.AssertionError) throw error;
+      return null;
+    }
+  }
+}
+
+async function rows<Row>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
+  return (await client.query(sql, [...parameters])).rows as Row[];
+}
+
+/** Sends that the provider has taken, and whose end it will tell. */
+async function givenAcceptedSends(): Promise<void> {
+  await rows(
+    `with payer as (
+       insert into users (name, email, password_hash, created_at, updated_at)
+       values ('Payer', 'payer@example.com', '', now(), now()) returning id
+     ), sent as (
+       insert into pix_transactions
+              (id, user_id, operation, idempotency_key, fingerprint, status, phase, outcome, amount,
+               end_to_end, created_at, updated_at)
+       select one.id, payer.id, 'SEND', one.end_to_end, '', 'PROCESSING', 'ACCEPTED', 'accepted',
+              10.01, one.end_to_end, now(), now()
+         from payer, unnest($1::uuid[], $2::text[]) as one (id, end_to_end)
+       returning id
+     )
+     insert into pix_timeline (transaction_id, phase, at) select id, 'ACCEPTED', now() from sent`,
+    [events.map(({ transactionId }) => transactionId), events.map(({ endToEnd }) => endToEnd)],
+  );
+}
+
+/**
+ * Locks transactions, so that whoever settles them stands still in the middle of it.
+ * @returns what lets them go.
+ */
+async function holdTransactions(held: readonly Event[]): Promise<() => Promise<void>> {
+  const holder = new pg.Client({ connectionString: database.databaseUrl });
+  await holder.connect();
+  await holder.query('begin');
+  const ids = held.map(({ transactionId }) => transactionId);
+  await holder.query('select from pix_transactions where id = any($1) for update', [ids]);
+  return () => holder.end();
+}
+
+async function loopsAreFull(): Promise<boolean> {
+  const [running] = await rows<{ jobs: number }>(
+    `select count(*)::int as jobs from jobs
+      where kind = 'settle-webhook' and status = 'running' and leased_until > now()`,
+  );
+  return running?.jobs === LOOPS * LOOP_PLACES;
+}
+
+async function nothingIsOpen(): Promise<boolean> {
+  const [open] = await rows<{ jobs: number }>(
+    `select count(*)::int as jobs from jobs
+      where kind = 'settle-webhook' and status <> 'done'`,
+  );
+  return open?.jobs === 0;
+}
+
+/** One delivery of an event is the first; the others are told that they are duplicates. */
+function assertAcknowledgements(all: ReadonlyMap<Event, readonly Acknowledgement[]>): void {
+  assert.equal(all.size, EVENTS);
+  let lost = 0;
+  for (const acknowledgements of all.values()) {
+    assert.equal(new Set(acknowledgements.map(({ eventId }) => eventId)).size, 1);
+    const first = acknowledgements.filter(({ duplicate }) => !duplicate);
+    assert.ok(first.length <= 1, 'two deliveries of an event were both called new');
+    lost += 1 - first.length;
+  }
+  // The server that died had stored these, and could not say so any more.
+  assert.ok(lost <= AT_ONCE, `${lost} events were never called new`);
+  const repeated = [...all.values()].filter((acknowledgements) => acknowledgements.length === 2);
+  assert.equal(repeated.length, REPEATED);
+}
+
+/** Each job that the dead were in the middle of was begun again, once its lease had ended. */
+async function assertTakenOver(diedAt: Date): Promise<void> {
+  const [taken] = await rows<{ jobs: number; seconds: number }>(
+    `select count(*)::int as jobs, extract(epoch from max(finished_at) - $1)::float as seconds
+       from jobs where kind = 'settle-webhook' and attempts > 1`,
+    [diedAt],
+  );
+  assert.ok(taken && taken.jobs >= 2 * LOOP_PLACES, `${taken?.jobs} jobs were taken over`);
+  const withinSeconds = leaseSeconds + POLL_SECONDS + BUSY_SECONDS;
+  assert.ok(taken.seconds <= withinSeconds, `the last one was done after ${taken.seconds} s`);
+}
+
+async function assertAppliedOnce(): Promise<void> {
+  assert.deepEqual(
+    await rows(
+      `select status, phase, settled, count(*)::int as transactions
+         from (select t.status, t.phase,
+                      (select count(*)::int from pix_timeline line
+                        where line.transaction_id = t.id and line.phase = 'SETTLED') as settled
+                 from pix_transactions t) t
+        group by status, phase, settled`,
+    ),
+    [{ status: 'COMPLETED', phase: 'SETTLED', settled: 1, transactions: EVENTS }],
+  );
+  assert.deepEqual(
+    await rows('select status, count(*)::int as events from webhook_events group by status'),
+    [{ status: 'processed', events: EVENTS }],
+  );
+  assert.deepEqual(
+    await rows(
+      `select e.results->0->>'transactionId' as told, t.id as settled
+         from webhook_events e join pix_timeline line on line.event_id = e.id
+         join pix_transactions t on t.id = line.transaction_id
+        where e.results->0->>'transactionId' is distinct from t.id::text`,
+    ),
+    [],
+  );
+}

@@ -1,0 +1,186 @@
+/** Holds the chapter for whoever is on call to the truth: its metrics, its alarms, its commands. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import type { Command } from 'commander';
+import { declareProgram } from '../../bin/program.ts';
+import { systemClock } from '../../src/clock.ts';
+import { addReadings, createMetrics, type Backlog, type Metrics } from '../../src/metrics.ts';
+import { root } from '../process/service-process.ts';
+import { sectionsOf, tablesIn } from './document.ts';
+
+const readme = readFileSync(join(root, 'README.md'), 'utf8');
+const sections = sectionsOf(readme);
+
+/** The text under a heading. */
+function under(heading: string): string {
+  const section = sections.find((one) => one.heading === heading);
+  assert.ok(section, `the README has no heading "${heading}"`);
+  return section.text;
+}
+
+/** The chapter with its sections. */
+function chapter(): string {
+  const from = sections.findIndex(({ heading }) => heading === 'Operate');
+  const to = sections.findIndex(({ heading }) => heading === 'Security');
+  assert.ok(from >= 0 && to > from);
+  return sections
+    .slice(from, to)
+    .map(({ text }) => text)
+    .join('\n');
+}
+
+const backlog: Backlog = {
+  jobs: ['due', 'later', 'running', 'dead'].map((state) => ({ kind: 'any', state, jobs: 1 })),
+  oldestDueSeconds: 1,
+  events: { received: 1, parked: 1, orphaned: 1, anomaly: 1 },
+  unknownPayments: 1,
+  oldestUnknownSeconds: 1,
+  overduePayments: 1,
+};
+
+/** The metrics of a service whose database gives this, or does not answer. */
+function metricsWith(given: Backlog | null): Metrics {
+  const metrics = createMetrics();
+  addReadings(metrics, {
+    connections: () => ({ busy: 1, idle: 1, waiting: 1 }),
+    hashing: () => ({ running: 1, waiting: 1 }),
+    backlog: async () => given,
+  });
+  return metrics;
+}
+
+/** A metric as the table names it: `ponte_job_queue{state="dead"}`. */
+interface Named {
+  readonly name: string;
+  readonly label: string | undefined;
+  readonly value: string | undefined;
+  readonly isOfDatabase: boolean;
+}
+
+function alarms(): Named[] {
+  const [table] = tablesIn(under('Metrics and alarms'));
+  assert.ok(table && table.length > 10);
+  return table.map((row) => {
+    assert.ok(row.length === 3 && !row.includes(''), row.join());
+    const [, name = '', label, value, star] =
+      /^`([a-z_0-9]+)(?:\{([a-z_]+)="(\w+)"\})?`( \*)?$/.exec(row[0] ?? '') ?? [];
+    assert.ok(name, row.join());
+    return { name, label, value, isOfDatabase: star !== undefined };
+  });
+}
+
+/** The samples that a scrape gives, without their values. */
+async function samplesOf(metrics: Metrics): Promise<string[]> {
+  const text = await metrics.registry.metrics();
+  return text.split('\n').flatMap((line) => {
+    const [, sample] = /^([a-z]\S+) /.exec(line) ?? [];
+    return sample === undefined ? [] : [sample];
+  });
+}
+
+/** The values that a label may have, where code decides them. */
+const labelValues: Readonly<Record<string, readonly string[]>> = {
+  status: ['500'],
+  status_class: ['5xx'],
+  result: ['received'],
+};
+
+describe('the alarms of the README', () => {
+  it('are on metrics that are exported, with the labels that they have', async () => {
+    const metrics = metricsWith(backlog);
+    metrics.requests.observe({ operation: 'any', status: '500' }, 1);
+    metrics.providerCalls.observe({ method: 'any', status_class: '5xx' }, 1);
+    metrics.webhookEvents.inc({ result: 'received' });
+    const samples = await samplesOf(metrics);
+    for (const { name, label, value } of alarms()) {
+      const labelled = label === undefined ? '' : `${label}="${value}"`;
+      const found = samples.filter(
+        (sample) => sample.replace(/\{.*/, '') === name && sample.includes(labelled),
+      );
+      assert.ok(found.length > 0, `${name} {${labelled}} is not exported`);
+      const known = label === undefined ? undefined : labelValues[label];
+      assert.ok(!known || known.includes(value ?? ''), `${value} is not looked for here`);
+    }
+  });
+
+  it('mark with * what is missing when the database does not answer', async () => {
+    const names = new Set((await samplesOf(metricsWith(null))).map((one) => one.split('{')[0]));
+    const missing = (await metricsWith(null).registry.getMetricsAsJSON())
+      .filter(({ values, type }) => type.toString() === 'gauge' && values.length === 0)
+      .map(({ name }) => name)
+      .filter((name) => name.startsWith('ponte_'));
+    const starred = alarms().filter(({ isOfDatabase }) => isOfDatabase);
+    assert.deepEqual([...new Set(starred.map(({ name }) => name))].sort(), missing.sort());
+    assert.ok(names.has('ponte_metrics_database_up'));
+  });
+
+  it('leave no metric of ours without a word', () => {
+    const text = under('Metrics and alarms');
+    const exported = metricsWith(backlog).registry.getMetricsAsArray();
+    const ours = exported.map(({ name }) => name).filter((name) => name.startsWith('ponte_'));
+    assert.ok(ours.length > 15);
+    assert.deepEqual(
+      ours.filter((name) => !text.includes(name)),
+      [],
+    );
+  });
+});
+
+describe('the commands that the chapter tells to run', () => {
+  const { stdin, stdout, stderr } = process;
+  const program = declareProgram({
+    streams: { stdin, stdout, stderr },
+    version: '0.0.0',
+    environment: () => ({}),
+    clock: systemClock,
+  });
+
+  const told = [...chapter().matchAll(/`(?:npx )?ponte ([^`]+)`/g)].map(([, line = '']) => line);
+
+  it('are those of every trouble', () => {
+    for (const wanted of [
+      'doctor',
+      'jobs list',
+      'jobs stats',
+      'jobs retry',
+      'webhook list',
+      'webhook show',
+      'webhook replay --dry-run',
+      'pix list --stuck',
+      'pix show',
+      'pix resolve',
+      'pix audit',
+      'keys rotate-help',
+    ]) {
+      assert.ok(
+        told.some((line) => line.startsWith(wanted)),
+        wanted,
+      );
+    }
+  });
+
+  for (const line of new Set(told)) {
+    it(`ponte ${line}: exists, with its options`, () => {
+      const words = line.split(' ');
+      let command: Command = program;
+      for (const word of words) {
+        const next = command.commands.find((one) => one.name() === word);
+        if (!next) break;
+        command = next;
+      }
+      assert.notEqual(command, program);
+      const options = new Map(command.options.map((option) => [option.long, option]));
+      for (const [place, word] of words.entries()) {
+        if (!word.startsWith('--')) continue;
+        const option = options.get(word);
+        assert.ok(option, `${command.name()} has no ${word}`);
+        const choice = option.argChoices?.includes(words[place + 1] ?? '') ?? true;
+        assert.ok(choice, `${word} cannot be ${words[place + 1]}`);
+      }
+      const given = words.some((word) => word.startsWith('<'));
+      assert.ok(!given || command.registeredArguments.length > 0, 'it takes no id');
+    });
+  }
+});

@@ -1,0 +1,64 @@
+/** Command lines in the test's own process: what is typed, what they print, and how they end. */
+import { PassThrough } from 'node:stream';
+import { ponte } from '../../bin/program.ts';
+import { systemClock, type Clock } from '../../src/clock.ts';
+import type { Environment } from '../../src/config.ts';
+
+export interface Ended {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface Typed {
+  readonly environment: Environment;
+  readonly clock?: Clock;
+  /** What standard input holds, where nobody sits at a terminal. */
+  readonly stdin?: string;
+  /** Somebody sits at a terminal, and types this when that has appeared on it. */
+  readonly typing?: readonly (readonly [seen: RegExp, typed: string])[];
+  /** How wide the terminal is; without it, standard output is none. */
+  readonly columns?: number;
+}
+
+/** Runs `ponte` with these arguments. */
+export async function typePonte(argv: readonly string[], typed: Typed): Promise<Ended> {
+  const { environment, clock = systemClock, stdin = '', typing, columns } = typed;
+  const isTTY = typing !== undefined;
+  const input = Object.assign(new PassThrough(), { isTTY });
+  const stdout = Object.assign(new PassThrough(), { isTTY: columns !== undefined, columns });
+  const stderr = Object.assign(new PassThrough(), { isTTY, columns });
+  // A prompt ends its output, which a terminal takes no notice of.
+  stderr.end = () => stderr;
+  const [readOutput, readErrors] = [textOf(stdout), textOf(stderr)];
+  if (isTTY) type(typing, input, stderr);
+  else input.end(stdin);
+  const streams = { stdin: input, stdout, stderr };
+  const code = await ponte(argv, {
+    version: '0.0.0',
+    clock,
+    streams,
+    environment: () => environment,
+  });
+  return { code, stdout: readOutput(), stderr: readErrors() };
+}
+
+function textOf(stream: PassThrough): () => string {
+  const chunks: Buffer[] = [];
+  stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+  return () => Buffer.concat(chunks).toString('utf8');
+}
+
+/** What is typed before a question stands there is not taken for its answer. */
+function type(typing: NonNullable<Typed['typing']>, input: PassThrough, errors: PassThrough): void {
+  const left = [...typing];
+  let seen = '';
+  errors.on('data', (chunk: Buffer) => {
+    seen += chunk.toString('utf8');
+    const [next] = left;
+    if (!next?.[0].test(seen)) return;
+    left.shift();
+    seen = '';
+    setImmediate(() => input.write(next[1]));
+  });
+}

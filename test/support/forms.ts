@@ -1,0 +1,41 @@
+/** Forms as clients send them, byte by byte, so that tests can also send what no client would. */
+
+export const BOUNDARY = '----ponte-test-boundary';
+
+export const FORM_TYPE = `multipart/form-data; boundary=${BOUNDARY}`;
+
+export interface Part {
+  readonly name: string;
+  /** What the client says the file is called; null makes the part a plain field. */
+  readonly filename?: string | null;
+  readonly type?: string;
+  readonly content: string | Buffer;
+}
+
+/** A file under a name that tries to leave its folder. */
+export function filePart(content: string | Buffer, part: Partial<Part> = {}): Part {
+  return { name: 'arquivo', filename: '../../etc/passwd', type: 'image/png', ...part, content };
+}
+
+export function fieldPart(content: string, name = 'tipo_documento'): Part {
+  return { name, content };
+}
+
+/** A form that ends well. */
+export function formOf(...parts: readonly Part[]): Buffer {
+  return Buffer.concat([...parts.map(partBytes), Buffer.from(`--${BOUNDARY}--\r\n`)]);
+}
+
+/** A part with the boundary before it and the line break after it. */
+export function partBytes(part: Part): Buffer {
+  return Buffer.concat([partHead(part), Buffer.from(part.content), Buffer.from('\r\n')]);
+}
+
+/** A part up to where its content begins. */
+export function partHead({ name, filename = null, type }: Omit<Part, 'content'>): Buffer {
+  const file = filename === null ? '' : `; filename="${filename}"`;
+  const typeLine = type === undefined ? '' : `Content-Type: ${type}\r\n`;
+  return Buffer.from(
+    `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"${file}\r\n${typeLine}\r\n`,
+  );
+}
