@@ -1,19 +1,16 @@
-/** The context: what every part of the service needs, opened from a configuration. */
-import { systemClock, type Clock } from './clock.ts';
+/** The context of a running service: the local one, migrated, with the provider. */
+import type { Clock } from './clock.ts';
 import { composeProvider } from './compose-provider.ts';
 import type { Config } from './config.ts';
 import type { Context } from './context.ts';
 import { deadlyDatabase, deadlyProvider } from './crash-point.ts';
-import { openDatabase } from './db/database.ts';
 import { migrateUp } from './db/migrate.ts';
-import { createLog, type Log } from './log.ts';
-import { createMetrics } from './metrics.ts';
+import { openLocal } from './local.ts';
+import type { Log } from './log.ts';
 import type { Bank } from './provider/stub/bank.ts';
-import { createAccessTokens } from './security/access-tokens.ts';
-import { createPasswords } from './security/passwords.ts';
-import { createSealer } from './security/sealing.ts';
-import { loadEncryptionKey, loadSigningKeys } from './security/signing-keys.ts';
+import { measure } from './readings.ts';
 import { releaseAfterCrash } from './services/after-crash.ts';
+import { createUploadPlaces } from './services/upload-places.ts';
 import { webhookDelivery } from './webhook-delivery.ts';
 
 export interface AppOptions {
@@ -28,32 +25,17 @@ export interface Composed {
 }
 
 /**
- * Opens the database, applies the migrations that are missing, makes local keys, connects the
- * provider. What is opened is closed backwards by `parts`.
+ * Opens the local context, applies the migrations that are missing, connects the provider. What is
+ * opened is closed backwards by `parts`.
  */
 export async function compose(
   config: Config,
   options: AppOptions & { readonly stopping: AbortSignal },
   parts: AsyncDisposableStack,
 ): Promise<Composed> {
-  const clock = options.clock ?? systemClock;
-  const log =
-    options.log ?? createLog({ level: config.logLevel, pretty: process.stdout.isTTY === true });
-  const metrics = createMetrics();
-  const keys = loadKeys(config);
-  // Awaited below; until then a failure must not count as one that nobody handles.
-  keys.catch(() => undefined);
-  const db = await openDatabase({
-    databaseUrl: config.databaseUrl,
-    dataDir: config.dataDir,
-    clock,
-    onQuery: () => metrics.databaseQueries.inc(),
-  });
-  parts.defer(() => db.close());
-  await migrateUp(db);
-  const { signingKeys, encryptionKey } = await keys;
-
-  const { stopping } = options;
+  const local = await openLocal(config, options, parts);
+  await migrateUp(local.db);
+  const { clock, log, metrics, stopping } = local;
   const delivery = webhookDelivery();
   const { provider, bank, close } = await composeProvider({
     config,
@@ -64,27 +46,14 @@ export async function compose(
     deliver: delivery.deliver,
   });
   parts.defer(close);
-  const { issuer, audience, ttlSeconds } = config.jwt;
   const context: Context = {
-    config,
-    clock,
-    log,
-    metrics,
-    db: deadlyDatabase(db, config.crashPoint),
+    ...local,
+    db: deadlyDatabase(local.db, config.crashPoint),
     provider: deadlyProvider(provider, config.crashPoint),
-    accessTokens: createAccessTokens({ keys: signingKeys, issuer, audience, ttlSeconds, clock }),
-    passwords: createPasswords(),
-    sealer: createSealer(encryptionKey),
-    stopping,
+    uploads: createUploadPlaces(local.db.kind === 'embedded' ? 2 : 4),
   };
   delivery.connect(context);
+  measure(context);
   await releaseAfterCrash(context);
   return { context, bank };
-}
-
-async function loadKeys({ jwt, dataDir, encryptionKey }: Config) {
-  const { privateKeyPem, publicKeysPem } = jwt;
-  const signing = loadSigningKeys({ privateKeyPem, publicKeysPem, dataDir });
-  const sealing = loadEncryptionKey({ configured: encryptionKey, dataDir });
-  return { signingKeys: await signing, encryptionKey: await sealing };
 }

@@ -24,6 +24,8 @@ export interface SettingEntry {
   readonly requiredIn?: readonly AppEnv[];
   /** The setting that names a file with this one's value. */
   readonly orFile?: SettingName;
+  /** Nobody is shown its value. */
+  readonly isSecret?: true;
 }
 
 const deployed = ['staging', 'production'] as const satisfies AppEnv[];
@@ -73,6 +75,7 @@ export const entries = {
     expected: 'a postgres:// or postgresql:// address',
     schema: formatted('postgres-url'),
     requiredIn: deployed,
+    isSecret: true,
   },
   DATA_DIR: {
     meaning: 'folder of the embedded database and of generated local keys',
@@ -102,6 +105,7 @@ export const entries = {
     expected: '8 to 128 characters',
     schema: { type: 'string', minLength: 8, maxLength: 128 },
     defaultIn: { local: 'ponte-dev-password' },
+    isSecret: true,
   },
   PROVIDER_ISPB: {
     meaning: 'institution identifier for listing and deleting PIX keys',
@@ -129,6 +133,7 @@ export const entries = {
     expected: 'one secret of visible ASCII, or two separated by a comma',
     schema: formatted('webhook-secrets'),
     requiredIn: ['production'],
+    isSecret: true,
   },
   ONBOARDING_LOCAL_ONLY: {
     meaning: 'onboarding runs only locally, without the provider',
@@ -155,6 +160,7 @@ export const entries = {
     schema: formatted('rsa-private-key'),
     requiredIn: deployed,
     orFile: 'JWT_PRIVATE_KEY_FILE',
+    isSecret: true,
   },
   JWT_PRIVATE_KEY_FILE: {
     meaning: 'a file with the value of JWT_PRIVATE_KEY, instead of it',
@@ -185,11 +191,22 @@ export const entries = {
     expected: '32 bytes in base64 (`openssl rand -base64 32`)',
     schema: formatted('key-of-32-bytes'),
     requiredIn: deployed,
+    isSecret: true,
   },
   UPLOAD_MAX_BYTES: {
     meaning: 'largest onboarding document, in bytes',
     ...integer(1, 104_857_600),
     default: 10_485_760,
+  },
+  WEBHOOK_RETENTION_DAYS: {
+    meaning: 'days that the payload of a settled webhook is kept',
+    ...integer(1, 36_500),
+    default: 90,
+  },
+  JOB_RETENTION_DAYS: {
+    meaning: 'days that a finished job is kept; a dead one stays',
+    ...integer(1, 36_500),
+    default: 7,
   },
   THROTTLE_LOGIN_PER_MINUTE: {
     meaning: 'failed logins per e-mail and minute; 0 lifts it (refused in production)',
@@ -210,6 +227,12 @@ export const entries = {
     meaning: 'where jobs run; inline: the server also runs the job loop; off: `ponte worker` does',
     ...oneOf(['inline', 'off']),
     default: 'inline',
+  },
+  JOB_LEASE_SECONDS: {
+    meaning: "seconds after which others take up a dead process's jobs",
+    // With a poll after it, a dead process's jobs are taken up within a minute.
+    ...integer(1, 50),
+    default: 30,
   },
   METRICS_PORT: {
     meaning: 'a port of its own for /metrics; unset: on PORT, to loopback only',

@@ -54,10 +54,13 @@ export interface Values {
   JWT_TTL_SECONDS: number;
   ENCRYPTION_KEY?: string;
   UPLOAD_MAX_BYTES: number;
+  WEBHOOK_RETENTION_DAYS: number;
+  JOB_RETENTION_DAYS: number;
   THROTTLE_LOGIN_PER_MINUTE: number;
   THROTTLE_ADDRESS_PER_MINUTE: number;
   TRUST_PROXY_HOPS: number;
   JOBS: 'inline' | 'off';
+  JOB_LEASE_SECONDS: number;
   METRICS_PORT?: number;
   LOG_LEVEL: LogLevel;
   CRASH_POINT?: CrashPoint;

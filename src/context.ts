@@ -11,17 +11,23 @@ import type { Provider } from './provider/provider.ts';
 import type { AccessTokens } from './security/access-tokens.ts';
 import type { Passwords } from './security/passwords.ts';
 import type { Sealer } from './security/sealing.ts';
+import type { UploadPlaces } from './services/upload-places.ts';
 
-export interface Context {
+/** What needs no provider has at hand; a command that has none cannot call one by mistake. */
+export interface LocalContext {
   readonly config: Config;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
   readonly db: Database;
-  readonly provider: Provider;
   readonly accessTokens: AccessTokens;
   readonly passwords: Passwords;
   readonly sealer: Sealer;
   /** Aborts when the service begins to stop: nobody waits on from then. */
   readonly stopping: AbortSignal;
+}
+
+export interface Context extends LocalContext {
+  readonly provider: Provider;
+  readonly uploads: UploadPlaces;
 }

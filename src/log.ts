@@ -85,11 +85,18 @@ function masked(value: unknown, depth = 0): unknown {
   if (value instanceof Error) return errorFacts(value);
   if (depth === maxDepth || ArrayBuffer.isView(value)) return mask;
   if (Array.isArray(value)) return value.map((item) => masked(item, depth + 1));
-  const fields = Object.entries(value).map(([name, field]) => {
-    const hidden = isSensitive(name) && field !== null && field !== undefined;
-    return [name, hidden ? mask : masked(field, depth + 1)];
-  });
+  const fields = Object.entries(value).map(([name, field]) => [
+    name,
+    maskedField(name, field, depth),
+  ]);
   return Object.fromEntries(fields);
+}
+
+function maskedField(name: string, field: unknown, depth: number): unknown {
+  if (isSensitive(name) && field !== null && field !== undefined) return mask;
+  // The provider's own word for why: a code, as a rule.
+  if (name === 'reason' && typeof field === 'string') return withoutPersonal(field);
+  return masked(field, depth + 1);
 }
 
 /** What is told of an error: enough to find its cause, nothing that a caller or a row put in. */

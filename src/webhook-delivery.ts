@@ -28,6 +28,7 @@ export function webhookDelivery(): WebhookDelivery {
           id: 'simulated-bank',
           locale: 'en',
           clientAddress: 'simulated-bank',
+          callOptions: { requestId: 'simulated-bank' },
           rawBody: payload,
           signal: new AbortController().signal,
           log: connected.log,

@@ -141,7 +141,7 @@ export class JobLoop {
     this.#releaseDueMs = now.getTime() + this.#pollMs;
   }
 
-  /** @returns when the next job is due, in ms since 1970; Infinity if none that there is room for. */
+  /** @returns when the next job is due, in ms since 1970; Infinity if there is none, or no room. */
   async #claim(): Promise<number> {
     const room = this.#concurrency - this.#running.size;
     // A full loop is woken by the job that ends.

@@ -25,6 +25,8 @@ export interface Passwords {
    * @throws AppError BUSY when the queue is full.
    */
   verify(password: string, stored: string | null): Promise<boolean>;
+  /** How many are being hashed, and how many wait, at this moment. */
+  load(): { readonly running: number; readonly waiting: number };
 }
 
 /** OWASP's Password Storage Cheat Sheet: argon2id with 19 MiB, two passes, one lane. */
@@ -58,7 +60,7 @@ const dummy: Hash = {
 
 /** Makes the hashing of passwords, with its own places in the thread pool and its own queue. */
 export function createPasswords(options: PasswordsOptions = {}): Passwords {
-  const inTurn = createTurns(options.concurrency ?? 2, options.queueLimit ?? 64);
+  const { inTurn, load } = createTurns(options.concurrency ?? 2, options.queueLimit ?? 64);
   return {
     hash: (password) =>
       inTurn(async () => {
@@ -73,6 +75,7 @@ export function createPasswords(options: PasswordsOptions = {}): Passwords {
         const same = timingSafeEqual(await derive(password, nonce, cost), tag);
         return same && known !== null;
       }),
+    load,
   };
 }
 
@@ -121,14 +124,17 @@ function isAllowed({ memory, passes, parallelism }: Cost): boolean {
   );
 }
 
-type InTurn = <Result>(work: () => Promise<Result>) => Promise<Result>;
+interface Turns {
+  inTurn<Result>(work: () => Promise<Result>): Promise<Result>;
+  readonly load: Passwords['load'];
+}
 
 /** Runs a few at once and lets a bounded number wait, first come, first served. */
-function createTurns(concurrency: number, queueLimit: number): InTurn {
+function createTurns(concurrency: number, queueLimit: number): Turns {
   const waiting: (() => void)[] = [];
   let running = 0;
 
-  return async (work) => {
+  const inTurn: Turns['inTurn'] = async (work) => {
     if (running < concurrency) {
       running += 1;
     } else if (waiting.length < queueLimit) {
@@ -145,4 +151,5 @@ function createTurns(concurrency: number, queueLimit: number): InTurn {
       else running -= 1;
     }
   };
+  return { inTurn, load: () => ({ running, waiting: waiting.length }) };
 }

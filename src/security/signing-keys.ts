@@ -49,12 +49,18 @@ export async function loadSigningKeys(options: SigningKeysOptions): Promise<Sign
   };
 }
 
-async function thumbprint(key: KeyObject): Promise<string> {
+/** The key's name, as RFC 7638 makes it of the public half. */
+export async function thumbprint(key: KeyObject): Promise<string> {
   return calculateJwkThumbprint(await exportJWK(key));
 }
 
+/** Where the generated key that signs is kept. */
+export function generatedKeyPath(dataDir: string): string {
+  return join(dataDir, 'jwt-private.pem');
+}
+
 async function generatedPrivateKey(dataDir: string): Promise<KeyObject> {
-  const path = join(dataDir, 'jwt-private.pem');
+  const path = generatedKeyPath(dataDir);
   const pem = await readOrCreate(path, dataDir, async () => {
     const pair = await promisify(generateKeyPair)('rsa', { modulusLength: generatedRsaBits });
     return pair.privateKey.export({ type: 'pkcs8', format: 'pem' });

@@ -1,0 +1,62 @@
+/** Why a start or a command failed, in one sentence that says what to look at. */
+
+interface Circumstances {
+  readonly code?: unknown;
+  readonly syscall?: unknown;
+  readonly address?: string;
+  readonly port?: number;
+}
+
+/** SQLSTATE codes that a first connection meets. */
+const databaseRefusals: Readonly<Record<string, string>> = {
+  '28000': 'the database refused the user of DATABASE_URL',
+  '28P01': 'the database refused the user or the password of DATABASE_URL',
+  '3D000': 'the database that DATABASE_URL names does not exist',
+  '42501': 'the user of DATABASE_URL lacks a right in the database',
+  '53300': 'the database has no connection left',
+  '57P03': 'the database is not ready yet',
+};
+
+const networkFailures = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ETIMEDOUT',
+]);
+
+/**
+ * @param error what the start threw; what it was caused by is looked at first.
+ * @returns a sentence without a stack trace and without a statement's values.
+ */
+export function startFailure(error: unknown): string {
+  for (const part of errorParts(error)) {
+    const sentence = sentenceFor(part);
+    if (sentence) return sentence;
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  return message.split('\n', 1)[0] || 'the start failed';
+}
+
+/** An error, what it is made of and what caused it, the innermost first. */
+export function errorParts(error: unknown, depth = 0): Error[] {
+  if (!(error instanceof Error) || depth > 5) return [];
+  const inner: unknown[] = error instanceof AggregateError ? error.errors : [];
+  return [...[error.cause, ...inner].flatMap((part) => errorParts(part, depth + 1)), error];
+}
+
+function sentenceFor({ code, syscall, address, port }: Error & Circumstances): string | null {
+  if (typeof code !== 'string') return null;
+  if (syscall === 'listen') {
+    const place = [address, port].filter((part) => part !== undefined).join(':');
+    if (code === 'EADDRINUSE') return `another process listens on ${place} already`;
+    return `listening on ${place} is not possible (${code})`;
+  }
+  if (networkFailures.has(code)) return `the database cannot be reached (${code})`;
+  if (Object.hasOwn(databaseRefusals, code)) return `${databaseRefusals[code]} (${code})`;
+  // Any other SQLSTATE: the message would carry the statement.
+  if (/^[0-9A-Z]{5}$/.test(code) && syscall === undefined) return `the database answered ${code}`;
+  return null;
+}
