@@ -6,6 +6,11 @@ export interface Clock {
   after(delayMs: number, work: () => void): () => void;
 }
 
+/** Lets the event loop turn once: what has come over sockets is read before it goes on. */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
 /** Waits `delayMs` on a clock, or less when the signal aborts; it never rejects. */
 export function pause(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

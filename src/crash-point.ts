@@ -4,7 +4,8 @@
  * payment's way knows of it, and the configuration refuses it outside `local` and `test`.
  */
 import type { CrashPoint } from './config.ts';
-import { moveTransaction, reserveTransaction } from './db/queries/pix-transactions.ts';
+import { moveTransaction } from './db/queries/move-transaction.ts';
+import { reserveTransaction } from './db/queries/reserve-transaction.ts';
 import type { Database } from './db/database.ts';
 import type { Provider } from './provider/provider.ts';
 

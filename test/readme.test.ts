@@ -184,7 +184,9 @@ describe('what the README shows of a running service', () => {
 
   before(async () => {
     database = await createTestDatabase();
-    service = new ServiceProcess({ ...settingsFor(database), PROVIDER_TIMEOUT_MS: '200' });
+    // A second each: longer than an answer or a timely event takes, also on a busy machine.
+    const patient = { PROVIDER_TIMEOUT_MS: '1000', STUB_SETTLE_MS: '1000' };
+    service = new ServiceProcess({ ...settingsFor(database), ...patient });
     url = await service.ready();
   });
 

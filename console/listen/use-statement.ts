@@ -10,6 +10,7 @@ import { useCall } from './use-call.ts';
 import { useForm, type FormHandle } from './use-form.ts';
 import { useKeys } from './use-keys.ts';
 import { useList, type ListHandle } from './use-list.ts';
+import { useItem, type ItemView } from './use-statement-item.ts';
 
 const fields: readonly Field[] = [
   { name: 'start_date', label: 'From', kind: 'text', hint: 'yyyy-mm-dd; empty: 30 days ago' },
@@ -32,6 +33,8 @@ export interface StatementView {
   readonly form: FormHandle;
   readonly list: ListHandle;
   readonly statement: Reply['body'] | null;
+  /** All that is known of the chosen item. */
+  readonly item: ItemView;
   /** The days that are shown, in words. */
   readonly days: string;
   readonly notice: Notice | null;
@@ -65,9 +68,13 @@ export function useStatement(): StatementView {
   useEffect(() => ask(valuesOf(fields, form.state) as Query), []);
   const items = shown?.reply.body.items[view.side] ?? [];
   const list = useList(items.length);
+  const item = useItem(shown?.reply.body ?? null, view.side, list.chosen);
   const inList = (press: Press): void => {
     if (list.press(press)) return;
-    if (press.key === 'enter' && items.length > 0) go({ mode: 'item' });
+    if (press.key === 'enter' && items.length > 0) {
+      item.scroll.toTop();
+      go({ mode: 'item' });
+    }
     if (press.text === 'd') go({ mode: 'dates' });
     if (press.text === 'r') ask(shown?.query ?? {});
     if (press.key === 'tab') {
@@ -77,17 +84,16 @@ export function useStatement(): StatementView {
   };
   useKeys((press) => {
     if (press.key === 'escape' && call.isBusy) return call.cancel();
-    if (press.key === 'escape')
-      return view.mode === 'list' ? act({ type: 'back' }) : go({ mode: 'list' });
+    if (press.key === 'escape' && view.mode !== 'list') return go({ mode: 'list' });
+    if (press.key === 'escape') return act({ type: 'back' });
     if (call.isBusy) return undefined;
     if (view.mode === 'dates') return void form.press(press);
-    return view.mode === 'list' ? inList(press) : undefined;
+    return view.mode === 'list' ? inList(press) : void item.scroll.press(press);
   });
   return {
-    ...{ ...view, form, list, statement: shown?.reply.body ?? null },
-    days: daysOf(shown?.query ?? {}),
+    ...{ ...view, form, list, item, statement: shown?.reply.body ?? null },
+    ...{ days: daysOf(shown?.query ?? {}), keys: keysOf(view) },
     notice: ofCall(call) ?? noticeOf({ view, form, shown, answer: call.result }),
-    keys: keysOf(view),
   };
 }
 
@@ -107,7 +113,7 @@ function noticeOf({ view, form, shown, answer }: Known): Notice | null {
 
 function keysOf({ mode, side }: View): readonly string[] {
   if (mode === 'dates') return formKeys('show');
-  if (mode === 'item') return [];
+  if (mode === 'item') return ['↑↓ scroll'];
   return [...listKeys, `tab ${side === 'local' ? "the bank's list" : "Ponte's list"}`];
 }
 

@@ -123,8 +123,15 @@ function entered(state: DeskState, holder: Holder): DeskState {
     // Whoever has let us in has a contract as well.
     contract: state.contract === 'missing' ? 'asked' : state.contract,
     // The password is not kept; and what somebody else has typed is not for this user.
-    drafts: isSame ? without(state.drafts, (name) => name === 'login') : {},
+    drafts: isSame ? letOff(without(state.drafts, (name) => name === 'login')) : {},
   };
+}
+
+/** What was refused to the session before is no fault of what was typed. */
+function letOff(drafts: DeskState['drafts']): DeskState['drafts'] {
+  return Object.fromEntries(
+    Object.entries(drafts).map(([name, draft]) => [name, { ...draft, refusals: {} }]),
+  );
 }
 
 function without(

@@ -23,11 +23,6 @@ export function keyOf(payload: Readonly<Record<string, unknown>>): string {
   return typeof key === 'string' ? key : 'the key';
 }
 
-export const keyColumns: readonly Column<PixKey>[] = [
-  { head: 'TYPE', cell: ({ keyType }) => keyType ?? '–' },
-  { head: 'KEY', cell: ({ key }) => key },
-];
-
 const types = {
   EVP_ENDERECO_VIRTUAL_DE_PAGAMENTO: 'random (EVP)',
   CPF: 'CPF',
@@ -35,6 +30,16 @@ const types = {
   CELULAR: 'phone (CELULAR)',
   E_MAIL: 'e-mail (E_MAIL)',
 } as const satisfies Record<PixKeyType, string>;
+
+/** A type that is not known comes as it is; a known one is short, so that a key is seen whole. */
+function typeOf({ keyType }: PixKey): string {
+  return types[keyType as PixKeyType] ?? keyType ?? '–';
+}
+
+export const keyColumns: readonly Column<PixKey>[] = [
+  { head: 'TYPE', cell: typeOf },
+  { head: 'KEY', cell: ({ key }) => key },
+];
 
 const typeField: Field = {
   name: 'key_type',

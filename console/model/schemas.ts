@@ -161,7 +161,7 @@ const sentences: Readonly<Record<string, Say>> = {
   maximum: (most) => `At most ${most}.`,
   format: (name) => formats[name] ?? `Not in the form of a ${name}.`,
   enum: (values) => `One of: ${values.replaceAll(',', ', ')}.`,
-  type: (name) => (name === 'integer' ? 'A whole number.' : 'A number, such as 25,00 or 1.234,56.'),
+  type: (name) => (name === 'integer' ? 'A whole number.' : 'An amount, such as 25 or 1.234,56.'),
   pattern: (_pattern, { parentSchema }) =>
     (parentSchema?.['description'] as string | undefined) ?? 'Not in the expected form.',
   'x-max-decimals': (most) => `At most ${most} decimals.`,

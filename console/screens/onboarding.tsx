@@ -38,9 +38,9 @@ function WizardScreen({ id }: { readonly id: string }) {
 }
 
 function Waiting({ wizard }: { readonly wizard: Wizard }) {
-  useWaiting(wizard);
+  const notice = useWaiting(wizard);
   return (
-    <Frame title="onboarding" keys={['r again', 'f forget it']} notice={wizard.notice}>
+    <Frame title="onboarding" keys={['r again', 'f forget it']} notice={notice}>
       {() => null}
     </Frame>
   );

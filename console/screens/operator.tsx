@@ -1,17 +1,15 @@
 /** What an operator looks at, through the command `ponte`: lists, and one row of them. */
 import { Box } from 'ink';
-import { useLayoutEffect, useState } from 'react';
-import { Frame, type Room } from '../components/frame.tsx';
-import { LinesView } from '../components/lines-view.tsx';
+import { useState } from 'react';
+import { Frame } from '../components/frame.tsx';
+import { ScrollView } from '../components/scroll-view.tsx';
 import { TableView } from '../components/table-view.tsx';
 import { Toned } from '../components/toned.tsx';
 import { useDesk } from '../desk-context.ts';
 import type { Operate } from '../model/desk.ts';
-import { moreText, type Line } from '../model/lines.ts';
 import { useOperatorDetail } from '../listen/use-operator-detail.ts';
 import { useOperatorList, type Opened, type OperatorPlace } from '../listen/use-operator.ts';
 import { operatorViews, type OperatorView } from '../model/operator-views.ts';
-import type { ScrollHandle } from '../listen/use-scroll.ts';
 
 export function Operator() {
   const { operate } = useDesk();
@@ -80,27 +78,7 @@ function Detail(props: DetailProps) {
   const { lines, scroll, notice, keys } = useOperatorDetail(props);
   return (
     <Frame title={`operator › ${props.opened.view.name}`} keys={keys} notice={notice}>
-      {(room) => <Scrolled {...{ lines, scroll, room }} />}
+      {(room) => <ScrollView {...{ lines, scroll, room }} />}
     </Frame>
-  );
-}
-
-interface ScrolledProps {
-  readonly lines: readonly Line[];
-  readonly scroll: ScrollHandle;
-  readonly room: Room;
-}
-
-/** Lines from where one has scrolled to, never past the end. */
-function Scrolled({ lines, scroll, room }: ScrolledProps) {
-  const size = lines.length <= room.rows ? room.rows : room.rows - 1;
-  useLayoutEffect(() => scroll.fits(size));
-  const above = Math.max(0, Math.min(scroll.above, lines.length - size));
-  const below = Math.max(0, lines.length - size - above);
-  return (
-    <>
-      <LinesView lines={lines.slice(above, above + size)} />
-      {size < room.rows && <Toned tone="faint">{moreText({ above, below })}</Toned>}
-    </>
   );
 }

@@ -1,16 +1,10 @@
 import { FormView } from '../components/form-view.tsx';
 import { Frame, type Room } from '../components/frame.tsx';
-import { LinesView } from '../components/lines-view.tsx';
+import { ScrollView } from '../components/scroll-view.tsx';
 import { TableView } from '../components/table-view.tsx';
 import { Toned } from '../components/toned.tsx';
-import { factLines } from '../model/lines.ts';
 import { useStatement, type StatementView } from '../listen/use-statement.ts';
-import {
-  localColumns,
-  localFacts,
-  remoteColumns,
-  remoteFacts,
-} from '../model/statement-columns.ts';
+import { localColumns, remoteColumns } from '../model/statement-columns.ts';
 
 const sides = { local: "Ponte's list", remote: "The bank's own list" } as const;
 
@@ -20,7 +14,7 @@ export function Statement() {
     <Frame title="statement" keys={view.keys} notice={view.notice}>
       {(room) => {
         if (view.mode === 'dates') return <FormView form={view.form} button="Show" room={room} />;
-        if (view.mode === 'item') return <Item {...{ view, room }} />;
+        if (view.mode === 'item') return <ScrollView {...view.item} room={room} />;
         return <List {...{ view, room }} />;
       }}
     </Frame>
@@ -55,12 +49,4 @@ function List({ view, room }: PartProps) {
       )}
     </>
   );
-}
-
-function Item({ view, room }: PartProps) {
-  const { chosen } = view.list;
-  const local = view.statement?.items.local[chosen];
-  const remote = view.statement?.items.remote[chosen];
-  const facts = view.side === 'local' ? local && localFacts(local) : remote && remoteFacts(remote);
-  return <LinesView lines={factLines(facts ?? [], room.columns)} />;
 }

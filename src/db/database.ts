@@ -1,8 +1,9 @@
 /** The database as the rest of the service sees it: statements, units of work, notifications. */
 import { MikroORM, type EntityManager, type Options } from '@mikro-orm/postgresql';
 import pg from 'pg';
-import type { Clock } from '../clock.ts';
-import { openEmbedded, yieldToEventLoop, type EmbeddedDatabase } from './embedded.ts';
+import { nextTurn, type Clock } from '../clock.ts';
+import type { EmbeddedDatabase } from './embedded.ts';
+import { GroupedCalls, type CarryOut, type Grouping, type Placed } from './grouping.ts';
 import { Notifications } from './notifications.ts';
 import { ormOptions } from './orm.ts';
 
@@ -10,6 +11,10 @@ import { ormOptions } from './orm.ts';
 export interface Statement {
   readonly name: string;
   readonly text: string;
+  /** Present where it is written for many calls at once: concurrent ones share a round trip. */
+  readonly grouping?: Grouping;
+  /** It finds its rows by an index, and is planned so however small the tables are at first. */
+  readonly indexed?: true;
 }
 
 export interface Database {
@@ -49,6 +54,8 @@ export function openDatabase(options: DatabaseOptions): Promise<Database> {
 }
 
 async function openEmbeddedDatabase(options: DatabaseOptions): Promise<Database> {
+  // Its code and its database are megabytes that a service on PostgreSQL does without.
+  const { openEmbedded } = await import('./embedded.ts');
   const embedded = await openEmbedded(options.dataDir);
   try {
     const base = await openOrm(embedded.connection, options);
@@ -60,13 +67,14 @@ async function openEmbeddedDatabase(options: DatabaseOptions): Promise<Database>
 }
 
 function embeddedDatabase(base: Base, embedded: EmbeddedDatabase): Database {
+  const query: Query = async (statement, parameters) => {
+    await nextTurn();
+    return base.query(statement, parameters);
+  };
   return {
     ...base,
     kind: 'embedded',
-    async query(statement, parameters) {
-      await yieldToEventLoop();
-      return base.query(statement, parameters);
-    },
+    query: grouping(query, (statement, columns) => query(statement, columns)),
     // Everything goes through the pool of one: the session mixes up the answers when a statement
     // comes past it in the middle of another's transaction.
     async listen(channel, listener) {
@@ -94,15 +102,74 @@ function embeddedDatabase(base: Base, embedded: EmbeddedDatabase): Database {
 async function openPostgres(options: DatabaseOptions, url: string): Promise<Database> {
   const base = await openOrm(postgresConnection(url), options);
   const notifications = new Notifications(url, options.clock);
+  const indexed = indexedPool(base.pool);
+  const { onQuery } = options;
   return {
     ...base,
     kind: 'postgresql',
+    query: grouping(
+      (statement, parameters) => {
+        onQuery?.();
+        return run(statement.indexed ? indexed : base.pool, statement, parameters);
+      },
+      (statement, columns) => {
+        onQuery?.();
+        return run<Placed>(indexed, statement, columns);
+      },
+    ),
+    connections: () => addedUp([base.pool, indexed]),
     listen: (channel, listener) => notifications.listen(channel, listener),
     vacuum: () => Promise.resolve(),
     async close() {
       await notifications.close();
+      if (!indexed.ended) await indexed.end();
       await base.orm.close(true);
     },
+  };
+}
+
+type Query = Database['query'];
+
+/** Lets the calls of a statement that is written for it share round trips. */
+function grouping(query: Query, carryOut: CarryOut): Query {
+  const groups = new GroupedCalls(carryOut);
+  return <Row>(statement: Statement, parameters: readonly unknown[]): Promise<Row[]> => {
+    const { name, text, grouping: rule } = statement;
+    if (!rule) return query<Row>(statement, parameters);
+    return groups.query({ name, text, grouping: rule }, parameters) as Promise<Row[]>;
+  };
+}
+
+/**
+ * Connections of their own for the statements that are asked most: each finds a few rows by an
+ * index. PostgreSQL would plan them by the tables as they happen to be: read whole while they are
+ * empty, and so long after they have filled, compiled when they look dear, and anew for each size
+ * of a group. None takes more than some milliseconds: one that does is stuck, and holds up those
+ * behind it.
+ */
+function indexedPool(pool: pg.Pool): pg.Pool {
+  const indexed = new pg.Pool({
+    ...pool.options,
+    max: 12,
+    statement_timeout: 5_000,
+    query_timeout: 8_000,
+    onConnect: (client) =>
+      client.query(`set plan_cache_mode = force_generic_plan; set jit = off;
+        set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off`),
+  });
+  // A connection that breaks fails the statement on it; nobody else has to know.
+  indexed.on('connect', (client) => client.on('error', () => undefined));
+  indexed.on('error', () => undefined);
+  return indexed;
+}
+
+function addedUp(pools: readonly pg.Pool[]): ReturnType<Database['connections']> {
+  const sum = (count: (pool: pg.Pool) => number): number =>
+    pools.reduce((total, pool) => total + count(pool), 0);
+  return {
+    busy: sum((pool) => pool.totalCount - pool.idleCount),
+    idle: sum((pool) => pool.idleCount),
+    waiting: sum((pool) => pool.waitingCount),
   };
 }
 
@@ -117,6 +184,8 @@ function postgresConnection(url: string): Partial<Options> {
     driverOptions: {
       connectionString: url,
       application_name: 'ponte',
+      // No statement here is worth compiling, and on large tables PostgreSQL would think so.
+      onConnect: (client: pg.Client) => client.query('set jit = off'),
       connectionTimeoutMillis: 5_000,
       statement_timeout: 30_000,
       query_timeout: 35_000,
@@ -126,7 +195,7 @@ function postgresConnection(url: string): Partial<Options> {
   };
 }
 
-type Base = Pick<Database, 'orm' | 'em' | 'query' | 'connections'>;
+type Base = Pick<Database, 'orm' | 'em' | 'query' | 'connections'> & { readonly pool: pg.Pool };
 
 async function openOrm(connection: Partial<Options>, options: DatabaseOptions): Promise<Base> {
   const onQuery = options.onQuery ?? (() => undefined);
@@ -141,22 +210,23 @@ async function openOrm(connection: Partial<Options>, options: DatabaseOptions): 
   giveBackLost(pool);
   return {
     orm,
+    pool,
     em: () => orm.em.fork(),
-    connections: () => ({
-      busy: pool.totalCount - pool.idleCount,
-      idle: pool.idleCount,
-      waiting: pool.waitingCount,
-    }),
-    async query<Row>(statement: Statement, parameters: readonly unknown[]): Promise<Row[]> {
+    connections: () => addedUp([pool]),
+    query<Row>(statement: Statement, parameters: readonly unknown[]): Promise<Row[]> {
       onQuery();
-      const result = await pool.query<Cells>({
-        name: statement.name,
-        text: statement.text,
-        values: [...parameters],
-      });
-      return withDates(result) as Row[];
+      return run<Row>(pool, statement, parameters);
     },
   };
+}
+
+async function run<Row>(
+  pool: pg.Pool,
+  { name, text }: Statement,
+  parameters: readonly unknown[],
+): Promise<Row[]> {
+  const result = await pool.query<Cells>({ name, text, values: [...parameters] });
+  return withDates(result) as Row[];
 }
 
 type Cells = Record<string, unknown>;
@@ -192,7 +262,7 @@ function giveBackLost(pool: pg.Pool): void {
     known.add(client);
     const giveBack = async (): Promise<void> => {
       // Whoever gives it back by himself does so before the next turn of the event loop.
-      await yieldToEventLoop();
+      await nextTurn();
       if (taken.has(client)) client.release(true);
     };
     client.once('end', () => void giveBack());

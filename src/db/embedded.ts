@@ -9,6 +9,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { PGlite } from '@electric-sql/pglite';
 import { createPgConfig } from '@electric-sql/pglite/node-postgres';
 import type { Options } from '@mikro-orm/postgresql';
+import { nextTurn } from '../clock.ts';
 
 /** Another process has the folder: two on one folder would lose rows without a word. */
 export class FolderInUseError extends Error {
@@ -61,17 +62,15 @@ function takeLock(dataDir: string): DatabaseSync {
   }
 }
 
-/** One session serves all: a pool of one, which gives way to the event loop between its users. */
+/**
+ * One session serves all: a pool of one. It gives way to the event loop between its users, or a
+ * busy embedded database would keep timers and sockets waiting.
+ */
 function connectionTo(postgres: PGlite): Partial<Options> {
   return {
     dbName: 'postgres',
     driverOptions: () => ({ ...createPgConfig(postgres), connectionTimeoutMillis: 10_000 }),
     pool: { min: 0, max: 1 },
-    onReserveConnection: yieldToEventLoop,
+    onReserveConnection: nextTurn,
   };
-}
-
-/** Without it a busy embedded database would keep timers and sockets waiting. */
-export async function yieldToEventLoop(): Promise<void> {
-  await new Promise((resolve) => setImmediate(resolve));
 }

@@ -121,9 +121,17 @@ function readBytes(request: IncomingMessage): Promise<Buffer> {
       request.off('data', keep);
       reject(new AppError('PAYLOAD_TOO_LARGE'));
     };
-    const leave = (): void => reject(new ClientGone());
+    let isWhole = false;
+    const finish = (): void => {
+      isWhole = true;
+      resolve(Buffer.concat(chunks, size));
+    };
+    // Every request closes, and an error costs its stack.
+    const leave = (): void => {
+      if (!isWhole) reject(new ClientGone());
+    };
     request.on('data', keep);
-    request.once('end', () => resolve(Buffer.concat(chunks, size)));
+    request.once('end', finish);
     request.once('error', leave);
     request.once('close', leave);
   });

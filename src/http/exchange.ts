@@ -11,9 +11,6 @@ export class Exchange {
   readonly response: ServerResponse;
   /** What `X-Request-Id` answers. */
   readonly answeredId: string;
-  /** The same request in our log and at the provider. */
-  readonly id: string;
-  readonly trace: TraceContext;
   readonly locale: Locale;
   readonly startedAtMs: number;
   /** What the log and the metrics call the request: an operationId, or a system route's name. */
@@ -29,15 +26,26 @@ export class Exchange {
   mayComeSlowly = false;
 
   #isRunning = false;
+  #id: string | null = null;
+  #trace: TraceContext | null = null;
 
   constructor(request: IncomingMessage, response: ServerResponse, startedAt: Date) {
     this.request = request;
     this.response = response;
     this.answeredId = requestId(request.headers['x-request-id']);
-    this.id = loggableId(this.answeredId);
-    this.trace = continueTrace(request.headers);
     this.locale = preferredLocale(request.headers['accept-language']);
     this.startedAtMs = startedAt.getTime();
+  }
+
+  /** The same request in our log and at the provider; made when one of them is told. */
+  get id(): string {
+    this.#id ??= loggableId(this.answeredId);
+    return this.#id;
+  }
+
+  get trace(): TraceContext {
+    this.#trace ??= continueTrace(this.request.headers);
+    return this.#trace;
   }
 
   /** Gets the body going that a client holds back until it is asked for it. */

@@ -7,12 +7,14 @@ const NO_OPERATION = 'none';
 
 /** Records an answer, or that there was nobody left to answer (499, as proxies write it). */
 export function recordRequest(context: Context, exchange: Exchange, status: number): void {
-  const { names, trace, operation, path, userId, startedAtMs, request } = exchange;
+  const { operation, startedAtMs } = exchange;
   const durationMs = context.clock.now().getTime() - startedAtMs;
   const name = operation ?? NO_OPERATION;
   context.metrics.requests.observe({ operation: name, status }, durationMs / 1_000);
-  const { spanId } = trace;
-  const { method } = request;
+  if (!context.log.isLevelEnabled('info')) return;
+  const { names, path, userId } = exchange;
+  const { spanId } = exchange.trace;
+  const { method } = exchange.request;
   context.log.info(
     { ...names, spanId, operation, method, path, status, durationMs, userId },
     'request',

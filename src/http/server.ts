@@ -210,18 +210,21 @@ function requestFacts(
   exchange: Exchange,
   { address, rawBody }: { readonly address: string; readonly rawBody: Buffer },
 ): RequestFacts {
-  const { id, locale, request, trace, names } = exchange;
   return {
-    id,
-    locale,
+    locale: exchange.locale,
     clientAddress: address,
     rawBody,
-    callOptions: { requestId: id, trace },
+    get id() {
+      return exchange.id;
+    },
+    get callOptions() {
+      return { requestId: exchange.id, trace: exchange.trace };
+    },
     get signal() {
-      return request.signal;
+      return exchange.request.signal;
     },
     get log() {
-      return context.log.child(names);
+      return context.log.child(exchange.names);
     },
   };
 }

@@ -54,7 +54,7 @@ export class JobLoop {
     this.#jobs = options.jobs;
     this.#leaseMs = options.leaseMs ?? 30_000;
     this.#pollMs = options.pollMs ?? 5_000;
-    this.#concurrency = options.concurrency ?? 8;
+    this.#concurrency = options.concurrency ?? 64;
     this.#random = options.random ?? Math.random;
   }
 

@@ -1,7 +1,7 @@
 /** `webhook replay`: stored events are settled once more, or it is shown what that would do. */
 import type { LocalContext } from '../context.ts';
 import { countEvents, knownEvents, pageEvents } from '../db/queries/inspect-webhooks.ts';
-import type { WebhookEventStatus } from '../db/queries/webhook-events.ts';
+import type { WebhookEventStatus } from '../db/queries/find-webhook-event.ts';
 import { isDatabaseUnavailable } from '../db/unavailable.ts';
 import { previewEvent, replayEvent, type ItemPreview } from '../services/webhook-replay.ts';
 import type { ItemOutcome } from '../services/settlement.ts';

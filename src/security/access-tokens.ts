@@ -45,22 +45,56 @@ const clockSkewSeconds = 30;
 /** No token of ours comes near it; a longer text is not worth decoding. */
 const maxTokenLength = 8 * 1024;
 
+/** About 10 MB of them. */
+const mostKnownTokens = 10_000;
+
 /** Issues and verifies tokens with these keys; the time comes from `clock`. */
 export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
   const published = { keys: publicJwks(options.keys) };
   const getKey = keyByKid(options.keys);
+  const known = new VerifiedTokens();
   return {
     issue: (subject) => issue(options, subject),
     async verify(token) {
+      const before = known.find(token, options.clock.now());
+      if (before) return before;
       try {
         if (token.length > maxTokenLength) throw new Error('the token is too long');
-        return await verify(options, getKey, token);
+        const verified = await verify(options, getKey, token);
+        known.add(token, verified);
+        return verified;
       } catch (error) {
         throw new AppError('UNAUTHENTICATED', { cause: error });
       }
     },
     jwks: () => published,
   };
+}
+
+/**
+ * The tokens whose signature was found good, so that it is checked once and not with each request.
+ * Nothing else about them is remembered: their end is looked at each time, and whether the banking
+ * session stands is never asked here. The keys do not change while a process lives.
+ */
+class VerifiedTokens {
+  readonly #byText = new Map<string, VerifiedToken>();
+
+  find(text: string, now: Date): VerifiedToken | null {
+    const token = this.#byText.get(text);
+    if (!token) return null;
+    if (now.getTime() < token.expiresAt.getTime() + clockSkewSeconds * 1_000) return token;
+    this.#byText.delete(text);
+    return null;
+  }
+
+  /** The token that has been known for longest makes room for a new one. */
+  add(text: string, token: VerifiedToken): void {
+    if (this.#byText.size >= mostKnownTokens) {
+      const [oldest = ''] = this.#byText.keys();
+      this.#byText.delete(oldest);
+    }
+    this.#byText.set(text, token);
+  }
 }
 
 function publicJwks(keys: SigningKeys): JWK[] {

@@ -1,6 +1,6 @@
 /** How a stored send or charge is answered, the first time and on every repeat. */
 import { outcomeOf } from '../domain/pix.ts';
-import type { PixTransactionRow } from './pix-transactions.ts';
+import type { PixTransactionRow, PixViewRow } from './pix-transactions.ts';
 
 const replayedHeader = { 'Idempotency-Replayed': 'true' } as const;
 
@@ -27,7 +27,7 @@ export function chargeReply(transaction: PixTransactionRow, { replayed }: { repl
 }
 
 /** The code of a charge, where there is one. */
-export function codeOf({ qr_code: qrCode, copy_paste: copyPaste }: PixTransactionRow) {
+export function codeOf({ qr_code: qrCode, copy_paste: copyPaste }: PixViewRow) {
   return {
     ...(qrCode !== null && { qr_code: qrCode }),
     ...(copyPaste !== null && { copy_paste: copyPaste }),

@@ -3,11 +3,11 @@
  * a payment that may have left into a failure.
  */
 import type { Context } from '../context.ts';
+import type { PixTransactionRow } from '../db/queries/pix-row.ts';
 import {
   findStale,
   findUnknownSends,
   touchUnknownSends,
-  type PixTransactionRow,
   type UnknownSendRow,
 } from '../db/queries/pix-transactions.ts';
 import { dayOf } from '../domain/calendar.ts';

@@ -4,13 +4,17 @@
  */
 import { createHash } from 'node:crypto';
 import type { LocalContext } from '../context.ts';
+import { moveTransaction as moveQuery } from '../db/queries/move-transaction.ts';
+import type { PixTransactionRow } from '../db/queries/pix-row.ts';
 import * as queries from '../db/queries/pix-transactions.ts';
-import type { PixTransactionRow } from '../db/queries/pix-transactions.ts';
+import { reserveTransaction } from '../db/queries/reserve-transaction.ts';
+import { viewTransaction as viewQuery, type PixViewRow } from '../db/queries/view-transaction.ts';
 import { outcomeOf, type PixOutcome, type PixPhase, type PixStatus } from '../domain/pix.ts';
 import { decimalFromCents } from '../domain/money.ts';
 import { AppError, type Text } from '../errors.ts';
+import type { VerifiedToken } from '../security/access-tokens.ts';
 
-export type { PixTransactionRow };
+export type { PixTransactionRow, PixViewRow };
 
 /**
  * Until when the process that works on a transaction keeps a repeat of the same key from resuming
@@ -84,7 +88,7 @@ async function reserve(
   // A second look always finds the row that the first one ran into: it is committed by then.
   for (let look = 0; look < 2; look += 1) {
     const [row] = await context.db.query<PixTransactionRow & { reserved: boolean }>(
-      queries.reserveTransaction,
+      reserveTransaction,
       parameters,
     );
     if (row) return row;
@@ -157,9 +161,9 @@ export async function moveTransaction(
   id: string,
   move: Move,
 ): Promise<PixTransactionRow | null> {
-  const [row] = await context.db.query<PixTransactionRow>(queries.moveTransaction, [
+  const [row] = await context.db.query<PixTransactionRow>(moveQuery, [
     id,
-    move.from,
+    `{${move.from.join(',')}}`,
     move.to,
     move.status,
     move.endToEnd ?? null,
@@ -183,6 +187,27 @@ function timelineRow(entry: TimelineEntry): Record<string, unknown> {
     event_id: entry.eventId ?? null,
     note: entry.note ?? null,
   };
+}
+
+/**
+ * Shows a caller a transaction, in one read with the check of the banking session.
+ * @returns null when the caller has no such transaction.
+ * @throws AppError UNAUTHENTICATED when the session that the token names is not active.
+ */
+export async function viewTransaction(
+  context: LocalContext,
+  token: VerifiedToken,
+  id: string,
+): Promise<PixViewRow | null> {
+  const now = context.clock.now();
+  const [row] = await context.db.query<PixViewRow | { readonly id: null }>(viewQuery, [
+    token.sessionId,
+    token.userId,
+    now,
+    id,
+  ]);
+  if (!row) throw new AppError('UNAUTHENTICATED');
+  return row.id === null ? null : row;
 }
 
 /** @returns the user's transaction, or null: another user's is as good as missing. */

@@ -1,7 +1,7 @@
 /** Waiting for a transaction's status to leave PROCESSING, without holding a connection. */
 import { pause } from '../clock.ts';
 import type { LocalContext } from '../context.ts';
-import type { PixTransactionRow } from './pix-transactions.ts';
+import type { PixViewRow } from './pix-transactions.ts';
 
 /** Told by the database when a transaction gets a final status; the payload is its id. */
 const pixChannel = 'ponte_pix';
@@ -15,7 +15,7 @@ const waitsByUser = new WeakMap<LocalContext, Map<number, number>>();
 export interface Wait {
   readonly userId: number;
   readonly transactionId: string;
-  readonly find: () => Promise<PixTransactionRow | null>;
+  readonly find: () => Promise<PixViewRow | null>;
   readonly waitMs: number;
   /** Ends the wait early: the client has gone. */
   readonly signal: AbortSignal;
@@ -23,7 +23,7 @@ export interface Wait {
 
 /** What came of a wait: the transaction as it was found at its end. */
 export type WaitResult =
-  | { readonly waited: true; readonly transaction: PixTransactionRow | null }
+  | { readonly waited: true; readonly transaction: PixViewRow | null }
   /** The user waits for ten transactions already: this one is not waited for. */
   | { readonly waited: false };
 
@@ -52,7 +52,7 @@ function enter(context: LocalContext, userId: number): (() => void) | null {
   };
 }
 
-async function settled(context: LocalContext, wait: Wait): Promise<PixTransactionRow | null> {
+async function settled(context: LocalContext, wait: Wait): Promise<PixViewRow | null> {
   const change = new AbortController();
   const stopListening = await context.db.listen(pixChannel, (id) => {
     // An empty payload says that notifications may have been missed.

@@ -4,7 +4,8 @@
  */
 import type { LocalContext } from '../context.ts';
 import { findPayees, type PayeeRow } from '../db/queries/find-payees.ts';
-import { findCandidates, type PixTransactionRow } from '../db/queries/pix-transactions.ts';
+import { findCandidates } from '../db/queries/find-candidates.ts';
+import type { PixTransactionRow } from '../db/queries/pix-row.ts';
 import { centsFromDecimal } from '../domain/money.ts';
 import { phasesOpenToSettlement, type PixStatus } from '../domain/pix.ts';
 import { chargeNamed, findMeant } from '../domain/settlement.ts';

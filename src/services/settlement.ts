@@ -3,8 +3,12 @@
  * of it may be done again: an item that was applied is found applied.
  */
 import type { LocalContext } from '../context.ts';
-import * as queries from '../db/queries/webhook-events.ts';
-import type { WebhookEventRow, WebhookEventStatus } from '../db/queries/webhook-events.ts';
+import {
+  findWebhookEvent,
+  type WebhookEventRow,
+  type WebhookEventStatus,
+} from '../db/queries/find-webhook-event.ts';
+import { finishWebhookEvent } from '../db/queries/finish-webhook-event.ts';
 import { staticTxidLength } from '../domain/settlement.ts';
 import { readWebhookEvents, type ProviderEvent } from '../provider/webhook-events.ts';
 import { settleItem, type ItemResult, type Settled } from './settlement-item.ts';
@@ -92,7 +96,7 @@ export async function findEvent(
   context: LocalContext,
   eventId: string,
 ): Promise<WebhookEventRow | null> {
-  const [event] = await context.db.query<WebhookEventRow>(queries.findWebhookEvent, [eventId]);
+  const [event] = await context.db.query<WebhookEventRow>(findWebhookEvent, [eventId]);
   return event ?? null;
 }
 
@@ -135,12 +139,12 @@ async function look(
   }
   const status = statusOf(items);
   const parkedUntil = items.some(({ result }) => result === 'parked') ? lookAgain : null;
-  const [finished] = await context.db.query<{ waits_anew: boolean }>(queries.finishWebhookEvent, [
+  const [finished] = await context.db.query<{ waits_anew: boolean }>(finishWebhookEvent, [
     eventId,
     status,
     JSON.stringify(items),
     context.clock.now(),
-    [...waits],
+    JSON.stringify([...waits]),
     work.queuesJob ? parkedUntil : null,
     work.waitingSince.toISOString(),
   ]);

@@ -1,7 +1,7 @@
 /** Settling a stored event once more for an operator, or only showing what that would do. */
 import type { LocalContext } from '../context.ts';
-import type { PixTransactionRow } from '../db/queries/pix-transactions.ts';
-import type { WebhookEventStatus } from '../db/queries/webhook-events.ts';
+import type { PixTransactionRow } from '../db/queries/pix-row.ts';
+import type { WebhookEventStatus } from '../db/queries/find-webhook-event.ts';
 import { decimalFromCents } from '../domain/money.ts';
 import type { PixStatus } from '../domain/pix.ts';
 import { decide, type Decision, type ReceivedPix } from './settlement-decision.ts';

@@ -16,6 +16,7 @@ const modules = ['bin/lifecycle.ts', 'src/config.ts'].map((path) =>
 class Service {
   readonly #child;
   readonly #lines;
+  readonly #closed: Promise<unknown[]>;
   #stderr = '';
 
   constructor(start: string, logLevel = 'info') {
@@ -27,6 +28,8 @@ class Service {
       await runUntilSignal(loadConfig({ LOG_LEVEL: '${logLevel}' }), ${start});`;
     this.#child = spawn(process.execPath, ['--input-type=module', '--eval', source]);
     this.#child.stderr.on('data', (chunk: Buffer) => (this.#stderr += chunk.toString()));
+    // From the start: it may have closed before anybody asks how it ended.
+    this.#closed = once(this.#child, 'close');
     this.#lines = createInterface(this.#child.stdout)[Symbol.asyncIterator]();
   }
 
@@ -40,7 +43,7 @@ class Service {
   }
 
   async end(): Promise<{ status: number | null; stderr: string }> {
-    const [status] = (await once(this.#child, 'close')) as [number | null];
+    const [status] = (await this.#closed) as [number | null];
     return { status, stderr: this.#stderr };
   }
 }

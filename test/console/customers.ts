@@ -1,12 +1,15 @@
 /** Consoles at which somebody is logged in. */
 import type { TestApp } from '../support/app.ts';
-import { password, type TestUser } from '../support/factories.ts';
+import { password } from '../support/factories.ts';
 import { openScreen, type Screen, type ScreenOptions } from './screen.ts';
 
 export type OpenFor = (
-  customer: TestUser,
+  customer: { readonly email: string },
   options?: Omit<ScreenOptions, 'url' | 'login'>,
 ) => Promise<Screen>;
+
+/** Tests let hours pass while they wait: no token runs out meanwhile. */
+export const lastingTokens = { JWT_TTL_SECONDS: '2592000' } as const;
 
 /** Gives what opens the console of a service and logs somebody in. */
 export function consoleFor(app: TestApp): OpenFor {

@@ -7,6 +7,7 @@ import { after } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import { register } from 'tsx/esm/api';
 import type { AppProps } from '../../console/app.tsx';
+import { eventually } from '../support/eventually.ts';
 
 // React is fast in production, Ink asks for the terminal's size at once, and colours are wanted.
 Object.assign(process.env, {
@@ -56,7 +57,7 @@ const keys = {
 export type ScreenKey = keyof typeof keys;
 
 /** Longer than anything here takes on a busy machine; only a test that fails waits so long. */
-const patienceMs = 15_000;
+const patienceMs = 30_000;
 
 /** More than any form has. */
 const mostFields = 25;
@@ -136,13 +137,25 @@ export class Screen {
     await this.#write(text);
   }
 
-  /** Goes to the field with this label, or to the button. */
+  /** Goes to the field with this label, to the button, or to the row that begins so. */
   async focus(label: string): Promise<void> {
     for (let step = 0; step < mostFields; step += 1) {
-      if (this.lines.some((line) => line.startsWith(` › ${label}`))) return;
+      const { focused } = this;
+      if (focused.startsWith(` › ${label}`)) return;
       await this.press('down');
+      await this.until(() => this.focused !== focused);
     }
     assert.fail(`there is no ${label} on\n${this.text}`);
+  }
+
+  /** The line that has the focus. */
+  get focused(): string {
+    return this.lines.find((line) => line.startsWith(' › ')) ?? '';
+  }
+
+  /** Waits until a key that is pressed is heard. */
+  async listens(): Promise<void> {
+    await eventually(() => this.#app.stdin.listenerCount('readable') > 0, 'the keyboard');
   }
 
   /** Fills fields, by their labels, anew. */
@@ -173,5 +186,6 @@ export async function openScreen(options: ScreenOptions): Promise<Screen> {
   after(() => screen.close());
   const { columns = 60 } = options;
   await screen.until((text) => text.split('\n').every((line) => line.length <= columns));
+  await screen.listens();
   return screen;
 }

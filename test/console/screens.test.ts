@@ -4,10 +4,10 @@ import { before, describe, it } from 'node:test';
 import { startTestApp } from '../support/app.ts';
 import { givenCustomer, type TestUser } from '../support/factories.ts';
 import { passUntil } from '../support/passing-time.ts';
-import { consoleFor } from './customers.ts';
+import { consoleFor, lastingTokens } from './customers.ts';
 import { openScreen } from './screen.ts';
 
-const app = await startTestApp({ environment: { STUB_SETTLE_MS: '1500' } });
+const app = await startTestApp({ environment: lastingTokens });
 const nobody = async (): Promise<unknown> => ({});
 
 const openFor = consoleFor(app);
@@ -132,29 +132,8 @@ describe('the colours', () => {
   });
 });
 
-describe('a session that ends', () => {
-  it('leads to the login with a sentence, and from there back to what was typed', async () => {
-    const customer = await givenCustomer(app);
-    const screen = await openFor(customer);
-    await screen.type('p');
-    await screen.until('Idempotency-Key');
-    await screen.fill({ 'PIX key': 'bruno@example.com', Amount: '10', Description: 'Lunch' });
-    const [key] = /[0-9a-f-]{36}/.exec(screen.text) ?? [];
-    await app.rows(
-      "update banking_sessions set status = 'ENDED', sealed_token = null, ended_at = now() where user_id = $1",
-      [customer.id],
-    );
-    await screen.press('ctrl+s');
-    await screen.until('Your session has ended.');
-    assert.match(screen.text, /Ponte › log in/);
-    await screen.press('ctrl+s');
-    await screen.until('Ponte › send a PIX');
-    assert.match(screen.text, /bruno@example\.com[^]*10[^]*Lunch/);
-    assert.ok(key !== undefined && screen.text.includes(key), 'the key is the same');
-    screen.close();
-  });
-
-  it('by logout is over, here and at the service', async () => {
+describe('a logout', () => {
+  it('ends the session, here and at the service', async () => {
     const customer = await givenCustomer(app);
     const screen = await openFor(customer);
     await screen.type('x');

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { stat, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, describe, test, type TestContext } from 'node:test';
@@ -106,13 +106,6 @@ describe('the embedded database', onlyEmbedded, () => {
     await assert.rejects(openFolder(dataDir));
     await writeFile(version, '18\n');
     await (await openFolder(dataDir)).close();
-  });
-
-  test('a folder that it makes is for its owner only', async (t) => {
-    const dataDir = join(await folder(), 'new');
-    const db = await openFolder(dataDir);
-    t.after(() => db.close());
-    assert.equal((await stat(dataDir)).mode & 0o777, 0o700);
   });
 
   test('timers and sockets get their turn while the database is busy', async (t) => {

@@ -72,7 +72,8 @@ describe('normalisePixKey', () => {
     ]) {
       const startedAt = performance.now();
       assert.deepEqual(normalisePixKey(typed), { kind: 'UNKNOWN', key: typed });
-      assert.ok(performance.now() - startedAt < 200);
+      // What looks at each character for each character takes minutes.
+      assert.ok(performance.now() - startedAt < 10_000);
     }
   });
 

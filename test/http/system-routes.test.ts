@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
-import { test } from 'node:test';
+import { createServer, type AddressInfo } from 'node:net';
+import { test, type TestContext } from 'node:test';
 import { smallContract } from './small-contract.ts';
-import { call, startWire } from './wire.ts';
+import { call, startWire, type Wire } from './wire.ts';
 
 test('live is 200 whatever the checks say', async (t) => {
   const readiness = () => Promise.resolve({ ready: false, checks: { database: false } });
@@ -71,8 +70,7 @@ test('metrics do not exist for a caller behind a proxy', async (t) => {
 });
 
 test('with a port of their own metrics are only there, and nothing else is', async (t) => {
-  const metricsPort = await freePort();
-  const wire = await startWire(t, { config: { metricsPort } });
+  const { wire, metricsPort } = await startWithMetricsPort(t);
   assert.equal((await call(wire, { path: '/metrics' })).status, 404);
   const metrics = { ...wire, port: metricsPort };
   const headers = { 'X-Forwarded-For': '203.0.113.7' };
@@ -89,6 +87,18 @@ test('a metrics port that is taken stops the start, and nothing is left listenin
   await assert.rejects(failed, { code: 'EADDRINUSE' });
   await assert.rejects(call({ ...wire, port }, { path: '/health/live' }), { code: 'ECONNREFUSED' });
 });
+
+/** The free port may be another's before it is listened on: then it is tried with another one. */
+async function startWithMetricsPort(t: TestContext): Promise<{ wire: Wire; metricsPort: number }> {
+  for (let tries = 1; ; tries += 1) {
+    const metricsPort = await freePort();
+    try {
+      return { wire: await startWire(t, { config: { metricsPort } }), metricsPort };
+    } catch (error) {
+      if (tries === 5 || (error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    }
+  }
+}
 
 async function freePort(): Promise<number> {
   const server = createServer();

@@ -1,6 +1,6 @@
 /** `ponte migrate`: the schema, forward, back and looked at. */
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
@@ -100,9 +100,10 @@ describe('ponte migrate', () => {
     assert.match(stderr, /in production this needs --yes/);
   });
 
-  it('up makes the embedded database where there is none', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'ponte-new-'));
-    after(() => rmSync(folder, { recursive: true, force: true }));
+  it('up makes the embedded database where there is none, for its owner only', async () => {
+    const parent = mkdtempSync(join(tmpdir(), 'ponte-new-'));
+    after(() => rmSync(parent, { recursive: true, force: true }));
+    const folder = join(parent, 'data');
     const fresh = { environment: { APP_ENV: 'test', DATA_DIR: folder } };
     const none = await type(['status'], fresh);
     assert.deepEqual([none.code, existsSync(join(folder, 'postgres'))], [1, false]);
@@ -110,6 +111,7 @@ describe('ponte migrate', () => {
     assert.equal(code, 0);
     const { applied } = JSON.parse(stdout) as { applied: string[] };
     assert.ok(applied.length >= 2);
+    assert.equal(statSync(folder).mode & 0o777, 0o700);
     assert.equal((await type(['status'], fresh)).code, 0);
   });
 });

@@ -39,7 +39,7 @@ before(async () => {
 
 after(() => database.drop());
 
-describe('payments that are under way when the process is killed', { timeout: 60_000 }, () => {
+describe('payments that are under way when the process is killed', { timeout: 110_000 }, () => {
   it('exist once, are executed at most once, and end by the word of the bank', async (t) => {
     const first = startService(t, settingsFor(database));
     await first.ready();

@@ -11,7 +11,7 @@ import type { TestDatabase } from '../support/db.ts';
 export const root = join(import.meta.dirname, '..', '..');
 
 /** Longer than a first start on a busy machine. */
-const readyWithinMs = 30_000;
+const readyWithinMs = 60_000;
 
 /** `worker` works on jobs and has no address. */
 export type ServiceCommand = 'serve' | 'worker';

@@ -16,13 +16,13 @@ const REPEATED = EVENTS / 10;
 /** How many posts are under way at once. */
 const AT_ONCE = 32;
 /** How many are acknowledged when two processes die. */
-const BEFORE_DEATH = 800;
+const BEFORE_DEATH = 400;
 
 const leaseSeconds = 3;
 
 /** How often a loop looks when nobody wakes it, and what a busy machine may add. */
 const POLL_SECONDS = 5;
-const BUSY_SECONDS = 10;
+const BUSY_SECONDS = 30;
 
 /** The jobs that one loop runs at once. */
 const LOOP_PLACES = 8;

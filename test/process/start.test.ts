@@ -2,29 +2,45 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, it, type TestContext } from 'node:test';
 import { createTestDatabase, serverUrl, withDatabase, type TestDatabase } from '../support/db.ts';
-import { settingsFor, startService, type Environment } from './service-process.ts';
+import { settingsFor, ServiceProcess, startService, type Environment } from './service-process.ts';
 
 /** Far more than a warm start takes, far less than anybody would wait. */
 const warmStartSeconds = 5;
 
 /** How long something may take that takes a moment, on a machine that has other work. */
-const patienceMs = 20_000;
+const patienceMs = 25_000;
 
 let database: TestDatabase;
 let environment: Environment;
+/** The one that most tests look at; the last of them stops it. */
+let service: ServiceProcess;
 
 before(async () => {
   database = await createTestDatabase();
   environment = settingsFor(database);
+  service = new ServiceProcess(environment);
 });
 
-after(() => database.drop());
+after(async () => {
+  await service.kill();
+  await database.drop();
+});
+
+/** Starts a service on a database of its own, until the end of the test. */
+async function startApart(t: TestContext, changes: Environment): Promise<ServiceProcess> {
+  const own = await createTestDatabase();
+  const apart = new ServiceProcess({ ...settingsFor(own), ...changes });
+  t.after(async () => {
+    await apart.kill();
+    await own.drop();
+  });
+  return apart;
+}
 
 describe('a start', () => {
-  it('tells what runs and where, and how to log in', async (t) => {
-    const service = startService(t, environment);
+  it('tells what runs and where, and how to log in', async () => {
     const url = await service.ready();
     const tookSeconds = await processorSeconds(url);
     const placeOfData = serverUrl
@@ -48,17 +64,16 @@ describe('a start', () => {
 
   it("tells the provider's address when the provider is not simulated", async (t) => {
     const provider = { PROVIDER_STUB: 'false', PROVIDER_BASE_URL: 'https://bank.example/api/' };
-    const service = startService(t, { ...environment, ...provider });
-    await service.ready();
-    assert.match(service.stdout, /^ {2}provider +https:\/\/bank\.example\/api$/m);
+    const other = await startApart(t, provider);
+    await other.ready();
+    assert.match(other.stdout, /^ {2}provider +https:\/\/bank\.example\/api$/m);
   });
 });
 
 describe('a start that is refused', () => {
   it('names every fault of the configuration at once, and exits 2', async (t) => {
     const faults = { APP_ENV: 'production', PORT: 'http', PROVIDER_STUB: 'true', DATABASE_URL: '' };
-    const service = startService(t, { ...environment, ...faults });
-    const { code, stdout, stderr } = await service.ended;
+    const { code, stdout, stderr } = await startService(t, { ...environment, ...faults }).ended;
     assert.equal(code, 2);
     assert.equal(stdout, '');
     const [first, ...lines] = stderr.trimEnd().split('\n');
@@ -78,8 +93,7 @@ describe('a start that is refused', () => {
     t.after(() => other.close());
     await once(other, 'listening');
     const { port } = other.address() as AddressInfo;
-    const service = startService(t, { ...environment, PORT: String(port) });
-    const { code, stderr } = await service.ended;
+    const { code, stderr } = await (await startApart(t, { PORT: String(port) })).ended;
     assert.equal(stderr, `ponte: another process listens on 127.0.0.1:${port} already\n`);
     assert.equal(code, 1);
   });
@@ -88,8 +102,7 @@ describe('a start that is refused', () => {
     'says in one sentence that another process has the data folder, and exits 1',
     { skip: serverUrl !== undefined && 'only the embedded database serves one process at a time' },
     async (t) => {
-      const first = startService(t, environment);
-      await first.ready();
+      await service.ready();
       const { code, stderr } = await startService(t, environment).ended;
       const folder = database.dataDir;
       assert.equal(
@@ -97,7 +110,8 @@ describe('a start that is refused', () => {
         `ponte: the embedded database in ${folder} is in use by another process\n`,
       );
       assert.equal(code, 1);
-      const { status } = await first.call('/accounts/me', { token: await first.logIn() });
+      const token = await service.logIn();
+      const { status } = await service.call('/accounts/me', { token });
       assert.equal(status, 200);
     },
   );
@@ -123,8 +137,7 @@ describe('a start that is refused', () => {
 });
 
 describe('a stop', () => {
-  it('answers a request that waits, and exits 0', async (t) => {
-    const service = startService(t, environment);
+  it('answers a request that waits, and exits 0', async () => {
     await service.ready();
     const token = await service.logIn();
     const { body: sent } = await service.call('/pix/send', {
@@ -148,24 +161,24 @@ describe('a stop', () => {
   });
 
   it('is at once at the second signal, and exits 1', async (t) => {
-    const service = startService(t, { ...environment, PROVIDER_TIMEOUT_MS: '60000' });
-    const url = await service.ready();
-    const token = await service.logIn();
+    const other = await startApart(t, { PROVIDER_TIMEOUT_MS: '60000' });
+    const url = await other.ready();
+    const token = await other.logIn();
     const cut = assert.rejects(
-      service.call('/pix/send', {
+      other.call('/pix/send', {
         token,
         key: 'never-answered',
         body: { pix_key: 'timeout@ponte.test', amount: 1 },
       }),
     );
     await until(async () => {
-      const { body } = await service.call('/accounts/statement', { token });
+      const { body } = await other.call('/accounts/statement', { token });
       return body.items.remote.some(({ clientRequestId: id }) => id === 'never-answered');
     });
-    service.signal('SIGTERM');
+    other.signal('SIGTERM');
     await until(() => refusesConnections(url));
-    service.signal('SIGINT');
-    const { code, stderr } = await service.ended;
+    other.signal('SIGINT');
+    const { code, stderr } = await other.ended;
     assert.deepEqual({ code, stderr }, { code: 1, stderr: '' });
     await cut;
   });

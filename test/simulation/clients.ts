@@ -6,6 +6,7 @@ import type { Context } from '../../src/context.ts';
 import { AppError } from '../../src/errors.ts';
 import { getPixTransaction } from '../../src/operations/pix/get-pix-transaction.ts';
 import type { sendPix } from '../../src/operations/pix/send-pix.ts';
+import type { VerifiedToken } from '../../src/security/access-tokens.ts';
 import { findPrincipal, keepProviderLogin } from '../../src/services/banking-session.ts';
 import type { Fleet } from './fleet.ts';
 import type { Owner, Scheduler } from './scheduler.ts';
@@ -162,11 +163,11 @@ export class Client {
     const { scheduler, customer, truth } = this.#options;
     const headers = scheduler.chance.happens(0.5) ? { Prefer: 'wait=20' } : {};
     return this.#call(key, 'view', async (context) => {
-      const principal = await this.#principal(context);
-      if (!principal) return { status: 401, ...refused };
+      if (!(await this.#principal(context))) return { status: 401, ...refused };
+      const token = this.#token(context);
       const input = { path: { transactionId }, query: {}, headers, body: undefined };
       const request = requestFacts(context);
-      const reply = await getPixTransaction.run(context, { input, principal, request });
+      const reply = await getPixTransaction.run(context, { input, token, request });
       if (reply.status !== 200) throw new Error(`a view was answered ${reply.status}`);
       const endToEnd = truth.attemptOf(customer, key);
       return {
@@ -178,13 +179,17 @@ export class Client {
   }
 
   #principal(context: Context) {
+    return findPrincipal(context, this.#token(context));
+  }
+
+  #token(context: Context): VerifiedToken {
     const { customer } = this.#options;
-    return findPrincipal(context, {
+    return {
       userId: customer.id,
       sessionId: this.sessionId,
       tokenId: 'simulation',
       expiresAt: context.clock.now(),
-    });
+    };
   }
 
   /** @returns the answer, or null when none comes in time. */

@@ -1,6 +1,6 @@
 /** Events that are not true: they contradict what is final, or belong to no payment. */
 import { createHash } from 'node:crypto';
-import type { PixTransactionRow } from '../../src/db/queries/pix-transactions.ts';
+import type { PixTransactionRow } from '../../src/db/queries/pix-row.ts';
 import { centsFromDecimal } from '../../src/domain/money.ts';
 import { writeEvent, type EventFacts } from './events.ts';
 import type { Scheduler } from './scheduler.ts';

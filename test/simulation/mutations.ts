@@ -5,12 +5,10 @@
 import type { Clock } from '../../src/clock.ts';
 import { pause } from '../../src/clock.ts';
 import type { Database, Statement } from '../../src/db/database.ts';
-import {
-  moveTransaction,
-  reserveTransaction,
-  type PixTransactionRow,
-} from '../../src/db/queries/pix-transactions.ts';
-import { findWebhookEvent, type WebhookEventRow } from '../../src/db/queries/webhook-events.ts';
+import { findWebhookEvent, type WebhookEventRow } from '../../src/db/queries/find-webhook-event.ts';
+import { moveTransaction } from '../../src/db/queries/move-transaction.ts';
+import type { PixTransactionRow } from '../../src/db/queries/pix-row.ts';
+import { reserveTransaction } from '../../src/db/queries/reserve-transaction.ts';
 import { receiveProviderWebhook } from '../../src/operations/webhooks/receive-provider-webhook.ts';
 import { ProviderError } from '../../src/provider/outcome.ts';
 import type { Provider } from '../../src/provider/provider.ts';
@@ -20,6 +18,8 @@ export interface Mutation {
   /** What is wrong with the service now. */
   readonly name: string;
   readonly deviation: Deviation;
+  /** Where the search begins, if few of the seeds notice it; where it goes on is up to the test. */
+  readonly firstSeed?: number;
 }
 
 type Parameters = readonly unknown[];
@@ -53,7 +53,8 @@ const failedOnTimeOut = moving((parameters) =>
   parameters[place.to] === 'UNKNOWN' ? replaced(parameters, failed) : parameters,
 );
 
-const everyPhase = ['RESERVED', 'RESOLVED', 'PAYING', 'ACCEPTED', 'UNKNOWN'];
+/** As the text of an array. */
+const everyPhase = '{RESERVED,RESOLVED,PAYING,ACCEPTED,UNKNOWN}';
 
 const movedFromAnyPhase: Deviation = {
   ...moving((parameters) => replaced(parameters, { [place.from]: everyPhase })),
@@ -202,14 +203,26 @@ const neverSwept: Deviation = {
 export const mutations: readonly Mutation[] = [
   { name: 'an unknown outcome is stored as FAILED', deviation: failedOnTimeOut },
   { name: 'an unknown outcome is answered as a refusal', deviation: lastWordCounts },
-  { name: 'what the statement does not show is FAILED', deviation: missingInStatementFails },
+  {
+    name: 'what the statement does not show is FAILED',
+    deviation: missingInStatementFails,
+    firstSeed: 8,
+  },
   { name: 'the key is looked up again after PAYING', deviation: lookedUpAgain },
   { name: 'each attempt carries a new client request id', deviation: newKeyForEachAttempt },
   { name: 'the payment leaves before PAYING is stored', deviation: forgottenBeforePaying },
   { name: 'a key is claimed twice', deviation: claimedTwice },
   { name: 'a move does not look at the phase that it leaves', deviation: movedFromAnyPhase },
-  { name: 'a receipt with foreign ids is believed', deviation: foreignReceiptsBelieved },
+  {
+    name: 'a receipt with foreign ids is believed',
+    deviation: foreignReceiptsBelieved,
+    firstSeed: 31,
+  },
   { name: 'an event with a wrong amount is accepted', deviation: wrongAmountAccepted },
-  { name: 'an event is acknowledged before it is stored', deviation: acknowledgedTooEarly },
-  { name: 'nothing is swept', deviation: neverSwept },
+  {
+    name: 'an event is acknowledged before it is stored',
+    deviation: acknowledgedTooEarly,
+    firstSeed: 29,
+  },
+  { name: 'nothing is swept', deviation: neverSwept, firstSeed: 11 },
 ];

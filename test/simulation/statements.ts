@@ -3,7 +3,7 @@
  * alone, to its end, on the real database. Answers can get lost, and so can whole statements.
  */
 import type { Database, Statement } from '../../src/db/database.ts';
-import type { PixTransactionRow } from '../../src/db/queries/pix-transactions.ts';
+import type { PixTransactionRow } from '../../src/db/queries/pix-row.ts';
 import type { Names } from './names.ts';
 import type { Owner, Scheduler } from './scheduler.ts';
 import type { Store } from './store.ts';

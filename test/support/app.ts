@@ -6,7 +6,7 @@ import { loadConfig } from '../../src/config.ts';
 import { createLog, type Log } from '../../src/log.ts';
 import type { Bank } from '../../src/provider/stub/bank.ts';
 import { manualClock, type ManualClock } from './clock.ts';
-import { createTestDatabase, spareOptimising, type TestDatabase } from './db.ts';
+import { createTestDatabase, type TestDatabase } from './db.ts';
 
 export interface TestApp extends App {
   readonly bank: Bank;
@@ -51,7 +51,6 @@ export interface TestAppOptions {
 
 /** Starts a service of its own for a test file, and stops it after the file's tests. */
 export async function startTestApp(options: TestAppOptions = {}): Promise<TestApp> {
-  spareOptimising();
   const database = options.database ?? (await createTestDatabase());
   const clock = options.clock ?? manualClock();
   const logLines: string[] = [];

@@ -26,6 +26,7 @@ export interface TestDatabase {
 
 /** Copies the template. */
 export async function createTestDatabase(): Promise<TestDatabase> {
+  spareOptimising();
   const template = process.env[templateVariable];
   if (!template) throw new Error('run the tests with `npm test`: it prepares the database');
   const dataDir = await mkdtemp(join(dirname(template), 'database-'));
@@ -67,7 +68,7 @@ export async function onServer(url: string, sql: string): Promise<void> {
  * Leaves the embedded database, which is WebAssembly, as it is compiled at first: optimising it
  * takes longer than what the few seconds of a test file gain by it.
  */
-export function spareOptimising(): void {
+function spareOptimising(): void {
   for (const flag of ['--no-wasm-tier-up', '--no-wasm-dynamic-tiering']) setFlagsFromString(flag);
 }
 

@@ -1,6 +1,6 @@
 /** People for tests, each in a database of their own making. */
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
+import { argon2Sync, randomBytes, randomUUID } from 'node:crypto';
 import type { ProviderMethod } from '../../src/provider/methods.ts';
 import { createUser, type NewUser } from '../../src/services/users.ts';
 import type { TestApp } from './app.ts';
@@ -8,9 +8,6 @@ import type { TestApp } from './app.ts';
 export const password = 'correct horse battery';
 
 let made = 0;
-
-/** A password costs as much to hash as it should, but the same one only once. */
-const hashes = new Map<string, Promise<string>>();
 
 export interface TestUser {
   readonly id: number;
@@ -22,7 +19,7 @@ export interface TestUser {
 export async function givenUser(app: TestApp, user: Partial<NewUser> = {}) {
   made += 1;
   const email = user.email ?? `person${made}@example.com`;
-  const id = await createUser(withKnownHashes(app), {
+  const id = await createUser(withCheapHashes(app), {
     name: 'Maria da Silva',
     email,
     password,
@@ -35,13 +32,22 @@ export async function givenUser(app: TestApp, user: Partial<NewUser> = {}) {
   return { id, email };
 }
 
-function withKnownHashes({ context }: TestApp): TestApp['context'] {
-  const hash = (text: string): Promise<string> => {
-    const known = hashes.get(text) ?? context.passwords.hash(text);
-    hashes.set(text, known);
-    return known;
-  };
+/** What a password should cost has tests of its own; the others would spend most of their time. */
+function withCheapHashes({ context }: TestApp): TestApp['context'] {
+  const hash = (text: string) => Promise.resolve(cheapHash(text));
   return { ...context, passwords: { ...context.passwords, hash } };
+}
+
+/** A login checks a password at the cost that the stored text names: here the least there is. */
+function cheapHash(text: string): string {
+  const cost = { memory: 8, passes: 1, parallelism: 1 };
+  const nonce = randomBytes(16);
+  const message = text.normalize('NFKC');
+  const tag = argon2Sync('argon2id', { ...cost, message, nonce, tagLength: 32 });
+  const [storedNonce, storedTag] = [nonce, tag].map((bytes) =>
+    bytes.toString('base64').replaceAll('=', ''),
+  );
+  return `$argon2id$v=19$m=8,t=1,p=1$${storedNonce}$${storedTag}`;
 }
 
 /** Logs a user in over HTTP. */

@@ -2,7 +2,7 @@
 import { after } from 'node:test';
 import { openDatabase, type Database } from '../../src/db/database.ts';
 import { manualClock, type ManualClock } from './clock.ts';
-import { createTestDatabase, serverUrl, spareOptimising, type TestDatabase } from './db.ts';
+import { createTestDatabase, serverUrl, type TestDatabase } from './db.ts';
 
 export interface OpenDatabase {
   readonly db: Database;
@@ -14,7 +14,6 @@ export interface OpenDatabase {
 
 /** Opens a database for a test file, and closes and drops it after the file's tests. */
 export async function openTestDatabase(): Promise<OpenDatabase> {
-  spareOptimising();
   const database = await createTestDatabase();
   const clock = manualClock();
   const { databaseUrl, dataDir } = database;

@@ -50,16 +50,7 @@ export const clockDoor: Door = {
     ].join('|'),
   ),
   modules: /^(?:node:)?(?:timers(?:\/promises)?|perf_hooks)$/,
-  keepers: new Map<string, Passage>([
-    ['src/clock.ts', { because: 'it is the door' }],
-    [
-      'src/db/embedded.ts',
-      {
-        because: 'it lets the event loop turn between statements, which is no matter of time',
-        only: /^setImmediate$/,
-      },
-    ],
-  ]),
+  keepers: new Map<string, Passage>([['src/clock.ts', { because: 'it is the door' }]]),
   instead: 'Take a Clock: `clock.now()`, `clock.after(delayMs, work)` or `pause(clock, delayMs)`.',
 };
 

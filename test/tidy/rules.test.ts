@@ -67,7 +67,6 @@ const madeUp = {
     'src/clock.ts': `setTimeout(() => new Date(), 10);`,
     'src/provider/http/client.ts': `import { Agent } from 'undici';`,
     'src/http/one.ts': `import { createServer } from 'node:http'; new Date(0); process.exit(1);`,
-    'src/db/embedded.ts': `setImmediate(run);`,
     'test/one.ts': `process.env; setTimeout(run, 1); fetch('/');`,
   },
   snippets: {
@@ -154,9 +153,10 @@ for (const [group, door] of doors) {
 }
 
 test('an exception goes no further than its reason', () => {
-  const embedded = { ...snippet('keeper'), path: 'src/db/embedded.ts' };
+  const passage = { because: 'turns are no matter of time', only: /^setImmediate$/ };
+  const door = { ...clockDoor, keepers: new Map([['src/keeper.ts', passage]]) };
   assert.deepEqual(
-    trespasses(clockDoor, embedded).map(({ what }) => what),
+    trespasses(door, snippet('keeper')).map(({ what }) => what),
     ['setTimeout'],
   );
 });

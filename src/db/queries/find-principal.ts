@@ -22,20 +22,30 @@ export interface PrincipalRow {
 }
 
 /**
+ * The end of a join: the sessions that are asked for by id, user and time, as far as they are
+ * active, and their users.
+ */
+export const activeSessions = `
+      banking_sessions s on s.id = asked.session_id and s.user_id = asked.user_id
+                        and s.status = 'ACTIVE'
+                        and (s.token_expires_at is null or s.token_expires_at > asked.now)
+      join users u on u.id = s.user_id and u.status = 'ACTIVE'`;
+
+/**
  * The active banking session of a token with its user and account, in one indexed read.
- * Parameters: session id, user id, now.
+ * Parameters, grouped: session id, user id, now.
  */
 export const findPrincipal: Statement = {
   name: 'find-principal',
+  grouping: {},
   text: `
-    select s.id as session_id, s.sealed_token,
+    select asked.place, s.id as session_id, s.sealed_token,
            u.id as user_id, u.name, u.email, u.document as user_document, u.person_type, u.phone,
            a.id as account_id, a.provider, a.agency, a.account_number,
            a.document as account_document, a.status as account_status,
            a.provider_company_id, a.provider_client_token, a.balance
-      from banking_sessions s
-      join users u on u.id = s.user_id
-      left join accounts a on a.user_id = u.id
-     where s.id = $1 and s.user_id = $2 and s.status = 'ACTIVE' and u.status = 'ACTIVE'
-       and (s.token_expires_at is null or s.token_expires_at > $3)`,
+      from unnest($1::uuid[], $2::int[], $3::timestamptz[])
+           with ordinality as asked (session_id, user_id, now, place)
+      join ${activeSessions}
+      left join accounts a on a.user_id = u.id`,
 };

@@ -46,6 +46,7 @@ export const enqueueJob: Statement = {
  */
 export const claimJobs: Statement = {
   name: 'jobs-claim',
+  indexed: true,
   text: `
     with claimed as (
       update jobs set status = 'running', leased_by = $1, leased_until = $2, wanted = false,
@@ -73,6 +74,7 @@ export const claimJobs: Statement = {
  */
 export const releaseLapsed: Statement = {
   name: 'jobs-release-lapsed',
+  indexed: true,
   text: `
     update jobs set status = case when is_over then 'dead' else 'queued' end,
                     finished_at = case when is_over then $1::timestamptz end,
@@ -95,6 +97,7 @@ export const releaseLapsed: Statement = {
  */
 export const renewLeases: Statement = {
   name: 'jobs-renew',
+  indexed: true,
   text: `
     update jobs set leased_until = $2
      where id = any(array(
@@ -107,17 +110,20 @@ export const renewLeases: Statement = {
 /**
  * Ends a job, if its lease is still ours. One that was asked for again while it ran is queued
  * instead, as if it had been asked for a moment later.
- * Parameters: id, worker, status, error, now.
+ * Parameters, grouped: id, worker, status, error, now.
  */
 export const finishJob: Statement = {
   name: 'jobs-finish',
+  grouping: { apartBy: 1 },
   text: `
-    update jobs set status = case when wanted then 'queued' else $3 end,
-                    run_at = case when wanted then $5::timestamptz else run_at end,
+    update jobs set status = case when wanted then 'queued' else asked.status end,
+                    run_at = case when wanted then now else run_at end,
                     attempts = case when wanted then 0 else attempts end,
-                    finished_at = case when wanted then null else $5::timestamptz end,
-                    last_error = $4, leased_by = null, leased_until = null
-     where id = $1 and leased_by = $2 and status = 'running'`,
+                    finished_at = case when wanted then null else now end,
+                    last_error = error, leased_by = null, leased_until = null
+      from unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::timestamptz[])
+           as asked (id, worker, status, error, now)
+     where jobs.id = asked.id and leased_by = worker and jobs.status = 'running'`,
 };
 
 /**
@@ -127,6 +133,7 @@ export const finishJob: Statement = {
  */
 export const requeueJob: Statement = {
   name: 'jobs-requeue',
+  indexed: true,
   text: `
     update jobs set status = 'queued', attempts = $4, last_error = $5,
                     run_at = case when wanted then least($3, $6::timestamptz)

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { AppError } from '../../errors.ts';
 import { codeOf } from '../../services/pix-reply.ts';
-import { findTransaction, type PixTransactionRow } from '../../services/pix-transactions.ts';
+import { viewTransaction, type PixViewRow } from '../../services/pix-transactions.ts';
 import { changeOf } from '../../services/pix-waiting.ts';
-import type { Reply, SessionOperation } from '../operation.ts';
+import type { Reply, TokenOperation } from '../operation.ts';
 
 /** The longest that a request may wait for a status, in seconds. */
 const longestWaitSeconds = 30;
@@ -13,11 +13,11 @@ const longestWaitSeconds = 30;
  * holds the answer until the status leaves PROCESSING, `If-None-Match` saves an answer that the
  * app has already.
  */
-export const getPixTransaction: SessionOperation<'getPixTransaction'> = {
-  access: 'session',
-  async run(context, { input, principal, request }) {
-    const { transactionId } = input.path;
-    const find = () => findTransaction(context, transactionId, principal.user.id);
+export const getPixTransaction: TokenOperation<'getPixTransaction'> = {
+  // The session is checked by the read itself: this is what apps ask for most.
+  access: 'token',
+  async run(context, { input, token, request }) {
+    const find = () => viewTransaction(context, token, input.path.transactionId);
     let transaction = await find();
     if (!transaction) throw new AppError('NOT_FOUND');
 
@@ -25,7 +25,7 @@ export const getPixTransaction: SessionOperation<'getPixTransaction'> = {
     if (waitSeconds !== null && transaction.status === 'PROCESSING') {
       const deadline = { waitMs: waitSeconds * 1_000, signal: request.signal };
       // The stored id: the path's may be written in capitals, the notification's never is.
-      const wait = { find, transactionId: transaction.id, userId: principal.user.id, ...deadline };
+      const wait = { find, transactionId: transaction.id, userId: token.userId, ...deadline };
       const change = await changeOf(context, wait);
       if (change.waited) transaction = change.transaction ?? transaction;
       else waitSeconds = null;
@@ -41,7 +41,7 @@ function waitPreference(prefer: string | undefined): number | null {
 }
 
 function reply(
-  transaction: PixTransactionRow,
+  transaction: PixViewRow,
   { ifNoneMatch, waitSeconds }: { ifNoneMatch: string | undefined; waitSeconds: number | null },
 ): Reply<'getPixTransaction'> {
   const body = {

@@ -1,5 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto';
-import { storeWebhookEvent } from '../../db/queries/webhook-events.ts';
+import { storeWebhookEvent } from '../../db/queries/store-webhook-event.ts';
 import { sha256 } from '../../security/digests.ts';
 import type { PublicOperation } from '../operation.ts';
 

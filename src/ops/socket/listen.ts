@@ -110,8 +110,13 @@ async function converse(socket: Socket, options: ListenOptions): Promise<void> {
   };
   const answer = await answerTo(question, options, { progress, gone: gone.signal });
   if (socket.destroyed) return;
-  socket.end(lineOf(answer));
-  clock.after(patienceMs, destroy);
+  const cancelDestroy = clock.after(patienceMs, destroy);
+  // A stop destroys what is still open then: the answer has to be out before this ends.
+  await new Promise<void>((resolve) => {
+    socket.once('close', () => resolve());
+    socket.end(lineOf(answer), () => resolve());
+  });
+  socket.once('close', cancelDestroy);
 }
 
 /** @returns null when it is too long, or when no whole line has come. */

@@ -5,6 +5,7 @@
  */
 import { mkdir, open, readFile, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { nextTurn } from '../../clock.ts';
 import type { BankEntry } from './entries.ts';
 
 export interface Journal {
@@ -81,7 +82,10 @@ class FileJournal implements Journal {
   }
 
   async #write(): Promise<void> {
-    for (let batch = this.#next; batch !== null; batch = this.#next) {
+    while (this.#next !== null) {
+      // What comes in one turn of the event loop is written together.
+      await nextTurn();
+      const batch: Batch = this.#next;
       this.#next = null;
       try {
         await this.#file.appendFile(batch.lines.join(''));

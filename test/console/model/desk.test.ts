@@ -54,6 +54,18 @@ describe('the way through the screens', () => {
   });
 });
 
+describe('what was refused', () => {
+  it('to one session is not held against the next', () => {
+    const refused: DeskAction = {
+      ...{ type: 'form', form: 'send', fields },
+      action: { type: 'refuse', faults: { '': 'Your session has ended.' } },
+    };
+    const { drafts } = after(entered, typed('send'), ended, refused, entered);
+    assert.deepEqual(drafts['send']?.refusals, {});
+    assert.equal(drafts['send'].values['pix_key'], 'bruno');
+  });
+});
+
 describe('what was typed', () => {
   it('is for nobody else', () => {
     const other: DeskAction = { type: 'entered', holder: holder(2) };

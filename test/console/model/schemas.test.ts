@@ -49,7 +49,7 @@ describe('a request', () => {
     ['sendPix', { ...payment, amount: 0 }, 'amount', /^At least 0\.01\.$/],
     ['sendPix', { ...payment, amount: 0.001 }, 'amount', /At (?:least 0\.01|most 2 decimals)\./],
     ['sendPix', { ...payment, amount: 1.005 }, 'amount', /^At most 2 decimals\.$/],
-    ['sendPix', { ...payment, amount: '1.500' }, 'amount', /^A number, such as 25,00/],
+    ['sendPix', { ...payment, amount: '1.500' }, 'amount', /^An amount, such as 25/],
     ['sendPix', { ...payment, pix_key: '  ' }, 'pix_key', /CPF, CNPJ/],
     ['sendPix', { ...payment, pix_key: 'x'.repeat(256) }, 'pix_key', /^At most 255/],
     ['sendPix', { ...payment, 'Idempotency-Key': undefined }, 'Idempotency-Key', /^Required\.$/],

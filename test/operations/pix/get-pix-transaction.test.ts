@@ -10,7 +10,7 @@ const app = await startPixApp();
 const user = await givenCustomer(app);
 
 /** A test of a wait that nobody ends would itself wait for ever. */
-const patience = { timeout: 20_000 };
+const patience = { timeout: 60_000 };
 
 async function givenSend(): Promise<{ id: string; endToEnd: string }> {
   const sent = await app.send(user, { pix_key: 'ana@example.com', amount: 10 });

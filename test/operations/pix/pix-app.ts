@@ -183,7 +183,7 @@ async function throughTime<T>(
 }
 
 /** What does not come in this time is not going to come. */
-const patienceMs = 20_000;
+const patienceMs = 60_000;
 
 /** Looks at a condition, turn by turn of the event loop, until it holds. */
 export async function eventually(condition: () => boolean | Promise<boolean>): Promise<void> {

@@ -254,7 +254,7 @@ describe('an answer that does not come', () => {
     const server = await rawServer(() => {
       // No answer.
     });
-    const client = clientOf(server.url, 50);
+    const client = clientOf(server.url, 1_000);
     const call = failure(client.send({ method: 'POST', path: '/', body: {} }));
     assert.deepEqual(await call, TIMED_OUT);
   });

@@ -158,7 +158,7 @@ describe('an upload', () => {
     const server = await rawServer(() => {
       // No answer.
     });
-    const client = clientOf(server.url, 50);
+    const client = clientOf(server.url, 1_000);
     const controller = new AbortController();
     const { signal } = controller;
     const upload = { contentType: 'text/plain', sizeBytes: 13, content: documentOf().content() };

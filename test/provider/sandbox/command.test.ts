@@ -9,7 +9,7 @@ const ponte = join(import.meta.dirname, '..', '..', '..', 'bin', 'ponte.ts');
 
 function run(...args: string[]) {
   const command = [ponte, 'provider-sandbox', ...args];
-  return spawnSync(process.execPath, command, { encoding: 'utf8', timeout: 20_000 });
+  return spawnSync(process.execPath, command, { encoding: 'utf8', timeout: 60_000 });
 }
 
 /** Starts the command and reads its banner up to the line that says how to stop it. */

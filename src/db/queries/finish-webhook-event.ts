@@ -1,0 +1,42 @@
+import type { Statement } from '../database.ts';
+import { orAskAgain } from './jobs.ts';
+
+/**
+ * Stores what became of an event's items, and in the same commit the ids that it waits for from now
+ * on: those of the items that are parked. Answers whether it did not wait for one of them before.
+ * Where no job of the event has looked, one is queued in that commit too, so that no event ever
+ * waits for nobody: an open one is due at the earlier time, or is run once more if it runs.
+ * Parameters, grouped: id, status, results as JSON, now, ids as JSON, the job's time or null for no
+ * job, since when the event waits.
+ */
+export const finishWebhookEvent: Statement = {
+  name: 'webhook-finish',
+  grouping: { apartBy: 1 },
+  text: `
+    with asked as (
+      select * from unnest($1::uuid[], $2::text[], $3::text[], $4::timestamptz[], $5::text[],
+                           $6::timestamptz[], $7::text[])
+        with ordinality as asked (id, status, results, now, ids, job_at, waiting_since, place)
+    ), finished as (
+      update webhook_events event
+         set status = asked.status, results = asked.results::jsonb, processed_at = asked.now
+        from asked where event.id = asked.id
+      returning asked.*
+    ), forgotten as (
+      delete from webhook_waits wait using asked
+       where wait.event_id = asked.id
+         and wait.id_value not in (select jsonb_array_elements_text(asked.ids::jsonb))
+    ), waiting as (
+      insert into webhook_waits (id_value, event_id)
+      select id_value, id from finished, jsonb_array_elements_text(ids::jsonb) as id_value
+          on conflict do nothing
+      returning event_id
+    ), queued as (
+      insert into jobs (kind, payload, unique_key, status, run_at, created_at)
+      select 'settle-webhook', jsonb_build_object('eventId', id, 'waitingSince', waiting_since),
+             'webhook:' || id, 'queued', job_at, now
+        from finished where job_at is not null
+      ${orAskAgain}
+    )
+    select place, id in (select event_id from waiting) as waits_anew from finished`,
+};

@@ -1,0 +1,53 @@
+import type { Statement } from '../database.ts';
+import { pixColumns, pixColumnsOf } from './pix-row.ts';
+import { waking } from './wake-events.ts';
+
+/**
+ * Moves a transaction out of the phases that it may stand in, and notes it in the timeline; it
+ * answers no row when the transaction stands elsewhere. Columns given as null keep their value.
+ * A final status wakes those who wait for it.
+ * Parameters, grouped: id, phases to leave as an array's text, phase, status, end to end, outcome,
+ * failure code, provider's id, QR code, copy and paste, claimed until, now, timeline entries as
+ * JSON.
+ */
+export const moveTransaction: Statement = {
+  name: 'pix-move',
+  grouping: { apartBy: 1 },
+  text: `
+    with asked as (
+      select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[],
+                           $7::text[], $8::text[], $9::text[], $10::text[], $11::timestamptz[],
+                           $12::timestamptz[], $13::text[])
+        with ordinality as asked (id, from_phases, phase, status, end_to_end, outcome,
+          failure_code, provider_txid, qr_code, copy_paste, claimed_until, now, timeline, place)
+    ), moved as (
+      update pix_transactions t
+         set phase = asked.phase, status = asked.status,
+             end_to_end = coalesce(asked.end_to_end, t.end_to_end),
+             outcome = coalesce(asked.outcome, t.outcome),
+             failure_code = coalesce(asked.failure_code, t.failure_code),
+             provider_txid = coalesce(asked.provider_txid, t.provider_txid),
+             qr_code = coalesce(asked.qr_code, t.qr_code),
+             copy_paste = coalesce(asked.copy_paste, t.copy_paste),
+             claimed_until = asked.claimed_until,
+             updated_at = asked.now,
+             settled_at = case when asked.status <> 'PROCESSING' then asked.now end
+        from asked
+       where t.id = asked.id and t.status = 'PROCESSING'
+         and t.phase = any(asked.from_phases::text[])
+      returning asked.place, asked.timeline, ${pixColumnsOf('t')}
+    ), noted as (
+      insert into pix_timeline
+             (transaction_id, phase, at, attempt, provider_status, event_id, note)
+      select moved.id, entry.phase, moved.updated_at, entry.attempt, entry.provider_status,
+             entry.event_id, entry.note
+        from moved,
+             rows from (jsonb_to_recordset(moved.timeline::jsonb) as
+               (phase text, attempt int, provider_status text, event_id uuid, note text))
+             with ordinality as entry (phase, attempt, provider_status, event_id, note, item)
+       order by moved.place, entry.item
+    ), ${waking('moved', 'told.updated_at')}
+    select place, ${pixColumns},
+           case when status <> 'PROCESSING' then pg_notify('ponte_pix', id::text)::text end
+      from moved`,
+};

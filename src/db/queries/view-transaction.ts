@@ -1,0 +1,22 @@
+import type { Statement } from '../database.ts';
+import { activeSessions } from './find-principal.ts';
+import type { PixTransactionRow } from './pix-row.ts';
+
+/** What the app is shown of a transaction. */
+export type PixViewRow = Pick<PixTransactionRow, 'id' | 'status' | 'qr_code' | 'copy_paste'>;
+
+/**
+ * One transaction of the user of an active banking session, in the read that checks the session. No
+ * row: the session is not active. A row without an id: the user has no such transaction.
+ * Parameters, grouped: session id, user id, now, transaction id.
+ */
+export const viewTransaction: Statement = {
+  name: 'pix-view',
+  grouping: {},
+  text: `
+    select asked.place, t.id, t.status, t.qr_code, t.copy_paste
+      from unnest($1::uuid[], $2::int[], $3::timestamptz[], $4::uuid[])
+           with ordinality as asked (session_id, user_id, now, id, place)
+      join ${activeSessions}
+      left join pix_transactions t on t.id = asked.id and t.user_id = u.id`,
+};

@@ -1,0 +1,209 @@
+/** The parts of the benchmark that only calculate. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { numberMark, type LoadPlan } from './load-plan.ts';
+import { luaScript, readWrkOutput } from './load-wrk.ts';
+import type { Measurement } from './measure.ts';
+import { cpuMsBetween } from './meters.ts';
+import { help, readOptions, UsageError } from './options.ts';
+import { hottest } from './profile.ts';
+import { faultsOf, reportText, table } from './report.ts';
+import { median, summary } from './statistics.ts';
+import { footprintVerdicts, verdictsOf, type Results } from './targets.ts';
+
+const databaseUrl = 'postgres://postgres@127.0.0.1:5432/postgres';
+const env = { BENCH_DATABASE_URL: databaseUrl };
+
+function measured(values: Partial<Measurement> = {}): Measurement {
+  return {
+    perSecond: 1_000,
+    p50Ms: 1,
+    p99Ms: 5,
+    serverCpuUs: 100,
+    databaseCpuUs: null,
+    memoryMb: 120,
+    loopDelayMs: 3,
+    faults: [],
+    ...values,
+  };
+}
+
+describe('the options', () => {
+  it('say how to give a PostgreSQL when there is none', () => {
+    assert.throws(() => readOptions(['--quick'], {}), {
+      constructor: UsageError,
+      message: /BENCH_DATABASE_URL=postgres:/,
+    });
+  });
+
+  it('take BENCH_DATABASE_URL before DATABASE_URL', () => {
+    const options = readOptions([], { ...env, DATABASE_URL: 'postgres://other/other' });
+    assert.equal(options?.databaseUrl, databaseUrl);
+    assert.equal(
+      readOptions([], { DATABASE_URL: 'postgres://o/o' })?.databaseUrl,
+      'postgres://o/o',
+    );
+  });
+
+  it('make one short round of --quick, and one connection of --one', () => {
+    const quick = readOptions(['--quick'], env);
+    assert.deepEqual([quick?.rounds, quick?.only.includes('login')], [1, false]);
+    assert.equal(readOptions(['--one'], env)?.connections, 1);
+  });
+
+  it('refuse an unknown case, option and number', () => {
+    for (const args of [['--only', 'read,nothing'], ['--fast'], ['--rounds', '0']]) {
+      assert.throws(() => readOptions(args, env), UsageError, args.join(' '));
+    }
+  });
+
+  it('need nothing to tell the help', () => {
+    assert.equal(readOptions(['--help'], {}), null);
+    assert.match(help, /whether the targets are met or not/);
+  });
+});
+
+describe('the numbers', () => {
+  it('have the middle one as their median, or the mean of the two in the middle', () => {
+    assert.equal(median([9, 1, 5]), 5);
+    assert.equal(median([4, 1, 2, 9]), 3);
+    assert.equal(median([7]), 7);
+    assert.ok(Number.isNaN(median([])));
+  });
+
+  it('keep the longest delay and each fault of several rounds', () => {
+    const rounds = [
+      measured({ perSecond: 10, loopDelayMs: 2, faults: ['one'] }),
+      measured({ perSecond: 30, loopDelayMs: 9, faults: ['one', 'two'] }),
+      measured({ perSecond: 20, loopDelayMs: 4 }),
+    ];
+    const { perSecond, loopDelayMs, faults, databaseCpuUs } = summary(rounds);
+    assert.deepEqual(
+      [perSecond, loopDelayMs, faults, databaseCpuUs],
+      [20, 9, ['one', 'two'], null],
+    );
+  });
+
+  it('count the CPU of a process that began in between as a whole', () => {
+    const before = new Map([[1, 100]]);
+    const after = new Map([
+      [1, 150],
+      [2, 30],
+    ]);
+    assert.equal(cpuMsBetween(before, after), 80);
+    assert.equal(cpuMsBetween(null, after), null);
+  });
+});
+
+describe('wrk', () => {
+  const plan: LoadPlan = {
+    requests: [
+      { method: 'GET', path: '/a', headers: { Authorization: 'Bearer "x"' } },
+      { method: 'POST', path: '/b', headers: {}, body: `{"id":"${numberMark}"}` },
+    ],
+    numbers: { first: 7, last: 9 },
+  };
+
+  it('is given whole requests, cut where a number goes', () => {
+    const script = luaScript(plan, 'localhost:1');
+    const first = String.raw`{"GET /a HTTP/1.1\r\nHost: localhost:1\r\nAuthorization: Bearer `;
+    assert.ok(script.includes(String.raw`${first}\"x\"\r\n\r\n"}`));
+    assert.match(script, /Content-Length: 20\\r\\n\\r\\n\{\\"id\\":\\"", "\\"\}"\}/);
+    assert.match(script, /number < 9 and number \+ 1 or 7/);
+  });
+
+  it('tells requests, seconds, failures and percentiles', () => {
+    const output = 'Running 2s test @ http://localhost:1\nponte-bench 5000 2000000 3 1500 9250\n';
+    assert.deepEqual(readWrkOutput(output), {
+      requests: 5_000,
+      seconds: 2,
+      failures: 3,
+      p50Ms: 1.5,
+      p99Ms: 9.25,
+    });
+    assert.throws(() => readWrkOutput('unable to connect'), /did not print its result/);
+  });
+});
+
+describe('a profile', () => {
+  it('names the functions with the most time of their own, without what was idle', () => {
+    const frame = (functionName: string, url = 'file:///x/src/http/body.ts') => ({
+      functionName,
+      url,
+      lineNumber: 9,
+    });
+    const nodes = [
+      { id: 1, callFrame: frame('(idle)', '') },
+      { id: 2, callFrame: frame('readBody') },
+      { id: 3, callFrame: frame('') },
+    ];
+    const found = hottest({ nodes, samples: [1, 2, 3, 2], timeDeltas: [900, 60, 25, 15] });
+    assert.deepEqual(found, [
+      ['75.0 %', 'readBody', 'src/http/body.ts:10'],
+      ['25.0 %', '(anonymous)', 'src/http/body.ts:10'],
+    ]);
+  });
+});
+
+describe('the report', () => {
+  const results: Results = new Map([
+    ['read', { reference: measured(), ours: measured({ perSecond: 4_000, p99Ms: 2 }) }],
+    [
+      'read-with-logins',
+      { reference: measured(), ours: measured({ perSecond: 2_800, p99Ms: 4.5 }) },
+    ],
+    ['send', { reference: measured(), ours: measured({ perSecond: 2_000, faults: ['lost'] }) }],
+  ]);
+  const said = (name: 'read' | 'read-with-logins' | 'send', connections = 32) =>
+    verdictsOf(name, results, connections).map(({ target, isMet }) => [target, isMet]);
+
+  it('holds each case to its ratio and to the p99 of the reference', () => {
+    assert.deepEqual(said('read'), [
+      ['≥ 3.5×', true],
+      ['p99 < 5.0 ms', true],
+    ]);
+    assert.deepEqual(said('send'), [
+      ['≥ 3×', false],
+      ['p99 < 5.0 ms', false],
+    ]);
+  });
+
+  it('holds reads beside logins to reads alone', () => {
+    assert.deepEqual(said('read-with-logins'), [
+      ['p99 < 5.0 ms', true],
+      ['keeps ≥ 75 %', false],
+      ['p99 < 2 × 2.0 ms', false],
+    ]);
+  });
+
+  it('asks at one connection only to be no worse', () => {
+    assert.deepEqual(said('send', 1)[0], ['≥ 1×', true]);
+  });
+
+  it('holds the process to its memory, its start and its event loop', () => {
+    const footprint = { readyMs: 300, idleMb: 151, loadedMb: null, loopDelayMs: 12 };
+    assert.deepEqual(
+      footprintVerdicts(footprint).map(({ isMet }) => isMet),
+      [true, false, true],
+    );
+  });
+
+  it('sets numbers to the right', () => {
+    assert.equal(
+      table([
+        ['case', 'server', 'req/s'],
+        ['read', 'ours', '9'],
+      ]),
+      'case  server  req/s\nread  ours        9',
+    );
+  });
+
+  it('names what was wrong', () => {
+    const footprint = { readyMs: 1, idleMb: 1, loadedMb: 1, loopDelayMs: 1 };
+    const run = { tool: 'wrk', connections: 32, rounds: 1, seconds: 2 } as const;
+    const text = reportText({ ...run, results, footprint });
+    assert.deepEqual(faultsOf(results), ['send, ours: lost']);
+    assert.match(text, /WRONG RESULTS:\n {2}send, ours: lost/);
+    assert.match(text, /4\.00× \(≥ 3\.5×: met\)/);
+  });
+});

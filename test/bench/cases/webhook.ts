@@ -1,0 +1,128 @@
+import { numberMark, type LoadResult } from '../load-plan.ts';
+import { webhookSecret } from '../settings.ts';
+import type { Target } from '../target.ts';
+import { ask, failureFaults, jsonType, type Case, type Finished } from './case.ts';
+import { flushFaults } from './flushed.ts';
+
+/** More than any server here takes in a second. */
+const mostPerSecond = 25_000;
+
+/** Longer than a queue may take to run dry. */
+const drainedWithinMs = 300_000;
+
+const endToEndStart = 'E11165756202601020000';
+
+/** Payments that were accepted and wait for their event. */
+async function givenAccepted(target: Target, first: number, last: number): Promise<void> {
+  const { client, customers } = target;
+  await client.query(
+    `insert into pix_transactions (id, user_id, operation, idempotency_key, fingerprint, status,
+            phase, outcome, amount, pix_key, end_to_end, provider_txid, created_at, updated_at)
+     select gen_random_uuid(), ($1::int[])[1 + n % $2], 'SEND', 'webhook-' || n, '\\x00',
+            'PROCESSING', 'ACCEPTED', 'accepted', 0.01, 'bruno@example.com',
+            $3 || lpad(n::text, 11, '0'), gen_random_uuid(), now(), now()
+       from generate_series($4::bigint, $5::bigint) n`,
+    [customers.map(({ userId }) => userId), customers.length, endToEndStart, first, last],
+  );
+  await client.query('analyze pix_transactions');
+}
+
+interface Events {
+  readonly rows: number;
+  readonly waiting: number;
+  readonly processed: number;
+  readonly settled: number;
+  readonly seconds: number;
+}
+
+async function eventsOf({ client }: Target, since: Date): Promise<Events> {
+  const { rows } = await client.query<Events>(
+    `select count(*)::int as rows,
+            (count(*) filter (where status = 'received'))::int as waiting,
+            (count(*) filter (where status = 'processed'))::int as processed,
+            coalesce(extract(epoch from max(processed_at) - min(received_at)), 0)::float8
+              as seconds,
+            (select count(*) from pix_transactions
+              where idempotency_key like 'webhook-%' and status = 'COMPLETED'
+                and settled_at >= $1)::int as settled
+       from webhook_events where received_at >= $1`,
+    [since],
+  );
+  const [row] = rows;
+  if (!row) throw new Error('a count has no row');
+  return row;
+}
+
+async function drained({ client }: Target): Promise<boolean> {
+  const deadline = performance.now() + drainedWithinMs;
+  while (performance.now() < deadline) {
+    const { rows } = await client.query(
+      `select from webhook_events where status in ('received', 'parked') limit 1`,
+    );
+    if (rows.length === 0) return true;
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+  return false;
+}
+
+async function finish(target: Target, since: Date, result: LoadResult): Promise<Finished> {
+  const isDrained = await drained(target);
+  const { rows, processed, settled, seconds } = await eventsOf(target, since);
+  const faults = [
+    ...failureFaults(result),
+    ...(isDrained ? [] : ['not all events were processed in time']),
+    ...(rows < result.requests ? [`${result.requests} answers, ${rows} events`] : []),
+    ...(processed < rows ? [`${rows - processed} of ${rows} events are not processed`] : []),
+    ...(settled === rows ? [] : [`${rows} events, ${settled} payments settled`]),
+  ];
+  return { faults, done: { count: processed, seconds } };
+}
+
+/** The rate counts from the first event that came to the last one that was processed. */
+export const webhook: Case = {
+  name: 'webhook',
+  title: 'webhooks stored and processed',
+  async prepare(target, run) {
+    const size = run.seconds * mostPerSecond;
+    const first = run.number * 10_000_000;
+    await givenAccepted(target, first, first + size);
+    const { rows } = await target.client.query<{ now: Date }>('select clock_timestamp() as now');
+    const since = rows[0]?.now ?? new Date();
+    const request = (number: string) =>
+      ({
+        method: 'POST',
+        path: '/api/v1/webhooks/provider',
+        headers: { ...jsonType, 'X-Webhook-Secret': webhookSecret },
+        body: JSON.stringify({
+          event: 'PIX_PAYMENT',
+          endToEnd: endToEndStart + number,
+          status: 'CONFIRMED',
+          amount: 0.01,
+        }),
+      }) as const;
+    return {
+      plan: { requests: [request(numberMark)], numbers: { first, last: first + size - 100 } },
+      async finish(result) {
+        const finished = await finish(target, since, result);
+        const spare = (turn: number): string =>
+          String(first + size - turn).padStart(numberMark.length, '0');
+        const unflushed = await flushFaults(target, {
+          table: 'webhook_events',
+          async hold(turn) {
+            const endToEnd = endToEndStart + spare(turn);
+            await target.client.query(
+              'select from pix_transactions where end_to_end = $1 for update',
+              [endToEnd],
+            );
+          },
+          async write(turn) {
+            const { body } = await ask(target, request(spare(turn)));
+            return (body as { event_id: string }).event_id;
+          },
+        });
+        await drained(target);
+        return { ...finished, faults: [...finished.faults, ...unflushed] };
+      },
+    };
+  },
+};

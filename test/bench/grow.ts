@@ -1,0 +1,131 @@
+/** Whether the cost grows with the tables: a small database and a grown one, in turn. */
+import type { Case } from './cases/case.ts';
+import { bearer } from './cases/case.ts';
+import { cases } from './cases/index.ts';
+import { busyTransactions, growRows } from './grown-rows.ts';
+import { installedTool } from './load.ts';
+import { measure, type Measurement } from './measure.ts';
+import type { Options } from './options.ts';
+import { said, table } from './report.ts';
+import { openStage, type Stage } from './stage.ts';
+import { median, summary } from './statistics.ts';
+import type { Target } from './target.ts';
+import type { Verdict } from './targets.ts';
+import { takeTurn } from './turn.ts';
+
+/** Of its rate the service may lose this much to full tables. */
+const mostLost = 0.15;
+
+/** For a month of a customer with very many transactions. */
+const statementWithinMs = 50;
+const statements = 20;
+
+interface Grown {
+  readonly what: Case;
+  readonly small: Measurement;
+  readonly grown: Measurement;
+}
+
+export interface GrowReport {
+  readonly text: string;
+  readonly faults: readonly string[];
+}
+
+/** @param tell is told what goes on. */
+export async function grow(options: Options, tell: (line: string) => void): Promise<GrowReport> {
+  await using parts = new AsyncDisposableStack();
+  const { databaseUrl } = options;
+  await takeTurn(databaseUrl, tell, parts);
+  const small = await openStage('ours', { databaseUrl }, parts);
+  const grown = await openStage('ours', { databaseUrl, database: 'grown' }, parts);
+  await growRows(grown.target, tell);
+  const results: Grown[] = [];
+  const flat = options.only.filter((name) => !name.includes('login'));
+  for (const [place, name] of flat.entries()) {
+    const what = cases[name];
+    tell(what.title);
+    results.push(await inTurn({ options, what, place }, small, grown));
+  }
+  const monthMs = await monthOfStatement(grown.target);
+  const faults = results.flatMap((result) =>
+    (['small', 'grown'] as const).flatMap((size) =>
+      result[size].faults.map((fault) => `${result.what.name}, ${size}: ${fault}`),
+    ),
+  );
+  return { text: textOf(results, monthMs), faults };
+}
+
+interface Turns {
+  readonly options: Options;
+  readonly what: Case;
+  readonly place: number;
+}
+
+async function inTurn({ options, what, place }: Turns, small: Stage, grown: Stage) {
+  const { rounds, seconds, warmUpSeconds, connections } = options;
+  const tool = installedTool();
+  const once = (stage: Stage, round: number) => {
+    // The first is the warming up.
+    const run = { number: place * 100 + round, seconds: round === 0 ? warmUpSeconds : seconds };
+    return measure(stage.target, what, { tool, connections, run });
+  };
+  const less: Measurement[] = [];
+  const more: Measurement[] = [];
+  for (let round = 0; round <= rounds; round += 1) {
+    less.push(await once(small, round));
+    more.push(await once(grown, round));
+  }
+  return { what, small: summary(less.slice(1)), grown: summary(more.slice(1)) };
+}
+
+/** @returns the middle one of several answers, in milliseconds. */
+async function monthOfStatement({ server, customers }: Target): Promise<number> {
+  const [busy] = customers;
+  if (!busy) throw new Error('there are no customers');
+  const day = (daysAgo: number): string =>
+    new Date(Date.now() - daysAgo * 86_400_000).toISOString().slice(0, 10);
+  const query = `start_date=${day(60)}&end_date=${day(30)}`;
+  const times: number[] = [];
+  for (let turn = 0; turn < statements; turn += 1) {
+    const startedAt = performance.now();
+    const url = `${server.url}/api/v1/accounts/statement?${query}`;
+    const answer = await fetch(url, { headers: bearer(busy) });
+    const { items } = (await answer.json()) as { items: { local: readonly unknown[] } };
+    times.push(performance.now() - startedAt);
+    const least = (busyTransactions / 365) * 30;
+    if (items.local.length < least) throw new Error(`a month has ${items.local.length} items`);
+  }
+  return median(times);
+}
+
+function textOf(results: readonly Grown[], monthMs: number): string {
+  const rows = results.map(({ what, small, grown }) => {
+    const kept = grown.perSecond / small.perSecond;
+    const verdict: Verdict = {
+      target: `keeps ≥ ${(1 - mostLost) * 100} %`,
+      value: `${(kept * 100).toFixed(0)} %`,
+      isMet: kept >= 1 - mostLost,
+    };
+    const rates = [small, grown].flatMap((one) => [
+      one.perSecond.toFixed(0),
+      one.p99Ms.toFixed(1),
+      one.serverCpuUs?.toFixed(0) ?? '-',
+      one.databaseCpuUs?.toFixed(0) ?? '-',
+    ]);
+    return [what.title, said(verdict), ...rates];
+  });
+  const statement: Verdict = {
+    target: `≤ ${statementWithinMs} ms`,
+    value: `${monthMs.toFixed(1)} ms`,
+    isMet: monthMs <= statementWithinMs,
+  };
+  const columns = ['req/s', 'p99 ms', 'CPU µs', 'db µs'];
+  const [few, many] = ['small', 'grown'].map((size) => columns.map((name) => `${size} ${name}`));
+  const head = ['case', 'rate', ...(few ?? []), ...(many ?? [])];
+  return [
+    table([head, ...rows]),
+    '',
+    `A month of a statement, of a customer with ${busyTransactions}: ${said(statement)}`,
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,41 @@
+/** `npm run bench`: how fast the service is against a plain reference, on one PostgreSQL. */
+import { compare } from './compare.ts';
+import { grow } from './grow.ts';
+import { help, readOptions, UsageError, type Options } from './options.ts';
+import { profile } from './profile.ts';
+import { faultsOf, reportJson, reportText } from './report.ts';
+
+function tell(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
+
+/** @returns whether all answers and rows were right. */
+async function run(options: Options): Promise<boolean> {
+  switch (options.mode) {
+    case 'profile':
+      console.log(await profile(options, tell));
+      return true;
+    case 'grow': {
+      const { text, faults } = await grow(options, tell);
+      console.log(text);
+      for (const fault of faults) console.log(`WRONG: ${fault}`);
+      return faults.length === 0;
+    }
+    case 'compare': {
+      const report = await compare(options, tell);
+      console.log(options.json ? reportJson(report) : reportText(report));
+      return faultsOf(report.results).length === 0;
+    }
+  }
+}
+
+try {
+  const options = readOptions(process.argv.slice(2), process.env);
+  if (options === null) console.log(help);
+  else if (!(await run(options))) process.exitCode = 1;
+} catch (error) {
+  if (!(error instanceof Error)) throw error;
+  const isUsage = error instanceof UsageError;
+  tell(isUsage ? error.message : `the benchmark broke off: ${error.stack}`);
+  process.exitCode = isUsage ? 2 : 1;
+}

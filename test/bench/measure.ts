@@ -1,0 +1,71 @@
+/** One case on one server: the load, what it cost, and whether all of it was right. */
+import type { Case, Run } from './cases/case.ts';
+import type { LoadResult } from './load-plan.ts';
+import { runLoad, type LoadTool } from './load.ts';
+import { cpuMsBetween, cpuMsOf, databaseCpu, memoryMbOf } from './meters.ts';
+import type { Target } from './target.ts';
+
+export interface Measurement {
+  readonly perSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  /** Microseconds of CPU per request; null where they cannot be read. */
+  readonly serverCpuUs: number | null;
+  readonly databaseCpuUs: number | null;
+  /** Resident, in MB, at the end of the run. */
+  readonly memoryMb: number | null;
+  /** The longest that the event loop was held up. */
+  readonly loopDelayMs: number;
+  readonly faults: readonly string[];
+}
+
+export interface MeasureOptions {
+  readonly tool: LoadTool;
+  readonly connections: number;
+  readonly run: Run;
+}
+
+/** Runs a case once. */
+export async function measure(
+  target: Target,
+  what: Case,
+  { tool, connections, run }: MeasureOptions,
+): Promise<Measurement> {
+  const { server, client } = target;
+  const prepared = await what.prepare(target, run);
+  server.watchEventLoop();
+  const before = { server: cpuMsOf(server.pid), database: await databaseCpu(client) };
+  const stop = new AbortController();
+  const beside = prepared.beside?.(stop.signal);
+  const result = await runLoad(tool, {
+    url: server.url,
+    connections: Math.min(connections, what.mostConnections ?? connections),
+    seconds: run.seconds,
+    plan: prepared.plan,
+  });
+  stop.abort();
+  await beside;
+  const loopDelayMs = await server.longestDelayMs();
+  const memoryMb = memoryMbOf(server.pid);
+  const { faults, done } = await prepared.finish(result);
+  const count = done?.count ?? result.requests;
+  const serverMs = cpuMsOf(server.pid);
+  const databaseMs = cpuMsBetween(before.database, await databaseCpu(client));
+  return {
+    ...ratesOf(result, done),
+    serverCpuUs:
+      serverMs === null || before.server === null
+        ? null
+        : ((serverMs - before.server) * 1e3) / count,
+    databaseCpuUs: databaseMs === null ? null : (databaseMs * 1e3) / count,
+    memoryMb,
+    loopDelayMs,
+    faults,
+  };
+}
+
+function ratesOf(result: LoadResult, done: { count: number; seconds: number } | undefined) {
+  const { count, seconds } = done ?? { count: result.requests, seconds: result.seconds };
+  const { p50Ms, p99Ms } = result;
+  return { perSecond: seconds > 0 ? count / seconds : 0, p50Ms, p99Ms };
+}

@@ -1,0 +1,69 @@
+/** What processes use, as Linux tells it; elsewhere there are no numbers. */
+import { readFileSync } from 'node:fs';
+import type pg from 'pg';
+
+/** Ticks of `/proc/<pid>/stat`: a hundredth of a second on every Linux that Node runs on. */
+const tickMs = 10;
+
+/** Of the whole process, with its threads; null where it cannot be read. */
+export function cpuMsOf(pid: number): number | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The name in parentheses may hold spaces; the fields after it do not.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return (Number(fields[11]) + Number(fields[12])) * tickMs;
+  } catch {
+    return null;
+  }
+}
+
+/** Resident memory in MB; null where it cannot be read. */
+export function memoryMbOf(pid: number): number | null {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+    const kib = /^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1];
+    return kib === undefined ? null : Number(kib) / 1_024;
+  } catch {
+    return null;
+  }
+}
+
+export type CpuOfDatabase = ReadonlyMap<number, number>;
+
+/**
+ * CPU so far of the processes that serve a database, with the one that writes the log; null when
+ * the server is on another machine.
+ */
+export async function databaseCpu(client: pg.Client): Promise<CpuOfDatabase | null> {
+  const { rows } = await client.query<{ pid: number }>(
+    `select pid from pg_stat_activity
+      where pid <> pg_backend_pid()
+        and (datname = current_database() or backend_type = 'walwriter')`,
+  );
+  const found = new Map<number, number>();
+  for (const { pid } of rows) {
+    const cpuMs = isPostgres(pid) ? cpuMsOf(pid) : null;
+    if (cpuMs === null) return null;
+    found.set(pid, cpuMs);
+  }
+  return found;
+}
+
+function isPostgres(pid: number): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/comm`, 'utf8').startsWith('postgres');
+  } catch {
+    return false;
+  }
+}
+
+/** @returns milliseconds between two looks; processes that began in between count whole. */
+export function cpuMsBetween(
+  before: CpuOfDatabase | null,
+  after: CpuOfDatabase | null,
+): number | null {
+  if (before === null || after === null) return null;
+  let total = 0;
+  for (const [pid, cpuMs] of after) total += cpuMs - (before.get(pid) ?? 0);
+  return total;
+}

@@ -1,0 +1,108 @@
+/** What `npm run bench` can be asked for. */
+import { parseArgs } from 'node:util';
+import { caseNames, type CaseName } from './cases/names.ts';
+
+export const help = `Usage: npm run bench -- [options]
+
+Runs the service and a plain reference server on one PostgreSQL, in turn, and compares them. It
+needs a PostgreSQL, and makes (and drops) databases there that are called ponte_bench_…:
+
+  BENCH_DATABASE_URL=postgres://postgres@127.0.0.1:5432/postgres npm run bench -- --quick
+
+Without BENCH_DATABASE_URL it takes DATABASE_URL. One benchmark runs at a time on a server. The
+load comes from wrk where that is installed, otherwise from autocannon. Trust the ratios of one run;
+the rates depend on the machine, and on what else it does.
+
+  --quick            under a minute: one round of short runs, without the logins alone
+  --rounds N         rounds, each the reference and then the service (default: 5)
+  --seconds N        how long a case is under load in a round (default: 5)
+  --connections N    connections of the load (default: 32)
+  --only A,B         cases: ${caseNames.join(', ')}
+  --one              one connection, where the service must be no worse than the reference
+  --grow             instead: the service with 1,000 and with 2,000,000 transactions, and a
+                     statement of a user with 100,000 (takes minutes)
+  --profile          instead: one case (the first of --only) under Node's CPU profiler
+  --json             one JSON document on standard output (of a comparison)
+  --help             this text
+
+Exit codes: 0 measured, whether the targets are met or not; 1 an answer or a stored row was wrong,
+or something broke; 2 wrong usage, or no PostgreSQL.
+`;
+
+export interface Options {
+  readonly mode: 'compare' | 'grow' | 'profile';
+  readonly databaseUrl: string;
+  readonly rounds: number;
+  readonly seconds: number;
+  readonly warmUpSeconds: number;
+  readonly connections: number;
+  readonly only: readonly CaseName[];
+  readonly json: boolean;
+}
+
+const quickCases = caseNames.filter((name) => name !== 'login').join(',');
+
+/** The arguments do not make options: one sentence that says what to do. */
+export class UsageError extends Error {}
+
+/** @returns the options, or null when help is asked for. @throws UsageError */
+export function readOptions(args: readonly string[], env: NodeJS.ProcessEnv): Options | null {
+  const values = parsed(args);
+  if (values.help) return null;
+  const databaseUrl = env['BENCH_DATABASE_URL'] || env['DATABASE_URL'];
+  if (!databaseUrl) {
+    throw new UsageError(
+      'The benchmark needs a PostgreSQL server, and none is named. Give one, whose user may ' +
+        'create databases:\n\n  BENCH_DATABASE_URL=postgres://postgres@127.0.0.1:5432/postgres ' +
+        'npm run bench -- --quick',
+    );
+  }
+  const mode = values.profile ? 'profile' : 'compare';
+  return {
+    mode: values.grow ? 'grow' : mode,
+    databaseUrl,
+    rounds: wholeNumber('rounds', values.rounds ?? (values.quick ? '1' : '5')),
+    seconds: wholeNumber('seconds', values.seconds ?? (values.quick ? '2' : '5')),
+    warmUpSeconds: 1,
+    connections: values.one ? 1 : wholeNumber('connections', values.connections ?? '32'),
+    only: casesOf(values.only ?? (values.quick ? quickCases : undefined)),
+    json: values.json,
+  };
+}
+
+function parsed(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      options: {
+        quick: { type: 'boolean', default: false },
+        rounds: { type: 'string' },
+        seconds: { type: 'string' },
+        connections: { type: 'string' },
+        only: { type: 'string' },
+        one: { type: 'boolean', default: false },
+        grow: { type: 'boolean', default: false },
+        profile: { type: 'boolean', default: false },
+        json: { type: 'boolean', default: false },
+        help: { type: 'boolean', default: false },
+      },
+    }).values;
+  } catch (error) {
+    throw new UsageError(`${(error as Error).message}\nSee npm run bench -- --help.`);
+  }
+}
+
+function wholeNumber(name: string, text: string): number {
+  if (!/^[1-9]\d{0,5}$/.test(text)) throw new UsageError(`--${name} takes a whole number from 1`);
+  return Number(text);
+}
+
+function casesOf(text: string | undefined): readonly CaseName[] {
+  if (text === undefined) return caseNames;
+  const asked = text.split(',').map((name) => name.trim());
+  const unknown = asked.filter((name) => !(caseNames as readonly string[]).includes(name));
+  if (unknown.length > 0) {
+    throw new UsageError(`--only knows ${caseNames.join(', ')}; not ${unknown.join(', ')}`);
+  }
+  return caseNames.filter((name) => asked.includes(name));
+}

@@ -1,0 +1,86 @@
+/** The servers as processes of their own. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import type { Environment } from './settings.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+
+export type ServerName = 'ours' | 'reference';
+
+const scripts: Readonly<Record<ServerName, readonly string[]>> = {
+  ours: [join(root, 'bin', 'ponte.ts'), 'serve'],
+  reference: [join(import.meta.dirname, 'reference', 'server.ts')],
+};
+
+const probe = join(import.meta.dirname, 'event-loop-probe.ts');
+
+export interface StartOptions {
+  readonly env: Environment;
+  /** Further arguments of Node. */
+  readonly nodeArgs?: readonly string[];
+  /** Whether its event loop is watched. */
+  readonly isWatched?: boolean;
+}
+
+export interface Server {
+  readonly name: ServerName;
+  readonly pid: number;
+  readonly url: string;
+  /** From the start of the process to its first "ready". */
+  readonly readyMs: number;
+  watchEventLoop(): void;
+  /** The longest delay since the watch began, in milliseconds. */
+  longestDelayMs(): Promise<number>;
+  stop(): Promise<void>;
+}
+
+/** Starts a server and waits until it is ready. */
+export async function startServer(name: ServerName, options: StartOptions): Promise<Server> {
+  const { env, nodeArgs = [], isWatched = true } = options;
+  const startedAt = performance.now();
+  const imports = isWatched ? ['--import', probe] : [];
+  const child = spawn(process.execPath, [...nodeArgs, ...imports, ...scripts[name]], {
+    cwd: root,
+    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
+  let output = '';
+  const address = Promise.withResolvers<string>();
+  const read = (chunk: Buffer): void => {
+    output += chunk.toString();
+    const url = /^ {2}API +(\S+)\/api\/v1$/m.exec(output)?.[1];
+    if (url !== undefined) address.resolve(url);
+  };
+  child.stdout?.on('data', read);
+  child.stderr?.on('data', read);
+  const ended = once(child, 'close');
+  void ended.then(() => address.reject(new Error(`${name} ended: ${output}`)));
+  const url = await address.promise;
+  await untilReady(url);
+  const readyMs = performance.now() - startedAt;
+  return {
+    name,
+    pid: child.pid ?? 0,
+    url,
+    readyMs,
+    watchEventLoop: () => void child.send('reset'),
+    async longestDelayMs() {
+      const told = once(child, 'message');
+      child.send('read');
+      const [{ maxMs }] = (await told) as [{ maxMs: number }];
+      return maxMs;
+    },
+    async stop() {
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
+}
+
+async function untilReady(url: string): Promise<void> {
+  for (;;) {
+    const { status } = await fetch(`${url}/health/ready`);
+    if (status === 200) return;
+  }
+}

@@ -1,0 +1,37 @@
+/** The environment of both servers: as in production, as far as the simulated bank allows. */
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { settings } from '../../src/config.ts';
+
+export type Environment = Readonly<Record<string, string>>;
+
+export const webhookSecret = 'bench-webhook-secret';
+
+/**
+ * `staging`, because `production` refuses the simulated bank. All else is alike: keys are required,
+ * requests are checked against the contract and answers are not, logins are counted. The limits are
+ * so high that they refuse nothing.
+ */
+export function serverEnvironment(): Environment {
+  const pem = { type: 'pkcs1', format: 'pem' } as const;
+  const { privateKey, publicKey } = generateKeyPairSync('rsa', {
+    modulusLength: 3072,
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { ...pem, type: 'pkcs8' },
+  });
+  return {
+    // An empty value counts as unset, and keeps a `.env` file out.
+    ...Object.fromEntries(settings.map(({ name }) => [name, ''])),
+    NODE_ENV: 'production',
+    APP_ENV: 'staging',
+    PORT: '0',
+    PROVIDER_STUB: 'true',
+    STUB_SETTLE_MS: '0',
+    LOG_LEVEL: 'warn',
+    THROTTLE_LOGIN_PER_MINUTE: '1000000',
+    THROTTLE_ADDRESS_PER_MINUTE: '1000000',
+    WEBHOOK_SECRET: webhookSecret,
+    JWT_PRIVATE_KEY: privateKey,
+    JWT_PUBLIC_KEYS: publicKey,
+    ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+  };
+}

@@ -1,0 +1,64 @@
+/** A server under test with its database and its customers. */
+import type pg from 'pg';
+import { createPasswords } from '../../src/security/passwords.ts';
+import type { Server } from './processes.ts';
+
+export interface Customer {
+  readonly userId: number;
+  readonly email: string;
+  readonly token: string;
+}
+
+export interface Target {
+  readonly server: Server;
+  readonly client: pg.Client;
+  readonly customers: readonly Customer[];
+}
+
+export const password = 'correct horse battery';
+
+const customerCount = 32;
+
+let passwordHash: Promise<string> | null = null;
+
+/** Stores the customers; a password costs as much to hash as it should, but only once. */
+export async function storeCustomers(client: pg.Client): Promise<void> {
+  passwordHash ??= createPasswords().hash(password);
+  await client.query(
+    `insert into users (name, email, password_hash, created_at, updated_at)
+     select 'Maria da Silva', 'customer' || n || '@example.com', $1, now(), now()
+       from generate_series(1, $2::int) n`,
+    [await passwordHash, customerCount],
+  );
+}
+
+/** Logs all customers in, each once. */
+export async function logInAll(server: Server, client: pg.Client): Promise<readonly Customer[]> {
+  const { rows } = await client.query<{ id: number; email: string }>(
+    `select id, email from users where email like 'customer%' order by id limit $1`,
+    [customerCount],
+  );
+  const customers: Customer[] = [];
+  const waiting = rows.values();
+  const lane = async (): Promise<void> => {
+    for (const { id, email } of waiting) {
+      customers.push({ userId: id, email, token: await logIn(server.url, email) });
+    }
+  };
+  await Promise.all([lane(), lane(), lane(), lane()]);
+  return customers;
+}
+
+/** @throws Error when the login is not answered with a token. */
+export async function logIn(url: string, email: string): Promise<string> {
+  const answer = await fetch(`${url}/api/v1/auth/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ email, password }),
+  });
+  const { access_token: token } = (await answer.json()) as { access_token?: string };
+  if (answer.status !== 200 || token === undefined) {
+    throw new Error(`a login was answered with ${answer.status}`);
+  }
+  return token;
+}

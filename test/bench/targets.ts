@@ -1,0 +1,93 @@
+/** What the service has to reach, against the reference of the same run. */
+import type { CaseName } from './cases/names.ts';
+import type { Measurement } from './measure.ts';
+
+export interface Pair {
+  readonly ours: Measurement;
+  readonly reference: Measurement;
+}
+
+export type Results = ReadonlyMap<CaseName, Pair>;
+
+export interface Verdict {
+  /** The target in words, such as `≥ 3.5×`. */
+  readonly target: string;
+  readonly value: string;
+  readonly isMet: boolean;
+}
+
+/** How many times the reference's rate, at many connections. */
+const leastRatio: Readonly<Partial<Record<CaseName, number>>> = {
+  read: 3.5,
+  replay: 3.5,
+  send: 3,
+  webhook: 2.5,
+  balance: 3,
+};
+
+/** At one connection there is nothing to share; the service is only to be no worse. */
+const leastRatioAtOne = 1;
+
+export function ratioOf({ ours, reference }: Pair): number {
+  return ours.perSecond / reference.perSecond;
+}
+
+/** @returns what a case is held to, with what it came to. */
+export function verdictsOf(name: CaseName, results: Results, connections: number): Verdict[] {
+  const pair = results.get(name);
+  if (!pair) return [];
+  const { ours, reference } = pair;
+  const least = connections === 1 ? leastRatioAtOne : leastRatio[name];
+  const verdicts: Verdict[] = [];
+  if (least !== undefined && name in leastRatio) {
+    const ratio = ratioOf(pair);
+    verdicts.push({ target: `≥ ${least}×`, value: `${ratio.toFixed(2)}×`, isMet: ratio >= least });
+  }
+  verdicts.push({
+    target: `p99 < ${reference.p99Ms.toFixed(1)} ms`,
+    value: `${ours.p99Ms.toFixed(1)} ms`,
+    isMet: ours.p99Ms < reference.p99Ms,
+  });
+  const alone = results.get('read')?.ours;
+  if (name === 'read-with-logins' && alone) verdicts.push(...besideLogins(ours, alone));
+  return verdicts;
+}
+
+/** Reads lose at most a quarter of their rate to logins, and stay under twice their own p99. */
+function besideLogins(ours: Measurement, alone: Measurement): Verdict[] {
+  const kept = ours.perSecond / alone.perSecond;
+  return [
+    { target: 'keeps ≥ 75 %', value: `${(kept * 100).toFixed(0)} %`, isMet: kept >= 0.75 },
+    {
+      target: `p99 < 2 × ${alone.p99Ms.toFixed(1)} ms`,
+      value: `${ours.p99Ms.toFixed(1)} ms`,
+      isMet: ours.p99Ms < 2 * alone.p99Ms,
+    },
+  ];
+}
+
+/** What the process itself is held to. */
+export interface Footprint {
+  readonly readyMs: number;
+  readonly idleMb: number | null;
+  readonly loadedMb: number | null;
+  readonly loopDelayMs: number;
+}
+
+export function footprintVerdicts(footprint: Footprint): Verdict[] {
+  const { readyMs, idleMb, loadedMb, loopDelayMs } = footprint;
+  const memory = (mb: number | null, most: number, when: string): Verdict[] =>
+    mb === null
+      ? []
+      : [{ target: `${when} ≤ ${most} MB`, value: `${mb.toFixed(0)} MB`, isMet: mb <= most }];
+  return [
+    { target: 'ready < 500 ms', value: `${readyMs.toFixed(0)} ms`, isMet: readyMs < 500 },
+    ...memory(idleMb, 150, 'idle'),
+    ...memory(loadedMb, 250, 'under load'),
+    {
+      target: 'event loop ≤ 20 ms',
+      value: `${loopDelayMs.toFixed(1)} ms`,
+      isMet: loopDelayMs <= 20,
+    },
+  ];
+}
