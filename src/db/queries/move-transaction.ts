@@ -5,7 +5,9 @@ import { waking } from './wake-events.ts';
 /**
  * Moves a transaction out of the phases that it may stand in, and notes it in the timeline; it
  * answers no row when the transaction stands elsewhere. Columns given as null keep their value.
- * A final status wakes those who wait for it.
+ * A final status wakes those who wait for it. Only a transaction with a final status is settled
+ * (`pix_transactions_settled_dated`); asked for in these words, the row is found by its id and not
+ * among all that stand in PROCESSING.
  * Parameters, grouped: id, phases to leave as an array's text, phase, status, end to end, outcome,
  * failure code, provider's id, QR code, copy and paste, claimed until, now, timeline entries as
  * JSON.
@@ -33,7 +35,7 @@ export const moveTransaction: Statement = {
              updated_at = asked.now,
              settled_at = case when asked.status <> 'PROCESSING' then asked.now end
         from asked
-       where t.id = asked.id and t.status = 'PROCESSING'
+       where t.id = any($1) and t.id = asked.id and t.settled_at is null
          and t.phase = any(asked.from_phases::text[])
       returning asked.place, asked.timeline, ${pixColumnsOf('t')}
     ), noted as (

@@ -38,6 +38,9 @@ export const reserveTransaction: Statement = {
       from reserved join asked using (id)
      union all
     select place, t.id = asked.id, ${pixColumnsOf('t')}
-      from asked join pix_transactions t using (user_id, operation, idempotency_key)
+      from asked, lateral (
+             select ${pixColumns} from pix_transactions
+              where user_id = asked.user_id and operation = asked.operation
+                and idempotency_key = asked.idempotency_key limit 1) t
      where asked.id not in (select id from reserved)`,
 };

@@ -29,6 +29,7 @@ export const storeWebhookEvent: Statement = {
       from stored join asked using (id), (select count(told) from queued) told
      union all
     select place, event.id, true
-      from asked join webhook_events event using (payload_hash)
+      from asked, lateral (
+             select id from webhook_events where payload_hash = asked.payload_hash limit 1) event
      where asked.id not in (select id from stored)`,
 };
