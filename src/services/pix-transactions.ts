@@ -8,6 +8,7 @@ import { moveTransaction as moveQuery } from '../db/queries/move-transaction.ts'
 import type { PixTransactionRow } from '../db/queries/pix-row.ts';
 import * as queries from '../db/queries/pix-transactions.ts';
 import { reserveTransaction } from '../db/queries/reserve-transaction.ts';
+import { isDatabaseUnavailable } from '../db/unavailable.ts';
 import { viewTransaction as viewQuery, type PixViewRow } from '../db/queries/view-transaction.ts';
 import { outcomeOf, type PixOutcome, type PixPhase, type PixStatus } from '../domain/pix.ts';
 import { decimalFromCents } from '../domain/money.ts';
@@ -67,10 +68,7 @@ export async function claimTransaction(
     : { work: 'theirs', transaction: row };
 }
 
-async function reserve(
-  context: LocalContext,
-  reservation: Reservation,
-): Promise<PixTransactionRow & { readonly reserved: boolean }> {
+async function reserve(context: LocalContext, reservation: Reservation): Promise<ReservedRow> {
   const now = context.clock.now();
   const parameters = [
     reservation.id,
@@ -87,13 +85,26 @@ async function reserve(
   ];
   // A second look always finds the row that the first one ran into: it is committed by then.
   for (let look = 0; look < 2; look += 1) {
-    const [row] = await context.db.query<PixTransactionRow & { reserved: boolean }>(
-      reserveTransaction,
-      parameters,
-    );
+    const [row] = await reserveSurely(context, parameters);
     if (row) return row;
   }
   throw new Error('an idempotency key was neither claimed nor found');
+}
+
+type ReservedRow = PixTransactionRow & { readonly reserved: boolean };
+
+/** A connection that breaks may break after the commit: a second try finds its own row then. */
+async function reserveSurely(
+  context: LocalContext,
+  parameters: readonly unknown[],
+): Promise<ReservedRow[]> {
+  const { db } = context;
+  try {
+    return await db.query<ReservedRow>(reserveTransaction, parameters);
+  } catch (error) {
+    if (!isDatabaseUnavailable(error)) throw error;
+    return db.query<ReservedRow>(reserveTransaction, parameters);
+  }
 }
 
 function isResumable(row: PixTransactionRow, now: Date): boolean {

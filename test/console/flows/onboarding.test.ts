@@ -118,7 +118,9 @@ describe('an application', () => {
     await screen.until(/APPROVED .* 100 %[^]*KYC +APPROVED\n Account +0001 \/ \d+/);
     await screen.until('Approved: log in');
     await screen.press('escape');
+    await screen.until('Ponte › home');
     await screen.type('l');
+    await screen.until('[ Log in ]');
     await screen.fill({ 'E-mail': person.email, Password: password });
     await screen.press('ctrl+s');
     await screen.until(new RegExp(`Name +${person.name}[^]*Status +ACTIVE`));
@@ -158,7 +160,7 @@ describe('an application', () => {
     const { id } = await register(app);
     await screen.fill({ 'Application id': id });
     await screen.press('ctrl+s');
-    await screen.until(id);
+    await screen.until(`Id (secret) ${id}`);
     await screen.type('f');
     await screen.until('Forget it? Only its id leads back to it. y: yes');
     await screen.type('n');
@@ -166,7 +168,7 @@ describe('an application', () => {
     await screen.press('escape');
     await screen.until('Ponte › home');
     await screen.type('n');
-    await screen.until(id);
+    await screen.until(`Id (secret) ${id}`);
     await screen.type('f');
     await screen.until('Forget it?');
     await screen.type('y');

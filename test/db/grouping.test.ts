@@ -1,0 +1,133 @@
+/** Grouped calls: what they share, and that each gets the answer that it would have got alone. */
+import assert from 'node:assert/strict';
+import { beforeEach, test } from 'node:test';
+import { nextTurn } from '../../src/clock.ts';
+import type { Statement } from '../../src/db/database.ts';
+import { isDatabaseUnavailable } from '../../src/db/unavailable.ts';
+import { eventually } from '../support/eventually.ts';
+import { onlyOnServer, openTestDatabase } from '../support/open-database.ts';
+
+const { db, rows } = await openTestDatabase();
+
+await rows('create table counters (id int primary key check (id > 0), n int not null default 0)');
+
+beforeEach(() => rows('delete from counters'));
+
+/** Parameters, grouped: id. */
+const store: Statement = {
+  name: 'test-store',
+  grouping: {},
+  text: `
+    with asked as (select * from unnest($1::int[]) with ordinality as asked (id, place)),
+         stored as (insert into counters (id) select id from asked returning id)
+    select place, stored.id, pg_current_xact_id()::text as commit from stored join asked using (id)`,
+};
+
+/** Parameters, grouped: id. */
+const count: Statement = {
+  name: 'test-count',
+  grouping: { apartBy: 1 },
+  text: `
+    update counters set n = n + 1
+      from unnest($1::int[]) with ordinality as asked (id, place)
+     where counters.id = asked.id
+    returning place, n, pg_current_xact_id()::text as commit`,
+};
+
+/** Parameters, grouped: seconds. */
+const wait: Statement = {
+  name: 'test-wait',
+  grouping: {},
+  text: `
+    select place, pg_sleep(seconds) from unnest($1::float8[])
+      with ordinality as asked (seconds, place)`,
+};
+
+interface Stored {
+  readonly id: number;
+  readonly commit: string;
+}
+
+const storeOne = async (id: number): Promise<Stored | undefined> =>
+  (await db.query<Stored>(store, [id]))[0];
+
+const numbers = (howMany: number) => Array.from({ length: howMany }, (_, index) => index + 1);
+
+const codeOf = (result: PromiseSettledResult<unknown>): unknown =>
+  result.status === 'rejected' ? result.reason.code : result.status;
+
+test('calls of one turn of the event loop are one commit, and each gets its own row', async () => {
+  const ids = numbers(40);
+  const stored = await Promise.all(ids.map(storeOne));
+  assert.deepEqual(
+    stored.map((row) => row?.id),
+    ids,
+  );
+  assert.equal(new Set(stored.map((row) => row?.commit)).size, 1);
+});
+
+test('what comes while a group is under way goes together afterwards', async () => {
+  const first = storeOne(1);
+  await nextTurn();
+  const later = await Promise.all([2, 3, 4, 5].map(storeOne));
+  const commits = new Set(later.map((row) => row?.commit));
+  assert.equal(commits.size, 1);
+  assert.ok(!commits.has((await first)?.commit ?? ''));
+});
+
+test('a call without a row gets none, whatever the others get', async () => {
+  await storeOne(7);
+  const answers = await Promise.all([6, 7, 8].map((id) => db.query(count, [id])));
+  assert.deepEqual(
+    answers.map(({ length }) => length),
+    [0, 1, 0],
+  );
+});
+
+test('a call that the database refuses fails alone', async () => {
+  const results = await Promise.allSettled([1, 2, -3, 4, 5, 6, -7, 8].map(storeOne));
+  const refused = '23514';
+  const done = 'fulfilled';
+  assert.deepEqual(results.map(codeOf), [done, done, refused, done, done, done, refused, done]);
+  const stored = await rows<{ id: number }>('select id from counters order by id');
+  assert.deepEqual(
+    stored.map(({ id }) => id),
+    [1, 2, 4, 5, 6, 8],
+  );
+});
+
+test('two calls about one row are two commits, and the second sees the first', async () => {
+  await storeOne(1);
+  const counted = await Promise.all(
+    [1, 1, 1].map(async (id) => (await db.query<{ n: number; commit: string }>(count, [id]))[0]),
+  );
+  assert.deepEqual(
+    counted.map((row) => row?.n),
+    [1, 2, 3],
+  );
+  assert.equal(new Set(counted.map((row) => row?.commit)).size, 3);
+});
+
+test('more calls than a group takes are several groups', async () => {
+  const stored = await Promise.all(numbers(600).map(storeOne));
+  assert.equal(new Set(stored.map((row) => row?.commit)).size, 3);
+});
+
+test(
+  'a connection that breaks fails its group, and the next call has another',
+  onlyOnServer,
+  async () => {
+    const waiting = Promise.allSettled([60, 60].map((seconds) => db.query(wait, [seconds])));
+    await eventually(async () => {
+      const ended = await rows(`
+      select pg_terminate_backend(pid) from pg_stat_activity
+       where datname = current_database() and query like '%pg_sleep(seconds)%'
+         and wait_event = 'PgSleep'`);
+      return ended.length === 1;
+    }, 'the one statement that both calls are in');
+    for (const result of await waiting) {
+      assert.ok(result.status === 'rejected' && isDatabaseUnavailable(result.reason));
+    }
+    assert.equal((await db.query(wait, [0])).length, 1);
+  },
+);
