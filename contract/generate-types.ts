@@ -1,12 +1,13 @@
 /**
  * Turns the contract's schemas and operations into TypeScript types, with the table of routes that
- * a client needs beside them.
+ * a client needs beside them, and the contract itself into JSON, which a start reads sooner.
  *
  *     node contract/generate-types.ts
  *
- * reads contract/openapi.yaml and writes contract/types.ts, which is committed; a test fails when
- * it is not fresh. Only the parts of OpenAPI 3.1 that the contract uses are understood; anything
- * else throws, so that a new construct never turns silently into `unknown`.
+ * reads contract/openapi.yaml and writes contract/types.ts and contract/openapi.generated.json,
+ * which are committed; a test fails when one is not fresh. Only the parts of OpenAPI 3.1 that the
+ * contract uses are understood; anything else throws, so that a new construct never turns silently
+ * into `unknown`.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -92,6 +93,12 @@ export async function typesOf(document: Contract): Promise<string> {
     `export const routes = {\n${routesOf(document).join('\n')}\n} as const;`,
   ].join('\n');
   return format(source, { ...(await resolveConfig(typesPath)), parser: 'typescript' });
+}
+
+/** The text of contract/openapi.generated.json for a contract, whole. */
+export async function jsonOf(document: unknown): Promise<string> {
+  const source = JSON.stringify(document);
+  return format(source, { ...(await resolveConfig(jsonPath)), parser: 'json' });
 }
 
 /** One named schema as an interface, or as a type alias when it is no plain object. */
@@ -249,8 +256,11 @@ function resolve<T extends object>(document: Contract, value: T | Reference): T 
 }
 
 const typesPath = fileURLToPath(new URL('types.ts', import.meta.url));
+const jsonPath = fileURLToPath(new URL('openapi.generated.json', import.meta.url));
 
 if (import.meta.main) {
-  const contract = readFileSync(new URL('openapi.yaml', import.meta.url), 'utf8');
-  writeFileSync(typesPath, await typesOf(parse(contract) as Contract));
+  const text = readFileSync(new URL('openapi.yaml', import.meta.url), 'utf8');
+  const contract = parse(text) as Contract;
+  writeFileSync(typesPath, await typesOf(contract));
+  writeFileSync(jsonPath, await jsonOf(contract));
 }

@@ -3,19 +3,14 @@ import { pause } from './clock.ts';
 import { compose, type AppOptions } from './compose.ts';
 import type { Config } from './config.ts';
 import type { Context } from './context.ts';
-import { readContract } from './contract-file.ts';
+import { readServedContract } from './contract-file.ts';
 import { pendingMigrations } from './db/migrate.ts';
-import { loadContract } from './http/contract.ts';
 import { createHttpServer } from './http/server.ts';
 import { jobs } from './jobs/index.ts';
 import { JobLoop } from './jobs/loop.ts';
 import { operations } from './operations/index.ts';
-import { ensureDevUser, type DevUser } from './ops/ensure-dev-user.ts';
-import { ops } from './ops/index.ts';
-import { listenForOps } from './ops/socket/listen.ts';
-import { developmentPages } from './pages/index.ts';
+import type { DevUser } from './ops/ensure-dev-user.ts';
 import type { Bank } from './provider/stub/bank.ts';
-import { scenarios } from './provider/stub/scenarios.ts';
 import { findPrincipal } from './services/banking-session.ts';
 import { countAttempt } from './services/throttle.ts';
 import { failureOf } from './unreachable.ts';
@@ -81,6 +76,11 @@ function jobLoop(context: Context): JobLoop {
  */
 async function answerCommands(context: Context, parts: AsyncDisposableStack): Promise<void> {
   if (context.db.kind !== 'embedded') return;
+  // Loaded only here: with every op comes code that a service on PostgreSQL does without.
+  const [{ listenForOps }, { ops }] = await Promise.all([
+    import('./ops/socket/listen.ts'),
+    import('./ops/index.ts'),
+  ]);
   try {
     const listener = await listenForOps({ context, ops, failureOf });
     parts.defer(() => listener.close());
@@ -107,14 +107,14 @@ async function start(
 ): Promise<App> {
   const stopping = new AbortController();
   const { context, bank } = await compose(config, { ...options, stopping: stopping.signal }, parts);
-  const devUser = config.appEnv === 'local' ? await ensureDevUser(context, config.provider) : null;
+  const local = config.appEnv === 'local' ? await developmentParts(context) : null;
   await answerCommands(context, parts);
   const loop = config.jobs === 'inline' ? jobLoop(context) : null;
   const http = createHttpServer({
     context,
     operations,
-    contract: loadContract(await readContract()),
-    pages: config.appEnv === 'local' ? await developmentPages(scenarios) : [],
+    contract: await readServedContract(),
+    pages: local?.pages ?? [],
     readiness: () => readiness(context, loop),
     findPrincipal,
     countAttempt,
@@ -130,9 +130,20 @@ async function start(
     url,
     context,
     bank,
-    banner: bannerOf(config, url, devUser),
+    banner: bannerOf(config, url, local?.devUser ?? null),
     stop: () => parts.disposeAsync(),
   };
+}
+
+/** What only `APP_ENV=local` has; elsewhere it is not even loaded. */
+async function developmentParts(context: Context) {
+  const [{ ensureDevUser }, { developmentPages }, { scenarios }] = await Promise.all([
+    import('./ops/ensure-dev-user.ts'),
+    import('./pages/index.ts'),
+    import('./provider/stub/scenarios.ts'),
+  ]);
+  const devUser = await ensureDevUser(context, context.config.provider);
+  return { devUser, pages: await developmentPages(scenarios) };
 }
 
 /** The provider is not looked at: without it the service still answers what it knows. */

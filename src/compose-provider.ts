@@ -4,8 +4,6 @@ import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { Log } from './log.ts';
 import { breakerStates, type Metrics } from './metrics.ts';
-import { createHttpClient } from './provider/http/client.ts';
-import { createHttpProvider } from './provider/http/index.ts';
 import type { Provider } from './provider/provider.ts';
 import { withResilience, type ProviderObservation } from './provider/resilience.ts';
 import { createBank, type Bank } from './provider/stub/bank.ts';
@@ -44,8 +42,13 @@ async function composeStub(options: ProviderOptions): Promise<ComposedProvider> 
   return { provider, bank, close: () => bank.close() };
 }
 
-function composeHttp(options: ProviderOptions, baseUrl: string): ComposedProvider {
+async function composeHttp(options: ProviderOptions, baseUrl: string): Promise<ComposedProvider> {
   const { config, clock } = options;
+  // Loaded only here: the client of HTTP is large, and stub mode does without it.
+  const [{ createHttpClient }, { createHttpProvider }] = await Promise.all([
+    import('./provider/http/client.ts'),
+    import('./provider/http/index.ts'),
+  ]);
   const client = createHttpClient({ baseUrl, timeoutMs: config.provider.timeoutMs });
   const http = createHttpProvider({ client, clock, ispb: config.provider.ispb });
   return { provider: wrapped(http, options), bank: null, close: () => client.close() };

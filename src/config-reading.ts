@@ -45,7 +45,14 @@ export function readSettings(environment: Environment): ReadSettings {
   return { values, given, faults: inOrder(faults) };
 }
 
-const ajv = new Ajv({ allErrors: true, useDefaults: true, formats });
+// The schema is the service's own, and used once: neither checking nor optimising it pays.
+const ajv = new Ajv({
+  allErrors: true,
+  useDefaults: true,
+  formats,
+  validateSchema: false,
+  code: { optimize: false },
+});
 
 function inOrder(faults: ReadonlyMap<SettingName, string>): ConfigFault[] {
   return settingNames.flatMap((name) => {

@@ -3,7 +3,7 @@ import { MikroORM, type EntityManager, type Options } from '@mikro-orm/postgresq
 import pg from 'pg';
 import { nextTurn, type Clock } from '../clock.ts';
 import type { EmbeddedDatabase } from './embedded.ts';
-import { GroupedCalls, type CarryOut, type Grouping, type Placed } from './grouping.ts';
+import { GroupedCalls, type Grouping, type Ways } from './grouping.ts';
 import { Notifications } from './notifications.ts';
 import { ormOptions } from './orm.ts';
 
@@ -74,7 +74,7 @@ function embeddedDatabase(base: Base, embedded: EmbeddedDatabase): Database {
   return {
     ...base,
     kind: 'embedded',
-    query: grouping(query, (statement, columns) => query(statement, columns)),
+    query: grouping(query, { together: query, alone: query }),
     // Everything goes through the pool of one: the session mixes up the answers when a statement
     // comes past it in the middle of another's transaction.
     async listen(channel, listener) {
@@ -103,18 +103,22 @@ async function openPostgres(options: DatabaseOptions, url: string): Promise<Data
   const base = await openOrm(postgresConnection(url), options);
   const notifications = new Notifications(url, options.clock);
   const indexed = indexedPool(base.pool);
-  const { onQuery } = options;
+  const on = <Row>(
+    pool: pg.Pool,
+    statement: Statement,
+    parameters: readonly unknown[],
+  ): Promise<Row[]> => {
+    options.onQuery?.();
+    return run<Row>(pool, statement, parameters);
+  };
   return {
     ...base,
     kind: 'postgresql',
     query: grouping(
-      (statement, parameters) => {
-        onQuery?.();
-        return run(statement.indexed ? indexed : base.pool, statement, parameters);
-      },
-      (statement, columns) => {
-        onQuery?.();
-        return run<Placed>(indexed, statement, columns);
+      (statement, parameters) => on(statement.indexed ? indexed : base.pool, statement, parameters),
+      {
+        together: (statement, columns) => on(indexed, statement, columns),
+        alone: (statement, columns) => on(base.pool, statement, columns),
       },
     ),
     connections: () => addedUp([base.pool, indexed]),
@@ -131,8 +135,8 @@ async function openPostgres(options: DatabaseOptions, url: string): Promise<Data
 type Query = Database['query'];
 
 /** Lets the calls of a statement that is written for it share round trips. */
-function grouping(query: Query, carryOut: CarryOut): Query {
-  const groups = new GroupedCalls(carryOut);
+function grouping(query: Query, ways: Ways): Query {
+  const groups = new GroupedCalls(ways);
   return <Row>(statement: Statement, parameters: readonly unknown[]): Promise<Row[]> => {
     const { name, text, grouping: rule } = statement;
     if (!rule) return query<Row>(statement, parameters);
@@ -151,11 +155,18 @@ function indexedPool(pool: pg.Pool): pg.Pool {
   const indexed = new pg.Pool({
     ...pool.options,
     max: 12,
+    lock_timeout: 1_000,
     statement_timeout: 5_000,
     query_timeout: 8_000,
-    onConnect: (client) =>
-      client.query(`set plan_cache_mode = force_generic_plan; set jit = off;
-        set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off`),
+    options: [
+      'plan_cache_mode=force_generic_plan',
+      'jit=off',
+      'enable_seqscan=off',
+      'enable_hashjoin=off',
+      'enable_mergejoin=off',
+    ]
+      .map((setting) => `-c ${setting}`)
+      .join(' '),
   });
   // A connection that breaks fails the statement on it; nobody else has to know.
   indexed.on('connect', (client) => client.on('error', () => undefined));
@@ -185,7 +196,7 @@ function postgresConnection(url: string): Partial<Options> {
       connectionString: url,
       application_name: 'ponte',
       // No statement here is worth compiling, and on large tables PostgreSQL would think so.
-      onConnect: (client: pg.Client) => client.query('set jit = off'),
+      options: '-c jit=off',
       connectionTimeoutMillis: 5_000,
       statement_timeout: 30_000,
       query_timeout: 35_000,

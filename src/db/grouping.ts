@@ -10,8 +10,10 @@
  * A call gets the answer that it would have got alone:
  *
  * - Nothing is answered before the commit that it is part of.
- * - What PostgreSQL refuses it has rolled back, so a refused group is halved until the call that is
- *   at fault stands alone: it fails, and the others do not.
+ * - What PostgreSQL refuses it has rolled back, so the calls of a refused group are carried out one
+ *   by one, beside the groups that follow: the one at fault fails, and the others do not. The same
+ *   is done when a group waits too long for a row that somebody else has locked, so that only
+ *   those wait on who want that row.
  * - A lost connection tells nothing about the commit. Nothing is repeated here then: each call
  *   fails, and its caller knows whether it may be done again.
  * - Two calls that must not be in one statement, such as two moves of one row, are put into two.
@@ -34,7 +36,8 @@ interface GroupedStatement {
 
 /** A row of a group's answer, and the call that it belongs to, from 1. */
 export interface Placed {
-  readonly place: number;
+  /** Counted by PostgreSQL in 64 bits, which the driver gives as text. */
+  readonly place: string;
 }
 
 /**
@@ -45,6 +48,14 @@ export type CarryOut = (
   statement: GroupedStatement,
   columns: readonly unknown[][],
 ) => Promise<Placed[]>;
+
+/** The ways to carry a statement out. */
+export interface Ways {
+  /** For many calls: it does not wait long for a lock. */
+  readonly together: CarryOut;
+  /** For one call: it may wait. */
+  readonly alone: CarryOut;
+}
 
 /** More would make those wait who come first, and gain nothing. */
 const mostCalls = 256;
@@ -57,18 +68,18 @@ interface Call {
 
 /** The groups of one database. */
 export class GroupedCalls {
-  readonly #carryOut: CarryOut;
+  readonly #ways: Ways;
   readonly #lanes = new Map<string, Lane>();
 
-  constructor(carryOut: CarryOut) {
-    this.#carryOut = carryOut;
+  constructor(ways: Ways) {
+    this.#ways = ways;
   }
 
   /** @returns the rows of this call alone. */
   query(statement: GroupedStatement, parameters: readonly unknown[]): Promise<Placed[]> {
     let lane = this.#lanes.get(statement.name);
     if (!lane) {
-      lane = new Lane(statement, this.#carryOut);
+      lane = new Lane(statement, this.#ways);
       this.#lanes.set(statement.name, lane);
     }
     return lane.add(parameters);
@@ -78,13 +89,13 @@ export class GroupedCalls {
 /** The calls of one statement. */
 class Lane {
   readonly #statement: GroupedStatement;
-  readonly #carryOut: CarryOut;
+  readonly #ways: Ways;
   #waiting: Call[] = [];
   #isUnderWay = false;
 
-  constructor(statement: GroupedStatement, carryOut: CarryOut) {
+  constructor(statement: GroupedStatement, ways: Ways) {
     this.#statement = statement;
-    this.#carryOut = carryOut;
+    this.#ways = ways;
   }
 
   add(parameters: readonly unknown[]): Promise<Placed[]> {
@@ -102,13 +113,16 @@ class Lane {
     const group = this.#take();
     this.#isUnderWay = group.length > 0;
     if (!this.#isUnderWay) return;
-    this.#ask(group).then(
+    this.#ask('together', group).then(
       (rows) => {
         // First the next group, so that the database works while this one is answered.
         this.#next();
         answer(group, rows);
       },
-      (error: unknown) => void this.#fail(group, error).finally(() => this.#next()),
+      (error: unknown) => {
+        this.#next();
+        this.#fail(group, error);
+      },
     );
   }
 
@@ -124,34 +138,38 @@ class Lane {
     }
     this.#waiting = left;
     // Rows are locked in one order, so that the groups of two processes do not block each other.
-    return [...group].sort(([one], [other]) => (String(one) < String(other) ? -1 : 1)).map(ofEntry);
+    return [...group.values()].toSorted(byValueOf(apartBy - 1));
   }
 
-  async #ask(group: readonly Call[]): Promise<Placed[]> {
+  async #ask(way: keyof Ways, group: readonly Call[]): Promise<Placed[]> {
     const columns = (group[0]?.parameters ?? []).map((_, column) =>
-      group.map(({ parameters }) => parameters[column]),
+      group.map(({ parameters }) => asSent(parameters[column])),
     );
-    return this.#carryOut(this.#statement, columns);
+    return this.#ways[way](this.#statement, columns);
   }
 
-  async #fail(group: readonly Call[], error: unknown): Promise<void> {
-    if (group.length === 1 || isDatabaseUnavailable(error)) {
-      for (const call of group) call.reject(error);
-      return;
-    }
-    const middle = Math.ceil(group.length / 2);
-    for (const half of [group.slice(0, middle), group.slice(middle)]) {
-      try {
-        answer(half, await this.#ask(half));
-      } catch (cause) {
-        await this.#fail(half, cause);
-      }
+  #fail(group: readonly Call[], error: unknown): void {
+    const isOver = isDatabaseUnavailable(error) || (group.length === 1 && !isWaitTooLong(error));
+    for (const call of group) {
+      if (isOver) call.reject(error);
+      else this.#ask('alone', [call]).then((rows) => call.resolve(rows), call.reject);
     }
   }
 }
 
-function ofEntry([, call]: readonly [unknown, Call]): Call {
-  return call;
+/** SQLSTATE 55P03 (lock_not_available) and 57014 (query_canceled), PostgreSQL, appendix A. */
+function isWaitTooLong(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && /^(?:55P03|57014)$/.test(String(error.code));
+}
+
+/** The driver writes points in time part by part, in the zone of the process. */
+function asSent(value: unknown): unknown {
+  return value instanceof Date ? value.toISOString() : value;
+}
+
+function byValueOf(column: number): (one: Call, other: Call) => number {
+  const textOf = ({ parameters }: Call): string => String(parameters[column]);
+  return (one, other) => (textOf(one) < textOf(other) ? -1 : 1);
 }
 
 function answer(group: readonly Call[], rows: readonly Placed[]): void {

@@ -18,7 +18,7 @@ interface Named {
 export async function migrateUp(db: Database): Promise<string[]> {
   const { migrator } = db.orm;
   // On PostgreSQL most starts find nothing to do, and then need no lock.
-  if (db.kind === 'postgresql' && (await migrator.getPending()).length === 0) return [];
+  if (db.kind === 'postgresql' && (await pendingMigrations(db)).length === 0) return [];
   return namesOf(await alone(db, (transaction) => migrator.up(transaction)));
 }
 

@@ -1,8 +1,8 @@
 /**
- * The contract, read once at start: what each operation takes and answers, as validators that are
- * compiled before the first request. Routes, security and validation come from here alone.
+ * The contract, read once at start: what each operation takes and answers. Routes, security and
+ * validation come from here alone. A validator is compiled when it is first needed, which takes
+ * some milliseconds: all of them together would be a tenth of a start.
  */
-import { parse } from 'yaml';
 import { OpenApiDocument, type Place } from './document.ts';
 import { createSchemaCompiler, type SchemaCompiler, type ValidateFunction } from './schemas.ts';
 
@@ -86,18 +86,31 @@ interface OperationPlace {
 
 /**
  * Reads the machine-readable contract.
- * @param yamlText an OpenAPI 3.1 document.
- * @throws Error when it is no such document, or uses what the service does not do.
+ * @param parsed an OpenAPI 3.1 document.
+ * @param text the same as it is served.
+ * @throws Error when it is no such document, or uses what the service does not do; what is wrong
+ *   within a schema is for {@link compileValidators} to find.
  */
-export function loadContract(yamlText: string): Contract {
-  const parsed: unknown = parse(yamlText);
+export function loadContract(parsed: unknown, text: string): Contract {
   const document = new OpenApiDocument(parsed);
   const schemas = createSchemaCompiler(document.root.value);
   const source = { document, schemas, basePath: basePath(document) };
   return {
-    bytes: Buffer.from(yamlText),
+    bytes: Buffer.from(text),
     operations: operationPlaces(document).map((place) => readOperation(source, place)),
   };
+}
+
+/**
+ * Compiles every validator, for whoever holds the contract against the code before it runs.
+ * @throws Error when a schema uses what the service does not do.
+ */
+export function compileValidators({ operations }: Contract): void {
+  for (const { replyValidator, statuses, body, ...given } of operations) {
+    const sets = [given.pathParameters, given.queryParameters, given.headerParameters];
+    for (const part of [...sets, body]) void part?.validate;
+    for (const status of statuses) replyValidator(status);
+  }
 }
 
 function operationPlaces(document: OpenApiDocument): OperationPlace[] {
@@ -184,16 +197,27 @@ function readParameters(
     { $ref: schemas.reference([...place.pointer, 'schema']) },
   ]);
   const required = places.filter(([, place]) => place.value['required'] === true);
+  const compiled = schemas.compile({
+    type: 'object',
+    properties: Object.fromEntries(properties),
+    required: required.map(([name]) => name),
+  });
+  const parameters = places.map(([name, place]) => ({
+    name,
+    type: simpleType(document.find(place, 'schema'), name),
+  }));
+  return parameterSet(parameters, compiled);
+}
+
+function parameterSet(
+  parameters: readonly Parameter[],
+  compiled: () => ValidateFunction,
+): ParameterSet {
   return {
-    parameters: places.map(([name, place]) => ({
-      name,
-      type: simpleType(document.find(place, 'schema'), name),
-    })),
-    validate: schemas.compile({
-      type: 'object',
-      properties: Object.fromEntries(properties),
-      required: required.map(([name]) => name),
-    }),
+    parameters,
+    get validate() {
+      return compiled();
+    },
   };
 }
 
@@ -217,22 +241,24 @@ function readBody(source: Source, operation: Place, id: string): BodyContract | 
   const [content, ...others] = document.entries(document.find(body, 'content'));
   const media = content && BODY_MEDIA.get(content.key);
   if (!media || others.length > 0) throw new Error(`${id} takes an unknown media type`);
-  const validate = schemas.compile({
+  const compiled = schemas.compile({
     $ref: schemas.reference([...content.place.pointer, 'schema']),
   });
   return {
     media,
     required: body.value['required'] === true,
     isStoredAsBytes: body.value['x-stored-as-bytes'] === true,
-    validate,
-    form: media === 'multipart' ? readForm(source, content.place, { id, validate }) : null,
+    get validate() {
+      return compiled();
+    },
+    form: media === 'multipart' ? readForm(source, content.place, { id, compiled }) : null,
   };
 }
 
 function readForm(
   { document }: Source,
   content: Place,
-  { id, validate }: { readonly id: string; readonly validate: ValidateFunction },
+  { id, compiled }: { readonly id: string; compiled(): ValidateFunction },
 ): FormContract {
   const properties = document.entries(document.find(content, 'schema', 'properties'));
   const [file, ...others] = properties.filter(({ place }) => place.value['format'] === 'binary');
@@ -245,7 +271,7 @@ function readForm(
     name: key,
     type: simpleType(place, key),
   }));
-  return { file: file.key, fields: { parameters, validate } };
+  return { file: file.key, fields: parameterSet(parameters, compiled) };
 }
 
 const BODY_MEDIA = new Map<string, BodyContract['media']>([
@@ -261,19 +287,14 @@ function readReplies(
   const listed = new Map(
     responses
       .filter(({ key }) => /^\d{3}$/.test(key))
-      .map(({ key, place }) => [Number(key), document.find(place, 'content', 'application/json')]),
+      .map(({ key, place }) => {
+        const content = document.find(place, 'content', 'application/json');
+        const pointer = content && schemas.reference([...content.pointer, 'schema']);
+        return [Number(key), pointer === null ? null : schemas.compile({ $ref: pointer })];
+      }),
   );
-  const compiled = new Map<number, ValidateFunction>();
   return {
     statuses: new Set(listed.keys()),
-    replyValidator(status) {
-      const content = listed.get(status);
-      if (!content) return null;
-      const pointer = [...content.pointer, 'schema'];
-      const validate =
-        compiled.get(status) ?? schemas.compile({ $ref: schemas.reference(pointer) });
-      compiled.set(status, validate);
-      return validate;
-    },
+    replyValidator: (status) => listed.get(status)?.() ?? null,
   };
 }

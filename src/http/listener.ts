@@ -1,5 +1,5 @@
 /** A listening socket: node's HTTP server with its limits, its time-outs and its two-stage stop. */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Clock } from '../clock.ts';
 import { announcesBody } from './body.ts';
@@ -10,6 +10,9 @@ import {
 } from './client-errors.ts';
 import { Connections } from './connections.ts';
 import { Exchange } from './exchange.ts';
+
+// An import by name reads every export, and so loads Node's own client of HTTP and its megabytes.
+const { createServer } = process.getBuiltinModule('node:http');
 
 /** How long a body may take to come in whole. */
 const BODY_MS = 30_000;

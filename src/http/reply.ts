@@ -1,5 +1,4 @@
 /** Answers, and how they are put on the wire. */
-import { STATUS_CODES } from 'node:http';
 import type { Clock } from '../clock.ts';
 import { AppError, errorBody, type Locale } from '../errors.ts';
 import { mayHaveMuchUnread } from './body.ts';
@@ -14,6 +13,9 @@ export interface Reply {
   /** Null where the status has no body. */
   readonly content: { readonly type: string; readonly bytes: string | Buffer } | null;
 }
+
+// Not an import: see the listener.
+const { STATUS_CODES } = process.getBuiltinModule('node:http');
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 

@@ -20,16 +20,19 @@ const OPENAPI_WORDS = [
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
 /**
- * What makes the validators faster to compile, which is most of a start. The contract's schemas are
- * held against their own schema by a test; what a fault is called is said by `fault-texts.ts`; and
- * the optimiser saves less than a microsecond a request.
+ * What makes the validators faster to compile, which an operation's first request waits for. The
+ * contract's schemas are held against their own schema by a test; what a fault is called is said by
+ * `fault-texts.ts`; and the optimiser saves less than a microsecond a request.
  */
 const quickToCompile = { validateSchema: false, messages: false, code: { optimize: false } };
 
 /** Compiles schemas of one document by their place in it. */
 export interface SchemaCompiler {
-  /** @param schema a schema; a `$ref` in it is one of {@link SchemaCompiler.reference}. */
-  compile(schema: object): ValidateFunction;
+  /**
+   * @param schema a schema; a `$ref` in it is one of {@link SchemaCompiler.reference}.
+   * @returns what gives its validator, which is compiled when it is first asked for.
+   */
+  compile(schema: object): () => ValidateFunction;
   /** What `$ref` says to mean the schema at a JSON pointer of the document. */
   reference(pointer: readonly string[]): string;
 }
@@ -48,7 +51,10 @@ export function createSchemaCompiler(document: object): SchemaCompiler {
   ajv.addVocabulary(OPENAPI_WORDS);
   ajv.addSchema(document, 'contract');
   return {
-    compile: (schema) => ajv.compile(schema),
+    compile(schema) {
+      let compiled: ValidateFunction | null = null;
+      return () => (compiled ??= ajv.compile(schema));
+    },
     reference: (pointer) => `contract#${pointer.map(referenceToken).join('')}`,
   };
 }

@@ -222,7 +222,7 @@ export async function viewTransaction(
 }
 
 /** @returns the user's transaction, or null: another user's is as good as missing. */
-export async function findTransaction(
+async function findTransaction(
   context: LocalContext,
   id: string,
   userId: number,

@@ -8,12 +8,13 @@ const root = join(import.meta.dirname, '..', '..');
 
 export type ServerName = 'ours' | 'reference';
 
-const scripts: Readonly<Record<ServerName, readonly string[]>> = {
-  ours: [join(root, 'bin', 'ponte.ts'), 'serve'],
-  reference: [join(import.meta.dirname, 'reference', 'server.ts')],
+/** Each as its users start it. */
+const commands: Readonly<Record<ServerName, readonly [string, ...string[]]>> = {
+  ours: ['sh', join(root, 'bin', 'ponte'), 'serve'],
+  reference: [process.execPath, join(import.meta.dirname, 'reference', 'server.ts')],
 };
 
-const probe = join(import.meta.dirname, 'event-loop-probe.ts');
+const probe = join(import.meta.dirname, 'event-loop-probe.js');
 
 export interface StartOptions {
   readonly env: Environment;
@@ -39,10 +40,12 @@ export interface Server {
 export async function startServer(name: ServerName, options: StartOptions): Promise<Server> {
   const { env, nodeArgs = [], isWatched = true } = options;
   const startedAt = performance.now();
-  const imports = isWatched ? ['--import', probe] : [];
-  const child = spawn(process.execPath, [...nodeArgs, ...imports, ...scripts[name]], {
+  const nodeOptions = [...nodeArgs, ...(isWatched ? [`--import=${probe}`] : [])].join(' ');
+  const [command, ...args] = commands[name];
+  const { PATH, HOME } = process.env;
+  const child = spawn(command, args, {
     cwd: root,
-    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },
+    env: { PATH, HOME, NODE_OPTIONS: nodeOptions, ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   let output = '';

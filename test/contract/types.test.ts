@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parse } from 'yaml';
 import {
+  jsonOf,
   type Contract,
   type Operation,
   type Schema,
@@ -37,6 +38,13 @@ test('contract/types.ts is made from contract/openapi.yaml', async () => {
   assert.ok(
     contractText('types.ts') === fresh,
     'contract/types.ts is stale: run `node contract/generate-types.ts`',
+  );
+});
+
+test('contract/openapi.generated.json is made from contract/openapi.yaml', async () => {
+  assert.ok(
+    contractText('openapi.generated.json') === (await jsonOf(parse(contractText('openapi.yaml')))),
+    'contract/openapi.generated.json is stale: run `node contract/generate-types.ts`',
   );
 });
 

@@ -20,7 +20,8 @@ const store: Statement = {
   text: `
     with asked as (select * from unnest($1::int[]) with ordinality as asked (id, place)),
          stored as (insert into counters (id) select id from asked returning id)
-    select place, stored.id, pg_current_xact_id()::text as commit from stored join asked using (id)`,
+    select place, stored.id, pg_current_xact_id()::text as commit
+      from stored join asked using (id)`,
 };
 
 /** Parameters, grouped: id. */
@@ -111,6 +112,20 @@ test('two calls about one row are two commits, and the second sees the first', a
 test('more calls than a group takes are several groups', async () => {
   const stored = await Promise.all(numbers(600).map(storeOne));
   assert.equal(new Set(stored.map((row) => row?.commit)).size, 3);
+});
+
+test('who wants a locked row waits for it, and nobody else does', onlyOnServer, async () => {
+  await Promise.all([1, 2].map(storeOne));
+  const lock = db.em();
+  await lock.begin();
+  await lock.execute('select from counters where id = 1 for update');
+  const locked = db.query<{ n: number }>(count, [1]);
+  const free = await db.query<{ n: number }>(count, [2]);
+  await lock.commit();
+  assert.deepEqual(
+    [free, await locked].map(([row]) => row?.n),
+    [1, 1],
+  );
 });
 
 test(

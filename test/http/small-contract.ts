@@ -1,3 +1,11 @@
+import { parse } from 'yaml';
+import { loadContract, type Contract } from '../../src/http/contract.ts';
+
+/** The contract that a text in YAML describes. */
+export function contractOf(yaml: string): Contract {
+  return loadContract(parse(yaml), yaml);
+}
+
 /** A contract with one operation for each thing that the wire does. */
 export const smallContract = `
 openapi: 3.1.0

@@ -6,7 +6,6 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { Config } from '../../src/config.ts';
 import type { Context } from '../../src/context.ts';
 import { AppError } from '../../src/errors.ts';
-import { loadContract } from '../../src/http/contract.ts';
 import type { AnyOperation } from '../../src/http/router.ts';
 import { createHttpServer, type HttpServerOptions } from '../../src/http/server.ts';
 import { createLog } from '../../src/log.ts';
@@ -16,7 +15,7 @@ import type { VerifiedToken } from '../../src/security/access-tokens.ts';
 import type { Principal } from '../../src/services/principal.ts';
 import type { Throttle } from '../../src/services/throttle.ts';
 import { manualClock, type ManualClock } from '../support/clock.ts';
-import { smallContract } from './small-contract.ts';
+import { contractOf, smallContract } from './small-contract.ts';
 
 export const THING_ID = '3f0c1f8e-5d0b-4b5c-9a51-0f6f3c1f2a77';
 
@@ -67,7 +66,7 @@ export async function startWire(t: TestContext, options: WireOptions = {}): Prom
   const context = fakeContext({ clock, lines, config: options.config ?? {} });
   const server = createHttpServer({
     context,
-    contract: loadContract(smallContract),
+    contract: contractOf(smallContract),
     operations: operationTable(options.runs ?? {}, calls),
     readiness: options.readiness ?? (() => Promise.resolve({ ready: true, checks: {} })),
     findPrincipal: (_context, token) =>

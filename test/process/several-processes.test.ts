@@ -25,7 +25,7 @@ const POLL_SECONDS = 5;
 const BUSY_SECONDS = 30;
 
 /** The jobs that one loop runs at once. */
-const LOOP_PLACES = 8;
+const LOOP_PLACES = 64;
 const LOOPS = 4;
 /** More than all loops can run: each of them is in the middle of as many as it can be. */
 const HELD = 2 * LOOPS * LOOP_PLACES;

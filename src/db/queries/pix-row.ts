@@ -25,9 +25,9 @@ export interface PixTransactionRow {
 
 /** The columns of a row. */
 export const pixColumns = `
-  id, user_id, operation, idempotency_key, fingerprint, status, phase, outcome, failure_code, amount,
-  pix_key, end_to_end, transaction_identification, provider_txid, qr_code, copy_paste, claimed_until,
-  created_at, updated_at`;
+  id, user_id, operation, idempotency_key, fingerprint, status, phase, outcome, failure_code,
+  amount, pix_key, end_to_end, transaction_identification, provider_txid, qr_code, copy_paste,
+  claimed_until, created_at, updated_at`;
 
 /** The same, of a table that stands beside others. */
 export function pixColumnsOf(table: string): string {

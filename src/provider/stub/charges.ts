@@ -1,5 +1,4 @@
 /** The bank's charges: BR Codes, their pictures, and who may still pay them. */
-import QRCode from 'qrcode';
 import { BrCodeError, encodeDynamicBrCode, encodeStaticBrCode } from '../../domain/br-code.ts';
 import { MAX_AMOUNT_CENTS } from '../../domain/money.ts';
 import type { ChargeOrder } from '../provider.ts';
@@ -97,6 +96,7 @@ export function brCode(id: string, type: ChargeKind, order: ChargeOrder): string
 /** Draws a text as a QR code. @returns a PNG in base64, without a `data:` prefix. */
 export async function qrCodePng(text: string): Promise<string> {
   // The lowest error correction and a fast deflate: it is looked at on a screen, at once.
+  const { default: QRCode } = await import('qrcode');
   const image = await QRCode.toBuffer(text, {
     errorCorrectionLevel: 'L',
     scale: 4,

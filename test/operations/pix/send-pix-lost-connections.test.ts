@@ -57,11 +57,13 @@ test(
     let broken = 0;
     let accepted = 0;
     let isOver = false;
+    const enough = (next: number) => eventually(() => isOver || answered >= next, 'answers');
+    const lose = async () => isOver || (await breakConnections());
     const breaking = (async () => {
-      for (let next = answersBetween; !isOver; next = answered + answersBetween) {
-        const lost = await eventually(async () => isOver || (await breakConnections()), 'a loss');
+      while (!isOver) {
+        const lost = await eventually(lose, 'a loss');
         if (lost !== true) broken += lost;
-        await eventually(() => isOver || answered >= next, 'the next answers');
+        await enough(answered + answersBetween);
       }
     })();
     const sends = await Promise.all(
