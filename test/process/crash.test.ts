@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createTestDatabase, onServer, type TestDatabase } from '../support/db.ts';
+import { eventually } from '../support/eventually.ts';
 import {
   settingsFor,
   startService,
@@ -155,9 +156,13 @@ function repeats(amounts: readonly number[]): number[] {
   return amounts.filter((amount, index) => amounts.indexOf(amount) !== index);
 }
 
+/** More are asked for at once than one user may wait for: those beyond that are asked again. */
 async function finalStatus(service: ServiceProcess, token: string, id: string): Promise<string> {
-  const { body } = await service.call(`/pix/${id}`, { token, headers: { prefer: 'wait=20' } });
-  return body.status;
+  const headers = { prefer: 'wait=20' };
+  return eventually(async () => {
+    const { body } = await service.call(`/pix/${id}`, { token, headers });
+    return body.status === 'PROCESSING' ? null : body.status;
+  }, `the end of ${id}`);
 }
 
 /**
