@@ -1,8 +1,7 @@
 /** Charging: the form, and then the charge. */
-import { Box, useWindowSize } from 'ink';
-import { FormView } from '../components/form-view.tsx';
+import { useWindowSize } from 'ink';
+import { FormWithLines } from '../components/form-with-lines.tsx';
 import { Frame, type Room } from '../components/frame.tsx';
-import { LinesView } from '../components/lines-view.tsx';
 import { useDesk } from '../desk-context.ts';
 import { formKeys } from '../model/foot.ts';
 import { linesOf, type Line } from '../model/lines.ts';
@@ -28,14 +27,7 @@ export function Charge() {
     <Frame title="charge" keys={keys} notice={notice}>
       {(room) => {
         if (charge) return <Code {...{ view, room, isDark }} />;
-        const lines = outcomeLines(view, room);
-        return (
-          <>
-            <FormView {...{ form, button }} room={{ ...room, rows: room.rows - lines.length }} />
-            <Box flexGrow={1} />
-            <LinesView lines={lines} />
-          </>
-        );
+        return <FormWithLines {...{ form, button, room }} lines={outcomeLines(view, room)} />;
       }}
     </Frame>
   );

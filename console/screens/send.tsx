@@ -1,8 +1,6 @@
 /** Sending a PIX: what is typed, how it ended, and what to do next. */
-import { Box } from 'ink';
-import { FormView } from '../components/form-view.tsx';
+import { FormWithLines } from '../components/form-with-lines.tsx';
 import { Frame, type Room } from '../components/frame.tsx';
-import { LinesView } from '../components/lines-view.tsx';
 import { formKeys } from '../model/foot.ts';
 import { factLines, linesOf, type Line } from '../model/lines.ts';
 import { useSend, type SendView } from '../listen/use-send.ts';
@@ -17,16 +15,7 @@ export function Send() {
   const button = amount === null ? 'Send' : `Send ${money(amount)}`;
   return (
     <Frame title="send a PIX" keys={[...formKeys('send'), 'ctrl+n new key']} notice={notice}>
-      {(room) => {
-        const lines = outcomeLines(view, room);
-        return (
-          <>
-            <FormView {...{ form, button }} room={{ ...room, rows: room.rows - lines.length }} />
-            <Box flexGrow={1} />
-            <LinesView lines={lines} />
-          </>
-        );
-      }}
+      {(room) => <FormWithLines {...{ form, button, room }} lines={outcomeLines(view, room)} />}
     </Frame>
   );
 }

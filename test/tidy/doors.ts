@@ -78,15 +78,12 @@ export function trespasses(door: Door, source: Source): Trespass[] {
   );
 }
 
-/** The keepers with limited passage that do not pass, or that are no more. */
+/** The keepers that do not pass, or that are no more. */
 export function idleExceptions(door: Door, sources: readonly Source[]): string[] {
-  return [...door.keepers]
-    .filter(([, { only }]) => only !== undefined)
-    .map(([path]) => path)
-    .filter((path) => {
-      const source = sources.find((one) => one.path === path);
-      return !source || passings(door, source).length === 0;
-    });
+  return [...door.keepers.keys()].filter((path) => {
+    const source = sources.find((one) => one.path === path);
+    return !source || passings(door, source).length === 0;
+  });
 }
 
 function passings(door: Door, source: Source): Trespass[] {

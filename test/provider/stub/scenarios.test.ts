@@ -3,21 +3,14 @@ import { test } from 'node:test';
 import { customerScript, scenarios } from '../../../src/provider/stub/scenarios.ts';
 import {
   failure,
-  chargeOrder,
   logIn,
   openBank,
   orderFor,
-  payer,
   rejected,
   TOKEN_REFUSED,
   UNAVAILABLE,
 } from './open-bank.ts';
-
-const OPENING_BALANCE_CENTS = 1_000_000;
-
-const today = { start: '2026-05-24', end: '2026-05-24' };
-
-const lookUp = (key: string) => ({ key, payerId: payer.document });
+import { everyCall, lookUp, OPENING_BALANCE_CENTS, today } from '../conformance/target.ts';
 
 /** A signal that aborts once what is under way has come to rest. */
 function abortedSoon(): AbortSignal {
@@ -256,20 +249,7 @@ test('down@: the login answers 503 every time', async () => {
 test('offline@: the login works and everything after it answers 503', async () => {
   const { provider } = openBank();
   const session = await logIn(provider, 'offline@ponte.test');
-  const key = 'maria@example.com';
-  const order = { endToEnd: 'E', clientRequestId: 'r', key, amountCents: 1, payer };
-  const calls = [
-    provider.balance(session),
-    provider.statement(session, today),
-    provider.lookUpKey(session, lookUp(key)),
-    provider.pay(session, { ...order, description: null }),
-    provider.createDynamicCharge(session, chargeOrder()),
-    provider.createStaticCharge(session, chargeOrder()),
-    provider.listKeys(session, payer),
-    provider.createKey(session, { keyType: 'CPF', key: payer.document, account: payer }),
-    provider.deleteKey(session, { key, account: payer }),
-  ];
-  for (const failed of await Promise.all(calls.map(failure))) {
+  for (const failed of await Promise.all(everyCall(provider, session).map(failure))) {
     assert.deepEqual(failed, UNAVAILABLE);
   }
 });
