@@ -103,10 +103,14 @@ class Lane {
     this.#waiting.push({ parameters, resolve, reject });
     if (!this.#isUnderWay) {
       this.#isUnderWay = true;
-      // The requests that were read from their sockets in this turn of the event loop go together.
-      void nextTurn().then(() => this.#next());
+      this.#nextWithThisTurn();
     }
     return promise;
+  }
+
+  /** The requests that are read from their sockets in this turn of the event loop go together. */
+  #nextWithThisTurn(): void {
+    void nextTurn().then(() => this.#next());
   }
 
   #next(): void {
@@ -115,13 +119,12 @@ class Lane {
     if (!this.#isUnderWay) return;
     this.#ask('together', group).then(
       (rows) => {
-        // First the next group, so that the database works while this one is answered.
-        this.#next();
         answer(group, rows);
+        this.#nextWithThisTurn();
       },
       (error: unknown) => {
-        this.#next();
         this.#fail(group, error);
+        this.#nextWithThisTurn();
       },
     );
   }

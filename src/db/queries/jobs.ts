@@ -109,7 +109,9 @@ export const renewLeases: Statement = {
 
 /**
  * Ends a job, if its lease is still ours. One that was asked for again while it ran is queued
- * instead, as if it had been asked for a moment later.
+ * instead, as if it had been asked for a moment later. Only a running job has somebody who leases it
+ * (`jobs_lease_while_running`); asked for in these words, it is found by its id and not among all
+ * that have run since the last vacuum.
  * Parameters, grouped: id, worker, status, error, now.
  */
 export const finishJob: Statement = {
@@ -123,8 +125,7 @@ export const finishJob: Statement = {
                     last_error = error, leased_by = null, leased_until = null
       from unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::timestamptz[])
            as asked (id, worker, status, error, now)
-     where jobs.id = any($1) and jobs.id = asked.id
-       and leased_by = worker and jobs.status = 'running'`,
+     where jobs.id = asked.id and leased_by = worker`,
 };
 
 /**

@@ -35,7 +35,7 @@ export const moveTransaction: Statement = {
              updated_at = asked.now,
              settled_at = case when asked.status <> 'PROCESSING' then asked.now end
         from asked
-       where t.id = any($1) and t.id = asked.id and t.settled_at is null
+       where t.id = asked.id and t.settled_at is null
          and t.phase = any(asked.from_phases::text[])
       returning asked.place, asked.timeline, ${pixColumnsOf('t')}
     ), noted as (
