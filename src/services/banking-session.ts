@@ -95,8 +95,7 @@ export interface StoredSession {
 
 /** Opens a stored session for calls to the provider. */
 export function providerSession(context: LocalContext, stored: StoredSession): ProviderSession {
-  const open = (sealed: Buffer): string =>
-    context.sealer.open(sealed, ownerOf(stored.userId)).toString('utf8');
+  const open = (sealed: Buffer): string => context.sealer.openText(sealed, ownerOf(stored.userId));
   const current = async (): Promise<Buffer | null> => {
     const [row] = await context.db.query<{ sealed_token: Buffer }>(queries.sealedToken, [
       stored.sessionId,

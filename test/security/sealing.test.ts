@@ -47,6 +47,29 @@ describe('a sealer', () => {
     }
   });
 
+  it('opens a text again and again, and for its owner alone even when it is known', () => {
+    const sealed = sealer.seal('olá', 'user:7');
+    const changed = Buffer.from(sealed);
+    changed.writeUInt8(changed.readUInt8(29) ^ 1, 29);
+    for (let turn = 0; turn < 3; turn += 1) {
+      assert.equal(sealer.openText(sealed, 'user:7'), 'olá');
+      assert.throws(() => sealer.openText(sealed, 'user:8'), SealError);
+      assert.throws(() => sealer.openText(changed, 'user:7'), SealError);
+    }
+  });
+
+  it('remembers a bounded number of texts, and still opens those that it has forgotten', () => {
+    const first = sealer.seal('first', 'user:1');
+    assert.equal(sealer.openText(first, 'user:1'), 'first');
+    for (let user = 2; user <= 10_100; user += 1) {
+      assert.equal(
+        sealer.openText(sealer.seal(`${user}`, `user:${user}`), `user:${user}`),
+        `${user}`,
+      );
+    }
+    assert.equal(sealer.openText(first, 'user:1'), 'first');
+  });
+
   it('is not made from a key of another length', () => {
     assert.throws(() => createSealer(randomBytes(16)), RangeError);
   });

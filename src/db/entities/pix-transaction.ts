@@ -49,8 +49,9 @@ export const PixTransaction = defineEntity({
   },
   uniques: [
     {
+      // The key first: the provider's events name a send by it alone.
       name: 'pix_transactions_idempotency_unique',
-      properties: ['user', 'operation', 'idempotencyKey'],
+      properties: ['idempotencyKey', 'user', 'operation'],
     },
   ],
   indexes: [
@@ -64,11 +65,6 @@ export const PixTransaction = defineEntity({
       name: 'pix_transactions_txid_unique',
       expression:
         'create unique index "pix_transactions_txid_unique" on "pix_transactions" (left("transaction_identification", 25)) where "transaction_identification" is not null',
-    },
-    {
-      name: 'pix_transactions_client_request',
-      expression:
-        'create index "pix_transactions_client_request" on "pix_transactions" ("idempotency_key") where "operation" = \'SEND\'',
     },
     {
       name: 'pix_transactions_provider_txid',

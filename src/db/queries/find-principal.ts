@@ -22,8 +22,8 @@ export interface PrincipalRow {
 }
 
 /**
- * The end of a join: the sessions that are asked for by id, user and time, as far as they are active,
- * and their users.
+ * The end of a join: the sessions that are asked for by id, user and time, as far as they are
+ * active, and their users.
  */
 export const activeSessions = `
       banking_sessions s on s.id = asked.session_id

@@ -109,7 +109,7 @@ export const renewLeases: Statement = {
 
 /**
  * Ends a job, if its lease is still ours. One that was asked for again while it ran is queued
- * instead, as if it had been asked for a moment later. Only a running job has somebody who leases it
+ * instead, as if it had been asked for a moment later. Only a running job is leased to somebody
  * (`jobs_lease_while_running`); asked for in these words, it is found by its id and not among all
  * that have run since the last vacuum.
  * Parameters, grouped: id, worker, status, error, now.
