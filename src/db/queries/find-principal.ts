@@ -22,11 +22,11 @@ export interface PrincipalRow {
 }
 
 /**
- * The end of a join: the sessions that are asked for by id, user and time, as far as they are
- * active, and their users.
+ * The end of a join: the sessions that are asked for by id (parameter 1), user and time, as far as
+ * they are active, and their users.
  */
 export const activeSessions = `
-      banking_sessions s on s.id = asked.session_id
+      banking_sessions s on s.id = any($1) and s.id = asked.session_id
                         and s.user_id = asked.user_id
                         and s.status = 'ACTIVE'
                         and (s.token_expires_at is null or s.token_expires_at > asked.now)

@@ -19,5 +19,6 @@ export const findWebhookEvent: Statement = {
   grouping: {},
   text: `
     select place, id, payload, status, results, received_at
-      from unnest($1::uuid[]) with ordinality as asked (id, place) join webhook_events using (id)`,
+      from unnest($1::uuid[]) with ordinality as asked (id, place) join webhook_events using (id)
+     where id = any($1)`,
 };

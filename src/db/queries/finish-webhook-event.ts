@@ -20,7 +20,7 @@ export const finishWebhookEvent: Statement = {
     ), finished as (
       update webhook_events event
          set status = asked.status, results = asked.results::jsonb, processed_at = asked.now
-        from asked where event.id = asked.id
+        from asked where event.id = any($1) and event.id = asked.id
       returning asked.*
     ), forgotten as (
       delete from webhook_waits wait using asked

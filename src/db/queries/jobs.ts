@@ -125,7 +125,7 @@ export const finishJob: Statement = {
                     last_error = error, leased_by = null, leased_until = null
       from unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::timestamptz[])
            as asked (id, worker, status, error, now)
-     where jobs.id = asked.id and leased_by = worker`,
+     where jobs.id = any($1) and jobs.id = asked.id and leased_by = worker`,
 };
 
 /**

@@ -7,7 +7,8 @@ import { waking } from './wake-events.ts';
  * answers no row when the transaction stands elsewhere. Columns given as null keep their value.
  * A final status wakes those who wait for it. Only a transaction with a final status is settled
  * (`pix_transactions_settled_dated`); asked for in these words, the row is found by its id and not
- * among all that stand in PROCESSING.
+ * among all that stand in PROCESSING. The calls are materialized because each row is compared with
+ * all of them.
  * Parameters, grouped: id, phases to leave as an array's text, phase, status, end to end, outcome,
  * failure code, provider's id, QR code, copy and paste, claimed until, now, timeline entries as
  * JSON.
@@ -16,7 +17,7 @@ export const moveTransaction: Statement = {
   name: 'pix-move',
   grouping: { apartBy: 1 },
   text: `
-    with asked as (
+    with asked as materialized (
       select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[],
                            $7::text[], $8::text[], $9::text[], $10::text[], $11::timestamptz[],
                            $12::timestamptz[], $13::text[])
@@ -35,7 +36,7 @@ export const moveTransaction: Statement = {
              updated_at = asked.now,
              settled_at = case when asked.status <> 'PROCESSING' then asked.now end
         from asked
-       where t.id = asked.id and t.settled_at is null
+       where t.id = any($1) and t.id = asked.id and t.settled_at is null
          and t.phase = any(asked.from_phases::text[])
       returning asked.place, asked.timeline, ${pixColumnsOf('t')}
     ), noted as (

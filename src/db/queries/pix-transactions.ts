@@ -46,12 +46,14 @@ export const findTransaction: Statement = {
 
 /**
  * The transactions of a user in a span of time, newest first. A payment of a charge that was also
- * told as received is shown once, as the charge. Parameters: user id, from, until.
+ * told as received is shown once, as the charge. A statement may have thousands of rows: their
+ * times come written as they are shown. Parameters: user id, from, until.
  */
 export const listTransactions: Statement = {
   name: 'pix-list',
   text: `
-    select id, operation, amount, status, pix_key, provider_txid, created_at
+    select id, operation, amount, status, pix_key, provider_txid,
+           to_char(t.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as shown_at
       from pix_transactions t
      where user_id = $1 and created_at >= $2 and created_at < $3
        and not (operation = 'RECEIVED' and exists

@@ -18,5 +18,5 @@ export const viewTransaction: Statement = {
       from unnest($1::uuid[], $2::int[], $3::timestamptz[], $4::uuid[])
            with ordinality as asked (session_id, user_id, now, id, place)
       join ${activeSessions}
-      left join pix_transactions t on t.id = asked.id and t.user_id = u.id`,
+      left join pix_transactions t on t.id = any($4) and t.id = asked.id and t.user_id = u.id`,
 };

@@ -60,7 +60,8 @@ interface LocalRow {
   readonly status: PixStatus;
   readonly pix_key: string | null;
   readonly provider_txid: string | null;
-  readonly created_at: Date;
+  /** In ISO 8601, UTC, with milliseconds. */
+  readonly shown_at: string;
 }
 
 async function localItems(context: Context, principal: Principal, range: DayRange) {
@@ -76,7 +77,7 @@ async function localItems(context: Context, principal: Principal, range: DayRang
     status: row.status,
     pix_key: row.pix_key,
     provider_txid: row.provider_txid,
-    created_at: row.created_at.toISOString(),
+    created_at: row.shown_at,
   }));
 }
 

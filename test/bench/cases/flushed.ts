@@ -2,7 +2,7 @@
 import type { Target } from '../target.ts';
 
 const probes = 12;
-const leastFlushed = 7;
+const leastFlushed = 4;
 
 export interface FlushProbe {
   readonly table: 'pix_transactions' | 'webhook_events';
@@ -14,8 +14,8 @@ export interface FlushProbe {
 
 /**
  * The page of a row tells up to where the log has to be flushed for it. An answer that does not
- * wait for the disk is some hundred milliseconds early, so hardly any probe would hold; nearly all
- * do otherwise, unless somebody has just written to the same page. Without the right to look at
+ * wait for the disk is some hundred milliseconds early, so hardly any probe would hold; most do
+ * otherwise, unless somebody has just written to the same page, if only to tidy it up. Without the right to look at
  * pages it says nothing.
  */
 export async function flushFaults(target: Target, probe: FlushProbe): Promise<string[]> {
