@@ -15,8 +15,8 @@ export interface FlushProbe {
 /**
  * The page of a row tells up to where the log has to be flushed for it. An answer that does not
  * wait for the disk is some hundred milliseconds early, so hardly any probe would hold; most do
- * otherwise, unless somebody has just written to the same page, if only to tidy it up. Without the right to look at
- * pages it says nothing.
+ * otherwise, unless somebody has just written to the same page, if only to tidy it up. Without the
+ * right to look at pages it says nothing.
  */
 export async function flushFaults(target: Target, probe: FlushProbe): Promise<string[]> {
   const { client } = target;
