@@ -122,6 +122,7 @@ async function start(
   if (loop) {
     parts.defer(() => loop.stop());
     await loop.start();
+    context.jobs.connect(loop);
   }
   parts.defer(() => http.drain());
   parts.defer(() => stopping.abort());

@@ -10,6 +10,7 @@ import type { Log } from './log.ts';
 import type { Bank } from './provider/stub/bank.ts';
 import { measure } from './readings.ts';
 import { releaseAfterCrash } from './services/after-crash.ts';
+import { JobHandOver } from './services/job-queue.ts';
 import { createUploadPlaces } from './services/upload-places.ts';
 import { webhookDelivery } from './webhook-delivery.ts';
 
@@ -51,6 +52,7 @@ export async function compose(
     db: deadlyDatabase(local.db, config.crashPoint),
     provider: deadlyProvider(provider, config.crashPoint),
     uploads: createUploadPlaces(local.db.kind === 'embedded' ? 2 : 4),
+    jobs: new JobHandOver(),
   };
   delivery.connect(context);
   measure(context);

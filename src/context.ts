@@ -11,6 +11,7 @@ import type { Provider } from './provider/provider.ts';
 import type { AccessTokens } from './security/access-tokens.ts';
 import type { Passwords } from './security/passwords.ts';
 import type { Sealer } from './security/sealing.ts';
+import type { JobHandOver } from './services/job-queue.ts';
 import type { UploadPlaces } from './services/upload-places.ts';
 
 /** What needs no provider has at hand; a command that has none cannot call one by mistake. */
@@ -30,4 +31,6 @@ export interface LocalContext {
 export interface Context extends LocalContext {
   readonly provider: Provider;
   readonly uploads: UploadPlaces;
+  /** The job loop of this process, if it has one. */
+  readonly jobs: JobHandOver;
 }

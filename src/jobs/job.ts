@@ -2,17 +2,7 @@
 import type { Context } from '../context.ts';
 import { beginTrace } from '../domain/trace-context.ts';
 import type { CallOptions } from '../provider/provider.ts';
-
-export interface Job {
-  readonly id: string;
-  readonly kind: string;
-  readonly payload: Readonly<Record<string, unknown>>;
-  /** This run's number, from 1. */
-  readonly attempt: number;
-}
-
-/** What a run asks for: nothing more, or the same job again at a later time. */
-export type JobResult = { readonly runAgainAt: Date } | undefined;
+import type { JobResult, LeasedJob } from '../services/job-queue.ts';
 
 export interface JobHandler {
   /** A kind with a period runs again after it for ever, one run at a time over all instances. */
@@ -20,12 +10,12 @@ export interface JobHandler {
   /** The first start runs it only a period later, and no start runs it sooner: it can wait. */
   readonly canWait?: boolean;
   /** Runs once. Handlers are idempotent, because a run may die after its work and be repeated. */
-  run(context: Context, job: Job): Promise<JobResult>;
+  run(context: Context, job: LeasedJob): Promise<JobResult>;
 }
 
 export type JobTable = Readonly<Record<string, JobHandler>>;
 
 /** What goes with the calls of one run: a job has no caller, so a trace begins with it. */
-export function callOptionsOf({ id }: Job): CallOptions {
+export function callOptionsOf({ id }: LeasedJob): CallOptions {
   return { requestId: `job-${id}`, trace: beginTrace() };
 }

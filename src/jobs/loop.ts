@@ -1,6 +1,6 @@
 /**
- * The job loop: claims due jobs, runs them, settles what became of them. It is written once; a job
- * is only its `run`.
+ * The job loop: claims due jobs and runs them, and runs those that are handed over where they are
+ * stored. It is written once; a job is only its `run`.
  *
  * A claimed job is held under a lease that a heartbeat renews. A process that dies stops renewing,
  * and any other loop puts its jobs back once the lease has run out. The loop sleeps until a
@@ -9,8 +9,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
 import * as queries from '../db/queries/jobs.ts';
-import type { ClaimRow, JobRow } from '../db/queries/jobs.ts';
-import type { Job, JobHandler, JobResult, JobTable } from './job.ts';
+import type { ClaimRow } from '../db/queries/jobs.ts';
+import type { FirstRun, JobPlace, LeasedJob } from '../services/job-queue.ts';
+import type { JobTable } from './job.ts';
+import { JobRuns, maxAttempts } from './job-run.ts';
 
 export interface LoopOptions {
   readonly context: Context;
@@ -19,16 +21,13 @@ export interface LoopOptions {
   readonly leaseMs?: number;
   /** The longest sleep. With the lease it bounds how long a dead process's job waits. */
   readonly pollMs?: number;
+  /** How many jobs of the queue it runs at a time. */
   readonly concurrency?: number;
+  /** How many jobs beside them it runs that were handed over. */
+  readonly handOvers?: number;
   /** Spreads retries; between 0 and 1. */
   readonly random?: () => number;
 }
-
-/** After so many failed runs a job is dead: listed, and retried only by an operator. */
-const maxAttempts = 8;
-
-const firstRetryMs = 1_000;
-const longestRetryMs = 5 * 60_000;
 
 /** The loop of one process; any number of processes may have one on the same database. */
 export class JobLoop {
@@ -37,11 +36,18 @@ export class JobLoop {
   readonly #leaseMs: number;
   readonly #pollMs: number;
   readonly #concurrency: number;
-  readonly #random: () => number;
+  readonly #handOvers: number;
+  readonly #runs: JobRuns;
   readonly #worker = randomUUID();
   readonly #running = new Map<string, Promise<void>>();
   #state: 'new' | 'running' | 'stopping' = 'new';
   #healthy = false;
+  /** The last look found as much as there was room for: there may be more. */
+  #isFull = false;
+  /** How many of the queue are running. */
+  #claimed = 0;
+  /** How many are running, or about to be stored, that were handed over. */
+  #handedOver = 0;
   #releaseDueMs = -Infinity;
   #round: Promise<void> | null = null;
   #roundAsked = false;
@@ -55,7 +61,9 @@ export class JobLoop {
     this.#leaseMs = options.leaseMs ?? 30_000;
     this.#pollMs = options.pollMs ?? 5_000;
     this.#concurrency = options.concurrency ?? 64;
-    this.#random = options.random ?? Math.random;
+    this.#handOvers = options.handOvers ?? 256;
+    const { context, jobs, random = Math.random } = options;
+    this.#runs = new JobRuns({ context, jobs, random });
   }
 
   /** Whether the last look at the queue succeeded. */
@@ -96,6 +104,27 @@ export class JobLoop {
     await this.#round;
     await Promise.allSettled(this.#running.values());
     this.#cancelHeartbeat();
+  }
+
+  /** @returns a place for a job that is about to be stored; null: it has to queue. */
+  reserve(): JobPlace | null {
+    if (this.#state !== 'running' || this.#handedOver >= this.#handOvers) return null;
+    this.#handedOver += 1;
+    const worker = this.#worker;
+    const leave = (): void => {
+      this.#handedOver -= 1;
+    };
+    return {
+      worker,
+      leasedUntil: this.#leaseEnd(),
+      leave,
+      begin: ({ id, kind, payload }, work) => {
+        const job = { id, kind, payload, attempt: 1, worker };
+        if (this.#state === 'running') return this.#launch(job, leave, work);
+        // Nobody would wait for it any more.
+        void this.#runs.putBack(job).finally(leave);
+      },
+    };
   }
 
   get #periodicKinds(): string[] {
@@ -143,20 +172,27 @@ export class JobLoop {
 
   /** @returns when the next job is due, in ms since 1970; Infinity if there is none, or no room. */
   async #claim(): Promise<number> {
-    const room = this.#concurrency - this.#running.size;
+    const room = this.#concurrency - this.#claimed;
+    this.#isFull = room <= 0;
     // A full loop is woken by the job that ends.
-    if (room <= 0) return Infinity;
+    if (this.#isFull) return Infinity;
     const { clock, db } = this.#context;
-    const now = clock.now();
-    const leasedUntil = new Date(now.getTime() + this.#leaseMs);
     const rows = await db.query<ClaimRow>(queries.claimJobs, [
       this.#worker,
-      leasedUntil,
-      now,
+      this.#leaseEnd(),
+      clock.now(),
       room,
       Object.keys(this.#jobs),
     ]);
-    for (const row of rows) if (row.id !== null) this.#launch(row);
+    const jobs = rows.filter((row) => row.id !== null);
+    for (const { id, kind, payload, attempts: attempt } of jobs) {
+      this.#claimed += 1;
+      this.#launch(
+        { id, kind, payload, attempt, worker: this.#worker },
+        () => (this.#claimed -= 1),
+      );
+    }
+    this.#isFull = jobs.length >= room;
     return rows[0]?.next_run_at?.getTime() ?? Infinity;
   }
 
@@ -167,6 +203,10 @@ export class JobLoop {
     const { clock } = this.#context;
     const delayMs = Math.max(0, dueMs - clock.now().getTime());
     this.#cancelSleep = clock.after(delayMs, () => this.wake());
+  }
+
+  #leaseEnd(): Date {
+    return new Date(this.#context.clock.now().getTime() + this.#leaseMs);
   }
 
   #beat(): void {
@@ -181,83 +221,21 @@ export class JobLoop {
 
   async #renew(): Promise<void> {
     if (this.#running.size === 0) return;
-    const { clock, db, log } = this.#context;
-    const leasedUntil = new Date(clock.now().getTime() + this.#leaseMs);
+    const { db, log } = this.#context;
+    const jobIds = [...this.#running.keys()];
     try {
-      await db.query(queries.renewLeases, [this.#worker, leasedUntil, [...this.#running.keys()]]);
+      await db.query(queries.renewLeases, [this.#worker, this.#leaseEnd(), jobIds]);
     } catch (error) {
       log.error({ error }, 'the leases of running jobs could not be renewed');
     }
   }
 
-  #launch(row: JobRow): void {
-    const job: Job = { id: row.id, kind: row.kind, payload: row.payload, attempt: row.attempts };
-    const work = this.#run(job).finally(() => {
+  #launch(job: LeasedJob, leave: () => void, work?: FirstRun): void {
+    const run = this.#runs.run(job, work).then((mayBeQueued) => {
       this.#running.delete(job.id);
-      this.wake();
+      leave();
+      if (mayBeQueued || this.#isFull) this.wake();
     });
-    this.#running.set(job.id, work);
-  }
-
-  async #run(job: Job): Promise<void> {
-    const handler = this.#jobs[job.kind];
-    const { metrics, log } = this.#context;
-    try {
-      const result = await this.#work(job, handler);
-      await this.#succeeded(job, handler, result);
-      metrics.jobs.inc({ kind: job.kind, result: 'done' });
-    } catch (error) {
-      metrics.jobs.inc({ kind: job.kind, result: 'failed' });
-      log.error({ error, jobId: job.id, kind: job.kind, attempt: job.attempt }, 'a job failed');
-      await this.#failed(job, handler, error).catch((cause: unknown) => {
-        // The lease runs out, and the job is taken up again.
-        log.error({ error: cause, jobId: job.id }, 'a failed job was not put back');
-      });
-    }
-  }
-
-  #work(job: Job, handler: JobHandler | undefined): Promise<JobResult> {
-    if (!handler) throw new Error('no handler for this kind of job');
-    return handler.run(this.#context, job);
-  }
-
-  async #succeeded(job: Job, handler: JobHandler | undefined, result: JobResult): Promise<void> {
-    const runAgainAt = result?.runAgainAt ?? this.#nextPeriod(handler);
-    if (runAgainAt) return this.#requeue(job, { runAt: runAgainAt, attempts: 0, error: null });
-    await this.#finish(job, 'done', null);
-  }
-
-  async #failed(job: Job, handler: JobHandler | undefined, error: unknown): Promise<void> {
-    const name = error instanceof Error ? error.name : 'unknown';
-    const nextPeriod = this.#nextPeriod(handler);
-    if (nextPeriod) return this.#requeue(job, { runAt: nextPeriod, attempts: 0, error: name });
-    if (job.attempt >= maxAttempts) return this.#finish(job, 'dead', name);
-    const runAt = new Date(this.#context.clock.now().getTime() + this.#backOffMs(job.attempt));
-    await this.#requeue(job, { runAt, attempts: job.attempt, error: name });
-  }
-
-  #nextPeriod(handler: JobHandler | undefined): Date | null {
-    if (handler?.everyMs === undefined) return null;
-    return new Date(this.#context.clock.now().getTime() + handler.everyMs);
-  }
-
-  /** Exponential, with half of it left to chance so that what failed together comes back apart. */
-  #backOffMs(attempt: number): number {
-    const fullMs = Math.min(longestRetryMs, firstRetryMs * 2 ** (attempt - 1));
-    return fullMs / 2 + (this.#random() * fullMs) / 2;
-  }
-
-  async #finish(job: Job, status: 'done' | 'dead', error: string | null): Promise<void> {
-    const { clock, db } = this.#context;
-    await db.query(queries.finishJob, [job.id, this.#worker, status, error, clock.now()]);
-  }
-
-  async #requeue(
-    job: Job,
-    again: { runAt: Date; attempts: number; error: string | null },
-  ): Promise<void> {
-    const { clock, db } = this.#context;
-    const { runAt, attempts, error } = again;
-    await db.query(queries.requeueJob, [job.id, this.#worker, runAt, attempts, error, clock.now()]);
+    this.#running.set(job.id, run);
   }
 }

@@ -1,7 +1,12 @@
-/** Asking for work without a caller. What runs it is the loop in `jobs/`. */
+/**
+ * Asking for work without a caller. What runs it is the loop in `jobs/`: it takes jobs up from the
+ * queue, and a job of its own process it may be handed where it is stored, which spares the job the
+ * way through the queue.
+ */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Clock } from '../clock.ts';
 import * as queries from '../db/queries/jobs.ts';
+import type { EndedRow } from '../db/queries/jobs.ts';
 import { queryIn } from '../db/query-in.ts';
 
 /** A job to be done, at least once. */
@@ -35,4 +40,53 @@ export async function enqueueJobIn(
   const now = clock.now();
   const parameters = [kind, JSON.stringify(payload), uniqueKey, runAt ?? now, now];
   await queryIn(em, queries.enqueueJob, parameters);
+}
+
+/** A job that runs, under a lease. */
+export interface LeasedJob {
+  readonly id: string;
+  readonly kind: string;
+  readonly payload: Readonly<Record<string, unknown>>;
+  /** This run's number, from 1. */
+  readonly attempt: number;
+  /** Who holds the lease. */
+  readonly worker: string;
+}
+
+/**
+ * What a run asks for: nothing more, or the same job again at a later time. One that has ended the
+ * job itself, in the commit of its work, tells how the job stands.
+ */
+export type JobResult =
+  { readonly runAgainAt: Date } | { readonly ended: EndedRow['status'] } | undefined;
+
+/** Room for one more job in a loop. Either `begin` or `leave` is called. */
+export interface JobPlace {
+  /** The lease to store the job under, as running for the first time. */
+  readonly worker: string;
+  readonly leasedUntil: Date;
+  /**
+   * Runs the job, once it is stored.
+   * @param work the first run, by whoever still has at hand what the handler would look up.
+   */
+  begin(job: Pick<LeasedJob, 'id' | 'kind' | 'payload'>, work: FirstRun): void;
+  /** No job was stored. */
+  leave(): void;
+}
+
+export type FirstRun = (job: LeasedJob) => Promise<JobResult>;
+
+/** Where a process hands jobs to its own loop. */
+export class JobHandOver {
+  #reserve: () => JobPlace | null = () => null;
+
+  /** Names the loop of this process. A process without one queues every job. */
+  connect(loop: { reserve(): JobPlace | null }): void {
+    this.#reserve = () => loop.reserve();
+  }
+
+  /** @returns a place for a job that is about to be stored; null: it has to queue. */
+  reserve(): JobPlace | null {
+    return this.#reserve();
+  }
 }

@@ -8,9 +8,11 @@ import {
   type WebhookEventRow,
   type WebhookEventStatus,
 } from '../db/queries/find-webhook-event.ts';
-import { finishWebhookEvent } from '../db/queries/finish-webhook-event.ts';
+import { finishWebhookEvent, type FinishedEventRow } from '../db/queries/finish-webhook-event.ts';
+import type { EndedRow } from '../db/queries/jobs.ts';
 import { staticTxidLength } from '../domain/settlement.ts';
 import { readWebhookEvents, type ProviderEvent } from '../provider/webhook-events.ts';
+import type { JobResult, LeasedJob } from './job-queue.ts';
 import { settleItem, type ItemResult, type Settled } from './settlement-item.ts';
 
 /** How long an event waits for a transaction that it matches. */
@@ -33,13 +35,25 @@ export interface Settlement {
   readonly parkedUntil: Date | null;
 }
 
+/** What of a stored event is needed to settle it. */
+export type EventAtHand = Pick<WebhookEventRow, 'payload' | 'results' | 'received_at'>;
+
 export interface SettleOptions {
+  /** The event as it is stored, where the caller knows it. */
+  readonly event?: EventAtHand;
+  /** The event's job, on whose behalf the caller looks. */
+  readonly job?: LeasedJob;
   /** Since when the event waits for what it matches; unless said otherwise, since it came. */
   readonly waitingSince?: Date;
   /** Looks at every item, whatever became of it before. */
   readonly anew?: boolean;
   /** The caller is no job of the event: what has to be looked at again gets one. */
   readonly queuesJob?: boolean;
+}
+
+/** Which event a job settles. */
+export interface EventOfJob extends Pick<SettleOptions, 'event' | 'waitingSince'> {
+  readonly eventId: string;
 }
 
 /** An event's status is that of its item that most needs somebody's eye. */
@@ -72,10 +86,35 @@ export async function settleEvent(
   eventId: string,
   options: SettleOptions = {},
 ): Promise<Settlement | null> {
-  const event = await findEvent(context, eventId);
+  const last = await settle(context, eventId, options);
+  return last && last.settlement;
+}
+
+/**
+ * Settles an event on behalf of its job, which ends in the commit that stores what became of the
+ * event, unless something is still waited for.
+ * @returns what the job has to do yet.
+ */
+export async function settleForJob(
+  context: LocalContext,
+  job: LeasedJob,
+  { eventId, ...options }: EventOfJob,
+): Promise<JobResult> {
+  const last = await settle(context, eventId, { ...options, job });
+  if (last?.settlement.parkedUntil) return { runAgainAt: last.settlement.parkedUntil };
+  return last?.jobStatus ? { ended: last.jobStatus } : undefined;
+}
+
+async function settle(
+  context: LocalContext,
+  eventId: string,
+  options: SettleOptions,
+): Promise<Look | null> {
+  const event = options.event ?? (await findEvent(context, eventId));
   if (!event?.payload) return null;
   const work: Work = {
     eventId,
+    job: options.job ?? null,
     items: readItems(event.payload),
     before: outcomesOf(event.results),
     isAnew: options.anew ?? false,
@@ -83,12 +122,11 @@ export async function settleEvent(
     waitingSince: options.waitingSince ?? event.received_at,
   };
   const first = await look(context, work);
-  const settlement = first.waitsAnew
-    ? await look(context, { ...work, before: first.items, isAnew: false })
+  const last = first.waitsAnew
+    ? await look(context, { ...work, before: first.settlement.items, isAnew: false })
     : first;
-  context.metrics.webhookEvents.inc({ result: settlement.status });
-  const { status, items, parkedUntil } = settlement;
-  return { status, items, parkedUntil };
+  context.metrics.webhookEvents.inc({ result: last.settlement.status });
+  return last;
 }
 
 /** @returns an event as it is stored, or null. */
@@ -114,6 +152,7 @@ export function statusOf(items: readonly Pick<ItemOutcome, 'result'>[]): Webhook
 /** An event that is being settled. */
 interface Work {
   readonly eventId: string;
+  readonly job: LeasedJob | null;
   readonly items: readonly ProviderEvent[];
   /** What became of its items at the last look. */
   readonly before: readonly ItemOutcome[];
@@ -122,12 +161,18 @@ interface Work {
   readonly waitingSince: Date;
 }
 
+/** What one look at an event came to. */
+interface Look {
+  readonly settlement: Settlement;
+  /** It waits for an id that it did not wait for before. */
+  readonly waitsAnew: boolean;
+  /** How the event's job stands, if it was ended. */
+  readonly jobStatus: EndedRow['status'] | null;
+}
+
 /** Settles each item, and stores what became of them together with the ids that are waited for. */
-async function look(
-  context: LocalContext,
-  work: Work,
-): Promise<Settlement & { readonly waitsAnew: boolean }> {
-  const { eventId } = work;
+async function look(context: LocalContext, work: Work): Promise<Look> {
+  const { eventId, job } = work;
   const lookAgain = nextLook(work.waitingSince, context.clock.now());
   const items: ItemOutcome[] = [];
   const waits = new Set<string>();
@@ -139,7 +184,8 @@ async function look(
   }
   const status = statusOf(items);
   const parkedUntil = items.some(({ result }) => result === 'parked') ? lookAgain : null;
-  const [finished] = await context.db.query<{ waits_anew: boolean }>(finishWebhookEvent, [
+  const isOver = parkedUntil === null;
+  const [finished] = await context.db.query<FinishedEventRow>(finishWebhookEvent, [
     eventId,
     status,
     JSON.stringify(items),
@@ -147,8 +193,14 @@ async function look(
     JSON.stringify([...waits]),
     work.queuesJob ? parkedUntil : null,
     work.waitingSince.toISOString(),
+    isOver && job ? job.id : null,
+    isOver && job ? job.worker : null,
   ]);
-  return { status, items, parkedUntil, waitsAnew: finished?.waits_anew ?? false };
+  return {
+    settlement: { status, items, parkedUntil },
+    waitsAnew: finished?.waits_anew ?? false,
+    jobStatus: finished?.job_status ?? null,
+  };
 }
 
 function orphaned(outcome: ItemOutcome): ItemOutcome {

@@ -18,7 +18,9 @@ test('a queued job is run once, with its payload and the number of the run', asy
   const id = await queueJob(app, 'work', { payload: '{"eventId":"e1"}' });
   await startLoop(t, watched(app), { jobs: { work } });
   await isDone(id);
-  assert.deepEqual(work.runs, [{ id, kind: 'work', payload: { eventId: 'e1' }, attempt: 1 }]);
+  const worker = work.runs[0]?.worker;
+  const run = { id, kind: 'work', payload: { eventId: 'e1' }, attempt: 1, worker };
+  assert.deepEqual(work.runs, [run]);
   const job = await jobState(app, id);
   assert.deepEqual(
     [job?.attempts, job?.leased_by, job?.leased_until, job?.last_error, job?.finished_at],

@@ -1,8 +1,9 @@
 /** Job loops on a test's database: what they ask of it is watched, and can be made to fail. */
 import type { TestContext } from 'node:test';
 import type { Context } from '../../src/context.ts';
-import type { Job, JobHandler } from '../../src/jobs/job.ts';
+import type { JobHandler } from '../../src/jobs/job.ts';
 import { JobLoop, type LoopOptions } from '../../src/jobs/loop.ts';
+import type { LeasedJob } from '../../src/services/job-queue.ts';
 import type { TestApp } from '../support/app.ts';
 
 /** How many turns of the event loop without a statement count as rest. */
@@ -73,12 +74,12 @@ export async function startLoop(
 }
 
 export interface Recorder extends JobHandler {
-  readonly runs: readonly Job[];
+  readonly runs: readonly LeasedJob[];
 }
 
 /** A handler that notes its runs, and then does `work`. */
 export function recorder(work: JobHandler['run'] = async () => undefined): Recorder {
-  const runs: Job[] = [];
+  const runs: LeasedJob[] = [];
   return {
     runs,
     run(context, job) {

@@ -28,7 +28,13 @@ const { onboarding } = app.bank;
 /** Runs a job by hand, beside those of the loop. */
 function run(application: Shown, name: string, context: Context = app.context) {
   const payload = { userId: application.user_id, step: name };
-  return onboardingStep.run(context, { id: '1', kind: 'onboarding-step', payload, attempt: 1 });
+  return onboardingStep.run(context, {
+    id: '1',
+    kind: 'onboarding-step',
+    payload,
+    attempt: 1,
+    worker: 'test',
+  });
 }
 
 /** Has the bank's answers to addresses wait for the test. */
@@ -203,7 +209,7 @@ test('an application that was begun without the provider is registered by sync',
 
 for (const payload of [{}, { userId: 1, step: 'dance' }, { userId: '1', step: 'address' }]) {
   test(`a job that names no step is a defect: ${JSON.stringify(payload)}`, async () => {
-    const job = { id: '1', kind: 'onboarding-step', payload, attempt: 1 };
+    const job = { id: '1', kind: 'onboarding-step', payload, attempt: 1, worker: 'test' };
     await assert.rejects(onboardingStep.run(app.context, job), TypeError);
   });
 }

@@ -22,7 +22,10 @@ const dayMs = 24 * 60 * 60_000;
 const agoMs = (ms: number) => new Date(clock.now().getTime() - ms);
 
 const run = ({ run: work }: JobHandler, changed = {}) =>
-  work({ ...context, ...changed }, { id: '0', kind: 'test', payload: {}, attempt: 1 });
+  work(
+    { ...context, ...changed },
+    { id: '0', kind: 'test', payload: {}, attempt: 1, worker: 'test' },
+  );
 
 /** The context of a process that counts its statements, by name. */
 function counting() {

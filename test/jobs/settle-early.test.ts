@@ -34,6 +34,7 @@ test('an event with another end-to-end id does not settle a send that leaves whi
     kind: 'settle-webhook',
     payload: { eventId },
     attempt: 1,
+    worker: 'test',
   });
   assert.equal((await app.stored(send.id)).status, 'PROCESSING');
   const again = await app.settle(eventId);

@@ -122,7 +122,7 @@ async function store(payload: Record<string, unknown>): Promise<string> {
   stored += 1;
   const bytes = Buffer.from(JSON.stringify({ ...payload, nth: stored }));
   const [event] = await app.context.db.query<{ id: string }>(storeWebhookEvent, [
-    ...[randomUUID(), sha256(bytes), bytes, app.clock.now()],
+    ...[randomUUID(), sha256(bytes), bytes, app.clock.now(), null, null],
   ]);
   return event?.id ?? '';
 }

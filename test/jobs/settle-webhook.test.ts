@@ -265,7 +265,7 @@ test('a final status is told to those who wait for it', async () => {
 });
 
 test('a job that names no event fails, one whose event is gone has nothing to do', async () => {
-  const job = { id: '0', kind: 'settle-webhook', attempt: 1 };
+  const job = { id: '0', kind: 'settle-webhook', attempt: 1, worker: 'test' };
   const { run } = settleWebhook;
   await assert.rejects(run(app.context, { ...job, payload: {} }), TypeError);
   const payload = { eventId: '00000000-0000-4000-8000-000000000000' };

@@ -75,7 +75,7 @@ async function settleBy(app: PixApp, eventId: string): Promise<Settlement> {
     [`webhook:${eventId}`],
   );
   const payload = queued?.payload ?? { eventId };
-  const job = { id: '0', kind: 'settle-webhook', payload, attempt: 1 };
+  const job = { id: '0', kind: 'settle-webhook', payload, attempt: 1, worker: 'test' };
   const result = await settleWebhook.run(app.context, job);
   const [event] = await app.rows<{ status: string; results: ItemOutcome[] }>(
     'select status, results from webhook_events where id = $1',
@@ -86,7 +86,7 @@ async function settleBy(app: PixApp, eventId: string): Promise<Settlement> {
     eventId,
     status: event.status,
     items: event.results,
-    lookAgainAt: result?.runAgainAt ?? null,
+    lookAgainAt: result && 'runAgainAt' in result ? result.runAgainAt : null,
   };
 }
 

@@ -17,7 +17,13 @@ const { stored, clock } = app;
 const minuteMs = 60_000;
 
 const sweep = () =>
-  sweepPix.run(app.context, { id: '0', kind: 'sweep-pix', payload: {}, attempt: 1 });
+  sweepPix.run(app.context, {
+    id: '0',
+    kind: 'sweep-pix',
+    payload: {},
+    attempt: 1,
+    worker: 'test',
+  });
 
 async function givenSend(user: TestUser, key = 'ana@example.com', amount = 10.5) {
   const answer = await app.throughTime(app.send(user, { pix_key: key, amount }));
@@ -187,7 +193,13 @@ test('the provider is asked about an UNKNOWN payment in every sweep of the first
   const context = { ...app.context, provider: { ...provider, statement } };
   const isAsked = async () => {
     const before = asked;
-    await sweepPix.run(context, { id: '0', kind: 'sweep-pix', payload: {}, attempt: 1 });
+    await sweepPix.run(context, {
+      id: '0',
+      kind: 'sweep-pix',
+      payload: {},
+      attempt: 1,
+      worker: 'test',
+    });
     return asked > before;
   };
   let ageMinutes = 0;
@@ -249,7 +261,7 @@ test('a provider that does not answer is asked again at the next sweep', async (
   const send = await givenLost(user);
   const { provider } = app.context;
   const down = { ...app.context, provider: { ...provider, statement: () => never() } };
-  await sweepPix.run(down, { id: '0', kind: 'sweep-pix', payload: {}, attempt: 1 });
+  await sweepPix.run(down, { id: '0', kind: 'sweep-pix', payload: {}, attempt: 1, worker: 'test' });
   assert.equal((await stored(send.id)).phase, 'UNKNOWN');
   await sweep();
   assert.equal((await stored(send.id)).phase, 'SETTLED');
@@ -279,7 +291,13 @@ test('a webhook that is settled during the sweep and the sweep itself agree', as
     `select id from webhook_events where position($1 in convert_from(payload, 'UTF8')) > 0`,
     [send.end_to_end],
   );
-  const job = { id: '0', kind: 'settle-webhook', payload: { eventId: event?.id }, attempt: 1 };
+  const job = {
+    id: '0',
+    kind: 'settle-webhook',
+    payload: { eventId: event?.id },
+    attempt: 1,
+    worker: 'test',
+  };
   await Promise.all([sweep(), settleWebhook.run(app.context, job)]);
   assert.equal((await stored(send.id)).status, 'COMPLETED');
   const ends = (await app.timeline(send.id)).filter((line) => line.startsWith('SETTLED'));

@@ -19,7 +19,8 @@ const { context, rows } = app;
 
 const minuteMs = 60_000;
 const audit = (): Promise<PixAudit> => auditPix.run(context, {}, unwatched);
-const sweep = () => sweepPix.run(context, { id: '0', kind: 'sweep-pix', payload: {}, attempt: 1 });
+const sweep = () =>
+  sweepPix.run(context, { id: '0', kind: 'sweep-pix', payload: {}, attempt: 1, worker: 'test' });
 
 /** The broken rows of an audit, as `rule id`. */
 const brokenIn = ({ invariants }: PixAudit): string[] =>

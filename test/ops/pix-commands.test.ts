@@ -241,7 +241,13 @@ describe('pix resolve', () => {
       body: { event: 'PIX_PAYMENT_OUT', endToEnd, status: 'CONFIRMED', amount: 10.5 },
     });
     const { event_id: eventId } = told.body;
-    const job = { id: '0', kind: 'settle-webhook', payload: { eventId }, attempt: 1 };
+    const job = {
+      id: '0',
+      kind: 'settle-webhook',
+      payload: { eventId },
+      attempt: 1,
+      worker: 'test',
+    };
     await settleWebhook.run(context, job);
     const [event] = await app.rows('select status from webhook_events where id = $1', [eventId]);
     assert.equal(event?.['status'], 'anomaly');

@@ -12,6 +12,7 @@ import type { Provider } from '../../src/provider/provider.ts';
 import { withResilience } from '../../src/provider/resilience.ts';
 import { withTokens } from '../../src/provider/tokens.ts';
 import { releaseAfterCrash } from '../../src/services/after-crash.ts';
+import { JobHandOver } from '../../src/services/job-queue.ts';
 import type { Chance } from './chance.ts';
 import type { Store } from './store.ts';
 
@@ -59,6 +60,7 @@ export class Service {
   async start(): Promise<void> {
     await releaseAfterCrash(this.#context);
     await this.#loop.start();
+    this.#context.jobs.connect(this.#loop);
     this.isOpen = true;
   }
 
@@ -111,6 +113,7 @@ function contextOf(options: ServiceOptions, stopping: AbortSignal): Context {
     db,
     provider: wrap(withTokens(resilient.provider), clock),
     uploads: absent('uploads'),
+    jobs: new JobHandOver(),
     accessTokens: absent('accessTokens'),
     passwords: absent('passwords'),
     sealer,

@@ -1,13 +1,21 @@
 import type { Statement } from '../database.ts';
-import { orAskAgain } from './jobs.ts';
+import { ending, orAskAgain, type EndedRow } from './jobs.ts';
+
+export interface FinishedEventRow {
+  /** It waits for an id that it did not wait for before. */
+  readonly waits_anew: boolean;
+  /** How the job stands that was to end; null when its lease was not the worker's any more. */
+  readonly job_status: EndedRow['status'] | null;
+}
 
 /**
  * Stores what became of an event's items, and in the same commit the ids that it waits for from now
  * on: those of the items that are parked. Answers whether it did not wait for one of them before.
  * Where no job of the event has looked, one is queued in that commit too, so that no event ever
- * waits for nobody: an open one is due at the earlier time, or is run once more if it runs.
+ * waits for nobody: an open one is due at the earlier time, or is run once more if it runs. And
+ * where a job of the event has looked that has no more to do, it ends in that commit.
  * Parameters, grouped: id, status, results as JSON, now, ids as JSON, the job's time or null for no
- * job, since when the event waits.
+ * job, since when the event waits, the job that ends and its worker or twice null.
  */
 export const finishWebhookEvent: Statement = {
   name: 'webhook-finish',
@@ -15,8 +23,9 @@ export const finishWebhookEvent: Statement = {
   text: `
     with asked as (
       select * from unnest($1::uuid[], $2::text[], $3::text[], $4::timestamptz[], $5::text[],
-                           $6::timestamptz[], $7::text[])
-        with ordinality as asked (id, status, results, now, ids, job_at, waiting_since, place)
+                           $6::timestamptz[], $7::text[], $8::bigint[], $9::text[])
+        with ordinality as asked (id, status, results, now, ids, job_at, waiting_since, job_id,
+          worker, place)
     ), finished as (
       update webhook_events event
          set status = asked.status, results = asked.results::jsonb, processed_at = asked.now
@@ -37,6 +46,12 @@ export const finishWebhookEvent: Statement = {
              'webhook:' || id, 'queued', job_at, now
         from finished where job_at is not null
       ${orAskAgain}
+    ), ended as (
+      update jobs set ${ending("'done'", 'null')}
+        from asked where jobs.id = any($8) and jobs.id = asked.job_id and leased_by = worker
+      returning asked.place, jobs.status
     )
-    select place, id in (select event_id from waiting) as waits_anew from finished`,
+    select finished.place, id in (select event_id from waiting) as waits_anew,
+           ended.status as job_status
+      from finished left join ended using (place)`,
 };

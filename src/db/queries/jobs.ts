@@ -108,8 +108,27 @@ export const renewLeases: Statement = {
 };
 
 /**
- * Ends a job, if its lease is still ours. One that was asked for again while it ran is queued
- * instead, as if it had been asked for a moment later. Only a running job is leased to somebody
+ * How a job ends whose lease is still ours, as assignments of an UPDATE that takes `now` from what
+ * was asked. One that was asked for again while it ran is queued instead, as if it had been asked
+ * for a moment later.
+ * @param status what it ends as, an SQL expression.
+ * @param error why, an SQL expression.
+ */
+export function ending(status: string, error: string): string {
+  return `status = case when wanted then 'queued' else ${status} end,
+                    run_at = case when wanted then asked.now else run_at end,
+                    attempts = case when wanted then 0 else attempts end,
+                    finished_at = case when wanted then null else asked.now end,
+                    last_error = ${error}, leased_by = null, leased_until = null`;
+}
+
+/** How a job stands that was ended: queued, because it was asked for again meanwhile. */
+export interface EndedRow {
+  readonly status: 'done' | 'dead' | 'queued';
+}
+
+/**
+ * Ends a job, if its lease is still ours. Only a running job is leased to somebody
  * (`jobs_lease_while_running`); asked for in these words, it is found by its id and not among all
  * that have run since the last vacuum.
  * Parameters, grouped: id, worker, status, error, now.
@@ -118,14 +137,11 @@ export const finishJob: Statement = {
   name: 'jobs-finish',
   grouping: { apartBy: 1 },
   text: `
-    update jobs set status = case when wanted then 'queued' else asked.status end,
-                    run_at = case when wanted then now else run_at end,
-                    attempts = case when wanted then 0 else attempts end,
-                    finished_at = case when wanted then null else now end,
-                    last_error = error, leased_by = null, leased_until = null
+    update jobs set ${ending('asked.status', 'asked.error')}
       from unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::timestamptz[])
-           as asked (id, worker, status, error, now)
-     where jobs.id = any($1) and jobs.id = asked.id and leased_by = worker`,
+           with ordinality as asked (id, worker, status, error, now, place)
+     where jobs.id = any($1) and jobs.id = asked.id and leased_by = worker
+    returning place, jobs.status`,
 };
 
 /**

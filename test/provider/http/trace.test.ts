@@ -87,7 +87,7 @@ describe('the calls that a job makes', () => {
     const sent = app.call('/pix/send', { token, key: 'lost', body, headers: traced });
     assert.equal((await passUntil(app.clock, sent)).headers.get('pix-outcome'), 'unknown');
     app.sandbox.calls.clear();
-    const job = { id: '7', kind: 'sweep-pix', payload: {}, attempt: 1 };
+    const job = { id: '7', kind: 'sweep-pix', payload: {}, attempt: 1, worker: 'test' };
     await passUntil(app.clock, sweepPix.run(app.context, job));
     await passUntil(app.clock, sweepPix.run(app.context, job));
     const [first, ...others] = app.sandbox.calls.list();
