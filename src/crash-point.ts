@@ -5,7 +5,7 @@
  */
 import type { CrashPoint } from './config.ts';
 import { moveTransaction } from './db/queries/move-transaction.ts';
-import { reserveTransaction } from './db/queries/reserve-transaction.ts';
+import { reserveSend } from './db/queries/reserve-send.ts';
 import type { Database } from './db/database.ts';
 import type { Provider } from './provider/provider.ts';
 
@@ -22,7 +22,7 @@ export function deadlyDatabase(db: Database, point: CrashPoint | undefined): Dat
   return {
     ...db,
     async query(statement, parameters) {
-      const isReserve = statement === reserveTransaction;
+      const isReserve = statement === reserveSend;
       if (isReserve && point === 'before-reserved') return die();
       const rows = await db.query<never>(statement, parameters);
       if (isReserve && point === 'after-reserved') return die();

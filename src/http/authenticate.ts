@@ -28,18 +28,29 @@ export interface Caller {
  * @throws AppError UNAUTHENTICATED
  */
 export async function authenticate(
-  { context, findPrincipal }: Authentication,
+  options: Authentication,
   access: 'public' | 'token' | 'session',
   headers: IncomingHttpHeaders,
 ): Promise<Caller> {
   if (access === 'public') return {};
   const text = BEARER.exec(headers.authorization ?? '')?.[1];
   if (text === undefined) throw new AppError('UNAUTHENTICATED');
-  const token = await context.accessTokens.verify(text);
+  const token = await options.context.accessTokens.verify(text);
   if (access === 'token') return { token };
+  return { token, principal: await requireSession(options, token) };
+}
+
+/**
+ * @returns who is calling.
+ * @throws AppError UNAUTHENTICATED when the banking session that the token names is not active.
+ */
+export async function requireSession(
+  { context, findPrincipal }: Authentication,
+  token: VerifiedToken,
+): Promise<Principal> {
   const principal = await findPrincipal(context, token);
   if (principal === null) throw new AppError('UNAUTHENTICATED');
-  return { token, principal };
+  return principal;
 }
 
 /**

@@ -10,6 +10,7 @@ import type { Headers, Reply } from './reply.ts';
 /** An operation as this layer sees it: its types were checked where the table was made. */
 export interface AnyOperation {
   readonly access: 'public' | 'token' | 'session';
+  readonly checksSession?: true;
   run(context: Context, call: unknown): Promise<AnyReply>;
 }
 

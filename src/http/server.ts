@@ -4,7 +4,13 @@ import type { Context } from '../context.ts';
 import { AppError } from '../errors.ts';
 import type { OperationTable, RequestFacts } from '../operations/operation.ts';
 import type { Throttle } from '../services/throttle.ts';
-import { authenticate, requireWebhookSecret, type FindPrincipal } from './authenticate.ts';
+import {
+  authenticate,
+  requireSession,
+  requireWebhookSecret,
+  type Caller,
+  type FindPrincipal,
+} from './authenticate.ts';
 import { readBody } from './body.ts';
 import { clientAddress } from './client-address.ts';
 import type { Contract, OperationContract } from './contract.ts';
@@ -168,10 +174,10 @@ async function answerOperation(
 async function runStages(
   options: StagesOptions,
   exchange: Exchange,
-  { route, params, query }: FoundOperation,
+  found: FoundOperation,
 ): Promise<Reply> {
   const { context } = options;
-  const { contract, operation } = route;
+  const { contract, operation } = found.route;
   const { headers } = exchange.request;
   if (options.isDraining()) throw new AppError('SHUTTING_DOWN');
 
@@ -182,13 +188,32 @@ async function runStages(
   const caller = await authenticate(options, operation.access, headers);
   exchange.userId = caller.token?.userId ?? null;
 
-  const body = await readBody(exchange, contract.body, context.config);
-  const input = readInput(contract, { params, query, headers, body });
+  const { body, input } = await readCall(options, exchange, { ...found, caller });
 
   if (!body.isComing) exchange.begin();
   const request = requestFacts(context, exchange, { address, rawBody: body.raw });
   const reply = await operation.run(context, { input, request, ...caller });
   return jsonReply(reply.status, reply.body, reply.headers);
+}
+
+/** What the request says. Whoever has no session is told so before what is wrong with it. */
+async function readCall(
+  options: StagesOptions,
+  exchange: Exchange,
+  { route, params, query, caller }: FoundOperation & { readonly caller: Caller },
+) {
+  const { contract, operation } = route;
+  try {
+    const body = await readBody(exchange, contract.body, options.context.config);
+    const { headers } = exchange.request;
+    return { body, input: readInput(contract, { params, query, headers, body }) };
+  } catch (fault) {
+    const isRefused = fault instanceof AppError;
+    if (isRefused && operation.checksSession && caller.token) {
+      await requireSession(options, caller.token);
+    }
+    throw fault;
+  }
 }
 
 /** RFC 9112, section 3.2: a request of HTTP/1.1 without a host is malformed. */

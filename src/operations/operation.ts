@@ -94,6 +94,8 @@ export interface SessionOperation<Id extends OperationId> {
 /** Needs a valid token, whatever has become of its banking session. */
 export interface TokenOperation<Id extends OperationId> {
   readonly access: 'token';
+  /** It checks the banking session all the same, in a statement that it makes anyway. */
+  readonly checksSession?: true;
   run(context: Context, call: Call<Id> & { readonly token: VerifiedToken }): Promise<Reply<Id>>;
 }
 

@@ -14,7 +14,7 @@ import type { ProviderLogin, ProviderSession } from '../provider/provider.ts';
 import { AppError } from '../errors.ts';
 import { SealError } from '../security/sealing.ts';
 import type { VerifiedToken } from '../security/access-tokens.ts';
-import type { Principal, PrincipalAccount } from './principal.ts';
+import type { Payer, Principal, PrincipalAccount } from './principal.ts';
 
 /** @returns who is calling, or null when the session that the token names is not active. */
 export async function findPrincipal(
@@ -126,12 +126,12 @@ export function providerSession(context: LocalContext, stored: StoredSession): P
  * Opens the caller's session for calls to the provider.
  * @throws AppError UNAUTHENTICATED when its token was sealed under a key that is gone.
  */
-export function callerSession(context: LocalContext, principal: Principal): ProviderSession {
+export function callerSession(context: LocalContext, caller: Payer): ProviderSession {
   try {
     return providerSession(context, {
-      sessionId: principal.sessionId,
-      userId: principal.user.id,
-      sealedToken: principal.sealedToken,
+      sessionId: caller.sessionId,
+      userId: caller.user.id,
+      sealedToken: caller.sealedToken,
     });
   } catch (error) {
     if (!(error instanceof SealError)) throw error;

@@ -33,3 +33,9 @@ export interface Principal {
   /** The provider's token as stored: sealed for this user. */
   readonly sealedToken: Buffer;
 }
+
+/** As much of a principal as takes to pay, and to call the provider for it. */
+export interface Payer extends Pick<Principal, 'sessionId' | 'sealedToken'> {
+  readonly user: Pick<PrincipalUser, 'id' | 'document'>;
+  readonly account: Pick<PrincipalAccount, 'agency' | 'accountNumber' | 'document'> | null;
+}

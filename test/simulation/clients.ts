@@ -7,7 +7,7 @@ import { AppError } from '../../src/errors.ts';
 import { getPixTransaction } from '../../src/operations/pix/get-pix-transaction.ts';
 import type { sendPix } from '../../src/operations/pix/send-pix.ts';
 import type { VerifiedToken } from '../../src/security/access-tokens.ts';
-import { findPrincipal, keepProviderLogin } from '../../src/services/banking-session.ts';
+import { keepProviderLogin } from '../../src/services/banking-session.ts';
 import type { Fleet } from './fleet.ts';
 import type { Owner, Scheduler } from './scheduler.ts';
 import { requestFacts } from './service.ts';
@@ -146,12 +146,11 @@ export class Client {
     const { key, pixKey, amountCents } = wish;
     truth.asked(customer, key, amountCents);
     return this.#call(key, 'send', async (context) => {
-      const principal = await this.#principal(context);
-      if (!principal) return { status: 401, ...refused };
+      const token = this.#token(context);
       const body = { pix_key: pixKey, amount: amountCents / 100 };
       const headers = { 'Idempotency-Key': key };
       const input = { path: {}, query: {}, headers, body };
-      const reply = await send.run(context, { input, principal, request: requestFacts(context) });
+      const reply = await send.run(context, { input, token, request: requestFacts(context) });
       if (reply.status !== 200) throw new Error(`a send was answered ${reply.status}`);
       const { transaction_id: transactionId, status, end_to_end: endToEnd } = reply.body;
       const outcome = reply.headers?.['Pix-Outcome'] ?? null;
@@ -163,7 +162,6 @@ export class Client {
     const { scheduler, customer, truth } = this.#options;
     const headers = scheduler.chance.happens(0.5) ? { Prefer: 'wait=20' } : {};
     return this.#call(key, 'view', async (context) => {
-      if (!(await this.#principal(context))) return { status: 401, ...refused };
       const token = this.#token(context);
       const input = { path: { transactionId }, query: {}, headers, body: undefined };
       const request = requestFacts(context);
@@ -176,10 +174,6 @@ export class Client {
         pix: { transactionId, status: reply.body.status, endToEnd },
       };
     });
-  }
-
-  #principal(context: Context) {
-    return findPrincipal(context, this.#token(context));
   }
 
   #token(context: Context): VerifiedToken {

@@ -8,7 +8,7 @@ import type { Database, Statement } from '../../src/db/database.ts';
 import { findWebhookEvent, type WebhookEventRow } from '../../src/db/queries/find-webhook-event.ts';
 import { moveTransaction } from '../../src/db/queries/move-transaction.ts';
 import type { PixTransactionRow } from '../../src/db/queries/pix-row.ts';
-import { reserveTransaction } from '../../src/db/queries/reserve-transaction.ts';
+import { reserveSend } from '../../src/db/queries/reserve-send.ts';
 import { receiveProviderWebhook } from '../../src/operations/webhooks/receive-provider-webhook.ts';
 import { ProviderError } from '../../src/provider/outcome.ts';
 import type { Provider } from '../../src/provider/provider.ts';
@@ -81,9 +81,9 @@ const claimedTwice: Deviation = {
     ...db,
     async query<Row>(statement: Statement, parameters: Parameters): Promise<Row[]> {
       const rows = await db.query<Row & { reserved?: boolean }>(statement, parameters);
-      if (statement !== reserveTransaction || rows[0]?.reserved !== false) return rows;
-      const key = `${String(parameters[3])} again ${String(parameters[0])}`;
-      return db.query<Row>(statement, replaced(parameters, { 3: key }));
+      if (statement !== reserveSend || rows[0]?.reserved !== false) return rows;
+      const key = `${String(parameters[4])} again ${String(parameters[3])}`;
+      return db.query<Row>(statement, replaced(parameters, { 4: key }));
     },
   }),
 };

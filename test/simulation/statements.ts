@@ -125,7 +125,7 @@ export class Statements {
     const { statement, parameters } = asked;
     const rows = await store.db.query<Row>(statement, parameters);
     for (const row of rows) if (isTransaction(row)) observed(row);
-    if (this.#races.isLostBy(asked, rows)) return [];
+    if (this.#races.isLostBy(asked, rows)) return racing[statement.name]?.lost(rows) ?? [];
     // The database promises no order here: it is left to chance, and to ours alone.
     const order = unordered[statement.name];
     return order ? scheduler.chance.shuffled(rows.toSorted(order)) : rows;
@@ -141,10 +141,24 @@ export class Statements {
 }
 
 /** Statements that insert, or find the row that stands in their way. */
-const racing: Readonly<Record<string, (parameters: readonly unknown[]) => string>> = {
-  'pix-reserve': ([, userId, operation, key]) => JSON.stringify([userId, operation, key]),
-  'webhook-store': ([, hash]) => (hash as Buffer).toString('hex'),
+const racing: Readonly<Record<string, Racing>> = {
+  'pix-reserve-send': {
+    keyOf: ([, userId, , , key]) => JSON.stringify([userId, key]),
+    // The payer is found, and no transaction.
+    lost: (rows) =>
+      rows.map((row) => ({
+        ...row,
+        ...{ id: null, phase: null, status: null, reserved: null },
+      })),
+  },
+  'webhook-store': { keyOf: ([, hash]) => (hash as Buffer).toString('hex'), lost: () => [] },
 };
+
+interface Racing {
+  keyOf(parameters: readonly unknown[]): string;
+  /** What is answered to the one who came second. */
+  lost(rows: readonly Row[]): Row[];
+}
 
 /**
  * On a server a statement sees the rows that were there when it began. One that runs into a row
@@ -161,7 +175,7 @@ class Races {
   }
 
   isLostBy({ statement, parameters, askedAt }: Asked, [row]: readonly Row[]): boolean {
-    const key = racing[statement.name]?.(parameters);
+    const key = racing[statement.name]?.keyOf(parameters);
     if (key === undefined || row === undefined) return false;
     const isOwn = row['reserved'] === true || row['duplicate'] === false;
     // A second try that finds its own row commits nothing anew.
@@ -174,7 +188,7 @@ class Races {
 }
 
 function isTransaction(row: Row): row is Row & PixTransactionRow {
-  return 'phase' in row && 'idempotency_key' in row;
+  return 'phase' in row && row['phase'] !== null && 'idempotency_key' in row;
 }
 
 type Comparison = (one: Row, other: Row) => number;

@@ -1,13 +1,49 @@
 import type { Statement } from '../database.ts';
-import { pixColumns, pixColumnsOf } from './pix-row.ts';
+import { pixColumns, pixColumnsOf, type PixTransactionRow } from './pix-row.ts';
 import { waking } from './wake-events.ts';
 
+/** A claimed transaction, or the one that has its key. */
+export type ReservedRow = PixTransactionRow & {
+  /** It is the caller's own: from this try, or from an earlier one whose answer was lost. */
+  readonly reserved: boolean;
+};
+
 /**
- * Claims an idempotency key by inserting the transaction, with its first timeline row, or answers
- * the transaction that has it. One that has the id of the call is the call's own: an earlier try
- * was committed, and the connection lost before the answer. Neither comes back when another request
- * committed the same key between this statement's snapshot and its insert: then the statement is
- * run again.
+ * The middle of a statement that claims idempotency keys: it inserts the transactions of `source`,
+ * each with its first timeline row, as far as their keys are free.
+ * @param source a table expression with a row for each call, and perhaps a condition.
+ */
+export function reserving(source: string): string {
+  return `reserved as (
+      insert into pix_transactions
+             (id, user_id, operation, idempotency_key, fingerprint, status, phase, amount, pix_key,
+              description, transaction_identification, claimed_until, created_at, updated_at)
+      select id, user_id, operation, idempotency_key, fingerprint, 'PROCESSING', 'RESERVED', amount,
+             pix_key, description, transaction_identification, claimed_until, now, now
+        from ${source} order by user_id, operation, idempotency_key
+          on conflict (user_id, operation, idempotency_key) do nothing
+      returning ${pixColumns}
+    ), noted as (
+      insert into pix_timeline (transaction_id, phase, at)
+      select id, phase, created_at from reserved
+    ), ${waking('reserved', 'told.created_at')}`;
+}
+
+/**
+ * Finds what has the key of a call, within a `lateral` join.
+ * @param call the table expression of the calls.
+ */
+export function havingKeyOf(call: string): string {
+  return `select ${pixColumns} from pix_transactions
+              where user_id = ${call}.user_id and operation = ${call}.operation
+                and idempotency_key = ${call}.idempotency_key limit 1`;
+}
+
+/**
+ * Claims an idempotency key by inserting the transaction, or answers the transaction that has it.
+ * One that has the id of the call is the call's own: an earlier try was committed, and the
+ * connection lost before the answer. Neither comes back when another request committed the same key
+ * between this statement's snapshot and its insert: then the statement is run again.
  * Parameters, grouped: id, user id, operation, key, fingerprint, amount, pix key, description,
  * transactionIdentification, claimed until, now.
  */
@@ -21,26 +57,11 @@ export const reserveTransaction: Statement = {
                            $11::timestamptz[])
         with ordinality as asked (id, user_id, operation, idempotency_key, fingerprint, amount,
           pix_key, description, transaction_identification, claimed_until, now, place)
-    ), reserved as (
-      insert into pix_transactions
-             (id, user_id, operation, idempotency_key, fingerprint, status, phase, amount, pix_key,
-              description, transaction_identification, claimed_until, created_at, updated_at)
-      select id, user_id, operation, idempotency_key, fingerprint, 'PROCESSING', 'RESERVED', amount,
-             pix_key, description, transaction_identification, claimed_until, now, now
-        from asked order by user_id, operation, idempotency_key
-          on conflict (user_id, operation, idempotency_key) do nothing
-      returning ${pixColumns}
-    ), noted as (
-      insert into pix_timeline (transaction_id, phase, at)
-      select id, phase, created_at from reserved
-    ), ${waking('reserved', 'told.created_at')}
+    ), ${reserving('asked')}
     select place, true as reserved, ${pixColumnsOf('reserved')}
       from reserved join asked using (id)
      union all
     select place, t.id = asked.id, ${pixColumnsOf('t')}
-      from asked, lateral (
-             select ${pixColumns} from pix_transactions
-              where user_id = asked.user_id and operation = asked.operation
-                and idempotency_key = asked.idempotency_key limit 1) t
+      from asked, lateral (${havingKeyOf('asked')}) t
      where asked.id not in (select id from reserved)`,
 };

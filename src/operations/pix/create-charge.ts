@@ -15,9 +15,8 @@ import type {
 import { callerSession } from '../../services/banking-session.ts';
 import { accountForPix } from '../../services/payer-account.ts';
 import { chargeReply } from '../../services/pix-reply.ts';
+import { claimTransaction, fingerprintOf } from '../../services/pix-claims.ts';
 import {
-  claimTransaction,
-  fingerprintOf,
   moveTransaction,
   rereadTransaction,
   type Move,

@@ -14,8 +14,9 @@ const longestWaitSeconds = 30;
  * app has already.
  */
 export const getPixTransaction: TokenOperation<'getPixTransaction'> = {
-  // The session is checked by the read itself: this is what apps ask for most.
+  // This is what apps ask for most: the read itself checks the session.
   access: 'token',
+  checksSession: true,
   async run(context, { input, token, request }) {
     const find = () => viewTransaction(context, token, input.path.transactionId);
     let transaction = await find();

@@ -8,19 +8,18 @@ import { isConstraintViolation } from '../../db/unavailable.ts';
 import { notUnderstood, ProviderError } from '../../provider/outcome.ts';
 import type { PaymentOrder, PaymentReceipt, ProviderSession } from '../../provider/provider.ts';
 import { callerSession } from '../../services/banking-session.ts';
-import { accountForPix } from '../../services/payer-account.ts';
 import { pixReply } from '../../services/pix-reply.ts';
+import { claimSend, fingerprintOf } from '../../services/pix-claims.ts';
 import {
-  claimTransaction,
-  fingerprintOf,
   moveTransaction,
   noteAnomaly,
   rereadTransaction,
   type Move,
   type PixTransactionRow,
 } from '../../services/pix-transactions.ts';
+import type { Payer } from '../../services/principal.ts';
 import { answerTo } from '../../services/provider-failure.ts';
-import type { RequestFacts, SessionOperation } from '../operation.ts';
+import type { RequestFacts, TokenOperation } from '../operation.ts';
 
 /**
  * Sends a PIX. Each step is written down before the next one is taken (the phases are explained in
@@ -34,26 +33,23 @@ import type { RequestFacts, SessionOperation } from '../operation.ts';
  *
  * An unknown outcome answers 200 PROCESSING: a 502 would invite a new key and a second payment.
  */
-export const sendPix: SessionOperation<'sendPix'> = {
-  access: 'session',
-  async run(context, { input, principal, request }) {
-    const payer = accountForPix(principal);
-    const session = callerSession(context, principal);
+export const sendPix: TokenOperation<'sendPix'> = {
+  access: 'token',
+  checksSession: true,
+  async run(context, { input, token, request }) {
     const asked = readBody(input.body);
     const clientRequestId = input.headers['Idempotency-Key'];
-    const claim = await claimTransaction(context, {
+    const { claim, payer, account } = await claimSend(context, token, {
       ...asked,
       id: randomUUIDv7(),
-      userId: principal.user.id,
-      operation: 'SEND',
       idempotencyKey: clientRequestId,
       fingerprint: fingerprintOf([asked.pixKey, asked.amountCents, asked.description]),
-      transactionIdentification: null,
     });
     if (claim.work === 'theirs') return pixReply(claim.transaction, { replayed: true });
 
     const { pixKey: key, ...terms } = asked;
-    const order = { ...terms, key, clientRequestId, payer };
+    const order = { ...terms, key, clientRequestId, payer: account };
+    const session = await sessionOf(context, payer, claim.transaction);
     const work: Send = { transaction: claim.transaction, order, session, request };
     return pixReply(await carryOut(context, work), { replayed: claim.resumed });
   },
@@ -74,6 +70,29 @@ function readBody(body: SendPixRequest) {
     amountCents: centsFromNumber(body.amount) ?? 0,
     description: body.description ?? null,
   };
+}
+
+/**
+ * Opens the payer's session at the provider. A token that cannot be opened is as good as refused:
+ * nothing was sent, and a new login gives another.
+ */
+async function sessionOf(
+  context: Context,
+  payer: Payer,
+  transaction: PixTransactionRow,
+): Promise<ProviderSession> {
+  try {
+    return callerSession(context, payer);
+  } catch (cause) {
+    const refused = new ProviderError({
+      outcome: 'not_sent',
+      code: 'TOKEN_REFUSED',
+      statusClass: 'unreadable',
+      cause,
+    });
+    await moveTransaction(context, transaction.id, lookUpFailed(refused));
+    throw answerTo(refused, { 'Pix-Outcome': 'not_sent' });
+  }
 }
 
 /** @returns the transaction as it stands after the payment, or as another process has left it. */

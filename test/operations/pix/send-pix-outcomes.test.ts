@@ -45,6 +45,32 @@ test('a token refused at the look-up: 401, not_sent, FAILED, and the session has
   assert.equal((await app.call('/accounts/me', { token: user.token })).status, 401);
 });
 
+test('a token that was sealed under another key: 401, not_sent, FAILED, and a repeat is told so', async (t) => {
+  const user = await givenCustomer(app);
+  const lookUps = t.mock.method(app.bank, 'lookUpKey');
+  const before = await app.send(user, body, { key: 'readable' });
+  await app.rows(`update banking_sessions set sealed_token = '\\x00' where user_id = $1`, [
+    user.id,
+  ]);
+  const calls = lookUps.mock.callCount();
+  const sent = await app.send(user, body, { key: 'unreadable' });
+  assert.deepEqual([sent.status, sent.headers.get('pix-outcome')], [401, 'not_sent']);
+  assert.equal(lookUps.mock.callCount(), calls);
+  const [stored] = await app.rows<{ id: string; status: string; outcome: string }>(
+    `select id, status, outcome from pix_transactions
+      where user_id = $1 and idempotency_key = 'unreadable'`,
+    [user.id],
+  );
+  assert.deepEqual([stored?.status, stored?.outcome], ['FAILED', 'not_sent']);
+  assert.deepEqual(await app.timeline(stored?.id ?? ''), [
+    'RESERVED',
+    'SETTLED unreadable look_up_failed',
+  ]);
+  // What was paid before is told without the provider.
+  const repeat = await app.send(user, body, { key: 'readable' });
+  assert.deepEqual(repeat.body, before.body);
+});
+
 test('a token refused at the payment: 401, not_sent, FAILED, and the session has expired', async () => {
   const user = await givenCustomer(app, { email: 'expired@ponte.test' });
   const sent = await app.send(user, body, { key: 'expires' });

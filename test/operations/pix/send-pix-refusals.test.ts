@@ -208,6 +208,7 @@ test('401 after a logout, and nothing is sent', async (t) => {
   const lookUps = t.mock.method(app.bank, 'lookUpKey');
   await app.call('/auth/logout', { method: 'POST', token: leaver.token });
   assert.equal((await app.send(leaver, valid)).status, 401);
+  assert.equal((await app.send(leaver, {})).status, 401, 'before anything is validated');
   assert.equal(await app.countOf(leaver), 0);
   assert.equal(lookUps.mock.callCount(), 0);
 });

@@ -1,0 +1,59 @@
+import type { Statement } from '../database.ts';
+import { activeSessions } from './find-principal.ts';
+import { pixColumnsOf, type PixTransactionRow } from './pix-row.ts';
+import { havingKeyOf, reserving, type ReservedRow } from './reserve-transaction.ts';
+
+/** What a send needs of whoever pays. */
+interface PayerColumns {
+  readonly sealed_token: Buffer;
+  readonly user_document: string | null;
+  readonly agency: string | null;
+  readonly account_number: string | null;
+  readonly account_document: string | null;
+}
+
+/** Nothing is claimed for an account that is not complete. */
+type Unclaimed = { readonly [Column in keyof PixTransactionRow]: null } & {
+  readonly reserved: null;
+};
+
+/** The payer, and what has the key: nothing, when it was claimed after the statement began. */
+export type ReservedSendRow = PayerColumns & (ReservedRow | Unclaimed);
+
+const payerColumns = `
+  payer.sealed_token, payer.user_document, payer.agency, payer.account_number,
+  payer.account_document`;
+
+/** As in `services/payer-account.ts`. */
+const isComplete = `
+              agency <> '' and account_number <> ''
+              and coalesce(account_document, user_document) <> ''`;
+
+/**
+ * Claims the idempotency key of a send as `reserveTransaction` does, in the statement that checks
+ * the banking session. No row: the session is not active, and nothing is claimed.
+ * Parameters, grouped: session id, user id, now, id, key, fingerprint, amount, pix key,
+ * description, claimed until.
+ */
+export const reserveSend: Statement = {
+  name: 'pix-reserve-send',
+  grouping: {},
+  text: `
+    with payer as (
+      select asked.*, 'SEND' as operation, null as transaction_identification, s.sealed_token,
+             u.document as user_document, a.agency, a.account_number,
+             a.document as account_document
+        from unnest($1::uuid[], $2::int[], $3::timestamptz[], $4::uuid[], $5::text[], $6::bytea[],
+                    $7::numeric[], $8::text[], $9::text[], $10::timestamptz[])
+             with ordinality as asked (session_id, user_id, now, id, idempotency_key, fingerprint,
+               amount, pix_key, description, claimed_until, place)
+        join ${activeSessions}
+        left join accounts a on a.user_id = u.id
+    ), ${reserving(`payer where ${isComplete}`)}
+    select place, ${payerColumns}, true as reserved, ${pixColumnsOf('reserved')}
+      from reserved join payer using (id)
+     union all
+    select place, ${payerColumns}, t.id = payer.id, ${pixColumnsOf('t')}
+      from payer left join lateral (${havingKeyOf('payer')}) t on true
+     where payer.id not in (select id from reserved)`,
+};

@@ -1,0 +1,207 @@
+/**
+ * Who works on a transaction: the claim of an idempotency key, and its repeat. The claim is the row
+ * itself and never expires.
+ */
+import { createHash } from 'node:crypto';
+import type { LocalContext } from '../context.ts';
+import type { Statement } from '../db/database.ts';
+import type { PixTransactionRow } from '../db/queries/pix-row.ts';
+import { takeOverTransaction } from '../db/queries/pix-transactions.ts';
+import { reserveSend, type ReservedSendRow } from '../db/queries/reserve-send.ts';
+import { reserveTransaction, type ReservedRow } from '../db/queries/reserve-transaction.ts';
+import { isDatabaseUnavailable } from '../db/unavailable.ts';
+import { decimalFromCents } from '../domain/money.ts';
+import { outcomeOf } from '../domain/pix.ts';
+import { AppError, type Text } from '../errors.ts';
+import type { AccountRef } from '../provider/provider.ts';
+import type { VerifiedToken } from '../security/access-tokens.ts';
+import { accountForPix } from './payer-account.ts';
+import type { Payer } from './principal.ts';
+
+/**
+ * Until when the process that works on a transaction keeps a repeat of the same key from resuming
+ * it: as long as a provider call with its retries and their waits may take. One that takes longer
+ * still costs a second look-up and nothing else, because only one of them can move the transaction
+ * to PAYING.
+ */
+function claimUntil(context: LocalContext): Date {
+  const { timeoutMs, retries } = context.config.provider;
+  const claimMs = timeoutMs * (retries + 2) + longestWaitMs * retries;
+  return new Date(context.clock.now().getTime() + claimMs);
+}
+
+/** More than the longest back-off between two attempts. */
+const longestWaitMs = 1_000;
+
+/** A payment, as the app asked for it. */
+export interface SendReservation {
+  readonly id: string;
+  readonly idempotencyKey: string;
+  readonly fingerprint: Buffer;
+  readonly amountCents: number;
+  readonly pixKey: string;
+  readonly description: string | null;
+}
+
+/** A new transaction, as the app asked for it. */
+export interface Reservation extends SendReservation {
+  readonly userId: number;
+  readonly operation: 'SEND' | 'CHARGE';
+  readonly transactionIdentification: string | null;
+}
+
+export type Claim =
+  /** The caller works on the transaction; `resumed` after the process that did has died. */
+  | { readonly work: 'ours'; readonly resumed: boolean; readonly transaction: PixTransactionRow }
+  /** Somebody else does, or the work is done: answer what stands there. */
+  | { readonly work: 'theirs'; readonly transaction: PixTransactionRow };
+
+/**
+ * Claims an idempotency key, or finds who has it.
+ * @throws AppError VALIDATION_FAILED when the key was used for a different request.
+ */
+export async function claimTransaction(
+  context: LocalContext,
+  reservation: Reservation,
+): Promise<Claim> {
+  const parameters = [
+    reservation.id,
+    reservation.userId,
+    reservation.operation,
+    ...termsOf(reservation),
+    reservation.transactionIdentification,
+    claimUntil(context),
+    context.clock.now(),
+  ];
+  for (let look = 0; look < mostLooks; look += 1) {
+    const [row] = await askSurely<ReservedRow>(context, reserveTransaction, parameters);
+    if (row) return claimOf(context, reservation, row);
+  }
+  throw neitherClaimedNorFound();
+}
+
+/** A send whose key was claimed, and who pays. */
+export interface ClaimedSend {
+  readonly claim: Claim;
+  readonly payer: Payer;
+  readonly account: AccountRef;
+}
+
+/**
+ * Claims the idempotency key of a send, or finds who has it, in one statement with the check of the
+ * banking session.
+ * @throws AppError UNAUTHENTICATED when the session that the token names is not active, and
+ *   VALIDATION_FAILED when the payer's account is not complete, or the key was used for a different
+ *   request. Nothing is claimed then.
+ */
+export async function claimSend(
+  context: LocalContext,
+  token: VerifiedToken,
+  reservation: SendReservation,
+): Promise<ClaimedSend> {
+  const { sessionId, userId } = token;
+  const now = context.clock.now();
+  const session = [sessionId, userId, now, reservation.id];
+  const parameters = [...session, ...termsOf(reservation), claimUntil(context)];
+  for (let look = 0; look < mostLooks; look += 1) {
+    const [row] = await askSurely<ReservedSendRow>(context, reserveSend, parameters);
+    if (!row) throw new AppError('UNAUTHENTICATED');
+    const payer = payerOf(token, row);
+    const account = accountForPix(payer);
+    if (row.id === null) continue;
+    return { payer, account, claim: await claimOf(context, reservation, row) };
+  }
+  throw neitherClaimedNorFound();
+}
+
+/** A second look always finds the row that the first one ran into: it is committed by then. */
+const mostLooks = 2;
+
+function neitherClaimedNorFound(): Error {
+  return new Error('an idempotency key was neither claimed nor found');
+}
+
+function termsOf(reservation: SendReservation) {
+  const { idempotencyKey, fingerprint, amountCents, pixKey, description } = reservation;
+  return [idempotencyKey, fingerprint, decimalFromCents(amountCents), pixKey, description] as const;
+}
+
+function payerOf({ sessionId, userId }: VerifiedToken, row: ReservedSendRow): Payer {
+  return {
+    sessionId,
+    sealedToken: row.sealed_token,
+    user: { id: userId, document: row.user_document },
+    account: {
+      agency: row.agency,
+      accountNumber: row.account_number,
+      document: row.account_document,
+    },
+  };
+}
+
+/** A connection that breaks may break after the commit: a second try finds its own row then. */
+async function askSurely<Row>(
+  { db }: LocalContext,
+  statement: Statement,
+  parameters: readonly unknown[],
+): Promise<Row[]> {
+  try {
+    return await db.query<Row>(statement, parameters);
+  } catch (error) {
+    if (!isDatabaseUnavailable(error)) throw error;
+    return db.query<Row>(statement, parameters);
+  }
+}
+
+async function claimOf(
+  context: LocalContext,
+  reservation: SendReservation,
+  row: ReservedRow,
+): Promise<Claim> {
+  if (row.reserved) return { work: 'ours', resumed: false, transaction: row };
+  if (!row.fingerprint?.equals(reservation.fingerprint)) throw keyUsedElsewhere(row);
+  const taken = isResumable(row, context.clock.now()) ? await takeOver(context, row.id) : null;
+  return taken
+    ? { work: 'ours', resumed: true, transaction: taken }
+    : { work: 'theirs', transaction: row };
+}
+
+function isResumable(row: PixTransactionRow, now: Date): boolean {
+  const early = row.phase === 'RESERVED' || row.phase === 'RESOLVED';
+  return early && (row.claimed_until === null || row.claimed_until <= now);
+}
+
+async function takeOver(context: LocalContext, id: string): Promise<PixTransactionRow | null> {
+  const now = context.clock.now();
+  const [row] = await context.db.query<PixTransactionRow>(takeOverTransaction, [
+    id,
+    claimUntil(context),
+    now,
+  ]);
+  return row ?? null;
+}
+
+const usedElsewhere: Text = {
+  en: 'This key belongs to another request. See first what became of that one.',
+  pt: 'Esta chave pertence a outra requisição. Veja antes o que aconteceu com aquela.',
+};
+
+/** Beside the refusal, a send is told what became of the payment that has the key. */
+function keyUsedElsewhere(row: PixTransactionRow): AppError {
+  const isSend = row.operation === 'SEND';
+  return new AppError('VALIDATION_FAILED', {
+    fields: { 'Idempotency-Key': [usedElsewhere] },
+    ...(isSend && { headers: { 'Pix-Outcome': outcomeOf(row) } }),
+  });
+}
+
+/**
+ * The fingerprint of a request: the same for every way to write the same values, so that `10`,
+ * `10.0` and `1e1` are one amount. Values that are absent and null are the same.
+ * @param values in a fixed order.
+ */
+export function fingerprintOf(values: readonly unknown[]): Buffer {
+  return createHash('sha256')
+    .update(JSON.stringify(values.map((value) => value ?? null)))
+    .digest();
+}
