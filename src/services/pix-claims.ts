@@ -2,7 +2,6 @@
  * Who works on a transaction: the claim of an idempotency key, and its repeat. The claim is the row
  * itself and never expires.
  */
-import { createHash } from 'node:crypto';
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
 import type { PixTransactionRow } from '../db/queries/pix-row.ts';
@@ -15,6 +14,7 @@ import { outcomeOf } from '../domain/pix.ts';
 import { AppError, type Text } from '../errors.ts';
 import type { AccountRef } from '../provider/provider.ts';
 import type { VerifiedToken } from '../security/access-tokens.ts';
+import { sha256 } from '../security/digests.ts';
 import { accountForPix } from './payer-account.ts';
 import type { Payer } from './principal.ts';
 
@@ -201,7 +201,5 @@ function keyUsedElsewhere(row: PixTransactionRow): AppError {
  * @param values in a fixed order.
  */
 export function fingerprintOf(values: readonly unknown[]): Buffer {
-  return createHash('sha256')
-    .update(JSON.stringify(values.map((value) => value ?? null)))
-    .digest();
+  return sha256(JSON.stringify(values.map((value) => value ?? null)));
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { AppError } from '../../errors.ts';
 import { codeOf } from '../../services/pix-reply.ts';
 import { viewTransaction, type PixViewRow } from '../../services/pix-transactions.ts';
@@ -61,7 +61,7 @@ function reply(
 }
 
 function etagOf(body: unknown): string {
-  return `"${createHash('sha256').update(JSON.stringify(body)).digest('base64url').slice(0, 22)}"`;
+  return `"${hash('sha256', JSON.stringify(body), 'base64url').slice(0, 22)}"`;
 }
 
 /** RFC 9110, section 13.1.2: `*` or a list of tags, compared without regard to weakness. */
