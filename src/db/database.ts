@@ -144,6 +144,15 @@ function grouping(query: Query, ways: Ways): Query {
   };
 }
 
+/** Each statement keeps the plan that its text asks for, whatever the tables hold. */
+export const indexedSettings = [
+  'plan_cache_mode=force_generic_plan',
+  'jit=off',
+  'enable_seqscan=off',
+  'enable_hashjoin=off',
+  'enable_mergejoin=off',
+] as const;
+
 /**
  * Connections of their own for the statements that are asked most: each finds a few rows by an
  * index. PostgreSQL would plan them by the tables as they happen to be: read whole while they are
@@ -158,15 +167,7 @@ function indexedPool(pool: pg.Pool): pg.Pool {
     lock_timeout: 1_000,
     statement_timeout: 5_000,
     query_timeout: 8_000,
-    options: [
-      'plan_cache_mode=force_generic_plan',
-      'jit=off',
-      'enable_seqscan=off',
-      'enable_hashjoin=off',
-      'enable_mergejoin=off',
-    ]
-      .map((setting) => `-c ${setting}`)
-      .join(' '),
+    options: indexedSettings.map((setting) => `-c ${setting}`).join(' '),
   });
   // A connection that breaks fails the statement on it; nobody else has to know.
   indexed.on('connect', (client) => client.on('error', () => undefined));

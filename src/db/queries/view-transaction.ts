@@ -7,7 +7,8 @@ export type PixViewRow = Pick<PixTransactionRow, 'id' | 'status' | 'qr_code' | '
 
 /**
  * One transaction of the user of an active banking session, in the read that checks the session. No
- * row: the session is not active. A row without an id: the user has no such transaction.
+ * row: the session is not active. A row without an id: the user has no such transaction. It is found
+ * by its id alone, whatever the planner thinks of the user's others, and then held to its owner.
  * Parameters, grouped: session id, user id, now, transaction id.
  */
 export const viewTransaction: Statement = {
@@ -18,5 +19,7 @@ export const viewTransaction: Statement = {
       from unnest($1::uuid[], $2::int[], $3::timestamptz[], $4::uuid[])
            with ordinality as asked (session_id, user_id, now, id, place)
       join ${activeSessions}
-      left join pix_transactions t on t.id = any($4) and t.id = asked.id and t.user_id = u.id`,
+      left join lateral (
+             select id, status, qr_code, copy_paste, user_id
+               from pix_transactions where id = asked.id limit 1) t on t.user_id = u.id`,
 };

@@ -1,0 +1,89 @@
+/**
+ * How the statements of a payment's way find their rows: by the index that names one row, while the
+ * tables are empty as well as when one user has most of what is in them.
+ */
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import { indexedSettings, type Statement } from '../../src/db/database.ts';
+import { findCandidates } from '../../src/db/queries/find-candidates.ts';
+import { findPrincipal } from '../../src/db/queries/find-principal.ts';
+import { findWebhookEvent } from '../../src/db/queries/find-webhook-event.ts';
+import { finishWebhookEvent } from '../../src/db/queries/finish-webhook-event.ts';
+import { finishJob } from '../../src/db/queries/jobs.ts';
+import { moveTransaction } from '../../src/db/queries/move-transaction.ts';
+import { reserveSend } from '../../src/db/queries/reserve-send.ts';
+import { reserveTransaction } from '../../src/db/queries/reserve-transaction.ts';
+import { storeWebhookEvent } from '../../src/db/queries/store-webhook-event.ts';
+import { viewTransaction } from '../../src/db/queries/view-transaction.ts';
+import { openTestDatabase } from '../support/open-database.ts';
+
+const { db, rows } = await openTestDatabase();
+
+/** Indexes that find many rows: all of a user, all that are not over. */
+const wide =
+  /pix_transactions_(?:statement|unsettled)|webhook_events_(?!pkey|payload)|jobs_(?:due|leases)/;
+
+const statements: readonly Statement[] = [
+  findCandidates,
+  findPrincipal,
+  findWebhookEvent,
+  finishJob,
+  finishWebhookEvent,
+  moveTransaction,
+  reserveSend,
+  reserveTransaction,
+  storeWebhookEvent,
+  viewTransaction,
+];
+
+/** The lines of a plan that read a table, as the connections for these statements make it. */
+function scansOf({ text }: Statement): Promise<string[]> {
+  return db.em().transactional(async (em) => {
+    for (const setting of indexedSettings) {
+      const [name, value] = setting.split('=');
+      await em.execute(`set local ${name} = ${value}`);
+    }
+    await em.execute(`prepare planned as ${text}`);
+    const parameters = new Set(text.match(/\$\d+/g));
+    const nulls = [...parameters].map(() => 'null').join(', ');
+    const plan = await em.execute<{ 'QUERY PLAN': string }[]>(`explain execute planned(${nulls})`);
+    await em.execute('deallocate planned');
+    return plan.map((line) => line['QUERY PLAN']).filter((line) => / Scan (?:using \S+ )?on /.test(line));
+  });
+}
+
+function findsByName(): void {
+  for (const statement of statements) {
+    test(statement.name, async () => {
+      const scans = await scansOf(statement);
+      assert.ok(scans.length > 0, 'the plan reads something');
+      for (const scan of scans) {
+        assert.doesNotMatch(scan, /Seq Scan/);
+        assert.doesNotMatch(scan, wide);
+      }
+    });
+  }
+}
+
+describe('on empty tables', findsByName);
+
+describe('when one user has most of the transactions', () => {
+  before(async () => {
+    await rows(`
+      insert into users (name, email, password_hash, created_at, updated_at)
+      select 'Ana', 'ana' || n || '@example.com', 'none', now(), now()
+        from generate_series(1, 2000) n`);
+    await rows(`
+      insert into pix_transactions (id, user_id, operation, idempotency_key, fingerprint, status,
+             phase, outcome, amount, end_to_end, provider_txid, created_at, updated_at, settled_at)
+      select gen_random_uuid(), case when n % 10 = 0 then users.id else first.id end, 'SEND',
+             'key-' || n, '\\x00', 'COMPLETED', 'SETTLED', 'accepted', 1, 'E' || n, 'T' || n, now(),
+             now(), now()
+        from generate_series(1, 20000) n
+        join users on users.email = 'ana' || (1 + n % 2000) || '@example.com',
+             (select min(id) as id from users) first`);
+    await rows('analyze');
+  });
+
+  findsByName();
+});
