@@ -48,7 +48,9 @@ function scansOf({ text }: Statement): Promise<string[]> {
     const nulls = [...parameters].map(() => 'null').join(', ');
     const plan = await em.execute<{ 'QUERY PLAN': string }[]>(`explain execute planned(${nulls})`);
     await em.execute('deallocate planned');
-    return plan.map((line) => line['QUERY PLAN']).filter((line) => / Scan (?:using \S+ )?on /.test(line));
+    return plan
+      .map((line) => line['QUERY PLAN'])
+      .filter((line) => / Scan (?:using \S+ )?on /.test(line));
   });
 }
 

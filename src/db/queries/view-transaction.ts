@@ -7,8 +7,9 @@ export type PixViewRow = Pick<PixTransactionRow, 'id' | 'status' | 'qr_code' | '
 
 /**
  * One transaction of the user of an active banking session, in the read that checks the session. No
- * row: the session is not active. A row without an id: the user has no such transaction. It is found
- * by its id alone, whatever the planner thinks of the user's others, and then held to its owner.
+ * row: the session is not active. A row without an id: the user has no such transaction. It is
+ * found by its id alone, whatever the planner thinks of the user's others, and then held to its
+ * owner.
  * Parameters, grouped: session id, user id, now, transaction id.
  */
 export const viewTransaction: Statement = {
