@@ -4,7 +4,7 @@
  */
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
-import type { PixTransactionRow } from '../db/queries/pix-row.ts';
+import type { ClaimedRow, PixTransactionRow } from '../db/queries/pix-row.ts';
 import { takeOverTransaction } from '../db/queries/pix-transactions.ts';
 import { reserveSend, type ReservedSendRow } from '../db/queries/reserve-send.ts';
 import { reserveTransaction, type ReservedRow } from '../db/queries/reserve-transaction.ts';
@@ -166,7 +166,7 @@ async function claimOf(
     : { work: 'theirs', transaction: row };
 }
 
-function isResumable(row: PixTransactionRow, now: Date): boolean {
+function isResumable(row: ClaimedRow, now: Date): boolean {
   const early = row.phase === 'RESERVED' || row.phase === 'RESOLVED';
   return early && (row.claimed_until === null || row.claimed_until <= now);
 }

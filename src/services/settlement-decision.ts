@@ -5,7 +5,7 @@
 import type { LocalContext } from '../context.ts';
 import { findPayees, type PayeeRow } from '../db/queries/find-payees.ts';
 import { findCandidates } from '../db/queries/find-candidates.ts';
-import type { PixTransactionRow } from '../db/queries/pix-row.ts';
+import type { CandidateRow } from '../db/queries/pix-row.ts';
 import { centsFromDecimal } from '../domain/money.ts';
 import { phasesOpenToSettlement, type PixStatus } from '../domain/pix.ts';
 import { chargeNamed, findMeant } from '../domain/settlement.ts';
@@ -27,19 +27,19 @@ export type Decision =
       readonly kind: 'leave';
       readonly result: 'ignored' | 'already' | 'parked';
       readonly reason?: string;
-      readonly transaction?: PixTransactionRow;
+      readonly transaction?: CandidateRow;
     }
-  | { readonly kind: 'move'; readonly transaction: PixTransactionRow; readonly move: Move }
+  | { readonly kind: 'move'; readonly transaction: CandidateRow; readonly move: Move }
   | { readonly kind: 'record'; readonly received: ReceivedPix }
   /** The end-to-end id of the payment that completed a charge is known now. */
   | {
       readonly kind: 'identify';
-      readonly transaction: PixTransactionRow;
+      readonly transaction: CandidateRow;
       readonly endToEnd: string;
       readonly eventId: string;
     }
   /** It contradicts what is stored: for a person to look at. */
-  | { readonly kind: 'flag'; readonly transaction: PixTransactionRow; readonly reason: string };
+  | { readonly kind: 'flag'; readonly transaction: CandidateRow; readonly reason: string };
 
 /** An item that says how something ended, and the event that it stands in. */
 interface Told {
@@ -55,7 +55,7 @@ interface Told {
 export async function decide(
   context: LocalContext,
   { eventId, item }: Pick<Told, 'eventId' | 'item'>,
-  imagined: readonly PixTransactionRow[] = [],
+  imagined: readonly CandidateRow[] = [],
 ): Promise<Decision> {
   const { status } = item;
   if (item.kind === 'ignored' || status === null || status === 'PROCESSING') {
@@ -84,9 +84,9 @@ export async function decide(
 async function candidatesFor(
   context: LocalContext,
   { ids }: ProviderEvent,
-  imagined: readonly PixTransactionRow[],
-): Promise<PixTransactionRow[]> {
-  const stored = await context.db.query<PixTransactionRow>(findCandidates, [
+  imagined: readonly CandidateRow[],
+): Promise<CandidateRow[]> {
+  const stored = await context.db.query<CandidateRow>(findCandidates, [
     ids.endToEnd,
     ids.clientRequestId,
     ids.transactionIdentification,
@@ -96,7 +96,7 @@ async function candidatesFor(
   return [...imagined, ...stored.filter(({ id }) => !isImagined.has(id))];
 }
 
-function decideOn(told: Told, transaction: PixTransactionRow): Decision {
+function decideOn(told: Told, transaction: CandidateRow): Decision {
   if (transaction.status === told.status) return { kind: 'leave', result: 'already', transaction };
   if (transaction.status !== 'PROCESSING') {
     return { kind: 'flag', transaction, reason: 'contradicts_final_status' };
@@ -107,7 +107,7 @@ function decideOn(told: Told, transaction: PixTransactionRow): Decision {
   return { kind: 'leave', result: 'parked', reason: 'not_paying_yet', transaction };
 }
 
-function settlementOf({ status, item, eventId }: Told, transaction: PixTransactionRow): Move {
+function settlementOf({ status, item, eventId }: Told, transaction: CandidateRow): Move {
   const charge = transaction.operation === 'CHARGE';
   const unsure = transaction.outcome === null || transaction.outcome === 'unknown';
   return {
@@ -124,7 +124,7 @@ function settlementOf({ status, item, eventId }: Told, transaction: PixTransacti
 }
 
 /** One end-to-end id is one payment: what it has brought is told once more, or told otherwise. */
-function decideOnKnown({ amountCents }: ProviderEvent, transaction: PixTransactionRow): Decision {
+function decideOnKnown({ amountCents }: ProviderEvent, transaction: CandidateRow): Decision {
   const agrees = amountCents === null || amountCents === centsFromDecimal(transaction.amount);
   return agrees
     ? { kind: 'leave', result: 'already', transaction }
@@ -138,7 +138,7 @@ function decideOnKnown({ amountCents }: ProviderEvent, transaction: PixTransacti
 async function decideUnmatched(
   context: LocalContext,
   item: ProviderEvent,
-  candidates: readonly PixTransactionRow[],
+  candidates: readonly CandidateRow[],
 ): Promise<Decision> {
   const unmatched: Decision = { kind: 'leave', result: 'parked', reason: 'no_match' };
   const { endToEnd, providerTxid } = item.ids;

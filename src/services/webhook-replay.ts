@@ -1,6 +1,6 @@
 /** Settling a stored event once more for an operator, or only showing what that would do. */
 import type { LocalContext } from '../context.ts';
-import type { PixTransactionRow } from '../db/queries/pix-row.ts';
+import type { CandidateRow } from '../db/queries/pix-row.ts';
 import type { WebhookEventStatus } from '../db/queries/find-webhook-event.ts';
 import { decimalFromCents } from '../domain/money.ts';
 import type { PixStatus } from '../domain/pix.ts';
@@ -66,12 +66,12 @@ export async function previewEvent(context: LocalContext, eventId: string): Prom
   if (!event.payload) return { kind: 'purged', status: event.status };
   const items: ItemPreview[] = [];
   // The newest first: of two that stand for one transaction the later one counts.
-  const imagined: PixTransactionRow[] = [];
+  const imagined: CandidateRow[] = [];
   for (const item of readItems(event.payload)) {
     const decision = await decide(context, { eventId, item }, imagined);
     const { index, name } = item;
     items.push({ index, name, ...shown(decision) });
-    const after = imagine(decision, context.clock.now());
+    const after = imagine(decision);
     if (after) imagined.unshift(after);
   }
   return { kind: 'preview', status: event.status, statusAfter: statusOf(items), items };
@@ -97,7 +97,7 @@ function shown(decision: Decision): Omit<ItemPreview, 'index' | 'name'> {
   }
 }
 
-function unmoved(transaction: PixTransactionRow | undefined) {
+function unmoved(transaction: CandidateRow | undefined) {
   if (!transaction) return {};
   const { id: transactionId, status } = transaction;
   return { ...(transactionId !== notMade && { transactionId }), from: status, to: status };
@@ -107,7 +107,7 @@ function unmoved(transaction: PixTransactionRow | undefined) {
 const notMade = '';
 
 /** @returns the transaction as it would stand afterwards, or null where nothing would change. */
-function imagine(decision: Decision, now: Date): PixTransactionRow | null {
+function imagine(decision: Decision): CandidateRow | null {
   if (decision.kind === 'move') {
     const { transaction, move } = decision;
     return {
@@ -121,10 +121,10 @@ function imagine(decision: Decision, now: Date): PixTransactionRow | null {
   if (decision.kind === 'identify') {
     return { ...decision.transaction, end_to_end: decision.endToEnd };
   }
-  return decision.kind === 'record' ? imagineReceived(decision.received, now) : null;
+  return decision.kind === 'record' ? imagineReceived(decision.received) : null;
 }
 
-function imagineReceived(received: ReceivedPix, now: Date): PixTransactionRow {
+function imagineReceived(received: ReceivedPix): CandidateRow {
   return {
     id: notMade,
     user_id: received.userId,
@@ -135,11 +135,8 @@ function imagineReceived(received: ReceivedPix, now: Date): PixTransactionRow {
       outcome: 'accepted',
     } as const),
     amount: decimalFromCents(received.amountCents),
-    pix_key: received.pixKey,
     end_to_end: received.endToEnd,
     provider_txid: received.providerTxid,
-    ...{ idempotency_key: null, fingerprint: null, transaction_identification: null },
-    ...{ failure_code: null, qr_code: null, copy_paste: null, claimed_until: null },
-    ...{ created_at: now, updated_at: now },
+    ...{ idempotency_key: null, transaction_identification: null, qr_code: null, copy_paste: null },
   };
 }

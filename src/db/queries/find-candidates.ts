@@ -1,5 +1,5 @@
 import type { Statement } from '../database.ts';
-import { pixColumnsOf } from './pix-row.ts';
+import { candidateColumns, columnsOf } from './pix-row.ts';
 
 /**
  * The transactions that an event's ids may mean, those first that an id of their own names: many
@@ -14,7 +14,7 @@ export const findCandidates: Statement = {
       from unnest($1::text[], $2::text[], $3::text[], $4::text[])
            with ordinality as asked (end_to_end, client_request_id, txid, provider_txid, place),
            lateral (
-             select ${pixColumnsOf('t')} from pix_transactions t
+             select ${columnsOf('t', candidateColumns)} from pix_transactions t
               where (t.end_to_end = asked.end_to_end
                      and t.operation in ('SEND', 'CHARGE', 'RECEIVED'))
                  or (t.idempotency_key = asked.client_request_id and t.operation = 'SEND')

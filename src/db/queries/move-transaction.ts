@@ -1,5 +1,5 @@
 import type { Statement } from '../database.ts';
-import { pixColumns, pixColumnsOf } from './pix-row.ts';
+import { columnsOf, pixColumns } from './pix-row.ts';
 import { waking } from './wake-events.ts';
 
 /**
@@ -38,7 +38,8 @@ export const moveTransaction: Statement = {
         from asked
        where t.id = any($1) and t.id = asked.id and t.settled_at is null
          and t.phase = any(asked.from_phases::text[])
-      returning asked.place, asked.timeline, ${pixColumnsOf('t')}
+      returning asked.place, asked.timeline, t.provider_txid,
+                t.updated_at, ${columnsOf('t', pixColumns)}
     ), noted as (
       insert into pix_timeline
              (transaction_id, phase, at, attempt, provider_status, event_id, note)

@@ -1,35 +1,44 @@
 import type { PixOperation, PixOutcome, PixPhase, PixStatus } from '../../domain/pix.ts';
 
-/** A stored transaction. */
+/** A stored transaction, as far as the work on it needs it: what it costs to read shows in a send. */
 export interface PixTransactionRow {
   readonly id: string;
   readonly user_id: number;
   readonly operation: PixOperation;
   readonly idempotency_key: string | null;
-  readonly fingerprint: Buffer | null;
   readonly status: PixStatus;
   readonly phase: PixPhase;
   readonly outcome: PixOutcome | null;
-  readonly failure_code: string | null;
   readonly amount: string;
-  readonly pix_key: string | null;
   readonly end_to_end: string | null;
   readonly transaction_identification: string | null;
-  readonly provider_txid: string | null;
   readonly qr_code: string | null;
   readonly copy_paste: string | null;
-  readonly claimed_until: Date | null;
-  readonly created_at: Date;
-  readonly updated_at: Date;
 }
 
 /** The columns of a row. */
 export const pixColumns = `
-  id, user_id, operation, idempotency_key, fingerprint, status, phase, outcome, failure_code,
-  amount, pix_key, end_to_end, transaction_identification, provider_txid, qr_code, copy_paste,
-  claimed_until, created_at, updated_at`;
+  id, user_id, operation, idempotency_key, status, phase, outcome, amount, end_to_end,
+  transaction_identification, qr_code, copy_paste`;
 
-/** The same, of a table that stands beside others. */
-export function pixColumnsOf(table: string): string {
-  return pixColumns.replaceAll(/\w+/g, (column) => `${table}.${column}`);
+/** One that has an idempotency key: whose it is, and who works on it. */
+export interface ClaimedRow extends PixTransactionRow {
+  readonly fingerprint: Buffer | null;
+  readonly claimed_until: Date | null;
+}
+
+/** The columns of one that has an idempotency key. */
+export const claimedColumns = `${pixColumns}, fingerprint, claimed_until`;
+
+/** One that an event may mean. */
+export interface CandidateRow extends PixTransactionRow {
+  readonly provider_txid: string | null;
+}
+
+/** The columns of one that an event may mean. */
+export const candidateColumns = `${pixColumns}, provider_txid`;
+
+/** @returns columns of a table that stands beside others. */
+export function columnsOf(table: string, columns: string): string {
+  return columns.replaceAll(/\w+/g, (column) => `${table}.${column}`);
 }

@@ -1,5 +1,5 @@
 import type { Statement } from '../database.ts';
-import { pixColumns, pixColumnsOf } from './pix-row.ts';
+import { columnsOf, pixColumns } from './pix-row.ts';
 import { waking } from './wake-events.ts';
 
 /**
@@ -39,7 +39,7 @@ export const findTransaction: Statement = {
   name: 'pix-find',
   grouping: {},
   text: `
-    select asked.place, ${pixColumnsOf('t')}
+    select asked.place, ${columnsOf('t', pixColumns)}
       from unnest($1::uuid[], $2::int[]) with ordinality as asked (id, user_id, place)
       join pix_transactions t on t.id = asked.id and t.user_id = asked.user_id`,
 };

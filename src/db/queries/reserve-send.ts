@@ -1,6 +1,6 @@
 import type { Statement } from '../database.ts';
 import { activeSessions } from './find-principal.ts';
-import { pixColumnsOf, type PixTransactionRow } from './pix-row.ts';
+import { claimedColumns, columnsOf, type ClaimedRow } from './pix-row.ts';
 import { havingKeyOf, reserving, type ReservedRow } from './reserve-transaction.ts';
 
 /** What a send needs of whoever pays. */
@@ -13,7 +13,7 @@ interface PayerColumns {
 }
 
 /** Nothing is claimed for an account that is not complete. */
-type Unclaimed = { readonly [Column in keyof PixTransactionRow]: null } & {
+type Unclaimed = { readonly [Column in keyof ClaimedRow]: null } & {
   readonly reserved: null;
 };
 
@@ -50,10 +50,10 @@ export const reserveSend: Statement = {
         join ${activeSessions}
         left join accounts a on a.user_id = u.id
     ), ${reserving(`payer where ${isComplete}`)}
-    select place, ${payerColumns}, true as reserved, ${pixColumnsOf('reserved')}
+    select place, ${payerColumns}, true as reserved, ${columnsOf('reserved', claimedColumns)}
       from reserved join payer using (id)
      union all
-    select place, ${payerColumns}, t.id = payer.id, ${pixColumnsOf('t')}
+    select place, ${payerColumns}, t.id = payer.id, ${columnsOf('t', claimedColumns)}
       from payer left join lateral (${havingKeyOf('payer')}) t on true
      where payer.id not in (select id from reserved)`,
 };

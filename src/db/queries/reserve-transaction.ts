@@ -1,9 +1,9 @@
 import type { Statement } from '../database.ts';
-import { pixColumns, pixColumnsOf, type PixTransactionRow } from './pix-row.ts';
+import { claimedColumns, columnsOf, type ClaimedRow } from './pix-row.ts';
 import { waking } from './wake-events.ts';
 
 /** A claimed transaction, or the one that has its key. */
-export type ReservedRow = PixTransactionRow & {
+export type ReservedRow = ClaimedRow & {
   /** It is the caller's own: from this try, or from an earlier one whose answer was lost. */
   readonly reserved: boolean;
 };
@@ -22,7 +22,7 @@ export function reserving(source: string): string {
              pix_key, description, transaction_identification, claimed_until, now, now
         from ${source} order by user_id, operation, idempotency_key
           on conflict (user_id, operation, idempotency_key) do nothing
-      returning ${pixColumns}
+      returning ${claimedColumns}, provider_txid, created_at
     ), noted as (
       insert into pix_timeline (transaction_id, phase, at)
       select id, phase, created_at from reserved
@@ -34,7 +34,7 @@ export function reserving(source: string): string {
  * @param call the table expression of the calls.
  */
 export function havingKeyOf(call: string): string {
-  return `select ${pixColumns} from pix_transactions
+  return `select ${claimedColumns} from pix_transactions
               where user_id = ${call}.user_id and operation = ${call}.operation
                 and idempotency_key = ${call}.idempotency_key limit 1`;
 }
@@ -58,10 +58,10 @@ export const reserveTransaction: Statement = {
         with ordinality as asked (id, user_id, operation, idempotency_key, fingerprint, amount,
           pix_key, description, transaction_identification, claimed_until, now, place)
     ), ${reserving('asked')}
-    select place, true as reserved, ${pixColumnsOf('reserved')}
+    select place, true as reserved, ${columnsOf('reserved', claimedColumns)}
       from reserved join asked using (id)
      union all
-    select place, t.id = asked.id, ${pixColumnsOf('t')}
+    select place, t.id = asked.id, ${columnsOf('t', claimedColumns)}
       from asked, lateral (${havingKeyOf('asked')}) t
      where asked.id not in (select id from reserved)`,
 };
