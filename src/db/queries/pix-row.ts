@@ -1,6 +1,6 @@
 import type { PixOperation, PixOutcome, PixPhase, PixStatus } from '../../domain/pix.ts';
 
-/** A stored transaction, as far as the work on it needs it: each column shows in the cost of a send. */
+/** A stored transaction, as far as the work on it needs it. Each column adds to what a send costs. */
 export interface PixTransactionRow {
   readonly id: string;
   readonly user_id: number;
