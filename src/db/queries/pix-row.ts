@@ -1,6 +1,6 @@
 import type { PixOperation, PixOutcome, PixPhase, PixStatus } from '../../domain/pix.ts';
 
-/** A stored transaction, as far as the work on it needs it. Each column adds to what a send costs. */
+/** A stored transaction, as far as the work on it needs it: columns add to the cost of a send. */
 export interface PixTransactionRow {
   readonly id: string;
   readonly user_id: number;
