@@ -216,7 +216,7 @@ export const refusedPairs: Readonly<
     ).map((table) => [`${table}_pkey`, [{ table, pair: () => same({ id: uuid() }) }]]),
   ),
   ...Object.fromEntries(
-    (['users', 'accounts', 'pix_timeline', 'jobs'] as const).map((table) => [
+    (['users', 'accounts', 'jobs'] as const).map((table) => [
       `${table}_pkey`,
       [{ table, pair: () => same({ id: 1_000_000 }) }],
     ]),
@@ -238,6 +238,7 @@ export const refusedSiblings: Readonly<Record<string, { table: Table; changes?: 
     changes: () => ({ content_hash: Buffer.from('the-same') }),
   },
   onboarding_document_chunks_pkey: { table: 'onboarding_document_chunks' },
+  pix_timeline_pkey: { table: 'pix_timeline', changes: () => ({ id: 1_000_000 }) },
   webhook_waits_pkey: { table: 'webhook_waits', changes: () => ({ id_value: 'the-same' }) },
 };
 

@@ -7,8 +7,9 @@ export const PixTimeline = defineEntity({
   name: 'PixTimeline',
   tableName: 'pix_timeline',
   properties: {
-    id: p.bigint().primary(),
-    transaction: () => p.manyToOne(PixTransaction).deleteRule('restrict'),
+    transaction: () => p.manyToOne(PixTransaction).primary().deleteRule('restrict'),
+    /** Tells the order. It comes second, so that the key's index is the only one. */
+    id: p.bigint().primary().autoincrement(),
     phase: p.text(),
     at: instant(),
     attempt: p.integer().nullable(),
@@ -26,5 +27,4 @@ export const PixTimeline = defineEntity({
       body: "raise exception 'the timeline is only added to' using errcode = 'check_violation';",
     },
   ],
-  indexes: [{ name: 'pix_timeline_transaction', properties: ['transaction', 'id'] }],
 });
