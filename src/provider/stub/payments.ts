@@ -38,11 +38,7 @@ export class Payments {
     if (failure !== null) return failure;
     const endToEnd = newEndToEndId(this.#options.ispb, this.#options.clock.now());
     const fact = this.#books.fact(email);
-    // It moves no money, and whatever follows from it is written after it: nobody waits for the
-    // file. One that cannot be written any more refuses the payment.
-    void this.#books
-      .record({ entry: 'look_up', ...fact, endToEnd, payerId, key })
-      .catch(() => undefined);
+    await this.#books.record({ entry: 'look_up', ...fact, endToEnd, payerId, key });
     return done({ endToEnd });
   }
 
