@@ -160,9 +160,13 @@ class Lane {
   }
 }
 
-/** SQLSTATE 55P03 (lock_not_available) and 57014 (query_canceled), PostgreSQL, appendix A. */
+/**
+ * SQLSTATE 55P03 (lock_not_available), 57014 (query_canceled) and 40P01 (deadlock_detected: one of
+ * those who waited for each other was refused), PostgreSQL, appendix A.
+ */
 function isWaitTooLong(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && /^(?:55P03|57014)$/.test(String(error.code));
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  return /^(?:55P03|57014|40P01)$/.test(code);
 }
 
 /** The driver writes points in time part by part, in the zone of the process. */
@@ -172,7 +176,11 @@ function asSent(value: unknown): unknown {
 
 function byValueOf(column: number): (one: Call, other: Call) => number {
   const textOf = ({ parameters }: Call): string => String(parameters[column]);
-  return (one, other) => (textOf(one) < textOf(other) ? -1 : 1);
+  return (one, other) => {
+    const [left, right] = [textOf(one), textOf(other)];
+    // Numbers come as digits: a shorter one is less.
+    return left.length - right.length || (left < right ? -1 : 1);
+  };
 }
 
 function answer(group: readonly Call[], rows: readonly Placed[]): void {

@@ -54,14 +54,18 @@ export class JobRuns {
     }
   }
 
-  /** Puts a job back that was not run. It does not fail: otherwise the lease runs out. */
-  async putBack(job: LeasedJob): Promise<void> {
+  /**
+   * Puts a job back that was not run. It does not fail: otherwise the lease runs out.
+   * @returns true: the job may be back in the queue.
+   */
+  async putBack(job: LeasedJob): Promise<true> {
     const { clock, log } = this.#context;
     try {
       await this.#requeue(job, { runAt: clock.now(), attempts: 0, error: null });
     } catch (error) {
       log.error({ error, jobId: job.id }, 'a job was not put back');
     }
+    return true;
   }
 
   #work(
@@ -109,7 +113,7 @@ export class JobRuns {
     return fullMs / 2 + (this.#random() * fullMs) / 2;
   }
 
-  /** @returns how the job stands: as it was left, if its lease was ours no more. */
+  /** @returns how the job stands, or was to stand, if its lease was ours no more. */
   async #finish(
     job: LeasedJob,
     status: 'done' | 'dead',

@@ -10,7 +10,7 @@ import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
 import * as queries from '../db/queries/jobs.ts';
 import type { ClaimRow } from '../db/queries/jobs.ts';
-import type { FirstRun, JobPlace, LeasedJob } from '../services/job-queue.ts';
+import type { JobPlace, LeasedJob } from '../services/job-queue.ts';
 import type { JobTable } from './job.ts';
 import { JobRuns, maxAttempts } from './job-run.ts';
 
@@ -120,9 +120,8 @@ export class JobLoop {
       leave,
       begin: ({ id, kind, payload }, work) => {
         const job = { id, kind, payload, attempt: 1, worker };
-        if (this.#state === 'running') return this.#launch(job, leave, work);
-        // Nobody would wait for it any more.
-        void this.#runs.putBack(job).finally(leave);
+        const isLate = this.#state !== 'running';
+        this.#watch(job, isLate ? this.#runs.putBack(job) : this.#runs.run(job, work), leave);
       },
     };
   }
@@ -150,6 +149,8 @@ export class JobLoop {
       this.#healthy = true;
     } catch (error) {
       this.#healthy = false;
+      // Nobody knows what there is: each job that ends looks again.
+      this.#isFull = true;
       this.#context.log.error({ error }, 'the job queue could not be read');
       this.#sleepUntil(this.#context.clock.now().getTime() + this.#pollMs);
     }
@@ -187,12 +188,12 @@ export class JobLoop {
     const jobs = rows.filter((row) => row.id !== null);
     for (const { id, kind, payload, attempts: attempt } of jobs) {
       this.#claimed += 1;
-      this.#launch(
-        { id, kind, payload, attempt, worker: this.#worker },
-        () => (this.#claimed -= 1),
-      );
+      const job = { id, kind, payload, attempt, worker: this.#worker };
+      this.#watch(job, this.#runs.run(job), () => (this.#claimed -= 1));
     }
     this.#isFull = jobs.length >= room;
+    // Those that ended while this look was under way have woken nobody.
+    if (this.#isFull && this.#claimed < this.#concurrency) this.wake();
     return rows[0]?.next_run_at?.getTime() ?? Infinity;
   }
 
@@ -230,12 +231,14 @@ export class JobLoop {
     }
   }
 
-  #launch(job: LeasedJob, leave: () => void, work?: FirstRun): void {
-    const run = this.#runs.run(job, work).then((mayBeQueued) => {
-      this.#running.delete(job.id);
+  /** @param run resolves to whether the job may be back in the queue. */
+  #watch(job: LeasedJob, run: Promise<boolean>, leave: () => void): void {
+    const watched = run.then((mayBeQueued) => {
+      // A job that lost its lease may run here a second time by now.
+      if (this.#running.get(job.id) === watched) this.#running.delete(job.id);
       leave();
       if (mayBeQueued || this.#isFull) this.wake();
     });
-    this.#running.set(job.id, run);
+    this.#running.set(job.id, watched);
   }
 }

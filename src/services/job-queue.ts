@@ -6,7 +6,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Clock } from '../clock.ts';
 import * as queries from '../db/queries/jobs.ts';
-import type { EndedRow } from '../db/queries/jobs.ts';
 import { queryIn } from '../db/query-in.ts';
 
 /** A job to be done, at least once. */
@@ -55,10 +54,11 @@ export interface LeasedJob {
 
 /**
  * What a run asks for: nothing more, or the same job again at a later time. One that has ended the
- * job itself, in the commit of its work, tells how the job stands.
+ * job itself, in the commit of its work, tells how the job stands; a periodic kind never does,
+ * because nothing would run it again.
  */
 export type JobResult =
-  { readonly runAgainAt: Date } | { readonly ended: EndedRow['status'] } | undefined;
+  { readonly runAgainAt: Date } | { readonly ended: 'done' | 'queued' } | undefined;
 
 /** Room for one more job in a loop. Either `begin` or `leave` is called. */
 export interface JobPlace {

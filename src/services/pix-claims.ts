@@ -92,7 +92,7 @@ export interface ClaimedSend {
  * banking session.
  * @throws AppError UNAUTHENTICATED when the session that the token names is not active, and
  *   VALIDATION_FAILED when the payer's account is not complete, or the key was used for a different
- *   request. Nothing is claimed then.
+ *   request.
  */
 export async function claimSend(
   context: LocalContext,

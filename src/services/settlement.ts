@@ -9,7 +9,6 @@ import {
   type WebhookEventStatus,
 } from '../db/queries/find-webhook-event.ts';
 import { finishWebhookEvent, type FinishedEventRow } from '../db/queries/finish-webhook-event.ts';
-import type { EndedRow } from '../db/queries/jobs.ts';
 import { staticTxidLength } from '../domain/settlement.ts';
 import { readWebhookEvents, type ProviderEvent } from '../provider/webhook-events.ts';
 import type { JobResult, LeasedJob } from './job-queue.ts';
@@ -167,7 +166,7 @@ interface Look {
   /** It waits for an id that it did not wait for before. */
   readonly waitsAnew: boolean;
   /** How the event's job stands, if it was ended. */
-  readonly jobStatus: EndedRow['status'] | null;
+  readonly jobStatus: FinishedEventRow['job_status'];
 }
 
 /** Settles each item, and stores what became of them together with the ids that are waited for. */

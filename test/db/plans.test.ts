@@ -21,7 +21,7 @@ const { db, rows } = await openTestDatabase();
 
 /** Indexes that find many rows: all of a user, all that are not over. */
 const wide =
-  /pix_transactions_(?:statement|unsettled)|webhook_events_(?!pkey|payload)|jobs_(?:due|lea)/;
+  /transactions_(?:stat|unset)|events_(?!pkey|payload)|jobs_(?:due|lea)|sessions_(?!pkey)/;
 
 const statements: readonly Statement[] = [
   findCandidates,

@@ -235,3 +235,32 @@ test('stopping waits for the jobs that run, claims none and may be done twice', 
   await process.pass(30_000, 5_000);
   assert.equal(work.runs.length, 1);
 });
+
+test('a place that becomes free while the queue is read is used at once', async (t) => {
+  const [first, second, third] = [held(t), held(t), recorder()];
+  const process = watched(app);
+  const { query } = process.context.db;
+  let endsFirst = false;
+  const ended = async (): Promise<void> => {
+    endsFirst = false;
+    first.release();
+    await isDone(firstId);
+  };
+  const slow: typeof query = async (statement, parameters) => {
+    const rows = await query<never>(statement, parameters);
+    // The claim has been carried out, and its answer is on the way.
+    if (statement.name === 'jobs-claim' && endsFirst) await ended();
+    return rows;
+  };
+  const firstId = await queueJob(app, 'first');
+  const db = { ...process.context.db, query: slow };
+  const busy = { ...process, context: { ...process.context, db } };
+  const loop = await startLoop(t, busy, { jobs: { first, second, third }, concurrency: 2 });
+  await process.rest();
+  await queueJob(app, 'second');
+  const thirdId = await queueJob(app, 'third');
+  endsFirst = true;
+  loop.wake();
+  await isDone(thirdId);
+  assert.equal(second.runs.length, 1);
+});

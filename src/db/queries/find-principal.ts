@@ -22,15 +22,15 @@ export interface PrincipalRow {
 }
 
 /**
- * The end of a join: the sessions that are asked for by id (parameter 1), user and time, as far as
- * they are active, and their users.
+ * The end of a join: the sessions that are asked for by id, user and time, as far as they are
+ * active, and their users. They are found by their ids alone, whatever else the planner knows of
+ * active ones.
  */
 export const activeSessions = `
-      banking_sessions s on s.id = any($1) and s.id = asked.session_id
-                        and s.user_id = asked.user_id
-                        and s.status = 'ACTIVE'
-                        and (s.token_expires_at is null or s.token_expires_at > asked.now)
-      join users u on u.id = s.user_id and u.status = 'ACTIVE'`;
+      lateral (select * from banking_sessions where id = asked.session_id limit 1) s
+          on s.user_id = asked.user_id and s.status = 'ACTIVE'
+         and (s.token_expires_at is null or s.token_expires_at > asked.now)
+        join users u on u.id = s.user_id and u.status = 'ACTIVE'`;
 
 /**
  * The active banking session of a token with its user and account, in one indexed read.

@@ -1,11 +1,11 @@
 import type { Statement } from '../database.ts';
-import { ending, orAskAgain, type EndedRow } from './jobs.ts';
+import { ending, orAskAgain } from './jobs.ts';
 
 export interface FinishedEventRow {
   /** It waits for an id that it did not wait for before. */
   readonly waits_anew: boolean;
   /** How the job stands that was to end; null when its lease was not the worker's any more. */
-  readonly job_status: EndedRow['status'] | null;
+  readonly job_status: 'done' | 'queued' | null;
 }
 
 /**
@@ -13,7 +13,8 @@ export interface FinishedEventRow {
  * on: those of the items that are parked. Answers whether it did not wait for one of them before.
  * Where no job of the event has looked, one is queued in that commit too, so that no event ever
  * waits for nobody: an open one is due at the earlier time, or is run once more if it runs. And
- * where a job of the event has looked that has no more to do, it ends in that commit.
+ * where a job of the event has looked that has no more to do, it ends in that commit. Events are
+ * locked before jobs, and jobs in the order in which other statements wake them.
  * Parameters, grouped: id, status, results as JSON, now, ids as JSON, the job's time or null for no
  * job, since when the event waits, the job that ends and its worker or twice null.
  */
@@ -48,7 +49,12 @@ export const finishWebhookEvent: Statement = {
       ${orAskAgain}
     ), ended as (
       update jobs set ${ending("'done'", 'null')}
-        from asked where jobs.id = any($8) and jobs.id = asked.job_id and leased_by = worker
+        from (select asked.place, asked.now, job.id
+                from (select count(*) from finished) all_of_them, asked
+                join jobs job on job.id = any($8) and job.id = asked.job_id
+                             and job.leased_by = asked.worker
+               order by job.id for update of job) asked
+       where jobs.id = any($8) and jobs.id = asked.id
       returning asked.place, jobs.status
     )
     select finished.place, id in (select event_id from waiting) as waits_anew,

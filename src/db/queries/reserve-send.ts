@@ -12,12 +12,12 @@ interface PayerColumns {
   readonly account_document: string | null;
 }
 
-/** Nothing is claimed for an account that is not complete. */
+/** The account is not complete, or the key was claimed after the statement began. */
 type Unclaimed = { readonly [Column in keyof ClaimedRow]: null } & {
   readonly reserved: null;
 };
 
-/** The payer, and what has the key: nothing, when it was claimed after the statement began. */
+/** The payer, and what has the key now. */
 export type ReservedSendRow = PayerColumns & (ReservedRow | Unclaimed);
 
 const payerColumns = `

@@ -73,8 +73,9 @@ function readBody(body: SendPixRequest) {
 }
 
 /**
- * Opens the payer's session at the provider. A token that cannot be opened is as good as refused:
- * nothing was sent, and a new login gives another.
+ * Opens the payer's session at the provider. Where that fails the claim is let go: the same request
+ * goes on with it after a new login. Nothing is said of the outcome, because somebody else may have
+ * gone on by now.
  */
 async function sessionOf(
   context: Context,
@@ -83,17 +84,13 @@ async function sessionOf(
 ): Promise<ProviderSession> {
   try {
     return callerSession(context, payer);
-  } catch (cause) {
-    const refused = new ProviderError({
-      outcome: 'not_sent',
-      code: 'TOKEN_REFUSED',
-      statusClass: 'unreadable',
-      cause,
-    });
-    await moveTransaction(context, transaction.id, lookUpFailed(refused));
-    throw answerTo(refused, { 'Pix-Outcome': 'not_sent' });
+  } catch (error) {
+    await moveTransaction(context, transaction.id, letGo);
+    throw error;
   }
 }
+
+const letGo: Move = { from: ['RESERVED'], to: 'RESERVED', status: 'PROCESSING', timeline: [] };
 
 /** @returns the transaction as it stands after the payment, or as another process has left it. */
 async function carryOut(context: Context, send: Send): Promise<PixTransactionRow> {
