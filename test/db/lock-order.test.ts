@@ -23,7 +23,8 @@ async function givenEvent(jobId: number): Promise<string> {
   await rows(
     `insert into jobs (id, kind, payload, unique_key, status, attempts, leased_by, leased_until,
             run_at, created_at)
-     values ($1, 'settle-webhook', '{}', 'webhook:' || $2::uuid, 'running', 1, 'me', now(), now(), now())`,
+     values ($1, 'settle-webhook', '{}', 'webhook:' || $2::uuid, 'running', 1, 'me', now(),
+             now(), now())`,
     [jobId, id],
   );
   await rows('insert into webhook_waits (id_value, event_id) values ($1, $2)', [endToEnd, id]);
