@@ -146,18 +146,22 @@ export const finishJob: Statement = {
 
 /**
  * Puts a job back for later, if its lease is still ours; one that was asked for again while it ran
- * is due at once.
- * Parameters: id, worker, run at, attempts so far, error, now.
+ * is due at once. It is found as in `finishJob`.
+ * Parameters, grouped: id, worker, run at, attempts so far, error, now.
  */
 export const requeueJob: Statement = {
   name: 'jobs-requeue',
-  indexed: true,
+  grouping: { apartBy: 1 },
   text: `
-    update jobs set status = 'queued', attempts = $4, last_error = $5,
-                    run_at = case when wanted then least($3, $6::timestamptz)
-                                  else $3::timestamptz end,
+    update jobs set status = 'queued', attempts = asked.attempts, last_error = asked.error,
+                    run_at = case when wanted then least(asked.run_at, asked.now)
+                                  else asked.run_at end,
                     leased_by = null, leased_until = null
-     where id = $1 and leased_by = $2 and status = 'running'`,
+      from unnest($1::bigint[], $2::text[], $3::timestamptz[], $4::int[], $5::text[],
+                  $6::timestamptz[])
+           with ordinality as asked (id, worker, run_at, attempts, error, now, place)
+     where jobs.id = any($1) and jobs.id = asked.id and leased_by = worker
+    returning place`,
 };
 
 /**
