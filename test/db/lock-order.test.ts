@@ -5,46 +5,19 @@ import { finishWebhookEvent } from '../../src/db/queries/finish-webhook-event.ts
 import { moveTransaction } from '../../src/db/queries/move-transaction.ts';
 import { eventually } from '../support/eventually.ts';
 import { onlyOnServer, openTestDatabase } from '../support/open-database.ts';
-import { at, goodRow, uuid } from './rows.ts';
+import { at, insert, insertGood } from './rows.ts';
 
 const open = await openTestDatabase();
 const { db, rows } = open;
 
 const endToEnd = 'E-of-both';
 
-/** An event that waits for the id, and its job. */
-async function givenEvent(jobId: number): Promise<string> {
-  const id = uuid();
-  await rows(
-    `insert into webhook_events (id, payload_hash, payload, status, received_at)
-     values ($1::uuid, decode(md5($1::uuid::text), 'hex'), '{}', 'parked', now())`,
-    [id],
-  );
-  await rows(
-    `insert into jobs (id, kind, payload, unique_key, status, attempts, leased_by, leased_until,
-            run_at, created_at)
-     values ($1, 'settle-webhook', '{}', 'webhook:' || $2::uuid, 'running', 1, 'me', now(),
-             now(), now())`,
-    [jobId, id],
-  );
-  await rows('insert into webhook_waits (id_value, event_id) values ($1, $2)', [endToEnd, id]);
-  return id;
-}
-
-async function givenPaying(): Promise<string> {
-  const { name, email, password_hash } = goodRow.users();
-  const [user] = await rows<{ id: number }>(
-    `insert into users (name, email, password_hash, created_at, updated_at)
-     values ($1, $2, $3, now(), now()) returning id`,
-    [name, email, password_hash],
-  );
-  const id = uuid();
-  await rows(
-    `insert into pix_transactions (id, user_id, operation, idempotency_key, fingerprint, status,
-            phase, amount, end_to_end, created_at, updated_at)
-     values ($1, $2, 'SEND', 'key', '\\x00', 'PROCESSING', 'PAYING', 1, $3, now(), now())`,
-    [id, user?.id, endToEnd],
-  );
+/** An event that waits for the id, and its job, which runs. */
+async function givenEvent(jobId: number): Promise<unknown> {
+  const id = await insertGood(open, 'webhook_events', { status: 'parked' });
+  const job = { id: jobId, unique_key: `webhook:${String(id)}`, status: 'running' };
+  await insertGood(open, 'jobs', { ...job, leased_by: 'me', leased_until: at });
+  await insert(open, 'webhook_waits', { id_value: endToEnd, event_id: id });
   return id;
 }
 
@@ -65,7 +38,8 @@ test(
       { job: 2, id: await givenEvent(2) },
       { job: 1, id: await givenEvent(1) },
     ];
-    const transaction = await givenPaying();
+    const paying = { phase: 'PAYING', end_to_end: endToEnd };
+    const transaction = await insertGood(open, 'pix_transactions', paying);
     const holder = db.em();
     await holder.begin();
     await holder.execute('select from jobs where id = 1 for update');

@@ -6,7 +6,7 @@ import { startDatabaseProxy } from '../support/database-proxy.ts';
 import { createTestDatabase } from '../support/db.ts';
 import { eventually } from '../support/eventually.ts';
 import { onlyOnServer } from '../support/open-database.ts';
-import { held, jobState, queueJob, recorder, startLoop, watched } from './loops.ts';
+import { eventStatus, held, jobState, queueJob, recorder, startLoop, watched } from './loops.ts';
 
 const app = await startTestApp({ environment: { JOBS: 'off' } });
 
@@ -73,14 +73,8 @@ test(
       return answer.status;
     };
     const posted = await behind.call('/webhooks/provider', { body: { event: 'CONTA_CRIADA' } });
-    const isSettled = async () => {
-      const [event] = await behind.rows<{ status: string }>(
-        'select status from webhook_events where id = $1',
-        [posted.body.event_id],
-      );
-      return event?.status === 'ignored';
-    };
-    await eventually(isSettled, 'the event');
+    const isSettled = async (eventId: string) => (await eventStatus(behind, eventId)) === 'ignored';
+    await eventually(() => isSettled(posted.body.event_id), 'the event');
     await proxy.cut();
     await eventually(async () => {
       await behind.clock.advance(1_000);
@@ -94,12 +88,6 @@ test(
     const later = await behind.call('/webhooks/provider', {
       body: { event: 'CONTA_CRIADA', n: 2 },
     });
-    await eventually(async () => {
-      const [event] = await behind.rows<{ status: string }>(
-        'select status from webhook_events where id = $1',
-        [later.body.event_id],
-      );
-      return event?.status === 'ignored';
-    }, 'the next event, without a poll');
+    await eventually(() => isSettled(later.body.event_id), 'the next event, without a poll');
   },
 );

@@ -7,7 +7,15 @@ import { JobHandOver } from '../../src/services/job-queue.ts';
 import { receiveEvent } from '../../src/services/webhook-intake.ts';
 import { startTestApp } from '../support/app.ts';
 import { eventually } from '../support/eventually.ts';
-import { held, jobState, queueJob, startLoop, watched, type Watched } from './loops.ts';
+import {
+  eventStatus,
+  held,
+  jobState,
+  queueJob,
+  startLoop,
+  watched,
+  type Watched,
+} from './loops.ts';
 
 const app = await startTestApp({ environment: { JOBS: 'off' } });
 
@@ -50,13 +58,7 @@ async function jobOf(eventId: string) {
 const isDone = (eventId: string) =>
   eventually(async () => (await jobOf(eventId))?.status === 'done', 'the end of the job');
 
-async function statusOf(eventId: string): Promise<string | undefined> {
-  const [event] = await app.rows<{ status: string }>(
-    'select status from webhook_events where id = $1',
-    [eventId],
-  );
-  return event?.status;
-}
+const statusOf = (eventId: string) => eventStatus(app, eventId);
 
 test('an event begins where it is stored: it is not claimed, looked up or ended by itself', async (t) => {
   const process = await startProcess(t);

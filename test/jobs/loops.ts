@@ -132,3 +132,12 @@ export async function jobState(app: TestApp, id: string): Promise<JobState | und
   const [job] = await app.rows<JobState>('select * from jobs where id = $1', [id]);
   return job;
 }
+
+/** How an event stands. */
+export async function eventStatus(app: TestApp, id: string): Promise<string | undefined> {
+  const [event] = await app.rows<{ status: string }>(
+    'select status from webhook_events where id = $1',
+    [id],
+  );
+  return event?.status;
+}

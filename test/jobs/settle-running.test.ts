@@ -4,16 +4,11 @@ import { test } from 'node:test';
 import { startPixApp } from '../operations/pix/pix-app.ts';
 import { eventually } from '../support/eventually.ts';
 import { givenCustomer } from '../support/factories.ts';
+import { eventStatus } from './loops.ts';
 
 const app = await startPixApp({ environment: { STUB_SETTLE_MS: '1500' } });
 
-const statusOf = async (eventId: string) => {
-  const [event] = await app.rows<{ status: string }>(
-    'select status from webhook_events where id = $1',
-    [eventId],
-  );
-  return event?.status;
-};
+const statusOf = (eventId: string) => eventStatus(app, eventId);
 
 test('a payment that the bank settles is completed without a poll', async () => {
   const user = await givenCustomer(app);
