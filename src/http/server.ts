@@ -2,7 +2,7 @@
 import type { AddressInfo } from 'node:net';
 import type { Context } from '../context.ts';
 import { AppError } from '../errors.ts';
-import type { OperationTable, RequestFacts } from '../operations/operation.ts';
+import type { OperationTable } from '../operations/operation.ts';
 import type { Throttle } from '../services/throttle.ts';
 import {
   authenticate,
@@ -19,6 +19,7 @@ import { readInput } from './input.ts';
 import { createListener, type Listener } from './listener.ts';
 import { contractBreaches } from './reply-check.ts';
 import { asAppError, errorReply, jsonReply, send, type Reply } from './reply.ts';
+import { ExchangeFacts } from './request-facts.ts';
 import { recordRefusal, recordRequest } from './request-log.ts';
 import {
   createRouter,
@@ -191,7 +192,8 @@ async function runStages(
   const { body, input } = await readCall(options, exchange, { ...found, caller });
 
   if (!body.isComing) exchange.begin();
-  const request = requestFacts(context, exchange, { address, rawBody: body.raw });
+  const facts = { log: context.log, clientAddress: address, rawBody: body.raw };
+  const request = new ExchangeFacts(exchange, facts);
   const reply = await operation.run(context, { input, request, ...caller });
   return jsonReply(reply.status, reply.body, reply.headers);
 }
@@ -227,31 +229,6 @@ function countAddress(options: StagesOptions, scope: string, subject: string): P
   const { context, countAttempt } = options;
   const limitPerMinute = context.config.throttle.addressPerMinute;
   return countAttempt(context, { scope, subject, limitPerMinute });
-}
-
-/** What costs something is made only when the operation asks for it. */
-function requestFacts(
-  context: Context,
-  exchange: Exchange,
-  { address, rawBody }: { readonly address: string; readonly rawBody: Buffer },
-): RequestFacts {
-  return {
-    locale: exchange.locale,
-    clientAddress: address,
-    rawBody,
-    get id() {
-      return exchange.id;
-    },
-    get callOptions() {
-      return { requestId: exchange.id, trace: exchange.trace };
-    },
-    get signal() {
-      return exchange.request.signal;
-    },
-    get log() {
-      return context.log.child(exchange.names);
-    },
-  };
 }
 
 /** The answer to what was thrown. What nobody foresaw is logged under the request's id. */
