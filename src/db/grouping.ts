@@ -23,7 +23,7 @@ import { isDatabaseUnavailable } from './unavailable.ts';
 
 /** How the calls of a statement may be grouped. */
 export interface Grouping {
-  /** The parameter, from 1, in which the calls of a group have to differ. */
+  /** The parameter, from 1, in which the calls of a group have to differ, unless it is null. */
   readonly apartBy?: number;
 }
 
@@ -132,16 +132,18 @@ class Lane {
   #take(): Call[] {
     const { apartBy } = this.#statement.grouping;
     if (apartBy === undefined) return this.#waiting.splice(0, mostCalls);
-    const group = new Map<unknown, Call>();
+    const group: Call[] = [];
     const left: Call[] = [];
+    const values = new Set<unknown>();
     for (const call of this.#waiting) {
-      const value = call.parameters[apartBy - 1];
-      if (group.size < mostCalls && !group.has(value)) group.set(value, call);
+      const value = call.parameters[apartBy - 1] ?? null;
+      if (group.length < mostCalls && !values.has(value)) group.push(call);
       else left.push(call);
+      if (value !== null) values.add(value);
     }
     this.#waiting = left;
     // Rows are locked in one order, so that the groups of two processes do not block each other.
-    return [...group.values()].toSorted(byValueOf(apartBy - 1));
+    return group.toSorted(byValueOf(apartBy - 1));
   }
 
   async #ask(way: keyof Ways, group: readonly Call[]): Promise<Placed[]> {

@@ -116,11 +116,16 @@ function settlementOf({ status, item, eventId }: Told, transaction: CandidateRow
     to: 'SETTLED',
     status,
     ...(unsure && { outcome: status === 'COMPLETED' ? 'accepted' : 'rejected' }),
-    ...(status === 'FAILED' && { failureCode: item.reason ?? 'PROVIDER_REJECTED' }),
+    ...(status === 'FAILED' && { failureCode: failureCodeOf(item) }),
     endToEnd: charge ? item.ids.endToEnd : null,
     providerTxid: item.ids.providerTxid,
     timeline: [{ phase: 'SETTLED', eventId, note: status }],
   };
+}
+
+/** Why a transaction failed: the provider's reason, where it gives one. */
+export function failureCodeOf({ reason }: Pick<ProviderEvent, 'reason'>): string {
+  return reason ?? 'PROVIDER_REJECTED';
 }
 
 /** One end-to-end id is one payment: what it has brought is told once more, or told otherwise. */

@@ -35,7 +35,12 @@ export interface Settlement {
 }
 
 /** What of a stored event is needed to settle it. */
-export type EventAtHand = Pick<WebhookEventRow, 'payload' | 'results' | 'received_at'>;
+export interface EventAtHand {
+  readonly items: readonly ProviderEvent[];
+  /** What became of them at the last look. */
+  readonly before: readonly ItemOutcome[];
+  readonly receivedAt: Date;
+}
 
 export interface SettleOptions {
   /** The event as it is stored, where the caller knows it. */
@@ -109,16 +114,16 @@ async function settle(
   eventId: string,
   options: SettleOptions,
 ): Promise<Look | null> {
-  const event = options.event ?? (await findEvent(context, eventId));
-  if (!event?.payload) return null;
+  const event = options.event ?? (await lookUp(context, eventId));
+  if (!event) return null;
   const work: Work = {
     eventId,
     job: options.job ?? null,
-    items: readItems(event.payload),
-    before: outcomesOf(event.results),
+    items: event.items,
+    before: event.before,
     isAnew: options.anew ?? false,
     queuesJob: options.queuesJob ?? false,
-    waitingSince: options.waitingSince ?? event.received_at,
+    waitingSince: options.waitingSince ?? event.receivedAt,
   };
   const first = await look(context, work);
   const last = first.waitsAnew
@@ -126,6 +131,13 @@ async function settle(
     : first;
   context.metrics.webhookEvents.inc({ result: last.settlement.status });
   return last;
+}
+
+async function lookUp(context: LocalContext, eventId: string): Promise<EventAtHand | null> {
+  const event = await findEvent(context, eventId);
+  if (!event?.payload) return null;
+  const { payload, results, received_at: receivedAt } = event;
+  return { items: readItems(payload), before: outcomesOf(results), receivedAt };
 }
 
 /** @returns an event as it is stored, or null. */

@@ -1,14 +1,26 @@
 /**
- * Taking in what the provider posts. An event and its job are one commit; where the loop of this
- * process has room, the job is stored as running under its lease and begins at once, with the event
- * still at hand. If the process dies, the lease runs out and the job is taken up like any other.
+ * Taking in what the provider posts. An event and its job are one commit. An event that is nothing
+ * but the end of one send is settled in that commit, too. Of any other the job follows: where the
+ * loop of this process has room, it is stored as running under the loop's lease and begins at once,
+ * with the event still at hand. If the process dies, the lease runs out and the job is taken up
+ * like any other.
  */
 import { randomUUIDv7 } from 'node:crypto';
 import type { Context } from '../context.ts';
 import { storeWebhookEvent, type StoredEventRow } from '../db/queries/store-webhook-event.ts';
+import { readWebhookEvents } from '../provider/webhook-events.ts';
 import { sha256 } from '../security/digests.ts';
 import type { JobPlace } from './job-queue.ts';
-import { settleForJob } from './settlement.ts';
+import { endOfSend } from './settlement-at-once.ts';
+import { settleForJob, type EventAtHand } from './settlement.ts';
+
+/** What was posted. */
+export interface PostedEvent {
+  /** The bytes: they are what is stored, and what tells a duplicate. */
+  readonly payload: Buffer;
+  /** The same, parsed. */
+  readonly content: unknown;
+}
 
 export interface ReceivedEvent {
   readonly id: string;
@@ -16,19 +28,18 @@ export interface ReceivedEvent {
   readonly duplicate: boolean;
 }
 
-/**
- * Stores an event; it is settled without the caller.
- * @param payload the raw bytes: they are what is stored, and what tells a duplicate.
- */
-export async function receiveEvent(context: Context, payload: Buffer): Promise<ReceivedEvent> {
+/** Stores an event; where it is not settled at once, it is settled without the caller. */
+export async function receiveEvent(context: Context, posted: PostedEvent): Promise<ReceivedEvent> {
+  const items = readWebhookEvents(posted.content);
   const place = context.jobs.reserve();
-  const receivedAt = context.clock.now();
+  const event = { items, before: [], receivedAt: context.clock.now() };
   let isBegun = false;
   try {
-    const { id, duplicate, job_id: jobId } = await store(context, { payload, receivedAt, place });
+    const stored = await store(context, { payload: posted.payload, event, place });
+    const { id, duplicate, settled, job_id: jobId } = stored;
+    if (settled) context.metrics.webhookEvents.inc({ result: 'processed' });
     if (place && jobId !== null) {
       isBegun = true;
-      const event = { id, payload, results: null, received_at: receivedAt };
       place.begin({ id: jobId, kind: 'settle-webhook', payload: { eventId: id } }, (job) =>
         settleForJob(context, job, { eventId: id, event }),
       );
@@ -41,22 +52,29 @@ export async function receiveEvent(context: Context, payload: Buffer): Promise<R
 
 interface Intake {
   readonly payload: Buffer;
-  readonly receivedAt: Date;
+  readonly event: EventAtHand;
   readonly place: JobPlace | null;
 }
 
 async function store(context: Context, intake: Intake): Promise<StoredEventRow> {
-  const { payload, receivedAt, place } = intake;
+  const { payload, event, place } = intake;
   const hash = sha256(payload);
+  const end = endOfSend(event.items);
   // A second look finds the event that a concurrent delivery committed meanwhile.
   for (let look = 0; look < 2; look += 1) {
     const [stored] = await context.db.query<StoredEventRow>(storeWebhookEvent, [
       randomUUIDv7(),
       hash,
       payload,
-      receivedAt,
+      event.receivedAt,
       place?.worker ?? null,
       place?.leasedUntil ?? null,
+      end?.endToEnd ?? null,
+      end?.clientRequestId ?? null,
+      end?.providerTxid ?? null,
+      end?.amount ?? null,
+      end?.status ?? null,
+      end?.failureCode ?? null,
     ]);
     if (stored) return stored;
   }

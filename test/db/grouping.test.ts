@@ -76,6 +76,17 @@ test('what comes while a group is under way goes together afterwards', async () 
   assert.ok(!commits.has((await first)?.commit ?? ''));
 });
 
+test('calls that differ in nothing are apart, unless they do not say in what', async () => {
+  await Promise.all([storeOne(1), storeOne(2)]);
+  const commitsOf = async (statement: Statement, id: number | null) => {
+    const calls = await Promise.all([1, 2].map(() => db.query<Stored>(statement, [id])));
+    return new Set(calls.flat().map(({ commit }) => commit)).size;
+  };
+  assert.equal(await commitsOf(count, 1), 2);
+  const text = count.text.replace('= asked.id', '= coalesce(asked.id, place)');
+  assert.equal(await commitsOf({ ...count, name: 'test-count-all', text }, null), 1);
+});
+
 test('a call without a row gets none, whatever the others get', async () => {
   await storeOne(7);
   const answers = await Promise.all([6, 7, 8].map((id) => db.query(count, [id])));

@@ -4,7 +4,7 @@ import { beforeEach, test, type TestContext } from 'node:test';
 import type { JobLoop } from '../../src/jobs/loop.ts';
 import { settleWebhook } from '../../src/jobs/settle-webhook.ts';
 import { JobHandOver } from '../../src/services/job-queue.ts';
-import { receiveEvent } from '../../src/services/webhook-intake.ts';
+import { receiveEvent, type PostedEvent } from '../../src/services/webhook-intake.ts';
 import { startTestApp } from '../support/app.ts';
 import { eventually } from '../support/eventually.ts';
 import {
@@ -43,9 +43,10 @@ function connected({ context }: Watched, loop: Pick<JobLoop, 'reserve'>) {
 let told = 0;
 
 /** An event that means nothing to anybody: it ends as ignored. */
-function bytes(): Buffer {
+function posted(): PostedEvent {
   told += 1;
-  return Buffer.from(JSON.stringify({ event: 'CONTA_CRIADA', nth: told }));
+  const content = { event: 'CONTA_CRIADA', nth: told };
+  return { payload: Buffer.from(JSON.stringify(content)), content };
 }
 
 async function jobOf(eventId: string) {
@@ -63,7 +64,7 @@ const statusOf = (eventId: string) => eventStatus(app, eventId);
 test('an event begins where it is stored: it is not claimed, looked up or ended by itself', async (t) => {
   const process = await startProcess(t);
   const looks = process.looks();
-  const { id } = await receiveEvent(process.context, bytes());
+  const { id } = await receiveEvent(process.context, posted());
   await isDone(id);
   await process.rest();
   assert.equal(await statusOf(id), 'ignored');
@@ -78,14 +79,14 @@ test('an event begins where it is stored: it is not claimed, looked up or ended 
 
 test('the same bytes again begin nothing, and take no room', async (t) => {
   const process = await startProcess(t, { handOvers: 1 });
-  const payload = bytes();
-  const first = await receiveEvent(process.context, payload);
+  const event = posted();
+  const first = await receiveEvent(process.context, event);
   await isDone(first.id);
   for (let turn = 0; turn < 3; turn += 1) {
-    assert.deepEqual(await receiveEvent(process.context, payload), { ...first, duplicate: true });
+    assert.deepEqual(await receiveEvent(process.context, event), { ...first, duplicate: true });
   }
   const looks = process.looks();
-  const next = await receiveEvent(process.context, bytes());
+  const next = await receiveEvent(process.context, posted());
   await isDone(next.id);
   assert.equal(process.looks(), looks, 'there was room for the next one');
 });
@@ -94,7 +95,7 @@ test('what finds no room is queued, and settled all the same', async (t) => {
   const process = await startProcess(t, { handOvers: 1 });
   const looks = process.looks();
   const received = await Promise.all(
-    Array.from({ length: 20 }, () => receiveEvent(process.context, bytes())),
+    Array.from({ length: 20 }, () => receiveEvent(process.context, posted())),
   );
   for (const { id } of received) await isDone(id);
   assert.ok(process.looks() > looks, 'the queue was looked at');
@@ -104,11 +105,11 @@ test('a store that fails takes no room', async (t) => {
   const process = await startProcess(t, { handOvers: 1 });
   process.fail('webhook-store');
   for (let turn = 0; turn < 3; turn += 1) {
-    await assert.rejects(receiveEvent(process.context, bytes()));
+    await assert.rejects(receiveEvent(process.context, posted()));
   }
   process.fail();
   const looks = process.looks();
-  const { id } = await receiveEvent(process.context, bytes());
+  const { id } = await receiveEvent(process.context, posted());
   await isDone(id);
   assert.equal(process.looks(), looks);
 });
@@ -123,7 +124,7 @@ test('an event whose process dies before it is settled is taken up when its leas
       leave: () => undefined,
     }),
   };
-  const { id } = await receiveEvent(connected(watched(app), loop), bytes());
+  const { id } = await receiveEvent(connected(watched(app), loop), posted());
   assert.equal((await jobOf(id))?.leased_by, 'the-dead');
   const other = await startProcess(t);
   await other.pass(29_000);
@@ -136,7 +137,7 @@ test('an event whose process dies before it is settled is taken up when its leas
 test('a first run that fails is put back, and the next one looks the event up', async (t) => {
   const process = await startProcess(t);
   process.fail('webhook-finish');
-  const { id } = await receiveEvent(process.context, bytes());
+  const { id } = await receiveEvent(process.context, posted());
   await eventually(async () => (await jobOf(id))?.status === 'queued', 'the failed run');
   assert.equal((await jobOf(id))?.attempts, 1);
   process.fail();
@@ -159,7 +160,7 @@ test('a job that is asked for again while it runs is queued by the commit that w
     },
   };
   const looks = process.looks();
-  const { id } = await receiveEvent(context, bytes());
+  const { id } = await receiveEvent(context, posted());
   await isDone(id);
   assert.ok(process.looks() > looks, 'it went through the queue');
   assert.equal((await jobOf(id))?.wanted, false);

@@ -5,6 +5,7 @@ import type { ItemOutcome } from '../../src/services/settlement.ts';
 import { startPixApp, type PixApp, type StoredPix } from '../operations/pix/pix-app.ts';
 import type { TestAppOptions } from '../support/app.ts';
 import { givenCustomer, logIn, type TestUser } from '../support/factories.ts';
+import { leaveToJobs } from './left-to-jobs.ts';
 
 export interface Settlement {
   readonly eventId: string;
@@ -25,6 +26,8 @@ export interface SettlingApp extends PixApp {
   deliver(payload: unknown): Promise<string>;
   /** Runs the job of an event. */
   settle(eventId: string): Promise<Settlement>;
+  /** Whether events are left to their jobs that could be settled at once: at first they are. */
+  leaveToJobs(isOn: boolean): void;
   /** The ids of the events that were delivered and not looked at yet. */
   untold(): Promise<string[]>;
 }
@@ -43,6 +46,7 @@ export async function startSettlingApp(options: TestAppOptions = {}): Promise<Se
   return {
     ...app,
     customer,
+    leaveToJobs: leaveToJobs(app.context.db),
     deliver,
     settle,
     tell: async (payload) => settle(await deliver(payload)),

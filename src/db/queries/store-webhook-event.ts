@@ -1,11 +1,17 @@
+import { phasesOpenToSettlement } from '../../domain/pix.ts';
 import type { Statement } from '../database.ts';
+import { waking } from './wake-events.ts';
 
-/** What stands there now; `job_id` only where this call has stored the event. */
+/** What stands there now; a `job_id` only where this call has stored an event for a job. */
 export interface StoredEventRow {
   readonly id: string;
   readonly duplicate: boolean;
+  /** It was settled in the same commit. */
+  readonly settled: boolean;
   readonly job_id: string | null;
 }
+
+const openPhases = phasesOpenToSettlement.map((phase) => `'${phase}'`).join(', ');
 
 /**
  * Stores an event and the job that settles it in one commit; an event with the same hash is
@@ -13,35 +19,80 @@ export interface StoredEventRow {
  * it; otherwise it is queued, which wakes the job loops. Neither comes back when a concurrent
  * delivery committed the same bytes after this statement's snapshot: then the statement is run
  * again.
- * Parameters, grouped: id, hash, payload, now, worker and its lease's end or twice null.
+ *
+ * An event that is nothing but the end of one send (`services/settlement-at-once.ts`) is settled in
+ * the same commit, where the send stands as the event says and nobody is at work on its row; its
+ * job is done then. Everything else is left to the job. So nothing waits for a send here.
+ *
+ * Parameters, grouped: id, hash, payload, now, worker and its lease's end or twice null; and of an
+ * event that may be settled, otherwise null: end to end, client request id, provider's id, amount,
+ * status, failure code.
  */
 export const storeWebhookEvent: Statement = {
   name: 'webhook-store',
-  grouping: {},
+  grouping: { apartBy: 7 },
   text: `
-    with asked as (
-      select * from unnest($1::uuid[], $2::bytea[], $3::bytea[], $4::timestamptz[], $5::text[],
-                           $6::timestamptz[])
-        with ordinality as asked (id, payload_hash, payload, now, worker, leased_until, place)
+    with asked as materialized (
+      select asked.*, send.id as send_id
+        from unnest($1::uuid[], $2::bytea[], $3::bytea[], $4::timestamptz[], $5::text[],
+                    $6::timestamptz[], $7::text[], $8::text[], $9::text[], $10::numeric[],
+                    $11::text[], $12::text[])
+             with ordinality as asked (id, payload_hash, payload, now, worker, leased_until,
+               end_to_end, client_request_id, provider_txid, amount, status, failure_code, place)
+        left join lateral (
+          select t.id from pix_transactions t
+           where t.end_to_end = asked.end_to_end and t.operation = 'SEND'
+             and t.settled_at is null and t.phase in (${openPhases})
+             and t.amount = coalesce(asked.amount, t.amount)
+             and t.idempotency_key = coalesce(asked.client_request_id, t.idempotency_key)
+             for no key update skip locked) send on true
     ), stored as (
-      insert into webhook_events (id, payload_hash, payload, status, received_at)
-      select id, payload_hash, payload, 'received', now from asked order by payload_hash
+      insert into webhook_events (id, payload_hash, payload, status, results, received_at,
+                                  processed_at)
+      select id, payload_hash, payload,
+             case when send_id is null then 'received' else 'processed' end,
+             case when send_id is not null then
+               jsonb_build_array(jsonb_build_object('index', 0, 'result', 'applied',
+                                                    'transactionId', send_id)) end,
+             now, case when send_id is not null then now end
+        from asked order by payload_hash
           on conflict (payload_hash) do nothing
       returning id
+    ), moved as (
+      update pix_transactions t
+         set phase = 'SETTLED', status = asked.status,
+             outcome = case when coalesce(t.outcome, 'unknown') <> 'unknown' then t.outcome
+                            when asked.status = 'COMPLETED' then 'accepted' else 'rejected' end,
+             failure_code = coalesce(asked.failure_code, t.failure_code),
+             provider_txid = coalesce(asked.provider_txid, t.provider_txid),
+             claimed_until = null, updated_at = asked.now, settled_at = asked.now
+        from stored join asked using (id)
+       where t.id = asked.send_id
+      returning t.id, t.operation, t.idempotency_key, t.end_to_end, t.transaction_identification,
+                t.provider_txid, t.status, t.updated_at, asked.id as event_id,
+                pg_notify('ponte_pix', t.id::text)
+    ), noted as (
+      insert into pix_timeline (transaction_id, phase, at, event_id, note)
+      select id, 'SETTLED', updated_at, event_id, status from moved
     ), queued as (
       insert into jobs (kind, payload, unique_key, status, attempts, leased_by, leased_until,
-                        run_at, created_at)
+                        run_at, created_at, finished_at)
       select 'settle-webhook', jsonb_build_object('eventId', id), 'webhook:' || id,
-             case when worker is null then 'queued' else 'running' end,
-             case when worker is null then 0 else 1 end, worker, leased_until, now, now
+             case when send_id is not null then 'done'
+                  when worker is null then 'queued' else 'running' end,
+             case when send_id is null and worker is null then 0 else 1 end,
+             case when send_id is null then worker end,
+             case when send_id is null then leased_until end, now, now,
+             case when send_id is not null then now end
         from stored join asked using (id)
-      returning id as job_id, unique_key,
+      returning id as job_id, unique_key, status,
                 case when status = 'queued' then pg_notify('ponte_jobs', '') end
-    )
-    select place, stored.id, false as duplicate, job_id
+    ), ${waking('moved', 'told.updated_at')}
+    select place, stored.id, false as duplicate, queued.status = 'done' as settled,
+           case when queued.status <> 'done' then job_id end as job_id
       from stored join asked using (id) join queued on unique_key = 'webhook:' || stored.id
      union all
-    select place, event.id, true, null
+    select place, event.id, true, false, null
       from asked, lateral (
              select id from webhook_events where payload_hash = asked.payload_hash limit 1) event
      where asked.id not in (select id from stored)`,
