@@ -47,6 +47,12 @@ export const phasesOfStatus: Readonly<Record<PixStatus, readonly PixPhase[]>> = 
 export const phasesBeforePaying = ['RESERVED', 'RESOLVED'] as const satisfies PixPhase[];
 
 /**
+ * The phases in which the answer to a payment may find it: the sweep may have called a very slow
+ * one UNKNOWN, and the provider's word still counts.
+ */
+export const phasesAfterPaying = ['PAYING', 'UNKNOWN'] as const satisfies PixPhase[];
+
+/**
  * The phases that the provider's word may settle. RESERVED and RESOLVED are not among them: no
  * payment of ours can have left, so an event that claims one is somebody else's or a defect.
  */

@@ -3,6 +3,8 @@
  * conditional on the phase that it leaves, so whoever comes second changes nothing and is told so.
  */
 import type { LocalContext } from '../context.ts';
+import { acceptPayment as acceptPaymentQuery } from '../db/queries/accept-payment.ts';
+import { beginPaying as beginPayingQuery } from '../db/queries/begin-paying.ts';
 import { moveTransaction as moveQuery } from '../db/queries/move-transaction.ts';
 import type { PixTransactionRow } from '../db/queries/pix-row.ts';
 import * as queries from '../db/queries/pix-transactions.ts';
@@ -65,6 +67,39 @@ export async function moveTransaction(
     JSON.stringify(move.timeline.map(timelineRow)),
   ]);
   return row ?? null;
+}
+
+/**
+ * Stores a send's end-to-end id, and that a payment is about to leave: RESOLVED, PAYING.
+ * @param send as it was read; another process may have taken it further.
+ * @returns the send as it stands then, or null when it stands elsewhere.
+ */
+export async function beginPaying(
+  context: LocalContext,
+  send: PixTransactionRow,
+  endToEnd: string,
+): Promise<PixTransactionRow | null> {
+  const parameters = [send.id, endToEnd, send.phase === 'RESERVED', context.clock.now()];
+  const moved = await context.db.query(beginPayingQuery, parameters);
+  return moved.length > 0 ? { ...send, phase: 'PAYING', end_to_end: endToEnd } : null;
+}
+
+/**
+ * Stores that the provider has accepted a payment, which it will settle later: ACCEPTED.
+ * @param send as it was read when it began to be paid.
+ * @returns the send as it stands then, or null when it stands elsewhere.
+ */
+export async function acceptPayment(
+  context: LocalContext,
+  send: PixTransactionRow,
+  providerTxid: string | null,
+): Promise<PixTransactionRow | null> {
+  const moved = await context.db.query(acceptPaymentQuery, [
+    send.id,
+    providerTxid,
+    context.clock.now(),
+  ]);
+  return moved.length > 0 ? { ...send, phase: 'ACCEPTED', outcome: 'accepted' } : null;
 }
 
 function timelineRow(entry: TimelineEntry): Record<string, unknown> {

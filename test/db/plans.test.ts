@@ -5,6 +5,8 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { indexedSettings, type Statement } from '../../src/db/database.ts';
+import { acceptPayment } from '../../src/db/queries/accept-payment.ts';
+import { beginPaying } from '../../src/db/queries/begin-paying.ts';
 import { findCandidates } from '../../src/db/queries/find-candidates.ts';
 import { findPrincipal } from '../../src/db/queries/find-principal.ts';
 import { findWebhookEvent } from '../../src/db/queries/find-webhook-event.ts';
@@ -24,6 +26,8 @@ const wide =
   /transactions_(?:stat|unset)|events_(?!pkey|payload)|jobs_(?:due|lea)|sessions_(?!pkey)/;
 
 const statements: readonly Statement[] = [
+  acceptPayment,
+  beginPaying,
   findCandidates,
   findPrincipal,
   findWebhookEvent,

@@ -124,11 +124,20 @@ export class Statements {
     const { store, scheduler, observed } = this.#options;
     const { statement, parameters } = asked;
     const rows = await store.db.query<Row>(statement, parameters);
-    for (const row of rows) if (isTransaction(row)) observed(row);
+    const moved = await this.#movedBy(asked, rows);
+    for (const row of [...rows, ...moved]) if (isTransaction(row)) observed(row);
     if (this.#races.isLostBy(asked, rows)) return racing[statement.name]?.lost(rows) ?? [];
     // The database promises no order here: it is left to chance, and to ours alone.
     const order = unordered[statement.name];
     return order ? scheduler.chance.shuffled(rows.toSorted(order)) : rows;
+  }
+
+  /** The transactions that a statement has moved and does not answer. */
+  async #movedBy({ statement, parameters }: Asked, rows: readonly Row[]): Promise<Row[]> {
+    const moving = silentlyMoving[statement.name];
+    if (!moving || rows.length === 0) return [];
+    const text = `select * from pix_transactions where operation = 'SEND' and ${moving.column} = $1`;
+    return this.#options.store.rows<Row>(text, [parameters[moving.place]]);
   }
 
   #describe(rows: readonly Row[]): string {
@@ -139,6 +148,13 @@ export class Statements {
     return words.join(', ') || 'nothing';
   }
 }
+
+/** Statements that move a transaction without answering it, and what names it. */
+const silentlyMoving: Readonly<Record<string, { column: string; place: number }>> = {
+  'pix-begin-paying': { column: 'id', place: 0 },
+  'pix-accept-payment': { column: 'id', place: 0 },
+  'webhook-store': { column: 'end_to_end', place: 6 },
+};
 
 /** Statements that insert, or find the row that stands in their way. */
 const racing: Readonly<Record<string, Racing>> = {

@@ -3,7 +3,7 @@ import type { SendPixRequest } from '../../../contract/types.ts';
 import type { Context } from '../../context.ts';
 import { centsFromNumber } from '../../domain/money.ts';
 import { normalisePixKey } from '../../domain/pix-key.ts';
-import { phasesBeforePaying } from '../../domain/pix.ts';
+import { phasesAfterPaying, phasesBeforePaying } from '../../domain/pix.ts';
 import { isConstraintViolation } from '../../db/unavailable.ts';
 import { notUnderstood, ProviderError } from '../../provider/outcome.ts';
 import type { PaymentOrder, PaymentReceipt, ProviderSession } from '../../provider/provider.ts';
@@ -11,6 +11,8 @@ import { callerSession } from '../../services/banking-session.ts';
 import { pixReply } from '../../services/pix-reply.ts';
 import { claimSend, fingerprintOf } from '../../services/pix-claims.ts';
 import {
+  acceptPayment,
+  beginPaying,
   moveTransaction,
   noteAnomaly,
   rereadTransaction,
@@ -95,7 +97,7 @@ const letGo: Move = { from: ['RESERVED'], to: 'RESERVED', status: 'PROCESSING', 
 /** @returns the transaction as it stands after the payment, or as another process has left it. */
 async function carryOut(context: Context, send: Send): Promise<PixTransactionRow> {
   const endToEnd = send.transaction.end_to_end ?? (await lookUp(context, send));
-  const paying = endToEnd && (await beginPaying(context, send, endToEnd));
+  const paying = endToEnd && (await beginToPay(context, send, endToEnd));
   if (!paying) return rereadTransaction(context, send.transaction);
   return pay(context, { ...send, transaction: paying }, endToEnd);
 }
@@ -132,24 +134,14 @@ function lookUpFailed(error: ProviderError): Move {
   };
 }
 
-/**
- * Stores the end-to-end id and that a payment is about to leave. Of two processes that get here
- * with one transaction, the database lets one go on.
- */
-async function beginPaying(
+/** Of two processes that get here with one transaction, the database lets one go on. */
+async function beginToPay(
   context: Context,
   send: Send,
   endToEnd: string,
 ): Promise<PixTransactionRow | null> {
-  const resolved = send.transaction.phase === 'RESERVED' ? [{ phase: 'RESOLVED' as const }] : [];
   try {
-    return await moveTransaction(context, send.transaction.id, {
-      from: phasesBeforePaying,
-      to: 'PAYING',
-      status: 'PROCESSING',
-      endToEnd,
-      timeline: [...resolved, { phase: 'PAYING', attempt: 1 }],
-    });
+    return await beginPaying(context, send.transaction, endToEnd);
   } catch (error) {
     if (!isConstraintViolation(error)) throw error;
     return refuseUsedEndToEnd(context, send, error);
@@ -233,8 +225,7 @@ function notAccepted(error: ProviderError): Move {
   }
 }
 
-/** The sweep may have called a very slow payment UNKNOWN; the provider's word still counts. */
-const afterPaying = { from: ['PAYING', 'UNKNOWN'] } as const;
+const afterPaying = { from: phasesAfterPaying } as const;
 
 /**
  * Stores what became of the payment. It has left by now, so nothing that fails here may be told as
@@ -258,9 +249,14 @@ async function record(context: Context, send: Send, move: Move): Promise<PixTran
 }
 
 async function recordOnce(context: Context, send: Send, move: Move): Promise<PixTransactionRow> {
-  const moved = await moveTransaction(context, send.transaction.id, move);
+  const { transaction } = send;
+  // Nearly every payment is accepted: that move has a statement of its own.
+  const moved =
+    move.to === 'ACCEPTED'
+      ? await acceptPayment(context, transaction, move.providerTxid ?? null)
+      : await moveTransaction(context, transaction.id, move);
   if (moved) return moved;
-  const stored = await rereadTransaction(context, send.transaction);
+  const stored = await rereadTransaction(context, transaction);
   const isContradicted =
     stored.status !== 'PROCESSING' && move.status !== 'PROCESSING' && move.status !== stored.status;
   if (isContradicted) {

@@ -1,0 +1,112 @@
+/** The steps that have a statement of their own come to what the general move comes to. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import type { PixPhase, PixStatus } from '../../src/domain/pix.ts';
+import {
+  acceptPayment,
+  beginPaying,
+  moveTransaction,
+  type Move,
+  type PixTransactionRow,
+} from '../../src/services/pix-transactions.ts';
+import { startSettlingApp } from '../jobs/settling.ts';
+import { reserveSend } from '../jobs/transactions.ts';
+
+const app = await startSettlingApp();
+const { context, rows } = app;
+
+/** Where a send may stand when a step is taken. */
+const standings: readonly (readonly [PixPhase, PixStatus])[] = [
+  ['RESERVED', 'PROCESSING'],
+  ['RESOLVED', 'PROCESSING'],
+  ['PAYING', 'PROCESSING'],
+  ['UNKNOWN', 'PROCESSING'],
+  ['ACCEPTED', 'PROCESSING'],
+  ['SETTLED', 'COMPLETED'],
+  ['REJECTED', 'FAILED'],
+];
+
+const columns = `
+  id, user_id, operation, idempotency_key, status, phase, outcome, amount, end_to_end,
+  transaction_identification, qr_code, copy_paste`;
+
+async function givenSendIn(phase: PixPhase, status: PixStatus): Promise<PixTransactionRow> {
+  const { id } = await reserveSend(app, randomUUID());
+  const [send] = await rows<PixTransactionRow>(
+    `update pix_transactions
+        set phase = $2, status = $3, settled_at = $4, claimed_until = created_at,
+            end_to_end = case when $2 <> 'RESERVED' then 'E-before-' || id end,
+            outcome = case when $2 = 'UNKNOWN' then 'unknown' end
+      where id = $1 returning ${columns}`,
+    [id, phase, status, status === 'PROCESSING' ? null : app.clock.now()],
+  );
+  assert.ok(send);
+  return send;
+}
+
+/** All that is stored of a send, without its ids. */
+async function storedOf({ id, idempotency_key: key }: PixTransactionRow): Promise<unknown> {
+  const [row] = await rows<{ stored: string }>(
+    `select (to_jsonb(t) - '{id,created_at}'::text[])::text as stored from pix_transactions t
+      where id = $1`,
+    [id],
+  );
+  const text = row?.stored.replaceAll(id, 'ID').replaceAll(key ?? '', 'KEY');
+  return { row: text, timeline: await app.timeline(id) };
+}
+
+type Step = (send: PixTransactionRow) => Promise<PixTransactionRow | null>;
+
+/** Takes a step from everywhere, and tells what it answered and left behind. */
+async function takenFrom([phase, status]: (typeof standings)[number], step: Step) {
+  const send = await givenSendIn(phase, status);
+  const answer = await step(send);
+  if (answer) {
+    const [row] = await rows(`select ${columns} from pix_transactions where id = $1`, [send.id]);
+    assert.partialDeepStrictEqual(answer, row, 'the answer is the row');
+  }
+  return { isTaken: answer !== null, ...((await storedOf(send)) as object) };
+}
+
+const moves =
+  (move: (send: PixTransactionRow) => Move): Step =>
+  (send) =>
+    moveTransaction(context, send.id, move(send));
+
+test('a send that begins to be paid', async () => {
+  const narrow: Step = (send) => beginPaying(context, send, `E-${send.id}`);
+  const general = moves((send) => ({
+    ...{ from: ['RESERVED', 'RESOLVED'], to: 'PAYING', status: 'PROCESSING' },
+    endToEnd: `E-${send.id}`,
+    timeline: [
+      ...(send.phase === 'RESERVED' ? [{ phase: 'RESOLVED' as const }] : []),
+      { phase: 'PAYING', attempt: 1 },
+    ],
+  }));
+  const taken: boolean[] = [];
+  for (const standing of standings) {
+    const came = await takenFrom(standing, narrow);
+    assert.deepEqual(came, await takenFrom(standing, general), standing.join(' '));
+    taken.push(came.isTaken);
+  }
+  assert.deepEqual(taken, [true, true, false, false, false, false, false]);
+});
+
+test('a payment that the provider accepts', async () => {
+  for (const providerTxid of [null, 'T-of-the-provider']) {
+    const narrow: Step = (send) => acceptPayment(context, send, providerTxid);
+    const general = moves(() => ({
+      ...{ from: ['PAYING', 'UNKNOWN'], to: 'ACCEPTED', status: 'PROCESSING' },
+      ...{ outcome: 'accepted', providerTxid },
+      timeline: [{ phase: 'ACCEPTED', providerStatus: '2xx' }],
+    }));
+    const taken: boolean[] = [];
+    for (const standing of standings) {
+      const came = await takenFrom(standing, narrow);
+      assert.deepEqual(came, await takenFrom(standing, general), standing.join(' '));
+      taken.push(came.isTaken);
+    }
+    assert.deepEqual(taken, [false, false, true, true, false, false, false]);
+  }
+});
