@@ -136,8 +136,10 @@ export class Statements {
   async #movedBy({ statement, parameters }: Asked, rows: readonly Row[]): Promise<Row[]> {
     const moving = silentlyMoving[statement.name];
     if (!moving || rows.length === 0) return [];
-    const text = `select * from pix_transactions where operation = 'SEND' and ${moving.column} = $1`;
-    return this.#options.store.rows<Row>(text, [parameters[moving.place]]);
+    return this.#options.store.rows<Row>(
+      `select * from pix_transactions where operation = 'SEND' and ${moving.column} = $1`,
+      [parameters[moving.place]],
+    );
   }
 
   #describe(rows: readonly Row[]): string {
