@@ -39,7 +39,8 @@ export class Exchange {
 
   /** The same request in our log and at the provider; made when one of them is told. */
   get id(): string {
-    this.#id ??= loggableId(this.answeredId);
+    const isGiven = this.answeredId === this.request.headers['x-request-id'];
+    this.#id ??= isGiven ? loggableId(this.answeredId) : this.answeredId;
     return this.#id;
   }
 

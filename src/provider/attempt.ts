@@ -47,19 +47,22 @@ export async function makeAttempt(
 ): Promise<unknown> {
   const { clock, caller } = options;
   const controller = new AbortController();
-  const overdue = Promise.withResolvers<Settled>();
+  const ended = Promise.withResolvers<Settled>();
   const timers: (() => void)[] = [];
   const abort = (reason: unknown): void => {
     if (controller.signal.aborted) return;
-    timers.push(clock.after(ABORT_GRACE_MS, () => overdue.resolve({ thrown: reason })));
+    timers.push(clock.after(ABORT_GRACE_MS, () => ended.resolve({ thrown: reason })));
     controller.abort(reason);
   };
   const onCallerGone = (): void => abort(caller?.reason);
   timers.push(clock.after(options.timeoutMs, () => abort(tooLate())));
   caller?.addEventListener('abort', onCallerGone, { once: true });
   try {
-    const settled = await Promise.race([settle(invoke(controller.signal)), overdue.promise]);
-    const verdict = verdictOf(settled, controller.signal, options.onDefect);
+    Promise.try(invoke, controller.signal).then(
+      (value) => ended.resolve({ value }),
+      (thrown: unknown) => ended.resolve({ thrown }),
+    );
+    const verdict = verdictOf(await ended.promise, controller.signal, options.onDefect);
     if (!(verdict instanceof ProviderError)) return verdict;
     const isOurs =
       isCallersAbort(controller.signal, caller) || verdict.statusClass === 'unreadable';
@@ -77,14 +80,6 @@ function tooLate(): DOMException {
 
 /** What came of it, so that what was thrown is a value too. */
 type Settled = { readonly value: unknown } | { readonly thrown: unknown };
-
-async function settle(answer: Promise<unknown>): Promise<Settled> {
-  try {
-    return { value: await answer };
-  } catch (thrown) {
-    return { thrown };
-  }
-}
 
 function verdictOf(
   settled: Settled,

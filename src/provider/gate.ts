@@ -66,6 +66,7 @@ export function createGate(breakerOptions: BreakerOptions, places: BulkheadOptio
       } catch (thrown) {
         if (thrown instanceof Abandoned) return thrown.error;
         if (isBulkheadRejectedError(thrown)) return notSent('bulkhead_full', thrown);
+        if (isBrokenCircuitError(thrown)) return notSent('breaker_open', thrown);
         throw thrown;
       }
     },
@@ -109,17 +110,13 @@ function isFailureOfTheProvider(result: unknown): boolean {
   return result instanceof ProviderError && failuresOfTheProvider.has(result.statusClass);
 }
 
-async function throughBreaker(
+function throughBreaker(
   breaker: CircuitBreakerPolicy,
   attempt: () => Promise<unknown>,
-): Promise<unknown> {
+): ProviderError | Promise<unknown> {
   // Half open means that one attempt is trying the provider. Cockatiel would let the others wait
   // for its end, holding their places; they are told at once that nothing was sent.
-  if (breaker.state === CircuitState.HalfOpen) return notSent('breaker_open');
-  try {
-    return await breaker.execute(attempt);
-  } catch (thrown) {
-    if (isBrokenCircuitError(thrown)) return notSent('breaker_open', thrown);
-    throw thrown;
-  }
+  return breaker.state === CircuitState.HalfOpen
+    ? notSent('breaker_open')
+    : breaker.execute(attempt);
 }

@@ -44,7 +44,7 @@ const signatures: Readonly<Record<ProviderMethod, Signature>> = {
 export interface ProviderCall {
   readonly method: ProviderMethod;
   readonly args: readonly unknown[];
-  /** Passes the call on, with its own arguments or with changed ones. */
+  /** Passes the call on, with its own arguments or with changed ones; it may throw at once. */
   invoke(args: readonly unknown[]): Promise<unknown>;
 }
 
@@ -59,8 +59,8 @@ export function wrapProvider(
   around: (call: ProviderCall) => Promise<unknown>,
 ): Provider {
   const methods = (Object.keys(signatures) as ProviderMethod[]).map((method) => {
-    const invoke = async (args: readonly unknown[]): Promise<unknown> =>
-      Reflect.apply(provider[method], provider, args);
+    const invoke = (args: readonly unknown[]): Promise<unknown> =>
+      Reflect.apply(provider[method], provider, args) as Promise<unknown>;
     return [method, (...args: unknown[]) => around({ method, args, invoke })] as const;
   });
   // The one place where types are taken on trust: the table above names every method of the port.

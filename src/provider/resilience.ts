@@ -132,7 +132,7 @@ export function withResilience(provider: Provider, options: ResilienceOptions): 
 /** What the provider answers and what we send it are held against what they say they are. */
 function withChecks(provider: Provider): Provider {
   return {
-    ...wrapProvider(provider, (call) => call.invoke(call.args)),
+    ...provider,
     pay: async (session, order, options) =>
       checkReceipt(order, await provider.pay(session, order, options)),
     submitDocument: (personId, document, options) =>

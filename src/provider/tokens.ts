@@ -37,21 +37,21 @@ export function withTokens(provider: Provider): Provider {
   return wrapProvider(provider, async (call) => {
     const session = sessionOf(call);
     if (session === null) return call.invoke(call.args);
-    const first = await unlessRefused(call.invoke(call.args));
+    const first = await unlessRefused(() => call.invoke(call.args));
     if (!('refusal' in first)) return first.answer;
     const token = await knowing(first.refusal, () => successorOf(session));
     if (token === null) return end(session, first.refusal);
     const newer = withToken(session, token);
-    const second = await unlessRefused(call.invoke([newer, ...call.args.slice(1)]));
+    const second = await unlessRefused(() => call.invoke([newer, ...call.args.slice(1)]));
     return 'refusal' in second ? end(newer, second.refusal) : second.answer;
   });
 }
 
 type Answered = { readonly answer: unknown } | { readonly refusal: ProviderError };
 
-async function unlessRefused(call: Promise<unknown>): Promise<Answered> {
+async function unlessRefused(call: () => Promise<unknown>): Promise<Answered> {
   try {
-    return { answer: await call };
+    return { answer: await call() };
   } catch (thrown) {
     const isRefusal = thrown instanceof ProviderError && thrown.code === 'TOKEN_REFUSED';
     // What may have been executed is not asked for again here, whatever its code says.

@@ -26,15 +26,15 @@ export async function findPrincipal(
     token.userId,
     context.clock.now(),
   ]);
-  return row ? principalOf(row) : null;
+  return row ? principalOf(token, row) : null;
 }
 
-function principalOf(row: PrincipalRow): Principal {
+function principalOf({ sessionId, userId }: VerifiedToken, row: PrincipalRow): Principal {
   return {
-    sessionId: row.session_id,
+    sessionId,
     sealedToken: row.sealed_token,
     user: {
-      id: row.user_id,
+      id: userId,
       name: row.name,
       email: row.email,
       document: row.user_document,

@@ -2,9 +2,7 @@ import type { AccountStatus } from '../../domain/account.ts';
 import type { Statement } from '../database.ts';
 
 export interface PrincipalRow {
-  readonly session_id: string;
   readonly sealed_token: Buffer;
-  readonly user_id: number;
   readonly name: string;
   readonly email: string;
   readonly user_document: string | null;
@@ -40,8 +38,8 @@ export const findPrincipal: Statement = {
   name: 'find-principal',
   grouping: {},
   text: `
-    select asked.place, s.id as session_id, s.sealed_token,
-           u.id as user_id, u.name, u.email, u.document as user_document, u.person_type, u.phone,
+    select asked.place, s.sealed_token,
+           u.name, u.email, u.document as user_document, u.person_type, u.phone,
            a.id as account_id, a.provider, a.agency, a.account_number,
            a.document as account_document, a.status as account_status,
            a.provider_company_id, a.provider_client_token, a.balance

@@ -95,15 +95,24 @@ async function ask<T>(
 ): Promise<T> {
   const signal = options?.signal;
   if (signal?.aborted) throw timedOut('not_sent', signal);
-  const answer = await unlessAborted(Promise.try(question).catch(brokenDown), signal);
+  const answer = await unlessAborted(answerTo(question), signal);
   if (answer.outcome === 'done') return answer.value;
   if (answer.outcome === 'refused') throw refusalError(answer.refusal);
   if (answer.fault === 'hang') return unlessAborted(new Promise<never>(() => {}), signal);
   throw new ProviderError(faults[answer.fault]);
 }
 
-function unlessAborted<T>(answer: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return answer;
+function answerTo<T>(question: () => T | Promise<T>): T | Promise<T> {
+  try {
+    const answer = question();
+    return answer instanceof Promise ? answer.catch(brokenDown) : answer;
+  } catch (error) {
+    return brokenDown(error);
+  }
+}
+
+function unlessAborted<T>(answer: T | Promise<T>, signal: AbortSignal | undefined): T | Promise<T> {
+  if (signal === undefined || !(answer instanceof Promise)) return answer;
   return new Promise((resolve, reject) => {
     const onAbort = (): void => reject(timedOut('unknown', signal));
     if (signal.aborted) return onAbort();
