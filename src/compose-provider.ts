@@ -54,7 +54,7 @@ async function composeHttp(options: ProviderOptions, baseUrl: string): Promise<C
   return { provider: wrapped(http, options), bank: null, close: () => client.close() };
 }
 
-/** In `local` the simulated bank outlives the service, as a real one does; in tests it does not. */
+/** A real bank outlives the service; with its journal, so does the simulated one. */
 async function openBank({ config, clock, log, deliver }: ProviderOptions): Promise<Bank> {
   const journalPath = join(config.dataDir, 'simulated-bank.jsonl');
   return createBank({
@@ -62,7 +62,7 @@ async function openBank({ config, clock, log, deliver }: ProviderOptions): Promi
     ispb: config.provider.ispb,
     settleMs: config.stubSettleMs,
     notify: deliver,
-    ...(config.appEnv !== 'test' && { journal: await openJournal(journalPath) }),
+    ...(config.stubJournal && { journal: await openJournal(journalPath) }),
     onFault: (error) => log.error({ error }, 'the simulated bank has a fault'),
   });
 }

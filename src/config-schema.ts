@@ -128,6 +128,11 @@ export const entries = {
     ...integer(0, 3_600_000),
     defaultIn: { local: 1500, test: 0, staging: 0, production: 0 },
   },
+  STUB_JOURNAL: {
+    meaning: "keep the stub's bank in a journal in DATA_DIR; otherwise it ends with the process",
+    ...flag,
+    defaultIn: { local: true, test: false, staging: true, production: true },
+  },
   WEBHOOK_SECRET: {
     meaning: 'compared only when set; two, separated by a comma, are both accepted to rotate',
     expected: 'one secret of visible ASCII, or two separated by a comma',

@@ -43,6 +43,7 @@ export interface Values {
   PROVIDER_TIMEOUT_MS: number;
   PROVIDER_RETRIES: number;
   STUB_SETTLE_MS: number;
+  STUB_JOURNAL: boolean;
   WEBHOOK_SECRET?: string;
   ONBOARDING_LOCAL_ONLY: boolean;
   JWT_ISSUER: string;

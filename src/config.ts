@@ -36,6 +36,8 @@ export interface Config {
   };
   /** 0: the stub never posts its webhook by itself. */
   readonly stubSettleMs: number;
+  /** Whether the stub's bank outlives the process, as a real one does. */
+  readonly stubJournal: boolean;
   /** Empty: webhooks need no secret. */
   readonly webhookSecrets: readonly string[];
   readonly onboardingLocalOnly: boolean;
@@ -118,6 +120,7 @@ function configOf(values: Values): Config {
     dataDir: resolve(values.DATA_DIR),
     provider: providerOf(values),
     stubSettleMs: values.STUB_SETTLE_MS,
+    stubJournal: values.STUB_JOURNAL,
     webhookSecrets: values.WEBHOOK_SECRET ? splitSecrets(values.WEBHOOK_SECRET) : [],
     onboardingLocalOnly: values.ONBOARDING_LOCAL_ONLY,
     jwt: {

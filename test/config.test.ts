@@ -39,6 +39,7 @@ describe('the configuration of an empty environment', () => {
         retries: 2,
       },
       stubSettleMs: 1500,
+      stubJournal: true,
       webhookSecrets: [],
       onboardingLocalOnly: true,
       jwt: {
@@ -71,6 +72,7 @@ describe('defaults by environment', () => {
   it('of test never settle by themselves and name no development user', () => {
     const config = loadConfig({ APP_ENV: 'test' });
     assert.equal(config.stubSettleMs, 0);
+    assert.equal(config.stubJournal, false);
     assert.equal(config.provider.stub, true);
     assert.equal(config.onboardingLocalOnly, true);
     assert.equal(config.provider.email, undefined);
@@ -157,6 +159,7 @@ const accepted: Record<string, string[]> = {
   PROVIDER_ISPB: ['00000000', '12AB34CD'],
   PROVIDER_RETRIES: ['0', '10'],
   STUB_SETTLE_MS: ['0', '1'],
+  STUB_JOURNAL: ['true', 'false'],
   WEBHOOK_SECRET: ['one', 'new,old', 'new, old'],
   ONBOARDING_LOCAL_ONLY: ['true', 'false'],
   ENCRYPTION_KEY: [encryptionKey],
@@ -178,6 +181,7 @@ const refused: Record<string, string[]> = {
   PROVIDER_TIMEOUT_MS: ['0', 'soon'],
   PROVIDER_RETRIES: ['-1', '11'],
   STUB_SETTLE_MS: ['-1'],
+  STUB_JOURNAL: ['1', 'off'],
   WEBHOOK_SECRET: ['a,b,c', 'a,', ',', 'a b', 'segredó'],
   ONBOARDING_LOCAL_ONLY: ['0', 'no'],
   JWT_TTL_SECONDS: ['0', 'hour'],
