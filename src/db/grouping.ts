@@ -25,6 +25,12 @@ import { isDatabaseUnavailable } from './unavailable.ts';
 export interface Grouping {
   /** The parameter, from 1, in which the calls of a group have to differ, unless it is null. */
   readonly apartBy?: number;
+  /**
+   * Most requests ask this and little else, so that who is answered soon asks again. While one
+   * group is with the database, the callers of the one before are answered here: both should be of
+   * one size. Left alone, one grows until it has all, and the two sides take turns.
+   */
+  readonly evenly?: true;
 }
 
 /** A statement as far as grouping needs to know it. */
@@ -92,6 +98,8 @@ class Lane {
   readonly #ways: Ways;
   #waiting: Call[] = [];
   #isUnderWay = false;
+  /** How many calls the group had that was answered last; 0 after a rest. */
+  #answered = 0;
 
   constructor(statement: GroupedStatement, ways: Ways) {
     this.#statement = statement;
@@ -115,6 +123,7 @@ class Lane {
 
   #next(): void {
     const group = this.#take();
+    this.#answered = group.length;
     this.#isUnderWay = group.length > 0;
     if (!this.#isUnderWay) return;
     this.#ask('together', group).then(
@@ -131,19 +140,26 @@ class Lane {
 
   #take(): Call[] {
     const { apartBy } = this.#statement.grouping;
-    if (apartBy === undefined) return this.#waiting.splice(0, mostCalls);
+    const most = this.#most();
+    if (apartBy === undefined) return this.#waiting.splice(0, most);
     const group: Call[] = [];
     const left: Call[] = [];
     const values = new Set<unknown>();
     for (const call of this.#waiting) {
       const value = call.parameters[apartBy - 1] ?? null;
-      if (group.length < mostCalls && !values.has(value)) group.push(call);
+      if (group.length < most && !values.has(value)) group.push(call);
       else left.push(call);
       if (value !== null) values.add(value);
     }
     this.#waiting = left;
     // Rows are locked in one order, so that the groups of two processes do not block each other.
     return group.toSorted(byValueOf(apartBy - 1));
+  }
+
+  /** Half of those who wait and of those who are about to come back. */
+  #most(): number {
+    if (!this.#statement.grouping.evenly || this.#answered === 0) return mostCalls;
+    return Math.min(mostCalls, Math.ceil((this.#waiting.length + this.#answered) / 2));
   }
 
   async #ask(way: keyof Ways, group: readonly Call[]): Promise<Placed[]> {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { nextTurn } from '../../src/clock.ts';
 import type { Statement } from '../../src/db/database.ts';
+import { GroupedCalls, type Grouping } from '../../src/db/grouping.ts';
 import { isDatabaseUnavailable } from '../../src/db/unavailable.ts';
 import { eventually } from '../support/eventually.ts';
 import { onlyOnServer, openTestDatabase } from '../support/open-database.ts';
@@ -85,6 +86,38 @@ test('calls that differ in nothing are apart, unless they do not say in what', a
   assert.equal(await commitsOf(count, 1), 2);
   const text = count.text.replace('= asked.id', '= coalesce(asked.id, place)');
   assert.equal(await commitsOf({ ...count, name: 'test-count-all', text }, null), 1);
+});
+
+/** The sizes of four groups: one caller comes first, 31 follow, and who is answered asks again. */
+async function sizesOf(rule: Grouping): Promise<number[]> {
+  const sizes: number[] = [];
+  let answer: () => void = () => undefined;
+  const carryOut = async (_: unknown, [ids = []]: readonly unknown[][]) => {
+    sizes.push(ids.length);
+    await new Promise<void>((resolve) => (answer = resolve));
+    return ids.map((_id, index) => ({ place: String(index + 1) }));
+  };
+  const calls = new GroupedCalls({ together: carryOut, alone: carryOut });
+  const ask = (id: number) => calls.query({ name: 'one', text: '', grouping: rule }, [id]);
+  const turns = async () => {
+    for (const _ of numbers(3)) await nextTurn();
+  };
+  const callers = [ask(0)];
+  await turns();
+  callers.push(...numbers(31).map(ask));
+  for (let group = 0; group < 3; group += 1) {
+    const before = sizes.at(-1) ?? 0;
+    answer();
+    await turns();
+    // They have their answers, and the next group is under way.
+    callers.push(...numbers(before).map(ask));
+  }
+  return sizes;
+}
+
+test('where callers come back at once, both groups are made of one size', async () => {
+  assert.deepEqual(await sizesOf({ evenly: true }), [1, 16, 16, 16]);
+  assert.deepEqual(await sizesOf({}), [1, 31, 1, 31]);
 });
 
 test('a call without a row gets none, whatever the others get', async () => {

@@ -30,7 +30,7 @@ const openPhases = phasesOpenToSettlement.map((phase) => `'${phase}'`).join(', '
  */
 export const storeWebhookEvent: Statement = {
   name: 'webhook-store',
-  grouping: { apartBy: 7 },
+  grouping: { apartBy: 7, evenly: true },
   text: `
     with asked as materialized (
       select asked.*, send.id as send_id
