@@ -131,8 +131,8 @@ function readBytes(request: IncomingMessage): Promise<Buffer> {
       if (!isWhole) reject(new ClientGone());
     };
     request.on('data', keep);
-    request.once('end', finish);
-    request.once('error', leave);
-    request.once('close', leave);
+    request.on('end', finish);
+    request.on('error', leave);
+    request.on('close', leave);
   });
 }

@@ -108,7 +108,7 @@ function whenLate(exchange: Exchange, clock: Clock, refuse: () => void): void {
     if (!exchange.mayComeSlowly) checkLast();
     else cancel = clock.after(SLOW_BODY_MS - BODY_MS, checkLast);
   });
-  request.once('close', () => cancel());
+  request.on('close', () => cancel());
 }
 
 function listen(server: Server, host: string, port: number): Promise<AddressInfo> {

@@ -149,9 +149,18 @@ interface Parts {
 function partsOf(content: unknown): Parts {
   const item = fieldsOf(content);
   const requestBody = inner(item, 'requestbody');
-  const inCentavos = [inner(item, 'payment'), inner(item, 'charge'), inner(item, 'transaction')];
-  const inReais = [inner(item, 'body'), requestBody, item];
-  return { all: [...inCentavos, ...inReais], inCentavos, inReais, outer: [item, requestBody] };
+  const inCentavos = said(
+    inner(item, 'payment'),
+    inner(item, 'charge'),
+    inner(item, 'transaction'),
+  );
+  const inReais = said(inner(item, 'body'), requestBody, item);
+  return { all: [...inCentavos, ...inReais], inCentavos, inReais, outer: said(item, requestBody) };
+}
+
+/** Those that say something: most items have one of the objects that an item may have. */
+function said(...objects: readonly Fields[]): Fields[] {
+  return objects.filter(({ size }) => size > 0);
 }
 
 function readItem({ content, isFromPixList }: Item, index: number): ProviderEvent {

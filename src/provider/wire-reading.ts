@@ -47,9 +47,14 @@ export function inner(fields: Fields, name: string): Fields {
  * objects. Null and undefined count as absent.
  */
 export function valuesOf(names: readonly string[], objects: readonly Fields[]): unknown[] {
-  return names
-    .flatMap((name) => objects.map((fields) => fields.get(name)))
-    .filter((value) => value !== undefined && value !== null);
+  const found: unknown[] = [];
+  for (const name of names) {
+    for (const fields of objects) {
+      const value = fields.get(name);
+      if (value !== undefined && value !== null) found.push(value);
+    }
+  }
+  return found;
 }
 
 /** Reads an id: trimmed printable ASCII of 1 to 255 characters, or a whole number; else null. */
