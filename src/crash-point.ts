@@ -4,6 +4,8 @@
  * payment's way knows of it, and the configuration refuses it outside `local` and `test`.
  */
 import type { CrashPoint } from './config.ts';
+import { acceptPayment } from './db/queries/accept-payment.ts';
+import { beginPaying } from './db/queries/begin-paying.ts';
 import { moveTransaction } from './db/queries/move-transaction.ts';
 import { reserveSend } from './db/queries/reserve-send.ts';
 import type { Database } from './db/database.ts';
@@ -26,9 +28,9 @@ export function deadlyDatabase(db: Database, point: CrashPoint | undefined): Dat
       if (isReserve && point === 'before-reserved') return die();
       const rows = await db.query<never>(statement, parameters);
       if (isReserve && point === 'after-reserved') return die();
-      const phase = statement === moveTransaction ? parameters[2] : null;
-      if (phase === 'PAYING' && point === 'after-paying') return die();
-      if (phase !== null && phase !== 'PAYING' && point === 'after-recorded') return die();
+      if (statement === beginPaying && point === 'after-paying') return die();
+      const isRecord = statement === acceptPayment || statement === moveTransaction;
+      if (isRecord && point === 'after-recorded') return die();
       return rows;
     },
   };

@@ -48,7 +48,7 @@ function project(name: string, nodeVersion?: string): string {
 
 /** What a fake Node tells of its arguments, as far as they are the shim's own. */
 function started(place: string): string {
-  return `<--max-semi-space-size=8><${place}/bin/entry.js>`;
+  return `<--max-semi-space-size=16><${place}/bin/entry.js>`;
 }
 
 describe('the shim', () => {
