@@ -197,6 +197,7 @@ function byValueOf(column: number): (one: Call, other: Call) => number {
   return (one, other) => {
     const [left, right] = [textOf(one), textOf(other)];
     // Numbers come as digits: a shorter one is less.
+    if (left === right) return 0;
     return left.length - right.length || (left < right ? -1 : 1);
   };
 }

@@ -16,7 +16,7 @@ export class Connections {
   open(exchange: Exchange, whenDone: () => void): void {
     const exchanges = this.#open.get(exchange.request.socket) ?? [];
     exchanges.push(exchange);
-    exchange.response.on('close', () => {
+    exchange.response.once('close', () => {
       exchanges.splice(exchanges.indexOf(exchange), 1);
       whenDone();
     });

@@ -131,14 +131,13 @@ export function withResilience(provider: Provider, options: ResilienceOptions): 
 
 /** What the provider answers and what we send it are held against what they say they are. */
 function withChecks(provider: Provider): Provider {
-  const checked: Pick<Provider, 'pay' | 'submitDocument'> = {
+  return {
+    ...wrapProvider(provider, (call) => call.invoke(call.args)),
     pay: async (session, order, options) =>
       checkReceipt(order, await provider.pay(session, order, options)),
     submitDocument: (personId, document, options) =>
-      forwarding(document, (whole) => provider.submitDocument(personId, whole, options)),
+      forwarding(document, (checked) => provider.submitDocument(personId, checked, options)),
   };
-  // Every other method is the provider's own.
-  return Object.assign(Object.create(provider) as Provider, checked);
 }
 
 /** One call with all its attempts. */

@@ -5,6 +5,7 @@ import { beforeEach, test } from 'node:test';
 import fc from 'fast-check';
 import { eventually } from '../support/eventually.ts';
 import { onlyOnServer } from '../support/open-database.ts';
+import { storeWebhookEvent } from '../../src/db/queries/store-webhook-event.ts';
 import { confirmed, results, startSettlingApp } from './settling.ts';
 import { reserveSend } from './transactions.ts';
 
@@ -254,3 +255,84 @@ test(
     assert.equal((await stored(send.id)).status, 'COMPLETED');
   },
 );
+
+/** What is committed of a send while an event about it is being stored, and what comes of it. */
+const overtaken = [
+  {
+    title: 'the send is accepted: what was stored of it stays',
+    change: `phase = 'ACCEPTED', outcome = 'accepted', provider_txid = 'told'`,
+    event: 'processed',
+    send: ['COMPLETED', 'accepted', 'told'],
+  },
+  {
+    title: 'its outcome is unknown: now it is known',
+    change: `phase = 'UNKNOWN', outcome = 'unknown'`,
+    event: 'processed',
+    send: ['COMPLETED', 'accepted', null],
+  },
+  {
+    title: 'it ends: nothing is done twice',
+    change: `phase = 'SETTLED', status = 'FAILED', outcome = 'rejected', settled_at = now()`,
+    event: 'received',
+    send: ['FAILED', 'rejected', null],
+  },
+] as const;
+
+/** Stores events as ever, but waits for a lock between its snapshot and the send's row. */
+const waitingForLock = {
+  ...storeWebhookEvent,
+  name: 'webhook-store-waiting',
+  text: storeWebhookEvent.text.replace(
+    'where t.end_to_end =',
+    `where (select pg_advisory_xact_lock(77)::text) = '' and t.end_to_end =`,
+  ),
+};
+
+async function overtake(sql: string, send: string, deliverIt: () => Promise<string>) {
+  const { db } = app.context;
+  const { query } = db;
+  const holder = db.em();
+  await holder.begin();
+  await holder.execute('select pg_advisory_xact_lock(77)');
+  Object.assign(db, {
+    query: (statement: typeof storeWebhookEvent, parameters: readonly unknown[]) =>
+      query(statement === storeWebhookEvent ? waitingForLock : statement, parameters),
+  });
+  const delivered = deliverIt();
+  await eventually(async () => {
+    const waiting = await rows(
+      `select from pg_stat_activity where datname = current_database() and wait_event = 'advisory'`,
+    );
+    return waiting.length > 0;
+  }, 'the statement that waits');
+  await rows(`update pix_transactions set ${sql} where id = $1`, [send]);
+  await holder.rollback();
+  const id = await delivered;
+  Object.assign(db, { query });
+  return id;
+}
+
+for (const { title, change, event, send: expected } of overtaken) {
+  test(`while an event is stored, ${title}`, onlyOnServer, async () => {
+    const send = await reserveSend(app, randomUUID());
+    const endToEnd = `E${randomUUID().slice(0, 31)}`;
+    await send.pay(endToEnd);
+    const id = await overtake(change, send.id, () => deliver(confirmed({ endToEnd })));
+    assert.equal((await eventRow(id))?.status, event);
+    const { status, outcome, provider_txid: provider } = await stored(send.id);
+    assert.deepEqual([status, outcome, provider], expected);
+  });
+}
+
+test('an end is not dated before what was stored of the send meanwhile', async () => {
+  const send = await givenSend();
+  const later = new Date(app.clock.now().getTime() + 5_000);
+  await rows('update pix_transactions set updated_at = $2 where id = $1', [send.id, later]);
+  const id = await deliver(confirmed({ endToEnd: send.end_to_end }));
+  const [row] = await rows(
+    `select t.settled_at, t.updated_at, n.at from pix_transactions t
+       join pix_timeline n on n.transaction_id = t.id and n.event_id = $2 where t.id = $1`,
+    [send.id, id],
+  );
+  assert.deepEqual(row, { settled_at: later, updated_at: later, at: later });
+});

@@ -22,7 +22,8 @@ const openPhases = phasesOpenToSettlement.map((phase) => `'${phase}'`).join(', '
  *
  * An event that is nothing but the end of one send (`services/settlement-at-once.ts`) is settled in
  * the same commit, where the send stands as the event says and nobody is at work on its row; its
- * job is done then. Everything else is left to the job. So nothing waits for a send here.
+ * job is done then. Everything else is left to the job. So nothing waits for a send here. The event
+ * has come before it is stored: what was stored of the send meanwhile is not dated after its end.
  *
  * Parameters, grouped: id, hash, payload, now, worker and its lease's end or twice null; and of an
  * event that may be settled, otherwise null: end to end, client request id, provider's id, amount,
@@ -65,7 +66,8 @@ export const storeWebhookEvent: Statement = {
                             when asked.status = 'COMPLETED' then 'accepted' else 'rejected' end,
              failure_code = coalesce(asked.failure_code, t.failure_code),
              provider_txid = coalesce(asked.provider_txid, t.provider_txid),
-             claimed_until = null, updated_at = asked.now, settled_at = asked.now
+             claimed_until = null, updated_at = greatest(asked.now, t.updated_at),
+             settled_at = greatest(asked.now, t.updated_at)
         from stored join asked using (id)
        where t.id = asked.send_id
       returning t.id, t.operation, t.idempotency_key, t.end_to_end, t.transaction_identification,
