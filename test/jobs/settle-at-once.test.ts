@@ -204,7 +204,7 @@ test('an event comes to the same, whether it is settled where it is stored or by
       app.leaveToJobs(false);
       assert.deepEqual(await meet(meeting), byJob);
     }),
-    { numRuns: 100 },
+    { numRuns: 50 },
   );
 });
 
