@@ -1,5 +1,6 @@
 import { phasesAfterPaying } from '../../domain/pix.ts';
 import type { Statement } from '../database.ts';
+import { oneOf } from '../entities/columns.ts';
 import { waking } from './wake-events.ts';
 
 /**
@@ -21,7 +22,7 @@ export const acceptPayment: Statement = {
              updated_at = asked.now
         from asked
        where t.id = any($1) and t.id = asked.id and t.settled_at is null
-         and t.phase in (${phasesAfterPaying.map((phase) => `'${phase}'`).join(', ')})
+         and ${oneOf('t.phase', phasesAfterPaying)}
       returning asked.place, t.id, t.operation, t.idempotency_key, t.end_to_end,
                 t.transaction_identification, t.provider_txid, t.updated_at
     ), noted as (

@@ -1,5 +1,6 @@
 import { phasesOpenToSettlement } from '../../domain/pix.ts';
 import type { Statement } from '../database.ts';
+import { oneOf } from '../entities/columns.ts';
 import { waking } from './wake-events.ts';
 
 /** What stands there now; a `job_id` only where this call has stored an event for a job. */
@@ -10,8 +11,6 @@ export interface StoredEventRow {
   readonly settled: boolean;
   readonly job_id: string | null;
 }
-
-const openPhases = phasesOpenToSettlement.map((phase) => `'${phase}'`).join(', ');
 
 /**
  * Stores an event and the job that settles it in one commit; an event with the same hash is
@@ -43,7 +42,7 @@ export const storeWebhookEvent: Statement = {
         left join lateral (
           select t.id from pix_transactions t
            where t.end_to_end = asked.end_to_end and t.operation = 'SEND'
-             and t.settled_at is null and t.phase in (${openPhases})
+             and t.settled_at is null and ${oneOf('t.phase', phasesOpenToSettlement)}
              and t.amount = coalesce(asked.amount, t.amount)
              and t.idempotency_key = coalesce(asked.client_request_id, t.idempotency_key)
              for no key update skip locked) send on true
