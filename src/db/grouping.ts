@@ -1,11 +1,11 @@
 /**
  * Concurrent calls of one statement share a round trip, a plan and, where it writes, a commit.
  *
- * There is no timer: of each statement one group is under way at a time, and the calls that come
- * meanwhile are the next group. A call that comes alone goes at once, so nobody waits for company;
- * the more is asked for, the larger the groups get ("natural group commit"). A statement that takes
- * part is written for arrays: `unnest` makes a row of each call, `with ordinality` numbers them,
- * and each row of the answer says in `place` which call it belongs to.
+ * There is no timer: of each statement one group is under way at a time, of some two, and the calls
+ * that come meanwhile are the next group. A call that comes alone goes at once, so nobody waits for
+ * company; the more is asked for, the larger the groups get ("natural group commit"). A statement
+ * that takes part is written for arrays: `unnest` makes a row of each call, `with ordinality` numbers
+ * them, and each row of the answer says in `place` which call it belongs to.
  *
  * A call gets the answer that it would have got alone:
  *
@@ -31,6 +31,12 @@ export interface Grouping {
    * one size. Left alone, one grows until it has all, and the two sides take turns.
    */
   readonly evenly?: true;
+  /**
+   * Two groups are under way at a time: one waits for the disk, or for its callers to be answered
+   * here, while the other is carried out. It is worth it where nearly all of the work is this one
+   * statement. The groups must be able to overtake each other.
+   */
+  readonly inPairs?: true;
 }
 
 /** A statement as far as grouping needs to know it. */
@@ -97,7 +103,8 @@ class Lane {
   readonly #statement: GroupedStatement;
   readonly #ways: Ways;
   #waiting: Call[] = [];
-  #isUnderWay = false;
+  #underWay = 0;
+  #isBeginning = false;
   /** How many calls the group had that was answered last; 0 after a rest. */
   #answered = 0;
 
@@ -109,33 +116,44 @@ class Lane {
   add(parameters: readonly unknown[]): Promise<Placed[]> {
     const { promise, resolve, reject } = Promise.withResolvers<Placed[]>();
     this.#waiting.push({ parameters, resolve, reject });
-    if (!this.#isUnderWay) {
-      this.#isUnderWay = true;
-      this.#nextWithThisTurn();
-    }
+    this.#beginWithThisTurn();
     return promise;
   }
 
   /** The requests that are read from their sockets in this turn of the event loop go together. */
-  #nextWithThisTurn(): void {
-    void nextTurn().then(() => this.#next());
+  #beginWithThisTurn(): void {
+    const most = this.#statement.grouping.inPairs ? 2 : 1;
+    if (this.#isBeginning || this.#underWay === most) return;
+    this.#isBeginning = true;
+    void nextTurn().then(() => {
+      this.#isBeginning = false;
+      this.#begin();
+    });
   }
 
-  #next(): void {
+  #begin(): void {
     const group = this.#take();
-    this.#answered = group.length;
-    this.#isUnderWay = group.length > 0;
-    if (!this.#isUnderWay) return;
+    if (group.length === 0) {
+      if (this.#underWay === 0) this.#answered = 0;
+      return;
+    }
+    this.#underWay += 1;
     this.#ask('together', group).then(
       (rows) => {
         answer(group, rows);
-        this.#nextWithThisTurn();
+        this.#end(group);
       },
       (error: unknown) => {
         this.#fail(group, error);
-        this.#nextWithThisTurn();
+        this.#end(group);
       },
     );
+  }
+
+  #end(group: readonly Call[]): void {
+    this.#answered = group.length;
+    this.#underWay -= 1;
+    this.#beginWithThisTurn();
   }
 
   #take(): Call[] {

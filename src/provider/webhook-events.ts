@@ -25,6 +25,7 @@ import {
   type Fields,
   fieldsOf,
   firstId,
+  firstRead,
   inner,
   isObject,
   readCentavos,
@@ -123,17 +124,22 @@ export function readWebhookEvents(payload: unknown): ProviderEvent[] {
 }
 
 interface Item {
-  readonly content: unknown;
+  /** None where the item is no object. */
+  readonly fields: Fields | null;
   /** It stood in BACEN's `pix` list: without a word of its own, it is a PIX that came in. */
   readonly isFromPixList: boolean;
 }
 
 function itemsOf(payload: unknown): Item[] {
   const contents: readonly unknown[] = Array.isArray(payload) ? payload : [payload];
-  return contents.flatMap((content): Item[] => {
-    const list = fieldsOf(content).get('pix');
-    if (!Array.isArray(list)) return [{ content, isFromPixList: false }];
-    return list.map((one: unknown) => ({ content: one, isFromPixList: true }));
+  return contents.flatMap((content): Item | Item[] => {
+    const fields = isObject(content) ? fieldsOf(content) : null;
+    const list = fields?.get('pix');
+    if (!Array.isArray(list)) return { fields, isFromPixList: false };
+    return list.map((one: unknown) => ({
+      fields: isObject(one) ? fieldsOf(one) : null,
+      isFromPixList: true,
+    }));
   });
 }
 
@@ -146,8 +152,7 @@ interface Parts {
   readonly outer: readonly Fields[];
 }
 
-function partsOf(content: unknown): Parts {
-  const item = fieldsOf(content);
+function partsOf(item: Fields): Parts {
   const requestBody = inner(item, 'requestbody');
   const inCentavos = said(
     inner(item, 'payment'),
@@ -163,9 +168,9 @@ function said(...objects: readonly Fields[]): Fields[] {
   return objects.filter(({ size }) => size > 0);
 }
 
-function readItem({ content, isFromPixList }: Item, index: number): ProviderEvent {
-  if (!isObject(content)) return ignored(index, 'unnamed', 'not_an_object');
-  const parts = partsOf(content);
+function readItem({ fields, isFromPixList }: Item, index: number): ProviderEvent {
+  if (fields === null) return ignored(index, 'unnamed', 'not_an_object');
+  const parts = partsOf(fields);
   const { meaning, name } = readEventWord(parts.outer);
   const isIncoming = meaning.kind === 'undirected' && (isFromPixList || isBacenItem(parts));
   const word: Word = isIncoming ? { kind: 'received', otherwise: 'COMPLETED' } : meaning;
@@ -244,20 +249,16 @@ function payeeOf({ all }: Parts): ProviderEventPayee {
   const accounts = ['account', 'accountnumber', 'conta'];
   return {
     key: firstId(valuesOf(['chave', 'key', 'pixkey'], [...party, ...all])),
-    document: firstCode(valuesOf(documents, party)),
-    accountNumber: firstCode(valuesOf(accounts, party)),
+    document: firstRead(valuesOf(documents, party), readCode),
+    accountNumber: firstRead(valuesOf(accounts, party), readCode),
   };
-}
-
-function firstCode(values: readonly unknown[]): string | null {
-  return values.map(readCode).find((code) => code !== null) ?? null;
 }
 
 function reasonOf({ all }: Parts): string | null {
   const errors = all.map((fields) => inner(fields, 'error'));
   const codes = valuesOf(['code'], errors);
   const others = valuesOf(['errorcode', 'reasoncode', 'reason', 'error'], all);
-  return [...codes, ...others].map(readReason).find((reason) => reason !== null) ?? null;
+  return firstRead([...codes, ...others], readReason);
 }
 
 function faultOfWord({ kind }: Word): IgnoredBecause | null {
@@ -267,8 +268,8 @@ function faultOfWord({ kind }: Word): IgnoredBecause | null {
 
 function faultOfIds(ids: ProviderEventIds, { all }: Parts): IgnoredBecause | null {
   if (Object.values(ids).every((id) => id === null)) return 'no_id';
-  const endToEnds = valuesOf(endToEndNames, all).map(readId);
-  return new Set(endToEnds.filter((id) => id !== null)).size > 1 ? 'contradictory_id' : null;
+  const isOther = (value: unknown): boolean => ![null, ids.endToEnd].includes(readId(value));
+  return valuesOf(endToEndNames, all).some(isOther) ? 'contradictory_id' : null;
 }
 
 function faultOfStatus(status: StatusReading, kind: 'payment' | 'received'): IgnoredBecause | null {

@@ -1,6 +1,14 @@
 /** The words of a webhook item: what kind of event it says it is, and how it says it went. */
 import { type PixStatus, readStatusWord } from '../domain/pix.ts';
-import { type Fields, fieldsOf, isObject, readName, valuesOf } from './wire-reading.ts';
+import {
+  type Fields,
+  fieldsOf,
+  firstRead,
+  isObject,
+  readName,
+  remembering,
+  valuesOf,
+} from './wire-reading.ts';
 
 /** What an event word means. */
 export interface Word {
@@ -56,7 +64,7 @@ const MAX_WORD_LENGTH = 128;
 export function readEventWord(outer: readonly Fields[]): { meaning: Word; name: string } {
   const spoken = valuesOf(['event', 'eventtype', 'entity', 'transactiontype', 'type'], outer);
   const named = spoken.filter((word) => typeof word === 'string');
-  const name = named.map(readName).find((word) => word !== null) ?? 'unnamed';
+  const name = firstRead(named, readName) ?? 'unnamed';
   const meanings = named.map(meaningOf);
   const statuses = valuesOf(['status'], outer).filter((word) => readStatusWord(word) === null);
   if (statuses.some(isReversalWord)) meanings.unshift({ kind: 'reversal' });
@@ -73,7 +81,7 @@ function strongest(meanings: readonly Word[]): Word {
   );
 }
 
-function meaningOf(text: string): Word {
+const meaningOf = remembering((text): Word => {
   if (text.length > MAX_WORD_LENGTH) return { kind: 'unknown' };
   if (isReversalWord(text)) return { kind: 'reversal' };
   const word = text
@@ -83,7 +91,7 @@ function meaningOf(text: string): Word {
     .replace(/^_|_$/g, '');
   const ending = endings.find((one) => word.endsWith(`_${one}`));
   return meaningOfPlain(ending ?? word) ?? { kind: 'unknown' };
-}
+});
 
 /** The table's meaning, or that of the word before a status: CHARGE_COMPLETED, PAYMENT_FAILED. */
 function meaningOfPlain(word: string): Word | null {

@@ -16,10 +16,30 @@ export type Fields = ReadonlyMap<string, unknown>;
 
 const noFields: Fields = new Map();
 
-/** Makes `endToEndId`, `EndToEndId` and `end_to_end_id` one name. */
-function plainName(name: string): string {
-  return name.toLowerCase().replace(/[_\-\s]/g, '');
+/** How many texts are remembered, and how long they may be: more than any provider's vocabulary. */
+const MOST_REMEMBERED = 512;
+const MAX_REMEMBERED_LENGTH = 64;
+
+/**
+ * Makes a function remember what it makes of the first texts: providers say the same few names and
+ * words over and over.
+ * @param read a function of nothing but the text.
+ */
+export function remembering<T extends {}>(read: (text: string) => T): (text: string) => T {
+  const known = new Map<string, T>();
+  return (text) => {
+    const before = known.get(text);
+    if (before !== undefined) return before;
+    const found = read(text);
+    if (known.size < MOST_REMEMBERED && text.length <= MAX_REMEMBERED_LENGTH) {
+      known.set(text, found);
+    }
+    return found;
+  };
 }
+
+/** Makes `endToEndId`, `EndToEndId` and `end_to_end_id` one name. */
+const plainName = remembering((name) => name.toLowerCase().replace(/[_\-\s]/g, ''));
 
 /** Tells an object (not an array) from everything else. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
@@ -67,7 +87,19 @@ export function readId(value: unknown): string | null {
 
 /** The first of the values that can be read as an id. */
 export function firstId(values: readonly unknown[]): string | null {
-  return values.map(readId).find((id) => id !== null) ?? null;
+  return firstRead(values, readId);
+}
+
+/** What is read from the first of the values that can be read. */
+export function firstRead<T>(
+  values: readonly unknown[],
+  read: (value: unknown) => T | null,
+): T | null {
+  for (const value of values) {
+    const found = read(value);
+    if (found !== null) return found;
+  }
+  return null;
 }
 
 /** Reads a CPF, a CNPJ or an account number: letters and digits, without punctuation. */

@@ -1,10 +1,8 @@
 /** Waiting for a transaction's status to leave PROCESSING, without holding a connection. */
 import { pause } from '../clock.ts';
 import type { LocalContext } from '../context.ts';
+import { endsChannel } from '../db/queries/tell-ends.ts';
 import type { PixViewRow } from './pix-transactions.ts';
-
-/** Told by the database when a transaction gets a final status; the payload is its id. */
-const pixChannel = 'ponte_pix';
 
 /** More than an app has open at once, and too few to fill a process with one user's waits. */
 const mostWaitsOfUser = 10;
@@ -54,9 +52,9 @@ function enter(context: LocalContext, userId: number): (() => void) | null {
 
 async function settled(context: LocalContext, wait: Wait): Promise<PixViewRow | null> {
   const change = new AbortController();
-  const stopListening = await context.db.listen(pixChannel, (id) => {
+  const stopListening = await context.db.listen(endsChannel, (ids) => {
     // An empty payload says that notifications may have been missed.
-    if (id === wait.transactionId || id === '') change.abort();
+    if (ids === '' || ids.includes(wait.transactionId)) change.abort();
   });
   const ended = AbortSignal.any([change.signal, wait.signal, context.stopping]);
   try {

@@ -88,6 +88,31 @@ test('calls that differ in nothing are apart, unless they do not say in what', a
   assert.equal(await commitsOf({ ...count, name: 'test-count-all', text }, null), 1);
 });
 
+test('a statement in pairs has two groups under way, and what comes meanwhile is the third', async () => {
+  const sizes: number[] = [];
+  const answers: (() => void)[] = [];
+  const carryOut = async (_: unknown, [ids = []]: readonly unknown[][]) => {
+    sizes.push(ids.length);
+    await new Promise<void>((resolve) => answers.push(resolve));
+    return ids.map((_id, index) => ({ place: String(index + 1) }));
+  };
+  const calls = new GroupedCalls({ together: carryOut, alone: carryOut });
+  const asked: Promise<unknown>[] = [];
+  const ask = async (howMany: number) => {
+    for (const id of numbers(howMany)) {
+      asked.push(calls.query({ name: 'one', text: '', grouping: { inPairs: true } }, [id]));
+    }
+    for (const _ of numbers(3)) await nextTurn();
+  };
+  for (const howMany of [1, 2, 3, 4]) await ask(howMany);
+  assert.deepEqual(sizes, [1, 2]);
+  answers[1]?.();
+  await ask(0);
+  assert.deepEqual(sizes, [1, 2, 7]);
+  for (const answer of answers) answer();
+  await Promise.all(asked);
+});
+
 /** The sizes of four groups: one caller comes first, 31 follow, and who is answered asks again. */
 async function sizesOf(rule: Grouping): Promise<number[]> {
   const sizes: number[] = [];

@@ -1,5 +1,6 @@
 import type { Statement } from '../database.ts';
 import { columnsOf, pixColumns } from './pix-row.ts';
+import { tellingEnds } from './tell-ends.ts';
 import { waking } from './wake-events.ts';
 
 /**
@@ -52,6 +53,6 @@ export const moveTransaction: Statement = {
        order by moved.place, entry.item
     ), ${waking('moved', 'told.updated_at')}
     select place, ${pixColumns},
-           case when status <> 'PROCESSING' then pg_notify('ponte_pix', id::text)::text end
+           ${tellingEnds("moved where status <> 'PROCESSING'")}
       from moved`,
 };

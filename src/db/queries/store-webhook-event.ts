@@ -1,6 +1,7 @@
 import { phasesOpenToSettlement } from '../../domain/pix.ts';
 import type { Statement } from '../database.ts';
 import { oneOf } from '../entities/columns.ts';
+import { tellingEnds } from './tell-ends.ts';
 import { waking } from './wake-events.ts';
 
 /** What stands there now; a `job_id` only where this call has stored an event for a job. */
@@ -13,16 +14,17 @@ export interface StoredEventRow {
 }
 
 /**
- * Stores an event and the job that settles it in one commit; an event with the same hash is
- * answered instead. Under a lease the job is stored as running, and whoever holds the lease runs
- * it; otherwise it is queued, which wakes the job loops. Neither comes back when a concurrent
- * delivery committed the same bytes after this statement's snapshot: then the statement is run
- * again.
+ * Stores an event in one commit with the job that settles it, or with what it settles; an event
+ * with the same hash is answered instead. Under a lease the job is stored as running, and whoever
+ * holds the lease runs it; otherwise it is queued, which wakes the job loops. Neither comes back
+ * when a concurrent delivery committed the same bytes after this statement's snapshot: then the
+ * statement is run again.
  *
  * An event that is nothing but the end of one send (`services/settlement-at-once.ts`) is settled in
- * the same commit, where the send stands as the event says and nobody is at work on its row; its
- * job is done then. Everything else is left to the job. So nothing waits for a send here. The event
- * has come before it is stored: what was stored of the send meanwhile is not dated after its end.
+ * the same commit, where the send stands as the event says and nobody is at work on its row; there
+ * is nothing left for a job then. Everything else is left to the job. So nothing waits for a send
+ * here. The event has come before it is stored: what was stored of the send meanwhile is not dated
+ * after its end.
  *
  * Parameters, grouped: id, hash, payload, now, worker and its lease's end or twice null; and of an
  * event that may be settled, otherwise null: end to end, client request id, provider's id, amount,
@@ -30,7 +32,7 @@ export interface StoredEventRow {
  */
 export const storeWebhookEvent: Statement = {
   name: 'webhook-store',
-  grouping: { apartBy: 7, evenly: true },
+  grouping: { apartBy: 7, evenly: true, inPairs: true },
   text: `
     with asked as materialized (
       select asked.*, send.id as send_id
@@ -70,30 +72,27 @@ export const storeWebhookEvent: Statement = {
         from stored join asked using (id)
        where t.id = asked.send_id
       returning t.id, t.operation, t.idempotency_key, t.end_to_end, t.transaction_identification,
-                t.provider_txid, t.status, t.updated_at, asked.id as event_id,
-                pg_notify('ponte_pix', t.id::text)
+                t.provider_txid, t.status, t.updated_at, asked.id as event_id
     ), noted as (
       insert into pix_timeline (transaction_id, phase, at, event_id, note)
       select id, 'SETTLED', updated_at, event_id, status from moved
     ), queued as (
       insert into jobs (kind, payload, unique_key, status, attempts, leased_by, leased_until,
-                        run_at, created_at, finished_at)
+                        run_at, created_at)
       select 'settle-webhook', jsonb_build_object('eventId', id), 'webhook:' || id,
-             case when send_id is not null then 'done'
-                  when worker is null then 'queued' else 'running' end,
-             case when send_id is null and worker is null then 0 else 1 end,
-             case when send_id is null then worker end,
-             case when send_id is null then leased_until end, now, now,
-             case when send_id is not null then now end
+             case when worker is null then 'queued' else 'running' end,
+             case when worker is null then 0 else 1 end, worker, leased_until, now, now
         from stored join asked using (id)
-      returning id as job_id, unique_key, status,
+       where send_id is null
+      returning id as job_id, unique_key,
                 case when status = 'queued' then pg_notify('ponte_jobs', '') end
     ), ${waking('moved', 'told.updated_at')}
-    select place, stored.id, false as duplicate, queued.status = 'done' as settled,
-           case when queued.status <> 'done' then job_id end as job_id
-      from stored join asked using (id) join queued on unique_key = 'webhook:' || stored.id
+    select place, stored.id, false as duplicate, send_id is not null as settled, job_id,
+           ${tellingEnds('moved')}
+      from stored join asked using (id)
+      left join queued on unique_key = 'webhook:' || stored.id
      union all
-    select place, event.id, true, false, null
+    select place, event.id, true, false, null, null
       from asked, lateral (
              select id from webhook_events where payload_hash = asked.payload_hash limit 1) event
      where asked.id not in (select id from stored)`,
