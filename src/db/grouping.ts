@@ -4,8 +4,8 @@
  * There is no timer: of each statement one group is under way at a time, of some two, and the calls
  * that come meanwhile are the next group. A call that comes alone goes at once, so nobody waits for
  * company; the more is asked for, the larger the groups get ("natural group commit"). A statement
- * that takes part is written for arrays: `unnest` makes a row of each call, `with ordinality` numbers
- * them, and each row of the answer says in `place` which call it belongs to.
+ * that takes part is written for arrays: `unnest` makes a row of each call, `with ordinality`
+ * numbers them, and each row of the answer says in `place` which call it belongs to.
  *
  * A call gets the answer that it would have got alone:
  *
