@@ -4,10 +4,9 @@
  * payment's way knows of it, and the configuration refuses it outside `local` and `test`.
  */
 import type { CrashPoint } from './config.ts';
-import { acceptPayment } from './db/queries/accept-payment.ts';
-import { beginPaying } from './db/queries/begin-paying.ts';
 import { moveTransaction } from './db/queries/move-transaction.ts';
 import { reserveSend } from './db/queries/reserve-send.ts';
+import { stepSend } from './db/queries/step-send.ts';
 import type { Database } from './db/database.ts';
 import type { Provider } from './provider/provider.ts';
 
@@ -28,8 +27,9 @@ export function deadlyDatabase(db: Database, point: CrashPoint | undefined): Dat
       if (isReserve && point === 'before-reserved') return die();
       const rows = await db.query<never>(statement, parameters);
       if (isReserve && point === 'after-reserved') return die();
-      if (statement === beginPaying && point === 'after-paying') return die();
-      const isRecord = statement === acceptPayment || statement === moveTransaction;
+      const step = statement === stepSend ? parameters[1] : null;
+      if (step === 'PAYING' && point === 'after-paying') return die();
+      const isRecord = step === 'ACCEPTED' || statement === moveTransaction;
       if (isRecord && point === 'after-recorded') return die();
       return rows;
     },

@@ -25,7 +25,9 @@ const MAX_REMEMBERED_LENGTH = 64;
  * words over and over.
  * @param read a function of nothing but the text.
  */
-export function remembering<T extends {}>(read: (text: string) => T): (text: string) => T {
+export function remembering<T extends string | object>(
+  read: (text: string) => T,
+): (text: string) => T {
   const known = new Map<string, T>();
   return (text) => {
     const before = known.get(text);

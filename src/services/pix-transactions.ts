@@ -3,11 +3,10 @@
  * conditional on the phase that it leaves, so whoever comes second changes nothing and is told so.
  */
 import type { LocalContext } from '../context.ts';
-import { acceptPayment as acceptPaymentQuery } from '../db/queries/accept-payment.ts';
-import { beginPaying as beginPayingQuery } from '../db/queries/begin-paying.ts';
 import { moveTransaction as moveQuery } from '../db/queries/move-transaction.ts';
 import type { PixTransactionRow } from '../db/queries/pix-row.ts';
 import * as queries from '../db/queries/pix-transactions.ts';
+import { stepSend, type SendStep } from '../db/queries/step-send.ts';
 import { viewTransaction as viewQuery, type PixViewRow } from '../db/queries/view-transaction.ts';
 import type { PixOutcome, PixPhase, PixStatus } from '../domain/pix.ts';
 import { AppError } from '../errors.ts';
@@ -79,9 +78,8 @@ export async function beginPaying(
   send: PixTransactionRow,
   endToEnd: string,
 ): Promise<PixTransactionRow | null> {
-  const parameters = [send.id, endToEnd, send.phase === 'RESERVED', context.clock.now()];
-  const moved = await context.db.query(beginPayingQuery, parameters);
-  return moved.length > 0 ? { ...send, phase: 'PAYING', end_to_end: endToEnd } : null;
+  const isTaken = await step(context, send, { to: 'PAYING', endToEnd });
+  return isTaken ? { ...send, phase: 'PAYING', end_to_end: endToEnd } : null;
 }
 
 /**
@@ -94,12 +92,25 @@ export async function acceptPayment(
   send: PixTransactionRow,
   providerTxid: string | null,
 ): Promise<PixTransactionRow | null> {
-  const moved = await context.db.query(acceptPaymentQuery, [
-    send.id,
-    providerTxid,
-    context.clock.now(),
-  ]);
-  return moved.length > 0 ? { ...send, phase: 'ACCEPTED', outcome: 'accepted' } : null;
+  const isTaken = await step(context, send, { to: 'ACCEPTED', providerTxid });
+  return isTaken ? { ...send, phase: 'ACCEPTED', outcome: 'accepted' } : null;
+}
+
+interface Step {
+  readonly to: SendStep;
+  readonly endToEnd?: string | null;
+  readonly providerTxid?: string | null;
+}
+
+/** @returns whether the send still stood where the step may come from. */
+async function step(
+  { db, clock }: LocalContext,
+  send: PixTransactionRow,
+  { to, endToEnd = null, providerTxid = null }: Step,
+): Promise<boolean> {
+  const notesResolved = send.phase === 'RESERVED';
+  const parameters = [send.id, to, endToEnd, providerTxid, notesResolved, clock.now()];
+  return (await db.query(stepSend, parameters)).length > 0;
 }
 
 function timelineRow(entry: TimelineEntry): Record<string, unknown> {

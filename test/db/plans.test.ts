@@ -5,8 +5,6 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { indexedSettings, type Statement } from '../../src/db/database.ts';
-import { acceptPayment } from '../../src/db/queries/accept-payment.ts';
-import { beginPaying } from '../../src/db/queries/begin-paying.ts';
 import { findCandidates } from '../../src/db/queries/find-candidates.ts';
 import { findPrincipal } from '../../src/db/queries/find-principal.ts';
 import { findWebhookEvent } from '../../src/db/queries/find-webhook-event.ts';
@@ -15,6 +13,7 @@ import { finishJob } from '../../src/db/queries/jobs.ts';
 import { moveTransaction } from '../../src/db/queries/move-transaction.ts';
 import { reserveSend } from '../../src/db/queries/reserve-send.ts';
 import { reserveTransaction } from '../../src/db/queries/reserve-transaction.ts';
+import { stepSend } from '../../src/db/queries/step-send.ts';
 import { storeWebhookEvent } from '../../src/db/queries/store-webhook-event.ts';
 import { viewTransaction } from '../../src/db/queries/view-transaction.ts';
 import { openTestDatabase } from '../support/open-database.ts';
@@ -26,8 +25,6 @@ const wide =
   /transactions_(?:stat|unset)|events_(?!pkey|payload)|jobs_(?:due|lea)|sessions_(?!pkey)/;
 
 const statements: readonly Statement[] = [
-  acceptPayment,
-  beginPaying,
   findCandidates,
   findPrincipal,
   findWebhookEvent,
@@ -36,6 +33,7 @@ const statements: readonly Statement[] = [
   moveTransaction,
   reserveSend,
   reserveTransaction,
+  stepSend,
   storeWebhookEvent,
   viewTransaction,
 ];

@@ -5,11 +5,10 @@
 import type { Clock } from '../../src/clock.ts';
 import { pause } from '../../src/clock.ts';
 import type { Database, Statement } from '../../src/db/database.ts';
-import { acceptPayment } from '../../src/db/queries/accept-payment.ts';
-import { beginPaying } from '../../src/db/queries/begin-paying.ts';
 import { findWebhookEvent, type WebhookEventRow } from '../../src/db/queries/find-webhook-event.ts';
 import { moveTransaction } from '../../src/db/queries/move-transaction.ts';
 import { reserveSend } from '../../src/db/queries/reserve-send.ts';
+import { stepSend } from '../../src/db/queries/step-send.ts';
 import { receiveProviderWebhook } from '../../src/operations/webhooks/receive-provider-webhook.ts';
 import { ProviderError } from '../../src/provider/outcome.ts';
 import type { Provider } from '../../src/provider/provider.ts';
@@ -57,19 +56,19 @@ const failedOnTimeOut = moving((parameters) =>
 /** As the text of an array. */
 const everyPhase = '{RESERVED,RESOLVED,PAYING,ACCEPTED,UNKNOWN}';
 
-/** Those that name the phases themselves. */
-const narrowMoves: ReadonlySet<Statement> = new Set([beginPaying, acceptPayment]);
-
-function withoutPhases({ name, text, ...rest }: Statement): Statement {
-  return { ...rest, name: `${name}-any`, text: text.replace(/and t\.phase in \([^)]*\)/, '') };
-}
+/** The steps of a send, which name their phases themselves. */
+const stepFromAnyPhase: Statement = {
+  ...stepSend,
+  name: `${stepSend.name}-any`,
+  text: stepSend.text.replace(/and t\.phase = any\(.*\)/, ''),
+};
 
 const movedFromAnyPhase: Deviation = {
   db: (db) => ({
     ...db,
     query: (statement, parameters) =>
-      narrowMoves.has(statement)
-        ? db.query(withoutPhases(statement), parameters)
+      statement === stepSend
+        ? db.query(stepFromAnyPhase, parameters)
         : db.query(
             statement,
             statement === moveTransaction
@@ -84,7 +83,8 @@ const forgottenBeforePaying = {
   db: (db: Database): Database => ({
     ...db,
     async query<Row>(statement: Statement, parameters: Parameters): Promise<Row[]> {
-      if (statement !== beginPaying) return db.query<Row>(statement, parameters);
+      const isPaying = statement === stepSend && parameters[1] === 'PAYING';
+      if (!isPaying) return db.query<Row>(statement, parameters);
       // Not awaited: the payment leaves while this is still on its way.
       void db.query(statement, parameters).catch(() => undefined);
       return [{} as Row];

@@ -153,8 +153,7 @@ export class Statements {
 
 /** Statements that move a transaction without answering it, and what names it. */
 const silentlyMoving: Readonly<Record<string, { column: string; place: number }>> = {
-  'pix-begin-paying': { column: 'id', place: 0 },
-  'pix-accept-payment': { column: 'id', place: 0 },
+  'pix-step': { column: 'id', place: 0 },
   'webhook-store': { column: 'end_to_end', place: 6 },
 };
 

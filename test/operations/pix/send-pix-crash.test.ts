@@ -203,19 +203,16 @@ test('a look-up that outlives its claim is overtaken by a repeat, and pays nothi
   assert.deepEqual(await app.executed(user), [again.body.end_to_end]);
 });
 
-/** The moves that have a statement of their own. */
-const ownStatements: Partial<Record<PixPhase, string>> = {
-  PAYING: 'pix-begin-paying',
-  ACCEPTED: 'pix-accept-payment',
-};
+/** Where the statements that move a transaction have the phase that it goes to. */
+const placeOfPhase: Readonly<Record<string, number>> = { 'pix-move': 2, 'pix-step': 1 };
 
 /** Makes the database fail for the moves to one phase, as often as is said. */
 function failMoves(t: { mock: typeof test.mock }, to: PixPhase, times = Infinity): void {
   const { query } = app.context.db;
   let failed = 0;
   t.mock.method(app.context.db, 'query', async (statement: Statement, values: unknown[]) => {
-    const isMove = statement.name === 'pix-move' && values[2] === to;
-    if ((isMove || statement.name === ownStatements[to]) && failed < times) {
+    const place = placeOfPhase[statement.name];
+    if (place !== undefined && values[place] === to && failed < times) {
       failed += 1;
       throw new Error('connection lost');
     }

@@ -1,0 +1,54 @@
+import { phasesAfterPaying, phasesBeforePaying, type PixPhase } from '../../domain/pix.ts';
+import type { Statement } from '../database.ts';
+import { waking } from './wake-events.ts';
+
+/** The steps that every send takes, and where each may come from. */
+const steps = { PAYING: phasesBeforePaying, ACCEPTED: phasesAfterPaying } as const;
+
+export type SendStep = keyof typeof steps;
+
+const comingFrom = Object.entries<readonly PixPhase[]>(steps)
+  .map(([to, phases]) => `when '${to}' then '{${phases.join(',')}}'::text[]`)
+  .join(' ');
+
+/**
+ * Takes a send to PAYING with its end-to-end id, or to ACCEPTED with the provider's id; it answers
+ * no row when the send stands elsewhere by now. It is `moveTransaction` for the steps that every
+ * send takes, with no more than they need; both are one statement, so that they share groups.
+ * RESOLVED, where a send comes from RESERVED, is passed through and noted.
+ * Parameters, grouped: id, PAYING or ACCEPTED, end to end or null, provider's id or null, whether
+ * RESOLVED is noted, now.
+ */
+export const stepSend: Statement = {
+  name: 'pix-step',
+  grouping: { apartBy: 1 },
+  text: `
+    with asked as materialized (
+      select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::boolean[],
+                           $6::timestamptz[])
+        with ordinality as asked (id, to_phase, end_to_end, provider_txid, notes_resolved, now,
+          place)
+    ), moved as (
+      update pix_transactions t
+         set phase = to_phase, claimed_until = null, updated_at = asked.now,
+             outcome = case to_phase when 'ACCEPTED' then 'accepted' else t.outcome end,
+             end_to_end = coalesce(asked.end_to_end, t.end_to_end),
+             provider_txid = coalesce(asked.provider_txid, t.provider_txid)
+        from asked
+       where t.id = any($1) and t.id = asked.id and t.settled_at is null
+         and t.phase = any(case to_phase ${comingFrom} end)
+      returning asked.place, asked.notes_resolved, t.id, t.phase, t.operation, t.idempotency_key,
+                t.end_to_end, t.transaction_identification, t.provider_txid, t.updated_at
+    ), noted as (
+      insert into pix_timeline (transaction_id, phase, at, attempt, provider_status)
+      select id, entry.phase, updated_at, entry.attempt, entry.provider_status
+        from moved join (values (1, 'PAYING', 'RESOLVED', null, null),
+                                (2, 'PAYING', 'PAYING', 1, null),
+                                (3, 'ACCEPTED', 'ACCEPTED', null, '2xx'))
+                        as entry (item, of_step, phase, attempt, provider_status)
+                     on of_step = moved.phase
+       where notes_resolved or entry.phase <> 'RESOLVED'
+       order by place, entry.item
+    ), ${waking('moved', 'told.updated_at')}
+    select place from moved`,
+};
