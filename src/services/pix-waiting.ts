@@ -51,18 +51,23 @@ function enter(context: LocalContext, userId: number): (() => void) | null {
 }
 
 async function settled(context: LocalContext, wait: Wait): Promise<PixViewRow | null> {
-  const change = new AbortController();
-  const stopListening = await context.db.listen(endsChannel, (ids) => {
-    // An empty payload says that notifications may have been missed.
-    if (ids === '' || ids.includes(wait.transactionId)) change.abort();
+  const { clock, db, stopping } = context;
+  const endsAtMs = clock.now().getTime() + wait.waitMs;
+  let news = new AbortController();
+  const stopListening = await db.listen(endsChannel, (ids) => {
+    // An empty payload says that it may have ended: many have, or notifications were missed.
+    if (ids === '' || ids.includes(wait.transactionId)) news.abort();
   });
-  const ended = AbortSignal.any([change.signal, wait.signal, context.stopping]);
   try {
-    // The status may have changed before the listening began.
-    const now = await wait.find();
-    if (now?.status !== 'PROCESSING') return now;
-    await pause(context.clock, wait.waitMs, ended);
-    return await wait.find();
+    for (;;) {
+      // What is told from here on is news: the status may change before the next look.
+      news = new AbortController();
+      const now = await wait.find();
+      const leftMs = endsAtMs - clock.now().getTime();
+      const isOver = leftMs <= 0 || wait.signal.aborted || stopping.aborted;
+      if (now?.status !== 'PROCESSING' || isOver) return now;
+      await pause(clock, leftMs, AbortSignal.any([news.signal, wait.signal, stopping]));
+    }
   } finally {
     await stopListening();
   }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { openDatabase, type Database } from '../../src/db/database.ts';
+import { endsChannel, tellingEnds } from '../../src/db/queries/tell-ends.ts';
 import { startDatabaseProxy } from '../support/database-proxy.ts';
 import { eventually } from '../support/eventually.ts';
 import { onlyOnServer, openTestDatabase } from '../support/open-database.ts';
@@ -59,6 +60,22 @@ test('a listener that was taken back hears nothing, and the others go on', async
   await tell('taken_back', 'two');
   await heardAll(again.heard, ['two']);
   assert.deepEqual([gone.heard, staying.heard], [[], ['one']]);
+});
+
+test('the ends of a group are told at once by their ids, and many without', async () => {
+  const { heard, stop } = await hear(endsChannel);
+  const end = async (howMany: number) => {
+    const sql = `with ended as (select gen_random_uuid() as id from generate_series(1, $1::int))
+                 select ${tellingEnds('ended')}`;
+    const before = heard.length;
+    await rows(sql, [howMany]);
+    if (howMany > 0) await eventually(() => heard.length > before, `${howMany} ends`);
+  };
+  for (const howMany of [1, 0, 200, 201]) await end(howMany);
+  const ids = heard.map((payload) => payload.split(' ').filter((id) => id.length === 36).length);
+  assert.deepEqual(ids, [1, 200, 0]);
+  assert.equal(heard[2], '');
+  await stop();
 });
 
 test('a notification of a transaction that is rolled back is not heard', async () => {

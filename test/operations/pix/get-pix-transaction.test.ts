@@ -221,6 +221,21 @@ test('Prefer: wait ends when the app hangs up', patience, async () => {
   await app.released(28_000);
 });
 
+test(
+  'Prefer: wait looks when it hears that something may have ended, and waits on',
+  patience,
+  async () => {
+    const { id, endToEnd } = await givenSend();
+    const following = app.view(user, id, { prefer: 'wait=20' });
+    await app.waiting(20_000);
+    await app.clock.advance(5_000);
+    await app.rows(`select pg_notify('ponte_pix', '')`);
+    await app.waiting(15_000);
+    await app.bank.settle(endToEnd);
+    assert.equal((await following).body.status, 'COMPLETED');
+  },
+);
+
 test('one settlement wakes all who wait for it, and nobody else', patience, async () => {
   const [one, other] = [await givenSend(), await givenSend()];
   const following = [25, 26].map((seconds) =>
