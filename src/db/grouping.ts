@@ -138,6 +138,7 @@ class Lane {
       return;
     }
     this.#underWay += 1;
+    if (this.#waiting.length > 0) this.#beginWithThisTurn();
     this.#ask('together', group).then(
       (rows) => {
         answer(group, rows);
