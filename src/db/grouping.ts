@@ -26,15 +26,11 @@ export interface Grouping {
   /** The parameter, from 1, in which the calls of a group have to differ, unless it is null. */
   readonly apartBy?: number;
   /**
-   * Most requests ask this and little else, so that who is answered soon asks again. While one
-   * group is with the database, the callers of the one before are answered here: both should be of
-   * one size. Left alone, one grows until it has all, and the two sides take turns.
-   */
-  readonly evenly?: true;
-  /**
-   * Two groups are under way at a time: one waits for the disk, or for its callers to be answered
-   * here, while the other is carried out. It is worth it where nearly all of the work is this one
-   * statement. The groups must be able to overtake each other.
+   * Most requests ask this and little else, so that who is answered soon asks again. Two groups are
+   * under way at a time: while one is carried out, the other waits for the disk, or for its callers
+   * to be answered here. Each takes half of those who wait or are about to come back. Left alone,
+   * one would grow until it has all, and the two sides would take turns. Groups of such a statement
+   * must be able to overtake each other.
    */
   readonly inPairs?: true;
 }
@@ -177,7 +173,7 @@ class Lane {
 
   /** Half of those who wait and of those who are about to come back. */
   #most(): number {
-    if (!this.#statement.grouping.evenly || this.#answered === 0) return mostCalls;
+    if (!this.#statement.grouping.inPairs || this.#answered === 0) return mostCalls;
     return Math.min(mostCalls, Math.ceil((this.#waiting.length + this.#answered) / 2));
   }
 

@@ -88,7 +88,8 @@ test('calls that differ in nothing are apart, unless they do not say in what', a
   assert.equal(await commitsOf({ ...count, name: 'test-count-all', text }, null), 1);
 });
 
-test('a statement in pairs has two groups under way, and what comes meanwhile is the third', async () => {
+/** Groups that are answered one by one, and how large they were. */
+function heldGroups(rule: Grouping) {
   const sizes: number[] = [];
   const answers: (() => void)[] = [];
   const carryOut = async (_: unknown, [ids = []]: readonly unknown[][]) => {
@@ -97,52 +98,48 @@ test('a statement in pairs has two groups under way, and what comes meanwhile is
     return ids.map((_id, index) => ({ place: String(index + 1) }));
   };
   const calls = new GroupedCalls({ together: carryOut, alone: carryOut });
-  const asked: Promise<unknown>[] = [];
-  const ask = async (howMany: number) => {
-    for (const id of numbers(howMany)) {
-      asked.push(calls.query({ name: 'one', text: '', grouping: { inPairs: true } }, [id]));
-    }
-    for (const _ of numbers(3)) await nextTurn();
-  };
-  for (const howMany of [1, 2, 3, 4]) await ask(howMany);
-  assert.deepEqual(sizes, [1, 2]);
-  answers[1]?.();
-  await ask(0);
-  assert.deepEqual(sizes, [1, 2, 7]);
-  for (const answer of answers) answer();
-  await Promise.all(asked);
-});
-
-/** The sizes of four groups: one caller comes first, 31 follow, and who is answered asks again. */
-async function sizesOf(rule: Grouping): Promise<number[]> {
-  const sizes: number[] = [];
-  let answer: () => void = () => undefined;
-  const carryOut = async (_: unknown, [ids = []]: readonly unknown[][]) => {
-    sizes.push(ids.length);
-    await new Promise<void>((resolve) => (answer = resolve));
-    return ids.map((_id, index) => ({ place: String(index + 1) }));
-  };
-  const calls = new GroupedCalls({ together: carryOut, alone: carryOut });
-  const ask = (id: number) => calls.query({ name: 'one', text: '', grouping: rule }, [id]);
   const turns = async () => {
     for (const _ of numbers(3)) await nextTurn();
   };
-  const callers = [ask(0)];
-  await turns();
-  callers.push(...numbers(31).map(ask));
-  for (let group = 0; group < 3; group += 1) {
-    const before = sizes.at(-1) ?? 0;
-    answer();
-    await turns();
-    // They have their answers, and the next group is under way.
-    callers.push(...numbers(before).map(ask));
-  }
-  return sizes;
+  return {
+    sizes,
+    async ask(howMany: number) {
+      for (const id of numbers(howMany)) {
+        void calls.query({ name: 'one', text: '', grouping: rule }, [id]);
+      }
+      await turns();
+    },
+    async answer(group: number) {
+      answers[group]?.();
+      await turns();
+    },
+  };
 }
 
-test('where callers come back at once, both groups are made of one size', async () => {
-  assert.deepEqual(await sizesOf({ evenly: true }), [1, 16, 16, 16]);
-  assert.deepEqual(await sizesOf({}), [1, 31, 1, 31]);
+test('of a statement one group is under way, and what comes meanwhile is the next', async () => {
+  const { sizes, ask, answer } = heldGroups({});
+  for (const howMany of [1, 2, 3, 4]) await ask(howMany);
+  assert.deepEqual(sizes, [1]);
+  await answer(0);
+  assert.deepEqual(sizes, [1, 9]);
+});
+
+test('of a statement in pairs two are under way, each with half of those who ask over and over', async () => {
+  const { sizes, ask, answer } = heldGroups({ inPairs: true });
+  await ask(1);
+  // After a rest nobody is about to come back: the second takes all that there are.
+  await ask(30);
+  assert.deepEqual(sizes, [1, 30]);
+  await ask(9);
+  await answer(0);
+  // Half of the nine who wait and the one who was answered.
+  assert.deepEqual(sizes, [1, 30, 5]);
+  await answer(1);
+  await ask(31);
+  // The four that were left, and nobody more while two are under way.
+  assert.deepEqual(sizes, [1, 30, 5, 4]);
+  await answer(2);
+  assert.deepEqual(sizes, [1, 30, 5, 4, 18]);
 });
 
 test('a call without a row gets none, whatever the others get', async () => {

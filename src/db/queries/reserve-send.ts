@@ -37,7 +37,7 @@ const isComplete = `
  */
 export const reserveSend: Statement = {
   name: 'pix-reserve-send',
-  grouping: { evenly: true },
+  grouping: { inPairs: true },
   text: `
     with payer as (
       select asked.*, 'SEND' as operation, null as transaction_identification, s.sealed_token,
