@@ -1,10 +1,9 @@
 /** Who is calling: the token of the app, or the secret of the provider's webhooks. */
-import { timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Context } from '../context.ts';
 import { AppError } from '../errors.ts';
 import type { VerifiedToken } from '../security/access-tokens.ts';
-import { sha256 } from '../security/digests.ts';
+import { isOneOfSecrets, sha256 } from '../security/digests.ts';
 import type { Principal } from '../services/principal.ts';
 
 /** `Bearer` and a token in the characters of RFC 6750, section 2.1; the scheme in any case. */
@@ -55,7 +54,15 @@ export async function requireSession(
 }
 
 /** Made once for each list of secrets, not with each event. */
-const digestsOf = new WeakMap<readonly string[], readonly Buffer[]>();
+const knownDigests = new WeakMap<readonly string[], readonly Buffer[]>();
+
+function digestsOf(secrets: readonly string[]): readonly Buffer[] {
+  const known = knownDigests.get(secrets);
+  if (known !== undefined) return known;
+  const digests = secrets.map(sha256);
+  knownDigests.set(secrets, digests);
+  return digests;
+}
 
 /**
  * Compares the webhook secret with each one that is accepted; without a configured one anything is.
@@ -67,10 +74,6 @@ export function requireWebhookSecret(
 ): void {
   if (accepted.length === 0) return;
   const given = headers['x-webhook-secret'];
-  const digests = digestsOf.get(accepted) ?? accepted.map(sha256);
-  digestsOf.set(accepted, digests);
-  const digest = sha256(String(given ?? ''));
-  // All are compared, so that the time does not tell which one was right.
-  const matches = digests.filter((other) => timingSafeEqual(digest, other));
-  if (given === undefined || matches.length === 0) throw new AppError('WEBHOOK_SECRET_REFUSED');
+  const isAccepted = isOneOfSecrets(String(given ?? ''), digestsOf(accepted));
+  if (given === undefined || !isAccepted) throw new AppError('WEBHOOK_SECRET_REFUSED');
 }

@@ -133,14 +133,14 @@ interface Item {
 function itemsOf(payload: unknown): Item[] {
   const contents: readonly unknown[] = Array.isArray(payload) ? payload : [payload];
   return contents.flatMap((content): Item | Item[] => {
-    const fields = isObject(content) ? fieldsOf(content) : null;
-    const list = fields?.get('pix');
-    if (!Array.isArray(list)) return { fields, isFromPixList: false };
-    return list.map((one: unknown) => ({
-      fields: isObject(one) ? fieldsOf(one) : null,
-      isFromPixList: true,
-    }));
+    const item = itemOf(content, false);
+    const list = item.fields?.get('pix');
+    return Array.isArray(list) ? list.map((one: unknown) => itemOf(one, true)) : item;
   });
+}
+
+function itemOf(content: unknown, isFromPixList: boolean): Item {
+  return { fields: isObject(content) ? fieldsOf(content) : null, isFromPixList };
 }
 
 /** An item's objects, by the role that their place gives them; the innermost first. */

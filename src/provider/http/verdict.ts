@@ -3,7 +3,7 @@
  * is `unknown`; there is no default that calls a payment failed.
  */
 import { notUnderstood, ProviderError, WRONG_VALIDATION_CODE } from '../outcome.ts';
-import { fieldsOf, inner, readReason, valuesOf, type Fields } from '../wire-reading.ts';
+import { fieldsOf, firstRead, inner, readReason, valuesOf, type Fields } from '../wire-reading.ts';
 import type { HttpAnswer } from './client.ts';
 import { timedOut } from './failure.ts';
 
@@ -170,7 +170,7 @@ function withReason(reason: string | null): { readonly reason?: string } {
 /** The provider's own code of a refusal, wherever providers of this family put it. */
 function reasonOf(json: unknown): string | null {
   const codes = valuesOf([...codeNames, 'title'], errorPlaces(json));
-  return codes.map(readReason).find((code) => code !== null) ?? null;
+  return firstRead(codes, readReason);
 }
 
 const codeNames = ['code', 'reason', 'errorcode', 'error'];
