@@ -51,8 +51,8 @@ export const moveTransaction: Statement = {
                (phase text, attempt int, provider_status text, event_id uuid, note text))
              with ordinality as entry (phase, attempt, provider_status, event_id, note, item)
        order by moved.place, entry.item
-    ), ${waking('moved', 'told.updated_at')}
-    select place, ${pixColumns},
+    )
+    select place, ${pixColumns}, ${waking('moved', 'told.updated_at')},
            ${tellingEnds("moved where status <> 'PROCESSING'")}
       from moved`,
 };

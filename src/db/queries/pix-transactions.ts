@@ -30,8 +30,8 @@ export const identifyPayment: Statement = {
     ), noted as (
       insert into pix_timeline (transaction_id, phase, at, event_id, note)
       select id, 'SETTLED', $3, $4, 'IDENTIFIED' from identified
-    ), ${waking('identified', '$3')}
-    select id from identified`,
+    )
+    select id, ${waking('identified', '$3')} from identified`,
 };
 
 /** One transaction of a user. Parameters, grouped: id, user id. */
@@ -81,8 +81,8 @@ export const recordReceived: Statement = {
     ), noted as (
       insert into pix_timeline (transaction_id, phase, at, event_id)
       select id, 'SETTLED', $7, $8 from received
-    ), ${waking('received', '$7')}
-    select id from received`,
+    )
+    select id, ${waking('received', '$7')} from received`,
 };
 
 /**

@@ -1,7 +1,7 @@
 import type { Statement } from '../database.ts';
 import { activeSessions } from './find-principal.ts';
 import { claimedColumns, columnsOf, type ClaimedRow } from './pix-row.ts';
-import { havingKeyOf, reserving, type ReservedRow } from './reserve-transaction.ts';
+import { havingKeyOf, reserving, wakingReserved, type ReservedRow } from './reserve-transaction.ts';
 
 /** What a send needs of whoever pays. */
 interface PayerColumns {
@@ -50,10 +50,11 @@ export const reserveSend: Statement = {
         join ${activeSessions}
         left join accounts a on a.user_id = u.id
     ), ${reserving(`payer where ${isComplete}`)}
-    select place, ${payerColumns}, true as reserved, ${columnsOf('reserved', claimedColumns)}
+    select place, ${payerColumns}, true as reserved, ${columnsOf('reserved', claimedColumns)},
+           ${wakingReserved}
       from reserved join payer using (id)
      union all
-    select place, ${payerColumns}, t.id = payer.id, ${columnsOf('t', claimedColumns)}
+    select place, ${payerColumns}, t.id = payer.id, ${columnsOf('t', claimedColumns)}, null
       from payer left join lateral (${havingKeyOf('payer')}) t on true
      where payer.id not in (select id from reserved)`,
 };

@@ -26,8 +26,11 @@ export function reserving(source: string): string {
     ), noted as (
       insert into pix_timeline (transaction_id, phase, at)
       select id, phase, created_at from reserved
-    ), ${waking('reserved', 'told.created_at')}`;
+    )`;
 }
+
+/** A column of that statement: the events that wait for one of the transactions. */
+export const wakingReserved = waking('reserved', 'told.created_at');
 
 /**
  * Finds what has the key of a call, within a `lateral` join.
@@ -58,10 +61,10 @@ export const reserveTransaction: Statement = {
         with ordinality as asked (id, user_id, operation, idempotency_key, fingerprint, amount,
           pix_key, description, transaction_identification, claimed_until, now, place)
     ), ${reserving('asked')}
-    select place, true as reserved, ${columnsOf('reserved', claimedColumns)}
+    select place, true as reserved, ${columnsOf('reserved', claimedColumns)}, ${wakingReserved}
       from reserved join asked using (id)
      union all
-    select place, t.id = asked.id, ${columnsOf('t', claimedColumns)}
+    select place, t.id = asked.id, ${columnsOf('t', claimedColumns)}, null
       from asked, lateral (${havingKeyOf('asked')}) t
      where asked.id not in (select id from reserved)`,
 };

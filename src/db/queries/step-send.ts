@@ -49,6 +49,6 @@ export const stepSend: Statement = {
                      on of_step = moved.phase
        where notes_resolved or entry.phase <> 'RESOLVED'
        order by place, entry.item
-    ), ${waking('moved', 'told.updated_at')}
-    select place from moved`,
+    )
+    select place, ${waking('moved', 'told.updated_at')} from moved`,
 };

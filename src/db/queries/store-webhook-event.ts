@@ -86,13 +86,13 @@ export const storeWebhookEvent: Statement = {
        where send_id is null
       returning id as job_id, unique_key,
                 case when status = 'queued' then pg_notify('ponte_jobs', '') end
-    ), ${waking('moved', 'told.updated_at')}
+    )
     select place, stored.id, false as duplicate, send_id is not null as settled, job_id,
-           ${tellingEnds('moved')}
+           ${tellingEnds('moved')}, ${waking('moved', 'told.updated_at')}
       from stored join asked using (id)
       left join queued on unique_key = 'webhook:' || stored.id
      union all
-    select place, event.id, true, false, null, null
+    select place, event.id, true, false, null, null, null
       from asked, lateral (
              select id from webhook_events where payload_hash = asked.payload_hash limit 1) event
      where asked.id not in (select id from stored)`,
