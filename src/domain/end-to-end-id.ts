@@ -21,8 +21,9 @@ export function newEndToEndId(ispb: string, at: Date): string {
   if (!ISPB.test(ispb)) throw new RangeError(`not an ISPB: ${ispb}`);
   const iso = at.toISOString();
   if (!/^\d{4}-/.test(iso)) throw new RangeError(`outside the years 0 to 9999: ${iso}`);
-  const minute = iso.slice(0, 16).replace(/[-T:]/g, '');
-  return `E${ispb}${minute}${randomAlphanumerics(11)}`;
+  const day = iso.slice(0, 4) + iso.slice(5, 7) + iso.slice(8, 10);
+  const minute = iso.slice(11, 13) + iso.slice(14, 16);
+  return `E${ispb}${day}${minute}${randomAlphanumerics(11)}`;
 }
 
 /**

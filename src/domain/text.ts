@@ -44,7 +44,7 @@ export function tidyLine(text: string): string {
  * @param length how many characters, zero or more.
  */
 export function randomAlphanumerics(length: number): string {
-  return Array.from({ length }, () => ALPHANUMERICS.charAt(randomInt(ALPHANUMERICS.length))).join(
-    '',
-  );
+  let text = '';
+  while (text.length < length) text += ALPHANUMERICS.charAt(randomInt(ALPHANUMERICS.length));
+  return text;
 }

@@ -164,21 +164,19 @@ class ResilientCall {
   }
 
   async run(): Promise<unknown> {
-    const result = await this.#attemptAll();
-    this.#tell(this.#options.onCall, result, this.#begunAt);
-    if (result instanceof ProviderError) throw result;
-    return result;
-  }
-
-  async #attemptAll(): Promise<unknown> {
     let doubt: ProviderError | null = null;
     for (;;) {
       const result = await this.#attemptOnce();
-      if (!(result instanceof ProviderError)) return result;
+      if (!(result instanceof ProviderError)) return this.#end(result);
       // The money rule: from here on the call cannot end with a better-sounding failure.
       if (this.#manner.changes && result.outcome === 'unknown') doubt = result;
-      if (!(await this.#waitForNext(result))) return doubt ?? result;
+      if (!(await this.#waitForNext(result))) throw this.#end(doubt ?? result);
     }
+  }
+
+  #end<T>(result: T): T {
+    this.#tell(this.#options.onCall, result, this.#begunAt);
+    return result;
   }
 
   async #attemptOnce(): Promise<unknown> {

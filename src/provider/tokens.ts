@@ -10,7 +10,7 @@
  * call with the newer token is then the truth about the whole.
  */
 import { ProviderError } from './outcome.ts';
-import { sessionOf, wrapProvider } from './methods.ts';
+import { type ProviderCall, sessionOf, wrapProvider } from './methods.ts';
 import type { Provider, ProviderSession } from './provider.ts';
 
 /**
@@ -34,30 +34,38 @@ export function withTokens(provider: Provider): Provider {
     throw refusal;
   }
 
+  async function withSuccessor(
+    call: ProviderCall,
+    session: ProviderSession,
+    refusal: ProviderError,
+  ): Promise<unknown> {
+    const token = await knowing(refusal, () => successorOf(session));
+    if (token === null) return end(session, refusal);
+    const newer = withToken(session, token);
+    try {
+      return await call.invoke([newer, ...call.args.slice(1)]);
+    } catch (thrown) {
+      return end(newer, refusalOf(thrown));
+    }
+  }
+
   return wrapProvider(provider, async (call) => {
     const session = sessionOf(call);
     if (session === null) return call.invoke(call.args);
-    const first = await unlessRefused(() => call.invoke(call.args));
-    if (!('refusal' in first)) return first.answer;
-    const token = await knowing(first.refusal, () => successorOf(session));
-    if (token === null) return end(session, first.refusal);
-    const newer = withToken(session, token);
-    const second = await unlessRefused(() => call.invoke([newer, ...call.args.slice(1)]));
-    return 'refusal' in second ? end(newer, second.refusal) : second.answer;
+    try {
+      return await call.invoke(call.args);
+    } catch (thrown) {
+      return withSuccessor(call, session, refusalOf(thrown));
+    }
   });
 }
 
-type Answered = { readonly answer: unknown } | { readonly refusal: ProviderError };
-
-async function unlessRefused(call: () => Promise<unknown>): Promise<Answered> {
-  try {
-    return { answer: await call() };
-  } catch (thrown) {
-    const isRefusal = thrown instanceof ProviderError && thrown.code === 'TOKEN_REFUSED';
-    // What may have been executed is not asked for again here, whatever its code says.
-    if (isRefusal && thrown.outcome !== 'unknown') return { refusal: thrown };
-    throw thrown;
-  }
+/** @throws what was thrown, when it is not that a token is refused. */
+function refusalOf(thrown: unknown): ProviderError {
+  const isRefusal = thrown instanceof ProviderError && thrown.code === 'TOKEN_REFUSED';
+  // What may have been executed is not asked for again here, whatever its code says.
+  if (isRefusal && thrown.outcome !== 'unknown') return thrown;
+  throw thrown;
 }
 
 /**

@@ -35,6 +35,7 @@ import { type Notify, receivedNotice } from './notices.ts';
 import { Payments } from './payments.ts';
 import { Onboarding } from './onboarding.ts';
 import { keyListPayload, keyPayload } from './pix-keys.ts';
+import type { Soon } from './soon.ts';
 
 export interface BankOptions {
   readonly clock: Clock;
@@ -126,7 +127,7 @@ export class Bank {
   }
 
   /** Looks a key up in the directory; the id that it gives is good for one payment to that key. */
-  async lookUpKey(token: string, lookUp: KeyLookUp): Promise<BankAnswer<KeyOwner>> {
+  lookUpKey(token: string, lookUp: KeyLookUp): Soon<BankAnswer<KeyOwner>> {
     return this.#serve(token, ({ email }) => this.#payments.lookUpKey(email, lookUp));
   }
 
@@ -134,7 +135,7 @@ export class Bank {
    * Makes a payment, once: an order that repeats one (both ids and the amount) gets the answer of
    * the first. A receipt always says PROCESSING, because how a payment ends is told by its notice.
    */
-  async pay(token: string, order: PaymentOrder): Promise<BankAnswer<PaymentReceipt>> {
+  pay(token: string, order: PaymentOrder): Soon<BankAnswer<PaymentReceipt>> {
     return this.#serve(token, ({ email }) => this.#payments.pay(email, order));
   }
 
@@ -165,7 +166,7 @@ export class Bank {
       if (typeof copyPaste !== 'string') return refused(copyPaste);
       const fact = this.#books.fact(email);
       const entry: ChargeEntry = { entry: 'charge', ...fact, id, type, order, copyPaste };
-      await this.#books.record(entry);
+      await this.#books.record(entry, null);
       return done(await chargeCode(entry));
     });
   }
@@ -186,7 +187,7 @@ export class Bank {
     const receiver = this.#accounts.of(charge.email);
     const notices = [receivedNotice({ ...received, key, receiver, at })];
     const fact = this.#books.fact(charge.email);
-    await this.#books.record({ entry: 'received', ...fact, ...received, notices });
+    await this.#books.record({ entry: 'received', ...fact, ...received, notices }, null);
     await this.#books.outbox.post(endToEnd);
     return done({ endToEnd });
   }
@@ -197,8 +198,8 @@ export class Bank {
     );
   }
 
-  async createKey(token: string, newKey: NewPixKey): Promise<BankAnswer<ProviderPayload>> {
-    return this.#serve(token, async ({ email }) => {
+  createKey(token: string, newKey: NewPixKey): Soon<BankAnswer<ProviderPayload>> {
+    return this.#serve(token, ({ email }) => {
       const { keyType, account } = newKey;
       const isEvp = keyType === 'EVP_ENDERECO_VIRTUAL_DE_PAGAMENTO';
       const key = isEvp ? randomUUID() : (newKey.key ?? '');
@@ -208,17 +209,16 @@ export class Bank {
       const owner = { agency, accountNumber, document };
       const fact = this.#books.fact(email);
       const entry: KeyCreatedEntry = { entry: 'key_created', ...fact, key, keyType, ...owner };
-      await this.#books.record(entry);
-      return done(keyPayload(this.#ispb, entry));
+      return this.#books.record(entry, done(keyPayload(this.#ispb, entry)));
     });
   }
 
-  async deleteKey(token: string, { key }: OwnPixKey): Promise<BankAnswer<ProviderPayload>> {
-    return this.#serve(token, async ({ email }) => {
+  deleteKey(token: string, { key }: OwnPixKey): Soon<BankAnswer<ProviderPayload>> {
+    return this.#serve(token, ({ email }) => {
       const isOwn = this.#books.keys.isOf(email, key);
       if (!isOwn) return refused({ kind: 'not_found', reason: 'NotFound' });
-      await this.#books.record({ entry: 'key_deleted', ...this.#books.fact(email), key });
-      return done({ key, participant: this.#ispb, reason: 'USER_REQUESTED' });
+      const answer = done({ key, participant: this.#ispb, reason: 'USER_REQUESTED' });
+      return this.#books.record({ entry: 'key_deleted', ...this.#books.fact(email), key }, answer);
     });
   }
 

@@ -7,6 +7,7 @@ import { Ledger } from './ledger.ts';
 import { type Notify, Outbox } from './notices.ts';
 import { Persons } from './persons.ts';
 import { PixKeys } from './pix-keys.ts';
+import type { Soon } from './soon.ts';
 
 export interface BooksOptions {
   readonly clock: Clock;
@@ -33,8 +34,10 @@ export class Books {
     this.ledger = new Ledger(options.openingBalanceCents);
     this.outbox = new Outbox({
       ...options,
-      close: (notice) =>
-        this.record({ entry: 'notice_closed', atMs: this.#clock.now().getTime(), ...notice }),
+      close: async (notice) => {
+        const atMs = this.#clock.now().getTime();
+        await this.record({ entry: 'notice_closed', atMs, ...notice }, null);
+      },
     });
     for (const entry of options.journal?.history ?? []) this.#apply(entry);
   }
@@ -47,11 +50,11 @@ export class Books {
   /**
    * Applies an entry at once and writes it.
    *
-   * @returns resolved when it is in the journal; nobody may be answered before.
+   * @returns `answer` when the entry is in the journal; nobody may be answered before.
    */
-  async record(entry: BankEntry): Promise<void> {
+  record<T>(entry: BankEntry, answer: T): Soon<T> {
     this.#apply(entry);
-    await this.#journal?.append(entry);
+    return this.#journal === null ? answer : this.#journal.append(entry).then(() => answer);
   }
 
   /** Posts nothing more; what is due is posted when the journal is opened again. */

@@ -57,7 +57,6 @@ export class Ledger {
   readonly #openingBalanceCents: number;
   readonly #books = new Map<string, Book>();
   readonly #issued = new Map<string, Issued>();
-  readonly #unsettled = new Set<Payment>();
 
   constructor(openingBalanceCents: number) {
     this.#openingBalanceCents = openingBalanceCents;
@@ -69,7 +68,9 @@ export class Ledger {
 
   /** The executed payments whose end is still to be decided. */
   unsettled(): Payment[] {
-    return [...this.#unsettled];
+    const isUnsettled = (payment: Payment | null): payment is Payment =>
+      payment !== null && payment.entry.refusal === null && !payment.isSettled;
+    return Array.from(this.#issued.values(), ({ payment }) => payment).filter(isUnsettled);
   }
 
   payment(endToEnd: string): Payment | null {
@@ -133,7 +134,6 @@ export class Ledger {
     if (entry.refusal !== null) return;
     book.balanceCents -= entry.amountCents;
     book.lines.push({ kind: 'payment', atMs: entry.atMs, payment });
-    this.#unsettled.add(payment);
   }
 
   /** A payment that fails is credited back. */
@@ -142,7 +142,6 @@ export class Ledger {
     if (payment === null) throw new Error('a settlement without its payment');
     payment.isSettled = true;
     payment.status = entry.status;
-    this.#unsettled.delete(payment);
     if (entry.status === 'COMPLETED') return;
     const book = this.#bookOf(entry.email);
     book.balanceCents += payment.entry.amountCents;

@@ -57,8 +57,8 @@ export class Onboarding {
     if (persons.ofEmail(email) !== null) return brokenRule('EmailAlreadyRegistered');
     const id = randomUUID();
     const fact = this.#books.fact(email);
-    await this.#books.record({ entry: 'person', ...fact, id, name, document, phone });
-    return done({ pessoaFisicaId: id, ...noAccount });
+    const entry = { entry: 'person', ...fact, id, name, document, phone } as const;
+    return this.#books.record(entry, done({ pessoaFisicaId: id, ...noAccount }));
   }
 
   submitAddress(personId: string): Promise<BankAnswer<null>> {
@@ -136,7 +136,6 @@ export class Onboarding {
 
   async #take({ entry }: Person, step: PersonStep): Promise<Done<null>> {
     const fact = this.#books.fact(entry.email);
-    await this.#books.record({ entry: 'person_step', ...fact, personId: entry.id, step });
-    return TAKEN;
+    return this.#books.record({ entry: 'person_step', ...fact, personId: entry.id, step }, TAKEN);
   }
 }

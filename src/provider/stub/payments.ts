@@ -8,6 +8,7 @@ import type { Books } from './books.ts';
 import type { Payment } from './ledger.ts';
 import { settlementNotices } from './notices.ts';
 import { LATE_NOTICE_MS, lookUpScript } from './scenarios.ts';
+import { afterwards, type Soon } from './soon.ts';
 
 export interface PaymentsOptions {
   readonly books: Books;
@@ -33,28 +34,20 @@ export class Payments {
     this.#books = options.books;
   }
 
-  async lookUpKey(email: string, { key, payerId }: KeyLookUp): Promise<BankAnswer<KeyOwner>> {
+  lookUpKey(email: string, { key, payerId }: KeyLookUp): Soon<BankAnswer<KeyOwner>> {
     const failure = this.#lookUpFailure(email, key);
     if (failure !== null) return failure;
     const endToEnd = newEndToEndId(this.#options.ispb, this.#options.clock.now());
-    const fact = this.#books.fact(email);
-    await this.#books.record({ entry: 'look_up', ...fact, endToEnd, payerId, key });
-    return done({ endToEnd });
+    const { atMs } = this.#books.fact(email);
+    const entry = { entry: 'look_up', atMs, email, endToEnd, payerId, key } as const;
+    return this.#books.record(entry, done({ endToEnd }));
   }
 
-  async pay(email: string, order: PaymentOrder): Promise<BankAnswer<PaymentReceipt>> {
+  pay(email: string, order: PaymentOrder): Soon<BankAnswer<PaymentReceipt>> {
     const known = this.#books.ledger.examine(email, order);
     if (known !== null && 'kind' in known) return refused(known);
-    if (known === null) {
-      const making = this.#make(email, order);
-      this.#underWay.set(order.endToEnd, making);
-      await making;
-      // One that could not be written stays: its repeats must not be answered as if it were.
-      this.#underWay.delete(order.endToEnd);
-    } else {
-      await this.#underWay.get(order.endToEnd);
-    }
-    return answerTo(this.#paymentOf(order.endToEnd));
+    const making = known === null ? this.#make(email, order) : this.#underWay.get(order.endToEnd);
+    return afterwards(making, () => answerTo(this.#paymentOf(order.endToEnd)));
   }
 
   async settle(endToEnd: string, outcome?: 'COMPLETED' | 'FAILED'): Promise<void> {
@@ -67,7 +60,7 @@ export class Payments {
     }
     const notices = settlementNotices(payment, status, this.#options.clock.now());
     const fact = this.#books.fact(payment.entry.email);
-    await this.#books.record({ entry: 'settlement', ...fact, endToEnd, status, notices });
+    await this.#books.record({ entry: 'settlement', ...fact, endToEnd, status, notices }, null);
     await this.#books.outbox.post(endToEnd);
   }
 
@@ -78,18 +71,29 @@ export class Payments {
     for (const endToEnd of outbox.transfers()) outbox.later(0, () => outbox.post(endToEnd));
   }
 
-  async #make(email: string, order: PaymentOrder): Promise<void> {
-    const { endToEnd, clientRequestId, amountCents, description } = order;
-    await this.#books.record({
-      entry: 'payment',
-      ...this.#books.fact(email),
-      id: randomUUID(),
-      endToEnd,
-      clientRequestId,
-      amountCents,
-      description,
-      refusal: this.#books.ledger.refusalOf(email, order),
+  /** Makes a payment; while that takes its time, the repeats wait for its end. */
+  #make(email: string, order: PaymentOrder): Soon<void> {
+    const { endToEnd } = order;
+    const making = afterwards(this.#execute(email, order), () => this.#arrangeEnd(endToEnd));
+    if (!(making instanceof Promise)) return;
+    const made = making.then(() => {
+      // One that could not be written stays: its repeats must not be answered as if it were.
+      this.#underWay.delete(endToEnd);
     });
+    this.#underWay.set(endToEnd, made);
+    return made;
+  }
+
+  #execute(email: string, order: PaymentOrder): Soon<null> {
+    const { endToEnd, clientRequestId, amountCents, description } = order;
+    const { atMs } = this.#books.fact(email);
+    const refusal = this.#books.ledger.refusalOf(email, order);
+    const made = { endToEnd, clientRequestId, amountCents, description, refusal };
+    return this.#books.record({ entry: 'payment', atMs, email, id: randomUUID(), ...made }, null);
+  }
+
+  /** How a payment ends is decided by its key, and when it is told too. */
+  #arrangeEnd(endToEnd: string): Soon<void> {
     const payment = this.#paymentOf(endToEnd);
     if (payment.entry.refusal !== null) return;
     const isEarly = payment.script.notice === 'early' && this.#options.settleMs > 0;
