@@ -184,11 +184,11 @@ class ResilientCall {
     this.#defect = null;
     let leftAt: number | null = null;
     const result = await this.#gate.pass(
+      () => this.#makeAttempt(),
       () => {
         leftAt = this.#now();
-        return this.#makeAttempt();
+        return this.#refusalAt(leftAt);
       },
-      () => this.#refusal(),
     );
     this.#tell(this.#options.onAttempt, result, leftAt ?? this.#now());
     return result;
@@ -210,12 +210,12 @@ class ResilientCall {
   }
 
   /** Why an attempt may not leave any more, now that it has its place. */
-  #refusal(): ProviderError | null {
+  #refusalAt(moment: number): ProviderError | null {
     const isRetry = this.#attempt > 1;
     if (this.#caller?.aborted || (isRetry && this.#options.shutdown?.aborted)) {
       return notSent('timeout');
     }
-    return this.#mayStartAt(this.#now()) ? null : notSent('bulkhead_full');
+    return this.#mayStartAt(moment) ? null : notSent('bulkhead_full');
   }
 
   /** An attempt starts only with its whole time-out before it: a shortened one is a lost answer. */

@@ -37,6 +37,8 @@ const INVALID_TOKEN = refused({ kind: 'token', reason: 'InvalidToken' });
  */
 export class Accounts {
   readonly #accounts = new Map<string, BankAccount>();
+  /** By what a token calls them. */
+  readonly #emails = new Map<string, string>();
   readonly #holderOf: (email: string) => Holder | null;
   readonly #generations = new Map<string, number>();
   readonly #expired = new Set<string>();
@@ -62,7 +64,7 @@ export class Accounts {
     const parts = token.split('.');
     const [bank, name = '', generation = '', random = ''] = parts;
     if (bank !== 'stub' || random === '' || parts.length > 4) return INVALID_TOKEN;
-    const email = Buffer.from(name, 'base64url').toString('utf8');
+    const email = this.#emailNamed(name);
     if (!this.#isValid(token, email, Number(generation))) return INVALID_TOKEN;
     const script = customerScript(email);
     if (script === 'unavailable') return faulty('unavailable');
@@ -94,6 +96,15 @@ export class Accounts {
     const account = openAccount(email);
     this.#accounts.set(email, account);
     return account;
+  }
+
+  /** One text for each customer, so that the maps that it is looked up in know it. */
+  #emailNamed(name: string): string {
+    const known = this.#emails.get(name);
+    if (known !== undefined) return known;
+    const email = Buffer.from(name, 'base64url').toString('utf8');
+    if (this.#accounts.has(email)) this.#emails.set(name, email);
+    return email;
   }
 
   #newToken(email: string): string {
