@@ -11,9 +11,11 @@ needs a PostgreSQL, and makes (and drops) databases there that are called ponte_
 
 Without BENCH_DATABASE_URL it takes DATABASE_URL. One benchmark runs at a time on a server. The
 load comes from wrk where that is installed, otherwise from autocannon. Trust the ratios of one run;
-the rates depend on the machine, and on what else it does.
+the rates depend on the machine, and on what else it does. Each case is under load for ten seconds
+before it is measured.
 
-  --quick            under a minute: one round of short runs, without the logins alone
+  --quick            under a minute: one round of short runs, without the logins alone, on servers
+                     that have only just started
   --rounds N         rounds, each the reference and then the service (default: 5)
   --seconds N        how long a case is under load in a round (default: 5)
   --connections N    connections of the load (default: 32)
@@ -21,7 +23,8 @@ the rates depend on the machine, and on what else it does.
   --one              one connection, where the service must be no worse than the reference
   --grow             instead: the service with 1,000 and with 2,000,000 transactions, and a
                      statement of a user with 100,000 (takes minutes)
-  --profile          instead: one case (the first of --only) under Node's CPU profiler
+  --profile          instead: one case (the first of --only) under Node's CPU profiler, from the
+                     start of the service
   --json             one JSON document on standard output (of a comparison)
   --help             this text
 
@@ -40,7 +43,10 @@ export interface Options {
   readonly json: boolean;
 }
 
-/** V8 goes on optimising for so long under load; what serves for days is measured after that. */
+/**
+ * V8 goes on optimising for so long under load; what serves for days is measured after that. A
+ * comparison of the service with itself needs no such wait, and would fill its small database.
+ */
 const steadySeconds = 10;
 
 const quickCases = caseNames.filter((name) => name !== 'login').join(',');
@@ -66,7 +72,7 @@ export function readOptions(args: readonly string[], env: NodeJS.ProcessEnv): Op
     databaseUrl,
     rounds: wholeNumber('rounds', values.rounds ?? (values.quick ? '1' : '5')),
     seconds: wholeNumber('seconds', values.seconds ?? (values.quick ? '2' : '5')),
-    warmUpSeconds: values.quick ? 1 : steadySeconds,
+    warmUpSeconds: values.quick || values.grow ? 1 : steadySeconds,
     connections: values.one ? 1 : wholeNumber('connections', values.connections ?? '32'),
     only: casesOf(values.only ?? (values.quick ? quickCases : undefined)),
     json: values.json,

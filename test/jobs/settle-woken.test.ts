@@ -145,6 +145,23 @@ test('every event that waits for an id is woken, and none that waits for another
   assert.deepEqual(await jobOf(other), untouched);
 });
 
+test('sends that are stored together wake the events of each of them', async (t) => {
+  const ids = [newEndToEnd(), newEndToEnd(), newEndToEnd()];
+  const events = await Promise.all(
+    ids.map((endToEnd) => deliver(confirmed({ endToEnd, amount: 10.5 }))),
+  );
+  await startLoop(t, watched(app), { jobs: { 'settle-webhook': settleWebhook } });
+  for (const eventId of events) await parked(eventId);
+  const sends = await Promise.all(ids.map(() => reserveSend(app, randomUUID())));
+  await Promise.all(sends.map((send, place) => send.pay(ids[place] ?? '')));
+  for (const [place, eventId] of events.entries()) {
+    const send = sends[place] ?? assert.fail('a send is missing');
+    await eventually(async () => (await jobOf(eventId)).status === 'done', 'the end of the job');
+    assert.equal((await stored(send.id)).status, 'COMPLETED');
+  }
+  assert.deepEqual(await waits(), []);
+});
+
 test('an event of which an item waits on is woken for that item as well', async (t) => {
   const [one, other] = [newEndToEnd(), newEndToEnd()];
   const told = [one, other].map((endToEnd) => confirmed({ endToEnd, amount: 10.5 }));

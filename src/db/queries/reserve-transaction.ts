@@ -10,7 +10,8 @@ export type ReservedRow = ClaimedRow & {
 
 /**
  * The middle of a statement that claims idempotency keys: it inserts the transactions of `source`,
- * each with its first timeline row, as far as their keys are free.
+ * each with its first timeline row, as far as their keys are free. The rows that the statement
+ * answers for them carry `wakingReserved`.
  * @param source a table expression with a row for each call, and perhaps a condition.
  */
 export function reserving(source: string): string {
@@ -29,7 +30,7 @@ export function reserving(source: string): string {
     )`;
 }
 
-/** A column of that statement: the events that wait for one of the transactions. */
+/** The column that goes with `reserving`: it wakes the events that wait for what was inserted. */
 export const wakingReserved = waking('reserved', 'told.created_at');
 
 /**

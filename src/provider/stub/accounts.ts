@@ -37,7 +37,7 @@ const INVALID_TOKEN = refused({ kind: 'token', reason: 'InvalidToken' });
  */
 export class Accounts {
   readonly #accounts = new Map<string, BankAccount>();
-  /** By what a token calls them. */
+  /** The e-mails of those who have an account, by what a token calls them. */
   readonly #emails = new Map<string, string>();
   readonly #holderOf: (email: string) => Holder | null;
   readonly #generations = new Map<string, number>();
@@ -98,18 +98,19 @@ export class Accounts {
     return account;
   }
 
-  /** One text for each customer, so that the maps that it is looked up in know it. */
+  /** The same string each time: a new one would be hashed anew for every map it is looked up in. */
   #emailNamed(name: string): string {
     const known = this.#emails.get(name);
     if (known !== undefined) return known;
     const email = Buffer.from(name, 'base64url').toString('utf8');
-    if (this.#accounts.has(email)) this.#emails.set(name, email);
+    const isTheirs = this.#accounts.has(email) && nameIn(email) === name;
+    if (isTheirs) this.#emails.set(name, email);
     return email;
   }
 
   #newToken(email: string): string {
-    const name = Buffer.from(email, 'utf8').toString('base64url');
-    return `stub.${name}.${this.#generationOf(email)}.${randomBytes(16).toString('base64url')}`;
+    const random = randomBytes(16).toString('base64url');
+    return `stub.${nameIn(email)}.${this.#generationOf(email)}.${random}`;
   }
 
   #isValid(token: string, email: string, generation: number): boolean {
@@ -123,6 +124,11 @@ export class Accounts {
   #generationOf(email: string): number {
     return this.#generations.get(email) ?? 0;
   }
+}
+
+/** What the tokens of a customer call them. */
+function nameIn(email: string): string {
+  return Buffer.from(email, 'utf8').toString('base64url');
 }
 
 function openAccount(email: string): BankAccount {

@@ -38,8 +38,7 @@ export class Payments {
     const failure = this.#lookUpFailure(email, key);
     if (failure !== null) return failure;
     const endToEnd = newEndToEndId(this.#options.ispb, this.#options.clock.now());
-    const { atMs } = this.#books.fact(email);
-    const entry = { entry: 'look_up', atMs, email, endToEnd, payerId, key } as const;
+    const entry = { entry: 'look_up', ...this.#books.fact(email), endToEnd, payerId, key } as const;
     return this.#books.record(entry, done({ endToEnd }));
   }
 
@@ -86,10 +85,10 @@ export class Payments {
 
   #execute(email: string, order: PaymentOrder): Soon<null> {
     const { endToEnd, clientRequestId, amountCents, description } = order;
-    const { atMs } = this.#books.fact(email);
+    const fact = { ...this.#books.fact(email), id: randomUUID() };
     const refusal = this.#books.ledger.refusalOf(email, order);
-    const made = { endToEnd, clientRequestId, amountCents, description, refusal };
-    return this.#books.record({ entry: 'payment', atMs, email, id: randomUUID(), ...made }, null);
+    const terms = { endToEnd, clientRequestId, amountCents, description };
+    return this.#books.record({ entry: 'payment', ...fact, ...terms, refusal }, null);
   }
 
   /** How a payment ends is decided by its key, and when it is told too. */
