@@ -37,8 +37,6 @@ const INVALID_TOKEN = refused({ kind: 'token', reason: 'InvalidToken' });
  */
 export class Accounts {
   readonly #accounts = new Map<string, BankAccount>();
-  /** The e-mails of those who have an account, by what a token calls them. */
-  readonly #emails = new Map<string, string>();
   readonly #holderOf: (email: string) => Holder | null;
   readonly #generations = new Map<string, number>();
   readonly #expired = new Set<string>();
@@ -64,7 +62,7 @@ export class Accounts {
     const parts = token.split('.');
     const [bank, name = '', generation = '', random = ''] = parts;
     if (bank !== 'stub' || random === '' || parts.length > 4) return INVALID_TOKEN;
-    const email = this.#emailNamed(name);
+    const email = Buffer.from(name, 'base64url').toString('utf8');
     if (!this.#isValid(token, email, Number(generation))) return INVALID_TOKEN;
     const script = customerScript(email);
     if (script === 'unavailable') return faulty('unavailable');
@@ -98,19 +96,9 @@ export class Accounts {
     return account;
   }
 
-  /** The same string each time: a new one would be hashed anew for every map it is looked up in. */
-  #emailNamed(name: string): string {
-    const known = this.#emails.get(name);
-    if (known !== undefined) return known;
-    const email = Buffer.from(name, 'base64url').toString('utf8');
-    const isTheirs = this.#accounts.has(email) && nameIn(email) === name;
-    if (isTheirs) this.#emails.set(name, email);
-    return email;
-  }
-
   #newToken(email: string): string {
-    const random = randomBytes(16).toString('base64url');
-    return `stub.${nameIn(email)}.${this.#generationOf(email)}.${random}`;
+    const name = Buffer.from(email, 'utf8').toString('base64url');
+    return `stub.${name}.${this.#generationOf(email)}.${randomBytes(16).toString('base64url')}`;
   }
 
   #isValid(token: string, email: string, generation: number): boolean {
@@ -124,11 +112,6 @@ export class Accounts {
   #generationOf(email: string): number {
     return this.#generations.get(email) ?? 0;
   }
-}
-
-/** What the tokens of a customer call them. */
-function nameIn(email: string): string {
-  return Buffer.from(email, 'utf8').toString('base64url');
 }
 
 function openAccount(email: string): BankAccount {

@@ -166,7 +166,7 @@ export class Bank {
       if (typeof copyPaste !== 'string') return refused(copyPaste);
       const fact = this.#books.fact(email);
       const entry: ChargeEntry = { entry: 'charge', ...fact, id, type, order, copyPaste };
-      await this.#books.record(entry, null);
+      await this.#books.record(entry);
       return done(await chargeCode(entry));
     });
   }
@@ -187,7 +187,7 @@ export class Bank {
     const receiver = this.#accounts.of(charge.email);
     const notices = [receivedNotice({ ...received, key, receiver, at })];
     const fact = this.#books.fact(charge.email);
-    await this.#books.record({ entry: 'received', ...fact, ...received, notices }, null);
+    await this.#books.record({ entry: 'received', ...fact, ...received, notices });
     await this.#books.outbox.post(endToEnd);
     return done({ endToEnd });
   }
@@ -198,8 +198,8 @@ export class Bank {
     );
   }
 
-  createKey(token: string, newKey: NewPixKey): Soon<BankAnswer<ProviderPayload>> {
-    return this.#serve(token, ({ email }) => {
+  async createKey(token: string, newKey: NewPixKey): Promise<BankAnswer<ProviderPayload>> {
+    return this.#serve(token, async ({ email }) => {
       const { keyType, account } = newKey;
       const isEvp = keyType === 'EVP_ENDERECO_VIRTUAL_DE_PAGAMENTO';
       const key = isEvp ? randomUUID() : (newKey.key ?? '');
@@ -209,16 +209,17 @@ export class Bank {
       const owner = { agency, accountNumber, document };
       const fact = this.#books.fact(email);
       const entry: KeyCreatedEntry = { entry: 'key_created', ...fact, key, keyType, ...owner };
-      return this.#books.record(entry, done(keyPayload(this.#ispb, entry)));
+      await this.#books.record(entry);
+      return done(keyPayload(this.#ispb, entry));
     });
   }
 
-  deleteKey(token: string, { key }: OwnPixKey): Soon<BankAnswer<ProviderPayload>> {
-    return this.#serve(token, ({ email }) => {
+  async deleteKey(token: string, { key }: OwnPixKey): Promise<BankAnswer<ProviderPayload>> {
+    return this.#serve(token, async ({ email }) => {
       const isOwn = this.#books.keys.isOf(email, key);
       if (!isOwn) return refused({ kind: 'not_found', reason: 'NotFound' });
-      const answer = done({ key, participant: this.#ispb, reason: 'USER_REQUESTED' });
-      return this.#books.record({ entry: 'key_deleted', ...this.#books.fact(email), key }, answer);
+      await this.#books.record({ entry: 'key_deleted', ...this.#books.fact(email), key });
+      return done({ key, participant: this.#ispb, reason: 'USER_REQUESTED' });
     });
   }
 

@@ -34,10 +34,8 @@ export class Books {
     this.ledger = new Ledger(options.openingBalanceCents);
     this.outbox = new Outbox({
       ...options,
-      close: async (notice) => {
-        const atMs = this.#clock.now().getTime();
-        await this.record({ entry: 'notice_closed', atMs, ...notice }, null);
-      },
+      close: async (notice) =>
+        this.record({ entry: 'notice_closed', atMs: this.#clock.now().getTime(), ...notice }),
     });
     for (const entry of options.journal?.history ?? []) this.#apply(entry);
   }
@@ -50,11 +48,11 @@ export class Books {
   /**
    * Applies an entry at once and writes it.
    *
-   * @returns `answer` when the entry is in the journal; nobody may be answered before.
+   * @returns when it is in the journal, at once where there is none; nobody may be answered before.
    */
-  record<T>(entry: BankEntry, answer: T): Soon<T> {
+  record(entry: BankEntry): Soon<void> {
     this.#apply(entry);
-    return this.#journal === null ? answer : this.#journal.append(entry).then(() => answer);
+    return this.#journal?.append(entry);
   }
 
   /** Posts nothing more; what is due is posted when the journal is opened again. */

@@ -6,6 +6,7 @@ import type { BankAnswer, Fault, Refusal, RefusalKind } from './answer.ts';
 import type { Bank } from './bank.ts';
 import { digestOf } from './content-digest.ts';
 import type { Onboarding } from './onboarding.ts';
+import type { Soon } from './soon.ts';
 import { statement } from './statement.ts';
 
 /** What the real client makes of the same answers over HTTP. */
@@ -91,7 +92,7 @@ async function take(
 /** Asks the bank and waits no longer than the signal allows, as a client on a wire would. */
 async function ask<T>(
   options: CallOptions | undefined,
-  question: () => BankAnswer<T> | Promise<BankAnswer<T>>,
+  question: () => Soon<BankAnswer<T>>,
 ): Promise<T> {
   const signal = options?.signal;
   if (signal?.aborted) throw timedOut('not_sent', signal);
@@ -102,7 +103,7 @@ async function ask<T>(
   throw new ProviderError(faults[answer.fault]);
 }
 
-function answerTo<T>(question: () => T | Promise<T>): T | Promise<T> {
+function answerTo<T>(question: () => Soon<T>): Soon<T> {
   try {
     const answer = question();
     return answer instanceof Promise ? answer.catch(brokenDown) : answer;
@@ -111,7 +112,7 @@ function answerTo<T>(question: () => T | Promise<T>): T | Promise<T> {
   }
 }
 
-function unlessAborted<T>(answer: T | Promise<T>, signal: AbortSignal | undefined): T | Promise<T> {
+function unlessAborted<T>(answer: Soon<T>, signal: AbortSignal | undefined): Soon<T> {
   if (signal === undefined || !(answer instanceof Promise)) return answer;
   return new Promise((resolve, reject) => {
     const onAbort = (): void => reject(timedOut('unknown', signal));

@@ -57,8 +57,8 @@ export class Onboarding {
     if (persons.ofEmail(email) !== null) return brokenRule('EmailAlreadyRegistered');
     const id = randomUUID();
     const fact = this.#books.fact(email);
-    const entry = { entry: 'person', ...fact, id, name, document, phone } as const;
-    return this.#books.record(entry, done({ pessoaFisicaId: id, ...noAccount }));
+    await this.#books.record({ entry: 'person', ...fact, id, name, document, phone });
+    return done({ pessoaFisicaId: id, ...noAccount });
   }
 
   submitAddress(personId: string): Promise<BankAnswer<null>> {
@@ -136,6 +136,7 @@ export class Onboarding {
 
   async #take({ entry }: Person, step: PersonStep): Promise<Done<null>> {
     const fact = this.#books.fact(entry.email);
-    return this.#books.record({ entry: 'person_step', ...fact, personId: entry.id, step }, TAKEN);
+    await this.#books.record({ entry: 'person_step', ...fact, personId: entry.id, step });
+    return TAKEN;
   }
 }

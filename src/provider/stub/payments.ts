@@ -39,7 +39,7 @@ export class Payments {
     if (failure !== null) return failure;
     const endToEnd = newEndToEndId(this.#options.ispb, this.#options.clock.now());
     const entry = { entry: 'look_up', ...this.#books.fact(email), endToEnd, payerId, key } as const;
-    return this.#books.record(entry, done({ endToEnd }));
+    return afterwards(this.#books.record(entry), () => done({ endToEnd }));
   }
 
   pay(email: string, order: PaymentOrder): Soon<BankAnswer<PaymentReceipt>> {
@@ -59,7 +59,7 @@ export class Payments {
     }
     const notices = settlementNotices(payment, status, this.#options.clock.now());
     const fact = this.#books.fact(payment.entry.email);
-    await this.#books.record({ entry: 'settlement', ...fact, endToEnd, status, notices }, null);
+    await this.#books.record({ entry: 'settlement', ...fact, endToEnd, status, notices });
     await this.#books.outbox.post(endToEnd);
   }
 
@@ -83,12 +83,12 @@ export class Payments {
     return made;
   }
 
-  #execute(email: string, order: PaymentOrder): Soon<null> {
+  #execute(email: string, order: PaymentOrder): Soon<void> {
     const { endToEnd, clientRequestId, amountCents, description } = order;
     const fact = { ...this.#books.fact(email), id: randomUUID() };
     const refusal = this.#books.ledger.refusalOf(email, order);
     const terms = { endToEnd, clientRequestId, amountCents, description };
-    return this.#books.record({ entry: 'payment', ...fact, ...terms, refusal }, null);
+    return this.#books.record({ entry: 'payment', ...fact, ...terms, refusal });
   }
 
   /** How a payment ends is decided by its key, and when it is told too. */
