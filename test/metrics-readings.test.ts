@@ -237,8 +237,8 @@ describe('the gauges of a process', () => {
     const { db } = app.context;
     const connections = db.kind === 'embedded' ? 1 : 10;
     const held = Promise.withResolvers<void>();
-    const holding = Array.from({ length: connections }, () =>
-      db.em().transactional(async (em) => {
+    const holding = Array.from({ length: connections }, async () =>
+      (await db.em()).transactional(async (em) => {
         await em.execute('select 1');
         await held.promise;
       }),

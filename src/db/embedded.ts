@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { PGlite } from '@electric-sql/pglite';
 import { createPgConfig } from '@electric-sql/pglite/node-postgres';
-import type { Options } from '@mikro-orm/postgresql';
 import { nextTurn } from '../clock.ts';
+import type { Connection } from './pool.ts';
 
 /** Another process has the folder: two on one folder would lose rows without a word. */
 export class FolderInUseError extends Error {
@@ -21,7 +21,7 @@ export class FolderInUseError extends Error {
 
 export interface EmbeddedDatabase {
   readonly postgres: PGlite;
-  readonly connection: Partial<Options>;
+  readonly connection: Connection;
   close(): Promise<void>;
 }
 
@@ -66,11 +66,11 @@ function takeLock(dataDir: string): DatabaseSync {
  * One session serves all: a pool of one. It gives way to the event loop between its users, or a
  * busy embedded database would keep timers and sockets waiting.
  */
-function connectionTo(postgres: PGlite): Partial<Options> {
+function connectionTo(postgres: PGlite): Connection {
   return {
-    dbName: 'postgres',
-    driverOptions: () => ({ ...createPgConfig(postgres), connectionTimeoutMillis: 10_000 }),
-    pool: { min: 0, max: 1 },
-    onReserveConnection: nextTurn,
+    ...createPgConfig(postgres),
+    connectionTimeoutMillis: 10_000,
+    max: 1,
+    onReserve: nextTurn,
   };
 }

@@ -2,7 +2,7 @@
 import { readdir } from 'node:fs/promises';
 import { parse } from 'node:path';
 import type { Database, Statement } from './database.ts';
-import { migrationsFolder } from './orm.ts';
+import { migrationsFolder } from './migrations-folder.ts';
 
 /** A number of our own for `pg_advisory_xact_lock`: "ponte" in ASCII, cut to 31 bits. */
 const migrationLock = 0x706f6e74;
@@ -16,9 +16,9 @@ interface Named {
  * @returns their names.
  */
 export async function migrateUp(db: Database): Promise<string[]> {
-  const { migrator } = db.orm;
-  // On PostgreSQL most starts find nothing to do, and then need no lock.
-  if (db.kind === 'postgresql' && (await pendingMigrations(db)).length === 0) return [];
+  // Most starts find nothing to do, and then need neither a lock nor MikroORM.
+  if ((await pendingMigrations(db)).length === 0) return [];
+  const { migrator } = await db.orm();
   return namesOf(await alone(db, (transaction) => migrator.up(transaction)));
 }
 
@@ -27,9 +27,9 @@ export async function migrateUp(db: Database): Promise<string[]> {
  * @returns its name, or null when none is applied.
  */
 export async function migrateDown(db: Database): Promise<string | null> {
-  const { migrator } = db.orm;
-  if ((await migrator.getExecuted()).length === 0) return null;
+  if ((await appliedMigrations(db)).length === 0) return null;
   migrated.delete(db);
+  const { migrator } = await db.orm();
   const [name] = namesOf(await alone(db, (transaction) => migrator.down(transaction)));
   return name ?? null;
 }
@@ -41,7 +41,8 @@ async function alone(
 ): Promise<readonly Named[]> {
   // One process, one connection: a lock would wait for the transaction that holds it.
   if (db.kind === 'embedded') return migrate();
-  return db.em().transactional(async (em) => {
+  const unit = await db.em();
+  return unit.transactional(async (em) => {
     await em.execute(`select pg_advisory_xact_lock(${migrationLock})`);
     const transaction: unknown = em.getTransactionContext();
     return migrate({ transaction });
@@ -62,9 +63,9 @@ export async function pendingMigrations(db: Database): Promise<string[]> {
     await db.query(isThere, []);
     return [];
   }
-  const pending = namesOf(await db.orm.migrator.getPending());
+  const pending = (await migrationsOf(db)).filter(({ state }) => state === 'pending');
   if (pending.length === 0) migrated.add(db);
-  return pending;
+  return namesOf(pending);
 }
 
 export interface MigrationState {
@@ -76,7 +77,7 @@ export interface MigrationState {
 
 /** @returns every migration that the code or the database knows, oldest first. */
 export async function migrationsOf(db: Database): Promise<MigrationState[]> {
-  const applied = await db.orm.migrator.getExecuted();
+  const applied = await appliedMigrations(db);
   const known = (await readdir(migrationsFolder)).map((file) => parse(file));
   const inCode = known.filter(({ ext }) => ext === '.ts').map(({ name }) => name);
   const missing = inCode.filter((name) => !applied.some((one) => one.name === name));
@@ -88,6 +89,30 @@ export async function migrationsOf(db: Database): Promise<MigrationState[]> {
     })),
     ...missing.toSorted().map((name) => ({ name, state: 'pending' as const, appliedAt: null })),
   ];
+}
+
+interface AppliedRow extends Named {
+  readonly executed_at: Date;
+}
+
+/** As MikroORM has noted them. */
+const readApplied: Statement = {
+  name: 'migrations-applied',
+  text: 'select name, executed_at from schema_migrations order by id',
+};
+
+async function appliedMigrations(db: Database): Promise<AppliedRow[]> {
+  try {
+    return await db.query<AppliedRow>(readApplied, []);
+  } catch (error) {
+    if (isMissingTable(error)) return [];
+    throw error;
+  }
+}
+
+/** SQLSTATE 42P01, undefined_table (PostgreSQL, appendix A): nothing was ever migrated. */
+function isMissingTable(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === '42P01';
 }
 
 function namesOf(migrations: readonly Named[]): string[] {

@@ -1,11 +1,13 @@
-/** MikroORM's options, the same for the service and for its command line. */
-import { fileURLToPath } from 'node:url';
-import { defineConfig, type Options } from '@mikro-orm/postgresql';
+/**
+ * MikroORM: for units of work that read, decide and write, and for migrations. Its options are the
+ * same for the service and for its command line.
+ */
+import { defineConfig, MikroORM, type Options } from '@mikro-orm/postgresql';
 import { Migrator } from '@mikro-orm/migrations';
+import { PostgresDialect } from 'kysely';
+import type pg from 'pg';
 import { entities } from './entities/index.ts';
-
-/** Where the migrations are, a file each. */
-export const migrationsFolder = fileURLToPath(new URL('../../migrations', import.meta.url));
+import { migrationsFolder } from './migrations-folder.ts';
 
 /**
  * @param connection how the database is reached: driver options, pool, name.
@@ -27,4 +29,32 @@ export function ormOptions(connection: Partial<Options>): Options {
     },
     ...connection,
   });
+}
+
+export interface OrmOptions {
+  /** Whose connections it uses; closing MikroORM ends the pool. */
+  readonly pool: pg.Pool;
+  /** Waited for before each use of a connection. */
+  readonly onReserve?: (() => Promise<void>) | undefined;
+  /** Called for each round trip to the database. */
+  readonly onQuery: () => void;
+}
+
+/** Opens MikroORM on connections that are there already. */
+export async function openOrm({ pool, onReserve, onQuery }: OrmOptions): Promise<MikroORM> {
+  const dialect = new PostgresDialect({
+    pool,
+    ...(onReserve && { onReserveConnection: onReserve }),
+  });
+  const orm = await MikroORM.init({
+    ...ormOptions({ dbName: pool.options.database ?? '', driverOptions: () => dialect }),
+    // Whoever asks has found it there.
+    ensureDatabase: false,
+    // The logger is never printed: it is where MikroORM tells of each round trip.
+    debug: ['query'],
+    logger: onQuery,
+    colors: false,
+  });
+  await orm.connect();
+  return orm;
 }

@@ -1,5 +1,4 @@
 /** Tells a database that cannot be reached from a statement that is wrong. */
-import { ConnectionException } from '@mikro-orm/core';
 
 const NETWORK_CODES = new Set([
   'ECONNREFUSED',
@@ -31,7 +30,6 @@ const UNAVAILABLE_MESSAGES = [
 /** Whether an error says that the database could not be reached or is not accepting work. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  if (error instanceof ConnectionException) return true;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   if (NETWORK_CODES.has(code) || UNAVAILABLE_SQLSTATE.test(code)) return true;
   return UNAVAILABLE_MESSAGES.some((message) => error.message.startsWith(message));

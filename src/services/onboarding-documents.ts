@@ -6,7 +6,6 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { Context, LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
-import { OnboardingDocument } from '../db/entities/onboarding-document.ts';
 import type { DocumentContentType } from '../domain/document-types.ts';
 import { stepOf } from '../domain/onboarding.ts';
 import { AppError, invalidField, type Text } from '../errors.ts';
@@ -26,6 +25,12 @@ import {
   type Application,
   type Change,
 } from './onboarding.ts';
+
+/** Entities come with MikroORM, which is loaded when a unit of work first needs it. */
+async function documents() {
+  const { OnboardingDocument } = await import('../db/entities/onboarding-document.ts');
+  return OnboardingDocument;
+}
 
 const DOCUMENTS_PER_APPLICATION = 20;
 
@@ -107,11 +112,11 @@ async function beginDocument(context: LocalContext, key: DocumentKey): Promise<v
   const since = new Date(createdAt.getTime() - UPLOAD_MS);
   await changeApplication(context, applicationId, async (application, em) => {
     const receiving = { application: applicationId, status: 'receiving' } as const;
-    const uploads = await em.count(OnboardingDocument, { ...receiving, createdAt: { $gt: since } });
+    const uploads = await em.count(await documents(), { ...receiving, createdAt: { $gt: since } });
     if (uploads >= UPLOADS_AT_ONCE) {
       throw new AppError('THROTTLED', { headers: { 'Retry-After': '5' } });
     }
-    await em.insert(OnboardingDocument, { id, ...receiving, createdAt });
+    await em.insert(await documents(), { id, ...receiving, createdAt });
     return application;
   });
 }
@@ -121,7 +126,7 @@ function endDocument(context: LocalContext, document: NewDocument): Change {
   const { id, tipoDocumento, contentType, sizeBytes, chunkCount, contentHash } = document;
   return async (application, em) => {
     const others = await em.find(
-      OnboardingDocument,
+      await documents(),
       { application: application.id, status: { $ne: 'receiving' } },
       { fields: ['tipoDocumento', 'contentHash'] },
     );
@@ -131,13 +136,13 @@ function endDocument(context: LocalContext, document: NewDocument): Change {
     );
     admitStep(application, { isRepeat });
     if (isRepeat) {
-      await em.nativeDelete(OnboardingDocument, { id });
+      await em.nativeDelete(await documents(), { id });
       const hasFailed = stepOf(application, 'documents').status === 'failed';
       return hasFailed ? giveDocument(context, em, application) : application;
     }
     if (others.length >= DOCUMENTS_PER_APPLICATION) throw invalidField('arquivo', TOO_MANY);
     const stored = await em.nativeUpdate(
-      OnboardingDocument,
+      await documents(),
       { id, status: 'receiving' },
       {
         ...{ tipoDocumento, contentType, sizeBytes, chunkCount, contentHash },

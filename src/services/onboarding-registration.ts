@@ -38,7 +38,8 @@ export async function registerPerson(
 ): Promise<Application> {
   const { name, email, document, phone } = person;
   const hash = await context.passwords.hash(person.password);
-  return context.db.em().transactional(async (em) => {
+  const unit = await context.db.em();
+  return unit.transactional(async (em) => {
     const now = context.clock.now();
     const values = [name, email, document, phone, hash, now];
     const [user] = await queryIn<{ id: number }>(em, insertUser, values);

@@ -3,11 +3,9 @@
  * the application's row, so that changes come one after another, and commits together with the jobs
  * that follow from it. Nothing waits for the network in it.
  */
-import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
-import { OnboardingApplication } from '../db/entities/onboarding-application.ts';
 import { queryIn } from '../db/query-in.ts';
 import {
   areEnoughDocuments,
@@ -30,6 +28,12 @@ import { countAttempt, refuseWhenUsedUp, type Throttle } from './throttle.ts';
 
 export type { Application };
 
+/** Entities come with MikroORM, which is loaded when a unit of work first needs it. */
+async function applications() {
+  const { OnboardingApplication } = await import('../db/entities/onboarding-application.ts');
+  return OnboardingApplication;
+}
+
 /** Finds an application for a caller who is known only by knowing its id. */
 export async function findApplication(
   context: LocalContext,
@@ -38,7 +42,7 @@ export async function findApplication(
 ): Promise<Application> {
   const throttle = missedApplications(context, clientAddress);
   await refuseWhenUsedUp(context, throttle);
-  const application = await readApplication(context.db.em(), { id: applicationId });
+  const application = await readApplication(context, { id: applicationId });
   if (application) return application;
   await countAttempt(context, throttle);
   throw new AppError('NOT_FOUND');
@@ -61,14 +65,15 @@ export function findApplicationOf(
   context: LocalContext,
   userId: number,
 ): Promise<Application | null> {
-  return readApplication(context.db.em(), { user: userId });
+  return readApplication(context, { user: userId });
 }
 
 async function readApplication(
-  em: EntityManager,
+  { db }: LocalContext,
   where: { readonly id: string } | { readonly user: number },
 ): Promise<Application | null> {
-  const row = await em.findOne(OnboardingApplication, where, { populate: ['user'] });
+  const em = await db.em();
+  const row = await em.findOne(await applications(), where, { populate: ['user'] });
   return row && applicationOf(row);
 }
 
@@ -85,14 +90,16 @@ export type Change = (
  * @returns what is stored then.
  * @throws AppError NOT_FOUND; what `change` throws undoes all of it.
  */
-export function changeApplication(
+export async function changeApplication(
   context: LocalContext,
   applicationId: string,
   change: Change,
 ): Promise<Application> {
-  return context.db.em().transactional(async (em) => {
+  const unit = await context.db.em();
+  const { LockMode } = await import('@mikro-orm/core');
+  return unit.transactional(async (em) => {
     const row = await em.findOne(
-      OnboardingApplication,
+      await applications(),
       { id: applicationId },
       { lockMode: LockMode.PESSIMISTIC_WRITE },
     );
@@ -116,7 +123,7 @@ export async function insertApplication(
 ): Promise<void> {
   const { id, applicant, personType } = application;
   const now = context.clock.now();
-  await em.insert(OnboardingApplication, {
+  await em.insert(await applications(), {
     ...{ id, user: applicant.id, personType, createdAt: now, updatedAt: now },
     ...columnsOf(application),
   });

@@ -83,8 +83,8 @@ test('statements at once do not take each other answers', async () => {
 test('transactions at once are each all or nothing', async () => {
   const key = 'counted';
   await run('insert into throttle_counters values ($1, now(), 0)', [key]);
-  const add = (undo: boolean) =>
-    db.em().transactional(async (em) => {
+  const add = async (undo: boolean) =>
+    (await db.em()).transactional(async (em) => {
       await em.execute(`update throttle_counters set attempts = attempts + 1 where key = '${key}'`);
       if (undo) throw new Error('undone');
     });
@@ -107,7 +107,7 @@ test('each round trip is counted', async (t) => {
   queries = 0;
   await run('select 1', [], counted);
   assert.equal(queries, 1);
-  await counted.em().execute('select 1');
+  await (await counted.em()).execute('select 1');
   assert.equal(queries, 2);
 });
 
@@ -180,7 +180,7 @@ test(
     const administrator = await connected(t);
     // More transactions than the pool has places.
     for (let nth = 0; nth < 12; nth += 1) {
-      const undone = other.em().transactional(async (em) => {
+      const undone = (await other.em()).transactional(async (em) => {
         await em.execute(`insert into throttle_counters values ('interrupted', now(), 1)`);
         const [row] = await em.execute<{ pid: number }[]>('select pg_backend_pid() as pid');
         await administrator.query('select pg_terminate_backend($1)', [row?.pid]);

@@ -182,7 +182,7 @@ test('more calls than a group takes are several groups', async () => {
 
 test('who wants a locked row waits for it, and nobody else does', onlyOnServer, async () => {
   await Promise.all([1, 2].map(storeOne));
-  const lock = db.em();
+  const lock = await db.em();
   await lock.begin();
   await lock.execute('select from counters where id = 1 for update');
   const locked = db.query<{ n: number }>(count, [1]);

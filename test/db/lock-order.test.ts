@@ -40,7 +40,7 @@ test(
     ];
     const paying = { phase: 'PAYING', end_to_end: endToEnd };
     const transaction = await insertGood(open, 'pix_transactions', paying);
-    const holder = db.em();
+    const holder = await db.em();
     await holder.begin();
     await holder.execute('select from jobs where id = 1 for update');
     const none = [null, null, null, null] as const;

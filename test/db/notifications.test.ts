@@ -80,7 +80,7 @@ test('the ends of a group are told at once by their ids, and many without', asyn
 
 test('a notification of a transaction that is rolled back is not heard', async () => {
   const { heard } = await hear('rolled_back');
-  const undone = db.em().transactional(async (em) => {
+  const undone = (await db.em()).transactional(async (em) => {
     await em.execute(`select pg_notify('rolled_back', 'undone')`);
     throw new Error('undone');
   });
@@ -91,7 +91,7 @@ test('a notification of a transaction that is rolled back is not heard', async (
 
 test('a listener that begins during a transaction that is rolled back hears all the same', async () => {
   const begun: ReturnType<typeof hear>[] = [];
-  const undone = db.em().transactional(async (em) => {
+  const undone = (await db.em()).transactional(async (em) => {
     await em.execute('select 1');
     begun.push(hear('amid'));
     await em.execute('select 1');

@@ -4,7 +4,8 @@
  */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { indexedSettings, type Statement } from '../../src/db/database.ts';
+import type { Statement } from '../../src/db/database.ts';
+import { indexedSettings } from '../../src/db/pool.ts';
 import { findCandidates } from '../../src/db/queries/find-candidates.ts';
 import { findPrincipal } from '../../src/db/queries/find-principal.ts';
 import { findWebhookEvent } from '../../src/db/queries/find-webhook-event.ts';
@@ -39,8 +40,9 @@ const statements: readonly Statement[] = [
 ];
 
 /** The lines of a plan that read a table, as the connections for these statements make it. */
-function scansOf({ text }: Statement): Promise<string[]> {
-  return db.em().transactional(async (em) => {
+async function scansOf({ text }: Statement): Promise<string[]> {
+  const unit = await db.em();
+  return unit.transactional(async (em) => {
     for (const setting of indexedSettings) {
       const [name, value] = setting.split('=');
       await em.execute(`set local ${name} = ${value}`);

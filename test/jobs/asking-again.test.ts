@@ -15,8 +15,10 @@ const request: JobRequest = { kind: 'work', uniqueKey: 'work:1', payload: { step
 
 const inMs = (ms: number) => new Date(clock.now().getTime() + ms);
 
-const ask = (changes: Partial<JobRequest> = {}) =>
-  context.db.em().transactional((em) => enqueueJobIn(em, clock, { ...request, ...changes }));
+const ask = async (changes: Partial<JobRequest> = {}) =>
+  (await context.db.em()).transactional((em) =>
+    enqueueJobIn(em, clock, { ...request, ...changes }),
+  );
 
 const jobs = () => app.rows<JobState & { payload: unknown }>('select * from jobs order by id');
 
@@ -138,8 +140,8 @@ test('within a unit of work, a job is queued with the commit and with nothing el
   const work = recorder();
   await startLoop(t, watched(app), { jobs: { work } });
   const payload = { step: `Ana's? \\ "$1" ${'ç'.repeat(3)}`, nested: { at: null } };
-  const unit = (undo: boolean) =>
-    context.db.em().transactional(async (em) => {
+  const unit = async (undo: boolean) =>
+    (await context.db.em()).transactional(async (em) => {
       await enqueueJobIn(em, clock, { ...request, payload });
       if (undo) throw new RangeError('undone');
     });

@@ -234,7 +234,7 @@ test(
   onlyOnServer,
   async () => {
     const send = await givenSend();
-    const worker = app.context.db.em();
+    const worker = await app.context.db.em();
     await worker.begin();
     await worker.execute('select from pix_transactions where id = ? for update', [send.id]);
     const id = await deliver(confirmed({ endToEnd: send.end_to_end }));
@@ -288,7 +288,7 @@ const waitingForLock = {
 async function overtake(sql: string, send: string, deliverIt: () => Promise<string>) {
   const { db } = app.context;
   const { query } = db;
-  const holder = db.em();
+  const holder = await db.em();
   await holder.begin();
   await holder.execute('select pg_advisory_xact_lock(77)');
   Object.assign(db, {

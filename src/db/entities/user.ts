@@ -1,5 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import { instant, oneOf } from './columns.ts';
+import { oneOf } from '../one-of.ts';
+import { instant } from './columns.ts';
 
 /** A person or company that logs in. E-mails are compared without regard to case. */
 export const User = defineEntity({

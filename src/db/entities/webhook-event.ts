@@ -1,5 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import { instant, oneOf } from './columns.ts';
+import { oneOf } from '../one-of.ts';
+import { instant } from './columns.ts';
 
 /** A payload that the provider posted, once per content. */
 export const WebhookEvent = defineEntity({

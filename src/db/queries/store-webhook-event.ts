@@ -1,6 +1,6 @@
 import { phasesOpenToSettlement } from '../../domain/pix.ts';
 import type { Statement } from '../database.ts';
-import { oneOf } from '../entities/columns.ts';
+import { oneOf } from '../one-of.ts';
 import { tellingEnds } from './tell-ends.ts';
 import { waking } from './wake-events.ts';
 

@@ -1,0 +1,131 @@
+/** The driver's pools: how they reach a database, and how a statement runs on one. */
+import pg from 'pg';
+import { nextTurn } from '../clock.ts';
+
+/**
+ * A statement that runs away is ended by the server; a server that has fallen silent is given up a
+ * little later.
+ */
+export function postgresConnection(url: string): Connection {
+  return {
+    connectionString: url,
+    // The driver reads it from the address; MikroORM's migrator has to be told.
+    database: decodeURIComponent(new URL(url).pathname.slice(1)) || 'postgres',
+    application_name: 'ponte',
+    // No statement here is worth compiling, and on large tables PostgreSQL would think so.
+    options: '-c jit=off',
+    connectionTimeoutMillis: 5_000,
+    statement_timeout: 30_000,
+    query_timeout: 35_000,
+    keepAlive: true,
+    max: 10,
+    idleTimeoutMillis: 30_000,
+  };
+}
+
+/** How the driver reaches a database, and what comes before each use of a connection. */
+export interface Connection extends pg.PoolConfig {
+  readonly onReserve?: () => Promise<void>;
+}
+
+/** A pool for the statements and for MikroORM's units of work. */
+export function openPool(config: pg.PoolConfig): pg.Pool {
+  const pool = quiet(new pg.Pool({ ...config, types: textTypes() }));
+  giveBackLost(pool);
+  return pool;
+}
+
+/** Each statement keeps the plan that its text asks for, whatever the tables hold. */
+export const indexedSettings = [
+  'plan_cache_mode=force_generic_plan',
+  'jit=off',
+  'enable_seqscan=off',
+  'enable_hashjoin=off',
+  'enable_mergejoin=off',
+] as const;
+
+/**
+ * Connections of their own for the statements that are asked most: each finds a few rows by an
+ * index. PostgreSQL would plan them by the tables as they happen to be: read whole while they are
+ * empty, and so long after they have filled, compiled when they look dear, and anew for each size
+ * of a group. None takes more than some milliseconds: one that does is stuck, and holds up those
+ * behind it.
+ */
+export function indexedPool(pool: pg.Pool): pg.Pool {
+  return quiet(
+    new pg.Pool({
+      ...pool.options,
+      max: 12,
+      lock_timeout: 1_000,
+      statement_timeout: 5_000,
+      query_timeout: 8_000,
+      options: indexedSettings.map((setting) => `-c ${setting}`).join(' '),
+    }),
+  );
+}
+
+/** A connection that breaks fails the statement on it; nobody else has to know. */
+function quiet(pool: pg.Pool): pg.Pool {
+  pool.on('connect', (client) => client.on('error', () => undefined));
+  pool.on('error', () => undefined);
+  return pool;
+}
+
+/** Runs a statement once, on a connection of the pool. A name: it is prepared there. */
+export async function run<Row>(
+  pool: pg.Pool,
+  { name, text }: { readonly name: string; readonly text: string },
+  parameters: readonly unknown[],
+): Promise<Row[]> {
+  const result = await pool.query<Cells>({ name, text, values: [...parameters] });
+  return withDates(result) as Row[];
+}
+
+type Cells = Record<string, unknown>;
+
+const { DATE, INTERVAL, TIMESTAMP, TIMESTAMPTZ } = pg.types.builtins;
+const timestamptz: number = TIMESTAMPTZ;
+const readInstant = pg.types.getTypeParser(TIMESTAMPTZ) as (text: string) => unknown;
+
+/** MikroORM reads points in time from their text, so that the pool that it shares leaves it. */
+function textTypes(): pg.CustomTypesConfig {
+  const types = new pg.TypeOverrides();
+  for (const type of [DATE, INTERVAL, TIMESTAMP, TIMESTAMPTZ]) {
+    types.setTypeParser(type, (text) => text);
+  }
+  return types;
+}
+
+/** A statement's rows carry points in time as dates. */
+function withDates(result: pg.QueryResult<Cells>): Cells[] {
+  const columns = result.fields.filter(({ dataTypeID }) => dataTypeID === timestamptz);
+  if (columns.length === 0) return result.rows;
+  for (const row of result.rows) {
+    for (const { name } of columns) {
+      const text = row[name];
+      if (typeof text === 'string') row[name] = readInstant(text);
+    }
+  }
+  return result.rows;
+}
+
+/**
+ * A transaction whose connection breaks cannot roll back, and MikroORM's query builder gives back
+ * only what it could: without this the pool has one place less, and never closes.
+ */
+function giveBackLost(pool: pg.Pool): void {
+  const taken = new Set<pg.PoolClient>();
+  const known = new WeakSet<pg.PoolClient>();
+  pool.on('release', (_error, client) => taken.delete(client));
+  pool.on('acquire', (client) => {
+    taken.add(client);
+    if (known.has(client)) return;
+    known.add(client);
+    const giveBack = async (): Promise<void> => {
+      // Whoever gives it back by himself does so before the next turn of the event loop.
+      await nextTurn();
+      if (taken.has(client)) client.release(true);
+    };
+    client.once('end', () => void giveBack());
+  });
+}

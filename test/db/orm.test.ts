@@ -1,0 +1,42 @@
+/** MikroORM is loaded when a unit of work first needs it, and not before. */
+import assert from 'node:assert/strict';
+import { registerHooks } from 'node:module';
+import { test } from 'node:test';
+
+const loaded = new Set<string>();
+
+registerHooks({
+  load(url, context, next) {
+    const [, name] = /\/node_modules\/(@mikro-orm\/[^/]+)\//.exec(url) ?? [];
+    if (name !== undefined) loaded.add(name);
+    return next(url, context);
+  },
+});
+
+// Imported here, because what is imported above is loaded before the hook is there.
+const { givenCustomer } = await import('../support/factories.ts');
+const { newPerson } = await import('../operations/onboarding/applicants.ts');
+const { startPixApp } = await import('../operations/pix/pix-app.ts');
+
+test('a start, logins, payments and webhooks do without it; an onboarding loads it', async () => {
+  const app = await startPixApp();
+  const user = await givenCustomer(app);
+  const sent = await app.send(user, { pix_key: 'ana@example.com', amount: 10 });
+  await app.bank.settle(sent.body.end_to_end, 'COMPLETED');
+  assert.equal((await app.settled(sent.body.transaction_id)).status, 'COMPLETED');
+  assert.equal((await app.call('/accounts/balance', { token: user.token })).status, 200);
+  assert.equal((await app.call('/accounts/statement', { token: user.token })).status, 200);
+  assert.deepEqual([...loaded], []);
+
+  assert.equal((await app.call('/onboarding/pf', { body: newPerson() })).status, 201);
+  assert.ok(loaded.has('@mikro-orm/postgresql'));
+});
+
+test('who asks for it at once gets it once', async () => {
+  const { openTestDatabase } = await import('../support/open-database.ts');
+  const { db } = await openTestDatabase();
+  const [one, other] = await Promise.all([db.orm(), db.orm()]);
+  assert.equal(one, other);
+  const [unit, another] = await Promise.all([db.em(), db.em()]);
+  assert.notEqual(unit, another, 'units of work are never shared');
+});
