@@ -204,8 +204,14 @@ function isWaitTooLong(error: unknown): boolean {
 
 /** The driver writes points in time part by part, in the zone of the process. */
 function asSent(value: unknown): unknown {
-  return value instanceof Date ? value.toISOString() : value;
+  if (!(value instanceof Date)) return value;
+  const atMs = value.getTime();
+  if (atMs !== lastInstant.atMs) lastInstant = { atMs, text: value.toISOString() };
+  return lastInstant.text;
 }
+
+/** The calls of a group come within a millisecond or two: most of a column is one point in time. */
+let lastInstant = { atMs: Number.NaN, text: '' };
 
 function byValueOf(column: number): (one: Call, other: Call) => number {
   const textOf = ({ parameters }: Call): string => String(parameters[column]);

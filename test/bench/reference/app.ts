@@ -8,7 +8,7 @@ import jwt from '@fastify/jwt';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { findPrincipal, findTransaction, keepBalance, openPool } from './database.ts';
 import { createLogin } from './login.ts';
-import { createBank } from './provider.ts';
+import { done, openBank, type Bank } from './provider.ts';
 import * as schemas from './schemas.ts';
 import { createSealer } from './security.ts';
 import { createSend, type SendRequest, type TransactionRow } from './send.ts';
@@ -51,7 +51,7 @@ export async function createReference(settings: ReferenceSettings): Promise<Fast
   const pool = openPool(settings.databaseUrl);
   const parts = {
     query: pool.query,
-    bank: createBank('11165756'),
+    bank: openBank(),
     sealer: createSealer(settings.encryptionKey),
   };
   await app.register(jwt, {
@@ -81,7 +81,7 @@ export async function createReference(settings: ReferenceSettings): Promise<Fast
 
 interface Parts {
   readonly query: ReturnType<typeof openPool>['query'];
-  readonly bank: ReturnType<typeof createBank>;
+  readonly bank: Bank;
   readonly sealer: ReturnType<typeof createSealer>;
 }
 
@@ -115,12 +115,14 @@ function addPix(app: FastifyInstance, parts: Parts): void {
     { schema: schemas.sendSchema, onRequest },
     async (request, reply) => {
       const { principal, body } = request;
-      if (!principal.agency || !principal.account_number) {
+      const { agency, account_number: accountNumber, account_document: document } = principal;
+      if (!agency || !accountNumber || !document) {
         return reply.code(422).send({ message: 'Your account is not complete yet.' });
       }
       const sent = await send({
         userId: principal.user_id,
         token: tokenOf(parts, principal),
+        account: { agency, accountNumber, document },
         key: request.headers['idempotency-key'],
         body,
       });
@@ -183,7 +185,7 @@ function addAccess(app: FastifyInstance, parts: Parts): void {
     async ({ principal }, reply) => {
       const { account_id: account, balance: kept } = principal;
       if (account === null) return reply.code(404).send({ message: 'There is no account.' });
-      const balance = (await bank.balance(tokenOf(parts, principal))) / 100;
+      const balance = (await done(bank.balance(tokenOf(parts, principal)))) / 100;
       if (kept === null || Number(kept) !== balance) await query(keepBalance, [account, balance]);
       return { balance, source: 'provider' };
     },

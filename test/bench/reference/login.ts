@@ -2,7 +2,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Query } from './database.ts';
 import * as statements from './login-statements.ts';
-import type { Bank } from './provider.ts';
+import { done, type Bank } from './provider.ts';
 import { verifyPassword, type Sealer } from './security.ts';
 
 export interface LoginParts {
@@ -48,7 +48,7 @@ export function createLogin({ query, bank, sealer, perMinute }: LoginParts) {
       await query(statements.countAttempt, [keyOf('login-email', email)]);
       return 'refused';
     }
-    const { token, account } = await bank.login(email);
+    const { token, account } = await done(bank.login({ email, password: credentials.password }));
     const { agency, accountNumber, document } = account;
     await query(statements.keepAccount, [user.id, agency, accountNumber, document]);
     const [session] = await query<{ id: string }>(statements.renewSession, [

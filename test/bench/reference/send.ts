@@ -2,7 +2,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import * as statements from './database.ts';
 import type { Query } from './database.ts';
-import type { Bank } from './provider.ts';
+import type { AccountRef } from '../../../src/provider/provider.ts';
+import { done, type Bank } from './provider.ts';
 
 export interface TransactionRow {
   readonly id: string;
@@ -18,6 +19,7 @@ export interface TransactionRow {
 export interface SendRequest {
   readonly userId: number;
   readonly token: string;
+  readonly account: AccountRef;
   readonly key: string;
   readonly body: {
     readonly pix_key: string;
@@ -34,7 +36,7 @@ export interface Sent {
 /** @returns what became of the send, or null when the key belongs to another request. */
 export function createSend(query: Query, bank: Bank) {
   return async (request: SendRequest): Promise<Sent | null> => {
-    const { userId, token, key, body } = request;
+    const { userId, token, account, key, body } = request;
     const id = randomUUID();
     const pixKey = body.pix_key.trim().toLowerCase();
     const amountCents = Math.round(body.amount * 100);
@@ -57,14 +59,16 @@ export function createSend(query: Query, bank: Bank) {
     }
     let endToEnd: string;
     try {
-      ({ endToEnd } = await bank.lookUpKey(token, pixKey));
+      const lookUp = { payerId: account.document, key: pixKey };
+      ({ endToEnd } = await done(bank.lookUpKey(token, lookUp)));
     } catch (error) {
       await query(statements.recordNotSent, [id]);
       throw error;
     }
     await query(statements.beginPaying, [id, endToEnd]);
-    const outcome = await bank
-      .pay(token, { endToEnd, clientRequestId: key, amountCents })
+    const order = { endToEnd, clientRequestId: key, key: pixKey, amountCents, payer: account };
+    const description = body.description ?? null;
+    const outcome = await done(bank.pay(token, { ...order, description }))
       .then(({ providerTxid }) => ['ACCEPTED', 'accepted', providerTxid])
       .catch(() => ['UNKNOWN', 'unknown', null]);
     const [transaction] = await query<TransactionRow>(statements.recordOutcome, [id, ...outcome]);
