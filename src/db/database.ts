@@ -5,6 +5,7 @@ import { nextTurn, type Clock } from '../clock.ts';
 import type { EmbeddedDatabase } from './embedded.ts';
 import { GroupedCalls, type Grouping, type Ways } from './grouping.ts';
 import { Notifications } from './notifications.ts';
+import type { OrmOptions } from './orm.ts';
 import { indexedPool, openPool, postgresConnection, run, type Connection } from './pool.ts';
 
 /** One SQL statement. Named ones are prepared once per connection. */
@@ -20,8 +21,9 @@ export interface Statement {
 export interface Database {
   readonly kind: 'embedded' | 'postgresql';
   /**
-   * MikroORM, opened when it is first asked for: what the app asks for most does without, and its
-   * code is a third of what a start loads.
+   * MikroORM, loaded when it is first asked for: what the app asks for most does without, and it
+   * would be a third of a start. Who asks first holds up everybody for some 0.2 s, once: that is an
+   * onboarding, or a migration at the start.
    */
   orm(): Promise<MikroORM>;
   /** A fresh entity manager: one unit of work, never shared between requests. */
@@ -50,7 +52,10 @@ export interface DatabaseOptions {
   readonly onQuery?: () => void;
 }
 
-/** Opens the database that the configuration names; the schema is left as it is. */
+/**
+ * Opens the database that the configuration names; the schema is left as it is. A server is not
+ * asked for anything yet.
+ */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   return options.databaseUrl === undefined
     ? openEmbeddedDatabase(options)
@@ -124,7 +129,7 @@ function openPostgres(options: DatabaseOptions, url: string): Database {
     vacuum: () => Promise.resolve(),
     async close() {
       await notifications.close();
-      if (!indexed.ended) await indexed.end();
+      if (!indexed.ending) await indexed.end();
       await base.close();
     },
   };
@@ -162,7 +167,11 @@ function openBase({ onReserve, ...config }: Connection, options: DatabaseOptions
   const pool = openPool(config);
   let opened: Promise<MikroORM> | null = null;
   const orm = (): Promise<MikroORM> => {
-    opened ??= import('./orm.ts').then(({ openOrm }) => openOrm({ pool, onReserve, onQuery }));
+    opened ??= openOrm({ pool, onReserve, onQuery }).catch((error: unknown) => {
+      // Too many open files, say: the next one who asks may have more luck.
+      opened = null;
+      throw error;
+    });
     return opened;
   };
   return {
@@ -175,8 +184,15 @@ function openBase({ onReserve, ...config }: Connection, options: DatabaseOptions
       return run<Row>(pool, statement, parameters);
     },
     async close() {
-      if (opened) await (await opened).close(true);
+      const loaded = await opened?.catch(() => null);
+      await loaded?.close(true);
+      // MikroORM has ended it, unless it has never asked anything.
       if (!pool.ending) await pool.end();
     },
   };
+}
+
+async function openOrm(options: OrmOptions): Promise<MikroORM> {
+  const module = await import('./orm.ts');
+  return module.openOrm(options);
 }

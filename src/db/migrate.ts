@@ -18,7 +18,7 @@ interface Named {
 export async function migrateUp(db: Database): Promise<string[]> {
   // Most starts find nothing to do, and then need neither a lock nor MikroORM.
   if ((await pendingMigrations(db)).length === 0) return [];
-  const { migrator } = await db.orm();
+  const migrator = await migratorOf(db);
   return namesOf(await alone(db, (transaction) => migrator.up(transaction)));
 }
 
@@ -29,9 +29,25 @@ export async function migrateUp(db: Database): Promise<string[]> {
 export async function migrateDown(db: Database): Promise<string | null> {
   if ((await appliedMigrations(db)).length === 0) return null;
   migrated.delete(db);
-  const { migrator } = await db.orm();
+  const migrator = await migratorOf(db);
   const [name] = namesOf(await alone(db, (transaction) => migrator.down(transaction)));
   return name ?? null;
+}
+
+const currentDatabase: Statement = {
+  name: 'current-database',
+  text: 'select current_database() as name',
+};
+
+/**
+ * The migrator looks whether the database of its name is there, and would end our connections to
+ * make it. Which one an address means is known to the server alone.
+ */
+async function migratorOf(db: Database) {
+  const orm = await db.orm();
+  const [row] = await db.query<Named>(currentDatabase, []);
+  if (row) orm.config.set('dbName', row.name);
+  return orm.migrator;
 }
 
 /** Runs migrations while no other instance does, in one commit. */

@@ -4,6 +4,7 @@
  */
 import { defineConfig, MikroORM, type Options } from '@mikro-orm/postgresql';
 import { Migrator } from '@mikro-orm/migrations';
+// The version that MikroORM itself asks for: its connections are handed over as a part of it.
 import { PostgresDialect } from 'kysely';
 import type pg from 'pg';
 import { entities } from './entities/index.ts';
@@ -32,7 +33,7 @@ export function ormOptions(connection: Partial<Options>): Options {
 }
 
 export interface OrmOptions {
-  /** Whose connections it uses; closing MikroORM ends the pool. */
+  /** Whose connections it uses; closing MikroORM ends the pool once it has asked for anything. */
   readonly pool: pg.Pool;
   /** Waited for before each use of a connection. */
   readonly onReserve?: (() => Promise<void>) | undefined;
@@ -47,8 +48,8 @@ export async function openOrm({ pool, onReserve, onQuery }: OrmOptions): Promise
     ...(onReserve && { onReserveConnection: onReserve }),
   });
   const orm = await MikroORM.init({
-    ...ormOptions({ dbName: pool.options.database ?? '', driverOptions: () => dialect }),
-    // Whoever asks has found it there.
+    ...ormOptions({ dbName: 'ponte', driverOptions: () => dialect }),
+    // To open it asks the server nothing.
     ensureDatabase: false,
     // The logger is never printed: it is where MikroORM tells of each round trip.
     debug: ['query'],

@@ -9,8 +9,6 @@ import { nextTurn } from '../clock.ts';
 export function postgresConnection(url: string): Connection {
   return {
     connectionString: url,
-    // The driver reads it from the address; MikroORM's migrator has to be told.
-    database: decodeURIComponent(new URL(url).pathname.slice(1)) || 'postgres',
     application_name: 'ponte',
     // No statement here is worth compiling, and on large tables PostgreSQL would think so.
     options: '-c jit=off',
@@ -87,7 +85,10 @@ const { DATE, INTERVAL, TIMESTAMP, TIMESTAMPTZ } = pg.types.builtins;
 const timestamptz: number = TIMESTAMPTZ;
 const readInstant = pg.types.getTypeParser(TIMESTAMPTZ) as (text: string) => unknown;
 
-/** MikroORM reads points in time from their text, so that the pool that it shares leaves it. */
+/**
+ * MikroORM reads points in time from their text, so that the pool that it shares leaves it. No table
+ * has arrays of them.
+ */
 function textTypes(): pg.CustomTypesConfig {
   const types = new pg.TypeOverrides();
   for (const type of [DATE, INTERVAL, TIMESTAMP, TIMESTAMPTZ]) {

@@ -4,9 +4,11 @@ import { registerHooks } from 'node:module';
 import { test } from 'node:test';
 
 const loaded = new Set<string>();
+let isBroken = false;
 
 registerHooks({
   load(url, context, next) {
+    if (isBroken && url.endsWith('/src/db/orm.ts')) throw new Error('EMFILE: too many open files');
     const [, name] = /\/node_modules\/(@mikro-orm\/[^/]+)\//.exec(url) ?? [];
     if (name !== undefined) loaded.add(name);
     return next(url, context);
@@ -16,9 +18,24 @@ registerHooks({
 // Imported here, because what is imported above is loaded before the hook is there.
 const { givenCustomer } = await import('../support/factories.ts');
 const { newPerson } = await import('../operations/onboarding/applicants.ts');
+const { manualClock } = await import('../support/clock.ts');
+const { createTestDatabase } = await import('../support/db.ts');
+const { openDatabase } = await import('../../src/db/database.ts');
 const { startPixApp } = await import('../operations/pix/pix-app.ts');
+const { openTestDatabase } = await import('../support/open-database.ts');
 
-test('a start, logins, payments and webhooks do without it; an onboarding loads it', async () => {
+test('a database closes, also when it could not be loaded', async (t) => {
+  isBroken = true;
+  t.after(() => (isBroken = false));
+  const own = await createTestDatabase();
+  t.after(() => own.drop());
+  const { databaseUrl, dataDir } = own;
+  const db = await openDatabase({ databaseUrl, dataDir, clock: manualClock() });
+  await assert.rejects(db.em(), /EMFILE/);
+  await db.close();
+});
+
+test('a start, payments and webhooks do without it; an onboarding loads it, if need be again', async () => {
   const app = await startPixApp();
   const user = await givenCustomer(app);
   const sent = await app.send(user, { pix_key: 'ana@example.com', amount: 10 });
@@ -28,12 +45,14 @@ test('a start, logins, payments and webhooks do without it; an onboarding loads 
   assert.equal((await app.call('/accounts/statement', { token: user.token })).status, 200);
   assert.deepEqual([...loaded], []);
 
+  isBroken = true;
+  assert.equal((await app.call('/onboarding/pf', { body: newPerson() })).status, 500);
+  isBroken = false;
   assert.equal((await app.call('/onboarding/pf', { body: newPerson() })).status, 201);
   assert.ok(loaded.has('@mikro-orm/postgresql'));
 });
 
 test('who asks for it at once gets it once', async () => {
-  const { openTestDatabase } = await import('../support/open-database.ts');
   const { db } = await openTestDatabase();
   const [one, other] = await Promise.all([db.orm(), db.orm()]);
   assert.equal(one, other);

@@ -6,9 +6,15 @@ import type { Refusal } from './answer.ts';
 import type { LookUpEntry, PaymentEntry, ReceivedEntry, SettlementEntry } from './entries.ts';
 import { type PaymentScript, paymentScript } from './scenarios.ts';
 
-/** A payment that the bank has executed, or refused for good. */
+/**
+ * A payment that the bank has executed, or refused for good. It is a line of the statement as it is,
+ * and holds what is still needed of its look-up: a bank that runs for long has many of them.
+ */
 export interface Payment {
+  readonly line: 'payment';
   readonly entry: PaymentEntry;
+  /** Whose look-up it was, and of which key. */
+  readonly payerId: string;
   readonly key: string;
   readonly script: PaymentScript;
   /**
@@ -35,15 +41,10 @@ export interface Movement {
   readonly createdAt: Date;
 }
 
-/** An end-to-end id as the directory gave it out: good for one payment. */
-interface Issued {
-  readonly entry: LookUpEntry;
-  payment: Payment | null;
-}
-
 type Line =
-  | { readonly kind: 'payment' | 'reversal'; readonly atMs: number; readonly payment: Payment }
-  | { readonly kind: 'received'; readonly atMs: number; readonly received: ReceivedEntry };
+  | Payment
+  | { readonly line: 'reversal'; readonly atMs: number; readonly payment: Payment }
+  | { readonly line: 'received'; readonly atMs: number; readonly received: ReceivedEntry };
 
 /** One customer's part of the ledger. */
 interface Book {
@@ -56,7 +57,9 @@ interface Book {
 export class Ledger {
   readonly #openingBalanceCents: number;
   readonly #books = new Map<string, Book>();
-  readonly #issued = new Map<string, Issued>();
+  /** The end-to-end ids that the directory gave out, each good for one payment, until it is made. */
+  readonly #lookUps = new Map<string, LookUpEntry>();
+  readonly #payments = new Map<string, Payment>();
 
   constructor(openingBalanceCents: number) {
     this.#openingBalanceCents = openingBalanceCents;
@@ -68,13 +71,12 @@ export class Ledger {
 
   /** The executed payments whose end is still to be decided. */
   unsettled(): Payment[] {
-    const isUnsettled = (payment: Payment | null): payment is Payment =>
-      payment !== null && payment.entry.refusal === null && !payment.isSettled;
-    return Array.from(this.#issued.values(), ({ payment }) => payment).filter(isUnsettled);
+    const payments = [...this.#payments.values()];
+    return payments.filter(({ entry, isSettled }) => entry.refusal === null && !isSettled);
   }
 
   payment(endToEnd: string): Payment | null {
-    return this.#issued.get(endToEnd)?.payment ?? null;
+    return this.#payments.get(endToEnd) ?? null;
   }
 
   /**
@@ -84,11 +86,11 @@ export class Ledger {
    *   belong together, or null for a new payment.
    */
   examine(email: string, order: PaymentOrder): Payment | Refusal | null {
-    const issued = this.#issued.get(order.endToEnd);
-    if (issued === undefined || !isIssuedFor(issued.entry, email, order)) {
+    const first = this.payment(order.endToEnd);
+    const lookUp = first ? lookUpOf(first) : this.#lookUps.get(order.endToEnd);
+    if (lookUp === undefined || !isIssuedFor(lookUp, email, order)) {
       return { kind: 'rule', reason: 'EndToEndIdNotIssued' };
     }
-    const first = issued.payment;
     const ofRequest = this.#bookOf(email).paymentsByRequest.get(order.clientRequestId) ?? null;
     if (ofRequest !== null && ofRequest !== first) {
       return { kind: 'rule', reason: 'DuplicatedClientRequestId' };
@@ -112,28 +114,32 @@ export class Ledger {
   }
 
   applyLookUp(entry: LookUpEntry): void {
-    this.#issued.set(entry.endToEnd, { entry, payment: null });
+    this.#lookUps.set(entry.endToEnd, entry);
   }
 
   /** A refused payment has used up its ids too: one end-to-end id is one transfer, made or not. */
   applyPayment(entry: PaymentEntry): void {
-    const issued = this.#issued.get(entry.endToEnd);
-    if (issued === undefined) throw new Error('a payment without its look-up');
-    const { key } = issued.entry;
+    const { endToEnd } = entry;
+    const lookUp = this.#lookUps.get(endToEnd);
+    if (lookUp === undefined) throw new Error('a payment without its look-up');
+    const { payerId, key } = lookUp;
     const script = paymentScript(key);
     const payment: Payment = {
+      line: 'payment',
       entry,
+      payerId,
       key,
       script,
       status: script.settlement === 'COMPLETED' ? 'COMPLETED' : 'PROCESSING',
       isSettled: false,
     };
-    issued.payment = payment;
+    this.#lookUps.delete(endToEnd);
+    this.#payments.set(endToEnd, payment);
     const book = this.#bookOf(entry.email);
     book.paymentsByRequest.set(entry.clientRequestId, payment);
     if (entry.refusal !== null) return;
     book.balanceCents -= entry.amountCents;
-    book.lines.push({ kind: 'payment', atMs: entry.atMs, payment });
+    book.lines.push(payment);
   }
 
   /** A payment that fails is credited back. */
@@ -145,13 +151,13 @@ export class Ledger {
     if (entry.status === 'COMPLETED') return;
     const book = this.#bookOf(entry.email);
     book.balanceCents += payment.entry.amountCents;
-    book.lines.push({ kind: 'reversal', atMs: entry.atMs, payment });
+    book.lines.push({ line: 'reversal', atMs: entry.atMs, payment });
   }
 
   applyReceived(entry: ReceivedEntry): void {
     const book = this.#bookOf(entry.email);
     book.balanceCents += entry.amountCents;
-    book.lines.push({ kind: 'received', atMs: entry.atMs, received: entry });
+    book.lines.push({ line: 'received', atMs: entry.atMs, received: entry });
   }
 
   /** The executed movements of a customer, newest first. */
@@ -159,7 +165,7 @@ export class Ledger {
     const fromMs = range.fromInclusive.getTime();
     const toMs = range.toExclusive.getTime();
     return this.#bookOf(email)
-      .lines.filter(({ atMs }) => atMs >= fromMs && atMs < toMs)
+      .lines.filter((line) => timeOf(line) >= fromMs && timeOf(line) < toMs)
       .map((line) => movement(line))
       .toReversed();
   }
@@ -174,16 +180,27 @@ export class Ledger {
   }
 }
 
+type LookUp = Pick<LookUpEntry, 'email' | 'payerId' | 'key'>;
+
+function lookUpOf({ entry: { email }, payerId, key }: Payment): LookUp {
+  return { email, payerId, key };
+}
+
 /** Issued to that customer and that payer, for that key: a transfer to another key is another. */
-function isIssuedFor(lookUp: LookUpEntry, email: string, order: PaymentOrder): boolean {
+function isIssuedFor(lookUp: LookUp, email: string, order: PaymentOrder): boolean {
   return (
     lookUp.email === email && lookUp.payerId === order.payer.document && lookUp.key === order.key
   );
 }
 
+/** Milliseconds since 1970. */
+function timeOf(line: Line): number {
+  return line.line === 'payment' ? line.entry.atMs : line.atMs;
+}
+
 function movement(line: Line): Movement {
-  const common = { kind: line.kind, createdAt: new Date(line.atMs) };
-  if (line.kind === 'received') {
+  const common = { kind: line.line, createdAt: new Date(timeOf(line)) };
+  if (line.line === 'received') {
     const { id, endToEnd, transactionIdentification, amountCents } = line.received;
     return {
       ...common,
@@ -196,16 +213,18 @@ function movement(line: Line): Movement {
       description: null,
     };
   }
-  const { id, endToEnd, clientRequestId, amountCents, description } = line.payment.entry;
+  const isPayment = line.line === 'payment';
+  const { entry, status } = isPayment ? line : line.payment;
+  const { id, endToEnd, clientRequestId, amountCents, description } = entry;
   return {
     ...common,
     // A reversal is a movement of its own, and two movements never share an id.
-    id: line.kind === 'payment' ? id : `${id}-reversal`,
+    id: isPayment ? id : `${id}-reversal`,
     endToEnd,
     clientRequestId,
     transactionIdentification: null,
     amountCents,
-    status: line.kind === 'payment' ? line.payment.status : 'COMPLETED',
+    status: isPayment ? status : 'COMPLETED',
     description,
   };
 }

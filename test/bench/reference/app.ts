@@ -8,7 +8,7 @@ import jwt from '@fastify/jwt';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { findPrincipal, findTransaction, keepBalance, openPool } from './database.ts';
 import { createLogin } from './login.ts';
-import { done, openBank, type Bank } from './provider.ts';
+import { answerOf, openBank, type Bank } from './provider.ts';
 import * as schemas from './schemas.ts';
 import { createSealer } from './security.ts';
 import { createSend, type SendRequest, type TransactionRow } from './send.ts';
@@ -185,7 +185,7 @@ function addAccess(app: FastifyInstance, parts: Parts): void {
     async ({ principal }, reply) => {
       const { account_id: account, balance: kept } = principal;
       if (account === null) return reply.code(404).send({ message: 'There is no account.' });
-      const balance = (await done(bank.balance(tokenOf(parts, principal)))) / 100;
+      const balance = (await answerOf(bank.balance(tokenOf(parts, principal)))) / 100;
       if (kept === null || Number(kept) !== balance) await query(keepBalance, [account, balance]);
       return { balance, source: 'provider' };
     },

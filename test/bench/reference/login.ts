@@ -2,7 +2,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Query } from './database.ts';
 import * as statements from './login-statements.ts';
-import { done, type Bank } from './provider.ts';
+import { answerOf, type Bank } from './provider.ts';
 import { verifyPassword, type Sealer } from './security.ts';
 
 export interface LoginParts {
@@ -48,7 +48,9 @@ export function createLogin({ query, bank, sealer, perMinute }: LoginParts) {
       await query(statements.countAttempt, [keyOf('login-email', email)]);
       return 'refused';
     }
-    const { token, account } = await done(bank.login({ email, password: credentials.password }));
+    const { token, account } = await answerOf(
+      bank.login({ email, password: credentials.password }),
+    );
     const { agency, accountNumber, document } = account;
     await query(statements.keepAccount, [user.id, agency, accountNumber, document]);
     const [session] = await query<{ id: string }>(statements.renewSession, [

@@ -19,7 +19,7 @@ export function openBank(): Bank {
  * @param answer what the bank was asked.
  * @throws Error when it does not do it.
  */
-export async function done<T>(answer: Soon<BankAnswer<T>>): Promise<T> {
+export async function answerOf<T>(answer: Soon<BankAnswer<T>>): Promise<T> {
   const said = await answer;
   if (said.outcome === 'done') return said.value;
   throw new Error(`the bank answers ${said.outcome}`);

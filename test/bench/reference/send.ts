@@ -3,7 +3,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import * as statements from './database.ts';
 import type { Query } from './database.ts';
 import type { AccountRef } from '../../../src/provider/provider.ts';
-import { done, type Bank } from './provider.ts';
+import { answerOf, type Bank } from './provider.ts';
 
 export interface TransactionRow {
   readonly id: string;
@@ -60,7 +60,7 @@ export function createSend(query: Query, bank: Bank) {
     let endToEnd: string;
     try {
       const lookUp = { payerId: account.document, key: pixKey };
-      ({ endToEnd } = await done(bank.lookUpKey(token, lookUp)));
+      ({ endToEnd } = await answerOf(bank.lookUpKey(token, lookUp)));
     } catch (error) {
       await query(statements.recordNotSent, [id]);
       throw error;
@@ -68,7 +68,7 @@ export function createSend(query: Query, bank: Bank) {
     await query(statements.beginPaying, [id, endToEnd]);
     const order = { endToEnd, clientRequestId: key, key: pixKey, amountCents, payer: account };
     const description = body.description ?? null;
-    const outcome = await done(bank.pay(token, { ...order, description }))
+    const outcome = await answerOf(bank.pay(token, { ...order, description }))
       .then(({ providerTxid }) => ['ACCEPTED', 'accepted', providerTxid])
       .catch(() => ['UNKNOWN', 'unknown', null]);
     const [transaction] = await query<TransactionRow>(statements.recordOutcome, [id, ...outcome]);
