@@ -7,8 +7,8 @@ import type { LookUpEntry, PaymentEntry, ReceivedEntry, SettlementEntry } from '
 import { type PaymentScript, paymentScript } from './scenarios.ts';
 
 /**
- * A payment that the bank has executed, or refused for good. It is a line of the statement as it is,
- * and holds what is still needed of its look-up: a bank that runs for long has many of them.
+ * A payment that the bank has executed, or refused for good. It is a line of the statement itself,
+ * and has what is still needed of its look-up: a bank that runs for long has many of them.
  */
 export interface Payment {
   readonly line: 'payment';
@@ -57,7 +57,7 @@ interface Book {
 export class Ledger {
   readonly #openingBalanceCents: number;
   readonly #books = new Map<string, Book>();
-  /** The end-to-end ids that the directory gave out, each good for one payment, until it is made. */
+  /** By the end-to-end id that the directory gave out; it is good for one payment. */
   readonly #lookUps = new Map<string, LookUpEntry>();
   readonly #payments = new Map<string, Payment>();
 
