@@ -86,8 +86,8 @@ const timestamptz: number = TIMESTAMPTZ;
 const readInstant = pg.types.getTypeParser(TIMESTAMPTZ) as (text: string) => unknown;
 
 /**
- * MikroORM reads points in time from their text, so that the pool that it shares leaves it. No table
- * has arrays of them.
+ * MikroORM reads points in time from their text, and the pool that it shares leaves it to that; no
+ * table has arrays of them.
  */
 function textTypes(): pg.CustomTypesConfig {
   const types = new pg.TypeOverrides();
