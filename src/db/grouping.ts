@@ -26,6 +26,13 @@ export interface Grouping {
   /** The parameter, from 1, in which the calls of a group have to differ, unless it is null. */
   readonly apartBy?: number;
   /**
+   * The parameters by which the calls of a group are put in order; `apartBy` unless they are given.
+   * A statement goes through its calls in the order that they have, unless its tables are very
+   * small: so the groups of two processes lock rows, or take keys, in one order, and hardly ever
+   * block each other. Where they do, they are carried out one by one.
+   */
+  readonly inOrderOf?: readonly number[];
+  /**
    * Most requests ask this and little else, so that who is answered soon asks again. Two groups are
    * under way at a time: while one is carried out, the other waits for the disk, or for its callers
    * to be answered here. Each takes half of those who wait or are about to come back. Left alone,
@@ -154,7 +161,13 @@ class Lane {
   }
 
   #take(): Call[] {
-    const { apartBy } = this.#statement.grouping;
+    const { apartBy, inOrderOf = apartBy === undefined ? [] : [apartBy] } =
+      this.#statement.grouping;
+    const group = this.#takeApart(apartBy);
+    return inOrderOf.length === 0 ? group : group.toSorted(byValuesOf(inOrderOf));
+  }
+
+  #takeApart(apartBy: number | undefined): Call[] {
     const most = this.#most();
     if (apartBy === undefined) return this.#waiting.splice(0, most);
     const group: Call[] = [];
@@ -167,8 +180,7 @@ class Lane {
       if (value !== null) values.add(value);
     }
     this.#waiting = left;
-    // Rows are locked in one order, so that the groups of two processes do not block each other.
-    return group.toSorted(byValueOf(apartBy - 1));
+    return group;
   }
 
   /** Half of those who wait and of those who are about to come back. */
@@ -213,13 +225,15 @@ function asSent(value: unknown): unknown {
 /** The calls of a group come within a millisecond or two: most of a column is one point in time. */
 let lastInstant = { atMs: Number.NaN, text: '' };
 
-function byValueOf(column: number): (one: Call, other: Call) => number {
-  const textOf = ({ parameters }: Call): string => String(parameters[column]);
+function byValuesOf(places: readonly number[]): (one: Call, other: Call) => number {
   return (one, other) => {
-    const [left, right] = [textOf(one), textOf(other)];
-    // Numbers come as digits: a shorter one is less.
-    if (left === right) return 0;
-    return left.length - right.length || (left < right ? -1 : 1);
+    for (const place of places) {
+      const left = String(one.parameters[place - 1]);
+      const right = String(other.parameters[place - 1]);
+      // Numbers come as digits: a shorter one is less.
+      if (left !== right) return left.length - right.length || (left < right ? -1 : 1);
+    }
+    return 0;
   };
 }
 

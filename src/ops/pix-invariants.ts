@@ -210,6 +210,14 @@ export const pixInvariants: readonly Invariant[] = [
                 is not true`,
   }),
   invariant({
+    name: 'provider_id_noted',
+    says: "The provider's id of a transaction stands in its timeline, where events look for it",
+    found: `'an id that no entry has'`,
+    where: `t.provider_txid is not null and not exists
+              (select from pix_timeline l
+                where l.transaction_id = t.id and l.provider_txid = t.provider_txid)`,
+  }),
+  invariant({
     name: 'cause_stored',
     says: 'An event that stands in a timeline is stored',
     found: `'event ' || l.event_id`,

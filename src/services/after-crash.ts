@@ -1,12 +1,13 @@
 /** What can be let go at once when this process is known to be the only one. */
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
+import { isUnderWay } from '../db/queries/pix-transactions.ts';
 
 const releaseClaims: Statement = {
   name: 'after-crash-claims',
   text: `
-    update pix_transactions set claimed_until = null
-     where status = 'PROCESSING' and claimed_until is not null`,
+    update pix_transactions t set claimed_until = null
+     where ${isUnderWay('t')} and claimed_until is not null`,
 };
 
 const releaseJobs: Statement = {

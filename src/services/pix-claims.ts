@@ -108,10 +108,31 @@ export async function claimSend(
     if (!row) throw new AppError('UNAUTHENTICATED');
     const payer = payerOf(token, row);
     const account = accountForPix(payer);
-    if (row.id === null) continue;
-    return { payer, account, claim: await claimOf(context, reservation, row) };
+    if (row.reserved === null) continue;
+    const claim =
+      row.id === null ? newClaim(userId, reservation) : await claimOf(context, reservation, row);
+    return { payer, account, claim };
   }
   throw neitherClaimedNorFound();
+}
+
+/** The claim of a send that was stored just now, as it was asked for: it is not read back. */
+function newClaim(userId: number, reservation: SendReservation): Claim {
+  const transaction: PixTransactionRow = {
+    id: reservation.id,
+    user_id: userId,
+    operation: 'SEND',
+    idempotency_key: reservation.idempotencyKey,
+    status: 'PROCESSING',
+    phase: 'RESERVED',
+    outcome: null,
+    amount: decimalFromCents(reservation.amountCents),
+    end_to_end: null,
+    transaction_identification: null,
+    qr_code: null,
+    copy_paste: null,
+  };
+  return { work: 'ours', resumed: false, transaction };
 }
 
 /** A second look always finds the row that the first one ran into: it is committed by then. */

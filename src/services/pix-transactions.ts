@@ -33,6 +33,7 @@ export interface Move {
   readonly endToEnd?: string | null;
   readonly outcome?: PixOutcome;
   readonly failureCode?: string;
+  /** Noted with the first entry of the timeline: there is one where an id comes. */
   readonly providerTxid?: string | null;
   readonly qrCode?: string | null;
   readonly copyPaste?: string | null;

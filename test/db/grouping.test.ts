@@ -88,6 +88,29 @@ test('calls that differ in nothing are apart, unless they do not say in what', a
   assert.equal(await commitsOf({ ...count, name: 'test-count-all', text }, null), 1);
 });
 
+test('a group goes through its calls in the order that its statement names', async () => {
+  const asked: unknown[] = [];
+  const carryOut = async (_: unknown, [keys = [], users = []]: readonly unknown[][]) => {
+    const order = keys.map((key, index) => `${String(key)}${String(users[index])}`);
+    asked.push(order.join(' '));
+    return order.map((call, index) => ({ place: String(index + 1), call }));
+  };
+  const calls = new GroupedCalls({ together: carryOut, alone: carryOut });
+  const ask = async (grouping: Grouping) => {
+    const statement = { name: JSON.stringify(grouping), text: '', grouping };
+    const given = ['b 1', 'c 10', 'a 9', 'a 1'].map((call) => call.split(' '));
+    return (await Promise.all(given.map((call) => calls.query(statement, call)))).flat();
+  };
+  const answers = await ask({ inOrderOf: [1, 2] });
+  for (const grouping of [{ inOrderOf: [2, 1] }, { apartBy: 2 }, {}]) await ask(grouping);
+  assert.deepEqual(
+    answers.map((row) => ('call' in row ? row.call : '')),
+    ['b1', 'c10', 'a9', 'a1'],
+  );
+  const apart = ['b1 a9 c10', 'a1'];
+  assert.deepEqual(asked, ['a1 a9 b1 c10', 'a1 b1 a9 c10', ...apart, 'b1 c10 a9 a1']);
+});
+
 /** Groups that are answered one by one, and how large they were. */
 function heldGroups(rule: Grouping) {
   const sizes: number[] = [];

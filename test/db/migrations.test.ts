@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { test, type TestContext } from 'node:test';
 import { openDatabase, type Database } from '../../src/db/database.ts';
-import { migrateUp, pendingMigrations } from '../../src/db/migrate.ts';
+import { migrateDown, migrateUp, pendingMigrations } from '../../src/db/migrate.ts';
 import { manualClock } from '../support/clock.ts';
 import { onServer, serverUrl, withDatabase } from '../support/db.ts';
 import { onlyOnServer, openTestDatabase } from '../support/open-database.ts';
@@ -88,6 +88,40 @@ test(
     await db.query({ name: '', text: 'drop table webhook_events' }, []);
     await migrateUp(db);
     assert.deepEqual(await pendingMigrations(db), []);
+  },
+);
+
+test(
+  'the timeline is told the ids that were stored before it had them',
+  onlyOnServer,
+  async (t) => {
+    const [db] = await emptyDatabase(t, 1);
+    assert(db);
+    const ask = <Row>(text: string): Promise<Row[]> => db.query<Row>({ name: '', text }, []);
+    await migrateUp(db);
+    const withoutIds = inTree.findIndex((name) => name.endsWith('_hot_steps'));
+    for (const _ of inTree.slice(withoutIds)) await migrateDown(db);
+    await ask(`
+      with maria as (
+        insert into users (name, email, password_hash, created_at, updated_at)
+        values ('Maria', 'maria@example.com', 'none', now(), now()) returning id
+      ), stored as (
+        insert into pix_transactions (id, user_id, operation, idempotency_key, fingerprint, status,
+               phase, amount, end_to_end, provider_txid, created_at, updated_at)
+        select gen_random_uuid(), maria.id, 'SEND', key, '', 'PROCESSING', 'ACCEPTED', 1, key, txid,
+               now(), now()
+          from maria, (values ('told', 'T1'), ('untold', null)) as made (key, txid)
+        returning id
+      )
+      insert into pix_timeline (transaction_id, phase, at)
+      select stored.id, phase, now()
+        from stored, (values ('PAYING'), ('ACCEPTED')) as entry (phase)`);
+    await migrateUp(db);
+    const entries = await ask(`
+      select idempotency_key as key, l.phase, l.provider_txid as id from pix_timeline l
+        join pix_transactions t on t.id = l.transaction_id where l.provider_txid is not null`);
+    assert.deepEqual(entries, [{ key: 'told', phase: 'ACCEPTED', id: 'T1' }]);
+    await assert.rejects(ask('update pix_timeline set note = null'), /only added to/);
   },
 );
 

@@ -12,6 +12,7 @@ import { findWebhookEvent } from '../../src/db/queries/find-webhook-event.ts';
 import { finishWebhookEvent } from '../../src/db/queries/finish-webhook-event.ts';
 import { finishJob } from '../../src/db/queries/jobs.ts';
 import { moveTransaction } from '../../src/db/queries/move-transaction.ts';
+import { listTransactions } from '../../src/db/queries/pix-transactions.ts';
 import { reserveSend } from '../../src/db/queries/reserve-send.ts';
 import { reserveTransaction } from '../../src/db/queries/reserve-transaction.ts';
 import { stepSend } from '../../src/db/queries/step-send.ts';
@@ -39,23 +40,31 @@ const statements: readonly Statement[] = [
   viewTransaction,
 ];
 
-/** The lines of a plan that read a table, as the connections for these statements make it. */
-async function scansOf({ text }: Statement): Promise<string[]> {
+/** The lines of a plan, as a connection with some settings makes it for some values. */
+async function planOf(
+  { text }: Statement,
+  values: string,
+  settings: readonly string[] = [],
+): Promise<string[]> {
   const unit = await db.em();
   return unit.transactional(async (em) => {
-    for (const setting of indexedSettings) {
+    for (const setting of settings) {
       const [name, value] = setting.split('=');
       await em.execute(`set local ${name} = ${value}`);
     }
     await em.execute(`prepare planned as ${text}`);
-    const parameters = new Set(text.match(/\$\d+/g));
-    const nulls = [...parameters].map(() => 'null').join(', ');
-    const plan = await em.execute<{ 'QUERY PLAN': string }[]>(`explain execute planned(${nulls})`);
+    const plan = await em.execute<{ 'QUERY PLAN': string }[]>(`explain execute planned(${values})`);
     await em.execute('deallocate planned');
-    return plan
-      .map((line) => line['QUERY PLAN'])
-      .filter((line) => / Scan (?:using \S+ )?on /.test(line));
+    return plan.map((line) => line['QUERY PLAN']);
   });
+}
+
+/** The lines of a plan that read a table, as the connections for these statements make it. */
+async function scansOf(statement: Statement): Promise<string[]> {
+  const parameters = new Set(statement.text.match(/\$\d+/g));
+  const nulls = [...parameters].map(() => 'null').join(', ');
+  const plan = await planOf(statement, nulls, indexedSettings);
+  return plan.filter((line) => / Scan (?:using \S+ )?on /.test(line));
 }
 
 function findsByName(): void {
@@ -92,4 +101,32 @@ describe('when one user has most of the transactions', () => {
   });
 
   findsByName();
+
+  test('a statement looks for the charge of a received PIX by its end-to-end id', async () => {
+    const [busiest] = await rows<{ id: number }>('select min(id) as id from users');
+    assert.ok(busiest);
+    const month = `${busiest.id}, now() - interval '1 month', now()`;
+    const plan = await planOf(listTransactions, month);
+    assert.match(
+      plan.join('\n'),
+      /Index Scan using pix_transactions_end_to_end_unique on .* charge/,
+    );
+  });
+});
+
+test('accepting a payment changes nothing that an index of its row names', async () => {
+  const named = await rows<{ column: string }>(`
+    select distinct attname as "column" from pg_index i
+      join pg_attribute a on attrelid = indrelid
+       and (attnum = any(indkey) or exists
+             (select from pg_depend where objid = indexrelid and refobjid = indrelid
+                 and refobjsubid = attnum))
+     where indrelid = 'pix_transactions'::regclass order by 1`);
+  assert.deepEqual(
+    named.map(({ column }) => column),
+    [
+      ...['created_at', 'end_to_end', 'id', 'idempotency_key', 'operation', 'qr_code', 'status'],
+      ...['transaction_identification', 'user_id'],
+    ],
+  );
 });

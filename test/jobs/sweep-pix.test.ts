@@ -42,9 +42,9 @@ async function leftIn(
 ) {
   const { agoMs, ...changes } = left;
   const { id } = await givenSend(user);
+  const at = new Date(clock.now().getTime() - agoMs);
   const columns = {
-    phase,
-    updated_at: new Date(clock.now().getTime() - agoMs),
+    ...{ phase, created_at: at, updated_at: at },
     ...{ outcome: null, provider_txid: null, claimed_until: null },
     ...changes,
   };
@@ -98,7 +98,9 @@ test('a charge that was never made fails like a send', async () => {
   const charged = await app.charge(customer, { type: 'dynamic', amount: 5 });
   const { id } = await stored(charged.body.transaction_id);
   await app.rows(
-    `update pix_transactions set phase = 'RESERVED', outcome = null, updated_at = $2 where id = $1`,
+    `update pix_transactions set phase = 'RESERVED', outcome = null, qr_code = null,
+            copy_paste = null, provider_txid = null, created_at = $2, updated_at = $2
+      where id = $1`,
     [id, new Date(clock.now().getTime() - 2 * minuteMs)],
   );
   await sweep();

@@ -58,7 +58,11 @@ async function reserve({ context, customer }: SettlingApp, ids: Ids): Promise<Re
   return {
     id,
     pay: (endToEnd) => move({ from: ['RESERVED'], to: 'PAYING', endToEnd }),
-    accept: (providerTxid) => move({ to: 'ACCEPTED', outcome: 'accepted', providerTxid }),
+    accept: (providerTxid) =>
+      move({
+        ...{ to: 'ACCEPTED', outcome: 'accepted', providerTxid },
+        timeline: [{ phase: 'ACCEPTED' }],
+      }),
     giveUp: () => move({ to: 'SETTLED', status: 'FAILED', outcome: 'not_sent' }),
   };
 }

@@ -284,6 +284,11 @@ const breaks: readonly Break[] = [
     spoil: ({ id }) => rows('update pix_timeline set note = null where transaction_id = $1', [id]),
   },
   {
+    rule: 'provider_id_noted',
+    given: accepted,
+    spoil: ({ id }) => update(id, `provider_txid = 'another'`),
+  },
+  {
     rule: 'cause_stored',
     given: accepted,
     spoil: ({ id }) => note(id, 'ANOMALY', { event_id: randomUUID(), note: 'amount_mismatch' }),

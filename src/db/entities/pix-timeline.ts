@@ -16,9 +16,21 @@ export const PixTimeline = defineEntity({
     /** How the provider's answer looked, such as `2xx` or `timeout`. */
     providerStatus: p.text().nullable(),
     eventId: p.uuid().nullable(),
+    /**
+     * The provider's id of the transaction, where it came with this entry. It is looked up here and
+     * not on the transaction: accepting a payment can so leave the indexes of its row alone.
+     */
+    providerTxid: p.text().nullable(),
     /** A fixed word: why, where the phase alone does not say. */
     note: p.text().nullable(),
   },
+  indexes: [
+    {
+      name: 'pix_timeline_provider_txid',
+      expression:
+        'create index "pix_timeline_provider_txid" on "pix_timeline" ("provider_txid") where "provider_txid" is not null',
+    },
+  ],
   triggers: [
     {
       name: 'pix_timeline_append_only',

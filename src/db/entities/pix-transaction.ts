@@ -68,19 +68,19 @@ export const PixTransaction = defineEntity({
         'create unique index "pix_transactions_txid_unique" on "pix_transactions" (left("transaction_identification", 25)) where "transaction_identification" is not null',
     },
     {
-      name: 'pix_transactions_provider_txid',
-      expression:
-        'create index "pix_transactions_provider_txid" on "pix_transactions" ("provider_txid") where "provider_txid" is not null',
-    },
-    {
+      // The condition holds of every row. It keeps the index out of the plans of all that asks for
+      // no time, which an empty table would make look as good by it as by their own.
       name: 'pix_transactions_statement',
       expression:
-        'create index "pix_transactions_statement" on "pix_transactions" ("user_id", "created_at", "id")',
+        'create index "pix_transactions_statement" on "pix_transactions" ("user_id", "created_at", "id") where "created_at" is not null',
     },
     {
+      // What is under way: a charge that has its code waits for a payer, perhaps for ever. The
+      // index names nothing that changes when a payment is accepted, so that storing that touches
+      // no index (PostgreSQL, "Heap-Only Tuples"): a sixth of what a send costs there.
       name: 'pix_transactions_unsettled',
       expression:
-        'create index "pix_transactions_unsettled" on "pix_transactions" ("phase", "updated_at") where "status" = \'PROCESSING\'',
+        'create index "pix_transactions_unsettled" on "pix_transactions" ("created_at") where "status" = \'PROCESSING\' and "qr_code" is null',
     },
   ],
   triggers: [

@@ -1,4 +1,5 @@
 import type { Statement } from '../database.ts';
+import { isUnderWay } from './pix-transactions.ts';
 
 export interface BacklogRow {
   /** The jobs that are not done, by kind and state. */
@@ -20,9 +21,9 @@ export interface BacklogRow {
 
 /**
  * What waits, and what waits for somebody, in one reading. Every part of it goes through a partial
- * index that holds nothing else (`jobs_due`, `jobs_leases`, `jobs_dead`, `webhook_events_waiting`,
+ * index (`jobs_due`, `jobs_leases`, `jobs_dead`, `webhook_events_waiting`,
  * `webhook_events_flagged`, `pix_transactions_unsettled`), so that it costs what the backlog is
- * long and not what the tables are.
+ * long and not what the tables are: the last one holds all that is under way.
  * Parameters: now, PAYING untouched since.
  */
 export const readBacklog: Statement = {
@@ -42,18 +43,16 @@ export const readBacklog: Statement = {
               from queue) as queue,
            (select min(oldest_at) from queue where state = 'due') as oldest_due_at,
            waiting.received, waiting.parked, unsettled.orphaned, unsettled.anomaly,
-           doubtful.unknown, doubtful.oldest_unknown_at, paying.overdue as paying_overdue
+           unended.unknown, unended.oldest_unknown_at, unended.overdue as paying_overdue
       from (select count(*) filter (where status = 'received')::int as received,
                    count(*) filter (where status = 'parked')::int as parked
               from webhook_events where status in ('received', 'parked')) waiting,
            (select count(*) filter (where status = 'orphaned')::int as orphaned,
                    count(*) filter (where status = 'anomaly')::int as anomaly
               from webhook_events where status in ('orphaned', 'anomaly')) unsettled,
-           (select count(*)::int as unknown, min(created_at) as oldest_unknown_at
-              from pix_transactions
-             where status = 'PROCESSING' and phase = 'UNKNOWN') doubtful,
-           (select count(*)::int as overdue
-              from pix_transactions
-             where status = 'PROCESSING' and phase = 'PAYING' and updated_at <= $2
-               and (claimed_until is null or claimed_until <= $1)) paying`,
+           (select count(*) filter (where phase = 'UNKNOWN')::int as unknown,
+                   min(created_at) filter (where phase = 'UNKNOWN') as oldest_unknown_at,
+                   count(*) filter (where phase = 'PAYING' and updated_at <= $2
+                       and (claimed_until is null or claimed_until <= $1))::int as overdue
+              from pix_transactions t where ${isUnderWay('t')}) unended`,
 };

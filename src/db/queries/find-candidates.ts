@@ -19,7 +19,8 @@ export const findCandidates: Statement = {
                      and t.operation in ('SEND', 'CHARGE', 'RECEIVED'))
                  or (t.idempotency_key = asked.client_request_id and t.operation = 'SEND')
                  or left(t.transaction_identification, 25) = left(asked.txid, 25)
-                 or t.provider_txid = asked.provider_txid
+                 or t.id = any(array(select transaction_id from pix_timeline
+                                      where provider_txid = asked.provider_txid))
               order by ${closeness('t')} limit 20) found
      order by place, ${closeness('found')}`,
 };

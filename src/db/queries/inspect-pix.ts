@@ -1,6 +1,7 @@
 /** Statements of the operators' view of transactions: no PIX keys, descriptions and codes. */
 import type { PixOperation, PixOutcome, PixPhase, PixStatus } from '../../domain/pix.ts';
 import type { Statement } from '../database.ts';
+import { isUnderWay } from './pix-transactions.ts';
 
 export interface InspectedPixRow {
   readonly id: string;
@@ -48,7 +49,7 @@ export const listStuckPix: Statement = {
   name: 'inspect-pix-stuck',
   text: `
     select ${columns} from pix_transactions t
-     where t.status = 'PROCESSING' and t.operation = 'SEND'
+     where ${isUnderWay('t')} and t.operation = 'SEND'
        and ($1::int is null or t.user_id = $1) and ($2::text is null or t.status = $2)
        and ($3::text is null or t.phase = $3) and ($4::timestamptz is null or t.created_at <= $4)
        and (t.phase = 'UNKNOWN'

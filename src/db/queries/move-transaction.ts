@@ -1,5 +1,5 @@
 import type { Statement } from '../database.ts';
-import { columnsOf, pixColumns } from './pix-row.ts';
+import { columnsOf, isIdOf, pixColumns } from './pix-row.ts';
 import { tellingEnds } from './tell-ends.ts';
 import { waking } from './wake-events.ts';
 
@@ -8,8 +8,7 @@ import { waking } from './wake-events.ts';
  * answers no row when the transaction stands elsewhere. Columns given as null keep their value.
  * A final status wakes those who wait for it. Only a transaction with a final status is settled
  * (`pix_transactions_settled_dated`); asked for in these words, the row is found by its id and not
- * among all that stand in PROCESSING. The calls are materialized because each row is compared with
- * all of them.
+ * among all that stand in PROCESSING.
  * Parameters, grouped: id, phases to leave as an array's text, phase, status, end to end, outcome,
  * failure code, provider's id, QR code, copy and paste, claimed until, now, timeline entries as
  * JSON.
@@ -18,7 +17,7 @@ export const moveTransaction: Statement = {
   name: 'pix-move',
   grouping: { apartBy: 1 },
   text: `
-    with asked as materialized (
+    with asked as (
       select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[],
                            $7::text[], $8::text[], $9::text[], $10::text[], $11::timestamptz[],
                            $12::timestamptz[], $13::text[])
@@ -37,15 +36,15 @@ export const moveTransaction: Statement = {
              updated_at = asked.now,
              settled_at = case when asked.status <> 'PROCESSING' then asked.now end
         from asked
-       where t.id = any($1) and t.id = asked.id and t.settled_at is null
+       where ${isIdOf('asked')} and t.settled_at is null
          and t.phase = any(asked.from_phases::text[])
-      returning asked.place, asked.timeline, t.provider_txid,
+      returning asked.place, asked.timeline, asked.provider_txid as told_txid, t.provider_txid,
                 t.updated_at, ${columnsOf('t', pixColumns)}
     ), noted as (
       insert into pix_timeline
-             (transaction_id, phase, at, attempt, provider_status, event_id, note)
+             (transaction_id, phase, at, attempt, provider_status, event_id, note, provider_txid)
       select moved.id, entry.phase, moved.updated_at, entry.attempt, entry.provider_status,
-             entry.event_id, entry.note
+             entry.event_id, entry.note, case when item = 1 then told_txid end
         from moved,
              rows from (jsonb_to_recordset(moved.timeline::jsonb) as
                (phase text, attempt int, provider_status text, event_id uuid, note text))

@@ -42,3 +42,13 @@ export const candidateColumns = `${pixColumns}, provider_txid`;
 export function columnsOf(table: string, columns: string): string {
   return columns.replaceAll(/\w+/g, (column) => `${table}.${column}`);
 }
+
+/**
+ * A condition that finds the transaction `t` of each call by its id. As a mere equation the planner
+ * would turn it around while the table is small: it would read the table and compare each row with
+ * each call, and go on doing so for as long as the plan is kept.
+ * @param call the table expression of the calls.
+ */
+export function isIdOf(call: string): string {
+  return `t.id = any(array[${call}.id])`;
+}

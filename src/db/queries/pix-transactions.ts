@@ -10,7 +10,7 @@ export const takeOverTransaction: Statement = {
   name: 'pix-take-over',
   text: `
     update pix_transactions set claimed_until = $2
-     where id = $1 and status = 'PROCESSING' and phase in ('RESERVED', 'RESOLVED')
+     where id = $1 and settled_at is null and phase in ('RESERVED', 'RESOLVED')
        and (claimed_until is null or claimed_until <= $3)
     returning ${pixColumns}`,
 };
@@ -46,8 +46,9 @@ export const findTransaction: Statement = {
 
 /**
  * The transactions of a user in a span of time, newest first. A payment of a charge that was also
- * told as received is shown once, as the charge. A statement may have thousands of rows: their
- * times come written as they are shown. Parameters: user id, from, until.
+ * told as received is shown once, as the charge; the charge is asked for as a value, because for
+ * `exists` the planner reads the whole table. A statement may have thousands of rows: their times
+ * come written as they are shown. Parameters: user id, from, until.
  */
 export const listTransactions: Statement = {
   name: 'pix-list',
@@ -56,10 +57,10 @@ export const listTransactions: Statement = {
            to_char(t.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as shown_at
       from pix_transactions t
      where user_id = $1 and created_at >= $2 and created_at < $3
-       and not (operation = 'RECEIVED' and exists
-                 (select from pix_transactions charge
-                   where charge.end_to_end = t.end_to_end and charge.operation = 'CHARGE'
-                     and charge.user_id = t.user_id))
+       and not (operation = 'RECEIVED' and
+                 (select charge.user_id from pix_transactions charge
+                   where charge.end_to_end = t.end_to_end and charge.operation = 'CHARGE')
+                 is not distinct from t.user_id)
      order by created_at desc, id desc`,
 };
 
@@ -79,21 +80,29 @@ export const recordReceived: Statement = {
       returning id, operation, idempotency_key, end_to_end, provider_txid,
                 transaction_identification
     ), noted as (
-      insert into pix_timeline (transaction_id, phase, at, event_id)
-      select id, 'SETTLED', $7, $8 from received
+      insert into pix_timeline (transaction_id, phase, at, event_id, provider_txid)
+      select id, 'SETTLED', $7, $8, provider_txid from received
     )
     select id, ${waking('received', '$7')} from received`,
 };
 
 /**
- * Transactions that have stood in some phases for too long, oldest first.
- * Parameters: phases, untouched since, now, limit.
+ * What `pix_transactions_unsettled` holds: a charge that has its code waits for its payer.
+ * @param table the transactions.
+ */
+export function isUnderWay(table: string): string {
+  return `${table}.status = 'PROCESSING' and ${table}.qr_code is null`;
+}
+
+/**
+ * Transactions that have stood in some phases before their end for too long, oldest first. What was
+ * made since then is left out by the index. Parameters: phases, untouched since, now, limit.
  */
 export const findStale: Statement = {
   name: 'pix-stale',
   text: `
-    select ${pixColumns} from pix_transactions
-     where status = 'PROCESSING' and phase = any($1::text[]) and updated_at <= $2
+    select ${pixColumns} from pix_transactions t
+     where ${isUnderWay('t')} and created_at <= $2 and phase = any($1::text[]) and updated_at <= $2
        and (claimed_until is null or claimed_until <= $3)
      order by updated_at limit $4`,
 };
@@ -124,7 +133,7 @@ export const findUnknownSends: Statement = {
       join banking_sessions s on s.user_id = t.user_id and s.status = 'ACTIVE'
       join lateral (select min(at) as since from pix_timeline
                      where transaction_id = t.id and phase = 'UNKNOWN') unknown on true
-     where t.status = 'PROCESSING' and t.phase = 'UNKNOWN' and t.operation = 'SEND'
+     where ${isUnderWay('t')} and t.phase = 'UNKNOWN' and t.operation = 'SEND'
        and (s.token_expires_at is null or s.token_expires_at > $1)
        and t.updated_at <= $1::timestamptz
            - least((t.updated_at - coalesce(unknown.since, t.created_at)) / 60, interval '1 hour')

@@ -12,13 +12,17 @@ interface PayerColumns {
   readonly account_document: string | null;
 }
 
-/** The account is not complete, or the key was claimed after the statement began. */
-type Unclaimed = { readonly [Column in keyof ClaimedRow]: null } & {
-  readonly reserved: null;
+/**
+ * Nothing is told of a transaction. Reserved: it was stored just now, as it was asked for.
+ * Otherwise there is none: the account is not complete, or the key was claimed after the statement
+ * began.
+ */
+type Untold = { readonly [Column in keyof ClaimedRow]: null } & {
+  readonly reserved: true | null;
 };
 
 /** The payer, and what has the key now. */
-export type ReservedSendRow = PayerColumns & (ReservedRow | Unclaimed);
+export type ReservedSendRow = PayerColumns & (ReservedRow | Untold);
 
 const payerColumns = `
   payer.sealed_token, payer.user_document, payer.agency, payer.account_number,
@@ -37,7 +41,7 @@ const isComplete = `
  */
 export const reserveSend: Statement = {
   name: 'pix-reserve-send',
-  grouping: { inPairs: true },
+  grouping: { inPairs: true, inOrderOf: [5, 2] },
   text: `
     with payer as (
       select asked.*, 'SEND' as operation, null as transaction_identification, s.sealed_token,
@@ -50,11 +54,8 @@ export const reserveSend: Statement = {
         join ${activeSessions}
         left join accounts a on a.user_id = u.id
     ), ${reserving(`payer where ${isComplete}`)}
-    select place, ${payerColumns}, true as reserved, ${columnsOf('reserved', claimedColumns)},
-           ${wakingReserved}
-      from reserved join payer using (id)
-     union all
-    select place, ${payerColumns}, t.id = payer.id, ${columnsOf('t', claimedColumns)}, null
-      from payer left join lateral (${havingKeyOf('payer')}) t on true
-     where payer.id not in (select id from reserved)`,
+    select place, ${payerColumns}, is_new or t.id = payer.id as reserved,
+           ${columnsOf('t', claimedColumns)}, ${wakingReserved}
+      from (select *, id in (select id from reserved) as is_new from payer) payer
+      left join lateral (${havingKeyOf('payer', 'not payer.is_new')}) t on true`,
 };

@@ -21,7 +21,7 @@ export function reserving(source: string): string {
               description, transaction_identification, claimed_until, created_at, updated_at)
       select id, user_id, operation, idempotency_key, fingerprint, 'PROCESSING', 'RESERVED', amount,
              pix_key, description, transaction_identification, claimed_until, now, now
-        from ${source} order by user_id, operation, idempotency_key
+        from ${source}
           on conflict (user_id, operation, idempotency_key) do nothing
       returning ${claimedColumns}, provider_txid, created_at
     ), noted as (
@@ -36,11 +36,12 @@ export const wakingReserved = waking('reserved', 'told.created_at');
 /**
  * Finds what has the key of a call, within a `lateral` join.
  * @param call the table expression of the calls.
+ * @param condition when it is looked for at all.
  */
-export function havingKeyOf(call: string): string {
+export function havingKeyOf(call: string, condition = 'true'): string {
   return `select ${claimedColumns} from pix_transactions
               where user_id = ${call}.user_id and operation = ${call}.operation
-                and idempotency_key = ${call}.idempotency_key limit 1`;
+                and idempotency_key = ${call}.idempotency_key and ${condition} limit 1`;
 }
 
 /**
@@ -53,7 +54,7 @@ export function havingKeyOf(call: string): string {
  */
 export const reserveTransaction: Statement = {
   name: 'pix-reserve',
-  grouping: {},
+  grouping: { inOrderOf: [4, 2] },
   text: `
     with asked as (
       select * from unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::bytea[],

@@ -1,5 +1,6 @@
 import { phasesAfterPaying, phasesBeforePaying, type PixPhase } from '../../domain/pix.ts';
 import type { Statement } from '../database.ts';
+import { isIdOf } from './pix-row.ts';
 import { waking } from './wake-events.ts';
 
 /** The steps that every send takes, and where each may come from. */
@@ -23,7 +24,7 @@ export const stepSend: Statement = {
   name: 'pix-step',
   grouping: { apartBy: 1 },
   text: `
-    with asked as materialized (
+    with asked as (
       select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::boolean[],
                            $6::timestamptz[])
         with ordinality as asked (id, to_phase, end_to_end, provider_txid, notes_resolved, now,
@@ -35,13 +36,14 @@ export const stepSend: Statement = {
              end_to_end = coalesce(asked.end_to_end, t.end_to_end),
              provider_txid = coalesce(asked.provider_txid, t.provider_txid)
         from asked
-       where t.id = any($1) and t.id = asked.id and t.settled_at is null
+       where ${isIdOf('asked')} and t.settled_at is null
          and t.phase = any(case to_phase ${comingFrom} end)
-      returning asked.place, asked.notes_resolved, t.id, t.phase, t.operation, t.idempotency_key,
-                t.end_to_end, t.transaction_identification, t.provider_txid, t.updated_at
+      returning asked.place, asked.notes_resolved, asked.provider_txid as told_txid, t.id, t.phase,
+                t.operation, t.idempotency_key, t.end_to_end, t.transaction_identification,
+                t.provider_txid, t.updated_at
     ), noted as (
-      insert into pix_timeline (transaction_id, phase, at, attempt, provider_status)
-      select id, entry.phase, updated_at, entry.attempt, entry.provider_status
+      insert into pix_timeline (transaction_id, phase, at, attempt, provider_status, provider_txid)
+      select id, entry.phase, updated_at, entry.attempt, entry.provider_status, told_txid
         from moved join (values (1, 'PAYING', 'RESOLVED', null, null),
                                 (2, 'PAYING', 'PAYING', 1, null),
                                 (3, 'ACCEPTED', 'ACCEPTED', null, '2xx'))

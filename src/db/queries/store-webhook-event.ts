@@ -35,14 +35,15 @@ export const storeWebhookEvent: Statement = {
   grouping: { apartBy: 7, inPairs: true },
   text: `
     with asked as materialized (
-      select asked.*, send.id as send_id
+      select asked.*, send.id as send_id,
+             nullif(asked.provider_txid, send.provider_txid) as told_txid
         from unnest($1::uuid[], $2::bytea[], $3::bytea[], $4::timestamptz[], $5::text[],
                     $6::timestamptz[], $7::text[], $8::text[], $9::text[], $10::numeric[],
                     $11::text[], $12::text[])
              with ordinality as asked (id, payload_hash, payload, now, worker, leased_until,
                end_to_end, client_request_id, provider_txid, amount, status, failure_code, place)
         left join lateral (
-          select t.id from pix_transactions t
+          select t.id, t.provider_txid from pix_transactions t
            where t.end_to_end = asked.end_to_end and t.operation = 'SEND'
              and t.settled_at is null and ${oneOf('t.phase', phasesOpenToSettlement)}
              and t.amount = coalesce(asked.amount, t.amount)
@@ -72,10 +73,11 @@ export const storeWebhookEvent: Statement = {
         from stored join asked using (id)
        where t.id = asked.send_id
       returning t.id, t.operation, t.idempotency_key, t.end_to_end, t.transaction_identification,
-                t.provider_txid, t.status, t.updated_at, asked.id as event_id
+                t.provider_txid, t.status, t.updated_at, asked.id as event_id,
+                told_txid
     ), noted as (
-      insert into pix_timeline (transaction_id, phase, at, event_id, note)
-      select id, 'SETTLED', updated_at, event_id, status from moved
+      insert into pix_timeline (transaction_id, phase, at, event_id, note, provider_txid)
+      select id, 'SETTLED', updated_at, event_id, status, told_txid from moved
     ), queued as (
       insert into jobs (kind, payload, unique_key, status, attempts, leased_by, leased_until,
                         run_at, created_at)

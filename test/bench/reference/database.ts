@@ -74,7 +74,7 @@ export const beginPaying: Statement = {
   text: `
     with moved as (
       update pix_transactions set phase = 'PAYING', end_to_end = $2, updated_at = now()
-       where id = $1 and status = 'PROCESSING' and phase = 'RESERVED'
+       where id = $1 and phase = 'RESERVED'
       returning id
     ), noted as (
       insert into pix_timeline (transaction_id, phase, at, attempt)
@@ -91,7 +91,7 @@ export const recordOutcome: Statement = {
     with moved as (
       update pix_transactions
          set phase = $2, outcome = $3, provider_txid = $4, updated_at = now()
-       where id = $1 and status = 'PROCESSING' and phase in ('PAYING', 'UNKNOWN')
+       where id = $1 and phase in ('PAYING', 'UNKNOWN')
       returning ${columns}
     ), noted as (
       insert into pix_timeline (transaction_id, phase, at) select id, phase, now() from moved
@@ -107,7 +107,7 @@ export const recordNotSent: Statement = {
       update pix_transactions
          set phase = 'SETTLED', status = 'FAILED', outcome = 'not_sent', updated_at = now(),
              settled_at = now()
-       where id = $1 and status = 'PROCESSING' and phase = 'RESERVED'
+       where id = $1 and phase = 'RESERVED'
       returning id
     ), noted as (
       insert into pix_timeline (transaction_id, phase, at) select id, 'SETTLED', now() from moved

@@ -33,7 +33,7 @@ const settle: Statement = {
     with moved as (
       update pix_transactions
          set status = $3, phase = 'SETTLED', updated_at = now(), settled_at = now()
-       where end_to_end = $2 and operation = 'SEND' and status = 'PROCESSING' and amount = $4
+       where end_to_end = $2 and operation = 'SEND' and settled_at is null and amount = $4
       returning id
     ), noted as (
       insert into pix_timeline (transaction_id, phase, at, event_id, note)
