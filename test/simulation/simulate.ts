@@ -104,9 +104,17 @@ async function comeToRest(world: World): Promise<boolean> {
   await settle(() => scheduler.nowMs > begunMs + untilOperatorMs && scheduler.isQuiet);
   const retried = await retryDeadJobs(world);
   // Where nothing is left to sweep, the quiet minutes would show nothing and take most of the time.
-  const pauseMs = retried || !world.truth.isSwept ? restMs : untilOperatorMs;
+  const pauseMs = retried || (await isLeftToSweep(world)) ? restMs : untilOperatorMs;
   await settle(() => scheduler.nowMs > begunMs + pauseMs && scheduler.isQuiet);
   return scheduler.taken < lastStep;
+}
+
+/** Whether a sweep may still have something to do. */
+async function isLeftToSweep({ store }: World): Promise<boolean> {
+  const rows = await store.rows(
+    `select 1 from pix_transactions where status = 'PROCESSING' and phase <> 'ACCEPTED' limit 1`,
+  );
+  return rows.length > 0;
 }
 
 async function logInAll({ clients, scheduler }: World): Promise<void> {

@@ -111,8 +111,7 @@ export class Statements {
     const { scheduler, weather } = this.#options;
     const isCut = scheduler.chance.happens(weather().databaseFaults);
     const isLost = isCut && scheduler.chance.happens(0.5);
-    const rows = isLost ? [] : await this.#run(asked);
-    const word = isLost ? 'not done' : this.#describe(rows);
+    const { rows, word } = isLost ? { rows: [], word: 'not done' } : await this.#run(asked);
     // Nobody waits for the answer when the process has died meanwhile.
     if (scheduler.isBuried(asked.owner)) return `${word}, nobody waits`;
     if (isCut) asked.answer.reject(new ConnectionLost());
@@ -120,25 +119,31 @@ export class Statements {
     return isCut ? `${word}, connection lost` : word;
   }
 
-  async #run(asked: Asked): Promise<Row[]> {
-    const { store, scheduler, observed } = this.#options;
-    const { statement, parameters } = asked;
-    const rows = await store.db.query<Row>(statement, parameters);
-    const moved = await this.#movedBy(asked, rows);
-    for (const row of [...rows, ...moved]) if (isTransaction(row)) observed(row);
-    if (this.#races.isLostBy(asked, rows)) return racing[statement.name]?.lost(rows) ?? [];
-    // The database promises no order here: it is left to chance, and to ours alone.
-    const order = unordered[statement.name];
-    return order ? scheduler.chance.shuffled(rows.toSorted(order)) : rows;
+  /** @returns what the process is answered, and what the trace says of it. */
+  async #run(asked: Asked): Promise<{ rows: Row[]; word: string }> {
+    const { store, observed } = this.#options;
+    const rows = await store.db.query<Row>(asked.statement, asked.parameters);
+    const written = await this.#writtenBy(asked, rows);
+    for (const row of [...rows, ...written]) if (isTransaction(row)) observed(row);
+    const answered = this.#answerOf(asked, rows);
+    return { rows: answered, word: this.#describe(written.length > 0 ? written : answered) };
   }
 
-  /** The transactions that a statement has moved and does not answer. */
-  async #movedBy({ statement, parameters }: Asked, rows: readonly Row[]): Promise<Row[]> {
-    const moving = silentlyMoving[statement.name];
-    if (!moving || rows.length === 0) return [];
+  #answerOf(asked: Asked, rows: Row[]): Row[] {
+    const { name } = asked.statement;
+    if (this.#races.isLostBy(asked, rows)) return racing[name]?.lost(rows) ?? [];
+    // The database promises no order here: it is left to chance, and to ours alone.
+    const order = unordered[name];
+    return order ? this.#options.scheduler.chance.shuffled(rows.toSorted(order)) : rows;
+  }
+
+  /** The transactions that a statement has stored or moved and does not answer. */
+  async #writtenBy({ statement, parameters }: Asked, rows: readonly Row[]): Promise<Row[]> {
+    const writing = silentlyWriting[statement.name];
+    if (!writing || rows.length === 0) return [];
     return this.#options.store.rows<Row>(
-      `select * from pix_transactions where operation = 'SEND' and ${moving.column} = $1`,
-      [parameters[moving.place]],
+      `select * from pix_transactions where operation = 'SEND' and ${writing.column} = $1`,
+      [parameters[writing.place]],
     );
   }
 
@@ -151,8 +156,9 @@ export class Statements {
   }
 }
 
-/** Statements that move a transaction without answering it, and what names it. */
-const silentlyMoving: Readonly<Record<string, { column: string; place: number }>> = {
+/** Statements that store or move a transaction without answering it, and what names it. */
+const silentlyWriting: Readonly<Record<string, { column: string; place: number }>> = {
+  'pix-reserve-send': { column: 'id', place: 3 },
   'pix-step': { column: 'id', place: 0 },
   'webhook-store': { column: 'end_to_end', place: 6 },
 };

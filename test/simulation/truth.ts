@@ -61,8 +61,6 @@ export class Truth {
   readonly #asked = new Map<string, Set<number>>();
   readonly #told = new Map<string, Told>();
   readonly #finals = new Map<string, PixStatus>();
-  /** The transactions that a sweep may still have to do with, as they were last seen. */
-  readonly #open = new Set<string>();
   readonly #paying = new Set<string>();
   /** The end-to-end id of each key, and the key of each end-to-end id, of what has left. */
   readonly #attempted = new Map<string, string>();
@@ -131,16 +129,9 @@ export class Truth {
     if (final !== undefined && final !== row.status) {
       this.violated(`${this.#names.of('tx', row.id)} went from ${final} to ${row.status}`);
     }
-    if (row.status === 'PROCESSING' && row.phase !== 'ACCEPTED') this.#open.add(row.id);
-    else this.#open.delete(row.id);
     if (row.status === 'PROCESSING') return false;
     this.#finals.set(row.id, row.status);
     return final === undefined;
-  }
-
-  /** Whether a sweep has nothing left to do. */
-  get isSwept(): boolean {
-    return this.#open.size === 0;
   }
 
   /** The service has answered a request about a payment. */
