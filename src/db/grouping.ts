@@ -1,11 +1,12 @@
 /**
  * Concurrent calls of one statement share a round trip, a plan and, where it writes, a commit.
  *
- * There is no timer: of each statement one group is under way at a time, of some two, and the calls
- * that come meanwhile are the next group. A call that comes alone goes at once, so nobody waits for
- * company; the more is asked for, the larger the groups get ("natural group commit"). A statement
- * that takes part is written for arrays: `unnest` makes a row of each call, `with ordinality`
- * numbers them, and each row of the answer says in `place` which call it belongs to.
+ * There is no timer: of each statement one group is under way at a time, of some two where nothing
+ * else is asked, and the calls that come meanwhile are the next group. A call that comes alone goes
+ * at once, so nobody waits for company; the more is asked for, the larger the groups get ("natural
+ * group commit"). A statement that takes part is written for arrays: `unnest` makes a row of each
+ * call, `with ordinality` numbers them, and each row of the answer says in `place` which call it
+ * belongs to.
  *
  * A call gets the answer that it would have got alone:
  *
@@ -36,8 +37,9 @@ export interface Grouping {
    * Most requests ask this and little else, so that who is answered soon asks again. Two groups are
    * under way at a time: while one is carried out, the other waits for the disk, or for its callers
    * to be answered here. Each takes half of those who wait or are about to come back. Left alone,
-   * one would grow until it has all, and the two sides would take turns. Groups of such a statement
-   * must be able to overtake each other.
+   * one would grow until it has all, and the two sides would take turns. While groups of other
+   * statements are under way, those fill the gaps, and one larger group costs less than two. Groups
+   * of such a statement must be able to overtake each other.
    */
   readonly inPairs?: true;
 }
@@ -85,6 +87,7 @@ interface Call {
 export class GroupedCalls {
   readonly #ways: Ways;
   readonly #lanes = new Map<string, Lane>();
+  readonly #traffic: Traffic = { underWay: 0 };
 
   constructor(ways: Ways) {
     this.#ways = ways;
@@ -94,26 +97,33 @@ export class GroupedCalls {
   query(statement: GroupedStatement, parameters: readonly unknown[]): Promise<Placed[]> {
     let lane = this.#lanes.get(statement.name);
     if (!lane) {
-      lane = new Lane(statement, this.#ways);
+      lane = new Lane(statement, this.#ways, this.#traffic);
       this.#lanes.set(statement.name, lane);
     }
     return lane.add(parameters);
   }
 }
 
+/** The groups of all statements that are under way. */
+interface Traffic {
+  underWay: number;
+}
+
 /** The calls of one statement. */
 class Lane {
   readonly #statement: GroupedStatement;
   readonly #ways: Ways;
+  readonly #traffic: Traffic;
   #waiting: Call[] = [];
   #underWay = 0;
   #isBeginning = false;
   /** How many calls the group had that was answered last; 0 after a rest. */
   #answered = 0;
 
-  constructor(statement: GroupedStatement, ways: Ways) {
+  constructor(statement: GroupedStatement, ways: Ways, traffic: Traffic) {
     this.#statement = statement;
     this.#ways = ways;
+    this.#traffic = traffic;
   }
 
   add(parameters: readonly unknown[]): Promise<Placed[]> {
@@ -125,13 +135,17 @@ class Lane {
 
   /** The requests that are read from their sockets in this turn of the event loop go together. */
   #beginWithThisTurn(): void {
-    const most = this.#statement.grouping.inPairs ? 2 : 1;
-    if (this.#isBeginning || this.#underWay === most) return;
+    if (this.#isBeginning || this.#underWay >= (this.#goesInPairs ? 2 : 1)) return;
     this.#isBeginning = true;
     void nextTurn().then(() => {
       this.#isBeginning = false;
       this.#begin();
     });
+  }
+
+  get #goesInPairs(): boolean {
+    const isAlone = this.#traffic.underWay === this.#underWay;
+    return isAlone && this.#statement.grouping.inPairs === true;
   }
 
   #begin(): void {
@@ -141,6 +155,7 @@ class Lane {
       return;
     }
     this.#underWay += 1;
+    this.#traffic.underWay += 1;
     if (this.#waiting.length > 0) this.#beginWithThisTurn();
     this.#ask('together', group).then(
       (rows) => {
@@ -157,6 +172,7 @@ class Lane {
   #end(group: readonly Call[]): void {
     this.#answered = group.length;
     this.#underWay -= 1;
+    this.#traffic.underWay -= 1;
     this.#beginWithThisTurn();
   }
 
@@ -185,7 +201,7 @@ class Lane {
 
   /** Half of those who wait and of those who are about to come back. */
   #most(): number {
-    if (!this.#statement.grouping.inPairs || this.#answered === 0) return mostCalls;
+    if (!this.#goesInPairs || this.#answered === 0) return mostCalls;
     return Math.min(mostCalls, Math.ceil((this.#waiting.length + this.#answered) / 2));
   }
 

@@ -126,9 +126,9 @@ function heldGroups(rule: Grouping) {
   };
   return {
     sizes,
-    async ask(howMany: number) {
+    async ask(howMany: number, name = 'one') {
       for (const id of numbers(howMany)) {
-        void calls.query({ name: 'one', text: '', grouping: rule }, [id]);
+        void calls.query({ name, text: '', grouping: rule }, [id]);
       }
       await turns();
     },
@@ -163,6 +163,19 @@ test('of a statement in pairs two are under way, each with half of those who ask
   assert.deepEqual(sizes, [1, 30, 5, 4]);
   await answer(2);
   assert.deepEqual(sizes, [1, 30, 5, 4, 18]);
+});
+
+test('beside groups of others a statement in pairs has one group, with all who wait', async () => {
+  const { sizes, ask, answer } = heldGroups({ inPairs: true });
+  await ask(2, 'other');
+  for (const howMany of [4, 5, 6]) await ask(howMany);
+  assert.deepEqual(sizes, [2, 4], 'one group beside the other statement');
+  await answer(1);
+  assert.deepEqual(sizes, [2, 4, 11], 'and then all of them');
+  await ask(8);
+  await answer(0);
+  await ask(1);
+  assert.deepEqual(sizes, [2, 4, 11, 7], 'in pairs again: half of nine and of four who may come');
 });
 
 test('a call without a row gets none, whatever the others get', async () => {
