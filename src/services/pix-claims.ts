@@ -75,7 +75,7 @@ export async function claimTransaction(
   ];
   for (let look = 0; look < mostLooks; look += 1) {
     const [row] = await askSurely<ReservedRow>(context, reserveTransaction, parameters);
-    if (row) return claimOf(context, reservation, row);
+    if (row && row.reserved !== null) return claimOf(context, reservation, row);
   }
   throw neitherClaimedNorFound();
 }
@@ -100,6 +100,7 @@ export async function claimSend(
   reservation: SendReservation,
 ): Promise<ClaimedSend> {
   const { sessionId, userId } = token;
+  const asked = { ...reservation, ...sendTerms, userId };
   const now = context.clock.now();
   const session = [sessionId, userId, now, reservation.id];
   const parameters = [...session, ...termsOf(reservation), claimUntil(context)];
@@ -109,31 +110,12 @@ export async function claimSend(
     const payer = payerOf(token, row);
     const account = accountForPix(payer);
     if (row.reserved === null) continue;
-    const claim =
-      row.id === null ? newClaim(userId, reservation) : await claimOf(context, reservation, row);
-    return { payer, account, claim };
+    return { payer, account, claim: await claimOf(context, asked, row) };
   }
   throw neitherClaimedNorFound();
 }
 
-/** The claim of a send that was stored just now, as it was asked for: it is not read back. */
-function newClaim(userId: number, reservation: SendReservation): Claim {
-  const transaction: PixTransactionRow = {
-    id: reservation.id,
-    user_id: userId,
-    operation: 'SEND',
-    idempotency_key: reservation.idempotencyKey,
-    status: 'PROCESSING',
-    phase: 'RESERVED',
-    outcome: null,
-    amount: decimalFromCents(reservation.amountCents),
-    end_to_end: null,
-    transaction_identification: null,
-    qr_code: null,
-    copy_paste: null,
-  };
-  return { work: 'ours', resumed: false, transaction };
-}
+const sendTerms = { operation: 'SEND', transactionIdentification: null } as const;
 
 /** A second look always finds the row that the first one ran into: it is committed by then. */
 const mostLooks = 2;
@@ -176,15 +158,36 @@ async function askSurely<Row>(
 
 async function claimOf(
   context: LocalContext,
-  reservation: SendReservation,
+  reservation: Reservation,
   row: ReservedRow,
 ): Promise<Claim> {
+  if (row.id === null) {
+    return { work: 'ours', resumed: false, transaction: asStored(reservation) };
+  }
   if (row.reserved) return { work: 'ours', resumed: false, transaction: row };
   if (!row.fingerprint?.equals(reservation.fingerprint)) throw keyUsedElsewhere(row);
   const taken = isResumable(row, context.clock.now()) ? await takeOver(context, row.id) : null;
   return taken
     ? { work: 'ours', resumed: true, transaction: taken }
     : { work: 'theirs', transaction: row };
+}
+
+/** A transaction that was stored just now, as it was asked for. */
+function asStored(reservation: Reservation): PixTransactionRow {
+  return {
+    id: reservation.id,
+    user_id: reservation.userId,
+    operation: reservation.operation,
+    idempotency_key: reservation.idempotencyKey,
+    status: 'PROCESSING',
+    phase: 'RESERVED',
+    outcome: null,
+    amount: decimalFromCents(reservation.amountCents),
+    end_to_end: null,
+    transaction_identification: reservation.transactionIdentification,
+    qr_code: null,
+    copy_paste: null,
+  };
 }
 
 function isResumable(row: ClaimedRow, now: Date): boolean {

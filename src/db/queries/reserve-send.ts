@@ -1,7 +1,6 @@
 import type { Statement } from '../database.ts';
 import { activeSessions } from './find-principal.ts';
-import { claimedColumns, columnsOf, type ClaimedRow } from './pix-row.ts';
-import { havingKeyOf, reserving, wakingReserved, type ReservedRow } from './reserve-transaction.ts';
+import { reservedFor, reserving, type ReservedRow } from './reserve-transaction.ts';
 
 /** What a send needs of whoever pays. */
 interface PayerColumns {
@@ -12,21 +11,16 @@ interface PayerColumns {
   readonly account_document: string | null;
 }
 
-/**
- * Nothing is told of a transaction. Reserved: it was stored just now, as it was asked for.
- * Otherwise there is none: the account is not complete, or the key was claimed after the statement
- * began.
- */
-type Untold = { readonly [Column in keyof ClaimedRow]: null } & {
-  readonly reserved: true | null;
-};
-
 /** The payer, and what has the key now. */
-export type ReservedSendRow = PayerColumns & (ReservedRow | Untold);
+export type ReservedSendRow = PayerColumns & ReservedRow;
 
-const payerColumns = `
-  payer.sealed_token, payer.user_document, payer.agency, payer.account_number,
-  payer.account_document`;
+const payerColumns: readonly (keyof PayerColumns)[] = [
+  'sealed_token',
+  'user_document',
+  'agency',
+  'account_number',
+  'account_document',
+];
 
 /** As in `services/payer-account.ts`. */
 const isComplete = `
@@ -54,8 +48,5 @@ export const reserveSend: Statement = {
         join ${activeSessions}
         left join accounts a on a.user_id = u.id
     ), ${reserving(`payer where ${isComplete}`)}
-    select place, ${payerColumns}, is_new or t.id = payer.id as reserved,
-           ${columnsOf('t', claimedColumns)}, ${wakingReserved}
-      from (select *, id in (select id from reserved) as is_new from payer) payer
-      left join lateral (${havingKeyOf('payer', 'not payer.is_new')}) t on true`,
+    ${reservedFor('payer', ['place', ...payerColumns])}`,
 };

@@ -2,16 +2,20 @@ import type { Statement } from '../database.ts';
 import { claimedColumns, columnsOf, type ClaimedRow } from './pix-row.ts';
 import { waking } from './wake-events.ts';
 
-/** A claimed transaction, or the one that has its key. */
-export type ReservedRow = ClaimedRow & {
-  /** It is the caller's own: from this try, or from an earlier one whose answer was lost. */
-  readonly reserved: boolean;
-};
+/** What has the key of a call now. */
+export type ReservedRow =
+  /** Reserved: the call's own, by an earlier try whose answer was lost. */
+  | (ClaimedRow & { readonly reserved: boolean })
+  /**
+   * Nothing is told of a transaction. Reserved: it was stored just now, as it was asked for.
+   * Otherwise there is none: nothing was to be stored, or the key was claimed after the statement
+   * began.
+   */
+  | ({ readonly [Column in keyof ClaimedRow]: null } & { readonly reserved: true | null });
 
 /**
  * The middle of a statement that claims idempotency keys: it inserts the transactions of `source`,
- * each with its first timeline row, as far as their keys are free. The rows that the statement
- * answers for them carry `wakingReserved`.
+ * each with its first timeline row, as far as their keys are free.
  * @param source a table expression with a row for each call, and perhaps a condition.
  */
 export function reserving(source: string): string {
@@ -23,31 +27,33 @@ export function reserving(source: string): string {
              pix_key, description, transaction_identification, claimed_until, now, now
         from ${source}
           on conflict (user_id, operation, idempotency_key) do nothing
-      returning ${claimedColumns}, provider_txid, created_at
+      returning id, operation, idempotency_key, end_to_end, transaction_identification,
+                provider_txid, created_at
     ), noted as (
       insert into pix_timeline (transaction_id, phase, at)
-      select id, phase, created_at from reserved
+      select id, 'RESERVED', created_at from reserved
     )`;
 }
 
-/** The column that goes with `reserving`: it wakes the events that wait for what was inserted. */
-export const wakingReserved = waking('reserved', 'told.created_at');
-
 /**
- * Finds what has the key of a call, within a `lateral` join.
- * @param call the table expression of the calls.
- * @param condition when it is looked for at all.
+ * The end of a statement with `reserving`: a row for each call. What was stored is not read back.
+ * @param calls the table expression of the calls.
+ * @param columns of theirs, which come with the answer.
  */
-export function havingKeyOf(call: string, condition = 'true'): string {
-  return `select ${claimedColumns} from pix_transactions
-              where user_id = ${call}.user_id and operation = ${call}.operation
-                and idempotency_key = ${call}.idempotency_key and ${condition} limit 1`;
+export function reservedFor(calls: string, columns: readonly string[]): string {
+  return `select ${columns.join(', ')}, is_new or t.id = call.id as reserved,
+           ${columnsOf('t', claimedColumns)}, ${waking('reserved', 'told.created_at')}
+      from (select *, id in (select id from reserved) as is_new from ${calls}) call
+      left join lateral (
+             select ${claimedColumns} from pix_transactions
+              where user_id = call.user_id and operation = call.operation
+                and idempotency_key = call.idempotency_key and not call.is_new limit 1) t on true`;
 }
 
 /**
  * Claims an idempotency key by inserting the transaction, or answers the transaction that has it.
  * One that has the id of the call is the call's own: an earlier try was committed, and the
- * connection lost before the answer. Neither comes back when another request committed the same key
+ * connection lost before the answer. Neither is there when another request committed the same key
  * between this statement's snapshot and its insert: then the statement is run again.
  * Parameters, grouped: id, user id, operation, key, fingerprint, amount, pix key, description,
  * transactionIdentification, claimed until, now.
@@ -63,10 +69,5 @@ export const reserveTransaction: Statement = {
         with ordinality as asked (id, user_id, operation, idempotency_key, fingerprint, amount,
           pix_key, description, transaction_identification, claimed_until, now, place)
     ), ${reserving('asked')}
-    select place, true as reserved, ${columnsOf('reserved', claimedColumns)}, ${wakingReserved}
-      from reserved join asked using (id)
-     union all
-    select place, t.id = asked.id, ${columnsOf('t', claimedColumns)}, null
-      from asked, lateral (${havingKeyOf('asked')}) t
-     where asked.id not in (select id from reserved)`,
+    ${reservedFor('asked', ['place'])}`,
 };
