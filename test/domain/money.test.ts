@@ -8,6 +8,7 @@ import {
   decimalFromCents,
   hasAtMostTwoDecimals,
   numberFromCents,
+  numberFromDecimal,
 } from '../../src/domain/money.ts';
 
 /** What `numeric(15,2)` holds. */
@@ -87,7 +88,7 @@ describe('hasAtMostTwoDecimals', () => {
   }
 });
 
-describe('numberFromCents and decimalFromCents', () => {
+describe('numberFromCents, decimalFromCents and numberFromDecimal', () => {
   const vectors: [number, number, string][] = [
     [0, 0, '0.00'],
     [1, 0.01, '0.01'],
@@ -101,6 +102,7 @@ describe('numberFromCents and decimalFromCents', () => {
     it(`write ${cents} cents as ${text}`, () => {
       assert.equal(numberFromCents(cents), value);
       assert.equal(decimalFromCents(cents), text);
+      assert.equal(numberFromDecimal(text), value);
     });
   }
 

@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import { listTransactions } from '../../db/queries/pix-transactions.ts';
 import { dayRange, type DayFault, type DayRange } from '../../domain/calendar.ts';
-import { centsFromDecimal, numberFromCents } from '../../domain/money.ts';
+import { numberFromDecimal } from '../../domain/money.ts';
 import { typeOf, type PixOperation, type PixStatus } from '../../domain/pix.ts';
 import { AppError, type Text } from '../../errors.ts';
 import { ProviderError } from '../../provider/outcome.ts';
@@ -73,7 +73,7 @@ async function localItems(context: Context, principal: Principal, range: DayRang
   return rows.map((row) => ({
     id: row.id,
     type: typeOf(row.operation),
-    amount: numberFromCents(centsFromDecimal(row.amount) ?? 0),
+    amount: numberFromDecimal(row.amount),
     status: row.status,
     pix_key: row.pix_key,
     provider_txid: row.provider_txid,
