@@ -1,12 +1,12 @@
 /**
  * Concurrent calls of one statement share a round trip, a plan and, where it writes, a commit.
  *
- * There is no timer: of each statement one group is under way at a time, of some two where nothing
- * else is asked, and the calls that come meanwhile are the next group. A call that comes alone goes
- * at once, so nobody waits for company; the more is asked for, the larger the groups get ("natural
- * group commit"). A statement that takes part is written for arrays: `unnest` makes a row of each
- * call, `with ordinality` numbers them, and each row of the answer says in `place` which call it
- * belongs to.
+ * There is no timer: of each statement one group is under way at a time, of some two while no other
+ * statement has one, and the calls that come meanwhile are the next group. A call that comes alone
+ * goes at once, so nobody waits for company; the more is asked for, the larger the groups get
+ * ("natural group commit"). A statement that takes part is written for arrays: `unnest` makes a row
+ * of each call, `with ordinality` numbers them, and each row of the answer says in `place` which
+ * call it belongs to.
  *
  * A call gets the answer that it would have got alone:
  *
@@ -143,6 +143,7 @@ class Lane {
     });
   }
 
+  /** Looked at when a group is due: others that begin in the same turn make no difference. */
   get #goesInPairs(): boolean {
     const isAlone = this.#traffic.underWay === this.#underWay;
     return isAlone && this.#statement.grouping.inPairs === true;

@@ -53,16 +53,6 @@ export function numberFromCents(cents: number): number {
 }
 
 /**
- * Converts a stored amount to the number of reais that JSON writes with the same decimals: `10.50`
- * gives 10.5. Nothing is rounded, because a double gives back every decimal of fifteen digits.
- *
- * @param decimal as `numeric(15,2)` writes it.
- */
-export function numberFromDecimal(decimal: string): number {
-  return Number(decimal);
-}
-
-/**
  * Writes centavos as reais with exactly two decimals: 1000 gives `10.00`, -5 gives `-0.05`.
  *
  * @param cents a whole number of at most fifteen digits, of either sign (a balance may be

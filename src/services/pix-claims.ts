@@ -7,7 +7,11 @@ import type { Statement } from '../db/database.ts';
 import type { ClaimedRow, PixTransactionRow } from '../db/queries/pix-row.ts';
 import { takeOverTransaction } from '../db/queries/pix-transactions.ts';
 import { reserveSend, type ReservedSendRow } from '../db/queries/reserve-send.ts';
-import { reserveTransaction, type ReservedRow } from '../db/queries/reserve-transaction.ts';
+import {
+  reserveTransaction,
+  type FoundRow,
+  type ReservedRow,
+} from '../db/queries/reserve-transaction.ts';
 import { isDatabaseUnavailable } from '../db/unavailable.ts';
 import { decimalFromCents } from '../domain/money.ts';
 import { outcomeOf } from '../domain/pix.ts';
@@ -100,7 +104,7 @@ export async function claimSend(
   reservation: SendReservation,
 ): Promise<ClaimedSend> {
   const { sessionId, userId } = token;
-  const asked = { ...reservation, ...sendTerms, userId };
+  const terms = { operation: 'SEND', transactionIdentification: null } as const;
   const now = context.clock.now();
   const session = [sessionId, userId, now, reservation.id];
   const parameters = [...session, ...termsOf(reservation), claimUntil(context)];
@@ -110,12 +114,11 @@ export async function claimSend(
     const payer = payerOf(token, row);
     const account = accountForPix(payer);
     if (row.reserved === null) continue;
-    return { payer, account, claim: await claimOf(context, asked, row) };
+    const claim = await claimOf(context, { ...reservation, ...terms, userId }, row);
+    return { payer, account, claim };
   }
   throw neitherClaimedNorFound();
 }
-
-const sendTerms = { operation: 'SEND', transactionIdentification: null } as const;
 
 /** A second look always finds the row that the first one ran into: it is committed by then. */
 const mostLooks = 2;
@@ -159,7 +162,7 @@ async function askSurely<Row>(
 async function claimOf(
   context: LocalContext,
   reservation: Reservation,
-  row: ReservedRow,
+  row: FoundRow,
 ): Promise<Claim> {
   if (row.id === null) {
     return { work: 'ours', resumed: false, transaction: asStored(reservation) };

@@ -8,7 +8,6 @@ import {
   decimalFromCents,
   hasAtMostTwoDecimals,
   numberFromCents,
-  numberFromDecimal,
 } from '../../src/domain/money.ts';
 
 /** What `numeric(15,2)` holds. */
@@ -88,7 +87,7 @@ describe('hasAtMostTwoDecimals', () => {
   }
 });
 
-describe('numberFromCents, decimalFromCents and numberFromDecimal', () => {
+describe('numberFromCents and decimalFromCents', () => {
   const vectors: [number, number, string][] = [
     [0, 0, '0.00'],
     [1, 0.01, '0.01'],
@@ -102,7 +101,6 @@ describe('numberFromCents, decimalFromCents and numberFromDecimal', () => {
     it(`write ${cents} cents as ${text}`, () => {
       assert.equal(numberFromCents(cents), value);
       assert.equal(decimalFromCents(cents), text);
-      assert.equal(numberFromDecimal(text), value);
     });
   }
 

@@ -26,7 +26,7 @@ export interface StatementsOptions {
   readonly weather: () => Weather;
   /** `embedded`: the database dies with its one process. */
   readonly kind: Database['kind'];
-  /** Told of every transaction that a statement answers. */
+  /** Told of every transaction that a statement answers, stores or moves. */
   readonly observed: (row: PixTransactionRow) => void;
 }
 
@@ -137,7 +137,7 @@ export class Statements {
     return order ? this.#options.scheduler.chance.shuffled(rows.toSorted(order)) : rows;
   }
 
-  /** The transactions that a statement has stored or moved and does not answer. */
+  /** The transactions that a statement may have stored or moved and does not answer. */
   async #writtenBy({ statement, parameters }: Asked, rows: readonly Row[]): Promise<Row[]> {
     const writing = silentlyWriting[statement.name];
     if (!writing || rows.length === 0) return [];
@@ -156,7 +156,7 @@ export class Statements {
   }
 }
 
-/** Statements that store or move a transaction without answering it, and what names it. */
+/** Statements that store or move a transaction without answering it, and what it would have. */
 const silentlyWriting: Readonly<Record<string, { column: string; place: number }>> = {
   'pix-reserve-send': { column: 'id', place: 3 },
   'pix-step': { column: 'id', place: 0 },

@@ -48,5 +48,5 @@ export const reserveSend: Statement = {
         join ${activeSessions}
         left join accounts a on a.user_id = u.id
     ), ${reserving(`payer where ${isComplete}`)}
-    ${reservedFor('payer', ['place', ...payerColumns])}`,
+    ${reservedFor('payer', payerColumns)}`,
 };

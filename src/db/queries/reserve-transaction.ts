@@ -2,16 +2,20 @@ import type { Statement } from '../database.ts';
 import { claimedColumns, columnsOf, type ClaimedRow } from './pix-row.ts';
 import { waking } from './wake-events.ts';
 
-/** What has the key of a call now. */
-export type ReservedRow =
+type NoColumns = { readonly [Column in keyof ClaimedRow]: null };
+
+/** What has the key of a call. */
+export type FoundRow =
   /** Reserved: the call's own, by an earlier try whose answer was lost. */
   | (ClaimedRow & { readonly reserved: boolean })
-  /**
-   * Nothing is told of a transaction. Reserved: it was stored just now, as it was asked for.
-   * Otherwise there is none: nothing was to be stored, or the key was claimed after the statement
-   * began.
-   */
-  | ({ readonly [Column in keyof ClaimedRow]: null } & { readonly reserved: true | null });
+  /** It was stored just now, as it was asked for. */
+  | (NoColumns & { readonly reserved: true });
+
+/**
+ * What has the key of a call, or nothing: it was not to be stored, or a transaction that the
+ * statement does not see has the key, of another call of its group or committed after it began.
+ */
+export type ReservedRow = FoundRow | (NoColumns & { readonly reserved: null });
 
 /**
  * The middle of a statement that claims idempotency keys: it inserts the transactions of `source`,
@@ -38,10 +42,10 @@ export function reserving(source: string): string {
 /**
  * The end of a statement with `reserving`: a row for each call. What was stored is not read back.
  * @param calls the table expression of the calls.
- * @param columns of theirs, which come with the answer.
+ * @param columns of theirs, beside the place, which come with the answer.
  */
-export function reservedFor(calls: string, columns: readonly string[]): string {
-  return `select ${columns.join(', ')}, is_new or t.id = call.id as reserved,
+export function reservedFor(calls: string, columns: readonly string[] = []): string {
+  return `select ${['place', ...columns].join(', ')}, is_new or t.id = call.id as reserved,
            ${columnsOf('t', claimedColumns)}, ${waking('reserved', 'told.created_at')}
       from (select *, id in (select id from reserved) as is_new from ${calls}) call
       left join lateral (
@@ -53,7 +57,7 @@ export function reservedFor(calls: string, columns: readonly string[]): string {
 /**
  * Claims an idempotency key by inserting the transaction, or answers the transaction that has it.
  * One that has the id of the call is the call's own: an earlier try was committed, and the
- * connection lost before the answer. Neither is there when another request committed the same key
+ * connection lost before the answer. Neither is there when another request took the same key
  * between this statement's snapshot and its insert: then the statement is run again.
  * Parameters, grouped: id, user id, operation, key, fingerprint, amount, pix key, description,
  * transactionIdentification, claimed until, now.
@@ -69,5 +73,5 @@ export const reserveTransaction: Statement = {
         with ordinality as asked (id, user_id, operation, idempotency_key, fingerprint, amount,
           pix_key, description, transaction_identification, claimed_until, now, place)
     ), ${reserving('asked')}
-    ${reservedFor('asked', ['place'])}`,
+    ${reservedFor('asked')}`,
 };

@@ -1,7 +1,6 @@
 import type { Context } from '../../context.ts';
 import { listTransactions } from '../../db/queries/pix-transactions.ts';
 import { dayRange, type DayFault, type DayRange } from '../../domain/calendar.ts';
-import { numberFromDecimal } from '../../domain/money.ts';
 import { typeOf, type PixOperation, type PixStatus } from '../../domain/pix.ts';
 import { AppError, type Text } from '../../errors.ts';
 import { ProviderError } from '../../provider/outcome.ts';
@@ -73,7 +72,8 @@ async function localItems(context: Context, principal: Principal, range: DayRang
   return rows.map((row) => ({
     id: row.id,
     type: typeOf(row.operation),
-    amount: numberFromDecimal(row.amount),
+    // Exact: a double gives back every decimal of fifteen digits.
+    amount: Number(row.amount),
     status: row.status,
     pix_key: row.pix_key,
     provider_txid: row.provider_txid,
