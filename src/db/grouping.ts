@@ -1,12 +1,12 @@
 /**
  * Concurrent calls of one statement share a round trip, a plan and, where it writes, a commit.
  *
- * There is no timer: of each statement one group is under way at a time, of some two while no other
- * statement has one, and the calls that come meanwhile are the next group. A call that comes alone
- * goes at once, so nobody waits for company; the more is asked for, the larger the groups get
- * ("natural group commit"). A statement that takes part is written for arrays: `unnest` makes a row
- * of each call, `with ordinality` numbers them, and each row of the answer says in `place` which
- * call it belongs to.
+ * There is no timer: of each statement one group is under way at a time, or two where it says so,
+ * and the calls that come meanwhile are the next group. A call that comes alone goes at once, so
+ * nobody waits for company; the more is asked for, the larger the groups get ("natural group
+ * commit"). A statement that takes part is written for arrays: `unnest` makes a row of each call,
+ * `with ordinality` numbers them, and each row of the answer says in `place` which call it belongs
+ * to.
  *
  * A call gets the answer that it would have got alone:
  *
@@ -34,14 +34,15 @@ export interface Grouping {
    */
   readonly inOrderOf?: readonly number[];
   /**
-   * Most requests ask this and little else, so that who is answered soon asks again. Two groups are
-   * under way at a time: while one is carried out, the other waits for the disk, or for its callers
-   * to be answered here. Each takes half of those who wait or are about to come back. Left alone,
-   * one would grow until it has all, and the two sides would take turns. While groups of other
-   * statements are under way, those fill the gaps, and one larger group costs less than two. Groups
-   * of such a statement must be able to overtake each other.
+   * Most requests ask this and little else, so that who is answered soon asks again. Of all the
+   * statements that name one pair, such as those that a request asks one after the other, two
+   * groups are under way at a time: while one is carried out, the other waits for the disk, or for
+   * its callers to be answered here. Each takes at most half of those who ask over and over. Left
+   * alone, one would grow until it has all, and the two sides would take turns; more groups at
+   * once would be smaller, and cost more. Groups of such statements must be able to overtake each
+   * other.
    */
-  readonly inPairs?: true;
+  readonly pair?: string;
 }
 
 /** A statement as far as grouping needs to know it. */
@@ -79,6 +80,8 @@ const mostCalls = 256;
 
 interface Call {
   readonly parameters: readonly unknown[];
+  /** A smaller one was asked earlier. */
+  readonly ticket: number;
   resolve(rows: Placed[]): void;
   reject(error: unknown): void;
 }
@@ -87,7 +90,7 @@ interface Call {
 export class GroupedCalls {
   readonly #ways: Ways;
   readonly #lanes = new Map<string, Lane>();
-  readonly #traffic: Traffic = { underWay: 0 };
+  readonly #pairs = new Map<string, Queue>();
 
   constructor(ways: Ways) {
     this.#ways = ways;
@@ -97,45 +100,49 @@ export class GroupedCalls {
   query(statement: GroupedStatement, parameters: readonly unknown[]): Promise<Placed[]> {
     let lane = this.#lanes.get(statement.name);
     if (!lane) {
-      lane = new Lane(statement, this.#ways, this.#traffic);
+      lane = new Lane(statement, this.#ways, this.#queueOf(statement));
       this.#lanes.set(statement.name, lane);
     }
     return lane.add(parameters);
   }
+
+  #queueOf({ grouping: { pair } }: GroupedStatement): Queue {
+    if (pair === undefined) return new Queue(1);
+    const queue = this.#pairs.get(pair) ?? new Queue(2);
+    this.#pairs.set(pair, queue);
+    return queue;
+  }
 }
 
-/** The groups of all statements that are under way. */
-interface Traffic {
-  underWay: number;
-}
-
-/** The calls of one statement. */
-class Lane {
-  readonly #statement: GroupedStatement;
-  readonly #ways: Ways;
-  readonly #traffic: Traffic;
-  #waiting: Call[] = [];
-  #underWay = 0;
+/** Lets the groups of one statement, or of those of a pair, begin. */
+class Queue {
+  readonly #mostGroups: number;
+  readonly #lanes: Lane[] = [];
+  #tickets = 0;
   #isBeginning = false;
+  /** The groups that are under way, and the calls in them. */
+  #groups = 0;
+  #calls = 0;
   /** How many calls the group had that was answered last; 0 after a rest. */
   #answered = 0;
 
-  constructor(statement: GroupedStatement, ways: Ways, traffic: Traffic) {
-    this.#statement = statement;
-    this.#ways = ways;
-    this.#traffic = traffic;
+  constructor(mostGroups: number) {
+    this.#mostGroups = mostGroups;
   }
 
-  add(parameters: readonly unknown[]): Promise<Placed[]> {
-    const { promise, resolve, reject } = Promise.withResolvers<Placed[]>();
-    this.#waiting.push({ parameters, resolve, reject });
-    this.#beginWithThisTurn();
-    return promise;
+  enter(lane: Lane): void {
+    this.#lanes.push(lane);
+  }
+
+  /** For a call that comes now. */
+  ticket(): number {
+    this.#tickets += 1;
+    return this.#tickets;
   }
 
   /** The requests that are read from their sockets in this turn of the event loop go together. */
-  #beginWithThisTurn(): void {
-    if (this.#isBeginning || this.#underWay >= (this.#goesInPairs ? 2 : 1)) return;
+  beginWithThisTurn(): void {
+    if (this.#isBeginning || this.#groups === this.#mostGroups) return;
     this.#isBeginning = true;
     void nextTurn().then(() => {
       this.#isBeginning = false;
@@ -143,49 +150,76 @@ class Lane {
     });
   }
 
-  /** Looked at when a group is due: others that begin in the same turn make no difference. */
-  get #goesInPairs(): boolean {
-    const isAlone = this.#traffic.underWay === this.#underWay;
-    return isAlone && this.#statement.grouping.inPairs === true;
-  }
-
+  /** Who has waited longest goes first. */
   #begin(): void {
-    const group = this.#take();
-    if (group.length === 0) {
-      if (this.#underWay === 0) this.#answered = 0;
-      return;
+    while (this.#groups < this.#mostGroups) {
+      const waiting = this.#lanes.filter((lane) => lane.waiting > 0);
+      const [next] = waiting.toSorted((one, other) => one.firstTicket - other.firstTicket);
+      if (!next) break;
+      void this.#carryOut(next);
     }
-    this.#underWay += 1;
-    this.#traffic.underWay += 1;
-    if (this.#waiting.length > 0) this.#beginWithThisTurn();
-    this.#ask('together', group).then(
-      (rows) => {
-        answer(group, rows);
-        this.#end(group);
-      },
-      (error: unknown) => {
-        this.#fail(group, error);
-        this.#end(group);
-      },
-    );
+    if (this.#groups === 0) this.#answered = 0;
   }
 
-  #end(group: readonly Call[]): void {
+  async #carryOut(lane: Lane): Promise<void> {
+    const group = lane.take(this.#most());
+    this.#groups += 1;
+    this.#calls += group.length;
+    await lane.carryOut(group);
+    this.#groups -= 1;
+    this.#calls -= group.length;
     this.#answered = group.length;
-    this.#underWay -= 1;
-    this.#traffic.underWay -= 1;
-    this.#beginWithThisTurn();
+    this.beginWithThisTurn();
   }
 
-  #take(): Call[] {
+  /** Half of those who wait, who are under way, and who are about to come back. */
+  #most(): number {
+    if (this.#mostGroups === 1 || this.#answered === 0) return mostCalls;
+    const waiting = this.#lanes.reduce((sum, lane) => sum + lane.waiting, 0);
+    return Math.min(mostCalls, Math.ceil((waiting + this.#calls + this.#answered) / 2));
+  }
+}
+
+/** The calls of one statement. */
+class Lane {
+  readonly #statement: GroupedStatement;
+  readonly #ways: Ways;
+  readonly #queue: Queue;
+  #waiting: Call[] = [];
+
+  constructor(statement: GroupedStatement, ways: Ways, queue: Queue) {
+    this.#statement = statement;
+    this.#ways = ways;
+    this.#queue = queue;
+    queue.enter(this);
+  }
+
+  add(parameters: readonly unknown[]): Promise<Placed[]> {
+    const { promise, resolve, reject } = Promise.withResolvers<Placed[]>();
+    this.#waiting.push({ parameters, ticket: this.#queue.ticket(), resolve, reject });
+    this.#queue.beginWithThisTurn();
+    return promise;
+  }
+
+  /** How many calls wait. */
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  /** Of the call that has waited longest. */
+  get firstTicket(): number {
+    return this.#waiting[0]?.ticket ?? 0;
+  }
+
+  /** @returns the next group: at least one of those who wait. */
+  take(most: number): Call[] {
     const { apartBy, inOrderOf = apartBy === undefined ? [] : [apartBy] } =
       this.#statement.grouping;
-    const group = this.#takeApart(apartBy);
+    const group = this.#takeApart(most, apartBy);
     return inOrderOf.length === 0 ? group : group.toSorted(byValuesOf(inOrderOf));
   }
 
-  #takeApart(apartBy: number | undefined): Call[] {
-    const most = this.#most();
+  #takeApart(most: number, apartBy: number | undefined): Call[] {
     if (apartBy === undefined) return this.#waiting.splice(0, most);
     const group: Call[] = [];
     const left: Call[] = [];
@@ -200,10 +234,12 @@ class Lane {
     return group;
   }
 
-  /** Half of those who wait and of those who are about to come back. */
-  #most(): number {
-    if (!this.#goesInPairs || this.#answered === 0) return mostCalls;
-    return Math.min(mostCalls, Math.ceil((this.#waiting.length + this.#answered) / 2));
+  /** Resolves when the group is over, one way or the other. */
+  carryOut(group: readonly Call[]): Promise<void> {
+    return this.#ask('together', group).then(
+      (rows) => answer(group, rows),
+      (error: unknown) => this.#fail(group, error),
+    );
   }
 
   async #ask(way: keyof Ways, group: readonly Call[]): Promise<Placed[]> {

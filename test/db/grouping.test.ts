@@ -147,35 +147,35 @@ test('of a statement one group is under way, and what comes meanwhile is the nex
   assert.deepEqual(sizes, [1, 9]);
 });
 
-test('of a statement in pairs two are under way, each with half of those who ask over and over', async () => {
-  const { sizes, ask, answer } = heldGroups({ inPairs: true });
+test('of a pair two groups are under way, each with half of those who ask over and over', async () => {
+  const { sizes, ask, answer } = heldGroups({ pair: 'some' });
   await ask(1);
   // After a rest nobody is about to come back: the second takes all that there are.
+  await ask(2);
   await ask(30);
-  assert.deepEqual(sizes, [1, 30]);
-  await ask(9);
+  assert.deepEqual(sizes, [1, 2], 'nobody more while two are under way');
   await answer(0);
-  // Half of the nine who wait and the one who was answered.
-  assert.deepEqual(sizes, [1, 30, 5]);
+  assert.deepEqual(sizes, [1, 2, 17], 'half of 30 who wait, 2 under way and 1 who was answered');
   await answer(1);
-  await ask(31);
-  // The four that were left, and nobody more while two are under way.
-  assert.deepEqual(sizes, [1, 30, 5, 4]);
-  await answer(2);
-  assert.deepEqual(sizes, [1, 30, 5, 4, 18]);
+  assert.deepEqual(sizes, [1, 2, 17, 13], 'those who were left');
+  await ask(3);
+  for (const group of [2, 3, 4]) await answer(group);
+  await ask(40);
+  assert.deepEqual(sizes, [1, 2, 17, 13, 3, 40], 'after a rest all of them');
 });
 
-test('beside groups of others a statement in pairs has one group, with all who wait', async () => {
-  const { sizes, ask, answer } = heldGroups({ inPairs: true });
-  await ask(2, 'other');
-  for (const howMany of [4, 5, 6]) await ask(howMany);
-  assert.deepEqual(sizes, [2, 4], 'one group beside the other statement');
-  await answer(1);
-  assert.deepEqual(sizes, [2, 4, 11], 'and then all of them');
-  await ask(8);
+test('statements of one pair have two groups together, and who waited longest goes first', async () => {
+  const { sizes, ask, answer } = heldGroups({ pair: 'some' });
+  await ask(1, 'claim');
+  await ask(2, 'step');
+  await ask(3, 'step');
+  await ask(5, 'claim');
+  await ask(1, 'step');
+  assert.deepEqual(sizes, [1, 2]);
   await answer(0);
-  await ask(1);
-  assert.deepEqual(sizes, [2, 4, 11, 7], 'in pairs again: half of nine and of four who may come');
+  assert.deepEqual(sizes, [1, 2, 4]);
+  await answer(1);
+  assert.deepEqual(sizes, [1, 2, 4, 5]);
 });
 
 test('a call without a row gets none, whatever the others get', async () => {

@@ -36,7 +36,7 @@ export const activeSessions = `
  */
 export const findPrincipal: Statement = {
   name: 'find-principal',
-  grouping: { inPairs: true },
+  grouping: { pair: 'principals' },
   text: `
     select asked.place, s.sealed_token,
            u.name, u.email, u.document as user_document, u.person_type, u.phone,

@@ -35,7 +35,7 @@ const isComplete = `
  */
 export const reserveSend: Statement = {
   name: 'pix-reserve-send',
-  grouping: { inPairs: true, inOrderOf: [5, 2] },
+  grouping: { pair: 'sends', inOrderOf: [5, 2] },
   text: `
     with payer as (
       select asked.*, 'SEND' as operation, null as transaction_identification, s.sealed_token,

@@ -22,7 +22,7 @@ const comingFrom = Object.entries<readonly PixPhase[]>(steps)
  */
 export const stepSend: Statement = {
   name: 'pix-step',
-  grouping: { apartBy: 1 },
+  grouping: { apartBy: 1, pair: 'sends' },
   text: `
     with asked as (
       select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::boolean[],

@@ -32,7 +32,7 @@ export interface StoredEventRow {
  */
 export const storeWebhookEvent: Statement = {
   name: 'webhook-store',
-  grouping: { apartBy: 7, inPairs: true },
+  grouping: { apartBy: 7, pair: 'webhooks' },
   text: `
     with asked as materialized (
       select asked.*, send.id as send_id,

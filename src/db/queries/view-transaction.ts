@@ -14,7 +14,7 @@ export type PixViewRow = Pick<PixTransactionRow, 'id' | 'status' | 'qr_code' | '
  */
 export const viewTransaction: Statement = {
   name: 'pix-view',
-  grouping: { inPairs: true },
+  grouping: { pair: 'views' },
   text: `
     select asked.place, t.id, t.status, t.qr_code, t.copy_paste
       from unnest($1::uuid[], $2::int[], $3::timestamptz[], $4::uuid[])
