@@ -1,12 +1,12 @@
 /**
  * Concurrent calls of one statement share a round trip, a plan and, where it writes, a commit.
  *
- * There is no timer: of each statement one group is under way at a time, or two where it says so,
- * and the calls that come meanwhile are the next group. A call that comes alone goes at once, so
- * nobody waits for company; the more is asked for, the larger the groups get ("natural group
- * commit"). A statement that takes part is written for arrays: `unnest` makes a row of each call,
- * `with ordinality` numbers them, and each row of the answer says in `place` which call it belongs
- * to.
+ * There is no timer: of each statement one group is under way at a time, or two of statements that
+ * are a pair, and the calls that come meanwhile are the next group. A call that comes alone goes at
+ * once, so nobody waits for company; the more is asked for, the larger the groups get ("natural
+ * group commit"). A statement that takes part is written for arrays: `unnest` makes a row of each
+ * call, `with ordinality` numbers them, and each row of the answer says in `place` which call it
+ * belongs to.
  *
  * A call gets the answer that it would have got alone:
  *
@@ -27,17 +27,17 @@ export interface Grouping {
   /** The parameter, from 1, in which the calls of a group have to differ, unless it is null. */
   readonly apartBy?: number;
   /**
-   * The parameters by which the calls of a group are put in order; `apartBy` unless they are given.
-   * A statement goes through its calls in the order that they have, unless its tables are very
-   * small: so the groups of two processes lock rows, or take keys, in one order, and hardly ever
-   * block each other. Where they do, they are carried out one by one.
+   * The parameters by which the calls of a group are put in order; `apartBy` unless they are
+   * given. A statement goes through its calls in the order that they have, unless its tables are
+   * very small: so the groups of two processes, or of a pair, lock rows, or take keys, in one
+   * order, and hardly ever block each other. Where they do, they are carried out one by one.
    */
   readonly inOrderOf?: readonly number[];
   /**
    * Most requests ask this and little else, so that who is answered soon asks again. Of all the
    * statements that name one pair, such as those that a request asks one after the other, two
    * groups are under way at a time: while one is carried out, the other waits for the disk, or for
-   * its callers to be answered here. Each takes at most half of those who ask over and over. Left
+   * its callers to be answered here. Each takes about half of those who ask over and over. Left
    * alone, one would grow until it has all, and the two sides would take turns; more groups at
    * once would be smaller, and cost more. Groups of such statements must be able to overtake each
    * other.
@@ -172,7 +172,7 @@ class Queue {
     this.beginWithThisTurn();
   }
 
-  /** Half of those who wait, who are under way, and who are about to come back. */
+  /** About half of those who wait, who are under way, and who have just been answered. */
   #most(): number {
     if (this.#mostGroups === 1 || this.#answered === 0) return mostCalls;
     const waiting = this.#lanes.reduce((sum, lane) => sum + lane.waiting, 0);

@@ -125,3 +125,18 @@ test('a payment that the provider accepts', async () => {
     ]);
   }
 });
+
+test('of several that take one step of a send at once, one takes it', async () => {
+  const reserved = await givenSendIn('RESERVED', 'PROCESSING');
+  const atOnce = async (step: (nth: number) => ReturnType<Step>) => {
+    const answers = await Promise.all([1, 2, 3].map(step));
+    const [taken, ...others] = answers.filter((answer) => answer !== null);
+    assert.ok(taken && others.length === 0, `${others.length + 1} have taken it`);
+    return taken;
+  };
+  const paying = await atOnce((nth) => beginPaying(context, reserved, `E-${nth}-${reserved.id}`));
+  await atOnce((nth) => acceptPayment(context, paying, `T-${nth}`));
+  const [row] = await rows(`select ${columns} from pix_transactions where id = $1`, [reserved.id]);
+  assert.equal(row?.['end_to_end'], paying.end_to_end);
+  assert.deepEqual(await app.timeline(reserved.id), ['RESERVED', 'RESOLVED', 'PAYING', 'ACCEPTED']);
+});
