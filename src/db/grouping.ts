@@ -79,9 +79,8 @@ export interface Ways {
 const mostCalls = 256;
 
 interface Call {
+  readonly statement: GroupedStatement;
   readonly parameters: readonly unknown[];
-  /** A smaller one was asked earlier. */
-  readonly ticket: number;
   resolve(rows: Placed[]): void;
   reject(error: unknown): void;
 }
@@ -89,8 +88,7 @@ interface Call {
 /** The groups of one database. */
 export class GroupedCalls {
   readonly #ways: Ways;
-  readonly #lanes = new Map<string, Lane>();
-  readonly #pairs = new Map<string, Queue>();
+  readonly #queues = new Map<string, Queue>();
 
   constructor(ways: Ways) {
     this.#ways = ways;
@@ -98,27 +96,20 @@ export class GroupedCalls {
 
   /** @returns the rows of this call alone. */
   query(statement: GroupedStatement, parameters: readonly unknown[]): Promise<Placed[]> {
-    let lane = this.#lanes.get(statement.name);
-    if (!lane) {
-      lane = new Lane(statement, this.#ways, this.#queueOf(statement));
-      this.#lanes.set(statement.name, lane);
-    }
-    return lane.add(parameters);
-  }
-
-  #queueOf({ grouping: { pair } }: GroupedStatement): Queue {
-    if (pair === undefined) return new Queue(1);
-    const queue = this.#pairs.get(pair) ?? new Queue(2);
-    this.#pairs.set(pair, queue);
-    return queue;
+    const { pair } = statement.grouping;
+    const name = pair ?? statement.name;
+    const queue = this.#queues.get(name) ?? new Queue(this.#ways, pair === undefined ? 1 : 2);
+    this.#queues.set(name, queue);
+    return queue.add(statement, parameters);
   }
 }
 
-/** Lets the groups of one statement, or of those of a pair, begin. */
+/** The calls of one statement, or of those of a pair. */
 class Queue {
+  readonly #ways: Ways;
   readonly #mostGroups: number;
-  readonly #lanes: Lane[] = [];
-  #tickets = 0;
+  /** In the order in which they came. */
+  #waiting: Call[] = [];
   #isBeginning = false;
   /** The groups that are under way, and the calls in them. */
   #groups = 0;
@@ -126,22 +117,20 @@ class Queue {
   /** How many calls the group had that was answered last; 0 after a rest. */
   #answered = 0;
 
-  constructor(mostGroups: number) {
+  constructor(ways: Ways, mostGroups: number) {
+    this.#ways = ways;
     this.#mostGroups = mostGroups;
   }
 
-  enter(lane: Lane): void {
-    this.#lanes.push(lane);
-  }
-
-  /** For a call that comes now. */
-  ticket(): number {
-    this.#tickets += 1;
-    return this.#tickets;
+  add(statement: GroupedStatement, parameters: readonly unknown[]): Promise<Placed[]> {
+    const { promise, resolve, reject } = Promise.withResolvers<Placed[]>();
+    this.#waiting.push({ statement, parameters, resolve, reject });
+    this.#beginWithThisTurn();
+    return promise;
   }
 
   /** The requests that are read from their sockets in this turn of the event loop go together. */
-  beginWithThisTurn(): void {
+  #beginWithThisTurn(): void {
     if (this.#isBeginning || this.#groups === this.#mostGroups) return;
     this.#isBeginning = true;
     void nextTurn().then(() => {
@@ -150,110 +139,69 @@ class Queue {
     });
   }
 
-  /** Who has waited longest goes first. */
+  /** Who has waited longest goes first, with those who wait for the same statement. */
   #begin(): void {
-    while (this.#groups < this.#mostGroups) {
-      const waiting = this.#lanes.filter((lane) => lane.waiting > 0);
-      const [next] = waiting.toSorted((one, other) => one.firstTicket - other.firstTicket);
-      if (!next) break;
-      void this.#carryOut(next);
+    for (;;) {
+      const [first] = this.#waiting;
+      if (!first || this.#groups === this.#mostGroups) break;
+      void this.#carryOut(first.statement, this.#take(first.statement));
     }
     if (this.#groups === 0) this.#answered = 0;
   }
 
-  async #carryOut(lane: Lane): Promise<void> {
-    const group = lane.take(this.#most());
+  async #carryOut(statement: GroupedStatement, group: readonly Call[]): Promise<void> {
     this.#groups += 1;
     this.#calls += group.length;
-    await lane.carryOut(group);
+    await this.#ask('together', statement, group).then(
+      (rows) => answer(group, rows),
+      (error: unknown) => this.#fail(statement, group, error),
+    );
     this.#groups -= 1;
     this.#calls -= group.length;
     this.#answered = group.length;
-    this.beginWithThisTurn();
+    this.#beginWithThisTurn();
+  }
+
+  #take({ name, grouping }: GroupedStatement): Call[] {
+    const { apartBy, inOrderOf = apartBy === undefined ? [] : [apartBy] } = grouping;
+    const most = this.#most();
+    const group: Call[] = [];
+    const left: Call[] = [];
+    const values = new Set<unknown>();
+    for (const call of this.#waiting) {
+      const isAsked = call.statement.name === name;
+      const value = apartBy === undefined ? null : (call.parameters[apartBy - 1] ?? null);
+      if (isAsked && group.length < most && !values.has(value)) group.push(call);
+      else left.push(call);
+      if (isAsked && value !== null) values.add(value);
+    }
+    this.#waiting = left;
+    return inOrderOf.length === 0 ? group : group.toSorted(byValuesOf(inOrderOf));
   }
 
   /** About half of those who wait, who are under way, and who have just been answered. */
   #most(): number {
     if (this.#mostGroups === 1 || this.#answered === 0) return mostCalls;
-    const waiting = this.#lanes.reduce((sum, lane) => sum + lane.waiting, 0);
-    return Math.min(mostCalls, Math.ceil((waiting + this.#calls + this.#answered) / 2));
-  }
-}
-
-/** The calls of one statement. */
-class Lane {
-  readonly #statement: GroupedStatement;
-  readonly #ways: Ways;
-  readonly #queue: Queue;
-  #waiting: Call[] = [];
-
-  constructor(statement: GroupedStatement, ways: Ways, queue: Queue) {
-    this.#statement = statement;
-    this.#ways = ways;
-    this.#queue = queue;
-    queue.enter(this);
+    const calls = this.#waiting.length + this.#calls + this.#answered;
+    return Math.min(mostCalls, Math.ceil(calls / 2));
   }
 
-  add(parameters: readonly unknown[]): Promise<Placed[]> {
-    const { promise, resolve, reject } = Promise.withResolvers<Placed[]>();
-    this.#waiting.push({ parameters, ticket: this.#queue.ticket(), resolve, reject });
-    this.#queue.beginWithThisTurn();
-    return promise;
-  }
-
-  /** How many calls wait. */
-  get waiting(): number {
-    return this.#waiting.length;
-  }
-
-  /** Of the call that has waited longest. */
-  get firstTicket(): number {
-    return this.#waiting[0]?.ticket ?? 0;
-  }
-
-  /** @returns the next group: at least one of those who wait. */
-  take(most: number): Call[] {
-    const { apartBy, inOrderOf = apartBy === undefined ? [] : [apartBy] } =
-      this.#statement.grouping;
-    const group = this.#takeApart(most, apartBy);
-    return inOrderOf.length === 0 ? group : group.toSorted(byValuesOf(inOrderOf));
-  }
-
-  #takeApart(most: number, apartBy: number | undefined): Call[] {
-    if (apartBy === undefined) return this.#waiting.splice(0, most);
-    const group: Call[] = [];
-    const left: Call[] = [];
-    const values = new Set<unknown>();
-    for (const call of this.#waiting) {
-      const value = call.parameters[apartBy - 1] ?? null;
-      if (group.length < most && !values.has(value)) group.push(call);
-      else left.push(call);
-      if (value !== null) values.add(value);
-    }
-    this.#waiting = left;
-    return group;
-  }
-
-  /** Resolves when the group is over, one way or the other. */
-  carryOut(group: readonly Call[]): Promise<void> {
-    return this.#ask('together', group).then(
-      (rows) => answer(group, rows),
-      (error: unknown) => this.#fail(group, error),
-    );
-  }
-
-  async #ask(way: keyof Ways, group: readonly Call[]): Promise<Placed[]> {
+  async #ask(
+    way: keyof Ways,
+    statement: GroupedStatement,
+    group: readonly Call[],
+  ): Promise<Placed[]> {
     const columns = (group[0]?.parameters ?? []).map((_, column) =>
       group.map(({ parameters }) => asSent(parameters[column])),
     );
-    return this.#ways[way](this.#statement, columns);
+    return this.#ways[way](statement, columns);
   }
 
-  #fail(group: readonly Call[], error: unknown): void {
+  #fail(statement: GroupedStatement, group: readonly Call[], error: unknown): void {
     const isOver = isDatabaseUnavailable(error) || (group.length === 1 && !isWaitTooLong(error));
     for (const call of group) {
       if (isOver) call.reject(error);
-      else this.#ask('alone', [call]).then((rows) => call.resolve(rows), call.reject);
+      else this.#ask('alone', statement, [call]).then((rows) => call.resolve(rows), call.reject);
     }
   }
 }
