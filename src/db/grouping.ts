@@ -98,8 +98,11 @@ export class GroupedCalls {
   query(statement: GroupedStatement, parameters: readonly unknown[]): Promise<Placed[]> {
     const { pair } = statement.grouping;
     const name = pair ?? statement.name;
-    const queue = this.#queues.get(name) ?? new Queue(this.#ways, pair === undefined ? 1 : 2);
-    this.#queues.set(name, queue);
+    let queue = this.#queues.get(name);
+    if (!queue) {
+      queue = new Queue(this.#ways, pair === undefined ? 1 : 2);
+      this.#queues.set(name, queue);
+    }
     return queue.add(statement, parameters);
   }
 }
