@@ -85,6 +85,12 @@ interface Call {
   reject(error: unknown): void;
 }
 
+/** Calls of one statement that are carried out together, in the order in which it gets them. */
+interface Group {
+  readonly statement: GroupedStatement;
+  readonly calls: readonly Call[];
+}
+
 /** The groups of one database. */
 export class GroupedCalls {
   readonly #ways: Ways;
@@ -147,39 +153,41 @@ class Queue {
     for (;;) {
       const [first] = this.#waiting;
       if (!first || this.#groups === this.#mostGroups) break;
-      void this.#carryOut(first.statement, this.#take(first.statement));
+      void this.#carryOut(this.#take(first.statement));
     }
     if (this.#groups === 0) this.#answered = 0;
   }
 
-  async #carryOut(statement: GroupedStatement, group: readonly Call[]): Promise<void> {
+  async #carryOut(group: Group): Promise<void> {
+    const { length } = group.calls;
     this.#groups += 1;
-    this.#calls += group.length;
-    await this.#ask('together', statement, group).then(
+    this.#calls += length;
+    await this.#ask('together', group).then(
       (rows) => answer(group, rows),
-      (error: unknown) => this.#fail(statement, group, error),
+      (error: unknown) => this.#fail(group, error),
     );
     this.#groups -= 1;
-    this.#calls -= group.length;
-    this.#answered = group.length;
+    this.#calls -= length;
+    this.#answered = length;
     this.#beginWithThisTurn();
   }
 
-  #take({ name, grouping }: GroupedStatement): Call[] {
-    const { apartBy, inOrderOf = apartBy === undefined ? [] : [apartBy] } = grouping;
+  #take(statement: GroupedStatement): Group {
+    const { apartBy, inOrderOf = apartBy === undefined ? [] : [apartBy] } = statement.grouping;
     const most = this.#most();
-    const group: Call[] = [];
+    const calls: Call[] = [];
     const left: Call[] = [];
     const values = new Set<unknown>();
     for (const call of this.#waiting) {
-      const isAsked = call.statement.name === name;
+      const isAsked = call.statement.name === statement.name;
       const value = apartBy === undefined ? null : (call.parameters[apartBy - 1] ?? null);
-      if (isAsked && group.length < most && !values.has(value)) group.push(call);
+      if (isAsked && calls.length < most && !values.has(value)) calls.push(call);
       else left.push(call);
       if (isAsked && value !== null) values.add(value);
     }
     this.#waiting = left;
-    return inOrderOf.length === 0 ? group : group.toSorted(byValuesOf(inOrderOf));
+    if (inOrderOf.length > 0) calls.sort(byValuesOf(inOrderOf));
+    return { statement, calls };
   }
 
   /** About half of those who wait, who are under way, and who have just been answered. */
@@ -189,22 +197,18 @@ class Queue {
     return Math.min(mostCalls, Math.ceil(calls / 2));
   }
 
-  async #ask(
-    way: keyof Ways,
-    statement: GroupedStatement,
-    group: readonly Call[],
-  ): Promise<Placed[]> {
-    const columns = (group[0]?.parameters ?? []).map((_, column) =>
-      group.map(({ parameters }) => asSent(parameters[column])),
+  async #ask(way: keyof Ways, { statement, calls }: Group): Promise<Placed[]> {
+    const columns = (calls[0]?.parameters ?? []).map((_, column) =>
+      calls.map(({ parameters }) => asSent(parameters[column])),
     );
     return this.#ways[way](statement, columns);
   }
 
-  #fail(statement: GroupedStatement, group: readonly Call[], error: unknown): void {
-    const isOver = isDatabaseUnavailable(error) || (group.length === 1 && !isWaitTooLong(error));
-    for (const call of group) {
+  #fail({ statement, calls }: Group, error: unknown): void {
+    const isOver = isDatabaseUnavailable(error) || (calls.length === 1 && !isWaitTooLong(error));
+    for (const call of calls) {
       if (isOver) call.reject(error);
-      else this.#ask('alone', statement, [call]).then((rows) => call.resolve(rows), call.reject);
+      else this.#ask('alone', { statement, calls: [call] }).then(call.resolve, call.reject);
     }
   }
 }
@@ -241,8 +245,8 @@ function byValuesOf(places: readonly number[]): (one: Call, other: Call) => numb
   };
 }
 
-function answer(group: readonly Call[], rows: readonly Placed[]): void {
-  const answers = group.map((): Placed[] => []);
+function answer({ calls }: Group, rows: readonly Placed[]): void {
+  const answers = calls.map((): Placed[] => []);
   for (const row of rows) answers[Number(row.place) - 1]?.push(row);
-  for (const [index, call] of group.entries()) call.resolve(answers[index] ?? []);
+  for (const [index, call] of calls.entries()) call.resolve(answers[index] ?? []);
 }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
+import { pixColumns } from '../../src/db/queries/pix-row.ts';
 import type { PixPhase, PixStatus } from '../../src/domain/pix.ts';
 import {
   acceptPayment,
@@ -27,10 +28,6 @@ const standings: readonly (readonly [PixPhase, PixStatus])[] = [
   ['REJECTED', 'FAILED'],
 ];
 
-const columns = `
-  id, user_id, operation, idempotency_key, status, phase, outcome, amount, end_to_end,
-  transaction_identification, qr_code, copy_paste`;
-
 async function givenSendIn(phase: PixPhase, status: PixStatus): Promise<PixTransactionRow> {
   const { id } = await reserveSend(app, randomUUID());
   const [send] = await rows<PixTransactionRow>(
@@ -38,7 +35,7 @@ async function givenSendIn(phase: PixPhase, status: PixStatus): Promise<PixTrans
         set phase = $2, status = $3, settled_at = $4, claimed_until = created_at,
             end_to_end = case when $2 <> 'RESERVED' then 'E-before-' || id end,
             outcome = case when $2 = 'UNKNOWN' then 'unknown' end
-      where id = $1 returning ${columns}`,
+      where id = $1 returning ${pixColumns}`,
     [id, phase, status, status === 'PROCESSING' ? null : app.clock.now()],
   );
   assert.ok(send);
@@ -63,7 +60,7 @@ async function takenFrom([phase, status]: (typeof standings)[number], step: Step
   const send = await givenSendIn(phase, status);
   const answer = await step(send);
   if (answer) {
-    const [row] = await rows(`select ${columns} from pix_transactions where id = $1`, [send.id]);
+    const [row] = await rows(`select ${pixColumns} from pix_transactions where id = $1`, [send.id]);
     assert.partialDeepStrictEqual(answer, row, 'the answer is the row');
   }
   return { isTaken: answer !== null, ...((await storedOf(send)) as object) };
@@ -136,7 +133,9 @@ test('of several that take one step of a send at once, one takes it', async () =
   };
   const paying = await atOnce((nth) => beginPaying(context, reserved, `E-${nth}-${reserved.id}`));
   await atOnce((nth) => acceptPayment(context, paying, `T-${nth}`));
-  const [row] = await rows(`select ${columns} from pix_transactions where id = $1`, [reserved.id]);
+  const [row] = await rows(`select ${pixColumns} from pix_transactions where id = $1`, [
+    reserved.id,
+  ]);
   assert.equal(row?.['end_to_end'], paying.end_to_end);
   const steps = ['RESERVED', 'RESOLVED', 'PAYING 1', 'ACCEPTED 2xx'];
   assert.deepEqual(await app.timeline(reserved.id), steps);
