@@ -64,6 +64,21 @@ describe('normalisePixKey', () => {
     }
   });
 
+  it('never takes what is grouped as a CPF for a phone, though a digit be wrong', () => {
+    assert.equal(normalisePixKey('21987654321').kind, 'PHONE');
+    for (const typed of [
+      '219.876.543-21',
+      '219 876 543 21',
+      '219.876.54321',
+      '219876543-21',
+      '219.876543-21',
+      '219 . 876 . 543 - 21',
+      '219.876.543\u201121',
+    ]) {
+      assert.deepEqual(normalisePixKey(typed), { kind: 'UNKNOWN', key: typed }, typed);
+    }
+  });
+
   it('forwards a text longer than any key as typed, and soon', () => {
     for (const typed of [
       `${'a'.repeat(67)}@ponte.test`,
