@@ -25,8 +25,8 @@ const EVP = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const GROUPED_AS_PHONE = /^\d{2}[ .-]|[ .-]\d{4}$/;
 
 /**
- * Eleven digits grouped 3-3-3-2, wholly or in part, as nobody groups a phone number. Without this, a
- * CPF with one wrong digit could be paid to whoever has the phone number that the digits also are.
+ * Eleven digits grouped 3-3-3-2, wholly or in part, as nobody groups a phone number. Without this,
+ * a CPF with one wrong digit could be paid to whoever has the phone number that it reads as.
  */
 const GROUPED_AS_CPF = /^\d{3}[ .-]*\d{3}[ .-]*\d{3}[ .-]+\d{2}$|^\d{3}[ .-]+\d{3}[ .-]+\d{5}$/;
 
@@ -35,8 +35,8 @@ const GROUPED_AS_CPF = /^\d{3}[ .-]*\d{3}[ .-]*\d{3}[ .-]+\d{2}$|^\d{3}[ .-]+\d{
  * punctuation, phone in E.164, e-mail and EVP (the random key) in lower case.
  *
  * Eleven bare digits may be a CPF or a mobile number: right check digits make it a CPF. Digits that
- * are grouped as one of the two are never read as the other. An unknown form keeps the trimmed text as typed, to be forwarded: new kinds of key may appear, and the
- * provider decides.
+ * are grouped as one of the two are never read as the other. An unknown form keeps the trimmed text
+ * as typed, to be forwarded: new kinds of key may appear, and the provider decides.
  */
 export function normalisePixKey(text: string): PixKey {
   const trimmed = text.trim();

@@ -14,7 +14,7 @@ import { dayOf } from '../domain/calendar.ts';
 import { centsFromDecimal } from '../domain/money.ts';
 import { phasesBeforePaying, type PixPhase } from '../domain/pix.ts';
 import { ProviderError } from '../provider/outcome.ts';
-import type { CallOptions } from '../provider/provider.ts';
+import type { CallOptions, StatementPayment } from '../provider/provider.ts';
 import { providerSession } from './banking-session.ts';
 import { moveTransaction } from './pix-transactions.ts';
 
@@ -85,7 +85,12 @@ async function settleOfUser(
   await context.db.query(touchUnknownSends, [sends.map(({ id }) => id), context.clock.now()]);
   const executed = await executedPayments(context, sends, options);
   for (const { id, end_to_end: endToEnd, amount } of sends) {
-    if (executed.get(endToEnd) !== centsFromDecimal(amount)) continue;
+    const cents = centsFromDecimal(amount);
+    // A fee may stand under the same id: one line of the payment's own amount is what it takes.
+    const isExecuted = executed.some(
+      (payment) => payment.endToEnd === endToEnd && payment.amountCents === cents,
+    );
+    if (!isExecuted) continue;
     await moveTransaction(context, id, {
       from: ['UNKNOWN'],
       to: 'SETTLED',
@@ -96,14 +101,14 @@ async function settleOfUser(
   }
 }
 
-/** @returns the centavos of each executed payment, by end-to-end id; none if the call fails. */
+/** @returns what the provider's statement shows as executed; nothing if the call fails. */
 async function executedPayments(
   context: Context,
   sends: readonly UnknownSendRow[],
   options: CallOptions,
-): Promise<Map<string, number>> {
+): Promise<readonly StatementPayment[]> {
   const [send] = sends;
-  if (!send) return new Map();
+  if (!send) return [];
   const now = context.clock.now();
   const oldestMs = Math.min(...sends.map((row) => row.created_at.getTime()));
   const from = new Date(Math.max(oldestMs, now.getTime() - longestStatementMs));
@@ -115,13 +120,13 @@ async function executedPayments(
     });
     const range = { start: dayOf(from), end: dayOf(now) };
     const { payments } = await context.provider.statement(session, range, options);
-    return new Map(payments.map(({ endToEnd, amountCents }) => [endToEnd, amountCents]));
+    return payments;
   } catch (error) {
     // One user's trouble is not another's; the next sweep asks again.
     if (!(error instanceof ProviderError)) {
       context.log.error({ error, userId: send.user_id }, 'a statement could not be asked for');
     }
-    return new Map();
+    return [];
   }
 }
 

@@ -19,14 +19,9 @@ const { stored, clock } = app;
 
 const minuteMs = 60_000;
 
-const sweep = () =>
-  sweepPix.run(app.context, {
-    id: '0',
-    kind: 'sweep-pix',
-    payload: {},
-    attempt: 1,
-    worker: 'test',
-  });
+const sweepJob = { id: '0', kind: 'sweep-pix', payload: {}, attempt: 1, worker: 'test' } as const;
+
+const sweep = (context = app.context) => sweepPix.run(context, sweepJob);
 
 async function givenSend(user: TestUser, key = 'ana@example.com', amount = 10.5) {
   const answer = await app.throughTime(app.send(user, { pix_key: key, amount }));
@@ -136,6 +131,24 @@ test("an UNKNOWN payment that stands in the provider's statement is completed", 
   assert.equal((await app.timeline(send.id)).at(-1), 'SETTLED found_in_statement');
 });
 
+test('a fee under the same id does not hide a payment in the statement', async () => {
+  const user = await givenCustomer(app);
+  const send = await givenLost(user);
+  const { provider } = app.context;
+  const withFee = {
+    ...provider,
+    statement: async (...call: Parameters<typeof provider.statement>) => {
+      const { items, payments } = await provider.statement(...call);
+      return {
+        items,
+        payments: [...payments, { endToEnd: send.end_to_end ?? '', amountCents: 25 }],
+      };
+    },
+  };
+  await sweep({ ...app.context, provider: withFee });
+  assert.equal((await stored(send.id)).status, 'COMPLETED');
+});
+
 test('an UNKNOWN payment of earlier days is found too', async () => {
   const user = await givenCustomer(app);
   const send = await givenLost(user);
@@ -198,13 +211,7 @@ test('the provider is asked about an UNKNOWN payment in every sweep of the first
   const context = { ...app.context, provider: { ...provider, statement } };
   const isAsked = async () => {
     const before = asked;
-    await sweepPix.run(context, {
-      id: '0',
-      kind: 'sweep-pix',
-      payload: {},
-      attempt: 1,
-      worker: 'test',
-    });
+    await sweep(context);
     return asked > before;
   };
   let ageMinutes = 0;
@@ -266,7 +273,7 @@ test('a provider that does not answer is asked again at the next sweep', async (
   const send = await givenLost(user);
   const { provider } = app.context;
   const down = { ...app.context, provider: { ...provider, statement: () => never() } };
-  await sweepPix.run(down, { id: '0', kind: 'sweep-pix', payload: {}, attempt: 1, worker: 'test' });
+  await sweep(down);
   assert.equal((await stored(send.id)).phase, 'UNKNOWN');
   await sweep();
   assert.equal((await stored(send.id)).phase, 'SETTLED');

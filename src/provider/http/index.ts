@@ -5,6 +5,7 @@ import { asking, type Request } from './asking.ts';
 import type { HttpClient } from './client.ts';
 import { readLogin } from './login-answer.ts';
 import { createHttpOnboarding } from './onboarding.ts';
+import { readReceipt } from './payment-answer.ts';
 import * as translate from './translate.ts';
 import type { Asked } from './verdict.ts';
 
@@ -43,14 +44,14 @@ export function createHttpProvider({ client, clock, ispb }: HttpProviderOptions)
     },
     lookUpKey: async (session, { payerId, key }, options) => {
       const request = { ...post('/keys/dict', { payerId, key }), asked: 'key' } as const;
-      return translate.readKeyOwner(await askFor(session, request, options));
+      return translate.readKeyOwner(await askFor(session, request, options), key);
     },
     pay: async (session, order, options) => {
       const request = {
         ...post('/payments', translate.paymentBody(order)),
         asked: 'payment',
       } as const;
-      return translate.readReceipt(await askFor(session, request, options), order);
+      return readReceipt(await askFor(session, request, options), order);
     },
     createDynamicCharge: async (session, order, options) => {
       const request = post('/payments/qrcode/dynamic', translate.dynamicChargeBody(order));

@@ -4,6 +4,7 @@
  * what must be there checked.
  */
 import { centsFromDecimal, centsFromNumber, numberFromCents } from '../../domain/money.ts';
+import { normalisePixKey } from '../../domain/pix-key.ts';
 import { readStatusWord } from '../../domain/pix.ts';
 import { taxIdKind } from '../../domain/tax-id.ts';
 import { notUnderstood } from '../outcome.ts';
@@ -15,7 +16,6 @@ import type {
   OwnPixKey,
   AccountRef,
   PaymentOrder,
-  PaymentReceipt,
   ProviderPayload,
   ProviderStatement,
   ProviderStatementItem,
@@ -26,7 +26,6 @@ import {
   firstId,
   inner,
   isObject,
-  readId,
   readReais,
   valuesOf,
   type Fields,
@@ -85,11 +84,17 @@ function readExecutedPayment(item: ProviderStatementItem): StatementPayment[] {
   const fields = [fieldsOf(item)];
   const endToEnd = endToEndOf(item);
   const [amount] = valuesOf(['amount', 'value', 'valor'], fields);
-  const amountCents = typeof amount === 'number' ? readReais(Math.abs(amount)) : readReais(amount);
+  const amountCents = readReais(withoutSign(amount));
   if (endToEnd === null || amountCents === null) return [];
   const statuses = valuesOf(['status'], fields);
   const isThrough = statuses.every((status) => readStatusWord(status) === 'COMPLETED');
   return isThrough ? [{ endToEnd, amountCents }] : [];
+}
+
+/** A statement may write what goes out below zero. */
+function withoutSign(amount: unknown): unknown {
+  if (typeof amount === 'number') return Math.abs(amount);
+  return typeof amount === 'string' ? amount.trim().replace(/^-/, '') : amount;
 }
 
 function endToEndOf(item: ProviderStatementItem): string | null {
@@ -103,13 +108,31 @@ function cameIn(item: ProviderStatementItem): boolean {
   return words.some((word) => typeof word === 'string' && incoming.test(word));
 }
 
-const endToEndNames = ['endtoend', 'endtoendid'];
+export const endToEndNames = ['endtoend', 'endtoendid'];
 
-/** Reads the answer to a look-up of a key. */
-export function readKeyOwner(json: unknown): KeyOwner {
-  const endToEnd = firstId(valuesOf(endToEndNames, placesOf(json)));
+/**
+ * Reads the answer to a look-up of a key. One that names another key is the answer to another
+ * look-up, and whoever is paid with its end-to-end id may be somebody else.
+ */
+export function readKeyOwner(json: unknown, asked: string): KeyOwner {
+  const places = placesOf(json);
+  const endToEnd = firstId(valuesOf(endToEndNames, places));
   if (endToEnd === null) throw notUnderstood(new Error('a look-up without an end-to-end id'));
+  if (valuesOf(['key'], places).some((key) => isOtherKey(key, asked))) {
+    throw notUnderstood(new Error('a look-up of another key'));
+  }
   return { endToEnd };
+}
+
+/**
+ * Only of two whole keys of known forms can it be told; a masked one (`m***@x.com`) is none. Eleven
+ * digits may be the phone number that was asked for, although they make a CPF too.
+ */
+function isOtherKey(answered: unknown, asked: string): boolean {
+  if (typeof answered !== 'string' || answered.includes('*')) return false;
+  if (asked === `+55${answered}`) return false;
+  const keys = [normalisePixKey(answered), normalisePixKey(asked)] as const;
+  return keys.every(({ kind }) => kind !== 'UNKNOWN') && keys[0].key !== keys[1].key;
 }
 
 /** Writes a payment order. */
@@ -124,40 +147,6 @@ export function paymentBody(order: PaymentOrder): unknown {
     ...(description !== null && { description }),
     debitParty: { agency: payer.agency, account: payer.accountNumber, document: payer.document },
   };
-}
-
-/**
- * Reads a receipt. An id that the answer leaves out is taken as ours, because the answer came to
- * our request; of those that it carries one that is not ours is handed on, and the caller refuses
- * it. A status that is not known moves nothing.
- */
-export function readReceipt(json: unknown, order: PaymentOrder): PaymentReceipt {
-  const places = placesOf(json);
-  const endToEnd = idsAt(places, endToEndNames);
-  const clientRequestId = idsAt(places, ['clientrequestid', 'clientcode', 'correlationid']);
-  const providerTxid = firstId(valuesOf(['id', 'transactionid', 'paymentid'], places));
-  if (endToEnd.length + clientRequestId.length === 0 && providerTxid === null) {
-    throw notUnderstood(new Error('a receipt that names no payment'));
-  }
-  const [status] = valuesOf(['status'], places);
-  return {
-    endToEnd: foreignOr(order.endToEnd, endToEnd),
-    clientRequestId: foreignOr(order.clientRequestId, clientRequestId),
-    providerTxid,
-    status: readStatusWord(status) ?? 'PROCESSING',
-  };
-}
-
-/** All ids under these names: an id of another type could be anybody's. */
-function idsAt(places: readonly Fields[], names: readonly string[]): string[] {
-  const given = valuesOf(names, places).filter((value) => value !== '');
-  const ids = given.map(readId).filter((id) => id !== null);
-  if (ids.length < given.length) throw notUnderstood(new Error('a receipt with an unreadable id'));
-  return ids;
-}
-
-function foreignOr(ours: string, ids: readonly string[]): string {
-  return ids.find((id) => id !== ours) ?? ours;
 }
 
 /** Writes an order of a dynamic charge. */

@@ -84,6 +84,9 @@ describe('a payment may have been executed when the answer', () => {
       `{"id":"p","x":${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}}`,
     ],
     ['names no payment', '{"status":"CONFIRMED"}'],
+    ['says that it was no success', '{"id":"p","success":false}'],
+    ['speaks of an error', '{"id":"p","status":"PAID","error":{"code":"NOT_ENOUGH_BALANCE"}}'],
+    ['speaks of errors deeper down', '{"id":"p","data":{"errors":["no balance"]}}'],
     ['has an id of another type', '{"id":"p","endToEnd":{"value":"E1"}}'],
     ['has an id that is too long', JSON.stringify({ id: 'p', endToEnd: 'E'.repeat(300) })],
     ['has an id with control characters', '{"id":"p","clientRequestId":"a\\u0000b"}'],
@@ -165,8 +168,12 @@ describe('other answers that cannot be used:', () => {
     ],
     [
       'a look-up',
-      (provider) => provider.lookUpKey(session, { payerId: '1', key: 'k' }),
-      [{}, { key: 'k' }, { endToEnd: '' }, { endToEnd: ['E1'] }, { endToEnd: 1.5 }, []],
+      (provider) => provider.lookUpKey(session, { payerId: '1', key: 'maria@ponte.test' }),
+      [
+        ...[{}, { key: 'k' }, { endToEnd: '' }, { endToEnd: ['E1'] }, { endToEnd: 1.5 }, []],
+        { endToEnd: 'E1', key: 'bruno@ponte.test' },
+        { data: { endToEndId: 'E1', key: '+5511987654321' } },
+      ],
     ],
     [
       'a dynamic charge',

@@ -164,6 +164,11 @@ reads(
     [[{ end_to_end_id: 'E1', valor: 10.5, status: 'SETTLED' }], [proof]],
     [[{ endToEnd: 'E1', amount: -10.5, type: 'DEBIT' }], [proof]],
     [[{ ...item, status: 2 }], [proof]],
+    [[{ endToEnd: 'E1', amount: '-10.50' }], [proof]],
+    [
+      [item, { endToEnd: 'E1', amount: 0.25 }],
+      [proof, { endToEnd: 'E1', amountCents: 25 }],
+    ],
     // It has not been executed, or nobody knows.
     ...['PROCESSING', 'ERROR', 'FAILED', 'SCHEDULED', '', {}, 7].map((status): Row => [
       [{ ...item, status }],
@@ -198,11 +203,19 @@ reads(
   ],
 );
 
-reads('a look-up:', (provider) => provider.lookUpKey(session, { payerId: '1', key: 'k' }), [
+const lookUp = { payerId: '1', key: 'maria@ponte.test' };
+
+reads('a look-up:', (provider) => provider.lookUpKey(session, lookUp), [
   [{ endToEnd: 'E1' }, { endToEnd: 'E1' }],
-  [{ endToEndId: 'E1', key: 'k', keyType: 'EMAIL', owner: { name: 'X' } }, { endToEnd: 'E1' }],
+  [{ endToEndId: 'E1', key: lookUp.key, owner: { name: 'X' } }, { endToEnd: 'E1' }],
   [{ end_to_end: 'E1' }, { endToEnd: 'E1' }],
   [{ data: { EndToEndId: 'E1' } }, { endToEnd: 'E1' }],
+  [{ endToEnd: 'E1', key: 'Maria@Ponte.test' }, { endToEnd: 'E1' }],
+  // These name no other key: masked, of no form that is known, no text.
+  ...['m***@ponte.test', 'some-new-kind', '', 7].map((key): Row => [
+    { endToEnd: 'E1', key },
+    { endToEnd: 'E1' },
+  ]),
 ]);
 
 const { endToEnd, clientRequestId } = order;
@@ -234,6 +247,18 @@ reads('a receipt:', (provider) => provider.pay(session, order), [
     { id: 'p-1', status },
     { ...receipt, status: 'FAILED' },
   ]),
+  // The object that names the payment has its status; where another one disagrees, none counts.
+  ...[
+    [{ status: 'SUCCESS', data: { id: 'p-1', status: 'PROCESSING' } }, 'PROCESSING'],
+    [{ status: 'SUCCESS', data: { id: 'p-1', status: 'ERROR' } }, 'PROCESSING'],
+    [{ status: 'SUCCESS', data: { id: 'p-1' } }, 'PROCESSING'],
+    [{ status: 2, result: { id: 'p-1', status: 'IN_TRANSIT' } }, 'PROCESSING'],
+    [{ status: 'SUCCESS', data: { id: 'p-1', status: 'PAID' } }, 'COMPLETED'],
+    [{ status: 200, data: { id: 'p-1', status: 'PAID' } }, 'COMPLETED'],
+    [{ status: 'OK', data: { id: 'p-1', status: 'ERROR' } }, 'FAILED'],
+    [{ id: 'p-1', status: 'ERROR', error: { code: 'AC03' } }, 'FAILED'],
+    [{ id: 'p-1', status: 'PAID', success: true, error: null, errors: [] }, 'COMPLETED'],
+  ].map(([body, status]): Row => [body, { ...receipt, status }]),
   // Foreign ids are handed on, and refused one layer further out; ours beside them is no help.
   [
     { endToEnd: 'E-other', clientRequestId },

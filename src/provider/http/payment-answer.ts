@@ -1,0 +1,73 @@
+/** What the provider answers to a payment: the one answer that says whether money has moved. */
+import { readStatusWord, type PixStatus } from '../../domain/pix.ts';
+import { notUnderstood } from '../outcome.ts';
+import type { PaymentOrder, PaymentReceipt } from '../provider.ts';
+import { firstId, readId, valuesOf, type Fields } from '../wire-reading.ts';
+import { endToEndNames, placesOf } from './translate.ts';
+
+/**
+ * Reads a receipt. An id that the answer leaves out is taken as ours, because the answer came to
+ * our request; of those that it carries one that is not ours is handed on, and the caller refuses
+ * it. A status that is not known moves nothing, and neither does success that speaks of an error.
+ */
+export function readReceipt(json: unknown, order: PaymentOrder): PaymentReceipt {
+  const places = placesOf(json);
+  const endToEnd = idsAt(places, endToEndNames);
+  const clientRequestId = idsAt(places, clientRequestIdNames);
+  const providerTxid = firstId(valuesOf(paymentIdNames, places));
+  if (endToEnd.length + clientRequestId.length === 0 && providerTxid === null) {
+    throw notUnderstood(new Error('a receipt that names no payment'));
+  }
+  const status = receiptStatus(places);
+  if (status !== 'FAILED' && speaksOfFailure(places)) {
+    throw notUnderstood(new Error('a receipt that speaks of a failure'));
+  }
+  return {
+    endToEnd: foreignOr(order.endToEnd, endToEnd),
+    clientRequestId: foreignOr(order.clientRequestId, clientRequestId),
+    providerTxid,
+    status,
+  };
+}
+
+const clientRequestIdNames = ['clientrequestid', 'clientcode', 'correlationid'];
+
+const paymentIdNames = ['id', 'transactionid', 'paymentid'];
+
+/**
+ * The status of the object that names the payment. What stands around it may speak of the request
+ * alone (`{status: "SUCCESS", data: {…}}`); where the two disagree nothing is certain yet.
+ */
+function receiptStatus(places: readonly Fields[]): PixStatus {
+  const names = [...endToEndNames, ...clientRequestIdNames, ...paymentIdNames];
+  const payments = places.filter((place) => valuesOf(names, [place]).length > 0);
+  const told = valuesOf(['status'], payments).map(readStatusWord);
+  const around = valuesOf(['status'], places).map(readStatusWord);
+  const [status] = told;
+  const isCertain = [...told, ...around.filter((word) => word !== null)].every(
+    (word) => word === status,
+  );
+  return status && isCertain ? status : 'PROCESSING';
+}
+
+/** Whether a 2xx answer says of itself that something went wrong. */
+function speaksOfFailure(places: readonly Fields[]): boolean {
+  const isRefused = valuesOf(['success'], places).some((value) => String(value) === 'false');
+  return isRefused || valuesOf(['error', 'errors'], places).some(saysSomething);
+}
+
+function saysSomething(value: unknown): boolean {
+  return typeof value === 'object' ? Object.keys(value ?? {}).length > 0 : Boolean(value);
+}
+
+/** All ids under these names: an id of another type could be anybody's. */
+function idsAt(places: readonly Fields[], names: readonly string[]): string[] {
+  const given = valuesOf(names, places).filter((value) => value !== '');
+  const ids = given.map(readId).filter((id) => id !== null);
+  if (ids.length < given.length) throw notUnderstood(new Error('a receipt with an unreadable id'));
+  return ids;
+}
+
+function foreignOr(ours: string, ids: readonly string[]): string {
+  return ids.find((id) => id !== ours) ?? ours;
+}
