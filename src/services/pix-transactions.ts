@@ -8,6 +8,7 @@ import type { PixTransactionRow } from '../db/queries/pix-row.ts';
 import * as queries from '../db/queries/pix-transactions.ts';
 import { stepSend, type SendStep } from '../db/queries/step-send.ts';
 import { viewTransaction as viewQuery, type PixViewRow } from '../db/queries/view-transaction.ts';
+import { isDatabaseUnavailable } from '../db/unavailable.ts';
 import type { PixOutcome, PixPhase, PixStatus } from '../domain/pix.ts';
 import { AppError } from '../errors.ts';
 import type { VerifiedToken } from '../security/access-tokens.ts';
@@ -17,11 +18,12 @@ export type { PixTransactionRow, PixViewRow };
 /** A row of the timeline; never personal data. */
 export interface TimelineEntry {
   readonly phase: PixPhase;
+  /** How many attempts the provider layer made by then, counted from 1. */
   readonly attempt?: number;
   /** How the provider's answer looked, such as `2xx` or `timeout`. */
   readonly providerStatus?: string;
   readonly eventId?: string;
-  /** A fixed word. */
+  /** Why, where the phase alone does not say: a fixed word, or what an operator has written. */
   readonly note?: string;
 }
 
@@ -79,8 +81,27 @@ export async function beginPaying(
   send: PixTransactionRow,
   endToEnd: string,
 ): Promise<PixTransactionRow | null> {
-  const isTaken = await step(context, send, { to: 'PAYING', endToEnd });
+  const isTaken = await step(context, send, { to: 'PAYING', endToEnd }).catch((error: unknown) => {
+    if (!isDatabaseUnavailable(error)) throw error;
+    return beginsAfterAll(context, send, endToEnd);
+  });
   return isTaken ? { ...send, phase: 'PAYING', end_to_end: endToEnd } : null;
+}
+
+/**
+ * A connection that breaks may break after the commit. The send would then stand in PAYING for ever
+ * though nothing has left, and this process alone knows that. The end-to-end id tells that it was
+ * this process that took the step, where it comes from a look-up of its own.
+ */
+async function beginsAfterAll(
+  context: LocalContext,
+  send: PixTransactionRow,
+  endToEnd: string,
+): Promise<boolean> {
+  if (await step(context, send, { to: 'PAYING', endToEnd })) return true;
+  if (send.end_to_end !== null) return false;
+  const stored = await rereadTransaction(context, send);
+  return stored.phase === 'PAYING' && stored.end_to_end === endToEnd;
 }
 
 /**

@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, test } from 'node:test';
 import type { Context } from '../../src/context.ts';
-import type { Database } from '../../src/db/database.ts';
 import { pixColumns } from '../../src/db/queries/pix-row.ts';
 import { newTransactionIdentification } from '../../src/domain/txid.ts';
 import { claimSend, claimTransaction, type Claim } from '../../src/services/pix-claims.ts';
 import type { PixTransactionRow } from '../../src/services/pix-transactions.ts';
 import { startSettlingApp } from '../jobs/settling.ts';
+import { losingOneAnswer } from '../support/lost-answer.ts';
 
 const app = await startSettlingApp();
 const { context, rows, customer } = app;
@@ -56,18 +56,6 @@ async function storedUnder(key: string): Promise<PixTransactionRow> {
   return row;
 }
 
-/** A service that hears nothing of its first statement, which is carried out. */
-function losingOneAnswer(): Context {
-  let isLost = false;
-  const query: Database['query'] = async (statement, parameters) => {
-    const answer = await context.db.query(statement, parameters);
-    if (isLost) return answer as never;
-    isLost = true;
-    throw Object.assign(new Error('the connection is lost'), { code: 'ECONNRESET' });
-  };
-  return { ...context, db: { ...context.db, query } };
-}
-
 for (const [operation, claim] of Object.entries(ways)) {
   describe(operation, () => {
     for (const amountCents of [1, 100, 1_050, 99_999_999_999]) {
@@ -81,7 +69,7 @@ for (const [operation, claim] of Object.entries(ways)) {
 
     test('a claim whose answer is lost is stored once, and is ours', async () => {
       const key = randomUUID();
-      const { work, transaction } = await claim(losingOneAnswer(), key, 1_050);
+      const { work, transaction } = await claim(losingOneAnswer(context), key, 1_050);
       assert.equal(work, 'ours');
       assert.partialDeepStrictEqual(transaction, await storedUnder(key));
     });

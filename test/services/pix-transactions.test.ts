@@ -13,6 +13,7 @@ import {
 } from '../../src/services/pix-transactions.ts';
 import { startSettlingApp } from '../jobs/settling.ts';
 import { reserveSend } from '../jobs/transactions.ts';
+import { losingOneAnswer } from '../support/lost-answer.ts';
 
 const app = await startSettlingApp();
 const { context, rows } = app;
@@ -139,4 +140,29 @@ test('of several that take one step of a send at once, one takes it', async () =
   assert.equal(row?.['end_to_end'], paying.end_to_end);
   const steps = ['RESERVED', 'RESOLVED', 'PAYING 1', 'ACCEPTED 2xx'];
   assert.deepEqual(await app.timeline(reserved.id), steps);
+});
+
+for (const isCarriedOut of [true, false]) {
+  const when = isCarriedOut ? 'after' : 'before';
+  test(`a send begins to be paid once although the connection breaks ${when} the commit`, async () => {
+    const reserved = await givenSendIn('RESERVED', 'PROCESSING');
+    const endToEnd = `E-${reserved.id}`;
+    const service = losingOneAnswer(context, { isCarriedOut });
+    const paying = await beginPaying(service, reserved, endToEnd);
+    assert.deepEqual([paying?.phase, paying?.end_to_end], ['PAYING', endToEnd]);
+    assert.deepEqual(await app.timeline(reserved.id), ['RESERVED', 'RESOLVED', 'PAYING 1']);
+  });
+}
+
+test('a step that somebody else has taken is not taken for one whose answer was lost', async () => {
+  const reserved = await givenSendIn('RESERVED', 'PROCESSING');
+  assert.ok(await beginPaying(context, reserved, `E-theirs-${reserved.id}`));
+  const service = losingOneAnswer(context);
+  assert.equal(await beginPaying(service, reserved, `E-ours-${reserved.id}`), null);
+
+  // Whoever resumes has its end-to-end id from the row, as anybody else who resumes has.
+  const resolved = await givenSendIn('RESOLVED', 'PROCESSING');
+  const endToEnd = String(resolved.end_to_end);
+  assert.ok(await beginPaying(context, resolved, endToEnd));
+  assert.equal(await beginPaying(losingOneAnswer(context), resolved, endToEnd), null);
 });
