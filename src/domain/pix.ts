@@ -11,7 +11,7 @@
  * left: from here on only the provider's word ends the transaction, whatever happens to us.
  */
 
-/** What the app sees of a transaction (specification, section 3). */
+/** What the app sees of a transaction: the contract's `PixStatus`. */
 export type PixStatus = 'PROCESSING' | 'COMPLETED' | 'FAILED';
 
 export type PixPhase =
@@ -47,10 +47,10 @@ export const phasesOfStatus: Readonly<Record<PixStatus, readonly PixPhase[]>> = 
 export const phasesBeforePaying = ['RESERVED', 'RESOLVED'] as const satisfies PixPhase[];
 
 /**
- * The phases in which the answer to a payment may find it: the sweep may have called a very slow
- * one UNKNOWN, and the provider's word still counts.
+ * The phases that the provider's answer to a payment may move on. UNKNOWN is among them because the
+ * sweep may have called a payment so while its answer was still on the way.
  */
-export const phasesAfterPaying = ['PAYING', 'UNKNOWN'] as const satisfies PixPhase[];
+export const phasesOpenToAnswer = ['PAYING', 'UNKNOWN'] as const satisfies PixPhase[];
 
 /**
  * The phases that the provider's word may settle. RESERVED and RESOLVED are not among them: no

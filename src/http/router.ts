@@ -2,13 +2,13 @@
 import findMyWay from 'find-my-way';
 import type { Context } from '../context.ts';
 import { AppError } from '../errors.ts';
-import type { OperationTable } from '../operations/operation.ts';
+import type { OperationTable, Refusing } from '../operations/operation.ts';
 import type { Contract, OperationContract } from './contract.ts';
 import type { Exchange } from './exchange.ts';
 import type { Headers, Reply } from './reply.ts';
 
 /** An operation as this layer sees it: its types were checked where the table was made. */
-export interface AnyOperation {
+export interface AnyOperation extends Refusing {
   readonly access: 'public' | 'token' | 'session';
   readonly checksSession?: true;
   run(context: Context, call: unknown): Promise<AnyReply>;

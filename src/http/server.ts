@@ -2,7 +2,7 @@
 import type { AddressInfo } from 'node:net';
 import type { Context } from '../context.ts';
 import { AppError } from '../errors.ts';
-import type { OperationTable } from '../operations/operation.ts';
+import type { OperationTable, Refusing } from '../operations/operation.ts';
 import type { Throttle } from '../services/throttle.ts';
 import {
   authenticate,
@@ -148,7 +148,7 @@ async function answer(options: StagesOptions, router: Router, exchange: Exchange
     if (route.kind === 'system') return await route.answer(exchange);
     return await answerOperation(options, exchange, { ...found, route });
   } catch (thrown) {
-    return refusal(options, exchange, thrown);
+    return refusal(options, exchange, { thrown });
   }
 }
 
@@ -158,12 +158,12 @@ async function answerOperation(
   exchange: Exchange,
   found: FoundOperation,
 ): Promise<Reply> {
-  const { contract } = found.route;
+  const { contract, operation } = found.route;
   try {
     const reply = await runStages(options, exchange, found);
     return checksReplies(options) ? checked(options, exchange, { contract, reply }) : reply;
   } catch (thrown) {
-    const reply = refusal(options, exchange, thrown);
+    const reply = refusal(options, exchange, { thrown, operation });
     // Refusals that the contract does not list by number have the form of its default answer.
     const isListed = contract.statuses.has(reply.status);
     if (!isListed || !checksReplies(options)) return reply;
@@ -232,14 +232,19 @@ function countAddress(options: StagesOptions, scope: string, subject: string): P
 }
 
 /** The answer to what was thrown. What nobody foresaw is logged under the request's id. */
-function refusal({ context }: StagesOptions, exchange: Exchange, thrown: unknown): Reply {
+function refusal(
+  { context }: StagesOptions,
+  exchange: Exchange,
+  { thrown, operation }: { readonly thrown: unknown; readonly operation?: Refusing },
+): Reply {
   if (thrown instanceof ClientGone) throw thrown;
   const error = asAppError(thrown);
   if (error !== thrown || error.code === 'INTERNAL') {
     const facts = { ...exchange.names, operation: exchange.operation, error: thrown };
     context.log.error(facts, 'the request failed');
   }
-  return errorReply(error, exchange.locale);
+  const reply = errorReply(error, exchange.locale);
+  return { ...reply, headers: { ...operation?.refusalHeaders?.(error), ...reply.headers } };
 }
 
 function checksReplies({ context }: StagesOptions): boolean {

@@ -5,7 +5,7 @@
  */
 import type { OperationId, Operations } from '../../contract/types.ts';
 import type { Context } from '../context.ts';
-import type { Locale } from '../errors.ts';
+import type { AppError, Locale } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { CallOptions } from '../provider/provider.ts';
 import type { VerifiedToken } from '../security/access-tokens.ts';
@@ -79,20 +79,26 @@ export type Reply<Id extends OperationId> = {
   };
 }[keyof Replies<Id> & number];
 
+/** What an operation says with every refusal, whichever stage of the request it comes from. */
+export interface Refusing {
+  /** Headers beside those that the error has itself, which win. */
+  refusalHeaders?(error: AppError): Readonly<Record<string, string>>;
+}
+
 /** Open to everyone. */
-export interface PublicOperation<Id extends OperationId> {
+export interface PublicOperation<Id extends OperationId> extends Refusing {
   readonly access: 'public';
   run(context: Context, call: Call<Id>): Promise<Reply<Id>>;
 }
 
 /** Needs a valid token whose banking session is active. */
-export interface SessionOperation<Id extends OperationId> {
+export interface SessionOperation<Id extends OperationId> extends Refusing {
   readonly access: 'session';
   run(context: Context, call: Call<Id> & { readonly principal: Principal }): Promise<Reply<Id>>;
 }
 
 /** Needs a valid token, whatever has become of its banking session. */
-export interface TokenOperation<Id extends OperationId> {
+export interface TokenOperation<Id extends OperationId> extends Refusing {
   readonly access: 'token';
   /** It checks the banking session all the same, in a statement that it makes anyway. */
   readonly checksSession?: true;

@@ -54,6 +54,8 @@ export class ProviderError extends Error {
   readonly retryable: boolean;
   readonly retryAfterMs: number | undefined;
   readonly reason: string | undefined;
+  /** The number of attempts that the call took; whoever makes several says so. */
+  attempts = 1;
 
   constructor(options: ProviderErrorOptions) {
     super(`provider call failed: ${options.code} (${options.statusClass})`, {

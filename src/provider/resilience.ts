@@ -170,8 +170,13 @@ class ResilientCall {
       if (!(result instanceof ProviderError)) return this.#end(result);
       // The money rule: from here on the call cannot end with a better-sounding failure.
       if (this.#manner.changes && result.outcome === 'unknown') doubt = result;
-      if (!(await this.#waitForNext(result))) throw this.#end(doubt ?? result);
+      if (!(await this.#waitForNext(result))) throw this.#failure(doubt ?? result);
     }
+  }
+
+  #failure(error: ProviderError): ProviderError {
+    error.attempts = this.#attempt;
+    return this.#end(error);
   }
 
   #end<T>(result: T): T {

@@ -113,7 +113,7 @@ describe('pix show', () => {
         ['RESERVED', null, null, null],
         ['RESOLVED', null, null, null],
         ['PAYING', 1, null, null],
-        ['UNKNOWN', null, '5xx', null],
+        ['UNKNOWN', 3, '5xx', null],
       ],
     );
     assert.equal(shown.timelineIsCut, false);

@@ -1,10 +1,10 @@
-import { phasesAfterPaying, phasesBeforePaying, type PixPhase } from '../../domain/pix.ts';
+import { phasesOpenToAnswer, phasesBeforePaying, type PixPhase } from '../../domain/pix.ts';
 import type { Statement } from '../database.ts';
 import { isIdOf } from './pix-row.ts';
 import { waking } from './wake-events.ts';
 
 /** The steps that every send takes, and where each may come from. */
-const steps = { PAYING: phasesBeforePaying, ACCEPTED: phasesAfterPaying } as const;
+const steps = { PAYING: phasesBeforePaying, ACCEPTED: phasesOpenToAnswer } as const;
 
 export type SendStep = keyof typeof steps;
 

@@ -135,6 +135,8 @@ async function issue(
     return issued ?? (await rereadTransaction(context, charge.transaction));
   } catch (error) {
     if (error instanceof ProviderError) await moveTransaction(context, id, failedBy(error));
+    // A charge that may have been made, and whose code nobody was told, is as good as none: the app
+    // may take the same key or a new one, as PROVIDER_UNAVAILABLE says.
     throw answerTo(error);
   }
 }
@@ -154,7 +156,7 @@ function issuedAs(code: ChargeCode): Move {
 
 /** A refusal ends the charge; after anything else a repeat of the same key may go on with it. */
 function failedBy(error: ProviderError): Move {
-  const { statusClass: providerStatus, code: failureCode } = error;
+  const { statusClass: providerStatus, attempts: attempt, code: failureCode } = error;
   if (error.outcome === 'rejected') {
     return {
       from: ['RESERVED'],
@@ -162,13 +164,13 @@ function failedBy(error: ProviderError): Move {
       status: 'FAILED',
       outcome: 'rejected',
       failureCode,
-      timeline: [{ phase: 'REJECTED', providerStatus }],
+      timeline: [{ phase: 'REJECTED', attempt, providerStatus }],
     };
   }
   return {
     from: ['RESERVED'],
     to: 'RESERVED',
     status: 'PROCESSING',
-    timeline: [{ phase: 'RESERVED', providerStatus, note: 'may_be_repeated' }],
+    timeline: [{ phase: 'RESERVED', attempt, providerStatus, note: 'may_be_repeated' }],
   };
 }

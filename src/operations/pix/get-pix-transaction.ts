@@ -37,7 +37,7 @@ export const getPixTransaction: TokenOperation<'getPixTransaction'> = {
 
 /** @returns the seconds of `wait=N`, at most 30, or null: RFC 7240 ignores what cannot be read. */
 function waitPreference(prefer: string | undefined): number | null {
-  const match = /(?:^|[,;\s])wait\s*=\s*"?(\d{1,9})"?\s*(?:$|[,;])/i.exec(prefer ?? '');
+  const match = /(?:^|[,;\s])wait\s*=\s*"?(\d+)"?\s*(?:$|[,;])/i.exec(prefer ?? '');
   return match ? Math.min(Number(match[1]), longestWaitSeconds) : null;
 }
 

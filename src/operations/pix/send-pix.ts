@@ -3,7 +3,7 @@ import type { SendPixRequest } from '../../../contract/types.ts';
 import type { Context } from '../../context.ts';
 import { centsFromNumber } from '../../domain/money.ts';
 import { normalisePixKey } from '../../domain/pix-key.ts';
-import { phasesAfterPaying, phasesBeforePaying } from '../../domain/pix.ts';
+import { phasesBeforePaying, phasesOpenToAnswer, type PixOutcome } from '../../domain/pix.ts';
 import { isConstraintViolation } from '../../db/unavailable.ts';
 import { notUnderstood, ProviderError } from '../../provider/outcome.ts';
 import type { PaymentOrder, PaymentReceipt, ProviderSession } from '../../provider/provider.ts';
@@ -38,6 +38,7 @@ import type { RequestFacts, TokenOperation } from '../operation.ts';
 export const sendPix: TokenOperation<'sendPix'> = {
   access: 'token',
   checksSession: true,
+  refusalHeaders: ({ status }) => ({ 'Pix-Outcome': outcomeOfRefusal(status) }),
   async run(context, { input, token, request }) {
     const asked = readBody(input.body);
     const clientRequestId = input.headers['Idempotency-Key'];
@@ -56,6 +57,15 @@ export const sendPix: TokenOperation<'sendPix'> = {
     return pixReply(await carryOut(context, work), { replayed: claim.resumed });
   },
 };
+
+/**
+ * What a refusal says of the payment that has the key, where nobody has looked for it. A request
+ * that is faulty itself can be no repeat of one that was sent. Any other one can: it must not read
+ * as leave to take a new key.
+ */
+function outcomeOfRefusal(status: number): PixOutcome {
+  return [400, 413, 415, 422].includes(status) ? 'not_sent' : 'unknown';
+}
 
 /** A send that is ours to carry out. */
 interface Send {
@@ -76,7 +86,7 @@ function readBody(body: SendPixRequest) {
 
 /**
  * Opens the payer's session at the provider. Where that fails the claim is let go: the same request
- * goes on with it after a new login. Nothing is said of the outcome, because somebody else may have
+ * goes on with it after a new login. The outcome is not known then, because somebody else may have
  * gone on by now.
  */
 async function sessionOf(
@@ -130,7 +140,7 @@ function lookUpFailed(error: ProviderError): Move {
     status: 'FAILED',
     outcome: 'not_sent',
     failureCode: error.code,
-    timeline: [{ phase: 'SETTLED', providerStatus: error.statusClass, note: 'look_up_failed' }],
+    timeline: [{ phase: 'SETTLED', ...answerOf(error), note: 'look_up_failed' }],
   };
 }
 
@@ -181,7 +191,7 @@ async function pay(context: Context, send: Send, endToEnd: string): Promise<PixT
 function accepted(receipt: PaymentReceipt): Move {
   const settled = receipt.status !== 'PROCESSING';
   return {
-    ...afterPaying,
+    ...onAnswer,
     to: settled ? 'SETTLED' : 'ACCEPTED',
     status: receipt.status,
     outcome: 'accepted',
@@ -194,38 +204,43 @@ function accepted(receipt: PaymentReceipt): Move {
 }
 
 function notAccepted(error: ProviderError): Move {
-  const { outcome, statusClass: providerStatus, code: failureCode } = error;
+  const { outcome, code: failureCode } = error;
   switch (outcome) {
     case 'unknown':
       return {
-        ...afterPaying,
+        ...onAnswer,
         to: 'UNKNOWN',
         status: 'PROCESSING',
         outcome,
-        timeline: [{ phase: 'UNKNOWN', providerStatus }],
+        timeline: [{ phase: 'UNKNOWN', ...answerOf(error) }],
       };
     case 'rejected':
       return {
-        ...afterPaying,
+        ...onAnswer,
         to: 'REJECTED',
         status: 'FAILED',
         outcome,
         failureCode,
-        timeline: [{ phase: 'REJECTED', providerStatus }],
+        timeline: [{ phase: 'REJECTED', ...answerOf(error) }],
       };
     case 'not_sent':
       return {
-        ...afterPaying,
+        ...onAnswer,
         to: 'SETTLED',
         status: 'FAILED',
         outcome,
         failureCode,
-        timeline: [{ phase: 'SETTLED', providerStatus, note: 'not_sent' }],
+        timeline: [{ phase: 'SETTLED', ...answerOf(error), note: 'not_sent' }],
       };
   }
 }
 
-const afterPaying = { from: phasesAfterPaying } as const;
+/** What the timeline tells of a call that failed. */
+function answerOf({ statusClass: providerStatus, attempts: attempt }: ProviderError) {
+  return { providerStatus, attempt };
+}
+
+const onAnswer = { from: phasesOpenToAnswer } as const;
 
 /**
  * Stores what became of the payment. It has left by now, so nothing that fails here may be told as

@@ -26,7 +26,8 @@ onSubmit(byId('send'), async ({ idempotency_key: key = '', amount, ...rest }) =>
 });
 
 function showOutcome(answer) {
-  const outcome = answer.header('pix-outcome');
+  // With any other status the message itself says what to do.
+  const outcome = [200, 502].includes(answer.status) ? answer.header('pix-outcome') : null;
   const isReplay = answer.header('idempotency-replayed') === 'true';
   const lines = [
     ...(outcome ? [`Outcome: ${outcome}. ${next[outcome] ?? ''}`] : []),

@@ -84,7 +84,7 @@ test('after a failed call a repeat goes on with the same identification', async 
   assert.equal(await app.countOf(user), 1);
   assert.deepEqual(await app.timeline(resumed.body.transaction_id), [
     'RESERVED',
-    'RESERVED 5xx may_be_repeated',
+    'RESERVED 3 5xx may_be_repeated',
     'ACCEPTED 2xx',
   ]);
 });
@@ -158,7 +158,7 @@ for (const [what, body] of [
     assert.equal(charges.mock.callCount(), 0);
     const stored = await app.stored(again.body.transaction_id);
     assert.deepEqual([stored.phase, stored.failure_code], ['REJECTED', 'PROVIDER_REJECTED']);
-    assert.deepEqual(await app.timeline(stored.id), ['RESERVED', 'REJECTED 4xx']);
+    assert.deepEqual(await app.timeline(stored.id), ['RESERVED', 'REJECTED 1 4xx']);
   });
 }
 

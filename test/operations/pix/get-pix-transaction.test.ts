@@ -169,7 +169,7 @@ test(
 
 test('Prefer: wait is thirty seconds at most, and says so', patience, async () => {
   const { id } = await givenSend();
-  const following = app.view(user, id, { prefer: 'wait=3600' });
+  const following = app.view(user, id, { prefer: 'wait=36000000000' });
   await app.waiting(30_000);
   await app.clock.advance(30_000);
   const view = await following;

@@ -40,7 +40,7 @@ test('a token refused at the look-up: 401, not_sent, FAILED, and the session has
   assert.equal(payments.mock.callCount(), 0);
   const stored = await app.stored(await onlyIdOf(user));
   assert.deepEqual([stored.status, stored.outcome], ['FAILED', 'not_sent']);
-  assert.deepEqual(await app.timeline(stored.id), ['RESERVED', 'SETTLED 401 look_up_failed']);
+  assert.deepEqual(await app.timeline(stored.id), ['RESERVED', 'SETTLED 1 401 look_up_failed']);
   assert.equal(await sessionStatusOf(user), 'EXPIRED');
   assert.equal((await app.call('/accounts/me', { token: user.token })).status, 401);
 });
@@ -54,7 +54,7 @@ test('a token that was sealed under another key: 401, and the same key pays afte
   ]);
   const calls = lookUps.mock.callCount();
   const sent = await app.send(user, body, { key: 'unreadable' });
-  assert.deepEqual([sent.status, sent.headers.get('pix-outcome')], [401, null]);
+  assert.deepEqual([sent.status, sent.headers.get('pix-outcome')], [401, 'unknown']);
   assert.equal(lookUps.mock.callCount(), calls);
   // What was paid before is told without the provider.
   const repeat = await app.send(user, body, { key: 'readable' });
@@ -73,7 +73,7 @@ test('a token refused at the payment: 401, not_sent, FAILED, and the session has
   assert.equal(sent.headers.get('pix-outcome'), 'not_sent');
   const stored = await app.stored(await onlyIdOf(user));
   assert.deepEqual([stored.status, stored.outcome], ['FAILED', 'not_sent']);
-  assert.deepEqual(await app.timeline(stored.id), [...begun, 'SETTLED 401 not_sent']);
+  assert.deepEqual(await app.timeline(stored.id), [...begun, 'SETTLED 1 401 not_sent']);
   assert.equal(await sessionStatusOf(user), 'EXPIRED');
 
   const token = await logIn(app, user.email);
@@ -102,9 +102,9 @@ test('a token that a login has renewed meanwhile: the newer one pays', async (t)
 });
 
 for (const [fault, code, seen] of [
-  ['hang', 'PROVIDER_TIMEOUT', 'timeout'],
-  ['garbled', 'PROVIDER_INVALID_RESPONSE', 'invalid'],
-  ['internal_error', 'PROVIDER_UNAVAILABLE', '5xx'],
+  ['hang', 'PROVIDER_TIMEOUT', '3 timeout'],
+  ['garbled', 'PROVIDER_INVALID_RESPONSE', '1 invalid'],
+  ['internal_error', 'PROVIDER_UNAVAILABLE', '3 5xx'],
 ] as const) {
   test(`a look-up that ends in a fault (${fault}): 502 ${code}, not_sent, FAILED`, async (t) => {
     const user = await givenCustomer(app);
@@ -134,7 +134,7 @@ test('a payment that provably did not leave: 502, not_sent, FAILED', async (t) =
   assert.equal(sent.headers.get('pix-outcome'), 'not_sent');
   const stored = await app.stored(await onlyIdOf(user));
   assert.deepEqual([stored.status, stored.phase], ['FAILED', 'SETTLED']);
-  assert.deepEqual(await app.timeline(stored.id), [...begun, 'SETTLED connect not_sent']);
+  assert.deepEqual(await app.timeline(stored.id), [...begun, 'SETTLED 1 connect not_sent']);
 });
 
 const codes = [
@@ -167,7 +167,7 @@ for (const code of codes) {
     assert.deepEqual([sent.status, sent.body.status], [200, 'PROCESSING']);
     assert.equal(sent.headers.get('pix-outcome'), 'unknown');
     assert.equal((await app.stored(sent.body.transaction_id)).phase, 'UNKNOWN');
-    assert.deepEqual(await app.timeline(sent.body.transaction_id), [...begun, 'UNKNOWN reset']);
+    assert.deepEqual(await app.timeline(sent.body.transaction_id), [...begun, 'UNKNOWN 1 reset']);
   });
 }
 
@@ -182,7 +182,7 @@ test('a receipt with ids that are not ours leaves the outcome unknown', async (t
   const sent = await app.send(user, body);
   assert.deepEqual([sent.status, sent.body.status], [200, 'PROCESSING']);
   assert.equal(sent.headers.get('pix-outcome'), 'unknown');
-  assert.deepEqual(await app.timeline(sent.body.transaction_id), [...begun, 'UNKNOWN invalid']);
+  assert.deepEqual(await app.timeline(sent.body.transaction_id), [...begun, 'UNKNOWN 1 invalid']);
 });
 
 test('a fault of our own once the payment may have left leaves its outcome unknown', async (t) => {

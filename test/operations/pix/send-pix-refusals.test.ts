@@ -116,6 +116,7 @@ for (const { what, body, errors } of faults) {
     assert.equal(sent.status, 422);
     assert.equal(sent.body.message, 'Some fields are missing or invalid.');
     assert.deepEqual(sent.body.errors, errors);
+    assert.equal(sent.headers.get('pix-outcome'), 'not_sent');
     assert.equal(await app.countOf(user), 0);
   });
 }
@@ -141,6 +142,7 @@ for (const [what, key] of keyFaults) {
     const sent = await app.send(user, valid, { key });
     assert.equal(sent.status, 422);
     assert.deepEqual(sent.body.errors, { 'Idempotency-Key': [malformed] });
+    assert.equal(sent.headers.get('pix-outcome'), 'not_sent');
     assert.equal(await app.countOf(user), 0);
   });
 }
@@ -176,12 +178,14 @@ test('400 for a body that is no JSON, such as an amount of NaN', async () => {
   const sent = await app.send(user, '{"pix_key":"ana@example.com","amount":NaN}');
   assert.equal(sent.status, 400);
   assert.deepEqual(Object.keys(sent.body), ['message']);
+  assert.equal(sent.headers.get('pix-outcome'), 'not_sent');
 });
 
 test('415 for a body of another media type', async () => {
   const headers = { 'content-type': 'text/plain' };
   const sent = await app.send(user, JSON.stringify(valid), { headers });
   assert.equal(sent.status, 415);
+  assert.equal(sent.headers.get('pix-outcome'), 'not_sent');
 });
 
 test('405 for another method, naming the one that is allowed', async () => {
@@ -199,7 +203,7 @@ for (const [what, headers] of [
     const sent = await app.call('/pix/send', { body: {}, headers });
     assert.equal(sent.status, 401);
     assert.deepEqual(Object.keys(sent.body), ['message']);
-    assert.equal(sent.headers.get('pix-outcome'), null);
+    assert.equal(sent.headers.get('pix-outcome'), 'unknown');
   });
 }
 

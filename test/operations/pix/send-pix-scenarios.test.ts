@@ -17,7 +17,7 @@ const refusals = [
     code: 'PIX_KEY_NOT_FOUND',
     outcome: 'not_sent',
     phase: 'SETTLED',
-    timeline: ['RESERVED', 'SETTLED 404 look_up_failed'],
+    timeline: ['RESERVED', 'SETTLED 1 404 look_up_failed'],
   },
   {
     pixKey: 'ratelimited@ponte.test',
@@ -25,21 +25,21 @@ const refusals = [
     outcome: 'not_sent',
     phase: 'SETTLED',
     retryAfter: '30',
-    timeline: ['RESERVED', 'SETTLED 429 look_up_failed'],
+    timeline: ['RESERVED', 'SETTLED 1 429 look_up_failed'],
   },
   {
     pixKey: 'unavailable@ponte.test',
     code: 'PROVIDER_UNAVAILABLE',
     outcome: 'not_sent',
     phase: 'SETTLED',
-    timeline: ['RESERVED', 'SETTLED 5xx look_up_failed'],
+    timeline: ['RESERVED', 'SETTLED 3 5xx look_up_failed'],
   },
   {
     pixKey: 'reject@ponte.test',
     code: 'PROVIDER_REJECTED',
     outcome: 'rejected',
     phase: 'REJECTED',
-    timeline: [...begun, 'REJECTED 4xx'],
+    timeline: [...begun, 'REJECTED 1 4xx'],
   },
   {
     pixKey: 'ana@example.com',
@@ -47,7 +47,7 @@ const refusals = [
     code: 'INSUFFICIENT_FUNDS',
     outcome: 'rejected',
     phase: 'REJECTED',
-    timeline: [...begun, 'REJECTED 4xx'],
+    timeline: [...begun, 'REJECTED 1 4xx'],
   },
 ];
 
@@ -121,7 +121,7 @@ for (const { pixKey, seen, attempts } of unknowns) {
     await app.clock.advance(settleMs);
     const stored = await app.settled(id);
     assert.deepEqual([stored.status, stored.outcome], ['COMPLETED', 'accepted']);
-    const end = [`UNKNOWN ${seen}`, 'SETTLED COMPLETED event'];
+    const end = [`UNKNOWN ${attempts} ${seen}`, 'SETTLED COMPLETED event'];
     assert.deepEqual(await app.timeline(id), [...begun, ...end]);
     assert.deepEqual(await app.executed(user), [endToEnd]);
   });
