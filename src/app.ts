@@ -175,9 +175,21 @@ function bannerOf(config: Config, url: string, devUser: DevUser | null): string[
     ...(config.appEnv === 'local' ? [`  pages      ${url}/dev and ${url}/docs`] : []),
     `  provider   ${providerOf(config)}`,
     `  database   ${databaseOf(config)}`,
-    ...(devUser ? [`  login      ${devUser.email} / ${devUser.password}`] : []),
+    ...(devUser ? [`  login      ${loginOf(devUser)}`] : []),
     `  stop       Ctrl-C`,
   ];
+}
+
+function loginOf({ email, password, login }: DevUser): string {
+  switch (login) {
+    case 'created':
+    case 'ready':
+      return `${email} / ${password}`;
+    case 'other_password':
+      return `${email}, with a password of its own`;
+    case 'disabled':
+      return `${email} is disabled`;
+  }
 }
 
 function providerOf({ provider }: Config): string {

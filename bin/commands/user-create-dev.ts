@@ -1,4 +1,5 @@
 /** `ponte user create-dev`: the development user, from the environment's credentials. */
+import type { DevLogin } from '../../src/ops/ensure-dev-user.ts';
 import type { Desk } from '../desk.ts';
 
 /** Makes sure of the development user and says so. */
@@ -8,7 +9,15 @@ export async function userCreateDev(
 ): Promise<void> {
   const { email, password } = config().provider;
   const user = await run('user create-dev', { email, password });
-  const what = user.created ? 'was created' : 'is there already; its password is kept';
   if (json) terminal.json(user);
-  else terminal.print(`The development user ${user.email} ${what}.`);
+  else terminal.print(`The development user ${user.email} ${standing[user.login](user.email)}`);
 }
+
+const standing: Readonly<Record<DevLogin, (email: string) => string>> = {
+  created: () => 'was created.',
+  ready: () => 'is there already; its password is kept.',
+  other_password: (email) =>
+    `is there already, with another password; \`ponte user reset-password ${email}\` changes it.`,
+  disabled: (email) =>
+    `is there already, but disabled; \`ponte user enable ${email}\` changes that.`,
+};

@@ -1,11 +1,14 @@
 import type { LocalContext } from '../context.ts';
-import { createUser, findLoginUser } from '../services/users.ts';
+import { createUser, findLoginUser, type LoginUser } from '../services/users.ts';
 import { OpError, type Op } from './op.ts';
+
+/** Whether the development user can log in with the credentials: yes twice, then why not. */
+export type DevLogin = 'created' | 'ready' | 'other_password' | 'disabled';
 
 export interface DevUser {
   readonly email: string;
   readonly password: string;
-  readonly created: boolean;
+  readonly login: DevLogin;
 }
 
 /** `PROVIDER_EMAIL` and `PROVIDER_PASSWORD`. */
@@ -23,7 +26,10 @@ export async function ensureDevUser(
   { email, password }: DevCredentials,
 ): Promise<DevUser | null> {
   if (email === undefined || password === undefined) return null;
-  if (await findLoginUser(context, email)) return { email, password, created: false };
+  const loginOf = async (user: LoginUser): Promise<DevLogin> =>
+    (await context.passwords.verify(password, user.passwordHash)) ? 'ready' : 'other_password';
+  const found = await findLoginUser(context, email);
+  if (found) return { email, password, login: await loginOf(found) };
   const id = await createUser(context, {
     name: 'Pessoa de Desenvolvimento',
     email,
@@ -32,13 +38,17 @@ export async function ensureDevUser(
     personType: 'PF',
     phone: '+5511987654321',
   });
-  return { email, password, created: id !== null };
+  if (id !== null) return { email, password, login: 'created' };
+  // Another process may have made it in between; otherwise it may not log in.
+  const there = await findLoginUser(context, email);
+  return { email, password, login: there ? await loginOf(there) : 'disabled' };
 }
 
 export interface DevUserMade {
   readonly email: string;
   /** False when there was one already; its password is kept. */
   readonly created: boolean;
+  readonly login: DevLogin;
 }
 
 /**
@@ -48,7 +58,7 @@ export interface DevUserMade {
 export const createDevUser: Op<DevCredentials, DevUserMade> = {
   async run(context, credentials) {
     const user = await ensureDevUser(context, credentials);
-    if (user) return { email: user.email, created: user.created };
+    if (user) return { email: user.email, created: user.login === 'created', login: user.login };
     throw new OpError('REFUSED', 'PROVIDER_EMAIL and PROVIDER_PASSWORD name no user to create');
   },
 };

@@ -115,12 +115,22 @@ describe('ponte user create', () => {
     interface Made {
       readonly email: string;
       readonly created: boolean;
+      readonly login: string;
     }
     const email = 'dev@ponte.test';
-    assert.deepEqual(await jsonOf<Made>('user', 'create-dev'), { email, created: true });
-    assert.deepEqual(await jsonOf<Made>('user', 'create-dev'), { email, created: false });
+    const make = () => jsonOf<Made>('user', 'create-dev');
+    assert.deepEqual(await make(), { email, created: true, login: 'created' });
+    assert.deepEqual(await make(), { email, created: false, login: 'ready' });
     const { stdout } = await type(['user', 'create-dev']);
     assert.match(stdout, /^The development user dev@ponte\.test is there already/);
+  });
+
+  it('says when the development user cannot log in with the credentials, and why', async () => {
+    const told = async () => (await type(['user', 'create-dev'])).stdout;
+    await app.rows(`update users set password_hash = 'none' where email = 'dev@ponte.test'`);
+    assert.match(await told(), /with another password; `ponte user reset-password dev@/);
+    await app.rows(`update users set status = 'DISABLED' where email = 'dev@ponte.test'`);
+    assert.match(await told(), /but disabled; `ponte user enable dev@/);
   });
 });
 
