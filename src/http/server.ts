@@ -83,10 +83,24 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
         return { url: urlOf(address), port: address.port };
       } catch (error) {
         await drain();
-        throw error;
+        throw listenFailure(error, host);
       }
     },
   };
+}
+
+/** A host that has no address fails as the database's would: this says that it is ours. */
+function listenFailure(error: unknown, host: string): unknown {
+  const { code, syscall } = (error ?? {}) as {
+    readonly code?: unknown;
+    readonly syscall?: unknown;
+  };
+  if (syscall !== 'getaddrinfo') return error;
+  return Object.assign(new Error('HOST has no address'), {
+    code,
+    syscall: 'listen',
+    address: host,
+  });
 }
 
 function urlOf({ address, family, port }: AddressInfo): string {
@@ -218,11 +232,20 @@ async function readCall(
   }
 }
 
-/** RFC 9112, section 3.2: a request of HTTP/1.1 without a host is malformed. */
+/** RFC 9112, section 3.2: a request of HTTP/1.1 has one host. */
 function requireHost({ request }: Exchange): void {
-  if (request.headers.host === undefined && request.httpVersion !== '1.0') {
-    throw new AppError('BAD_REQUEST');
+  const isMissing = request.headers.host === undefined && request.httpVersion !== '1.0';
+  if (isMissing || hostsOf(request.rawHeaders) > 1) throw new AppError('BAD_REQUEST');
+}
+
+/** Node shows the first host alone, and makes all headers of a request anew to show each. */
+function hostsOf(rawHeaders: readonly string[]): number {
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? '';
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
   }
+  return hosts;
 }
 
 function countAddress(options: StagesOptions, scope: string, subject: string): Promise<void> {

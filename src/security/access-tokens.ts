@@ -144,10 +144,16 @@ async function verify(
   return verifiedToken(payload);
 }
 
+/** The largest id that a user can have: PostgreSQL's integer. */
+const largestUserId = 2 ** 31 - 1;
+
+const sessionIdForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Ids that none of ours can be are refused here: the database would take them for a fault. */
 function verifiedToken({ sub, sid, jti, exp }: JWTPayload): VerifiedToken {
   const userId = typeof sub === 'string' && /^[1-9]\d*$/.test(sub) ? Number(sub) : NaN;
-  if (!Number.isSafeInteger(userId)) throw new Error('no user id in sub');
-  if (typeof sid !== 'string' || sid === '') throw new Error('no banking session in sid');
+  if (!(userId <= largestUserId)) throw new Error('no user id in sub');
+  if (typeof sid !== 'string' || !sessionIdForm.test(sid)) throw new Error('no session in sid');
   if (typeof jti !== 'string' || exp === undefined) throw new Error('no id or no end');
   return { userId, sessionId: sid, tokenId: jti, expiresAt: new Date(exp * 1000) };
 }

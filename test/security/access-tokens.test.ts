@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createHmac, generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
+import { createHmac, generateKeyPairSync, randomUUID, sign, type KeyObject } from 'node:crypto';
 import { before, describe, it } from 'node:test';
 import { AppError } from '../../src/errors.ts';
 import { createAccessTokens, type AccessTokens } from '../../src/security/access-tokens.ts';
@@ -189,8 +189,8 @@ describe('verifying an access token', () => {
     iss: ['other', undefined, 7],
     aud: ['other-app', undefined, [], 7],
     exp: [undefined, 'tomorrow', null],
-    sub: [undefined, '', '0', '-7', '7.5', '1e3', '07', 7, 'a', '9'.repeat(20)],
-    sid: [undefined, '', 7, null],
+    sub: [undefined, '', '0', '-7', '7.5', '1e3', '07', 7, 'a', '9'.repeat(20), '2147483648'],
+    sid: [undefined, '', 7, null, 'abc', 'a\0b', `{${randomUUID()}}`, randomUUID().toUpperCase()],
     jti: [undefined, 7],
     nbf: [startSeconds + 31],
   })) {

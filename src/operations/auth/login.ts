@@ -76,8 +76,8 @@ async function loginAtProvider(
   }
 }
 
-/** A refused login is the provider's 4xx; a 429 is not about these credentials. */
-function isRefusal(error: ProviderError): boolean {
-  if (error.code === 'TOKEN_REFUSED') return true;
-  return error.outcome === 'rejected' && error.code !== 'PROVIDER_RATE_LIMITED';
+/** A refused login is the provider's 4xx; a 408 and a 429 are not about these credentials. */
+function isRefusal({ code, outcome, statusClass }: ProviderError): boolean {
+  if (code === 'TOKEN_REFUSED' || statusClass === '4xx') return true;
+  return outcome === 'rejected' && code !== 'PROVIDER_RATE_LIMITED';
 }

@@ -3,7 +3,7 @@
  * are written exactly; answers are read tolerantly: names in any case, unknown fields passed over,
  * what must be there checked.
  */
-import { centsFromDecimal, centsFromNumber, numberFromCents } from '../../domain/money.ts';
+import { centsFromDecimal, numberFromCents } from '../../domain/money.ts';
 import { normalisePixKey } from '../../domain/pix-key.ts';
 import { readStatusWord } from '../../domain/pix.ts';
 import { taxIdKind } from '../../domain/tax-id.ts';
@@ -43,7 +43,11 @@ export function textAt(places: readonly Fields[], names: readonly string[]): str
   return typeof text === 'string' ? text : null;
 }
 
-/** Reads a balance. @returns centavos; an account may be overdrawn. */
+/**
+ * Reads a balance. It is shown and decides about nothing, so the noise of a sum in floating point
+ * (`10.299999999999999`) is rounded off.
+ * @returns centavos; an account may be overdrawn.
+ */
 export function readBalance(json: unknown): number {
   const [value] = valuesOf(['balance', 'available'], placesOf(json));
   const cents = signedCents(value);
@@ -54,9 +58,12 @@ export function readBalance(json: unknown): number {
 function signedCents(reais: unknown): number | null {
   if (typeof reais === 'string') return centsFromDecimal(reais.trim());
   if (typeof reais !== 'number') return null;
-  const cents = centsFromNumber(Math.abs(reais));
-  return cents !== null && reais < 0 ? -cents : cents;
+  const rounded = reais.toFixed(2);
+  return Math.abs(Number(rounded) - reais) < noise ? centsFromDecimal(rounded) : null;
 }
+
+/** In reais: far less than a tenth of a centavo, far more than what floating point adds. */
+const noise = 1e-6;
 
 /** Reads a statement. A payment that has come back is none that proves anything. */
 export function readStatement(json: unknown): ProviderStatement {

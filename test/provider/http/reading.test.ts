@@ -133,6 +133,8 @@ reads('a balance:', (provider) => provider.balance(session), [
   [{ balance: null, available: 1 }, 100],
   [{ data: { balance: 99.99 } }, 9_999],
   [{ data: { available: '7' } }, 700],
+  [{ balance: 10.299999999999999 }, 1_030],
+  [{ balance: 0.1 + 0.2 }, 30],
   [{ balance: -0.01 }, -1],
   [{ balance: '-3.5' }, -350],
   [{ balance: 9_999_999_999_999.99 }, 999_999_999_999_999],
