@@ -2,17 +2,23 @@
 import { useEffect, useRef } from 'react';
 import { refusalsOf, type Answer } from '../api.ts';
 import { useDesk } from '../desk-context.ts';
+import type { FormState } from '../model/form.ts';
 import { useCall, type Call } from './use-call.ts';
 import type { FormHandle } from './use-form.ts';
 
-const filled = ['logradouro', 'bairro', 'cidade', 'estado'] as const;
+const names = ['logradouro', 'bairro', 'cidade', 'estado'] as const;
+
+type Address = Readonly<Partial<Record<(typeof names)[number], string | null | undefined>>>;
 
 export interface CepLookUp extends Pick<Call<unknown>, 'isBusy' | 'failure' | 'cancel'> {
   /** Fills in once more, over what was typed. */
   fillAgain(): void;
 }
 
-/** Looks a CEP up as soon as it has eight digits; what was typed by hand stays. */
+/**
+ * Looks a CEP up as soon as it has eight digits. What was typed by hand stays; what the CEP before
+ * has filled in does not.
+ */
 export function useCep(form: FormHandle, isAddress: boolean): CepLookUp {
   const { api } = useDesk();
   const call = useCall<Answer<'lookUpCep'>>();
@@ -25,13 +31,11 @@ export function useCep(form: FormHandle, isAddress: boolean): CepLookUp {
     call.run(async (signal) => {
       const answer = await api.call('lookUpCep', { path: { cep: digits } }, signal);
       const { fillIn, refuse, state } = newest.current;
-      if (answer.status === 200) {
-        const known = filled.flatMap((name) => {
-          const value = answer.body.cep[name];
-          return value && (isOver || !state.values[name]) ? [[name, value] as const] : [];
-        });
-        fillIn(Object.fromEntries(known));
-      } else {
+      // A CEP that is refused is not sent either, and so nothing goes astray with it.
+      if (answer.status !== 422) {
+        fillIn(changesOf(state, answer.status === 200 ? answer.body.cep : {}, isOver));
+      }
+      if (answer.status !== 200) {
         const { '': message = '', ...faults } = refusalsOf(answer);
         refuse({ cep: faults['cep'] ?? message });
       }
@@ -49,4 +53,18 @@ export function useCep(form: FormHandle, isAddress: boolean): CepLookUp {
       if (isWhole) lookUp(true);
     },
   };
+}
+
+/** What is to be filled in: nothing is left over of another CEP, also where this one tells less. */
+function changesOf(
+  { values, filledIn }: FormState,
+  known: Address,
+  isOver: boolean,
+): Readonly<Record<string, string>> {
+  const changed = names.flatMap((name) => {
+    const [now = '', value] = [values[name], known[name] ?? ''];
+    const isFree = now === '' || now === filledIn[name] || (isOver && value !== '');
+    return isFree ? [[name, value] as const] : [];
+  });
+  return Object.fromEntries(changed);
 }

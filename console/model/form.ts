@@ -19,6 +19,8 @@ export interface Field {
 
 export interface FormState {
   readonly values: Readonly<Record<string, string>>;
+  /** What was filled in last, and not typed. A field that still holds it is nobody's own word. */
+  readonly filledIn: Readonly<Record<string, string>>;
   /** The name of the field that has the focus; empty for the button. */
   readonly focus: string;
   /** Where the next character goes, in characters from the beginning of the field. */
@@ -47,7 +49,7 @@ export function newForm(fields: readonly Field[]): FormState {
   );
   const focus = fields[0]?.name ?? '';
   const cursor = lengthOf(values[focus] ?? '');
-  return { values, focus, cursor, refusals: {}, isAsked: false };
+  return { values, filledIn: {}, focus, cursor, refusals: {}, isAsked: false };
 }
 
 function firstOf(kind: Field['kind'], choices: Field['choices']): string {
@@ -68,7 +70,10 @@ export function reduceForm(
   const field = fields.find(({ name }) => name === state.focus);
   switch (action.type) {
     case 'fill':
-      return filled(state, action.values);
+      return {
+        ...filled(state, action.values),
+        filledIn: { ...state.filledIn, ...action.values },
+      };
     case 'focus':
       return focused(state, action.by, fields);
     case 'choose':

@@ -4,6 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { ServiceProcess, settingsFor } from '../process/service-process.ts';
 import { createTestDatabase, type TestDatabase } from '../support/db.ts';
+import { eventually } from '../support/eventually.ts';
 import { accessibilityFaults, noBrowser, openBrowser, openPage, scan } from './browser.ts';
 
 describe('the page of account and PIX', { skip: noBrowser }, () => {
@@ -132,6 +133,21 @@ describe('the page of account and PIX', { skip: noBrowser }, () => {
     assert.match(await page.innerText('#account'), /Carla Dias[^]*ACTIVE/);
   });
 
+  it('lets nothing stand in the address that another CEP has filled in', async (t) => {
+    const page = await openPage(t, browser, `${url}/dev/onboarding`);
+    // The section is shown only with an application; its look-up works without.
+    await page.evaluate('document.querySelector("#wizard").hidden = false');
+    await lookUp(page, '01310-100', 'SP');
+    assert.equal(await page.inputValue('#cidade'), 'São Paulo');
+    await page.fill('#bairro', 'Centro');
+    await lookUp(page, '99999-999', 'RS');
+    assert.equal(await page.inputValue('#logradouro'), '');
+    assert.equal(await page.inputValue('#cidade'), '');
+    assert.equal(await page.inputValue('#bairro'), 'Centro');
+    await lookUp(page, '01310-100', 'SP');
+    assert.equal(await page.inputValue('#logradouro'), 'Avenida Paulista');
+  });
+
   it('shows the reference of the API, which can be tried on this service', async (t) => {
     const page = await openPage(t, browser, `${url}/docs`);
     const login = page.locator('#operations-auth-login');
@@ -165,6 +181,13 @@ async function register(page: Page): Promise<void> {
   await page.fill('#numero', '1000');
   await page.click('#address .actions button');
   await page.locator('#progress', { hasText: 'address done' }).waitFor();
+}
+
+/** Types a CEP, and waits for the state that it lies in. */
+async function lookUp(page: Page, cep: string, state: string): Promise<void> {
+  await page.fill('#cep', cep);
+  await page.locator('#cep').blur();
+  await eventually(async () => (await page.inputValue('#estado')) === state, state);
 }
 
 async function upload(page: Page, kind: string): Promise<void> {

@@ -46,6 +46,9 @@ onSubmit(byId('address'), async (values) => {
   return answer;
 });
 
+/** What a CEP has filled in, by field: what still holds it nobody has typed. */
+const filledIn = new Map();
+
 byId('cep').addEventListener('change', async ({ target }) => {
   const digits = target.value.replaceAll(/\D/g, '');
   if (digits.length !== 8) return;
@@ -56,8 +59,10 @@ byId('cep').addEventListener('change', async ({ target }) => {
   }
   byId('cep-hint').textContent = 'What is known of the CEP was filled in.';
   for (const name of ['logradouro', 'bairro', 'cidade', 'estado']) {
-    const value = answer.body.cep[name];
-    if (value) byId(name).value = value;
+    const field = byId(name);
+    if (field.value !== '' && field.value !== filledIn.get(name)) continue;
+    field.value = answer.body.cep[name] ?? '';
+    filledIn.set(name, field.value);
   }
 });
 

@@ -193,6 +193,21 @@ describe('a step', () => {
     await screen.until(/CEP \* +00000000[^]*Street \* +Avenida Paulista/);
   });
 
+  it('lets nothing stand that another CEP has filled in', async () => {
+    const screen = await begin();
+    await open(screen, 'Address');
+    await screen.fill({ CEP: '99999999' });
+    await screen.until(/State \* +RS/);
+    await screen.fill({ CEP: '01310100' });
+    await screen.until(/Street \* +Avenida Paulista[^]*City \* +São Paulo\n +State \* +SP/);
+    await screen.fill({ District: 'Centro' });
+    await screen.press('escape');
+    await screen.until(/› Address/);
+    await open(screen, 'Address');
+    await screen.fill({ CEP: '99999999' });
+    await screen.until(/Street \* +–\n[^]*District \* +Centro\n +City \* +–\n +State \* +RS/);
+  });
+
   it('refuses what is no document, and a long upload can be given up', async () => {
     const screen = await begin();
     await open(screen, 'Documents');

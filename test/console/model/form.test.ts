@@ -34,6 +34,7 @@ describe('a form', () => {
   it('begins with what stands there at first, in its first field, at its end', () => {
     assert.deepEqual(newForm(fields), {
       values: { name: 'Ana', kind: 'one', again: 'no' },
+      filledIn: {},
       focus: 'name',
       cursor: 3,
       refusals: {},
