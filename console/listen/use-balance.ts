@@ -2,7 +2,7 @@ import { useEffect } from 'react';
 import type { Balance } from '../../contract/types.ts';
 import { refusalsOf, type Answer } from '../api.ts';
 import { useDesk } from '../desk-context.ts';
-import { bad, ofCall, type Notice } from '../model/notice.ts';
+import { bad, ofRead, type Notice } from '../model/notice.ts';
 import { useCall } from './use-call.ts';
 import { useKeys } from './use-keys.ts';
 
@@ -13,13 +13,13 @@ export function useBalance(): { readonly balance: Balance | null; readonly notic
   const ask = (): void => call.run((signal) => api.call('getBalance', {}, signal));
   useEffect(ask, []);
   useKeys((press) => {
-    if (press.key === 'escape') return call.isBusy ? call.cancel() : act({ type: 'back' });
+    if (press.key === 'escape') return act({ type: 'back' });
     return press.text === 'r' && !call.isBusy ? ask() : undefined;
   });
   const answer = call.result;
   return {
     balance: answer?.status === 200 ? answer.body : null,
-    notice: ofCall(call) ?? bad(answer?.status === 404 ? none : answer && refusalsOf(answer)['']),
+    notice: ofRead(call) ?? bad(answer?.status === 404 ? none : answer && refusalsOf(answer)['']),
   };
 }
 

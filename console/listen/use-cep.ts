@@ -10,7 +10,7 @@ const names = ['logradouro', 'bairro', 'cidade', 'estado'] as const;
 
 type Address = Readonly<Partial<Record<(typeof names)[number], string | null | undefined>>>;
 
-export interface CepLookUp extends Pick<Call<unknown>, 'isBusy' | 'failure' | 'cancel'> {
+export interface CepLookUp extends Pick<Call<unknown>, 'isBusy' | 'failure'> {
   /** Fills in once more, over what was typed. */
   fillAgain(): void;
 }
@@ -48,7 +48,6 @@ export function useCep(form: FormHandle, isAddress: boolean): CepLookUp {
   return {
     isBusy: call.isBusy,
     failure: call.failure,
-    cancel: () => call.cancel(),
     fillAgain: () => {
       if (isWhole) lookUp(true);
     },

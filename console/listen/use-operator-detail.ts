@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react';
 import type { Operate } from '../model/desk.ts';
 import type { Press } from '../model/keyboard.ts';
 import type { Line } from '../model/lines.ts';
-import { ask, good, ofCall, type Notice } from '../model/notice.ts';
+import { ask, good, ofCall, ofRead, type Notice } from '../model/notice.ts';
 import { detailLines, replayLines, retrySentence } from '../model/operator-details.ts';
 import { showWords, wordOf } from '../model/operator-views.ts';
 import { useCall } from './use-call.ts';
@@ -29,7 +29,7 @@ export interface OperatorDetailOptions {
 export function useOperatorDetail(options: OperatorDetailOptions): OperatorDetailView {
   const { opened, close } = options;
   const { view } = opened;
-  const { call, lines, said, preview, confirmed } = useCommands(options);
+  const { call, isWriting, lines, said, preview, confirmed } = useCommands(options);
   const [question, setQuestion] = useState<string | null>(null);
   const scroll = useScroll(lines.length);
   const about = (press: Press): void => {
@@ -47,12 +47,12 @@ export function useOperatorDetail(options: OperatorDetailOptions): OperatorDetai
       setQuestion(null);
       return press.text === 'y' ? confirmed() : undefined;
     }
-    if (press.key === 'escape') return call.isBusy ? call.cancel() : close();
+    if (press.key === 'escape') return isWriting ? call.cancel() : close();
     return call.isBusy ? undefined : about(press);
   });
   return {
     ...{ lines, scroll, keys: keysOf[view.of] },
-    notice: ask(question) ?? ofCall(call, 'Asking ponte') ?? good(said),
+    notice: ask(question) ?? (isWriting ? ofCall : ofRead)(call, 'Asking ponte') ?? good(said),
   };
 }
 
@@ -64,12 +64,15 @@ function useCommands({ operate, opened }: OperatorDetailOptions) {
   const [shown, setShown] = useState<unknown>(null);
   const [replayed, setReplayed] = useState<unknown>(null);
   const [said, setSaid] = useState('');
+  const [isChange, setChange] = useState(false);
   const id = wordOf(row, 'id');
-  const run = (work: (signal: AbortSignal) => Promise<void>): void =>
+  const run = (work: (signal: AbortSignal) => Promise<void>, isToChange = false): void => {
+    setChange(isToChange);
     call.run(async (signal) => {
       await work(signal);
       return null;
     });
+  };
   const show = async (signal: AbortSignal): Promise<void> => {
     const words = showWords(view, row);
     if (words) setShown(await operate(words, signal));
@@ -77,7 +80,7 @@ function useCommands({ operate, opened }: OperatorDetailOptions) {
   useEffect(() => run(show), [id]);
   const width = columns - 2;
   return {
-    ...{ call, said },
+    ...{ call, said, isWriting: isChange && call.isBusy },
     lines: [
       ...(replayed === null ? [] : replayLines(replayed, width)),
       ...detailLines(view, { row, shown }, width),
@@ -95,7 +98,7 @@ function useCommands({ operate, opened }: OperatorDetailOptions) {
           setReplayed(await operate(['webhook', 'replay', id, '--yes'], signal));
           await show(signal);
         }
-      }),
+      }, true),
   };
 }
 

@@ -1,7 +1,7 @@
-import { useEffect, useState } from 'react';
+import { useEffect } from 'react';
 import { useDesk } from '../desk-context.ts';
 import type { Operate } from '../model/desk.ts';
-import { ofCall, type Notice } from '../model/notice.ts';
+import { ofRead, type Notice } from '../model/notice.ts';
 import { operatorViews, rowsOf, type OperatorView, type Row } from '../model/operator-views.ts';
 import { useCall } from './use-call.ts';
 import { useKeys } from './use-keys.ts';
@@ -19,6 +19,9 @@ export interface OperatorPlace {
   readonly opened: Opened | null;
 }
 
+/** What the command printed last for each list. */
+export type Printed = ReadonlyMap<OperatorView, unknown>;
+
 export interface OperatorListView {
   readonly view: OperatorView;
   /** Null until they have come. */
@@ -31,24 +34,27 @@ export interface OperatorListOptions {
   readonly operate: Operate;
   readonly place: OperatorPlace;
   go(place: OperatorPlace): void;
+  readonly printed: Printed;
+  /** Keeps what was printed for longer than the list is shown. */
+  keep(view: OperatorView, printed: unknown): void;
 }
 
-/** The lists of an operator, one at a time. */
-export function useOperatorList({ operate, place, go }: OperatorListOptions): OperatorListView {
+/**
+ * The lists of an operator, one at a time. A process has to start before one comes: until then what
+ * came last is shown.
+ */
+export function useOperatorList(options: OperatorListOptions): OperatorListView {
+  const { operate, place, go, printed, keep } = options;
   const { act } = useDesk();
   const { view } = place;
-  const [printed, setPrinted] = useState<{
-    readonly of: OperatorView;
-    readonly it: unknown;
-  } | null>(null);
   const call = useCall<null>();
   const ask = (): void =>
     call.run(async (signal) => {
-      setPrinted({ of: view, it: await operate(view.words, signal) });
+      keep(view, await operate(view.words, signal));
       return null;
     });
   useEffect(ask, [view]);
-  const rows = printed?.of === view ? rowsOf(view, printed.it) : null;
+  const rows = printed.has(view) ? rowsOf(view, printed.get(view)) : null;
   const list = useList(rows?.length ?? 0, place.chosen);
   const turn = (by: number): void => {
     const { length } = operatorViews;
@@ -57,7 +63,7 @@ export function useOperatorList({ operate, place, go }: OperatorListOptions): Op
     go({ view: operatorViews[at] ?? view, chosen: 0, opened: null });
   };
   useKeys((press) => {
-    if (press.key === 'escape') return call.isBusy ? call.cancel() : act({ type: 'back' });
+    if (press.key === 'escape') return act({ type: 'back' });
     if (press.key === 'right' || press.key === 'tab') return turn(1);
     if (press.key === 'left' || press.key === 'shift+tab') return turn(-1);
     if (list.press(press)) return undefined;
@@ -66,5 +72,5 @@ export function useOperatorList({ operate, place, go }: OperatorListOptions): Op
     const opened = press.key === 'enter' && row ? { view, row } : null;
     return opened && go({ view, chosen: list.chosen, opened });
   });
-  return { view, rows, list, notice: ofCall(call, 'Asking ponte') };
+  return { view, rows, list, notice: ofRead(call, 'Asking ponte') };
 }

@@ -4,7 +4,7 @@ import { useDesk } from '../desk-context.ts';
 import { formKeys } from '../model/foot.ts';
 import { bodyFor } from '../model/form-values.ts';
 import type { Press } from '../model/keyboard.ts';
-import { ask, bad, good, ofCall, ofFaults, type Notice } from '../model/notice.ts';
+import { ask, bad, good, ofCall, ofFaults, ofRead, type Notice } from '../model/notice.ts';
 import { keyFields, keyOf, keysOf, type PixKey } from '../model/pix-keys.ts';
 import { useCall } from './use-call.ts';
 import { useForm, type FormHandle } from './use-form.ts';
@@ -47,10 +47,9 @@ export function usePixKeys(): PixKeysView {
       setDoomed(null);
       return press.text === 'y' ? remove(doomed) : undefined;
     }
-    const busy = [change, listing].find(({ isBusy }) => isBusy);
-    if (press.key === 'escape' && busy) return busy.cancel();
+    if (press.key === 'escape' && change.isBusy) return change.cancel();
     if (press.key === 'escape') return isCreating ? setCreating(false) : act({ type: 'back' });
-    if (busy) return undefined;
+    if (change.isBusy || listing.isBusy) return undefined;
     setSaid('');
     change.clear();
     return isCreating ? void form.press(press) : inList(press);
@@ -65,7 +64,7 @@ export function usePixKeys(): PixKeysView {
       ask(doomed === null ? null : `Delete ${doomed}?`) ??
       ofCall(change) ??
       refused ??
-      ofCall(listing) ??
+      ofRead(listing) ??
       bad(listing.result && wordsOf(listing.result)) ??
       good(said),
   };

@@ -3,7 +3,7 @@ import type { OnboardingApplication } from '../../contract/types.ts';
 import { refusalsOf, type Answered } from '../api.ts';
 import { useDesk } from '../desk-context.ts';
 import { formKeys } from '../model/foot.ts';
-import { good, ofCall, ofFaults, type Notice } from '../model/notice.ts';
+import { good, ofCall, ofFaults, ofRead, type Notice } from '../model/notice.ts';
 import { UnreadableFile } from '../upload.ts';
 import {
   applicationOf,
@@ -58,8 +58,7 @@ export function useStep(wizard: Wizard, step: StepForm, id: string): StepView {
   };
   const cep = useCep(form, step.step === 'address');
   useKeys((press) => {
-    const busy = [call, cep].find(({ isBusy }) => isBusy);
-    if (press.key === 'escape') return busy ? busy.cancel() : wizard.close();
+    if (press.key === 'escape') return call.isBusy ? call.cancel() : wizard.close();
     if (call.isBusy) return undefined;
     setStored('');
     call.clear();
@@ -70,7 +69,7 @@ export function useStep(wizard: Wizard, step: StepForm, id: string): StepView {
     ...{ form, share: isUpload ? share : null },
     notice:
       ofCall(call, isUpload ? 'Uploading' : undefined) ??
-      ofCall(cep, 'Looking the CEP up') ??
+      ofRead(cep, 'Looking the CEP up') ??
       ofFaults(form.faults, fields) ??
       good(stored),
     keys: fields.length === 0 ? ['enter go on'] : formKeys(step.button.toLowerCase()),

@@ -22,7 +22,7 @@ export function useSteps(wizard: Wizard, application: OnboardingApplication): St
   const list = useList(rows.length, nextRow(rows));
   useKeys((press) => {
     if (forgetting.press(press)) return undefined;
-    if (press.key === 'escape') return wizard.isBusy ? wizard.cancel() : act({ type: 'back' });
+    if (press.key === 'escape') return act({ type: 'back' });
     if (list.press(press)) return undefined;
     const form = rows[list.chosen]?.form;
     if (press.key === 'enter' && form) return wizard.open(form);
@@ -40,7 +40,7 @@ export function useWaiting(wizard: Wizard): Notice | null {
   const forgetting = useForgetting();
   useKeys((press) => {
     if (forgetting.press(press)) return undefined;
-    if (press.key === 'escape') return wizard.isBusy ? wizard.cancel() : act({ type: 'back' });
+    if (press.key === 'escape') return act({ type: 'back' });
     return press.text === 'r' ? wizard.ask() : undefined;
   });
   return forgetting.question ?? wizard.notice;

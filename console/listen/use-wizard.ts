@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 import type { OnboardingApplication } from '../../contract/types.ts';
 import { refusalsOf, type Answer } from '../api.ts';
 import { useDesk } from '../desk-context.ts';
-import { bad, ofCall, type Notice } from '../model/notice.ts';
+import { bad, ofRead, type Notice } from '../model/notice.ts';
 import { isUnderWay, type StepForm } from '../model/onboarding-steps.ts';
 import { useCall } from './use-call.ts';
 
@@ -16,7 +16,6 @@ export interface Wizard {
   readonly step: StepForm | null;
   /** What the service said of the last step. */
   readonly said: string;
-  readonly isBusy: boolean;
   readonly notice: Notice | null;
   open(step: StepForm): void;
   /** Shows all steps again. */
@@ -24,7 +23,6 @@ export interface Wizard {
   /** Takes over how the application stands by now. */
   take(application: OnboardingApplication): void;
   ask(): void;
-  cancel(): void;
 }
 
 /** An application as it stands, kept fresh while something of it is under way. */
@@ -51,8 +49,7 @@ export function useWizard(id: string): Wizard {
   }, [application]);
   return {
     ...{ application, step, said, take },
-    isBusy: call.isBusy,
-    notice: ofCall(call) ?? bad(call.result && refusalsOf(call.result)['']),
+    notice: ofRead(call) ?? bad(call.result && refusalsOf(call.result)['']),
     open(opened) {
       setSaid('');
       setStep(opened);
@@ -62,6 +59,5 @@ export function useWizard(id: string): Wizard {
       setStep(null);
     },
     ask: () => call.run(look),
-    cancel: () => call.cancel(),
   };
 }

@@ -33,13 +33,21 @@ export function ask(question: string | null | undefined): Notice | null {
   return question ? { kind: 'ask', text: `${question} y: yes; any other key: no.` } : null;
 }
 
-/** How a call stands: under way, or why nothing came of it. */
+/** How a call that may change something stands: under way, or why nothing came of it. */
 export function ofCall(
   call: { readonly isBusy: boolean; readonly failure: string | null },
   doing = 'Waiting for the service',
 ): Notice | null {
   if (call.isBusy) return { kind: 'busy', text: `${doing} … esc gives up` };
   return bad(call.failure);
+}
+
+/** How a read stands. Nobody has to give it up: esc leads back, as it does everywhere. */
+export function ofRead(
+  call: { readonly isBusy: boolean; readonly failure: string | null },
+  doing = 'Waiting for the service',
+): Notice | null {
+  return call.isBusy ? { kind: 'busy', text: `${doing} …` } : bad(call.failure);
 }
 
 /** What is wrong and belongs to no field that is shown. */

@@ -8,7 +8,13 @@ import { Toned } from '../components/toned.tsx';
 import { useDesk } from '../desk-context.ts';
 import type { Operate } from '../model/desk.ts';
 import { useOperatorDetail } from '../listen/use-operator-detail.ts';
-import { useOperatorList, type Opened, type OperatorPlace } from '../listen/use-operator.ts';
+import {
+  useOperatorList,
+  type Opened,
+  type OperatorListOptions,
+  type OperatorPlace,
+  type Printed,
+} from '../listen/use-operator.ts';
 import { operatorViews, type OperatorView } from '../model/operator-views.ts';
 
 export function Operator() {
@@ -20,23 +26,20 @@ const [firstView] = operatorViews;
 
 function Operating({ operate }: { readonly operate: Operate }) {
   const [place, setPlace] = useState<OperatorPlace | null>(null);
+  const [printed, setPrinted] = useState<Printed>(new Map());
   const at = place ?? (firstView && { view: firstView, chosen: 0, opened: null });
   if (!at) return null;
   const close = (): void => setPlace({ ...at, opened: null });
   if (at.opened) return <Detail {...{ operate, close, opened: at.opened }} />;
-  return <List {...{ operate, place: at, go: setPlace }} />;
-}
-
-interface ListProps {
-  readonly operate: Operate;
-  readonly place: OperatorPlace;
-  go(place: OperatorPlace): void;
+  const keep: OperatorListOptions['keep'] = (view, it) =>
+    setPrinted((now) => new Map(now).set(view, it));
+  return <List {...{ operate, place: at, go: setPlace, printed, keep }} />;
 }
 
 /** The names of the lists, and an empty line. */
 const headRows = 2;
 
-function List(props: ListProps) {
+function List(props: OperatorListOptions) {
   const { view, rows, list, notice } = useOperatorList(props);
   const keys = ['←→ lists', '↑↓ choose', 'enter details', 'r again'];
   return (

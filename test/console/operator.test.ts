@@ -146,6 +146,49 @@ describe('the operator', () => {
     );
   });
 
+  it('goes back with esc while something is read, and sees the list it came from', async () => {
+    let isSlow = false;
+    const answer = commandFor([]);
+    const screen = await openScreen({
+      url: 'http://127.0.0.1:1',
+      operate: (words, signal) => (isSlow ? new Promise(() => {}) : answer(words, signal)),
+    });
+    await screen.type('o');
+    await screen.press('right', 'right');
+    await screen.until(/\[parked\][^]*› …45241b905603/);
+    await screen.press('enter');
+    await screen.until(/item 0 +parked/);
+    isSlow = true;
+    await screen.press('escape');
+    await screen.until(/\[parked\][^]*› …45241b905603[^]*Asking ponte …/);
+    await screen.press('enter');
+    await screen.until(/operator › parked[^]*Asking ponte …/);
+    await screen.press('escape');
+    await screen.until(/\[parked\][^]*› …45241b905603/);
+    await screen.press('escape');
+    await screen.until('Ponte › home');
+  });
+
+  it('leaves what changes something only by giving it up, and is told so', async () => {
+    const answer = commandFor([]);
+    const screen = await openScreen({
+      url: 'http://127.0.0.1:1',
+      operate: (words, signal) =>
+        words.includes('--yes') ? new Promise(() => {}) : answer(words, signal),
+    });
+    await screen.type('o');
+    await screen.press('right');
+    await screen.until(/› 4711/);
+    await screen.press('enter');
+    await screen.until(/last error +TypeError/);
+    await screen.type('t');
+    await screen.until('Queue the job again?');
+    await screen.type('y');
+    await screen.until('Asking ponte … esc gives up');
+    await screen.press('escape');
+    await screen.until(/operator › dead jobs[^]*You gave up waiting\./);
+  });
+
   it('tries a dead job again after a yes', async () => {
     const screen = await openOperator();
     await screen.press('right');
