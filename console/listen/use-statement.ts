@@ -5,15 +5,15 @@ import type { Field } from '../model/form.ts';
 import { valuesOf } from '../model/form-values.ts';
 import { formKeys } from '../model/foot.ts';
 import type { Press } from '../model/keyboard.ts';
-import { bad, ofCall, ofFaults, type Notice } from '../model/notice.ts';
-import { useCall } from './use-call.ts';
+import { bad, ofFaults, ofRead, type Notice } from '../model/notice.ts';
+import { useCall, type Call } from './use-call.ts';
 import { useForm, type FormHandle } from './use-form.ts';
 import { useKeys } from './use-keys.ts';
 import { useList, type ListHandle } from './use-list.ts';
 import { useItem, type ItemView } from './use-statement-item.ts';
 
 const fields: readonly Field[] = [
-  { name: 'start_date', label: 'From', kind: 'text', hint: 'yyyy-mm-dd; empty: 30 days ago' },
+  { name: 'start_date', label: 'From', kind: 'text', hint: 'yyyy-mm-dd; empty: 29 days before To' },
   { name: 'end_date', label: 'To', kind: 'text', hint: 'yyyy-mm-dd; empty: today' },
 ];
 
@@ -50,8 +50,7 @@ export function useStatement(): StatementView {
   const { api, act } = useDesk();
   const call = useCall<Answer<'getStatement'>>();
   const [shown, setShown] = useState<Shown | null>(null);
-  const [view, setView] = useState<View>({ mode: 'list', side: 'local' });
-  const go = (change: Partial<View>): void => setView((now) => ({ ...now, ...change }));
+  const { view, go, turnTo } = useView(call);
   const ask = (query: Query): void =>
     call.run(async (signal) => {
       const answer = await api.call('getStatement', { query }, signal);
@@ -73,9 +72,9 @@ export function useStatement(): StatementView {
     if (list.press(press)) return;
     if (press.key === 'enter' && items.length > 0) {
       item.scroll.toTop();
-      go({ mode: 'item' });
+      turnTo('item');
     }
-    if (press.text === 'd') go({ mode: 'dates' });
+    if (press.text === 'd') turnTo('dates');
     if (press.text === 'r') ask(shown?.query ?? {});
     if (press.key === 'tab') {
       list.choose();
@@ -83,9 +82,8 @@ export function useStatement(): StatementView {
     }
   };
   useKeys((press) => {
-    if (press.key === 'escape' && call.isBusy) return call.cancel();
-    if (press.key === 'escape' && view.mode !== 'list') return go({ mode: 'list' });
-    if (press.key === 'escape') return act({ type: 'back' });
+    const isInside = view.mode !== 'list' && shown !== null;
+    if (press.key === 'escape') return isInside ? turnTo('list') : act({ type: 'back' });
     if (call.isBusy) return undefined;
     if (view.mode === 'dates') return void form.press(press);
     return view.mode === 'list' ? inList(press) : void item.scroll.press(press);
@@ -93,8 +91,19 @@ export function useStatement(): StatementView {
   return {
     ...{ ...view, form, list, item, statement: shown?.reply.body ?? null },
     ...{ days: daysOf(shown?.query ?? {}), keys: keysOf(view) },
-    notice: ofCall(call) ?? noticeOf({ view, form, shown, answer: call.result }),
+    notice: ofRead(call) ?? noticeOf({ view, form, shown, answer: call.result }),
   };
+}
+
+function useView(call: Pick<Call<unknown>, 'clear'>) {
+  const [view, setView] = useState<View>({ mode: 'list', side: 'local' });
+  const go = (change: Partial<View>): void => setView((now) => ({ ...now, ...change }));
+  // How a read has ended is told where it was asked for: what is turned to begins without it.
+  const turnTo = (mode: View['mode']): void => {
+    call.clear();
+    go({ mode });
+  };
+  return { view, go, turnTo };
 }
 
 interface Known {
@@ -119,5 +128,5 @@ function keysOf({ mode, side }: View): readonly string[] {
 
 function daysOf({ start_date: from, end_date: to }: Query): string {
   if (from === undefined && to === undefined) return 'the last 30 days';
-  return `from ${from ?? '30 days ago'} to ${to ?? 'today'}`;
+  return from === undefined ? `the 30 days to ${to}` : `from ${from} to ${to ?? 'today'}`;
 }

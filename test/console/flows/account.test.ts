@@ -1,6 +1,6 @@
 /** What an account has, at the console: its statement, and its PIX keys. */
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { startTestApp } from '../../support/app.ts';
 import { givenCustomer, givenUser } from '../../support/factories.ts';
 import { passUntil } from '../../support/passing-time.ts';
@@ -56,8 +56,10 @@ describe('the statement', () => {
     await screen.fill({ From: '2026-05-22', To: '2026-05-20' });
     await screen.press('ctrl+s');
     await screen.until(/› From +2026-05-22\n +Must not be after/);
+    await screen.until('Some fields are missing or invalid.');
     await screen.press('escape');
     await screen.until(/the last 30 days[^]*1 of 25/);
+    assert.ok(!screen.text.includes('missing or invalid'), 'nothing is wrong with this list');
     await screen.type('d');
     await screen.until(/From +2026-05-22[^]*To +2026-05-20/);
     await screen.fill({ From: '2026-05-20', To: '2026-05-22' });
@@ -65,6 +67,15 @@ describe('the statement', () => {
     await screen.until(/from 2026-05-20 to 2026-05-22[^]*› 22\/05[^]*20\/05[^]*1 of 3/);
     await screen.type('r');
     await screen.until(/from 2026-05-20 to 2026-05-22[^]*1 of 3/);
+  });
+
+  it('says which days it is of when only the last one was given', async () => {
+    const screen = await openStatement();
+    await screen.type('d');
+    await screen.until('[ Show ]');
+    await screen.fill({ To: '2026-05-22' });
+    await screen.press('ctrl+s');
+    await screen.until(/the 30 days to 2026-05-22[^]*› 22\/05[^]*1 of 23/);
   });
 
   it('tells all that is known of an item', async () => {
@@ -167,8 +178,12 @@ describe('a PIX key', () => {
 });
 
 describe('while the bank is silent', () => {
+  const user = { email: 'offline@ponte.test' };
+
+  before(() => givenUser(app, user));
+
   it('one is told so, and what is known without it is shown', async () => {
-    const screen = await openFor(await givenUser(app, { email: 'offline@ponte.test' }));
+    const screen = await openFor(user);
     await screen.type('s');
     await passUntil(app.clock, screen.until('The bank did not answer: its own list is missing.'));
     assert.match(screen.text, /Nothing in these days\./);
@@ -177,5 +192,15 @@ describe('while the bank is silent', () => {
     await screen.type('k');
     await passUntil(app.clock, screen.until('(PROVIDER_UNAVAILABLE)'));
     assert.ok(!screen.text.includes('has no PIX keys'));
+  });
+
+  it('one need not wait for what is only read: esc leads back at once', async () => {
+    const screen = await openFor(user);
+    for (const key of ['b', 's', 'k']) {
+      await screen.type(key);
+      await screen.until('Waiting for the service …');
+      await screen.press('escape');
+      await screen.until('Ponte › home');
+    }
   });
 });
