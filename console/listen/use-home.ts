@@ -22,7 +22,7 @@ const choices: readonly Choice[] = [
   { key: 'c', label: 'Charge by QR code', screen: 'charge', to: 'in' },
   { key: 'k', label: 'PIX keys', screen: 'keys', to: 'in' },
   { key: 'n', label: 'Onboarding: open an account', screen: 'onboarding', to: 'all' },
-  { key: 'o', label: 'Operator: queue, events, open payments', screen: 'operator', to: 'all' },
+  { key: 'o', label: 'Operator: queue, events, stuck payments', screen: 'operator', to: 'all' },
   { key: 'x', label: 'Log out', screen: 'logout', to: 'in' },
 ];
 

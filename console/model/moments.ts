@@ -1,4 +1,7 @@
-/** Times as they are read in the provider's zone, in which the statement counts its days. */
+/**
+ * Times as customers read them, in the provider's zone, in which the statement counts its days; and
+ * as operators do, in UTC.
+ */
 
 const options = {
   timeZone: 'America/Sao_Paulo',
@@ -33,4 +36,18 @@ export function longMoment(iso: string): string {
   if (!parts) return iso;
   const { year, month, day, hour, minute, second } = parts;
   return `${year}-${month}-${day} ${hour}:${minute}:${second}`;
+}
+
+/** A time as the command line and the log tell it: UTC, such as `2026-11-21 03:49:13Z`. */
+export function utcMoment(iso: string): string {
+  const date = new Date(iso);
+  if (Number.isNaN(date.getTime())) return iso;
+  const text = date.toISOString();
+  return `${text.slice(0, 10)} ${text.slice(11, 19)}Z`;
+}
+
+/** The same in a list, such as `11-21 03:49Z`. */
+export function shortUtcMoment(iso: string): string {
+  const text = utcMoment(iso);
+  return text === iso ? iso : `${text.slice(5, 16)}Z`;
 }

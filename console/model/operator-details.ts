@@ -1,6 +1,6 @@
 /** What the commands tell of one event, payment or job, as lines. */
 import { factLines, linesOf, type Line } from './lines.ts';
-import { longMoment } from './moments.ts';
+import { utcMoment } from './moments.ts';
 import { countsText, rowFacts, wordOf, type OperatorView, type Row } from './operator-views.ts';
 
 /** @param shown what the command printed; null where the row is all that there is. */
@@ -39,7 +39,7 @@ function eventLines(shown: Row, row: Row, columns: number): Line[] {
 function paymentLines(shown: Row, row: Row, columns: number): Line[] {
   const timeline = listOf(shown, 'timeline').map((entry) =>
     [
-      longMoment(wordOf(entry, 'at')),
+      utcMoment(wordOf(entry, 'at')),
       ...filled(entry, ['phase', 'attempt', 'providerStatus', 'note']),
     ].join('  '),
   );

@@ -1,5 +1,5 @@
 /** What an operator looks at: which command tells of it, and what of it is shown in a list. */
-import { longMoment, shortMoment } from './moments.ts';
+import { shortUtcMoment, utcMoment } from './moments.ts';
 import type { Column } from './table.ts';
 import { toneOf } from './tones.ts';
 
@@ -42,7 +42,7 @@ function plain(head: string, name: string): Column<Row> {
 }
 
 function moment(head: string, name: string): Column<Row> {
-  return { head, cell: (row) => shortMoment(wordOf(row, name)) };
+  return { head, cell: (row) => shortUtcMoment(wordOf(row, name)) };
 }
 
 function numeric(head: string, name: string): Column<Row> {
@@ -100,16 +100,17 @@ export const operatorViews: readonly OperatorView[] = [
   events('orphaned', 'orphaned'),
   events('anomalies', 'anomaly'),
   {
-    ...{ name: 'unknown', of: 'payment', member: 'transactions' },
-    words: ['pix', 'list', '--phase', 'UNKNOWN'],
+    ...{ name: 'stuck', of: 'payment', member: 'transactions' },
+    words: ['pix', 'list', '--stuck'],
     columns: [
       id,
       moment('MADE', 'createdAt'),
       numeric('AMOUNT', 'amount'),
       numeric('USER', 'userId'),
+      plain('PHASE', 'phase'),
       plain('END-TO-END ID', 'endToEnd'),
     ],
-    none: 'Of every payment it is known what became of it.',
+    none: 'No payment is stuck.',
   },
 ];
 
@@ -129,7 +130,7 @@ export function showWords({ of }: OperatorView, row: Row): readonly string[] | n
 export function rowFacts(row: Row): (readonly [name: string, value: string])[] {
   return Object.keys(row).map((name) => {
     const word = wordOf(row, name);
-    const value = name.endsWith('At') ? longMoment(word) : word;
+    const value = /(?:At|Until)$/.test(name) ? utcMoment(word) : word;
     return [inWords(name), name === 'outcomes' ? countsText(row[name]) : value];
   });
 }

@@ -60,7 +60,7 @@ const printed: Readonly<Record<string, unknown>> = {
       { eventId, result: 'replayed', from: 'parked', to: 'processed', outcomes: {}, items: [item] },
     ],
   },
-  'pix list --phase UNKNOWN': { transactions: [payment] },
+  'pix list --stuck': { transactions: [payment] },
   [`pix show ${paymentId}`]: {
     transaction: payment,
     timeline: [{ at, phase: 'UNKNOWN', attempt: 3, providerStatus: 'timeout', note: null }],
@@ -87,19 +87,21 @@ async function openOperator(asked: string[] = []): Promise<Screen> {
 }
 
 describe('the operator', () => {
-  it('sees the queue, dead jobs, events and unknown outcomes as tables with heads', async () => {
+  it('sees the queue, dead jobs, events and stuck payments as tables, times in UTC', async () => {
     const screen = await openOperator();
-    await screen.until(/KIND +STATE +JOBS +OLDEST[^]*› sweep-pix +queued +1 +21\/11 00:49/);
+    await screen.until(/KIND +STATE +JOBS +OLDEST[^]*› sweep-pix +queued +1 +11-21 03:49Z/);
     await screen.press('right');
     await screen.until(/ID +KIND +ATTEMPTS +ENDED[^]*› 4711 +settle-webhook +8/);
     await screen.press('right');
-    await screen.until(/ID +RECEIVED +LOOKED AT +ITEMS[^]*› …45241b905603 +21\/11 00:49/);
+    await screen.until(/ID +RECEIVED +LOOKED AT +ITEMS[^]*› …45241b905603 +11-21 03:49Z/);
     await screen.press('right');
     await screen.until('No event is orphaned.');
     await screen.press('right');
     await screen.until('No event is an anomaly.');
     await screen.press('right');
-    await screen.until(/ID +MADE +AMOUNT +USER[^]*› …a7d299a5dbba +21\/11 00:49 +77\.70 +7/);
+    await screen.until(
+      /ID +MADE +AMOUNT +USER +PHASE[^]*› …a7d299a5dbba +11-21 03:49Z +77\.70 +7 +UNKNOWN/,
+    );
     await screen.press('right');
     await screen.until('[queue]');
   });
@@ -107,15 +109,16 @@ describe('the operator', () => {
   it('is told of a payment what it waits for, and what can be done', async () => {
     const screen = await openOperator();
     await screen.press('left');
-    await screen.until('[unknown]');
+    await screen.until('[stuck]');
     await screen.until(/› …a7d299a5dbba/);
     await screen.press('enter');
     await screen.until(/Waits for\n The provider's word\.[^]*You can\n Ask the provider\./);
+    await screen.until(/Timeline\n 2026-11-21 03:49:13Z +UNKNOWN/);
     await screen.until('↓');
     await screen.press('pagedown', 'pagedown');
     await screen.until(/end to end +E1116575/);
     await screen.press('escape');
-    await screen.until(/\[unknown\][^]*›/);
+    await screen.until(/\[stuck\][^]*›/);
   });
 
   it('replays an event dry, and for good only after a look at it and a yes', async () => {
@@ -124,7 +127,7 @@ describe('the operator', () => {
     await screen.press('right', 'right');
     await screen.until(/› …45241b905603/);
     await screen.press('enter');
-    await screen.until(/received at +2026-11-21 00:49:13[^]*item 0 +parked +no_match/);
+    await screen.until(/received at +2026-11-21 03:49:13Z[^]*item 0 +parked +no_match/);
     await screen.type('d');
     await screen.until('A replay would do this; nothing was changed.');
     await screen.until(

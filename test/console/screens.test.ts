@@ -26,7 +26,7 @@ describe('at first', () => {
       ` Ponte › home               not logged in · ${host}`,
       ' › l  Log in',
       '   n  Onboarding: open an account',
-      '   o  Operator: queue, events, open payments',
+      '   o  Operator: queue, events, stuck payments',
       ' ↑↓ choose · enter open · or its letter · q quit',
     ]);
   });
@@ -74,7 +74,7 @@ describe('every screen', () => {
     for (const [key, title] of Object.entries(titles)) {
       await screen.type(key);
       await screen.until(`Ponte › ${title}`);
-      await screen.until((text) => text.includes('esc back') && !text.includes('esc gives up'));
+      await screen.until((text) => text.includes('esc back') && !text.includes(' …'));
       assert.equal(screen.lines.length, rows, title);
       const widest = Math.max(...screen.lines.map((line) => [...line].length));
       assert.ok(widest <= columns, `${title} has ${widest} columns`);

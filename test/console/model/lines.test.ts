@@ -6,7 +6,12 @@ import { focusedRows, formRows, type FormRow } from '../../../console/model/form
 import { footOf } from '../../../console/model/foot.ts';
 import { factLines, moreText, windowOf, wrapped } from '../../../console/model/lines.ts';
 import { moved, pageStart } from '../../../console/model/list.ts';
-import { longMoment, shortMoment } from '../../../console/model/moments.ts';
+import {
+  longMoment,
+  shortMoment,
+  shortUtcMoment,
+  utcMoment,
+} from '../../../console/model/moments.ts';
 import { tableOf } from '../../../console/model/table.ts';
 
 describe('a text', () => {
@@ -114,13 +119,20 @@ describe('a table', () => {
 });
 
 describe('a time', () => {
-  it('is the one of São Paulo', () => {
+  it('is the one of São Paulo for customers', () => {
     assert.equal(shortMoment('2026-11-21T02:49:13.437Z'), '20/11 23:49');
     assert.equal(longMoment('2026-11-21T02:49:13.437Z'), '2026-11-20 23:49:13');
   });
 
+  it('is the one of UTC for operators, and says so', () => {
+    assert.equal(shortUtcMoment('2026-11-21T02:49:13.437Z'), '11-21 02:49Z');
+    assert.equal(utcMoment('2026-11-21T02:49:13.437Z'), '2026-11-21 02:49:13Z');
+  });
+
   it('that is none stays as it is', () => {
-    assert.deepEqual([shortMoment('–'), longMoment('–')], ['–', '–']);
+    for (const say of [shortMoment, longMoment, shortUtcMoment, utcMoment]) {
+      assert.equal(say('–'), '–');
+    }
   });
 });
 
