@@ -126,7 +126,8 @@ async function start(
   }
   parts.defer(() => http.drain());
   parts.defer(() => stopping.abort());
-  const { url } = await http.listen();
+  const { url, port } = await http.listen();
+  context.listening.port = port;
   return {
     url,
     context,

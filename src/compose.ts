@@ -53,6 +53,7 @@ export async function compose(
     provider: deadlyProvider(provider, config.crashPoint),
     uploads: createUploadPlaces(local.db.kind === 'embedded' ? 2 : 4),
     jobs: new JobHandOver(),
+    listening: { port: config.port },
   };
   delivery.connect(context);
   measure(context);

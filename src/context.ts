@@ -33,4 +33,6 @@ export interface Context extends LocalContext {
   readonly uploads: UploadPlaces;
   /** The job loop of this process, if it has one. */
   readonly jobs: JobHandOver;
+  /** The configured port; once the service listens, the one that `PORT=0` has come to. */
+  readonly listening: { port: number };
 }

@@ -1,7 +1,8 @@
 /** The proof of life: where the person shows a face to the provider's page. */
 import { randomUUID } from 'node:crypto';
-import type { Context, LocalContext } from '../context.ts';
+import type { Context } from '../context.ts';
 import { endStep, isReady, stepOf } from '../domain/onboarding.ts';
+import { ownAddress } from '../config-address.ts';
 import type { CallOptions } from '../provider/provider.ts';
 import type { ApplicationCaller } from './onboarding-steps.ts';
 import { carryOutStep } from './onboarding-work.ts';
@@ -68,29 +69,27 @@ async function askProvider(
   return shown(context, application);
 }
 
-function shown(context: LocalContext, application: Application): ProvaVida {
+function shown(context: Context, application: Application): ProvaVida {
   return { application, urlIframe: application.provaVidaUrl ?? placeholder(context) };
 }
 
 /** The session's name is random: the application's id is a secret, and addresses get around. */
-function openLocally(context: LocalContext, application: Application): Application {
+function openLocally(context: Context, application: Application): Application {
   const session = randomUUID();
   const { appEnv } = context.config;
   const url =
     appEnv === 'local'
-      ? `${ownAddress(context)}/dev/prova-vida/${session}`
+      ? `${listeningAt(context)}/dev/prova-vida/${session}`
       : `${placeholder(context)}/${session}`;
   const opened = { ...application, provaVidaSessionId: session, provaVidaUrl: url };
   return giveStep(context, opened, 'prova_vida');
 }
 
 /** Stands for a page that is not there. */
-function placeholder(context: LocalContext): string {
-  return `${context.config.provider.baseUrl ?? ownAddress(context)}/prova-vida`;
+function placeholder(context: Context): string {
+  return `${context.config.provider.baseUrl ?? listeningAt(context)}/prova-vida`;
 }
 
-/** Where the service listens; an unspecified address is reached on this machine. */
-function ownAddress({ config: { host, port } }: LocalContext): string {
-  if (host === '0.0.0.0' || host === '::') return `http://127.0.0.1:${port}`;
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+function listeningAt({ config: { host }, listening: { port } }: Context): string {
+  return ownAddress({ host, port });
 }

@@ -114,6 +114,7 @@ function contextOf(options: ServiceOptions, stopping: AbortSignal): Context {
     provider: wrap(withTokens(resilient.provider), clock),
     uploads: absent('uploads'),
     jobs: new JobHandOver(),
+    listening: absent('listening'),
     accessTokens: absent('accessTokens'),
     passwords: absent('passwords'),
     sealer,

@@ -36,20 +36,32 @@ test('ten requests at once open one session', async () => {
 
 const { config } = app.context;
 
+test('where any free port was asked for, the page stands at the one that is listened on', async () => {
+  assert.equal(config.port, 0);
+  const { id } = await register(app);
+  const context = { ...app.context, config: { ...config, appEnv: 'local' as const } };
+  const caller = { applicationId: id, clientAddress: '192.0.2.1' };
+  const { urlIframe } = await startProvaVida(context, caller);
+  assert.ok(urlIframe.startsWith(`${app.url}/dev/prova-vida/`), urlIframe);
+});
+
 const places = [
   [
     'in local, the page of this service',
-    { appEnv: 'local', host: '127.0.0.1', port: 3000 },
+    { appEnv: 'local', host: '127.0.0.1' },
+    3000,
     'http://127.0.0.1:3000/dev/prova-vida/',
   ],
   [
     'in local, an address that this machine reaches',
-    { appEnv: 'local', host: '0.0.0.0', port: 8080 },
+    { appEnv: 'local', host: '0.0.0.0' },
+    8080,
     'http://127.0.0.1:8080/dev/prova-vida/',
   ],
   [
     'in local, an IPv6 address in brackets',
-    { appEnv: 'local', host: '::1', port: 3000 },
+    { appEnv: 'local', host: '::1' },
+    3000,
     'http://[::1]:3000/dev/prova-vida/',
   ],
   [
@@ -58,19 +70,22 @@ const places = [
       appEnv: 'staging',
       provider: { ...config.provider, baseUrl: 'https://bank.example/api' },
     },
+    3000,
     'https://bank.example/api/prova-vida/',
   ],
   [
     'elsewhere without a base address, one of this service',
-    { appEnv: 'test', host: '127.0.0.1', port: 3000 },
+    { appEnv: 'test', host: '127.0.0.1' },
+    3000,
     'http://127.0.0.1:3000/prova-vida/',
   ],
 ] as const;
 
-for (const [where, changes, prefix] of places) {
+for (const [where, changes, port, prefix] of places) {
   test(where, async () => {
     const { id } = await register(app);
-    const context = { ...app.context, config: { ...config, ...changes } };
+    const listening = { port };
+    const context = { ...app.context, config: { ...config, ...changes }, listening };
     const caller = { applicationId: id, clientAddress: '192.0.2.1' };
     const { urlIframe } = await startProvaVida(context, caller);
     assert.match(urlIframe.slice(prefix.length), new RegExp(`^${uuid}$`));
