@@ -2,11 +2,6 @@ import { randomAlphanumerics } from './text.ts';
 
 const ISPB = /^[0-9A-Z]{8}$/;
 
-/** The first part of `yyyyMMddHHmm` is any year; the others are held to their ranges. */
-const MINUTE = String.raw`\d{4}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:[01]\d|2[0-3])[0-5]\d`;
-
-const END_TO_END_ID = new RegExp(`^E[0-9A-Z]{8}${MINUTE}[a-zA-Z0-9]{11}$`);
-
 /**
  * Makes the end-to-end id that names one transfer in the instant payment system (SPI): `E`, the
  * ISPB of the participant that makes it, `yyyyMMddHHmm` in UTC, and eleven random alphanumerics.
@@ -24,12 +19,4 @@ export function newEndToEndId(ispb: string, at: Date): string {
   const day = iso.slice(0, 4) + iso.slice(5, 7) + iso.slice(8, 10);
   const minute = iso.slice(11, 13) + iso.slice(14, 16);
   return `E${ispb}${day}${minute}${randomAlphanumerics(11)}`;
-}
-
-/**
- * Tells whether a text has the form of an end-to-end id of a payment, with a possible month, day,
- * hour and minute. The id of a refund begins with `D` and is not one.
- */
-export function isEndToEndId(text: string): boolean {
-  return END_TO_END_ID.test(text);
 }

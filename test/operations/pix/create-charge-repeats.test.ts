@@ -1,9 +1,9 @@
 /** One Idempotency-Key is one charge, also after a call that failed or a code that was lost. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { decodeBrCode } from '../../../src/domain/br-code.ts';
 import type { ChargeCode } from '../../../src/provider/provider.ts';
 import type { BankAnswer } from '../../../src/provider/stub/answer.ts';
+import { decodeBrCode } from '../../support/br-code.ts';
 import { givenCustomer, logIn } from '../../support/factories.ts';
 import { startPixApp } from './pix-app.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isEndToEndId } from '../../../src/domain/end-to-end-id.ts';
+import { isEndToEndId } from '../../support/end-to-end-id.ts';
 import { failure, logIn, openBank, orderFor, payer, doubted, rejected } from './open-bank.ts';
 
 const OPENING_BALANCE_CENTS = 1_000_000;

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { BrCodeError, crc16Ccitt, decodeBrCode } from '../../src/domain/br-code.ts';
+import { crc16Ccitt } from '../../src/domain/br-code.ts';
+import { BrCodeFault, decodeBrCode, isTxid } from './br-code.ts';
 
 const EVP = '123e4567-e12b-12d1-a456-426655440000';
 const FROM_THE_MANUAL =
@@ -18,22 +19,12 @@ function rejects(text: string, field: string): void {
   assert.throws(
     () => decodeBrCode(text),
     (error) => {
-      assert.ok(error instanceof BrCodeError);
+      assert.ok(error instanceof BrCodeFault);
       assert.equal(error.field, field, error.message);
       return true;
     },
   );
 }
-
-describe('crc16Ccitt', () => {
-  it('passes its self-test and keeps leading zeros', () => {
-    assert.equal(crc16Ccitt('123456789'), '29B1');
-    assert.equal(crc16Ccitt(''), 'FFFF');
-    assert.ok(
-      Array.from({ length: 64 }, (_, n) => crc16Ccitt(`${n}`)).every((c) => c.length === 4),
-    );
-  });
-});
 
 describe('decodeBrCode', () => {
   it("reads the static code of the central bank's manual", () => {
@@ -72,7 +63,7 @@ describe('decodeBrCode', () => {
         '520458125303986540512.345802BR5905MARIA6006RECIFE610850030000' +
         '62130509Pedido12380200014br.gov.bcb.pix99026304',
     );
-    assert.throws(() => decodeBrCode(text), BrCodeError);
+    assert.throws(() => decodeBrCode(text), BrCodeFault);
     const right = withCrc(
       '000201010211' +
         '26410014br.gov.bcb.pix0111111444777350204cafe' +
@@ -193,14 +184,14 @@ describe('decodeBrCode', () => {
           assert.throws(
             () =>
               decodeBrCode(FROM_THE_MANUAL.slice(0, at) + changed + FROM_THE_MANUAL.slice(at + 1)),
-            BrCodeError,
+            BrCodeFault,
           );
         },
       ),
     );
   });
 
-  it('throws nothing but BrCodeError, also under a right CRC', () => {
+  it('throws nothing but BrCodeFault, also under a right CRC', () => {
     const text = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.string().map((inner) => withCrc(`000201${inner}6304`)),
@@ -213,9 +204,32 @@ describe('decodeBrCode', () => {
         try {
           decodeBrCode(candidate);
         } catch (error) {
-          assert.ok(error instanceof BrCodeError);
+          assert.ok(error instanceof BrCodeFault);
         }
       }),
     );
+  });
+});
+
+describe('isTxid', () => {
+  it('knows a dynamic one by 26 to 35 alphanumerics, a static one by 1 to 25', () => {
+    for (const [length, dynamic, fixed] of [
+      [0, false, false],
+      [1, false, true],
+      [25, false, true],
+      [26, true, false],
+      [35, true, false],
+      [36, false, false],
+    ] as const) {
+      assert.equal(isTxid('a'.repeat(length), 'dynamic'), dynamic, `${length} dynamic`);
+      assert.equal(isTxid('a'.repeat(length), 'static'), fixed, `${length} static`);
+    }
+  });
+
+  it('refuses anything but ASCII letters and digits', () => {
+    for (const text of ['***', 'a-b', 'ção', 'a\n', 'a b']) {
+      assert.equal(isTxid(text, 'static'), false);
+      assert.equal(isTxid(text.padEnd(26, 'x'), 'dynamic'), false);
+    }
   });
 });

@@ -4,11 +4,11 @@ import fc from 'fast-check';
 import {
   BrCodeError,
   crc16Ccitt,
-  decodeBrCode,
   encodeDynamicBrCode,
   encodeStaticBrCode,
   type StaticBrCodeInput,
 } from '../../src/domain/br-code.ts';
+import { decodeBrCode } from '../support/br-code.ts';
 
 const EVP = '123e4567-e12b-12d1-a456-426655440000';
 const ONE_TIME =
@@ -21,6 +21,16 @@ function decodedStatic(input: Partial<StaticBrCodeInput>) {
   assert.ok(code.kind === 'static');
   return code;
 }
+
+describe('crc16Ccitt', () => {
+  it('passes its self-test and keeps leading zeros', () => {
+    assert.equal(crc16Ccitt('123456789'), '29B1');
+    assert.equal(crc16Ccitt(''), 'FFFF');
+    assert.ok(
+      Array.from({ length: 64 }, (_, n) => crc16Ccitt(`${n}`)).every((c) => c.length === 4),
+    );
+  });
+});
 
 describe('encodeStaticBrCode', () => {
   it('writes the fields in the order of their tags', () => {
