@@ -1,10 +1,12 @@
-/** Sentences about a text's length and content, shared by the contract's check and the domain's. */
+/** What is said of a field in several places: the contract's check, the domain, an operation. */
 import type { FieldFaults, Text } from '../errors.ts';
 
 /** What reading a form gives: the value in its normal form, or all of its faults by field. */
 export type Reading<Value> =
   | { readonly value: Value; readonly faults: null }
   | { readonly value: null; readonly faults: FieldFaults };
+
+export const REQUIRED: Text = { en: 'The field is required.', pt: 'O campo é obrigatório.' };
 
 export const EMPTY: Text = { en: 'The text must not be empty.', pt: 'O texto não deve ser vazio.' };
 

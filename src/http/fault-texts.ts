@@ -1,11 +1,16 @@
 /** What a person is told of a fault, by the keyword of JSON Schema that found it. */
-import { EMPTY, NOT_AN_EMAIL, PASSWORDS_DIFFER, tooLong, tooShort } from '../domain/faults.ts';
+import {
+  EMPTY,
+  NOT_AN_EMAIL,
+  PASSWORDS_DIFFER,
+  REQUIRED,
+  tooLong,
+  tooShort,
+} from '../domain/faults.ts';
 import type { Text } from '../errors.ts';
 import type { ErrorObject } from './schemas.ts';
 
 type Params = Readonly<Record<string, unknown>>;
-
-export const REQUIRED: Text = { en: 'The field is required.', pt: 'O campo é obrigatório.' };
 
 export const GIVEN_TWICE: Text = {
   en: 'The parameter was given more than once.',

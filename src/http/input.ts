@@ -1,10 +1,9 @@
 /** From the parts of a request to the validated input of an operation, with all faults at once. */
 import type { IncomingHttpHeaders } from 'node:http';
-import { UNSTORABLE } from '../domain/faults.ts';
+import { REQUIRED, UNSTORABLE } from '../domain/faults.ts';
 import { AppError } from '../errors.ts';
 import type { ReadBody } from './body.ts';
 import type { BodyContract, OperationContract } from './contract.ts';
-import { REQUIRED } from './fault-texts.ts';
 import { Faults, WHOLE_BODY } from './faults.ts';
 import { findUnstorableText } from './json.ts';
 import { parseQuery, readParameters } from './parameters.ts';

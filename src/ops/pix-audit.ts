@@ -5,6 +5,7 @@
  */
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
+import { nilUuid } from '../domain/uuid.ts';
 import { OpError, type Op } from './op.ts';
 import { eventInvariants, jobInvariants } from './pix-invariants-queue.ts';
 import { pixInvariants, type BrokenRow, type Invariant } from './pix-invariants.ts';
@@ -62,13 +63,11 @@ const waitingEvents = `
   select e.id, e.received_at from webhook_events e
    where e.status = 'anomaly' and exists (select from webhook_waits w where w.event_id = e.id)`;
 
-const noUuid = '00000000-0000-0000-0000-000000000000';
-
 const scopes: readonly Scope[] = [
   {
     of: 'transaction',
     invariants: pixInvariants,
-    start: [noUuid],
+    start: [nilUuid],
     keyOf: ({ id }) => [id],
     page: {
       name: 'audit-transactions',
@@ -87,7 +86,7 @@ const scopes: readonly Scope[] = [
   {
     of: 'event',
     invariants: eventInvariants,
-    start: [new Date(0), noUuid],
+    start: [new Date(0), nilUuid],
     keyOf: ({ id, at }) => [at, id],
     page: {
       name: 'audit-events',

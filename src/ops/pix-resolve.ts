@@ -1,10 +1,11 @@
 /** `pix resolve`: an operator decides what became of a payment that the provider leaves open. */
 import { inspectPix, type InspectedPixRow } from '../db/queries/inspect-pix.ts';
-import type { PixPhase } from '../domain/pix.ts';
+import { phasesOpenToSettlement } from '../domain/pix.ts';
+import { isUuid } from '../domain/uuid.ts';
 import { moveTransaction, type Move } from '../services/pix-transactions.ts';
 import { OpError, type Op } from './op.ts';
 import { isHeld } from './pix-next-step.ts';
-import { isUuid, viewOfPix, type PixView } from './pix-view.ts';
+import { viewOfPix, type PixView } from './pix-view.ts';
 import { namesPerson } from './webhook-redaction.ts';
 
 /** What has to be said to call a payment failed that may have left. */
@@ -29,9 +30,6 @@ export interface PixResolveInput {
   /** Looks only whether this may be done, so that nobody is asked in vain. */
   readonly onlyCheck?: boolean;
 }
-
-/** The phases in which a send may have left and has no end. */
-const resolvable = ['PAYING', 'UNKNOWN', 'ACCEPTED'] as const satisfies PixPhase[];
 
 /**
  * Ends a send on an operator's word. A webhook that contradicts it later is an anomaly, as for
@@ -73,7 +71,7 @@ function refusalOf(row: InspectedPixRow, now: Date): string | null {
   if (phase === 'PAYING' && isHeld(row, now)) {
     return 'a process may be sending it at this moment: wait until two minutes have passed';
   }
-  return resolvable.some((one) => one === phase) ? null : `it stands in ${phase}`;
+  return phasesOpenToSettlement.some((one) => one === phase) ? null : `it stands in ${phase}`;
 }
 
 function mistakeOf({ as, reason, by, confirm }: PixResolveInput): string | null {

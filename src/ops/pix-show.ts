@@ -5,9 +5,10 @@ import {
   type InspectedPixRow,
   type TimelineRow,
 } from '../db/queries/inspect-pix.ts';
+import { isUuid } from '../domain/uuid.ts';
 import { OpError, type Op } from './op.ts';
 import { nextStepOf } from './pix-next-step.ts';
-import { isUuid, viewOfPix, type PixView } from './pix-view.ts';
+import { viewOfPix, type PixView } from './pix-view.ts';
 
 /** More rows than any honest transaction has; a provider that goes on contradicting adds them. */
 const longestTimeline = 500;

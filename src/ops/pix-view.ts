@@ -45,8 +45,3 @@ export function viewOfPix(row: InspectedPixRow): PixView {
     settledAt: row.settled_at?.toISOString() ?? null,
   };
 }
-
-/** Whether a text is an id of a transaction or of an event; the database takes no other. */
-export function isUuid(text: string): boolean {
-  return /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
-}

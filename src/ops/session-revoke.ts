@@ -1,9 +1,9 @@
 /** `session revoke`: somebody is logged out, everywhere and at once. */
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
+import { isUuid } from '../domain/uuid.ts';
 import { findUser } from './find-user.ts';
 import { OpError, type Op } from './op.ts';
-import { isUuid } from './pix-view.ts';
 
 export interface SessionRevokeInput {
   /** The id of a session, or the id or e-mail of a user. */

@@ -2,8 +2,8 @@
 import type { LocalContext } from '../context.ts';
 import { eventsOfTransaction } from '../db/queries/inspect-webhooks.ts';
 import type { WebhookEventStatus } from '../db/queries/find-webhook-event.ts';
+import { isUuid } from '../domain/uuid.ts';
 import { OpError } from './op.ts';
-import { isUuid } from './pix-view.ts';
 
 /** What is left out does not matter; times are ISO 8601 texts. */
 export interface WebhookFilter {

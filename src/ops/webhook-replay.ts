@@ -3,10 +3,10 @@ import type { LocalContext } from '../context.ts';
 import { countEvents, knownEvents, pageEvents } from '../db/queries/inspect-webhooks.ts';
 import type { WebhookEventStatus } from '../db/queries/find-webhook-event.ts';
 import { isDatabaseUnavailable } from '../db/unavailable.ts';
+import { isUuid, nilUuid } from '../domain/uuid.ts';
 import { previewEvent, replayEvent, type ItemPreview } from '../services/webhook-replay.ts';
 import type { ItemOutcome } from '../services/settlement.ts';
 import { OpError, type Op } from './op.ts';
-import { isUuid } from './pix-view.ts';
 import { filterParameters, type WebhookFilter } from './webhook-filter.ts';
 
 export interface WebhookReplayInput extends WebhookFilter {
@@ -50,7 +50,6 @@ interface PageRow {
 const mostAtOnce = 100;
 const mostItemsShown = 50;
 const mostCounted = 1_000_000;
-const noUuid = '00000000-0000-0000-0000-000000000000';
 
 /**
  * Replays a page of events, oldest first. A page at a time: what has been done is done, whatever
@@ -137,7 +136,7 @@ function summaryOf(
 
 /** Before everything, or behind the event that a cursor names. */
 function readCursor(cursor: string | undefined): readonly [Date, string] {
-  if (cursor === undefined) return [new Date(0), noUuid];
+  if (cursor === undefined) return [new Date(0), nilUuid];
   const [time = '', id = ''] = cursor.split('/');
   const receivedAt = new Date(time);
   if (Number.isNaN(receivedAt.getTime()) || !isUuid(id)) {
@@ -148,5 +147,5 @@ function readCursor(cursor: string | undefined): readonly [Date, string] {
 
 function cursorOf(last: PageRow | null, before: string | undefined): string {
   if (last) return `${last.received_at.toISOString()}/${last.id}`;
-  return before ?? `${new Date(0).toISOString()}/${noUuid}`;
+  return before ?? `${new Date(0).toISOString()}/${nilUuid}`;
 }

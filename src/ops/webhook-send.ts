@@ -2,8 +2,8 @@
 import { inspectPix, type InspectedPixRow } from '../db/queries/inspect-pix.ts';
 import { newEndToEndId } from '../domain/end-to-end-id.ts';
 import { centsFromDecimal, numberFromCents } from '../domain/money.ts';
+import { isUuid } from '../domain/uuid.ts';
 import { OpError, type Op } from './op.ts';
-import { isUuid } from './pix-view.ts';
 
 /** The shapes that providers of this family post; see `provider/webhook-events.ts`. */
 export const webhookShapes = ['flat', 'entity', 'request-body', 'movement', 'bacen'] as const;

@@ -1,10 +1,10 @@
 /** `webhook show`: one event, what became of it, and its payload. */
 import { jobsOfEvent, type InspectedJobRow } from '../db/queries/inspect-jobs.ts';
 import { inspectEvent, type ShownEventRow } from '../db/queries/inspect-webhooks.ts';
+import { isUuid } from '../domain/uuid.ts';
 import type { ItemOutcome } from '../services/settlement.ts';
 import { viewOfJob, type JobView } from './jobs-list.ts';
 import { OpError, type Op } from './op.ts';
-import { isUuid } from './pix-view.ts';
 import { viewOfEvent, type EventView } from './webhook-list.ts';
 import { redacted } from './webhook-redaction.ts';
 

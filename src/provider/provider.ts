@@ -2,6 +2,8 @@
  * The port: all that Ponte asks of the banking provider behind it. Amounts are integer centavos;
  * wire types never pass here. Every method rejects with a {@link ProviderError} and nothing else.
  */
+import type { Proposal } from '../domain/onboarding.ts';
+import type { Address } from '../domain/person.ts';
 import type { PixStatus } from '../domain/pix.ts';
 import type { TraceContext } from '../domain/trace-context.ts';
 
@@ -166,17 +168,8 @@ export interface RegisteredPerson {
   readonly accountNumber: string | null;
 }
 
-export interface PersonAddress {
-  /** Eight digits. */
-  readonly cep: string;
-  readonly logradouro: string;
-  readonly numero: string;
-  readonly complemento: string | null;
-  readonly bairro: string;
-  readonly cidade: string;
-  /** Two letters. */
-  readonly estado: string;
-}
+/** An address goes out in the form that is stored. */
+export type PersonAddress = Address;
 
 /** A document on its way to the provider: read as a stream, from its beginning at each attempt. */
 export interface PersonDocument {
@@ -187,12 +180,8 @@ export interface PersonDocument {
   content(): AsyncIterable<Uint8Array>;
 }
 
-export interface AccountProposal {
-  readonly tipo: string;
-  readonly observacoes: string | null;
-  /** In reais, as it was asked for. */
-  readonly valorSolicitado: number | null;
-}
+/** A proposal goes out as it was asked for. */
+export type AccountProposal = Proposal;
 
 export interface LivenessSession {
   readonly sessionId: string | null;

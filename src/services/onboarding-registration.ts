@@ -1,24 +1,13 @@
 /** The registration of an individual, which an onboarding begins with. */
 import { randomUUID } from 'node:crypto';
 import type { LocalContext } from '../context.ts';
-import type { Statement } from '../db/database.ts';
 import { queryIn } from '../db/query-in.ts';
 import { newProgress } from '../domain/onboarding.ts';
 import type { Address, Person } from '../domain/person.ts';
 import { AppError, type Text } from '../errors.ts';
 import { nothingGiven } from './onboarding-application.ts';
 import { giveStep, insertApplication, type Application } from './onboarding.ts';
-
-/** Parameters: name, email, document, phone, password hash, now. */
-const insertUser: Statement = {
-  name: 'onboarding-user',
-  text: `
-    insert into users
-           (name, email, document, person_type, phone, password_hash, created_at, updated_at)
-    values ($1, $2, $3, 'PF', $4, $5, $6, $6)
-        on conflict do nothing
-    returning id`,
-};
+import { insertUser } from './users.ts';
 
 /** One wording for both, so that nobody learns which of the two is known. */
 const taken: Text = {
@@ -41,7 +30,7 @@ export async function registerPerson(
   const unit = await context.db.em();
   return unit.transactional(async (em) => {
     const now = context.clock.now();
-    const values = [name, email, document, phone, hash, now];
+    const values = [name, email, document, 'PF', phone, hash, now];
     const [user] = await queryIn<{ id: number }>(em, insertUser, values);
     if (!user) {
       throw new AppError('VALIDATION_FAILED', { fields: { email: [taken], document: [taken] } });

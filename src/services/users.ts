@@ -15,7 +15,11 @@ const byEmail: Statement = {
      where lower(email) = lower($1) and status = 'ACTIVE'`,
 };
 
-const create: Statement = {
+/**
+ * Parameters: name, email, document, person type, phone, password hash, now. Answers the id; no row
+ * when the e-mail or the document is taken.
+ */
+export const insertUser: Statement = {
   name: 'user-create',
   text: `
     insert into users
@@ -47,7 +51,7 @@ export interface NewUser {
 
 /** @returns the new user's id, or null when the e-mail or the document is taken. */
 export async function createUser(context: LocalContext, user: NewUser): Promise<number | null> {
-  const [row] = await context.db.query<{ id: number }>(create, [
+  const [row] = await context.db.query<{ id: number }>(insertUser, [
     user.name,
     user.email,
     user.document,

@@ -1,5 +1,6 @@
 /** Statements of the operators' view of the queue. None of them gives a payload or a unique key. */
 import type { Statement } from '../database.ts';
+import { jobsChannel } from './jobs.ts';
 
 export type JobStatus = 'queued' | 'running' | 'done' | 'dead';
 
@@ -77,7 +78,7 @@ export const retryJobs: Statement = {
        where id in (select id from chosen) and status = 'dead'
       returning id
     )
-    select id, pg_notify('ponte_jobs', '')::text as told from retried`,
+    select id, pg_notify('${jobsChannel}', '')::text as told from retried`,
 };
 
 export interface JobStatsRow {

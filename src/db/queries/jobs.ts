@@ -23,7 +23,7 @@ export const orAskAgain = `
         do update set run_at = case when jobs.status = 'queued'
                                     then least(jobs.run_at, excluded.run_at) else jobs.run_at end,
                       wanted = jobs.status = 'running'
-    returning pg_notify('ponte_jobs', '')::text as told`;
+    returning pg_notify('${jobsChannel}', '')::text as told`;
 
 /**
  * Queues a job, or asks again for the open one of its key.

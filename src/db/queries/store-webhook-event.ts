@@ -1,6 +1,7 @@
 import { phasesOpenToSettlement } from '../../domain/pix.ts';
 import type { Statement } from '../database.ts';
 import { oneOf } from '../one-of.ts';
+import { jobsChannel } from './jobs.ts';
 import { tellingEnds } from './tell-ends.ts';
 import { waking } from './wake-events.ts';
 
@@ -87,7 +88,7 @@ export const storeWebhookEvent: Statement = {
         from stored join asked using (id)
        where send_id is null
       returning id as job_id, unique_key,
-                case when status = 'queued' then pg_notify('ponte_jobs', '') end
+                case when status = 'queued' then pg_notify('${jobsChannel}', '') end
     )
     select place, stored.id, false as duplicate, send_id is not null as settled, job_id,
            ${tellingEnds('moved')}, ${waking('moved', 'told.updated_at')}

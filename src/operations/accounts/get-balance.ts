@@ -1,12 +1,11 @@
 import type { Context } from '../../context.ts';
 import { numberFromCents } from '../../domain/money.ts';
 import { AppError } from '../../errors.ts';
-import { ProviderError } from '../../provider/outcome.ts';
 import type { CallOptions } from '../../provider/provider.ts';
 import { callerSession } from '../../services/banking-session.ts';
 import type { Principal, PrincipalAccount } from '../../services/principal.ts';
 import { keepProviderBalance } from '../../services/provider-account.ts';
-import { answerTo } from '../../services/provider-failure.ts';
+import { unlessSilent } from '../../services/provider-reading.ts';
 import type { SessionOperation } from '../operation.ts';
 
 /**
@@ -32,17 +31,14 @@ export const getBalance: SessionOperation<'getBalance'> = {
 };
 
 /** @returns the provider's balance in centavos, or null when it does not answer. */
-async function askProvider(
+function askProvider(
   context: Context,
   principal: Principal,
   options: CallOptions,
 ): Promise<number | null> {
-  try {
-    return await context.provider.balance(callerSession(context, principal), options);
-  } catch (error) {
-    if (!(error instanceof ProviderError) || error.code === 'TOKEN_REFUSED') throw answerTo(error);
-    return null;
-  }
+  return unlessSilent(async () =>
+    context.provider.balance(callerSession(context, principal), options),
+  );
 }
 
 /** Writes only what has changed: most readings repeat the one before. */

@@ -3,11 +3,10 @@ import { listTransactions } from '../../db/queries/pix-transactions.ts';
 import { dayRange, type DayFault, type DayRange } from '../../domain/calendar.ts';
 import { typeOf, type PixOperation, type PixStatus } from '../../domain/pix.ts';
 import { AppError, type Text } from '../../errors.ts';
-import { ProviderError } from '../../provider/outcome.ts';
 import type { CallOptions, ProviderStatementItem } from '../../provider/provider.ts';
 import { callerSession } from '../../services/banking-session.ts';
 import type { Principal } from '../../services/principal.ts';
-import { answerTo } from '../../services/provider-failure.ts';
+import { unlessSilent } from '../../services/provider-reading.ts';
 import type { SessionOperation } from '../operation.ts';
 
 /**
@@ -82,16 +81,13 @@ async function localItems(context: Context, principal: Principal, range: DayRang
 }
 
 /** @returns the provider's items, or null when it does not answer. */
-async function remoteItems(
+function remoteItems(
   context: Context,
   principal: Principal,
   { range, options }: { range: DayRange; options: CallOptions },
 ): Promise<readonly ProviderStatementItem[] | null> {
-  try {
+  return unlessSilent(async () => {
     const session = callerSession(context, principal);
     return (await context.provider.statement(session, range, options)).items;
-  } catch (error) {
-    if (!(error instanceof ProviderError) || error.code === 'TOKEN_REFUSED') throw answerTo(error);
-    return null;
-  }
+  });
 }

@@ -1,5 +1,6 @@
 import type { Context } from '../../context.ts';
-import { invalidField, type Text } from '../../errors.ts';
+import { REQUIRED } from '../../domain/faults.ts';
+import { invalidField } from '../../errors.ts';
 import { homologationCode, takeCode } from '../../services/onboarding-code.ts';
 import { applicationReply } from '../../services/onboarding.ts';
 import type { PublicOperation } from '../operation.ts';
@@ -23,9 +24,7 @@ export const confirmElectronicValidation: PublicOperation<'confirmElectronicVali
   },
 };
 
-const required: Text = { en: 'The field is required.', pt: 'O campo é obrigatório.' };
-
 function defaultCode({ config }: Context): string {
-  if (config.appEnv === 'production') throw invalidField('codigo', required);
+  if (config.appEnv === 'production') throw invalidField('codigo', REQUIRED);
   return homologationCode;
 }

@@ -1,5 +1,6 @@
 /** The bank's customers: who they are, and whether a token is theirs. */
 import { createHash, randomBytes } from 'node:crypto';
+import { accountCheckDigit } from '../../domain/account-number.ts';
 import { cpfCheckDigits } from '../../domain/tax-id.ts';
 import type { AccountRef } from '../provider.ts';
 import { type BankAnswer, done, faulty, refused } from './answer.ts';
@@ -148,13 +149,4 @@ function cpf(hash: Buffer): string {
 
 function digits(hash: Buffer, { from, count }: { from: number; count: number }): string {
   return [...hash.subarray(from, from + count)].map((byte) => byte % 10).join('');
-}
-
-/** Modulo 11 with the weights 2 to 9 from the right, as most banks do; 10 and 11 become 0. */
-function accountCheckDigit(number: string): string {
-  const sum = [...number]
-    .toReversed()
-    .reduce((total, digit, index) => total + Number(digit) * (2 + (index % 8)), 0);
-  const digit = 11 - (sum % 11);
-  return String(digit > 9 ? 0 : digit);
 }
