@@ -29,8 +29,8 @@ export function reportConfig(environment: Environment): ConfigReport {
   const settings = settingNames.map((name): SettingReport => {
     const fault = faultOf.get(name) ?? null;
     const value = fault === null ? shown(name, values[name] as Value | undefined) : null;
-    const isDefault = value === null ? 'unset' : 'default';
-    return { name, value, from: given.has(name) ? 'environment' : isDefault, fault };
+    const otherwise = value === null ? 'unset' : 'default';
+    return { name, value, from: given.has(name) ? 'environment' : otherwise, fault };
   });
   return { valid: faults.length === 0, settings, faults };
 }

@@ -1,7 +1,7 @@
 /**
  * Every setting: what it means, what it must be, its default and where it is required. This is the
- * one list of them; `config.ts` validates against it, and tests hold `.env.example` and the README
- * to it.
+ * one list of them; `config-reading.ts` validates against it, and tests hold `.env.example` and the
+ * README to it.
  */
 import type { Format } from './config-formats.ts';
 import { appEnvs, crashPoints, logLevels, type AppEnv, type Values } from './config-values.ts';

@@ -21,7 +21,10 @@ export const PixTimeline = defineEntity({
      * not on the transaction: accepting a payment can so leave the indexes of its row alone.
      */
     providerTxid: p.text().nullable(),
-    /** A fixed word: why, where the phase alone does not say. */
+    /**
+     * Why, where the phase alone does not say: a word of the code, or who has resolved it by hand,
+     * with the reason that was typed (`ops/pix-resolve.ts`).
+     */
     note: p.text().nullable(),
   },
   indexes: [
