@@ -8,6 +8,7 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { newEndToEndId } from '../../src/domain/end-to-end-id.ts';
+import { rsaPems } from '../support/config.ts';
 import { eventually } from '../support/eventually.ts';
 import { queueJob } from '../jobs/loops.ts';
 import { confirmed, startSettlingApp } from '../jobs/settling.ts';
@@ -212,6 +213,23 @@ describe('ponte webhook', () => {
     const away = await type(`${send} --url http://127.0.0.1:1/`);
     assert.equal(away.code, 3);
     assert.match(away.stderr, /127\.0\.0\.1:1 does not answer \(ECONNREFUSED\)/);
+  });
+
+  it('refuses in production: there only the provider tells', async () => {
+    const { id } = await app.givenSend();
+    const { privatePem, publicPem } = rsaPems(2048);
+    const environment = {
+      ...{ APP_ENV: 'production', DATABASE_URL: 'postgres://ponte@127.0.0.1:1/ponte' },
+      ...{ PROVIDER_STUB: 'false', PROVIDER_BASE_URL: 'https://bank.example' },
+      ...{ WEBHOOK_SECRET: 'secret', ENCRYPTION_KEY: Buffer.alloc(32).toString('base64') },
+      ...{ JWT_PRIVATE_KEY: privatePem, JWT_PUBLIC_KEYS: publicPem },
+    };
+    for (const what of [`--transaction ${id}`, '--file /dev/null']) {
+      const { code, stderr } = await type(`webhook send ${what}`, { environment });
+      assert.equal(code, 1, what);
+      assert.match(stderr, /in production only the provider tells/);
+    }
+    assert.deepEqual(await app.untold(), []);
   });
 
   it('tells the secret to the configured service and to nobody else', async () => {

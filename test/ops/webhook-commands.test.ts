@@ -367,14 +367,4 @@ describe('webhook send', () => {
     await refused(compose(randomUUID()), /there is no transaction/, 'NOT_FOUND');
     await refused(compose('x'), /there is no transaction x/, 'NOT_FOUND');
   });
-
-  it('refuses in production: there only the provider tells', async () => {
-    const { id } = await app.givenSend();
-    const config = { ...context.config, appEnv: 'production' as const };
-    const input = { transactionId: id, status: 'COMPLETED', shape: 'flat' } as const;
-    await refused(
-      composeWebhook.run({ ...context, config }, input, unwatched),
-      /only the provider/,
-    );
-  });
 });
