@@ -2,10 +2,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import addFormats from 'ajv-formats';
 import { parse } from 'yaml';
-import { formFault, type FormName } from '../../src/domain/forms.ts';
+import { faultText } from '../../src/http/fault-texts.ts';
+import { createSchemaCompiler } from '../../src/http/schemas.ts';
 
 interface Media {
   schema: { $ref?: string };
@@ -19,29 +18,14 @@ const contract = parse(
   readFileSync(new URL('../../contract/openapi.yaml', import.meta.url), 'utf8'),
 ) as Json;
 
-const ajv = new Ajv2020({ strict: true, strictTypes: false, allErrors: true });
-addFormats.default(ajv);
-ajv.addKeyword({
-  keyword: 'x-max-decimals',
-  validate: (most: number, value: unknown) => Number(Number(value).toFixed(most)) === value,
-});
-ajv.addKeyword({
-  keyword: 'x-form',
-  type: 'string',
-  validate: (form: FormName, value: string) => formFault(form, value) === null,
-});
-ajv.addVocabulary([...Object.keys(contract), 'x-same-as']);
-ajv.addSchema(contract, 'contract');
+/** The validator of the service itself: what it lets pass here, it lets pass there. */
+const schemas = createSchemaCompiler(contract);
 
 /** The faults of a value against the schema at a place of the contract; none when it is right. */
 function faultsOf(place: string[], value: unknown): string[] {
-  const pointer = place.map((part) =>
-    encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1')),
-  );
-  const validate = ajv.getSchema(`contract#/${pointer.join('/')}`);
-  assert.ok(validate, `no schema at ${place.join('/')}`);
+  const validate = schemas.compile({ $ref: schemas.reference(place) })();
   assert.equal(typeof validate(value), 'boolean', 'the schema is checked at once');
-  return (validate.errors ?? []).map((error) => `${error.instancePath}: ${error.message}`);
+  return (validate.errors ?? []).map((error) => `${error.instancePath}: ${faultText(error).en}`);
 }
 
 /** Every body of the contract, with the place of its media type. */
@@ -117,6 +101,8 @@ interface Limit {
   /** A right body, to which the field is added. */
   base: Json;
   field: string;
+  /** The field that has to repeat it. */
+  repeatedIn?: string;
   accepted: unknown[];
   refused: unknown[];
 }
@@ -207,9 +193,17 @@ const limits: Limit[] = [
     schema: 'StartOnboardingRequest',
     base: person,
     field: 'password',
+    repeatedIn: 'password_confirmation',
     accepted: [text(8), text(128)],
     refused: [text(7), text(129)],
   },
+  ...['StartOnboardingRequest', 'RegisterPfRequest', 'RegisterPjRequest'].map((schema) => ({
+    schema,
+    base: schema === 'RegisterPjRequest' ? company : person,
+    field: 'password_confirmation',
+    accepted: [person.password],
+    refused: ['correct horsE', ''],
+  })),
   {
     schema: 'LoginRequest',
     base: { password: 'x' },
@@ -227,14 +221,14 @@ function atMost(
   return { schema, base, field, accepted: [text(length)], refused: [text(length + 1), 1, null] };
 }
 
-for (const { schema, base, field, accepted, refused } of limits) {
+for (const { schema, base, field, repeatedIn, accepted, refused } of limits) {
   test(`${schema} holds the limits of ${field}`, () => {
     const place = ['components', 'schemas', schema];
-    for (const value of accepted) {
-      assert.deepEqual(faultsOf(place, { ...base, [field]: value }), [], JSON.stringify(value));
-    }
+    const faultsWith = (value: unknown) =>
+      faultsOf(place, { ...base, [field]: value, ...(repeatedIn && { [repeatedIn]: value }) });
+    for (const value of accepted) assert.deepEqual(faultsWith(value), [], JSON.stringify(value));
     for (const value of refused) {
-      const faults = faultsOf(place, { ...base, [field]: value });
+      const faults = faultsWith(value);
       assert.ok(faults.length > 0, `${JSON.stringify(value)} was accepted`);
       assert.ok(
         faults.every((fault) => fault.startsWith(`/${field}`)),
