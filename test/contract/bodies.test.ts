@@ -1,4 +1,4 @@
-/** The contract's schemas hold the specification's limits, and its examples meet its schemas. */
+/** The contract's schemas hold the limits of each field, and its examples meet its schemas. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -112,7 +112,6 @@ const amounts = {
   refused: [0, 0.001, 10.505, -1, 1e9, '10', null],
 };
 
-/** Specification, section 8, and the limits that section 4 gives in words. */
 const limits: Limit[] = [
   { schema: 'SendPixRequest', base: send, field: 'amount', ...amounts },
   { schema: 'ChargeRequest', base: charge, field: 'amount', ...amounts },

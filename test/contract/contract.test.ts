@@ -1,4 +1,7 @@
-/** The contract says what the specification says: its paths, statuses, security and bodies. */
+/**
+ * The contract says what is specified here: its paths, statuses, security and bodies. It is written
+ * down a second time, so that nothing that an app relies on changes by accident.
+ */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -48,7 +51,7 @@ const contract = parse(
 
 type Access = 'public' | 'token' | 'secret';
 
-/** Specification, sections 4 to 7: method and path, operation, who may call it, statuses. */
+/** What was promised to the app: method and path, operation, who may call it, statuses. */
 const specified: Record<string, [operationId: string, access: Access, statuses: string]> = {
   'post /auth/login': ['login', 'public', '200 422 502'],
   'post /auth/logout': ['logout', 'token', '200 401'],
@@ -85,7 +88,7 @@ const specified: Record<string, [operationId: string, access: Access, statuses: 
   'post /webhooks/provider': ['receiveProviderWebhook', 'secret', '200'],
 };
 
-/** What the service adds where the specification is silent; 503 and `default` are everywhere. */
+/** The statuses that the service adds to them; 503 and `default` are everywhere. */
 const added: Record<string, string> = {
   login: '400 413 415 429',
   getStatement: '422',
@@ -111,7 +114,7 @@ const added: Record<string, string> = {
   receiveProviderWebhook: '400 401 413 415 422',
 };
 
-/** Specification, sections 2 and 4: the fields of each answer; `?` nullable, `~` may be absent. */
+/** The fields of each answer; `?` nullable, `~` may be absent. */
 const answerFields: Record<string, string> = {
   LoginReply: 'access_token token_type',
   Message: 'message',
@@ -179,16 +182,16 @@ test('the contract is version 1.0.0 under Apache-2.0', () => {
   assert.equal(contract.info.license.name, 'Apache-2.0');
 });
 
-test('the contract has the operations of the specification and no others', () => {
+test('the contract has the operations that are specified, and no others', () => {
   const found = operations.map(({ route, operation }) => `${route}: ${operation.operationId}`);
   const wanted = Object.entries(specified).map(([route, [id]]) => `${route}: ${id}`);
   assert.deepEqual(found.sort(), wanted.sort());
 });
 
 for (const { route, operation } of operations) {
-  const [id, access, statuses] = specified[route] ?? ['unknown', 'token', ''];
+  const [id, access, statuses] = specified[route] ?? [operation.operationId, 'token', ''];
 
-  test(`${id} answers the statuses of the specification and those that the service adds`, () => {
+  test(`${id} answers the statuses that are specified and those that the service adds`, () => {
     const wanted = `${statuses} ${added[id] ?? ''} 503 default`.trim().split(/\s+/);
     assert.deepEqual(Object.keys(operation.responses).sort(), wanted.sort());
   });
@@ -216,7 +219,7 @@ for (const { route, operation } of operations) {
     }
   });
 
-  test(`${id} answers errors with the bodies of the specification`, () => {
+  test(`${id} answers errors with the bodies that are specified`, () => {
     const special: Record<string, string> = {
       422: 'ValidationError',
       501: 'NotImplementedError',
@@ -259,7 +262,7 @@ test('every answer of a send that knows an outcome carries Pix-Outcome', () => {
   }
 });
 
-test('the answers have the fields of the specification', () => {
+test('the answers have the fields that are specified', () => {
   for (const [name, fields] of Object.entries(answerFields)) {
     const schema = contract.components.schemas[name];
     assert.ok(schema, name);
