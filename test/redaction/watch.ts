@@ -55,6 +55,7 @@ export function watchTheRest(world: World): void {
     assert.deepEqual(
       Object.keys(operations).filter((operation) => !used.has(operation)),
       [],
+      'Use the operation in a flow of test/redaction/flows.ts, with personal data if it takes any',
     );
     const messages = new Set(lines.map(({ level, msg }) => `${String(level)} ${String(msg)}`));
     for (const message of [
