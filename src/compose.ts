@@ -3,7 +3,6 @@ import type { Clock } from './clock.ts';
 import { composeProvider } from './compose-provider.ts';
 import type { Config } from './config.ts';
 import type { Context } from './context.ts';
-import { deadlyDatabase, deadlyProvider } from './crash-point.ts';
 import { migrateUp } from './db/migrate.ts';
 import { openLocal } from './local.ts';
 import type { Log } from './log.ts';
@@ -49,8 +48,7 @@ export async function compose(
   parts.defer(close);
   const context: Context = {
     ...local,
-    db: deadlyDatabase(local.db, config.crashPoint),
-    provider: deadlyProvider(provider, config.crashPoint),
+    provider,
     uploads: createUploadPlaces(local.db.kind === 'embedded' ? 2 : 4),
     jobs: new JobHandOver(),
     listening: { port: config.port },

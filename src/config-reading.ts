@@ -139,9 +139,6 @@ function* ruleFaults(
     const { expected } = entries.PROVIDER_BASE_URL;
     yield ['PROVIDER_BASE_URL', `is required when PROVIDER_STUB is false: ${expected}`];
   }
-  if (values.CRASH_POINT !== undefined && appEnv !== 'local' && appEnv !== 'test') {
-    yield ['CRASH_POINT', 'must be unset outside local and test'];
-  }
   if (appEnv !== 'production') return;
   if (values.PROVIDER_STUB) yield ['PROVIDER_STUB', 'must be `false` in production'];
   for (const name of ['THROTTLE_LOGIN_PER_MINUTE', 'THROTTLE_ADDRESS_PER_MINUTE'] as const) {

@@ -4,7 +4,7 @@
  * README to it.
  */
 import type { Format } from './config-formats.ts';
-import { appEnvs, crashPoints, logLevels, type AppEnv, type Values } from './config-values.ts';
+import { appEnvs, logLevels, type AppEnv, type Values } from './config-values.ts';
 
 export type SettingName = keyof Values;
 
@@ -247,10 +247,6 @@ export const entries = {
     meaning: 'what is logged: fatal, error, warn, info, debug, trace or silent',
     ...oneOf(logLevels),
     default: 'info',
-  },
-  CRASH_POINT: {
-    meaning: 'where in a send the process kills itself, to prove what that leaves behind',
-    ...oneOf(crashPoints),
   },
 } as const satisfies Record<SettingName, SettingEntry>;
 

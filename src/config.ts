@@ -7,11 +7,11 @@ import { resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { splitPublicPems, splitSecrets } from './config-formats.ts';
 import { readSettings, systemCode, type ConfigFault, type Environment } from './config-reading.ts';
-import type { AppEnv, CrashPoint, LogLevel, Values } from './config-values.ts';
+import type { AppEnv, LogLevel, Values } from './config-values.ts';
 
 export { settings } from './config-schema.ts';
 
-export type { AppEnv, CrashPoint, Environment, LogLevel };
+export type { AppEnv, Environment, LogLevel };
 
 export interface Config {
   readonly appEnv: AppEnv;
@@ -66,7 +66,6 @@ export interface Config {
   readonly metricsPort: number | undefined;
   readonly logLevel: LogLevel;
   /** Undefined: the process does not kill itself. */
-  readonly crashPoint: CrashPoint | undefined;
 }
 
 /** The environment does not make a configuration. */
@@ -145,7 +144,6 @@ function configOf(values: Values): Config {
     jobLeaseSeconds: values.JOB_LEASE_SECONDS,
     metricsPort: values.METRICS_PORT,
     logLevel: values.LOG_LEVEL,
-    crashPoint: values.CRASH_POINT,
   });
 }
 

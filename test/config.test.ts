@@ -58,7 +58,6 @@ describe('the configuration of an empty environment', () => {
       jobLeaseSeconds: 30,
       metricsPort: undefined,
       logLevel: 'info',
-      crashPoint: undefined,
     });
   });
 

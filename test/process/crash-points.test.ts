@@ -11,9 +11,9 @@ import { buffer } from 'node:stream/consumers';
 import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { systemClock } from '../../src/clock.ts';
-import { crashPoints, type CrashPoint } from '../../src/config-values.ts';
 import { openSandbox, type OpenSandbox } from '../../src/provider/sandbox/open.ts';
 import { createTestDatabase, serverUrl } from '../support/db.ts';
+import { crashPoints, type CrashPoint } from './crash-points.ts';
 import {
   settingsFor,
   startService,
@@ -21,6 +21,8 @@ import {
   type ServiceAnswer,
   type ServiceProcess,
 } from './service-process.ts';
+
+const deadly = new URL('die-at-point.ts', import.meta.url).href;
 
 const key = 'the-one-payment';
 const body = { pix_key: 'ana@example.com', amount: 12.34 };
@@ -134,7 +136,7 @@ describe('a process that is killed', options, () => {
     const { executed: before, afterRepeat } = left[point];
     it(`${point}: ${before} executed, and ${afterRepeat} after a repeat`, async (t) => {
       const { sandbox, start } = await openWorld(t);
-      const dying = await start({ CRASH_POINT: point });
+      const dying = await start({ CRASH_POINT: point, NODE_OPTIONS: `--import=${deadly}` });
       const token = await dying.logIn();
       await assert.rejects(send(dying, token));
       assert.equal((await dying.ended).signal, 'SIGKILL');

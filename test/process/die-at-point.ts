@@ -1,0 +1,70 @@
+/**
+ * Dying on purpose, to prove what a death leaves behind: the process kills itself at one named
+ * point of a send. Node loads this file before the service (`--import`), where it puts itself in
+ * the place of `src/compose.ts` and wraps the database and the provider that are made there. So
+ * nothing on a payment's way knows of it.
+ */
+import { registerHooks } from 'node:module';
+import * as service from '../../src/compose.ts';
+import type { Database } from '../../src/db/database.ts';
+import { moveTransaction } from '../../src/db/queries/move-transaction.ts';
+import { reserveSend } from '../../src/db/queries/reserve-send.ts';
+import { stepSend } from '../../src/db/queries/step-send.ts';
+import type { Provider } from '../../src/provider/provider.ts';
+import type { CrashPoint } from './crash-points.ts';
+
+const point = process.env['CRASH_POINT'] as CrashPoint | undefined;
+
+/** What `src/app.ts` gets instead of the function of this name. */
+export const compose: typeof service.compose = async (...given) => {
+  const composed = await service.compose(...given);
+  const { context } = composed;
+  const deadly = { db: deadlyDatabase(context.db), provider: deadlyProvider(context.provider) };
+  return { ...composed, context: { ...context, ...deadly } };
+};
+
+registerHooks({
+  resolve(specifier, from, resolve) {
+    const found = resolve(specifier, from);
+    const isComposition = found.url.endsWith('/src/compose.ts');
+    return isComposition ? { ...found, url: import.meta.url } : found;
+  },
+});
+
+/** SIGKILL: no handler runs, no buffer is flushed, as in a power cut of the process. */
+function die(): Promise<never> {
+  process.kill(process.pid, 'SIGKILL');
+  // The signal is on its way; nothing may happen in between.
+  return new Promise<never>(() => undefined);
+}
+
+function deadlyDatabase(db: Database): Database {
+  return {
+    ...db,
+    async query(statement, parameters) {
+      const isReserve = statement === reserveSend;
+      if (isReserve && point === 'before-reserved') return die();
+      const rows = await db.query<never>(statement, parameters);
+      if (isReserve && point === 'after-reserved') return die();
+      const step = statement === stepSend ? parameters[1] : null;
+      if (step === 'PAYING' && point === 'after-paying') return die();
+      const isRecord = step === 'ACCEPTED' || statement === moveTransaction;
+      if (isRecord && point === 'after-recorded') return die();
+      return rows;
+    },
+  };
+}
+
+function deadlyProvider(provider: Provider): Provider {
+  return {
+    ...provider,
+    async lookUpKey(...call) {
+      const owner = await provider.lookUpKey(...call);
+      return point === 'after-look-up' ? die() : owner;
+    },
+    async pay(...call) {
+      const receipt = await provider.pay(...call);
+      return point === 'after-payment' ? die() : receipt;
+    },
+  };
+}
