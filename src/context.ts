@@ -1,6 +1,6 @@
 /**
- * What an operation, a job and a command have at hand. It is made once, in `app.ts`, and passed
- * down; nothing is shared by import.
+ * What an operation, a job and a command have at hand. It is made once, by `compose.ts` or, where
+ * no provider is needed, by `local.ts`, and passed down; nothing is shared by import.
  */
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
