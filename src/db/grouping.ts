@@ -27,20 +27,18 @@ export interface Grouping {
   /** The parameter, from 1, in which the calls of a group have to differ, unless it is null. */
   readonly apartBy?: number;
   /**
-   * The parameters by which the calls of a group are put in order; `apartBy` unless they are
-   * given. A statement goes through its calls in the order that they have, unless its tables are
-   * very small: so the groups of two processes, or of a pair, lock rows, or take keys, in one
-   * order, and hardly ever block each other. Where they do, they are carried out one by one.
+   * The parameters by which the calls of a group are put in order; `apartBy` unless they are given.
+   * A statement locks rows and takes keys in the order of its calls, unless its tables are very
+   * small. In one order, the groups of two processes or of a pair hardly ever block each other.
+   * Where they do, their calls are carried out one by one.
    */
   readonly inOrderOf?: readonly number[];
   /**
-   * Most requests ask this and little else, so that who is answered soon asks again. Of all the
-   * statements that name one pair, such as those that a request asks one after the other, two
-   * groups are under way at a time: while one is carried out, the other waits for the disk, or for
-   * its callers to be answered here. Each takes about half of those who ask over and over. Left
-   * alone, one would grow until it has all, and the two sides would take turns; more groups at
-   * once would be smaller, and cost more. Groups of such statements must be able to overtake each
-   * other.
+   * The name that the statement shares with others that one request asks one after the other. Two
+   * groups of a pair run at a time, so that one is carried out while the other waits for the disk
+   * or is answered here. Each takes at most half of the active callers: without the limit one group
+   * would absorb them all, and the two would take turns. More than two would be smaller, and cost
+   * more. Only for statements whose groups may overtake each other.
    */
   readonly pair?: string;
 }

@@ -43,11 +43,13 @@ export const indexedSettings = [
 ] as const;
 
 /**
- * Connections of their own for the statements that are asked most: each finds a few rows by an
- * index. PostgreSQL would plan them by the tables as they happen to be: read whole while they are
- * empty, and so long after they have filled, compiled when they look dear, and anew for each size
- * of a group. None takes more than some milliseconds: one that does is stuck, and holds up those
- * behind it.
+ * Connections of their own for the statements that are asked most. Each finds a few rows by an
+ * index, and the settings of these connections leave the planner no other way. By itself it would
+ * read a table whole that is empty at first, keep that plan when the table has filled, compile what
+ * looks dear, and plan anew for each size of a group.
+ *
+ * None takes more than some milliseconds. One that does is stuck and holds up those behind it, so
+ * it is given up early.
  */
 export function indexedPool(pool: pg.Pool): pg.Pool {
   return quiet(

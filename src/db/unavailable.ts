@@ -12,9 +12,12 @@ const NETWORK_CODES = new Set([
 ]);
 
 /**
- * SQLSTATE classes 08 (connection exception), 28 (the server does not let us in) and 53
- * (insufficient resources), the codes of a server that stops, crashed, starts or ended an idle
- * session, and that of a replica that is not promoted yet (PostgreSQL, appendix A).
+ * SQLSTATEs (PostgreSQL, appendix A):
+ *
+ * - classes 08 (connection exception), 28 (the server does not let us in), 53 (out of resources);
+ * - 57P01, 57P02, 57P03 and 57P05: the server stops, has crashed, starts, has ended an idle
+ *   session;
+ * - 25006: it is a replica that has not been promoted yet.
  */
 const UNAVAILABLE_SQLSTATE = /^(?:(?:08|28|53)[0-9A-Z]{3}|57P0[1235]|25006)$/;
 

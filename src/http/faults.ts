@@ -68,9 +68,11 @@ export function fieldOf(error: ErrorObject): string {
 }
 
 /**
- * Leaves out what repeats another error in other words: that no alternative matched, that the value
- * is not null where null is one alternative among others, and what else is wrong with a text whose
- * own form is named.
+ * Leaves out what repeats another error in other words:
+ *
+ * - that no alternative matched;
+ * - that the value is not null, where null is one of the alternatives;
+ * - what else is wrong with a text, where the fault of its own form is told.
  */
 function withoutNoise(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   const formed = new Set(

@@ -156,7 +156,7 @@ export class JobLoop {
     }
   }
 
-  /** Once a poll is often enough, however often the loop is woken in between. */
+  /** At most once per poll interval. */
   async #releaseLapsed(): Promise<void> {
     const { clock, db } = this.#context;
     const now = clock.now();

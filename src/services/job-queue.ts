@@ -1,7 +1,6 @@
 /**
- * Asking for work without a caller. What runs it is the loop in `jobs/`: it takes jobs up from the
- * queue, and a job of its own process it may be handed where it is stored, which spares the job the
- * way through the queue.
+ * Asking for work without a caller. The loop in `jobs/` runs it: it takes jobs from the queue. A
+ * job that its own process stores may be handed to it at once, without the way through the queue.
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Clock } from '../clock.ts';
@@ -24,10 +23,9 @@ export interface JobRequest {
 }
 
 /**
- * Queues a job in the same commit as the fact that it follows from; the loops are woken by the
- * commit. An open job of the same key is not doubled: one that is queued is due at the earlier
- * time, one that runs is run once more, so that what was stored before this call is always looked
- * at after it.
+ * Queues a job in the same commit as the fact that it follows from; the commit wakes the loops. An
+ * open job of the same key is not doubled. If it is queued, it is due at the earlier of the two
+ * times; if it runs, it is run once more, because it may have looked before the fact was stored.
  * @param em what `context.db.em().transactional` has handed out.
  */
 export async function enqueueJobIn(

@@ -76,11 +76,15 @@ const eventStatusOf: readonly (readonly [ItemResult, WebhookEventStatus])[] = [
  * What matches nothing is parked: its ids are stored as waits, and a transaction that gets one of
  * them wakes the event's job in the statement that stores it. That statement may have begun before
  * the waits were there, and so not seen them. Therefore an event that begins to wait is looked at
- * once more: the transaction was either stored before that look, which finds it, or its statement
- * began after the waits were stored, and finds them, or it was under way all the while, which a
- * statement may be for half a minute, and the looks of the first minute find it. A job that is
- * woken while it runs is run once more (`jobs.wanted`). So nothing is lost, and what is looked at
- * again with back-off finds only what no transaction tells of: an account that is opened later.
+ * once more, and the transaction is found in each of three cases:
+ *
+ * - It was stored before that look: the look finds it.
+ * - Its statement began after the waits were stored: the statement finds them.
+ * - Its statement was under way all the while. It may be for half a minute, and one of the looks of
+ *   the first minute finds what it has stored.
+ *
+ * A job that is woken while it runs is run once more (`jobs.wanted`). The later looks, ever further
+ * apart, are for what no transaction tells of: an account that is opened later.
  *
  * @returns what became of it; null when there is no such event, or its payload was purged: then it
  *   stays as it is.

@@ -14,8 +14,8 @@ export type ClaimRow = (JobRow | { readonly id: null }) & { readonly next_run_at
 export const jobsChannel = 'ponte_jobs';
 
 /**
- * The end of a statement that queues a job: it wakes the loops. A key has at most one open job: one
- * that is queued is due at the earlier of the two times, and one that runs is run once more,
+ * The end of a statement that queues a job: it wakes the loops. A key has at most one open job. If
+ * that is queued, it is due at the earlier of the two times; if it runs, it is run once more,
  * because it may have looked before there was what it is asked for now.
  */
 export const orAskAgain = `

@@ -44,9 +44,9 @@ export function columnsOf(table: string, columns: string): string {
 }
 
 /**
- * A condition that finds the transaction `t` of each call by its id. As a mere equation the planner
- * would turn it around while the table is small: it would read the table and compare each row with
- * each call, and go on doing so for as long as the plan is kept.
+ * A condition that finds the transaction `t` of each call by its id, always through the index. For
+ * `t.id = call.id` a plan that is made while the table is small reads the whole table, and would
+ * still do so when the table has grown: plans are kept.
  * @param call the table expression of the calls.
  */
 export function isIdOf(call: string): string {

@@ -12,8 +12,9 @@ export type FoundRow =
   | (NoColumns & { readonly reserved: true });
 
 /**
- * What has the key of a call, or nothing: it was not to be stored, or a transaction that the
- * statement does not see has the key, of another call of its group or committed after it began.
+ * What has the key of a call. Nothing is told when the call was not to be stored, or when the key
+ * belongs to a transaction that the statement cannot see: one of another call of its group, or one
+ * that was committed after it began.
  */
 export type ReservedRow = FoundRow | (NoColumns & { readonly reserved: null });
 

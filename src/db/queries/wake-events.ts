@@ -1,11 +1,11 @@
 /**
- * A column of a statement that stores transactions: the events that wait for one of their ids are
- * looked at again, in the same commit. It does so once, for the first row that comes with it: the
- * statement has to answer a row with this column whenever it has stored something.
+ * A column of a statement that stores transactions. Reading it queues, in the same commit, the jobs
+ * of the events that wait for one of their ids. PostgreSQL reads it once, with the first row that
+ * has it: so the statement has to answer such a row whenever it has stored something.
  *
- * The work itself is a function of the database (the migration `wake_events`), because hardly ever
- * does an event wait for anything: a part of a statement is made ready each time that the statement
- * runs, and a function where it is called.
+ * The work itself is a function of the database (the migration `wake_events`), which costs nothing
+ * unless it is called. Written out here, it would be prepared with every run of the statement, and
+ * hardly ever does an event wait.
  * @param stored a common table expression; it has the ids, the operation and the idempotency key.
  * @param now what holds the time: a parameter, or a column of `told`.
  */
