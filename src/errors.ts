@@ -18,7 +18,7 @@ export type FieldFaults = Readonly<Record<string, readonly Text[]>>;
 interface CatalogueEntry {
   readonly status: number;
   readonly text: Text;
-  /** Whether the body carries the code: the specification gives one to 501 and 502 only. */
+  /** Whether the body carries the code: the contract gives one to 501 and 502 only. */
   readonly codeInBody?: true;
 }
 
@@ -226,7 +226,7 @@ export function invalidField(path: string, text: Text): AppError {
   return new AppError('VALIDATION_FAILED', { fields: { [path]: [text] } });
 }
 
-/** The body that an error is answered with (specification, section 7). */
+/** The body of an error: `Message`, `CodedError` or `ValidationError` of the contract. */
 export interface ErrorBody {
   readonly message: string;
   readonly code?: ErrorCode;

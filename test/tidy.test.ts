@@ -180,6 +180,14 @@ describe('texts', () => {
     none([...written, ...imported], 'A clone of this project is all that a reader has:');
   });
 
+  it('cite no rule from a document that the project does not have', () => {
+    const cited = /\b(?:the s[p]ecification\b|s[p]ecification, section|\(d[e]cisions:)/i;
+    none(
+      [...texts].flatMap(([path, text]) => mentions(path, text, cited)),
+      'Cite the contract, the README or a published standard by its name, or state the rule itself:',
+    );
+  });
+
   it('name only documents that the project has', () => {
     const names = new Set([...texts.keys()].map((path) => path.split('/').at(-1) ?? path));
     const found = [...texts].flatMap(([path, text]) =>

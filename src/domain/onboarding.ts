@@ -218,7 +218,7 @@ export function localDecision(phone: string): 'APPROVED' | 'REJECTED' {
   return phone.endsWith('2') ? 'REJECTED' : 'APPROVED';
 }
 
-/** RG or CNH; proof of residence; selfie (specification, section 4). */
+/** RG or CNH; proof of residence; selfie: as `submitDocument` of the contract asks for them. */
 const neededDocuments = [[1, 2], [5], [6]];
 
 /** Whether documents of these types are all that an application needs. */

@@ -74,13 +74,13 @@ export interface Address {
   readonly estado: string;
 }
 
-/** Reads what a person gives to register (decisions: a CPF with right check digits). */
+/** Reads what a person gives to register; the document is a CPF with right check digits. */
 export function readPerson(form: PersonForm): Reading<Person> {
   const faults = fieldFaults(personFaults(form));
   return faults ? { value: null, faults } : { value: personOf(form), faults: null };
 }
 
-/** @returns what is wrong with a new password, or null (decisions: 8 to 128 characters). */
+/** @returns what is wrong with a new password, which has 8 to 128 characters, or null. */
 export function passwordFault(password: string): Text | null {
   return textFault(password, { min: MIN_PASSWORD_LENGTH, max: MAX_PASSWORD_LENGTH });
 }

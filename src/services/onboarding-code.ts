@@ -15,7 +15,7 @@ import {
   type Application,
 } from './onboarding.ts';
 
-/** The code that is right where no provider sends one (specification, section 4). */
+/** The code that is right where no provider sends one; the README tells it. */
 export const homologationCode = 'ABC123';
 
 const wrongCodesAtMost = 5;

@@ -236,7 +236,7 @@ const storedTypes: Statement = {
 };
 
 /**
- * An application as the contract shows it (specification, section 2). The client token stays here:
+ * An application as `OnboardingApplication` of the contract has it. The client token stays here:
  * the routes are public.
  */
 export function applicationReply(application: Application) {
