@@ -8,6 +8,7 @@ import { createMetrics } from './metrics.ts';
 import { createAccessTokens } from './security/access-tokens.ts';
 import { createPasswords } from './security/passwords.ts';
 import { createSealer } from './security/sealing.ts';
+import { makeFolder } from './security/make-folder.ts';
 import { loadEncryptionKey, loadSigningKeys } from './security/signing-keys.ts';
 
 export interface LocalOptions {
@@ -31,6 +32,7 @@ export async function openLocal(
   const log =
     options.log ?? createLog({ level: config.logLevel, pretty: process.stdout.isTTY === true });
   const metrics = createMetrics();
+  if (config.databaseUrl === undefined) await makeFolder(config.dataDir);
   const keys = loadKeys(config);
   // Awaited below; whoever gives up before waits until nothing is written any more.
   const settled = keys.then(

@@ -1,10 +1,11 @@
 /** `keys generate`, `keys rotate-help`: the keys that sign access tokens. They need no database. */
 import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Config } from '../config.ts';
+import { makeFolder } from '../security/make-folder.ts';
 import { generatedKeyPath, thumbprint } from '../security/signing-keys.ts';
 import { OpError } from './op.ts';
 
@@ -23,8 +24,8 @@ export async function generateKeyFiles(folder: string, bits: number): Promise<Ke
   const privateKeyFile = join(folder, 'jwt-private.pem');
   const publicKeyFile = join(folder, 'jwt-public.pem');
   for (const file of [privateKeyFile, publicKeyFile]) if (existsSync(file)) throw isThere(file);
+  await makeFolder(folder);
   const pair = await promisify(generateKeyPair)('rsa', { modulusLength: bits });
-  await mkdir(folder, { recursive: true, mode: 0o700 });
   await write(privateKeyFile, pair.privateKey.export({ type: 'pkcs8', format: 'pem' }));
   try {
     await write(publicKeyFile, pair.publicKey.export({ type: 'spki', format: 'pem' }));

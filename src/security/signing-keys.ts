@@ -11,10 +11,11 @@ import {
   randomUUID,
   type KeyObject,
 } from 'node:crypto';
-import { link, mkdir, open, readFile, rm } from 'node:fs/promises';
+import { link, open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { calculateJwkThumbprint, exportJWK } from 'jose';
+import { makeFolder } from './make-folder.ts';
 
 export interface SigningKeys {
   /** The RFC 7638 thumbprint of the key that signs. */
@@ -111,7 +112,7 @@ async function readOrCreate(
 ): Promise<string> {
   const existing = await readIfPresent(path);
   if (existing !== null) return existing;
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await makeFolder(folder);
   await publish(path, await create());
   // Two first starts at once make two keys; the file has the one that both must use.
   return readFile(path, 'utf8');

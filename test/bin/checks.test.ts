@@ -1,7 +1,7 @@
 /** `ponte doctor`, `config`, `contract` and `keys`: what looks and changes nothing. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -261,6 +261,9 @@ describe('ponte contract', () => {
   });
 });
 
+/** Nobody can make a folder there, and it is said that the one above is missing. */
+const needsProc = { skip: !existsSync('/proc/self') && 'needs /proc' };
+
 describe('ponte keys', () => {
   const out = join(folder, 'keys');
 
@@ -292,6 +295,20 @@ describe('ponte keys', () => {
     assert.match(half.stderr, /jwt-public\.pem is there already/);
     assert.throws(() => statSync(pair.privateKeyFile));
     assert.match(before, /PRIVATE KEY/);
+  });
+
+  it('generate makes the folders that are missing, for their owner only', async () => {
+    const deep = join(folder, 'new', 'deep');
+    const { code } = await type(['keys', 'generate', '--bits', '2048', '--out', deep], {});
+    assert.equal(code, 0);
+    for (const made of [deep, join(folder, 'new')])
+      assert.equal(statSync(made).mode & 0o777, 0o700);
+  });
+
+  it('generate says when nobody can make the folder: exit 1', needsProc, async () => {
+    const { code, stderr } = await type(['keys', 'generate', '--out', '/proc/x/y'], {});
+    assert.equal(code, 1);
+    assert.match(stderr, /^ponte: ENOENT.*'\/proc\/x'\n$/);
   });
 
   it('generate refuses a short key: exit 2', async () => {
