@@ -13,8 +13,17 @@ function withFilter(command: Command): Command {
         ...['received', 'processed', 'ignored', 'parked', 'orphaned', 'anomaly'],
       ]),
     )
-    .addOption(new Option('--since <time>', 'received since, such as 2h').argParser(moment))
-    .addOption(new Option('--until <time>', 'received until').argParser(moment))
+    .addOption(
+      new Option('--since <time>', 'received since: 2h ago as 2h, or a time (UTC)').argParser(
+        moment,
+      ),
+    )
+    .addOption(
+      new Option(
+        '--until <time>',
+        'received until: as --since; a day alone is its start',
+      ).argParser(moment),
+    )
     .option('--transaction <id>', 'told of this transaction, or waiting for it');
 }
 
