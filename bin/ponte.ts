@@ -10,17 +10,22 @@ function versionOfPonte(): string {
   return (manifest as { version: string }).version;
 }
 
-/** Whoever reads our output has enough of it, as `head` has: that is no fault. */
-function endQuietlyOnBrokenPipe(): void {
-  for (const stream of [process.stdout, process.stderr]) {
-    stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') throw error;
-      process.exit();
-    });
-  }
+/**
+ * Whoever reads our output may have enough of it, as `head` has: that is no fault. That it cannot
+ * be written, as on a full disk, is one.
+ */
+function endWithOutput(): void {
+  process.stdout.on('error', ({ code = 'unknown error' }: NodeJS.ErrnoException) => {
+    if (code === 'EPIPE') process.exit();
+    process.stderr.write(`ponte: standard output cannot be written (${code})\n`);
+    process.exit(1);
+  });
+  process.stderr.on('error', ({ code }: NodeJS.ErrnoException) => {
+    process.exit(code === 'EPIPE' ? undefined : 1);
+  });
 }
 
-endQuietlyOnBrokenPipe();
+endWithOutput();
 process.exitCode = await ponte(process.argv.slice(2), {
   streams: { stdin: process.stdin, stdout: process.stdout, stderr: process.stderr },
   version: versionOfPonte(),

@@ -31,6 +31,8 @@ function run(file: string, argv: readonly string[], environment: Environment): P
 
 const ponte = join(root, 'bin', 'ponte');
 
+const needsFullDisk = { skip: !existsSync('/dev/full') && 'needs /dev/full' };
+
 describe('a command', () => {
   it(
     'reaches the service that has the database, and the database when it has died',
@@ -72,6 +74,29 @@ describe('a command', () => {
     const script = `"$0" contract print | head -n 1; "$0" completion zsh | true`;
     const { stdout, stderr } = await run('/bin/sh', ['-c', script, ponte], {});
     assert.deepEqual([stdout, stderr], ['openapi: 3.1.0\n', '']);
+  });
+
+  it('says when its output cannot be written: exit 1', needsFullDisk, async () => {
+    const script = `"$0" contract print > /dev/full`;
+    assert.deepEqual(await run('/bin/sh', ['-c', script, ponte], {}), {
+      code: 1,
+      stdout: '',
+      stderr: 'ponte: standard output cannot be written (ENOSPC)\n',
+    });
+    const silent = await run('/bin/sh', ['-c', '"$0" nope 2> /dev/full', ponte], {});
+    assert.deepEqual(silent, { code: 1, stdout: '', stderr: '' });
+  });
+
+  it('that is a worker needs a database of its own: exit 2', async (t) => {
+    const database = await createTestDatabase();
+    t.after(() => database.drop());
+    const environment = { ...settingsFor(database), DATABASE_URL: '' };
+    assert.deepEqual(await run(ponte, ['worker'], environment), {
+      code: 2,
+      stdout: '',
+      stderr:
+        'ponte: a worker needs DATABASE_URL: the embedded database has room for one process\n',
+    });
   });
 
   it('shows the stack of a defect at LOG_LEVEL=debug alone', async (t) => {
