@@ -27,7 +27,7 @@ export function configOrExit(): Config {
  * so does a start that fails, with one sentence.
  */
 export async function runUntilSignal(
-  config: Pick<Config, 'logLevel'>,
+  config: Pick<Config, 'logLevel'> & Partial<Pick<Config, 'databaseUrl'>>,
   start: () => Promise<Running>,
 ): Promise<void> {
   const signals = watchSignals(systemClock, () => process.exit(1));
@@ -41,7 +41,7 @@ export async function runUntilSignal(
     await running.stop();
     process.exit(0);
   } catch (error) {
-    complain([`ponte: ${startFailure(error)}`]);
+    complain([`ponte: ${startFailure(error, config.databaseUrl)}`]);
     if (verbose && error instanceof Error) complain([error.stack ?? '']);
     process.exit(1);
   }

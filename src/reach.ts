@@ -74,7 +74,7 @@ export function createReach(config: Config, options: ReachOptions): Reach {
       try {
         return (await attempt(name, input, progress)) as never;
       } catch (error) {
-        throw reachable(error);
+        throw reachable(error, config.databaseUrl);
       }
     },
     async release() {
@@ -94,10 +94,10 @@ function schemaMissing(): OpError {
   return new OpError('REFUSED', 'there is no database yet: run `ponte migrate up`');
 }
 
-function reachable(error: unknown): unknown {
+function reachable(error: unknown, databaseUrl: string | undefined): unknown {
   if (error instanceof OpError || error instanceof UnreachableError) return error;
   if (error instanceof UnansweredError) return new UnreachableError(error.message);
-  const { message, unreachable } = failureOf(error);
+  const { message, unreachable } = failureOf(error, databaseUrl);
   return unreachable ? new UnreachableError(message, { cause: error }) : error;
 }
 

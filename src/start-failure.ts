@@ -29,11 +29,14 @@ const networkFailures = new Set([
 
 /**
  * @param error what the start threw; what it was caused by is looked at first.
+ * @param databaseUrl the configured one, to say which database could not be reached.
  * @returns a sentence without a stack trace and without a statement's values.
  */
-export function startFailure(error: unknown): string {
+export function startFailure(error: unknown, databaseUrl?: string): string {
+  // It was made from its cause, by whoever knew which database that was about.
+  if (error instanceof Error && error.name === 'UnreachableError') return error.message;
   for (const part of errorParts(error)) {
-    const sentence = sentenceFor(part);
+    const sentence = sentenceFor(part, databaseUrl);
     if (sentence) return sentence;
   }
   const message = error instanceof Error ? error.message : String(error);
@@ -47,16 +50,36 @@ export function errorParts(error: unknown, depth = 0): Error[] {
   return [...[error.cause, ...inner].flatMap((part) => errorParts(part, depth + 1)), error];
 }
 
-function sentenceFor({ code, syscall, address, port }: Error & Circumstances): string | null {
+function sentenceFor(error: Error & Circumstances, databaseUrl?: string): string | null {
+  const { code, syscall, address, port } = error;
+  // The pool's own words for a server that never answers.
+  if (error.message === 'timeout exceeded when trying to connect') {
+    return unreached('no answer', databaseUrl);
+  }
   if (typeof code !== 'string') return null;
   if (syscall === 'listen') {
     const place = [address, port].filter((part) => part !== undefined).join(':');
     if (code === 'EADDRINUSE') return `another process listens on ${place} already`;
     return `listening on ${place} is not possible (${code})`;
   }
-  if (networkFailures.has(code)) return `the database cannot be reached (${code})`;
+  if (networkFailures.has(code)) return unreached(code, databaseUrl);
   if (Object.hasOwn(databaseRefusals, code)) return `${databaseRefusals[code]} (${code})`;
   // Any other SQLSTATE: the message would carry the statement.
   if (/^[0-9A-Z]{5}$/.test(code) && syscall === undefined) return `the database answered ${code}`;
   return null;
+}
+
+function unreached(reason: string, databaseUrl: string | undefined): string {
+  if (databaseUrl === undefined) return `the database cannot be reached (${reason})`;
+  const which = ['the database', placeOf(databaseUrl)].filter(Boolean).join(' ');
+  return `${which} cannot be reached (${reason}): is DATABASE_URL right, is the server up?`;
+}
+
+/** Host, port and database. A password that is not encoded may stand behind the host: none then. */
+function placeOf(databaseUrl: string): string | null {
+  const { hostname, port, pathname, searchParams } = new URL(databaseUrl);
+  const host = searchParams.get('host') ?? decodeURIComponent(hostname);
+  const name = decodeURIComponent(pathname.slice(1));
+  if (`${pathname}${host}`.includes('@')) return null;
+  return `${name} at ${host || 'localhost'}:${searchParams.get('port') ?? (port || '5432')}`.trim();
 }

@@ -10,12 +10,16 @@ export class UnreachableError extends Error {
 }
 
 /**
+ * @param databaseUrl the configured one, where there is one.
  * @returns what to say of an error, and whether it says that the database could not be reached: it
  *   is not there, lets nobody in, or accepts no work.
  */
-export function failureOf(error: unknown): { message: string; unreachable: boolean } {
+export function failureOf(
+  error: unknown,
+  databaseUrl?: string,
+): { message: string; unreachable: boolean } {
   const unreachable = errorParts(error).some(
     (part) => isDatabaseUnavailable(part) || ('code' in part && part.code === '3D000'),
   );
-  return { message: startFailure(error), unreachable };
+  return { message: startFailure(error, databaseUrl), unreachable };
 }

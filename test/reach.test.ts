@@ -115,12 +115,15 @@ describe('a database', () => {
     assert.equal(existsSync(dataDir), false);
   });
 
-  it('that cannot be reached is named so, without the address', async () => {
+  it('that cannot be reached is named, without who would have logged in', async () => {
     const url = 'postgres://ponte:not-shown@127.0.0.1:1/ponte';
     const dataDir = emptyFolder();
     const config = loadConfig({ APP_ENV: 'test', DATA_DIR: dataDir, DATABASE_URL: url });
     const reach = reachOf(config);
-    const expected = new UnreachableError('the database cannot be reached (ECONNREFUSED)');
+    const expected = new UnreachableError(
+      'the database ponte at 127.0.0.1:1 cannot be reached (ECONNREFUSED): ' +
+        'is DATABASE_URL right, is the server up?',
+    );
     await assert.rejects(reach.run(listing), expected);
     // Not remembered: the next one tries again.
     await assert.rejects(reach.run(listing), expected);

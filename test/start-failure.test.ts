@@ -31,6 +31,31 @@ describe('the sentence for a failed start', () => {
     assert.equal(startFailure(error), 'the database cannot be reached (ECONNREFUSED)');
   });
 
+  describe('with the configured database', () => {
+    const refused = failure('connect', { code: 'ECONNREFUSED', syscall: 'connect' });
+    const hint = 'is DATABASE_URL right, is the server up?';
+    const cases: readonly (readonly [url: string, which: string])[] = [
+      ['postgres://me:hidden@db.example:6543/ponte?sslmode=require', ' ponte at db.example:6543'],
+      ['postgresql://me@db.example/a%20b', ' a b at db.example:5432'],
+      ['postgres://me@db.example', ' at db.example:5432'],
+      ['postgres:///ponte?host=/run/sockets', ' ponte at /run/sockets:5432'],
+      // A password that should have been encoded.
+      ['postgres://me:12/hidden@db.example/ponte', ''],
+    ];
+    for (const [url, which] of cases) {
+      it(`names${which || ' nothing'} for ${url}`, () => {
+        const says = `the database${which} cannot be reached (ECONNREFUSED): ${hint}`;
+        assert.equal(startFailure(refused, url), says);
+      });
+    }
+
+    it('says that nobody answers', () => {
+      const silent = new Error('timeout exceeded when trying to connect');
+      const says = `the database ponte at db:5432 cannot be reached (no answer): ${hint}`;
+      assert.equal(startFailure(silent, 'postgres://db/ponte'), says);
+    });
+  });
+
   it('says what the database refused', () => {
     const error = failure('password authentication failed for "maria"', { code: '28P01' });
     assert.match(startFailure(error), /^the database refused the user or the password .*28P01/);

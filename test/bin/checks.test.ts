@@ -77,9 +77,13 @@ describe('ponte doctor', () => {
   });
 
   it('says when the database cannot be reached, and still looks at the rest', async () => {
-    const report = await reportOf({ DATABASE_URL: 'postgres://x:hidden@127.0.0.1:1/x' });
+    const report = await reportOf({ DATABASE_URL: 'postgres://x:hidden@127.0.0.1:1/accounts' });
     assert.equal(report.code, 1);
-    assert.equal(find(report, 'database').says, 'the database cannot be reached (ECONNREFUSED)');
+    assert.equal(
+      find(report, 'database').says,
+      'the database accounts at 127.0.0.1:1 cannot be reached (ECONNREFUSED): ' +
+        'is DATABASE_URL right, is the server up?',
+    );
     assert.equal(find(report, 'signing key').state, 'ok');
   });
 
@@ -164,6 +168,18 @@ describe('ponte doctor', () => {
       assert.equal(report.code, 1);
     });
   });
+});
+
+it('a command that cannot reach the database says which one, and nothing of who asks', async () => {
+  const place = '127.0.0.1:1';
+  const environment = { ...healthy, DATABASE_URL: `postgres://someone:hidden@${place}/accounts` };
+  const { code, stderr } = await type(['user', 'list'], environment);
+  assert.equal(code, 3);
+  assert.equal(
+    stderr,
+    `ponte: the database accounts at ${place} cannot be reached (ECONNREFUSED): ` +
+      'is DATABASE_URL right, is the server up?\n',
+  );
 });
 
 describe('ponte config check', () => {
