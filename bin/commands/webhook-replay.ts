@@ -26,7 +26,10 @@ type Ask = (changes: {
   readonly limit?: number;
 }) => Promise<WebhookReplay>;
 
-/** Replays; exit 1 when an event that was named is not there, or one could not be replayed. */
+/**
+ * Replays; exit 1 when an event that was named is not there or not among those that the filter
+ * means, or one could not be replayed.
+ */
 export async function webhookReplay(
   desk: Desk,
   ids: readonly string[],
@@ -90,7 +93,9 @@ function isWorthALine({ result, from, to, items }: ReplayedEvent): boolean {
 }
 
 function linesOf({ eventId, result, from, to, items }: ReplayedEvent): string[] {
-  const told = result === 'replayed' || result === 'preview' ? `${from} → ${to}` : result;
+  const isDone = result === 'replayed' || result === 'preview';
+  const why = result === 'excluded' ? 'excluded by the filter' : result;
+  const told = isDone ? `${from} → ${to}` : why;
   return [
     `${eventId}  ${told}`,
     ...items.map((item) => {

@@ -30,7 +30,8 @@ export async function filterParameters(
     (id) => !isUuid(id),
   );
   if (wrong !== undefined) throw new OpError('REFUSED', `${wrong} is no id`);
-  const named = eventIds ?? null;
+  // As the database writes them.
+  const named = eventIds?.map((id) => id.toLowerCase()) ?? null;
   const ids = transactionId === undefined ? named : await idsOf(context, transactionId, named);
   return [state ?? null, timeOf(since), timeOf(until), ids];
 }

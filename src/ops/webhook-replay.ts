@@ -23,8 +23,11 @@ export interface WebhookReplayInput extends WebhookFilter {
 /** What became of an event, or would become of it. */
 export interface ReplayedEvent {
   readonly eventId: string;
-  /** `failed`: it could not be settled, and stands as it stood. */
-  readonly result: 'replayed' | 'preview' | 'purged' | 'missing' | 'failed';
+  /**
+   * `excluded`: it was named, and the filter leaves it out. `failed`: it could not be settled, and
+   * stands as it stood.
+   */
+  readonly result: 'replayed' | 'preview' | 'purged' | 'missing' | 'excluded' | 'failed';
   readonly from: WebhookEventStatus | null;
   readonly to: WebhookEventStatus | null;
   /** How many items came to what. */
@@ -65,7 +68,7 @@ export const replayWebhooks: Op<WebhookReplayInput, WebhookReplay> = {
     const total = counting ? await count(context, behind) : null;
     const size = Math.min(Math.max(1, limit), mostAtOnce);
     const page = await context.db.query<PageRow>(pageEvents, [...behind, size]);
-    const events = after === undefined ? await missing(context, filter.eventIds) : [];
+    const events = after === undefined ? await leftOut(context, filter) : [];
     let last: PageRow | null = null;
     for (const row of page) {
       if (context.stopping.aborted) break;
@@ -85,20 +88,33 @@ async function count(context: LocalContext, behind: readonly unknown[]): Promise
   return counted?.events ?? 0;
 }
 
-/** The events that were named and are not stored. */
-async function missing(
-  context: LocalContext,
-  ids: readonly string[] = [],
-): Promise<ReplayedEvent[]> {
+/** The events that were named and are not stored, or not among those that the filter means. */
+async function leftOut(context: LocalContext, filter: WebhookFilter): Promise<ReplayedEvent[]> {
+  const { eventIds: ids = [], ...others } = filter;
   if (ids.length === 0) return [];
   const rows = await context.db.query<{ id: string }>(knownEvents, [ids]);
   const known = new Set(rows.map(({ id }) => id));
-  return ids.filter((id) => !known.has(id.toLowerCase())).map((id) => nothing(id, 'missing', null));
+  const isFiltered = Object.values(others).some((value) => value !== undefined);
+  const meant = isFiltered ? await among(context, filter, ids.length) : known;
+  return ids
+    .filter((id) => !meant.has(id.toLowerCase()))
+    .map((id) => nothing(id, known.has(id.toLowerCase()) ? 'excluded' : 'missing', null));
+}
+
+/** Those of the events that were named which the filter means. */
+async function among(
+  context: LocalContext,
+  filter: WebhookFilter,
+  named: number,
+): Promise<ReadonlySet<string>> {
+  const parameters = [...(await filterParameters(context, filter)), ...readCursor(undefined)];
+  const rows = await context.db.query<PageRow>(pageEvents, [...parameters, named]);
+  return new Set(rows.map(({ id }) => id));
 }
 
 function nothing(
   eventId: string,
-  result: 'missing' | 'purged' | 'failed',
+  result: 'missing' | 'excluded' | 'purged' | 'failed',
   status: WebhookEventStatus | null,
 ): ReplayedEvent {
   return { eventId, result, from: status, to: status, outcomes: {}, items: [] };

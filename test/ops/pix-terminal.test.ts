@@ -163,6 +163,14 @@ describe('ponte webhook', () => {
     assert.match(all.stderr, /name events or give a filter/);
   });
 
+  it('says which events a filter excludes that were named: exit 1', async () => {
+    const { eventId } = await app.tell({ event: 'NEWS', id: randomUUID() });
+    const { code, stdout } = await type(`webhook replay ${eventId} --state parked --yes`);
+    assert.equal(code, 1);
+    assert.equal(stdout, `${eventId}  excluded by the filter\n1 excluded; items: none.\n`);
+    assert.equal((await type(`webhook replay ${eventId} --state ignored --yes`)).code, 0);
+  });
+
   it('stops at Ctrl-C behind a page, and goes on from there', async () => {
     await app.clock.advance(60_000);
     const since = app.clock.now().toISOString();

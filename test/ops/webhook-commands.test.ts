@@ -292,6 +292,31 @@ describe('webhook replay', () => {
     );
   });
 
+  it('tells which events were named that the filter leaves out, once', async () => {
+    const missing = randomUUID();
+    const ignored = (await app.tell({ event: 'NEWS', id: randomUUID() })).eventId;
+    const parked = (await app.tell(confirmed({ endToEnd: nobodys() }))).eventId;
+    const eventIds = [missing, ignored, parked.toUpperCase()];
+    const results = async (filter: Partial<WebhookReplayInput>) => {
+      const { events } = await replay({ eventIds, dryRun: true, ...filter });
+      return events.map(({ eventId, result }) => [eventId, result]);
+    };
+    assert.deepEqual(await results({ state: 'parked' }), [
+      [missing, 'missing'],
+      [ignored, 'excluded'],
+      [parked, 'preview'],
+    ]);
+    const { id } = await app.givenSend();
+    assert.deepEqual(await results({ transactionId: id }), [
+      [missing, 'missing'],
+      [ignored, 'excluded'],
+      [parked.toUpperCase(), 'excluded'],
+    ]);
+    const first = await replay({ eventIds, state: 'parked', dryRun: true, limit: 1 });
+    const after = first.next ?? assert.fail('there is a next page');
+    assert.deepEqual(await results({ state: 'parked', after }), []);
+  });
+
   it('gives up at once when the database is away', async () => {
     const { eventId } = await app.tell({ event: 'NEWS', id: randomUUID() });
     const db = {
