@@ -23,8 +23,8 @@
  *
  *        export async function thingList(desk: Desk, options: Options): Promise<void> {
  *          const { things } = await desk.run('thing list', { limit: options.limit });
- *          if (options.json) desk.terminal.json({ things });
- *          else desk.terminal.table({ columns, rows: things, none: 'There are no things.' });
+ *          const none = 'There are no things.';
+ *          printList(desk.terminal, { name: 'things', ...options, columns, rows: things, none });
  *        }
  *
  * It gives nothing, which is exit 0, or an exit code: `exitCodes.bad` for a finding that is bad.

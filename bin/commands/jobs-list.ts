@@ -1,6 +1,7 @@
 /** `ponte jobs list`: the queue. */
 import type { JobView, JobsListInput } from '../../src/ops/jobs-list.ts';
 import type { Desk } from '../desk.ts';
+import { printList } from '../list.ts';
 import { shortTime } from '../short-time.ts';
 import type { Column } from '../table.ts';
 import type { Tone } from '../tone.ts';
@@ -36,6 +37,7 @@ export const jobColumns: readonly Column<JobView>[] = [
 export async function jobsList({ run, terminal }: Desk, options: Options): Promise<void> {
   const { json = false, ...input } = options;
   const { jobs } = await run('jobs list', input);
-  if (json) terminal.json({ jobs });
-  else terminal.table({ columns: jobColumns, rows: jobs, none: 'There are no such jobs.' });
+  const none = 'There are no such jobs.';
+  const { limit } = options;
+  printList(terminal, { name: 'jobs', json, limit, columns: jobColumns, rows: jobs, none });
 }

@@ -2,6 +2,7 @@
 import type { PixListInput } from '../../src/ops/pix-list.ts';
 import type { PixView } from '../../src/ops/pix-view.ts';
 import type { Desk } from '../desk.ts';
+import { printList } from '../list.ts';
 import { shortTime } from '../short-time.ts';
 import type { Column } from '../table.ts';
 
@@ -33,6 +34,6 @@ export async function pixList({ run, terminal }: Desk, options: Options): Promis
     ...(olderThanMs !== undefined && { olderThanMs }),
   });
   const none = filter.stuck ? 'No payment is stuck.' : 'There are no such transactions.';
-  if (json) terminal.json({ transactions });
-  else terminal.table({ columns, rows: transactions, none });
+  const { limit } = options;
+  printList(terminal, { name: 'transactions', json, limit, columns, rows: transactions, none });
 }

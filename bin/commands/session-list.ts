@@ -1,6 +1,7 @@
 /** `ponte session list`: who is logged in. */
 import type { SessionView } from '../../src/ops/session-list.ts';
 import type { Desk } from '../desk.ts';
+import { printList } from '../list.ts';
 import { shortTime } from '../short-time.ts';
 import type { Column } from '../table.ts';
 
@@ -27,6 +28,7 @@ const columns: readonly Column<SessionView>[] = [
 export async function sessionList({ run, terminal }: Desk, options: Options): Promise<void> {
   const { json = false, ...filter } = options;
   const { sessions } = await run('session list', filter);
-  if (json) terminal.json({ sessions });
-  else terminal.table({ columns, rows: sessions, none: 'Nobody is logged in.' });
+  const none = 'Nobody is logged in.';
+  const { limit } = options;
+  printList(terminal, { name: 'sessions', json, limit, columns, rows: sessions, none });
 }

@@ -2,6 +2,7 @@
 import type { UserStatus } from '../../src/ops/find-user.ts';
 import type { UserView } from '../../src/ops/user-list.ts';
 import type { Desk } from '../desk.ts';
+import { printList } from '../list.ts';
 import { shortTime } from '../short-time.ts';
 import type { Column } from '../table.ts';
 
@@ -32,13 +33,9 @@ const columns: readonly Column<UserView>[] = [
 export async function userList({ run, terminal }: Desk, options: Options): Promise<void> {
   const { json = false, ...filter } = options;
   const { users } = await run('user list', filter);
-  if (json) {
-    terminal.json({ users });
-    return;
-  }
-  terminal.table({ columns, rows: users, none: 'There are no such users.' });
-  const last = users.at(-1);
-  if (last && users.length === options.limit) {
-    terminal.remark(`There may be more: go on with --before ${last.id}.`);
-  }
+  printList(terminal, {
+    ...{ name: 'users', json, limit: options.limit, columns, rows: users },
+    none: 'There are no such users.',
+    further: `go on with --before ${users.at(-1)?.id}`,
+  });
 }

@@ -1,6 +1,7 @@
 /** `ponte webhook list`: the events that came in. */
 import type { EventView } from '../../src/ops/webhook-list.ts';
 import type { Desk } from '../desk.ts';
+import { printList } from '../list.ts';
 import { shortTime } from '../short-time.ts';
 import type { Column } from '../table.ts';
 import { filterOf, outcomesText, stateTones, type FilterOptions } from '../webhook-words.ts';
@@ -32,6 +33,6 @@ export async function webhookList(desk: Desk, options: Options): Promise<void> {
     ...(event !== undefined && { eventIds: [event] }),
     limit,
   });
-  if (json) desk.terminal.json({ events });
-  else desk.terminal.table({ columns, rows: events, none: 'There are no such events.' });
+  const none = 'There are no such events.';
+  printList(desk.terminal, { name: 'events', json, limit, columns, rows: events, none });
 }

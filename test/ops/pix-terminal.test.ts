@@ -98,6 +98,27 @@ describe('ponte pix', () => {
   });
 });
 
+describe('a list that has as many rows as its limit', () => {
+  for (const [line, name] of [
+    ['pix list', 'transactions'],
+    ['webhook list', 'events'],
+    ['jobs list', 'jobs'],
+    ['session list', 'sessions'],
+  ] as const) {
+    it(`says so: ponte ${line}`, async () => {
+      await app.givenSend();
+      await app.tell({ event: 'NEWS', id: randomUUID() });
+      await queueJob(app, 'listed');
+      const cut = await type(`${line} --limit 1`);
+      assert.equal(cut.stderr, 'There may be more: set a greater --limit, or filter them.\n');
+      const { result } = await typedJson(`${line} --limit 1`);
+      assert.deepEqual([result[name].length, result.mayHaveMore], [1, true]);
+      assert.equal((await type(`${line} --limit 1000`)).stderr, '');
+      assert.equal((await typedJson(`${line} --limit 1000`)).result.mayHaveMore, false);
+    });
+  }
+});
+
 describe('ponte webhook', () => {
   it('lists and shows without people; as it came only with a warning', async () => {
     const endToEnd = nobodys();

@@ -149,6 +149,8 @@ describe('ponte user list', () => {
         ['ana@list.test', false],
       ],
     );
+    const cut = await jsonOf<{ mayHaveMore: boolean }>('user', 'list', '--limit', '1');
+    assert.equal(cut.mayHaveMore, true);
     const [only] = (
       await jsonOf<Listed>('user', 'list', '--limit', '1', '--before', String(customer.id))
     ).users;
