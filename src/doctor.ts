@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import type { Clock } from './clock.ts';
 import { reportConfig } from './config-report.ts';
 import { loadConfig, type Config, type Environment } from './config.ts';
-import type { DatabaseInspection } from './ops/inspect-database.ts';
+import type { DatabaseInspection, InspectedBacklog } from './ops/inspect-database.ts';
 import { keysInUse } from './ops/keys.ts';
 import { OpError } from './ops/op.ts';
 import { reachProvider } from './provider/http/reachability.ts';
@@ -12,7 +12,7 @@ import { startFailure } from './start-failure.ts';
 
 export interface Finding {
   readonly name: string;
-  /** `doubtful` is fine for a first look and not for real money. */
+  /** `doubtful`: fine for a first look and not for real money, or somebody has to look at it. */
   readonly state: 'ok' | 'doubtful' | 'bad';
   /** What was found, as a sentence without its full stop. */
   readonly says: string;
@@ -65,6 +65,10 @@ function bad(name: string, says: string, todo: string): Finding {
   return { name, state: 'bad', says, todo };
 }
 
+function doubtful(name: string, says: string, todo: string): Finding {
+  return { name, state: 'doubtful', says, todo };
+}
+
 function dataFolder({ dataDir, databaseUrl, jwt, encryptionKey: key, ...config }: Config): Finding {
   const name = 'data folder';
   const isUsed =
@@ -102,7 +106,46 @@ async function database({ inspectDatabase }: ExamineOptions): Promise<Finding[]>
     ok('database', `${what} ${version} answers in ${latencyMs} ms`),
     migrations(found),
     clockOf('database', aheadMs),
+    ...(found.backlog ? waiting(found.backlog) : []),
   ];
+}
+
+/** The loop takes a due job up within moments: the alarm that the README gives waits as long. */
+const longestDueSeconds = 60;
+
+/** By then the statement, which is read every minute, or a webhook has settled most of them. */
+const longestUnknownSeconds = 15 * 60;
+
+/** What waits for a job loop, and what waits for somebody. */
+function waiting(found: InspectedBacklog): Finding[] {
+  const { oldestDueSeconds, unknownPayments, oldestUnknownSeconds } = found;
+  const age = durationOf(oldestDueSeconds);
+  const due = `one has been due for ${age}: no job loop works, or all are busy`;
+  const start = 'start the service with JOBS=inline, or `ponte worker`; see `ponte jobs stats`';
+  const unknown = `${unknownPayments}, the oldest for ${durationOf(oldestUnknownSeconds)}`;
+  return [
+    oldestDueSeconds <= longestDueSeconds
+      ? ok('due jobs', `none waits for more than ${longestDueSeconds} s`)
+      : bad('due jobs', due, start),
+    toLookAt('dead jobs', found.deadJobs, 'ponte jobs list --state dead'),
+    toLookAt('anomalies', found.anomalies, 'ponte webhook list --state anomaly'),
+    toLookAt('orphaned events', found.orphanedEvents, 'ponte webhook list --state orphaned'),
+    oldestUnknownSeconds <= longestUnknownSeconds
+      ? ok('unknown payments', `none for more than ${longestUnknownSeconds / 60} min`)
+      : doubtful('unknown payments', unknown, 'look at them: `ponte pix list --stuck`'),
+  ];
+}
+
+function toLookAt(name: string, count: number, command: string): Finding {
+  return count === 0
+    ? ok(name, 'none')
+    : doubtful(name, String(count), `look at them: \`${command}\``);
+}
+
+function durationOf(seconds: number): string {
+  if (seconds < 2 * 60) return `${seconds} s`;
+  if (seconds < 2 * 3_600) return `${Math.floor(seconds / 60)} min`;
+  return `${Math.floor(seconds / 3_600)} h`;
 }
 
 function migrations({ pending, unknown }: DatabaseInspection): Finding {
@@ -176,10 +219,6 @@ function webhookSecret({ webhookSecrets, provider: { stub } }: Config): Finding 
   const count = webhookSecrets.length;
   if (count > 0) return ok('webhook secret', count === 1 ? 'set' : 'two are accepted');
   if (stub) return ok('webhook secret', 'not needed by the simulated bank');
-  return {
-    name: 'webhook secret',
-    state: 'doubtful',
-    says: 'not set: whoever reaches the webhook address can say that a payment is done',
-    todo: 'set WEBHOOK_SECRET',
-  };
+  const says = 'not set: whoever reaches the webhook address can say that a payment is done';
+  return doubtful('webhook secret', says, 'set WEBHOOK_SECRET');
 }

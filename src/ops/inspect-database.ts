@@ -1,6 +1,9 @@
-/** What `doctor` asks of the database: whether it answers, how soon, its schema and its time. */
+/** What `doctor` asks of the database: whether it answers, its schema, its time, what waits. */
+import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
 import { migrationsOf } from '../db/migrate.ts';
+import { readBacklog, type BacklogRow } from '../db/queries/backlog.ts';
+import { staleAfterMs } from '../services/pix-sweep.ts';
 import type { Op } from './op.ts';
 
 export interface DatabaseInspection {
@@ -13,6 +16,20 @@ export interface DatabaseInspection {
   readonly pending: readonly string[];
   /** Migrations that were applied by another version. */
   readonly unknown: readonly string[];
+  /** Null where the schema is not this version's. */
+  readonly backlog: InspectedBacklog | null;
+}
+
+/** What waits, and what waits for somebody. */
+export interface InspectedBacklog {
+  /** For how long the oldest job has been due that nobody has begun; 0 without one. */
+  readonly oldestDueSeconds: number;
+  readonly deadJobs: number;
+  readonly anomalies: number;
+  readonly orphanedEvents: number;
+  readonly unknownPayments: number;
+  /** How long ago the oldest payment of an unknown outcome was made; 0 without one. */
+  readonly oldestUnknownSeconds: number;
 }
 
 const look: Statement = {
@@ -23,7 +40,8 @@ const look: Statement = {
 /** Looks at the database. */
 export const inspectDatabase: Op<Readonly<Record<string, never>>, DatabaseInspection> = {
   needs: 'database',
-  async run({ db, clock }) {
+  async run(context) {
+    const { db, clock } = context;
     // The first one may have to open a connection.
     await db.query(look, []);
     const askedMs = clock.now().getTime();
@@ -33,13 +51,35 @@ export const inspectDatabase: Op<Readonly<Record<string, never>>, DatabaseInspec
     const migrations = await migrationsOf(db);
     const named = (wanted: string): string[] =>
       migrations.filter(({ state }) => state === wanted).map(({ name }) => name);
+    const pending = named('pending');
+    const unknown = named('unknown');
+    const isReadable = pending.length + unknown.length === 0;
     return {
       kind: db.kind,
       version: row.version,
       latencyMs: answeredMs - askedMs,
       aheadMs: Math.round(row.now.getTime() - (askedMs + answeredMs) / 2),
-      pending: named('pending'),
-      unknown: named('unknown'),
+      pending,
+      unknown,
+      backlog: isReadable ? await backlogOf(context) : null,
     };
   },
 };
+
+async function backlogOf({ db, clock }: LocalContext): Promise<InspectedBacklog> {
+  const now = clock.now();
+  const overdueSince = new Date(now.getTime() - staleAfterMs);
+  const [row] = await db.query<BacklogRow>(readBacklog, [now, overdueSince]);
+  if (!row) throw new Error('the backlog has no row');
+  const secondsSince = (time: Date | null): number =>
+    time === null ? 0 : Math.max(0, Math.floor((now.getTime() - time.getTime()) / 1_000));
+  const dead = row.queue.filter(({ state }) => state === 'dead');
+  return {
+    oldestDueSeconds: secondsSince(row.oldest_due_at),
+    deadJobs: dead.reduce((total, { jobs }) => total + jobs, 0),
+    anomalies: row.anomaly,
+    orphanedEvents: row.orphaned,
+    unknownPayments: row.unknown,
+    oldestUnknownSeconds: secondsSince(row.oldest_unknown_at),
+  };
+}

@@ -57,6 +57,7 @@ describe('ponte doctor', () => {
       report.findings.map(({ name, state, todo }) => [name, state, todo]),
       [
         ...['configuration', 'data folder', 'database', 'migrations', "clock and the database's"],
+        ...['due jobs', 'dead jobs', 'anomalies', 'orphaned events', 'unknown payments'],
         ...['provider', 'signing key', 'encryption key', 'webhook secret'],
       ].map((name) => [name, 'ok', null]),
     );
@@ -106,6 +107,10 @@ describe('ponte doctor', () => {
     assert.equal(report.code, 1);
     assert.equal(find(report, 'migrations').says, '1 not applied');
     assert.match(find(report, 'migrations').todo ?? '', /ponte migrate up/);
+    assert.ok(
+      !report.findings.some(({ name }) => name === 'due jobs'),
+      'the table may not be there',
+    );
   });
 
   it('says when the generated key cannot be read', async () => {
