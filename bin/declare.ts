@@ -43,3 +43,8 @@ export function durationMs(text: string): number {
   }
   return Number(count) * unitsMs[unit as keyof typeof unitsMs];
 }
+
+/** Whether a text may be the id or the e-mail of a user. */
+export function isUserReference(text: string): boolean {
+  return /^[1-9]\d{0,8}$/.test(text) || /^[^\s@]+@[^\s@]+$/.test(text);
+}

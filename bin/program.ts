@@ -86,12 +86,40 @@ export async function ponte(argv: readonly string[], options: PonteOptions): Pro
     return code;
   }
   try {
-    await program.parseAsync(argv, { from: 'user' });
+    await program.parseAsync(withoutHelpWord(program, argv), { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
   }
   return code;
+}
+
+/**
+ * `help` as a word looks at one word behind it, and says of an unknown one nothing. So it is turned
+ * into the option, behind as many words as name a command: `help pix list` into `pix list --help`.
+ */
+function withoutHelpWord(program: Command, argv: readonly string[]): readonly string[] {
+  const at = argv.indexOf('help');
+  const [group, read] = walk(program, argv.slice(0, Math.max(at, 0)));
+  if (at === -1 || read < at || group.commands.length === 0) return argv;
+  const asked = argv.slice(at + 1);
+  const [command, known] = walk(group, asked);
+  const path = [...argv.slice(0, at), ...asked.slice(0, known)];
+  const [unknown] = asked.slice(known);
+  // A group does nothing but name its commands, so it can be left to say that it has no such one.
+  if (command.commands.length > 0 && unknown !== undefined) return [...path, unknown];
+  return [...path, '--help'];
+}
+
+/** @returns the command that the first words name, and how many words do. */
+function walk(from: Command, words: readonly string[]): readonly [Command, number] {
+  let command = from;
+  for (const [index, word] of words.entries()) {
+    const next = command.commands.find((one) => one.name() === word);
+    if (!next) return [command, index];
+    command = next;
+  }
+  return [command, words.length];
 }
 
 /** Declares every command; `onEnd` is told how the one that is called ends. */
@@ -112,6 +140,7 @@ export function declareProgram(
       getOutHasColors: () => false,
       getErrHasColors: () => false,
     })
+    .helpCommand('help [command...]', 'show what a command does, and its options')
     .addHelpText('after', exampleOfAll);
   const action: Frame['action'] =
     (load) =>

@@ -35,8 +35,20 @@ export function completedCommands(command: Command, path = ''): CompletedCommand
       words: [...words, ...choices.map((word) => ({ word, description: '' }))],
       options: help.visibleOptions(command).map(completedOption),
     },
-    ...below.flatMap((one) => completedCommands(one, `${path} ${one.name()}`)),
+    ...below.flatMap((one) =>
+      command.commands.includes(one)
+        ? completedCommands(one, `${path} ${one.name()}`)
+        : completedHelp(command, `${path} ${one.name()}`),
+    ),
   ];
+}
+
+/** Behind `help`, which is not among the declared commands, stand those that it explains. */
+function completedHelp(of: Command, path: string): CompletedCommand[] {
+  if (of.commands.length === 0) return [];
+  const words = of.commands.map((one) => ({ word: one.name(), description: one.description() }));
+  const deeper = of.commands.flatMap((one) => completedHelp(one, `${path} ${one.name()}`));
+  return [{ path, words, options: [] }, ...deeper];
 }
 
 function choicesOf({ argChoices }: Argument | Option): readonly string[] {

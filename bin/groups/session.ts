@@ -1,4 +1,5 @@
-import { examples, jsonOption, limitOption, yesOption } from '../declare.ts';
+import { InvalidArgumentError } from 'commander';
+import { examples, isUserReference, jsonOption, limitOption, yesOption } from '../declare.ts';
 import type { Describe } from '../frame.ts';
 
 /** `session …`: who is logged in. */
@@ -6,7 +7,7 @@ export const describeSession: Describe = ({ program, action }) => {
   const session = program
     .command('session')
     .description('banking sessions: who is logged in')
-    .addHelpText('after', examples('ponte session list', 'ponte session revoke 42'));
+    .addHelpText('after', examples('ponte session list', 'ponte session revoke maria@example.com'));
 
   session
     .command('list')
@@ -20,9 +21,17 @@ export const describeSession: Describe = ({ program, action }) => {
   session
     .command('revoke')
     .description('log somebody out: every access token of the session is refused at once')
-    .argument('<session>', 'id of a session, or id or e-mail of a user')
+    .argument('<session>', 'id of a session, or id or e-mail of a user', sessionReference)
     .addOption(yesOption())
     .addOption(jsonOption())
-    .addHelpText('after', examples('ponte session revoke 42 --yes'))
+    .addHelpText('after', examples('ponte session revoke maria@example.com --yes'))
     .action(action(async () => (await import('../commands/session-revoke.ts')).sessionRevoke));
 };
+
+/** The id of a session, or who has it. */
+function sessionReference(text: string): string {
+  if (/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text) || isUserReference(text)) {
+    return text;
+  }
+  throw new InvalidArgumentError('It must be the id of a session, or the id or e-mail of a user.');
+}

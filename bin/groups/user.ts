@@ -1,5 +1,12 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { examples, integer, jsonOption, limitOption, yesOption } from '../declare.ts';
+import {
+  examples,
+  integer,
+  isUserReference,
+  jsonOption,
+  limitOption,
+  yesOption,
+} from '../declare.ts';
 import type { Describe, Frame } from '../frame.ts';
 
 /** `user …`: the people who log in. */
@@ -95,6 +102,6 @@ function passwordStdinOption(): Option {
 
 /** An id or an e-mail. */
 function userReference(text: string): string {
-  if (/^[1-9]\d{0,8}$/.test(text) || /^[^\s@]+@[^\s@]+$/.test(text)) return text;
+  if (isUserReference(text)) return text;
   throw new InvalidArgumentError('It must be the id or the e-mail of a user.');
 }

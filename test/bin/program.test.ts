@@ -54,6 +54,28 @@ describe('the help', () => {
   });
 });
 
+describe('the word help', () => {
+  for (const [typed, path] of [
+    ['help', ''],
+    ['help user', 'user'],
+    ['help user create', 'user create'],
+    ['user help create', 'user create'],
+    // Whatever else stands there, nothing is done.
+    ['help user disable 42', 'user disable'],
+  ] as const) {
+    it(`ponte ${typed} shows the help of ponte ${path}`.trimEnd(), async () => {
+      const option = await type(...path.split(' ').filter(Boolean), '--help');
+      assert.equal(option.code, 0);
+      assert.deepEqual(await type(...typed.split(' ')), option);
+    });
+  }
+
+  it('is a value where a value stands', async () => {
+    const { code, stderr } = await type('user', 'list', '--email', 'help');
+    assert.deepEqual([code, stderr.slice(0, 20)], [1, 'ponte: there is no d']);
+  });
+});
+
 describe('what was typed wrongly', () => {
   const wrong: readonly (readonly [argv: string[], says: RegExp])[] = [
     [['usr'], /unknown command 'usr'\n\(Did you mean user\?\)/],
@@ -66,6 +88,10 @@ describe('what was typed wrongly', () => {
     [['user', 'disable', 'maria'], /It must be the id or the e-mail of a user/],
     [['user', 'create', '--name', 'Ana'], /required option '--email <address>' not specified/],
     [['user'], /^Usage: ponte user /],
+    [['session', 'revoke', 'abc'], /'abc' .* It must be the id of a session, or the id or e-mail/],
+    [['help', 'usr'], /unknown command 'usr'\n\(Did you mean user\?\)/],
+    [['help', 'user', 'lst'], /unknown command 'lst'\n\(Did you mean list\?\)/],
+    [['user', 'help', 'lst'], /unknown command 'lst'\n\(Did you mean list\?\)/],
     [['completion', 'tcsh'], /Allowed choices are bash, zsh, fish/],
   ];
   for (const [argv, says] of wrong) {
@@ -111,6 +137,9 @@ describe('the completion', () => {
       'user list --email ',
       'completion ',
       'user list ',
+      'help us',
+      'help user d',
+      'user help d',
     ];
 
     before(async () => {
@@ -133,6 +162,12 @@ describe('the completion', () => {
       assert.deepEqual(answers['us'], ['user']);
       assert.deepEqual(answers['user d'], ['disable']);
       assert.deepEqual(answers['completion '], ['bash', 'zsh', 'fish']);
+    });
+
+    it('offers commands behind help', () => {
+      assert.deepEqual(answers['help us'], ['user']);
+      assert.deepEqual(answers['help user d'], ['disable']);
+      assert.deepEqual(answers['user help d'], ['disable']);
     });
 
     it('offers options, also where no command can follow', () => {
