@@ -19,7 +19,7 @@ export function yesOption(): Option {
 
 /** `--limit`, of every list. */
 export function limitOption(standard = 50): Option {
-  return new Option('--limit <number>', 'how many at most')
+  return new Option('--limit <number>', 'how many at most, up to 1000')
     .argParser(integer(1, 1_000))
     .default(standard);
 }

@@ -11,7 +11,9 @@ export const describeChecks: Describe = (frame) => {
 const describeDoctor: Describe = ({ program, action }) => {
   program
     .command('doctor')
-    .description('look at everything that Ponte needs, and say what to do; exit 1 when it is bad')
+    .description(
+      'look at all that Ponte needs and what waits, and say what to do; exit 1 when it is bad',
+    )
     .addOption(jsonOption())
     .addHelpText('after', examples('ponte doctor', 'ponte doctor --json'))
     .action(action(async () => (await import('../commands/doctor.ts')).doctor));
@@ -25,7 +27,7 @@ const describeConfig: Describe = ({ program, action }) => {
 
   config
     .command('check')
-    .description('check the environment and show what is in effect, secrets hidden')
+    .description('show the settings in effect, secrets hidden; exit 2 when one is at fault')
     .addOption(jsonOption())
     .addHelpText('after', examples('APP_ENV=production ponte config check'))
     .action(action(async () => (await import('../commands/config-check.ts')).configCheck));
@@ -46,7 +48,7 @@ const describeContract: Describe = ({ program, action }) => {
 
   contract
     .command('check')
-    .description('check that the contract can be read and that every operation is there')
+    .description('check that the contract can be read and every operation is there; exit 1 if not')
     .addOption(jsonOption())
     .addHelpText('after', examples('ponte contract check'))
     .action(action(async () => (await import('../commands/contract.ts')).contractCheck));

@@ -7,7 +7,7 @@ import type { Describe } from '../frame.ts';
 export const describeCompletion: Describe = ({ program, action }) => {
   program
     .command('completion')
-    .description('print what lets a shell complete commands, options and their values')
+    .description('print the script that lets a shell complete commands, options and their values')
     .addArgument(new Argument('<shell>', 'your shell').choices(['bash', 'zsh', 'fish']))
     .addHelpText('after', completionExample)
     .action(

@@ -11,9 +11,13 @@ export const describeDevelopment: Describe = ({ program, action }) => {
     .option('--seed <text>', 'what chance is drawn from: the same seed, the same faults', '1')
     .option('--webhook-url <address>', 'where the webhooks are posted')
     .option('--webhook-secret <text>', 'sent with them in X-Webhook-Secret')
-    .option('--settle-ms <number>', "from a payment to its webhook; 0: when it's told to", '1500')
-    .option('--no-onboarding', 'answers 404 to /core/v2/onboarding, as the hosts that were tried')
-    .option('--data <folder>', 'keeps its state there; in memory otherwise')
+    .option(
+      '--settle-ms <number>',
+      'milliseconds from a payment to its webhook; 0: only when it is told to',
+      '1500',
+    )
+    .option('--no-onboarding', 'answer 404 to /core/v2/onboarding, as the hosts that were tried')
+    .option('--data <folder>', 'keep its state there; otherwise in memory')
     .addHelpText('after', sandboxExample)
     .action(action(async () => (await import('../commands/provider-sandbox.ts')).providerSandbox));
 };

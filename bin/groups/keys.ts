@@ -11,7 +11,12 @@ export const describeKeys: Describe = ({ program, action }) => {
   keys
     .command('generate')
     .description('write a new pair as PEM, readable by its owner only; nothing is overwritten')
-    .option('--bits <number>', 'length of the RSA key', integer(2048, 8192), 3072)
+    .option(
+      '--bits <number>',
+      'length of the RSA key, from 2048 to 8192',
+      integer(2048, 8192),
+      3072,
+    )
     .option('--out <folder>', 'where they are written', '.')
     .addOption(jsonOption())
     .addHelpText('after', examples('ponte keys generate --out secrets/2026-11'))

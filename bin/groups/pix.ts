@@ -62,14 +62,14 @@ function describeShow(pix: Command, { action }: Frame): void {
 function describeResolve(pix: Command, { action }: Frame): void {
   pix
     .command('resolve')
-    .description('decide what became of a payment that the provider leaves open')
+    .description('write down how a payment that the provider leaves open has ended; no money moves')
     .argument('<id>', 'the transaction')
     .addOption(
-      new Option('--as <end>', 'how it ended')
+      new Option('--as <end>', 'how it ended; required')
         .choices(['completed', 'failed'])
         .makeOptionMandatory(),
     )
-    .requiredOption('--reason <text>', 'why; it stays in the timeline, so name no person')
+    .requiredOption('--reason <text>', 'why; required; it stays in the timeline, so name no person')
     .option('--confirm <words>', "with --as failed and --yes: 'money may have moved'")
     .addOption(yesOption())
     .addOption(jsonOption())

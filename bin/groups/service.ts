@@ -11,7 +11,7 @@ export const describeService: Describe = ({ program, action }) => {
 
   program
     .command('worker')
-    .description('run jobs and serve nothing, beside servers with JOBS=off')
+    .description('run jobs and serve nothing, beside servers with JOBS=off; needs DATABASE_URL')
     .addHelpText('after', examples('DATABASE_URL=postgres://ponte@db/ponte ponte worker'))
     .action(action(async () => (await import('../commands/worker.ts')).worker));
 };

@@ -24,10 +24,10 @@ function describeCreate(user: Command, action: Frame['action']): void {
   user
     .command('create')
     .description('make a user, by the rules of a registration; asks for the password')
-    .requiredOption('--name <text>', 'full name')
-    .requiredOption('--email <address>', 'e-mail address')
-    .requiredOption('--document <number>', 'CPF')
-    .requiredOption('--phone <number>', 'phone; of Brazil unless it begins with +')
+    .requiredOption('--name <text>', 'full name; required')
+    .requiredOption('--email <address>', 'e-mail address; required')
+    .requiredOption('--document <number>', 'CPF; required')
+    .requiredOption('--phone <number>', 'phone; required, of Brazil unless it begins with +')
     .addOption(passwordStdinOption())
     .addOption(jsonOption())
     .addHelpText('after', createExample)
@@ -53,7 +53,11 @@ function describeList(user: Command, action: Frame['action']): void {
     .description('list users, newest first')
     .addOption(new Option('--status <status>', 'only these').choices(['ACTIVE', 'DISABLED']))
     .option('--email <part>', 'only those whose e-mail has this in it')
-    .option('--before <id>', 'only smaller ids, to go on', integer(1, 2_147_483_647))
+    .option(
+      '--before <id>',
+      'only ids below this one, to see what comes next',
+      integer(1, 2_147_483_647),
+    )
     .addOption(limitOption())
     .addOption(jsonOption())
     .addHelpText('after', examples('ponte user list --status DISABLED', 'ponte user list --json'))

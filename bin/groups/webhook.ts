@@ -14,9 +14,10 @@ function withFilter(command: Command): Command {
       ]),
     )
     .addOption(
-      new Option('--since <time>', 'received since: 2h ago as 2h, or a time (UTC)').argParser(
-        moment,
-      ),
+      new Option(
+        '--since <time>',
+        'received since: how long ago, such as 2h, or a time in UTC',
+      ).argParser(moment),
     )
     .addOption(
       new Option(
@@ -45,9 +46,9 @@ export const describeWebhook: Describe = (frame) => {
 
   webhook
     .command('show')
-    .description('show an event: its items, its job, and its payload without people')
+    .description('show an event: its items, its job, and its payload with personal data hidden')
     .argument('<id>', 'the event')
-    .option('--raw', 'show the payload as it came, with what it says of people')
+    .option('--raw', 'show the payload as it came, personal data and all')
     .addOption(jsonOption())
     .addHelpText('after', examples(`ponte webhook show ${anEvent}`))
     .action(action(async () => (await import('../commands/webhook-show.ts')).webhookShow));
@@ -75,7 +76,7 @@ function describeSend(webhook: Command, { action }: Frame): void {
   webhook
     .command('send')
     .description('post a webhook to a service as the provider would; not in production')
-    .option('--transaction <id>', 'tell of this transaction')
+    .option('--transaction <id>', 'tell of this transaction; or give --file')
     .addOption(
       new Option('--status <status>', 'how it ended')
         .choices(['COMPLETED', 'FAILED'])
@@ -86,7 +87,7 @@ function describeSend(webhook: Command, { action }: Frame): void {
         .choices(['flat', 'entity', 'request-body', 'movement', 'bacen'])
         .default('flat'),
     )
-    .option('--file <path>', 'post what this file holds, as it is')
+    .option('--file <path>', 'post what this file holds, as it is; or give --transaction')
     .option('--url <address>', 'where to; otherwise the service of HOST and PORT')
     .option('--secret-stdin', 'read X-Webhook-Secret from standard input, not from WEBHOOK_SECRET')
     .addOption(jsonOption())
