@@ -106,7 +106,7 @@ async function database({ inspectDatabase }: ExamineOptions): Promise<Finding[]>
     ok('database', `${what} ${version} answers in ${latencyMs} ms`),
     migrations(found),
     clockOf('database', aheadMs),
-    ...(found.backlog ? waiting(found.backlog) : []),
+    ...(found.backlog ? waiting(found.backlog, kind) : []),
   ];
 }
 
@@ -117,11 +117,12 @@ const longestDueSeconds = 60;
 const longestUnknownSeconds = 15 * 60;
 
 /** What waits for a job loop, and what waits for somebody. */
-function waiting(found: InspectedBacklog): Finding[] {
+function waiting(found: InspectedBacklog, kind: DatabaseInspection['kind']): Finding[] {
   const { oldestDueSeconds, unknownPayments, oldestUnknownSeconds } = found;
   const age = durationOf(oldestDueSeconds);
   const due = `one has been due for ${age}: no job loop works, or all are busy`;
-  const start = 'start the service with JOBS=inline, or `ponte worker`; see `ponte jobs stats`';
+  const worker = kind === 'embedded' ? '' : ', or `ponte worker`';
+  const start = `start the service with JOBS=inline${worker}; see \`ponte jobs stats\``;
   const unknown = `${unknownPayments}, the oldest for ${durationOf(oldestUnknownSeconds)}`;
   return [
     oldestDueSeconds <= longestDueSeconds
