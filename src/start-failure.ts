@@ -52,9 +52,12 @@ export function errorParts(error: unknown, depth = 0): Error[] {
 
 function sentenceFor(error: Error & Circumstances, databaseUrl?: string): string | null {
   const { code, syscall, address, port } = error;
-  // The pool's own words for a server that never answers.
+  // The driver's own words: a server that never answers, and one that hangs up.
   if (error.message === 'timeout exceeded when trying to connect') {
     return unreached('no answer', databaseUrl);
+  }
+  if (error.message.startsWith('Connection terminated')) {
+    return unreached('the connection ended', databaseUrl);
   }
   if (typeof code !== 'string') return null;
   if (syscall === 'listen') {

@@ -49,11 +49,15 @@ describe('the sentence for a failed start', () => {
       });
     }
 
-    it('says that nobody answers', () => {
-      const silent = new Error('timeout exceeded when trying to connect');
-      const says = `the database ponte at db:5432 cannot be reached (no answer): ${hint}`;
-      assert.equal(startFailure(silent, 'postgres://db/ponte'), says);
-    });
+    for (const [message, reason] of [
+      ['timeout exceeded when trying to connect', 'no answer'],
+      ['Connection terminated unexpectedly', 'the connection ended'],
+    ] as const) {
+      it(`says so of a driver's '${message}'`, () => {
+        const says = `the database ponte at db:5432 cannot be reached (${reason}): ${hint}`;
+        assert.equal(startFailure(new Error(message), 'postgres://db/ponte'), says);
+      });
+    }
   });
 
   it('says what the database refused', () => {
