@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { continueTrace, type TraceContext } from '../domain/trace-context.ts';
 import type { Locale } from '../errors.ts';
 import { preferredLocale } from './locale.ts';
-import { loggableId, requestId } from './request-id.ts';
+import { loggableId, loggableTrace, requestId } from './request-id.ts';
 
 /** One request and its answer, with what is known of them on the way. */
 export class Exchange {
@@ -40,12 +40,12 @@ export class Exchange {
   /** The same request in our log and at the provider; made when one of them is told. */
   get id(): string {
     const isGiven = this.answeredId === this.request.headers['x-request-id'];
-    this.#id ??= isGiven ? loggableId(this.answeredId) : this.answeredId;
+    this.#id ??= isGiven ? loggableId(this.answeredId, this.request.url) : this.answeredId;
     return this.#id;
   }
 
   get trace(): TraceContext {
-    this.#trace ??= continueTrace(this.request.headers);
+    this.#trace ??= loggableTrace(continueTrace(this.request.headers), this.request.url);
     return this.#trace;
   }
 

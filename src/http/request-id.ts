@@ -1,6 +1,7 @@
 /** The id by which a request is found again in both sides' logs. */
 import { randomUUID } from 'node:crypto';
 import { taxIdKind } from '../domain/tax-id.ts';
+import { beginTrace, type TraceContext } from '../domain/trace-context.ts';
 
 const USABLE_ID = /^[\x21-\x7e]{1,128}$/;
 
@@ -11,10 +12,41 @@ export function requestId(given: string | string[] | undefined): string {
 
 /**
  * The id under which a request is logged, and which the provider is told: the answer's own, unless
- * that holds an e-mail, a phone or a tax id. Some apps make ids of what they know of a person.
+ * that holds an e-mail, a phone, a tax id or the secret of the URL. Some apps make ids of what they
+ * know of a person.
  */
-export function loggableId(id: string): string {
-  return looksPersonal(id) ? randomUUID() : id;
+export function loggableId(id: string, url: string | undefined): string {
+  return looksPersonal(id) || holdsSecret(id, url) ? randomUUID() : id;
+}
+
+/** The trace of a request, or a new one where the caller has made its id of the URL's secret. */
+export function loggableTrace(trace: TraceContext, url: string | undefined): TraceContext {
+  return holdsSecret(trace.traceId, url) ? beginTrace() : trace;
+}
+
+/** Whether an id holds the application id that the URL names, in whatever way it is written. */
+function holdsSecret(id: string, url: string | undefined): boolean {
+  const [, named] = APPLICATION.exec(url ?? '') ?? [];
+  if (named === undefined) return false;
+  const secret = hexDigits(decoded(named));
+  return secret.length === UUID_DIGITS && hexDigits(id).includes(secret);
+}
+
+/** Whether or not there is such a route: the log tells of the others too. */
+const APPLICATION = /\/onboarding\/([^/?#]+)/;
+
+const UUID_DIGITS = 32;
+
+function hexDigits(text: string): string {
+  return text.toLowerCase().replaceAll(/[^\da-f]/g, '');
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 function looksPersonal(id: string): boolean {
