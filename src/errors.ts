@@ -196,6 +196,8 @@ export type ProviderErrorCode =
 export interface AppErrorOptions {
   /** The faults of a 422, by field. */
   readonly fields?: FieldFaults;
+  /** A sentence that tells more than the catalogue's. */
+  readonly text?: Text;
   /** Headers that go out with the answer, such as `Retry-After` (seconds) or `Allow`. */
   readonly headers?: Readonly<Record<string, string>>;
   /** What brought it about; logged, never shown. */
@@ -206,10 +208,13 @@ export interface AppErrorOptions {
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly fields: FieldFaults | undefined;
+  readonly text: Text;
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(code: ErrorCode, options: AppErrorOptions = {}) {
-    super(catalogue[code].text.en, { cause: options.cause });
+    const text = options.text ?? catalogue[code].text;
+    super(text.en, { cause: options.cause });
+    this.text = text;
     this.name = 'AppError';
     this.code = code;
     this.fields = options.fields;
@@ -236,7 +241,7 @@ export interface ErrorBody {
 /** Puts an error into the words of one language. */
 export function errorBody(error: AppError, locale: Locale): ErrorBody {
   const entry: CatalogueEntry = catalogue[error.code];
-  const message = entry.text[locale];
+  const message = error.text[locale];
   if (error.code === 'VALIDATION_FAILED') {
     return { message, errors: fieldMessages(error.fields ?? {}, locale) };
   }

@@ -5,7 +5,7 @@ import type { BodyContract, FormContract } from './contract.ts';
 import { ClientGone, type Exchange } from './exchange.ts';
 import { IncomingForm } from './form.ts';
 import { parseJson } from './json.ts';
-import { boundaryOf, maxFormBytes } from './multipart.ts';
+import { boundaryOf, fileTooLarge, maxFormBytes } from './multipart.ts';
 
 const MAX_BODY_BYTES = 256 * 1024;
 
@@ -67,7 +67,7 @@ function incomingForm(
 ): IncomingForm {
   const { request } = exchange;
   const boundary = boundaryOf(request.headers['content-type'] ?? '');
-  if (declaredLength(request) > maxFormBytes(maxFileBytes)) throw new AppError('PAYLOAD_TOO_LARGE');
+  if (declaredLength(request) > maxFormBytes(maxFileBytes)) throw fileTooLarge(maxFileBytes);
   return new IncomingForm(exchange, contract, { boundary, maxFileBytes });
 }
 

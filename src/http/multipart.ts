@@ -57,6 +57,29 @@ export function maxFormBytes(maxFileBytes: number): number {
   return maxFileBytes + BYTES_BESIDE_FILE;
 }
 
+/** @returns the refusal of a file that is larger than it may be. */
+export function fileTooLarge(maxFileBytes: number): AppError {
+  const en = sizeText(maxFileBytes, 'en');
+  const pt = sizeText(maxFileBytes, 'pt-BR');
+  const text = {
+    en: `The file is too large: it may have at most ${en}.`,
+    pt: `O arquivo é grande demais: pode ter no máximo ${pt}.`,
+  };
+  return new AppError('PAYLOAD_TOO_LARGE', { text });
+}
+
+/** Rounded down: a file that is as large as that is taken. */
+function sizeText(bytes: number, locale: string): string {
+  const [unit, size] = UNITS.find(([, least]) => bytes >= least) ?? ['bytes', 1];
+  const format = new Intl.NumberFormat(locale, { maximumFractionDigits: 1, roundingMode: 'floor' });
+  return `${format.format(bytes / size)} ${unit}`;
+}
+
+const UNITS = [
+  ['MB', 1_048_576],
+  ['kB', 1_024],
+] as const;
+
 /**
  * Reads a form to its end. When it fails, what still comes is discarded, and every reader of a file
  * has come to rest before the failure is told.
@@ -101,7 +124,7 @@ function feedParser(
     let size = 0;
     const feed = (chunk: Buffer): void => {
       size += chunk.length;
-      if (size > maxBytes) return refuse();
+      if (size > maxBytes) return refuseFile();
       request.pause();
       parser.write(chunk, (error) => {
         if (!error) request.resume();
@@ -122,6 +145,7 @@ function feedParser(
       process.nextTick(() => parser.destroy());
     };
     const refuse = (): void => fail(new AppError('PAYLOAD_TOO_LARGE'));
+    const refuseFile = (): void => fail(fileTooLarge(form.maxFileBytes));
     const refuseForm = (): void => fail(new AppError('BAD_REQUEST'));
 
     request.on('data', feed).on('end', end).on('error', leave).on('close', leave);
@@ -131,7 +155,7 @@ function feedParser(
       else if (name !== undefined) listener.text(name, value);
     });
     parser.on('file', (name: string | undefined, content) => {
-      content.on('limit', refuse);
+      content.on('limit', refuseFile);
       listener.file(name ?? '', content).catch((error: unknown) => fail(error as Error));
     });
     parser.on('partsLimit', refuse);

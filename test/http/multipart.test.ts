@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { AppError, invalidField } from '../../src/errors.ts';
+import { AppError, errorBody, invalidField } from '../../src/errors.ts';
+import { fileTooLarge } from '../../src/http/multipart.ts';
 import {
   BOUNDARY,
   fieldPart,
@@ -143,6 +144,25 @@ test('a reader that fails ends the reading, with its own error', async (t) => {
   assert.equal((await call(wire, { path: '/health/live' })).status, 200);
 });
 
+test('a file that is too large is told the limit, in both languages', () => {
+  for (const [maxFileBytes, en, pt] of [
+    [10_485_760, '10 MB', '10 MB'],
+    [1_677_721, '1.5 MB', '1,5 MB'],
+    [2_048, '2 kB', '2 kB'],
+    [9, '9 bytes', '9 bytes'],
+  ] as const) {
+    const refusal = fileTooLarge(maxFileBytes);
+    assert.equal(refusal.status, 413);
+    assert.deepEqual(
+      [errorBody(refusal, 'en'), errorBody(refusal, 'pt')],
+      [
+        { message: `The file is too large: it may have at most ${en}.` },
+        { message: `O arquivo é grande demais: pode ter no máximo ${pt}.` },
+      ],
+    );
+  }
+});
+
 test('the largest file is taken, one byte more is 413, wherever it stands', async (t) => {
   const wire = await startFormWire(t);
   const largest = filePart(Buffer.alloc(MAX_FILE_BYTES));
@@ -155,7 +175,9 @@ test('the largest file is taken, one byte more is 413, wherever it stands', asyn
   ]) {
     const answer = await upload(wire, ...parts);
     assert.equal(answer.status, 413);
-    assert.deepEqual(answer.json, { message: 'The body is too large.' });
+    assert.deepEqual(answer.json, {
+      message: 'The file is too large: it may have at most 292.9 kB.',
+    });
   }
 });
 
