@@ -50,6 +50,8 @@ export type StepError =
   | 'WRONG_CODE'
   /** Too many wrong codes: this one was not tried. */
   | 'CODE_LOCKED'
+  /** What was given is not here any more, or cannot be read: it has to be given again. */
+  | 'CONTENT_MISSING'
   /** The step that it waits for has failed: this one was not tried. */
   | 'EARLIER_STEP_FAILED';
 
@@ -86,6 +88,9 @@ export interface ElectronicValidation {
   readonly tipo: number;
 }
 
+/** The steps that an applicant gives: all must be done before the analysis. */
+export const stepsBeforeKyc = stepNames.slice(0, stepNames.indexOf('kyc'));
+
 /** What must be done before a step is carried out: the provider has to know the person first. */
 const waitsFor: Readonly<Record<StepName, readonly StepName[]>> = {
   registration: [],
@@ -95,12 +100,9 @@ const waitsFor: Readonly<Record<StepName, readonly StepName[]>> = {
   electronic_validation: ['registration'],
   electronic_validation_confirm: ['registration', 'electronic_validation'],
   prova_vida: ['registration'],
-  kyc: ['registration'],
+  kyc: stepsBeforeKyc,
   account: ['registration'],
 };
-
-/** The steps that an applicant gives: all must be done before the analysis. */
-export const stepsBeforeKyc = stepNames.slice(0, stepNames.indexOf('kyc'));
 
 /** The state that an application begins in: everything is still to be given. */
 export function newProgress(): Progress {
@@ -143,6 +145,23 @@ export function queueStep<T extends Progress>(progress: T, name: StepName, now: 
       }),
     progress,
   );
+}
+
+/** Nobody waits longer for a code before asking for another one. */
+const codeAwaitedMs = 60_000;
+
+/**
+ * Whether asking for the code once more is a new request: no code has been right, and the one that
+ * was sent has been refused since, or has had its time to come. Otherwise it is a repeat.
+ */
+export function isCodeWanted(progress: Progress, now: Date): boolean {
+  const sent = stepOf(progress, 'electronic_validation');
+  const confirmed = stepOf(progress, 'electronic_validation_confirm');
+  if (sent.status !== 'done' || sent.updatedAt === null) return false;
+  if (confirmed.status !== 'failed' && confirmed.status !== 'pending') return false;
+  const sentAt = Date.parse(sent.updatedAt);
+  const isRefused = confirmed.status === 'failed' && Date.parse(confirmed.updatedAt ?? '') > sentAt;
+  return isRefused || now.getTime() - sentAt > codeAwaitedMs;
 }
 
 /** Counts a try of a step, before it is made. */

@@ -1,18 +1,23 @@
 import { stepNames } from '../domain/onboarding.ts';
 import { refreshKyc } from '../services/onboarding-kyc.ts';
 import { carryOutStep } from '../services/onboarding-work.ts';
-import { findApplicationOf } from '../services/onboarding.ts';
+import { changeApplication, findApplicationOf } from '../services/onboarding.ts';
 import { callOptionsOf, type JobHandler } from './job.ts';
 
-/** Carries out a step of an application at the provider; where onboarding is local, nothing. */
+/**
+ * Carries out a step of an application at the provider. A job that is left over where onboarding is
+ * local has the steps carried out here; the decision waits until it is asked for.
+ */
 export const onboardingStep: JobHandler = {
   async run(context, job) {
     const { userId } = job.payload;
     const name = stepNames.find((one) => one === job.payload['step']);
     if (typeof userId !== 'number' || !name) throw new TypeError('the job names no step');
-    if (context.config.onboardingLocalOnly) return undefined;
     const options = callOptionsOf(job);
-    if (name === 'kyc' || name === 'account') {
+    if (context.config.onboardingLocalOnly) {
+      const application = await findApplicationOf(context, userId);
+      if (application) await changeApplication(context, application.id, (stored) => stored);
+    } else if (name === 'kyc' || name === 'account') {
       const application = await findApplicationOf(context, userId);
       if (application) await refreshKyc(context, application, options);
     } else {

@@ -5,30 +5,26 @@
 import type { LocalContext } from '../context.ts';
 import { stepOf } from '../domain/onboarding.ts';
 import { invalidField, type Text } from '../errors.ts';
-import { sameSecret } from '../security/digests.ts';
+import {
+  codeConfirmed,
+  countWrongCode,
+  isLocked,
+  isRightHere,
+  openCode,
+  sealCode,
+  type TypedCode,
+} from './onboarding-sealed-code.ts';
 import type { ApplicationCaller } from './onboarding-steps.ts';
 import {
   admitStep,
   changeApplication,
   findApplication,
   giveStep,
+  refuseWhenFinal,
   type Application,
 } from './onboarding.ts';
 
-/** The code that is right where no provider sends one; the README tells it. */
-export const homologationCode = 'ABC123';
-
-const wrongCodesAtMost = 5;
-
-const lockedForMs = 10 * 60_000;
-
 const step = 'electronic_validation_confirm';
-
-/** What the person typed. */
-export interface TypedCode {
-  readonly codigo: string;
-  readonly tipo: number;
-}
 
 /**
  * Takes a code: it is compared at once where onboarding is local, otherwise the provider compares
@@ -45,10 +41,10 @@ export async function takeCode(
   await findApplication(context, applicationId, clientAddress);
   let isWrong = false;
   const application = await changeApplication(context, applicationId, (stored) => {
-    admitStep(stored, { isRepeat: true });
+    refuseWhenFinal(stored);
     refuseWhenLocked(context, stored);
     if (!context.config.onboardingLocalOnly) return keepCode(context, stored, typed);
-    isWrong = !sameSecret(typed.codigo, homologationCode);
+    isWrong = !isRightHere(typed);
     return isWrong ? countWrongCode(context, stored) : confirm(context, stored);
   });
   // The wrong try is committed by now: it counts, whatever becomes of the answer.
@@ -57,42 +53,10 @@ export async function takeCode(
   return application;
 }
 
-/** Counts a wrong code; the fifth in a row locks the step, and counting begins anew after it. */
-export function countWrongCode(context: LocalContext, application: Application): Application {
-  const failures = application.validationFailures + 1;
-  if (failures < wrongCodesAtMost) return { ...application, validationFailures: failures };
-  const until = new Date(context.clock.now().getTime() + lockedForMs);
-  return { ...application, validationFailures: 0, validationLockedUntil: until };
-}
-
-/** Whether no code is taken at present, right or wrong. */
-export function isLocked(
-  { clock }: Pick<LocalContext, 'clock'>,
-  { validationLockedUntil: until }: Application,
-): boolean {
-  return until !== null && until > clock.now();
-}
-
-/** What is left when a code was right. */
-export const codeConfirmed = {
-  validationFailures: 0,
-  validationLockedUntil: null,
-  sealedCode: null,
-} as const satisfies Partial<Application>;
-
-/** @returns the code that is still to be confirmed, or null when there is none. */
-export function openCode(
-  { sealer }: Pick<LocalContext, 'sealer'>,
-  { id, sealedCode }: Application,
-): TypedCode | null {
-  if (sealedCode === null) return null;
-  return JSON.parse(sealer.open(sealedCode, ownerOf(id)).toString('utf8')) as TypedCode;
-}
-
 function confirm(context: LocalContext, application: Application): Application {
   const confirmed = { ...application, ...codeConfirmed };
   const isRepeat = stepOf(application, step).status === 'done';
-  admitStep(application, { isRepeat });
+  admitStep(application, { name: step, isRepeat });
   return isRepeat ? confirmed : giveStep(context, confirmed, step);
 }
 
@@ -102,15 +66,10 @@ function keepCode(context: LocalContext, application: Application, typed: TypedC
   if (status === 'done') return application;
   const known = openCode(context, application);
   const isSame = known?.codigo === typed.codigo && known.tipo === typed.tipo;
-  admitStep(application, { isRepeat: isSame });
+  admitStep(application, { name: step, isRepeat: isSame });
   if (isSame && status !== 'failed') return application;
-  const { codigo, tipo } = typed;
-  const sealedCode = context.sealer.seal(JSON.stringify({ codigo, tipo }), ownerOf(application.id));
+  const sealedCode = sealCode(context, application, typed);
   return giveStep(context, { ...application, sealedCode }, step);
-}
-
-function ownerOf(applicationId: string): string {
-  return `onboarding:${applicationId}`;
 }
 
 const wrongCode: Text = { en: 'The code is wrong.', pt: 'O código está incorreto.' };

@@ -4,24 +4,17 @@
  * removed; what a dying process leaves is removed by a job.
  */
 import { randomUUIDv7 } from 'node:crypto';
+import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Context, LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
-import type { DocumentContentType } from '../domain/document-types.ts';
 import { stepOf } from '../domain/onboarding.ts';
 import { AppError, invalidField, type Text } from '../errors.ts';
-import { ProviderError } from '../provider/outcome.ts';
-import type { CallOptions } from '../provider/provider.ts';
-import {
-  DamagedDocument,
-  readContent,
-  storeContent,
-  type DocumentContent,
-  type DocumentKey,
-} from './document-content.ts';
+import { storeContent, type DocumentContent, type DocumentKey } from './document-content.ts';
 import {
   admitStep,
   changeApplication,
   giveDocument,
+  refuseWhenFinal,
   type Application,
   type Change,
 } from './onboarding.ts';
@@ -37,8 +30,11 @@ const DOCUMENTS_PER_APPLICATION = 20;
 /** An app sends the few documents that are needed side by side; nobody needs more. */
 const UPLOADS_AT_ONCE = 5;
 
-/** Longer than an upload may take: what is older was left by a process that died. */
-const UPLOAD_MS = 10 * 60_000;
+/** A form may take five minutes to come in: what is older was left by a process that died. */
+const UPLOAD_MS = 310_000;
+
+/** Most uploads end sooner than this. */
+const RETRY_MS = 5_000;
 
 const NO_BYTES = Buffer.alloc(0);
 
@@ -79,7 +75,7 @@ export async function takeDocument(
   receive: ReceiveDocument,
 ): Promise<Application> {
   // Whether it is a repeat is known when it has been read; a decided application takes not even it.
-  admitStep(application, { isRepeat: true });
+  refuseWhenFinal(application);
   return context.uploads.hold(clientAddress, () => takeContent(context, application, receive));
 }
 
@@ -112,19 +108,37 @@ async function beginDocument(context: LocalContext, key: DocumentKey): Promise<v
   const since = new Date(createdAt.getTime() - UPLOAD_MS);
   await changeApplication(context, applicationId, async (application, em) => {
     const receiving = { application: applicationId, status: 'receiving' } as const;
-    const uploads = await em.count(await documents(), { ...receiving, createdAt: { $gt: since } });
-    if (uploads >= UPLOADS_AT_ONCE) {
-      throw new AppError('THROTTLED', { headers: { 'Retry-After': '5' } });
+    const [oldest, ...others] = await em.find(
+      await documents(),
+      { ...receiving, createdAt: { $gt: since } },
+      { fields: ['createdAt'], orderBy: { createdAt: 'asc' } },
+    );
+    if (oldest && 1 + others.length >= UPLOADS_AT_ONCE) {
+      throw new AppError('THROTTLED', {
+        headers: { 'Retry-After': retryAfter(oldest, createdAt) },
+      });
     }
     await em.insert(await documents(), { id, ...receiving, createdAt });
     return application;
   });
 }
 
+/**
+ * In seconds. Whether the oldest upload still comes is not known: the longer it has been at it, the
+ * longer it may take, until its time is over.
+ */
+function retryAfter(oldest: { readonly createdAt: Date }, now: Date): string {
+  const ageMs = now.getTime() - oldest.createdAt.getTime();
+  const waitMs = Math.min(Math.max(RETRY_MS, ageMs), UPLOAD_MS - ageMs);
+  return String(Math.ceil(waitMs / 1_000));
+}
+
 /** Makes a document count, or gives way to one that is the same. */
 function endDocument(context: LocalContext, document: NewDocument): Change {
   const { id, tipoDocumento, contentType, sizeBytes, chunkCount, contentHash } = document;
   return async (application, em) => {
+    const { status, error } = stepOf(application, 'documents');
+    if (error === 'CONTENT_MISSING') await dropUnread(em, application, tipoDocumento);
     const others = await em.find(
       await documents(),
       { application: application.id, status: { $ne: 'receiving' } },
@@ -134,11 +148,10 @@ function endDocument(context: LocalContext, document: NewDocument): Change {
       (other) =>
         other.tipoDocumento === tipoDocumento && contentHash.equals(other.contentHash ?? NO_BYTES),
     );
-    admitStep(application, { isRepeat });
+    admitStep(application, { name: 'documents', isRepeat });
     if (isRepeat) {
       await em.nativeDelete(await documents(), { id });
-      const hasFailed = stepOf(application, 'documents').status === 'failed';
-      return hasFailed ? giveDocument(context, em, application) : application;
+      return status === 'failed' ? giveDocument(context, em, application) : application;
     }
     if (others.length >= DOCUMENTS_PER_APPLICATION) throw invalidField('arquivo', TOO_MANY);
     const stored = await em.nativeUpdate(
@@ -154,6 +167,12 @@ function endDocument(context: LocalContext, document: NewDocument): Change {
   };
 }
 
+/** What could not be read is given anew; it stays so long: the fault may be a wrong key of ours. */
+async function dropUnread(em: EntityManager, { id }: Application, type: number): Promise<void> {
+  const unread = { application: id, status: 'stored', tipoDocumento: type } as const;
+  await em.nativeDelete(await documents(), unread);
+}
+
 /** Its chunks go with it. Parameters: document id. */
 const drop: Statement = {
   name: 'document-drop',
@@ -167,88 +186,4 @@ async function dropDocument(context: LocalContext, { id }: DocumentKey): Promise
   } catch (error) {
     context.log.warn({ error }, 'an upload that broke off could not be removed');
   }
-}
-
-interface StoredRow {
-  readonly id: string;
-  readonly tipo_documento: number;
-  readonly content_type: DocumentContentType;
-  readonly size_bytes: number;
-  readonly chunk_count: number;
-  readonly content_hash: Buffer;
-}
-
-/** Parameters: application id. */
-const findStored: Statement = {
-  name: 'documents-stored',
-  text: `
-    select id, tipo_documento, content_type, size_bytes, chunk_count, content_hash
-      from onboarding_documents
-     where application_id = $1 and status = 'stored' order by stored_at, id`,
-};
-
-/** Marks a document as the provider's and lets its content go. Parameters: document id, now. */
-const markForwarded: Statement = {
-  name: 'document-forwarded',
-  text: `
-    with forwarded as (
-      update onboarding_documents set status = 'forwarded', forwarded_at = $2
-       where id = $1 and status = 'stored' returning id)
-    delete from onboarding_document_chunks where document_id in (select id from forwarded)`,
-};
-
-/** Parameters: document id. */
-const isStored: Statement = {
-  name: 'document-is-stored',
-  text: `select 1 from onboarding_documents where id = $1 and status = 'stored'`,
-};
-
-/**
- * Gives the provider the documents that it has not got yet, one after another, and lets the content
- * of each go once the provider has it. It may be called again after any failure.
- *
- * @param application one whose person the provider knows.
- * @throws ProviderError as soon as one could not be forwarded, also for one that is damaged;
- *   another error when the database failed meanwhile.
- */
-export async function forwardDocuments(
-  context: Context,
-  { id: applicationId, pessoaFisicaId }: Pick<Application, 'id' | 'pessoaFisicaId'>,
-  options: CallOptions = {},
-): Promise<void> {
-  if (pessoaFisicaId === null) throw new Error('the provider does not know the applicant yet');
-  for (const row of await context.db.query<StoredRow>(findStored, [applicationId])) {
-    const key = { id: row.id, applicationId };
-    try {
-      await context.provider.submitDocument(
-        pessoaFisicaId,
-        personDocument(context, key, row),
-        options,
-      );
-    } catch (error) {
-      // Two that forward at once may both succeed, and then the content is gone for the slower one.
-      const [stored] = await context.db.query(isStored, [row.id]);
-      if (!stored) continue;
-      throw failureOf(context, key, error);
-    }
-    await context.db.query(markForwarded, [row.id, context.clock.now()]);
-  }
-}
-
-function personDocument(context: Context, key: DocumentKey, row: StoredRow) {
-  const { size_bytes: sizeBytes, chunk_count: chunkCount, content_hash: contentHash } = row;
-  return {
-    tipoDocumento: row.tipo_documento,
-    contentType: row.content_type,
-    sizeBytes,
-    content: () => readContent(context, key, { sizeBytes, chunkCount, contentHash }),
-  };
-}
-
-/** A document that could not be read is no fault of the provider's, which has taken nothing. */
-function failureOf({ log }: LocalContext, { id }: DocumentKey, error: unknown): unknown {
-  if (!(error instanceof ProviderError) || error.statusClass !== 'unreadable') return error;
-  if (!(error.cause instanceof DamagedDocument)) return error.cause;
-  log.error({ upload: id, error: error.cause }, 'a stored document is damaged');
-  return error;
 }

@@ -7,6 +7,8 @@ import {
   endStep,
   failStep,
   localDecision,
+  stepOf,
+  stepsBeforeKyc,
   type StepName,
 } from '../domain/onboarding.ts';
 import { ProviderError } from '../provider/outcome.ts';
@@ -41,6 +43,12 @@ export function openEnd({
   return status === 'APPROVED' && !contaBancariaCriada ? 'account' : null;
 }
 
+/** Whether the provider has all that it decides on. */
+export function isDueForDecision(application: Application): boolean {
+  if (application.status !== 'UNDER_ANALYSIS' || application.pessoaFisicaId === null) return false;
+  return stepsBeforeKyc.every((name) => stepOf(application, name).status === 'done');
+}
+
 async function decideLocally(
   context: LocalContext,
   application: Application,
@@ -64,7 +72,11 @@ async function askProvider(
   options: CallOptions,
 ): Promise<Application> {
   const { id, pessoaFisicaId } = application;
-  if (openEnd(application) === null || pessoaFisicaId === null) return application;
+  const end = openEnd(application);
+  if (end === 'kyc' && !isDueForDecision(application)) {
+    return changeApplication(context, id, (stored) => tellGap(context, stored));
+  }
+  if (end === null || pessoaFisicaId === null) return application;
   try {
     const decision = await context.provider.kyc(pessoaFisicaId, options);
     return await changeApplication(context, id, (stored, em) =>
@@ -74,6 +86,18 @@ async function askProvider(
     if (!(error instanceof ProviderError)) throw error;
     return changeApplication(context, id, (stored) => failEnd(context, stored, error));
   }
+}
+
+/**
+ * An application that was begun without the provider is not known there. Steps that are queued are
+ * on their way; otherwise somebody has to do something, and is told so.
+ */
+function tellGap(context: LocalContext, stored: Application): Application {
+  if (openEnd(stored) !== 'kyc' || isDueForDecision(stored)) return stored;
+  const isUnderWay = stepsBeforeKyc.some((name) => stepOf(stored, name).status === 'queued');
+  const error = 'EARLIER_STEP_FAILED';
+  if (isUnderWay || stepOf(stored, 'kyc').error === error) return stored;
+  return failStep(stored, 'kyc', { error, now: context.clock.now() });
 }
 
 function applyDecision(

@@ -41,7 +41,7 @@ export async function startProvaVida(
   await findApplication(context, applicationId, clientAddress);
   const asked = await changeApplication(context, applicationId, async (application, em) => {
     const isRepeat = application.provaVidaUrl !== null;
-    admitStep(application, { isRepeat });
+    admitStep(application, { name: 'prova_vida', isRepeat });
     if (isRepeat) return application;
     if (context.config.onboardingLocalOnly) return openLocally(context, application);
     const { status } = stepOf(application, 'prova_vida');
@@ -74,7 +74,7 @@ function shown(context: Context, application: Application): ProvaVida {
 }
 
 /** The session's name is random: the application's id is a secret, and addresses get around. */
-function openLocally(context: Context, application: Application): Application {
+export function openLocally(context: Context, application: Application): Application {
   const session = randomUUID();
   const { appEnv } = context.config;
   const url =

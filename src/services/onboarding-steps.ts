@@ -1,7 +1,7 @@
 /** Giving a step of an application whose whole content is what was given. */
 import { isDeepStrictEqual } from 'node:util';
 import type { LocalContext } from '../context.ts';
-import { stepOf, type StepName } from '../domain/onboarding.ts';
+import { isCodeWanted, stepOf, type StepName } from '../domain/onboarding.ts';
 import {
   admitStep,
   changeApplication,
@@ -23,7 +23,8 @@ export interface Submission {
 
 /**
  * Stores what a step was given and has it carried out. The same content again changes nothing,
- * unless the step has failed: then it is tried again.
+ * unless the step has failed, or the code that it sent was refused or did not come: then it is
+ * tried again.
  * @returns the application as it stands then.
  * @throws AppError NOT_FOUND, THROTTLED, and VALIDATION_FAILED when it takes no such step now.
  */
@@ -37,8 +38,15 @@ export async function submitStep(
     const given = { ...application, ...content };
     const { status } = stepOf(application, name);
     const isRepeat = status !== 'pending' && isDeepStrictEqual(given, application);
-    admitStep(application, { isRepeat });
-    if (isRepeat && status !== 'failed') return application;
+    admitStep(application, { name, isRepeat });
+    const isNewRequest = status === 'failed' || wantsCode(context, application, name);
+    if (isRepeat && !isNewRequest) return application;
     return giveStep(context, given, name);
   });
+}
+
+/** Where onboarding is local nobody sends a code. */
+function wantsCode(context: LocalContext, application: Application, name: StepName): boolean {
+  if (name !== 'electronic_validation' || context.config.onboardingLocalOnly) return false;
+  return isCodeWanted(application, context.clock.now());
 }

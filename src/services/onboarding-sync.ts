@@ -1,33 +1,44 @@
 /** Trying again what was given and is not done. */
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { LocalContext } from '../context.ts';
-import { isReady, queueStep, stepOf, stepsBeforeKyc, type StepName } from '../domain/onboarding.ts';
-import { openEnd } from './onboarding-kyc.ts';
+import type { Context, LocalContext } from '../context.ts';
+import {
+  endStep,
+  failStep,
+  isReady,
+  queueStep,
+  stepOf,
+  stepsBeforeKyc,
+  type StepName,
+} from '../domain/onboarding.ts';
+import { hasContent } from './onboarding-given.ts';
+import { isDueForDecision, openEnd } from './onboarding-kyc.ts';
+import { openLocally } from './onboarding-prova-vida.ts';
 import type { ApplicationCaller } from './onboarding-steps.ts';
 import {
-  admitStep,
   changeApplication,
   findApplication,
   queueStepJob,
+  refuseWhenFinal,
   type Application,
 } from './onboarding.ts';
 
 /**
  * Queues every step that was given and is not done, the registration first, and the provider's
- * decision where it is due. Where onboarding is local there is nothing of the kind.
+ * decision where it is due. Where onboarding is local, what was given while it was not is carried
+ * out at once.
  * @returns the application as it stands then.
  * @throws AppError NOT_FOUND, THROTTLED, and VALIDATION_FAILED for an application that is closed.
  */
 export async function syncApplication(
-  context: LocalContext,
+  context: Context,
   { applicationId, clientAddress }: ApplicationCaller,
 ): Promise<Application> {
   await findApplication(context, applicationId, clientAddress);
   return changeApplication(context, applicationId, async (application, em) => {
     const end = openEnd(application);
-    if (end === null) admitStep(application, { isRepeat: true });
-    if (context.config.onboardingLocalOnly) return application;
-    if (end !== null) {
+    if (end === null) refuseWhenFinal(application);
+    if (context.config.onboardingLocalOnly) return openAskedPage(context, application);
+    if (end !== null && (end === 'account' || isDueForDecision(application))) {
       await queueStepJob(context, em, { application, name: end });
       return application;
     }
@@ -35,29 +46,50 @@ export async function syncApplication(
   });
 }
 
+/** Every change carries out the other steps; whoever had asked for a page is shown one of ours. */
+function openAskedPage(context: Context, application: Application): Application {
+  const { status } = stepOf(application, 'prova_vida');
+  const isOpen = status === 'queued' || status === 'failed';
+  return isOpen && application.provaVidaUrl === null
+    ? openLocally(context, application)
+    : application;
+}
+
 async function queueGivenSteps(
   context: LocalContext,
   em: EntityManager,
   application: Application,
 ): Promise<Application> {
+  const now = context.clock.now();
   let synced = application;
   for (const name of stepsBeforeKyc) {
     if (isToTryAgain(application, name)) {
-      synced = queueStep(synced, name, context.clock.now());
+      synced = tryAgain(synced, name, now);
     } else if (isReady(application, name)) {
       // Its job may have died; an open one is not doubled.
       await queueStepJob(context, em, { application, name });
     }
   }
-  return synced;
+  const hasFailed = stepsBeforeKyc.some((name) => stepOf(synced, name).status === 'failed');
+  if (openEnd(synced) !== 'kyc' || synced === application || hasFailed) return synced;
+  return endStep(synced, 'kyc', { status: 'queued', now });
 }
 
+/** Of an application that was begun without the provider, what is done was never sent. */
 function isToTryAgain(application: Application, name: StepName): boolean {
   const { status } = stepOf(application, name);
-  const { pessoaFisicaId, sealedCode } = application;
-  // Of an application that was begun without the provider it is done, and was never sent.
-  if (name === 'registration' && status === 'done') return pessoaFisicaId === null;
+  if (status === 'done') return application.pessoaFisicaId === null;
   // A code that was refused is gone: another one has to be given.
-  if (name === 'electronic_validation_confirm' && sealedCode === null) return false;
-  return status === 'failed';
+  return status === 'failed' && hasContent(application, name);
+}
+
+function tryAgain(application: Application, name: StepName, now: Date): Application {
+  if (!hasContent(application, name)) {
+    return failStep(application, name, { error: 'CONTENT_MISSING', now });
+  }
+  const queued = queueStep(application, name, now);
+  // A page of ours proves nothing to the provider.
+  return name === 'prova_vida'
+    ? { ...queued, provaVidaSessionId: null, provaVidaUrl: null }
+    : queued;
 }

@@ -14,15 +14,11 @@ import {
 } from '../domain/onboarding.ts';
 import { ProviderError, WRONG_VALIDATION_CODE } from '../provider/outcome.ts';
 import type { CallOptions } from '../provider/provider.ts';
-import { codeConfirmed, countWrongCode, isLocked, openCode } from './onboarding-code.ts';
-import { forwardDocuments } from './onboarding-documents.ts';
-import { stepErrorOf } from './onboarding-failure.ts';
-import {
-  changeApplication,
-  documentsStatus,
-  findApplicationOf,
-  type Application,
-} from './onboarding.ts';
+import { forwardDocuments } from './document-forwarding.ts';
+import { isRefusal, stepErrorOf } from './onboarding-failure.ts';
+import { documentsStatus } from './onboarding-given.ts';
+import { codeConfirmed, countWrongCode, isLocked, openCode } from './onboarding-sealed-code.ts';
+import { changeApplication, findApplicationOf, type Application } from './onboarding.ts';
 
 /** The steps that an applicant gives. */
 export type GivenStep = Exclude<StepName, 'kyc' | 'account'>;
@@ -171,6 +167,7 @@ async function failed(context: LocalContext, sent: Sent, error: ProviderError): 
   const { application, name } = sent;
   const now = context.clock.now();
   await changeApplication(context, application.id, (stored) => {
+    // Whatever the provider calls a wrong code: what it refuses for good is not to be guessed on.
     if (name !== 'electronic_validation_confirm' || !isRefusal(error)) {
       return isCurrent(stored, sent)
         ? failStep(stored, name, { error: stepErrorOf(error), now })
@@ -184,9 +181,4 @@ async function failed(context: LocalContext, sent: Sent, error: ProviderError): 
       ? failStep({ ...counted, sealedCode: null }, name, { error: word, now })
       : counted;
   });
-}
-
-/** Whatever the provider calls a wrong code: what it refuses for good is not to be guessed on. */
-function isRefusal({ outcome, statusClass }: ProviderError): boolean {
-  return outcome === 'rejected' && statusClass === '4xx';
 }

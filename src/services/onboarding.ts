@@ -5,10 +5,7 @@
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { LocalContext } from '../context.ts';
-import type { Statement } from '../db/database.ts';
-import { queryIn } from '../db/query-in.ts';
 import {
-  areEnoughDocuments,
   beginStep,
   endStep,
   enterAnalysis,
@@ -24,6 +21,7 @@ import {
 import { AppError, invalidField, type Text } from '../errors.ts';
 import { enqueueJobIn } from './job-queue.ts';
 import { applicationOf, columnsOf, type Application } from './onboarding-application.ts';
+import { documentsStatus, endGivenSteps } from './onboarding-given.ts';
 import { countAttempt, refuseWhenUsedUp, type Throttle } from './throttle.ts';
 
 export type { Application };
@@ -85,7 +83,8 @@ export type Change = (
 
 /**
  * Changes an application while its row is held. The analysis begins with the change that completes
- * it, and the jobs of the steps that have become ready are queued in the same commit.
+ * it, and the jobs of the steps that have become ready are queued in the same commit. Where
+ * onboarding is local, what was given while it was not is carried out first.
  * @param change takes what is stored, and the transaction for what else belongs to the commit.
  * @returns what is stored then.
  * @throws AppError NOT_FOUND; what `change` throws undoes all of it.
@@ -107,7 +106,9 @@ export async function changeApplication(
     await em.populate(row, ['user']);
     const before = applicationOf(row);
     const now = context.clock.now();
-    const after = enterAnalysis(await change(before, em), now);
+    const isLocal = context.config.onboardingLocalOnly && before.status === 'IN_PROGRESS';
+    const current = isLocal ? await endGivenSteps(context, em, before) : before;
+    const after = enterAnalysis(await change(current, em), now);
     if (after === before) return before;
     Object.assign(row, columnsOf(after), { updatedAt: now });
     await queueReadySteps(context, em, { before, after });
@@ -175,17 +176,24 @@ const underAnalysis: Text = {
   pt: 'A solicitação está em análise e não aceita alterações.',
 };
 
+/** @throws AppError VALIDATION_FAILED naming `application` for one that is decided. */
+export function refuseWhenFinal(application: Application): void {
+  if (isFinal(application)) throw invalidField('application', closed);
+}
+
 /**
  * Lets a step pass that an application takes now: anything while it is in progress, what it has
- * already while it is under analysis, nothing when it is decided.
+ * already or still lacks while it is under analysis, nothing when it is decided. What it lacks then
+ * is what the provider, which was not asked before, has refused or has to be given anew.
  * @throws AppError VALIDATION_FAILED naming `application`.
  */
 export function admitStep(
   application: Application,
-  { isRepeat }: { readonly isRepeat: boolean },
+  { name, isRepeat }: { readonly name: StepName; readonly isRepeat: boolean },
 ): void {
-  if (isFinal(application)) throw invalidField('application', closed);
-  if (application.status !== 'IN_PROGRESS' && !isRepeat) {
+  refuseWhenFinal(application);
+  const isTaken = isRepeat || stepOf(application, name).status !== 'done';
+  if (application.status !== 'IN_PROGRESS' && !isTaken) {
     throw invalidField('application', underAnalysis);
   }
 }
@@ -218,22 +226,6 @@ export async function giveDocument(
   const status = await documentsStatus(em, application);
   return endStep(given, 'documents', { status, now: context.clock.now() });
 }
-
-/** @returns what the step has come to once every document so far is where it belongs. */
-export async function documentsStatus(
-  em: EntityManager,
-  { id }: Application,
-): Promise<'done' | 'pending'> {
-  const rows = await queryIn<{ type: number }>(em, storedTypes, [id]);
-  return areEnoughDocuments(rows.map(({ type }) => type)) ? 'done' : 'pending';
-}
-
-const storedTypes: Statement = {
-  name: 'onboarding-document-types',
-  text: `
-    select distinct tipo_documento as type from onboarding_documents
-     where application_id = $1 and status in ('stored', 'forwarded')`,
-};
 
 /**
  * An application as `OnboardingApplication` of the contract has it. The client token stays here:

@@ -6,11 +6,9 @@ import type { Context } from '../../src/context.ts';
 import { ProviderError } from '../../src/provider/outcome.ts';
 import type { PersonDocument } from '../../src/provider/provider.ts';
 import { DamagedDocument } from '../../src/services/document-content.ts';
-import {
-  forwardDocuments,
-  takeDocument,
-  type ReceiveDocument,
-} from '../../src/services/onboarding-documents.ts';
+import { forwardDocuments } from '../../src/services/document-forwarding.ts';
+import { takeDocument, type ReceiveDocument } from '../../src/services/onboarding-documents.ts';
+import { carryOutStep } from '../../src/services/onboarding-work.ts';
 import { findApplication } from '../../src/services/onboarding.ts';
 import { register, step, type Shown } from '../operations/onboarding/applicants.ts';
 import { startTestApp } from '../support/app.ts';
@@ -189,9 +187,9 @@ const damages: [what: string, reason: string, sql: string][] = [
   ],
 ];
 
-test('a damaged document is never forwarded as whole, and is logged', async () => {
-  const application = await givenDocuments(documentOf(50), documentOf(50));
+test('a damaged document is never forwarded as whole, is logged, and keeps none back', async () => {
   for (const [what, reason, damage] of damages) {
+    const application = await givenDocuments(documentOf(50), documentOf(50));
     await upload(application.id, 3, documentOf(300_000));
     const [document] = await app.rows<{ id: string }>(
       `update onboarding_documents set stored_at = '2000-01-01'
@@ -205,12 +203,102 @@ test('a damaged document is never forwarded as whole, and is logged', async () =
       assert.equal(error.cause.message, reason, what);
       return true;
     });
-    assert.deepEqual(received, [], what);
+    assert.deepEqual(
+      received.map(({ tipoDocumento }) => tipoDocumento),
+      [1, 2],
+      what,
+    );
     const line = app.logLines.at(-1) ?? '';
     assert.match(line, /"level":"error".*a stored document is damaged/, what);
     assert.ok(line.includes('DamagedDocument') && !line.includes(application.id), what);
-    await app.rows('delete from onboarding_documents where id = $1', [document?.id]);
   }
+});
+
+/** A provider that refuses one document, by its size, in one way. */
+function refusing(sizeBytes: number, refusal: ProviderError): Receiver {
+  const taker = receiver();
+  const { submitDocument } = taker.context.provider;
+  const provider: Context['provider'] = {
+    ...taker.context.provider,
+    async submitDocument(personId, document) {
+      if (document.sizeBytes === sizeBytes) throw refusal;
+      await submitDocument(personId, document);
+    },
+  };
+  return { ...taker, context: { ...taker.context, provider } };
+}
+
+function refused(statusClass: '4xx' | '404' | '429'): ProviderError {
+  return new ProviderError({ outcome: 'rejected', code: 'PROVIDER_REJECTED', statusClass });
+}
+
+test('a document that the provider refuses for good goes, and keeps no other back', async () => {
+  const application = await givenDocuments(documentOf(50), documentOf(60), documentOf(70));
+  const { context, received } = refusing(50, refused('4xx'));
+  await assert.rejects(forwardDocuments(context, application), { statusClass: '4xx' });
+  assert.deepEqual(
+    received.map(({ sizeBytes }) => sizeBytes),
+    [60, 70],
+  );
+  assert.deepEqual(await standing(application.id), ['forwarded 0', 'forwarded 0']);
+  await forwardDocuments(context, application);
+});
+
+test('a failure behind a refusal stops the forwarding, and the refusal is told', async () => {
+  const application = await givenDocuments(documentOf(50), documentOf(60), documentOf(70));
+  const first = refusing(50, refused('4xx'));
+  const second = refusing(60, unavailable());
+  const { submitDocument } = first.context.provider;
+  const provider: Context['provider'] = {
+    ...first.context.provider,
+    submitDocument: (personId, document) =>
+      document.sizeBytes === 60
+        ? second.context.provider.submitDocument(personId, document)
+        : submitDocument(personId, document),
+  };
+  await assert.rejects(forwardDocuments({ ...first.context, provider }, application), {
+    statusClass: '4xx',
+  });
+  assert.deepEqual(await standing(application.id), ['stored 1', 'stored 1']);
+});
+
+for (const statusClass of ['404', '429'] as const) {
+  test(`a ${statusClass} says nothing of the document: it stays`, async () => {
+    const application = await givenDocuments(documentOf(50), documentOf(60));
+    const { context, received } = refusing(50, refused(statusClass));
+    await assert.rejects(forwardDocuments(context, application), { statusClass });
+    assert.deepEqual(received, []);
+    assert.deepEqual(await standing(application.id), ['stored 1', 'stored 1']);
+  });
+}
+
+test('a damaged document is replaced by the next one of its type', async () => {
+  const content = documentOf(50);
+  const application = await givenDocuments(content, documentOf(60));
+  await app.rows(
+    `update onboarding_documents set content_hash = '\\x00'
+      where application_id = $1 and tipo_documento = 1`,
+    [application.id],
+  );
+  const [row] = await app.rows<{ user_id: number }>(
+    `update onboarding_applications
+        set pessoa_fisica_id = 'pf-1', steps = jsonb_set(steps, '{0,status}', '"done"')
+      where id = $1 returning user_id`,
+    [application.id],
+  );
+  const { received, context } = receiver();
+  const work = { userId: row?.user_id ?? 0, name: 'documents' } as const;
+  assert.equal((await carryOutStep(context, work))?.statusClass, 'unreadable');
+  const failed = await findApplication(app.context, application.id, '127.0.0.1');
+  assert.equal(failed.steps[2]?.error, 'CONTENT_MISSING');
+  assert.deepEqual(await standing(application.id), ['stored 1', 'forwarded 0']);
+  await upload(application.id, 1, content);
+  await forwardDocuments(context, application);
+  assert.deepEqual(await standing(application.id), ['forwarded 0', 'forwarded 0']);
+  assert.deepEqual(
+    received.map(({ sizeBytes }) => sizeBytes),
+    [60, 50],
+  );
 });
 
 test('a repeat has the forwarding tried again that has failed', async () => {

@@ -1,7 +1,8 @@
 import type { Context } from '../../context.ts';
 import { REQUIRED } from '../../domain/faults.ts';
 import { invalidField } from '../../errors.ts';
-import { homologationCode, takeCode } from '../../services/onboarding-code.ts';
+import { takeCode } from '../../services/onboarding-code.ts';
+import { homologationCode } from '../../services/onboarding-sealed-code.ts';
 import { applicationReply } from '../../services/onboarding.ts';
 import type { PublicOperation } from '../operation.ts';
 

@@ -131,12 +131,26 @@ for (const [what, outcome, error] of outcomes) {
     const synced = await settled(app, application);
     assert.deepEqual(steps(synced).slice(1, 4), [
       'address done',
-      // One document is not enough; the provider has it.
+      // One document is not enough; the provider has it, unless it refused it for good.
       'documents pending',
       'proposal done',
     ]);
   });
 }
+
+test('a document that the provider refuses does not block the ones after it', async (t) => {
+  const application = await settled(app, await register(app));
+  const refusal = refused({ kind: 'rule', reason: 'Illegible' });
+  const { mend } = breaks(t, refusal, ['submitDocument']);
+  await upload(app, application.id, 1);
+  const failed = step(await settled(app, application), 'documents');
+  assert.deepEqual([failed.status, failed.error], ['failed', 'PROVIDER_REJECTED']);
+  mend();
+  for (const type of [5, 6]) await upload(app, application.id, type);
+  assert.equal(step(await settled(app, application), 'documents').status, 'pending');
+  await upload(app, application.id, 1);
+  assert.equal(step(await settled(app, application), 'documents').status, 'done');
+});
 
 test('a provider that does not answer in time fails the step', async (t) => {
   const application = await settled(app, await register(app));

@@ -141,6 +141,37 @@ test('a code lies sealed until the bank has it, and is gone then', async (t) => 
   assert.equal(await sealed(), null);
 });
 
+test('a code that does not come, or is refused, is sent again when it is asked for again', async (t) => {
+  const { mock } = t.mock.method(onboarding, 'requestValidation');
+  const application = await register(app);
+  const ask = async () => {
+    const path = 'electronic-validation';
+    const answers = [1, 2, 3].map(() => give(app, application.id, { step: path }));
+    for (const { status } of await Promise.all(answers)) assert.equal(status, 202);
+    const asked = await settled(app, application);
+    assert.equal(step(asked, 'electronic_validation').status, 'done');
+    return mock.callCount();
+  };
+  assert.equal(await ask(), 1);
+  await app.clock.advance(60_000);
+  assert.equal(await ask(), 1, 'it may still be on its way');
+  await app.clock.advance(1);
+  assert.equal(await ask(), 2);
+  assert.equal(await ask(), 2, 'the next one is on its way');
+
+  await app.clock.advance(1_000);
+  const body = { codigo: 'WRONG' };
+  await give(app, application.id, { step: 'electronic-validation/confirm', body });
+  await settled(app, application);
+  await app.clock.advance(1_000);
+  assert.equal(await ask(), 3);
+  assert.equal(await ask(), 3, 'nothing was refused since');
+  await give(app, application.id, { step: 'electronic-validation/confirm' });
+  await settled(app, application);
+  await app.clock.advance(120_000);
+  assert.equal(await ask(), 3, 'the code was right');
+});
+
 test('ten identical posts at once queue one job and make one call', async (t) => {
   const submitted = t.mock.method(onboarding, 'submitAddress');
   const application = await register(app);

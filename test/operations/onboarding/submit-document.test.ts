@@ -164,13 +164,36 @@ test('five documents may come at once, without what a dead process has left', as
        values (gen_random_uuid(), $1, 'receiving', $2)`,
       [id, new Date(app.clock.now().getTime() - minutesAgo * 60_000)],
     );
-  for (const minutesAgo of [0, 1, 4, 9, 10, 11]) await receiving(minutesAgo);
+  for (const minutesAgo of [0, 1, 4, 5, 6, 11]) await receiving(minutesAgo);
   assert.equal((await upload(id, 1, documentOf(50))).status, 201);
   await receiving(0);
   const answer = await upload(id, 2, documentOf(50));
   assert.equal(answer.status, 429);
-  assert.equal(answer.headers.get('retry-after'), '5');
+  assert.equal(answer.headers.get('retry-after'), '10', 'the oldest has no more time than that');
   assert.equal((await documentsOf(id)).length, 8);
+});
+
+test('the longer uploads have been at it, the longer the next one is told to wait', async () => {
+  const { id } = await register(app);
+  for (let turn = 0; turn < 5; turn += 1) {
+    await app.rows(
+      `insert into onboarding_documents (id, application_id, status, created_at)
+       values (gen_random_uuid(), $1, 'receiving', $2)`,
+      [id, app.clock.now()],
+    );
+  }
+  for (const [afterMs, expected] of [
+    [0, '5'],
+    [60_000, '60'],
+    [180_000, '70'],
+    [65_000, '5'],
+  ] as const) {
+    await app.clock.advance(afterMs);
+    const answer = await upload(id, 2, documentOf(50));
+    assert.deepEqual([answer.status, answer.headers.get('retry-after')], [429, expected]);
+  }
+  await app.clock.advance(5_000);
+  assert.equal((await upload(id, 2, documentOf(50))).status, 201);
 });
 
 const refused: [what: string, parts: readonly Part[], errors: Record<string, string[]>][] = [
