@@ -72,6 +72,45 @@ describe('the page of account and PIX', { skip: noBrowser }, () => {
     assert.equal(await page.inputValue('#send-amount'), '0,001');
   });
 
+  it('opens what is folded up where a fault is in it', async (t) => {
+    const page = await openPage(t, browser, `${url}/dev`);
+    await logIn(page);
+    await page.evaluate(`document.querySelector('#zipcode').value = '1'`);
+    assert.equal(await page.isVisible('#zipcode'), false);
+    await page.click('#charge .actions button');
+    await page.locator('#zipcode-fault').waitFor({ state: 'visible' });
+    assert.equal(await page.evaluate<string>('document.activeElement.id'), 'zipcode');
+  });
+
+  it('goes to the account after a login, and keeps nothing of it after a logout', async (t) => {
+    const page = await openPage(t, browser, `${url}/dev`);
+    await logIn(page);
+    assert.equal(await page.evaluate<string>('document.activeElement.id'), 'account');
+    await page.click('#show-balance');
+    await page.locator('#balance', { hasText: 'source' }).waitFor();
+    await page.click('#send .actions button');
+    await page.locator('#send-status', { hasText: 'COMPLETED' }).waitFor();
+    await page.click('#charge .actions button');
+    await page.locator('#charge-result img').waitFor();
+    await page.click('#statement .actions button');
+    await page.locator('#statement-items table').waitFor();
+    await page.click('#list-keys');
+    await page.locator('#key-list *').first().waitFor();
+    await page.click('#logout');
+    await page.locator('#login').waitFor();
+    await logIn(page);
+    for (const place of [
+      'balance',
+      'send-outcome',
+      'send-status',
+      'charge-result',
+      'statement-items',
+      'key-list',
+    ]) {
+      assert.equal(await page.textContent(`#${place}`), '', place);
+    }
+  });
+
   it('offers the scenarios of the simulated bank, and says what to do next', async (t) => {
     const page = await openPage(t, browser, `${url}/dev`);
     await logIn(page);
@@ -125,6 +164,9 @@ describe('the page of account and PIX', { skip: noBrowser }, () => {
     }
     await page.locator('#progress', { hasText: 'APPROVED' }).waitFor();
     await page.locator('#progress', { hasText: /0001 \/ \d+/ }).waitFor();
+    await page.reload();
+    const liveness = page.getByRole('link', { name: 'Open the proof of life' });
+    assert.match((await liveness.getAttribute('href')) ?? '', /\/prova-vida\//);
 
     await page.goto(`${url}/dev`);
     await page.fill('#email', 'carla@example.com');

@@ -1,5 +1,5 @@
 /* A transaction's status, followed until it has ended. */
-import { call } from './api.js';
+import { call, exchanges, token } from './api.js';
 import { element, statusBadge } from './page.js';
 
 const waitSeconds = 20;
@@ -24,7 +24,7 @@ export async function follow(place, transaction) {
     const answer = await poll(transaction.transaction_id, controller.signal);
     if (answer?.status === 200) {
       ({ status } = answer.body);
-      place.firstElementChild.replaceChildren(statusBadge(status));
+      place.firstElementChild?.replaceChildren(statusBadge(status));
     } else if (answer?.status === 401 || answer?.status === 404) {
       return;
     } else {
@@ -34,6 +34,11 @@ export async function follow(place, transaction) {
 }
 
 const followed = new Map();
+
+exchanges.addEventListener('session', () => {
+  if (token() !== null) return;
+  for (const controller of followed.values()) controller.abort();
+});
 
 async function poll(id, signal) {
   try {

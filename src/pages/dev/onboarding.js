@@ -1,11 +1,13 @@
 /* The opening of an account, step by step. The application's id is a secret: it stays in this tab. */
 import { call, uploadDocument } from './api.js';
-import { byId, element, facts, onSubmit, showFaults, statusBadge } from './page.js';
+import { amountOf, byId, element, facts, onSubmit, showFaults, statusBadge } from './page.js';
 import { offerScenarios } from './scenarios.js';
 
 const idKey = 'ponte-dev-application';
 
-const longestLookMs = 1_000;
+const soonestLookMs = 500;
+
+const longestLookMs = 10_000;
 
 function applicationId() {
   return sessionStorage.getItem(idKey);
@@ -75,49 +77,55 @@ for (const [form, step] of [
     const body = {
       ...rest,
       ...(tipo !== undefined && { tipo: form === 'proposal' ? tipo : Number(tipo) }),
-      ...(amount !== undefined && { valor_solicitado: Number(amount) }),
+      ...(amount !== undefined && { valor_solicitado: amountOf(amount) }),
     };
     const answer = await call({ method: 'POST', path: pathOf(step), body });
     return shown(answer);
   });
 }
 
-onSubmit(byId('liveness'), async () => {
-  const answer = await call({ method: 'POST', path: pathOf('/prova-vida') });
-  if (answer.status === 202) {
-    const { url_iframe: url } = answer.body;
-    byId('liveness-link').replaceChildren(
-      element('a', { href: url, target: '_blank', rel: 'noreferrer' }, 'Open the proof of life'),
-    );
-  }
-  return shown(answer);
-});
+onSubmit(byId('liveness'), async () =>
+  shown(await call({ method: 'POST', path: pathOf('/prova-vida') })),
+);
 
 onSubmit(byId('sync'), async () => shown(await call({ method: 'POST', path: pathOf('/sync') })));
 
 onSubmit(byId('kyc'), async () => shown(await call({ path: pathOf('/kyc') })));
 
 function shown(answer) {
-  if (answer.body?.application) {
-    show(answer.body.application);
-    void lookAgain();
-  }
+  if (answer.body?.application) show(answer.body.application);
   return answer;
 }
 
+/** @returns whether the application was shown. */
 async function refresh() {
   const answer = await call({ path: pathOf('') });
   if (answer.status === 200) show(answer.body);
   else if (answer.status === 404) byId('forget').click();
-  return answer.body;
+  return answer.status === 200;
 }
 
-/** Steps that are queued end by themselves, soon. */
-async function lookAgain() {
-  await new Promise((resolve) => setTimeout(resolve, longestLookMs));
-  const isQueued = ({ status }) => status === 'queued';
-  const application = await refresh();
-  if (application.steps?.some(isQueued) && !document.hidden) void lookAgain();
+const look = { timer: null, queued: '', afterMs: soonestLookMs };
+
+/**
+ * What is queued before the decision ends by itself, soon: while something is, the page looks, ever
+ * more rarely. The decision may take days, and has a button.
+ */
+function lookLater(application) {
+  clearTimeout(look.timer);
+  const isUnderWay = ({ name, status }) =>
+    status === 'queued' && name !== 'kyc' && name !== 'account';
+  const names = application.steps.filter(isUnderWay).map(({ name }) => name);
+  const queued = names.join(' ');
+  if (queued !== look.queued) look.afterMs = soonestLookMs;
+  look.queued = queued;
+  if (queued !== '') look.timer = setTimeout(() => void lookAgain(application), look.afterMs);
+}
+
+async function lookAgain(application) {
+  look.afterMs = Math.min(look.afterMs * 2, longestLookMs);
+  const isShown = !document.hidden && (await refresh());
+  if (!isShown) lookLater(application);
 }
 
 function show(application) {
@@ -132,6 +140,16 @@ function show(application) {
       ['Application id (a secret)', element('code', {}, application.id)],
     ]),
   );
+  showLiveness(application.prova_vida.url_iframe);
+  lookLater(application);
+}
+
+function showLiveness(href) {
+  const place = byId('liveness-link');
+  const isShown = place.querySelector('a')?.getAttribute('href') === href;
+  if (isShown) return;
+  const link = { href, target: '_blank', rel: 'noreferrer' };
+  place.replaceChildren(href === null ? '' : element('a', link, 'Open the proof of life'));
 }
 
 function accountOf({ provider }) {
@@ -146,18 +164,19 @@ const documents = byId('documents');
 
 documents.addEventListener('submit', async (event) => {
   event.preventDefault();
-  const files = [...byId('arquivo').files];
-  byId('arquivo').value = '';
-  await uploadAll(files);
+  const chosen = byId('arquivo').files;
+  const areStored = await uploadAll([...chosen]);
+  // Another file may have been chosen meanwhile.
+  if (areStored && byId('arquivo').files[0] === chosen[0]) byId('arquivo').value = '';
 });
 
+/** @returns whether all of them are stored. */
 async function uploadAll(files) {
   showFaults(documents, null);
-  if (files.length === 0) {
-    showFaults(documents, noFile);
-    return;
-  }
-  for (const file of files) await upload(file);
+  if (files.length === 0) showFaults(documents, noFile);
+  let stored = 0;
+  for (const file of files) if (await upload(file)) stored += 1;
+  return stored === files.length;
 }
 
 const noFile = {
@@ -182,6 +201,7 @@ async function upload(file) {
   words.textContent = answer.status === 201 ? 'stored' : 'refused';
   if (answer.status === 201) show(answer.body);
   else showFaults(documents, answer);
+  return answer.status === 201;
 }
 
 const target = byId('drop');

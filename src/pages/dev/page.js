@@ -64,6 +64,7 @@ export function showFaults(form, answer) {
 function markField(form, name, texts) {
   const field = form.elements.namedItem(name);
   if (!(field instanceof HTMLElement) || field.type === 'hidden') return false;
+  field.closest('details')?.setAttribute('open', '');
   const id = `${field.id}-fault`;
   field.setAttribute('aria-invalid', 'true');
   field.setAttribute('aria-describedby', id);

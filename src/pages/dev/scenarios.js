@@ -9,8 +9,14 @@ export async function offerScenarios({ given, picker, field }) {
     ...scenarios.map(({ value, happens }) => element('option', { value }, `${value}: ${happens}`)),
   );
   select.addEventListener('change', () => {
-    if (select.value !== '') byId(field).value = select.value;
+    if (select.value !== '') byId(field).value = written(select.value);
   });
+}
+
+/** A scenario of phones tells only their last digit. */
+function written(value) {
+  const [, digit] = /^ending in (\d)$/.exec(value) ?? [];
+  return digit === undefined ? value : `+55 11 98765-432${digit}`;
 }
 
 let loading;

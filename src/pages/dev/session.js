@@ -7,6 +7,8 @@ onSubmit(byId('login'), async (values) => {
   if (answer.status === 200) {
     keepToken(answer.body.access_token);
     await showAccount();
+    // The button that was pressed is gone.
+    byId('account').focus();
   }
   return answer;
 });
@@ -23,8 +25,20 @@ exchanges.addEventListener('exchange', ({ detail }) => {
   if (detail.answer.status === 401 && token() !== null) keepToken(null);
 });
 
+/** What the pages have shown of the person who was logged in. */
+const personal = [
+  'account-facts',
+  'balance',
+  'send-outcome',
+  'send-status',
+  'charge-result',
+  'statement-items',
+  'key-list',
+];
+
 function showSession() {
   const isIn = token() !== null;
+  if (!isIn) for (const id of personal) byId(id).replaceChildren();
   byId('login').hidden = isIn;
   byId('account').hidden = !isIn;
   for (const section of document.querySelectorAll('[data-needs-session]')) {
