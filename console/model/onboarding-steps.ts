@@ -224,6 +224,7 @@ const errors: Readonly<Record<string, string>> = {
   PROVIDER_REJECTED: 'the bank refuses it: give it anew',
   PROVIDER_NOT_FOUND: 'the bank does not offer it',
   EARLIER_STEP_FAILED: 'waits for a failed step',
+  CONTENT_MISSING: 'not stored any more: give it again',
   WRONG_CODE: 'wrong code',
   CODE_LOCKED: 'too many wrong codes: wait ten minutes',
   PROVIDER_UNAVAILABLE: 'try again later',

@@ -49,11 +49,26 @@ function decoded(text: string): string {
   }
 }
 
+/** Also of what is written for a URL, once or twice over. What is drawn at random is nobody's. */
 function looksPersonal(id: string): boolean {
-  if (/@|%40|\+\d{8}/.test(id)) return true;
-  return [...id.matchAll(TAX_ID)].some(([text]) => taxIdKind(text) !== null);
+  if (RANDOM.test(id)) return false;
+  const text = decoded(decoded(id));
+  if (/@|\+\d{8}/.test(text) || MOBILE.test(text) || TOKEN.test(text)) return true;
+  return [...text.matchAll(TAX_ID)].some(([found]) => taxIdKind(found.replace(/\D/g, '')) !== null);
 }
 
+/** A UUID, with or without hyphens. */
+const RANDOM = /^[\da-f]{8}-?(?:[\da-f]{4}-?){3}[\da-f]{12}$/i;
+
+/** A Brazilian mobile number. Landlines are left out: a point in time in seconds looks like one. */
+const MOBILE = /(?<!\d)(?:55[-._]?)?\(?[1-9]{2}\)?[-._]?9\d{4}[-._]?\d{4}(?!\d)/;
+
+/** The head of a JWT: an object's brace and quote, in base64. */
+const TOKEN = /eyJ[\w-]{10}/;
+
 /** The form of a CPF or CNPJ, with or without punctuation; its check digits decide. */
-const TAX_ID =
-  /(?<!\d)(?:\d{3}\.?\d{3}\.?\d{3}[-.]?\d{2}|\d{2}\.?\d{3}\.?\d{3}[/.]?\d{4}[-.]?\d{2})(?!\d)/g;
+const TAX_ID = new RegExp(
+  String.raw`(?<!\d)(?:\d{3}[-._]?\d{3}[-._]?\d{3}[-._]?\d{2}` +
+    String.raw`|\d{2}[-._]?\d{3}[-._]?\d{3}[-._/]?\d{4}[-._]?\d{2})(?!\d)`,
+  'g',
+);

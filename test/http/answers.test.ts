@@ -61,7 +61,17 @@ test('a request id that names a person is answered, and neither logged nor passe
     '52998224725',
     'app-529.982.247-25-1',
     '11.222.333/0001-81',
+    '111-444-777-35',
+    '111_444_777_35',
+    '111%2E444%2E777-35',
     '+5511987654321',
+    '%2B5511987654321',
+    '5511987654321',
+    '11987654321',
+    '(11)98765-4321',
+    'call-11-98765-4321',
+    'ana%2540example.com',
+    'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln',
   ];
   for (const id of personal) {
     const answer = await call(wire, { ...code, headers: { 'X-Request-Id': id } });
@@ -69,7 +79,11 @@ test('a request id that names a person is answered, and neither logged nor passe
     assert.match(String(wire.calls.at(-1)?.request.id), /^[0-9a-f-]{36}$/, id);
     assert.equal(wire.lines.at(-1)?.['requestId'], wire.calls.at(-1)?.request.id);
   }
-  for (const id of ['52998224726', '1795232953000', '0d5a5ec1-5299-4247-8725-529982247250']) {
+  for (const id of [
+    ...['52198224726', '1795232953000', '1732291234', '100%', '%E0%A4%A'],
+    ...['0d5a5ec1-5299-4247-8725-529982247250', 'a1198765-4321-4247-8725-529982247250'],
+    '11144477735111444777351114447773',
+  ]) {
     await call(wire, { ...code, headers: { 'X-Request-Id': id } });
     assert.equal(wire.lines.at(-1)?.['requestId'], id, 'it only looks like one');
   }
