@@ -91,7 +91,7 @@ export class JobRuns {
   }
 
   async #failed(job: LeasedJob, handler: JobHandler | undefined, error: unknown): Promise<void> {
-    const name = error instanceof Error ? error.name : 'unknown';
+    const name = nameOf(error);
     const nextPeriod = this.#nextPeriod(handler);
     if (nextPeriod) return this.#requeue(job, { runAt: nextPeriod, attempts: 0, error: name });
     if (job.attempt >= maxAttempts) {
@@ -133,4 +133,18 @@ export class JobRuns {
     const { runAt, attempts, error } = again;
     await db.query(queries.requeueJob, [job.id, job.worker, runAt, attempts, error, clock.now()]);
   }
+}
+
+/** What a SQLSTATE, a code of the system and our own codes look like. */
+const errorCode = /^[A-Za-z0-9_]{1,40}$/;
+
+/**
+ * Names an error by what says no more than its kind: its name and its code, such as `error 57014`
+ * of the database, whose errors all have one name. A message may speak of a person.
+ */
+function nameOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown';
+  const code: unknown = Reflect.get(error, 'code');
+  const isCode = typeof code === 'string' && errorCode.test(code);
+  return isCode ? `${error.name} ${code}` : error.name;
 }

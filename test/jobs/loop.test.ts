@@ -136,6 +136,29 @@ test('a failed job is run again after growing pauses, and is dead after eight ru
   assert.equal(work.runs.length, 8);
 });
 
+test('the last error has the name and the code of an error, and none of its text', async (t) => {
+  const process = watched(app);
+  const errors: [unknown, string][] = [
+    [Object.assign(new Error('52998224725'), { name: 'error', code: '57014' }), 'error 57014'],
+    [Object.assign(new Error('52998224725'), { code: 'ECONNREFUSED' }), 'Error ECONNREFUSED'],
+    [Object.assign(new Error('52998224725'), { code: 'ana@example.com' }), 'Error'],
+    [Object.assign(new TypeError('52998224725'), { code: 7 }), 'TypeError'],
+    ['52998224725', 'unknown'],
+  ];
+  const work = recorder((_, { payload }) => Promise.reject(errors[Number(payload['nth'])]?.[0]));
+  const ids = [];
+  for (const nth of errors.keys()) {
+    ids.push(await queueJob(app, 'work', { payload: `{"nth":${nth}}` }));
+  }
+  await startLoop(t, process, { jobs: { work } });
+  await process.rest();
+  const stored = await Promise.all(ids.map((id) => jobState(app, id)));
+  assert.deepEqual(
+    stored.map((job) => job?.last_error),
+    errors.map(([, name]) => name),
+  );
+});
+
 test('half of a pause is left to chance', async (t) => {
   for (const [chance, pauseMs] of [
     [0, 500],
