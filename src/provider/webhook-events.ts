@@ -5,7 +5,7 @@
  *
  * | shape of the payload or of an item | event word | ids, amount |
  * |---|---|---|
- * | `[item, …]` | – | each item on its own |
+ * | `[item, …]`, `[[item, …]]` | – | each item on its own |
  * | `{pix: [{endToEndId, txid, chave, valor, horario}]}` (BACEN) | – (received) | reais, a text |
  * | `{entity, status, body: {id, amount, clientCode, endToEndId, error}}` | `entity` | reais |
  * | `{RequestBody: {TransactionType, ClientCode, EndToEndId, Amount, StatusCode: {StatusId}}}` |
@@ -15,19 +15,22 @@
  * | `{id, amount, status, endToEndId, type: "pix", createdAt}` | – | reais |
  * | `{event or type, endToEnd, clientRequestId, transactionIdentification, status, amount}` |
  *   `event`, `type` | reais |
+ * | `{event, data: item}` (also `payload`) | both | as in the item |
+ * | `{event, pix: {value, endToEndId, charge: {…}}}` | `event` | `value` in **centavos**, `valor`
+ *   in reais |
  *
  * Names are read in any case, with or without `_` and `-`; unknown fields are passed over. An
  * amount without a word of its own is told by where it stands: in centavos inside `payment`,
- * `charge` and `transaction`, in reais elsewhere.
+ * `charge` and `transaction`, in reais elsewhere. An item that spells a name twice and says two
+ * things with it moves nothing.
  */
 import type { PixStatus } from '../domain/pix.ts';
 import {
   type Fields,
-  fieldsOf,
   firstId,
   firstRead,
-  inner,
-  isObject,
+  innersOf,
+  isSpelledApart,
   readCentavos,
   readCode,
   readId,
@@ -35,13 +38,18 @@ import {
   readReason,
   valuesOf,
 } from './wire-reading.ts';
-import { readEventWord, readStatus, type StatusReading, type Word } from './webhook-words.ts';
+import { itemsOf, objectNames, partsOf, type Item, type Parts } from './webhook-items.ts';
+import {
+  readEventWord,
+  readStatus,
+  statusNames,
+  type StatusReading,
+  type Word,
+} from './webhook-words.ts';
 
 /** Why an item moves nothing. */
 export type IgnoredBecause =
   | 'not_an_object'
-  /** Items from this one on were not read: a payload holds a bounded number. */
-  | 'too_many_items'
   | 'conta_criada'
   /** A reversal is an event of its own and never changes the original. */
   | 'reversal'
@@ -50,7 +58,7 @@ export type IgnoredBecause =
   /** The item says both that it went through and that it did not. */
   | 'contradictory_status'
   | 'no_id'
-  /** The item names two end-to-end ids. */
+  /** The item names two end-to-end ids, or spells one id twice in two ways. */
   | 'contradictory_id'
   /** An amount is there and cannot be read, so it can match nothing. */
   | 'unreadable_amount'
@@ -95,12 +103,6 @@ export interface ProviderEvent {
   readonly ignoredBecause: IgnoredBecause | null;
 }
 
-/**
- * A payload may have 256 KiB, and an item that says anything useful has more than 128 bytes: no
- * honest payload holds more items than this.
- */
-const MAX_ITEMS = 2048;
-
 const noIds: ProviderEventIds = {
   endToEnd: null,
   clientRequestId: null,
@@ -114,73 +116,30 @@ const noPayee: ProviderEventPayee = { key: null, document: null, accountNumber: 
  * Reads a payload.
  *
  * @param payload parsed JSON of any form; it never throws.
- * @returns one event for each item, in order; none for an empty array.
+ * @returns one event for each item that holds something, in order; none for an empty array.
  */
 export function readWebhookEvents(payload: unknown): ProviderEvent[] {
-  const items = itemsOf(payload);
-  const events = items.slice(0, MAX_ITEMS).map(readItem);
-  if (items.length > MAX_ITEMS) events.push(ignored(MAX_ITEMS, 'unnamed', 'too_many_items'));
-  return events;
+  return [...eachWebhookEvent(payload)];
 }
 
-interface Item {
-  /** None where the item is no object. */
-  readonly fields: Fields | null;
-  /** It stood in BACEN's `pix` list: without a word of its own, it is a PIX that came in. */
-  readonly isFromPixList: boolean;
+/** Reads a payload, an event at a time: one of 256 KiB may hold more than ten thousand. */
+export function* eachWebhookEvent(payload: unknown): Generator<ProviderEvent> {
+  for (const item of itemsOf(payload)) yield readItem(item);
 }
 
-function itemsOf(payload: unknown): Item[] {
-  const contents: readonly unknown[] = Array.isArray(payload) ? payload : [payload];
-  return contents.flatMap((content): Item | Item[] => {
-    const item = itemOf(content, false);
-    const list = item.fields?.get('pix');
-    return Array.isArray(list) ? list.map((one: unknown) => itemOf(one, true)) : item;
-  });
-}
-
-function itemOf(content: unknown, isFromPixList: boolean): Item {
-  return { fields: isObject(content) ? fieldsOf(content) : null, isFromPixList };
-}
-
-/** An item's objects, by the role that their place gives them; the innermost first. */
-interface Parts {
-  readonly all: readonly Fields[];
-  readonly inCentavos: readonly Fields[];
-  readonly inReais: readonly Fields[];
-  /** Where event words stand. */
-  readonly outer: readonly Fields[];
-}
-
-function partsOf(item: Fields): Parts {
-  const requestBody = inner(item, 'requestbody');
-  const inCentavos = said(
-    inner(item, 'payment'),
-    inner(item, 'charge'),
-    inner(item, 'transaction'),
-  );
-  const inReais = said(inner(item, 'body'), requestBody, item);
-  return { all: [...inCentavos, ...inReais], inCentavos, inReais, outer: said(item, requestBody) };
-}
-
-/** Those that say something: most items have one of the objects that an item may have. */
-function said(...objects: readonly Fields[]): Fields[] {
-  return objects.filter(({ size }) => size > 0);
-}
-
-function readItem({ fields, isFromPixList }: Item, index: number): ProviderEvent {
-  if (fields === null) return ignored(index, 'unnamed', 'not_an_object');
+function readItem({ index, fields, isFromPixList, isOfReversal }: Item): ProviderEvent {
+  if (fields === null) return notAnObject(index);
   const parts = partsOf(fields);
   const { meaning, name } = readEventWord(parts.outer);
-  const isIncoming = meaning.kind === 'undirected' && (isFromPixList || isBacenItem(parts));
+  const isIncoming = meaning.kind === 'undirected' && saysItCameIn(parts, isFromPixList);
   const word: Word = isIncoming ? { kind: 'received', otherwise: 'COMPLETED' } : meaning;
   const kind = kindOf(word, parts);
   const ids = idsOf(parts, kind);
   const amounts = amountsOf(parts);
   const status = readStatus(parts.all, word);
   const ignoredBecause =
-    faultOfWord(word) ??
-    faultOfIds(ids, parts) ??
+    faultOfWord(isOfReversal ? { kind: 'reversal' } : word) ??
+    faultOfIds(ids, parts, kind) ??
     faultOfStatus(status, kind) ??
     (amounts.size > 1 || amounts.has(null) ? 'unreadable_amount' : null);
   const [amountCents] = amounts;
@@ -197,10 +156,21 @@ function readItem({ fields, isFromPixList }: Item, index: number): ProviderEvent
   };
 }
 
-/** BACEN's item outside its list: no words, but the fields that only such an item has. */
-function isBacenItem({ all, outer }: Parts): boolean {
-  const hasStatus = valuesOf(['status', 'statuscode', 'statusid'], all).length > 0;
-  return !hasStatus && outer.some((fields) => fields.has('valor') && fields.has('horario'));
+/**
+ * Without a word of its own, what stands under `pix` is a PIX that came in, unless it tells a
+ * status and nobody whom it is for: that may as well be one that went out. Elsewhere it has no
+ * status, but the fields that only BACEN's item has.
+ */
+function saysItCameIn(parts: Parts, isFromPixList: boolean): boolean {
+  const { all, outer, pix } = parts;
+  const hasStatus = valuesOf(statusNames, all).length > 0;
+  if (!isFromPixList && pix.length === 0) {
+    return !hasStatus && outer.some((fields) => fields.has('valor') && fields.has('horario'));
+  }
+  const isForSomebody =
+    valuesOf(transactionIdentificationNames, all).length > 0 ||
+    Object.values(payeeOf(parts)).some((value) => value !== null);
+  return !hasStatus || isForSomebody;
 }
 
 /** Without a direction, only a charge is known to the provider by a transaction identification. */
@@ -212,7 +182,15 @@ function kindOf(word: Word, parts: Parts): 'payment' | 'received' {
 }
 
 const endToEndNames = ['endtoend', 'endtoendid'];
+const clientRequestIdNames = ['clientrequestid', 'clientcode', 'correlationid'];
 const transactionIdentificationNames = ['transactionidentification', 'txid'];
+const providerTxidNames = ['transactionid', 'paymentid', 'id'];
+const idNames = [
+  ...endToEndNames,
+  ...clientRequestIdNames,
+  ...transactionIdentificationNames,
+  ...providerTxidNames,
+];
 
 /**
  * Of several names of one id the first that is there counts. What is received carries no
@@ -225,37 +203,44 @@ function idsOf({ all }: Parts, kind: 'payment' | 'received'): ProviderEventIds {
       : transactionIdentificationNames;
   return {
     endToEnd: firstId(valuesOf(endToEndNames, all)),
-    clientRequestId: firstId(valuesOf(['clientrequestid', 'clientcode', 'correlationid'], all)),
+    clientRequestId: firstId(valuesOf(clientRequestIdNames, all)),
     transactionIdentification: firstId(valuesOf(ofCharge, all)),
-    providerTxid: firstId(valuesOf(['transactionid', 'paymentid', 'id'], all)),
+    providerTxid: firstId(valuesOf(providerTxidNames, all)),
   };
 }
 
 /** Every amount in the item, each once, in centavos; null for one that cannot be read. */
-function amountsOf({ inCentavos, inReais }: Parts): ReadonlySet<number | null> {
+function amountsOf({ inCentavos, inReais, pix }: Parts): ReadonlySet<number | null> {
   const names = ['amount', 'valor', 'value'];
   return new Set([
-    ...valuesOf(names, inCentavos).map(readCentavos),
-    ...valuesOf(names, inReais).map(readReais),
+    ...[...valuesOf(names, inCentavos), ...valuesOf(['value'], pix)].map(readCentavos),
+    ...[...valuesOf(names, inReais), ...valuesOf(['amount', 'valor'], pix)].map(readReais),
   ]);
 }
 
 const parties = ['creditparty', 'payee', 'receiver', 'recebedor'];
+const keyNames = ['chave', 'key', 'pixkey'];
+const documentNames = ['document', 'taxid', 'taxidnumber', 'cpfcnpj', 'cpf', 'cnpj'];
+const accountNames = ['account', 'accountnumber', 'conta'];
+const payeeNames = [...keyNames, ...documentNames, ...accountNames];
+const innerNames = [...objectNames, ...parties];
 
 /** A document or an account outside a named party may be the payer's: it is not read. */
 function payeeOf({ all }: Parts): ProviderEventPayee {
-  const party = parties.flatMap((name) => all.map((fields) => inner(fields, name)));
-  const documents = ['document', 'taxid', 'taxidnumber', 'cpfcnpj', 'cpf', 'cnpj'];
-  const accounts = ['account', 'accountnumber', 'conta'];
+  const party = partiesIn(all);
   return {
-    key: firstId(valuesOf(['chave', 'key', 'pixkey'], [...party, ...all])),
-    document: firstRead(valuesOf(documents, party), readCode),
-    accountNumber: firstRead(valuesOf(accounts, party), readCode),
+    key: firstId(valuesOf(keyNames, [...party, ...all])),
+    document: firstRead(valuesOf(documentNames, party), readCode),
+    accountNumber: firstRead(valuesOf(accountNames, party), readCode),
   };
 }
 
+function partiesIn(objects: readonly Fields[]): Fields[] {
+  return objects.flatMap((fields) => innersOf(fields, ...parties));
+}
+
 function reasonOf({ all }: Parts): string | null {
-  const errors = all.map((fields) => inner(fields, 'error'));
+  const errors = all.flatMap((fields) => innersOf(fields, 'error'));
   const codes = valuesOf(['code'], errors);
   const others = valuesOf(['errorcode', 'reasoncode', 'reason', 'error'], all);
   return firstRead([...codes, ...others], readReason);
@@ -266,10 +251,25 @@ function faultOfWord({ kind }: Word): IgnoredBecause | null {
   return kind === 'unknown' ? 'unknown_event' : null;
 }
 
-function faultOfIds(ids: ProviderEventIds, { all }: Parts): IgnoredBecause | null {
+function faultOfIds(
+  ids: ProviderEventIds,
+  { all }: Parts,
+  kind: 'payment' | 'received',
+): IgnoredBecause | null {
   if (Object.values(ids).every((id) => id === null)) return 'no_id';
   const isOther = (value: unknown): boolean => ![null, ids.endToEnd].includes(readId(value));
-  return valuesOf(endToEndNames, all).some(isOther) ? 'contradictory_id' : null;
+  const isContradictory =
+    valuesOf(endToEndNames, all).some(isOther) ||
+    namesTwo(all, idNames) ||
+    (kind === 'received' && namesTwo([...partiesIn(all), ...all], payeeNames));
+  return isContradictory ? 'contradictory_id' : null;
+}
+
+/** A name in two spellings, with two things under it: nobody can say which of them is meant. */
+function namesTwo(objects: readonly Fields[], names: readonly string[]): boolean {
+  return (
+    isSpelledApart(names, objects, readId) || isSpelledApart(innerNames, objects, (value) => value)
+  );
 }
 
 function faultOfStatus(status: StatusReading, kind: 'payment' | 'received'): IgnoredBecause | null {
@@ -282,16 +282,16 @@ function isPixStatus(status: StatusReading): status is PixStatus {
   return status !== 'unknown_status' && status !== 'contradictory_status';
 }
 
-function ignored(index: number, name: string, because: IgnoredBecause): ProviderEvent {
+function notAnObject(index: number): ProviderEvent {
   return {
     index,
-    name,
+    name: 'unnamed',
     kind: 'ignored',
     status: null,
     ids: noIds,
     amountCents: null,
     payee: noPayee,
     reason: null,
-    ignoredBecause: because,
+    ignoredBecause: 'not_an_object',
   };
 }

@@ -5,6 +5,7 @@ import {
   fieldsOf,
   firstRead,
   isObject,
+  isSpelledApart,
   readName,
   remembering,
   valuesOf,
@@ -52,6 +53,8 @@ const endings = [
 
 const reversalWord = /REVERS|REVERT|REFUND|DEVOL|ESTORN|CHARGEBACK/i;
 
+const eventNames = ['event', 'eventtype', 'entity', 'transactiontype', 'type'];
+
 /** The longest text that is looked at as a word. */
 const MAX_WORD_LENGTH = 128;
 
@@ -62,13 +65,15 @@ const MAX_WORD_LENGTH = 128;
  * @returns its meaning, and the word to show (`unnamed` without one).
  */
 export function readEventWord(outer: readonly Fields[]): { meaning: Word; name: string } {
-  const spoken = valuesOf(['event', 'eventtype', 'entity', 'transactiontype', 'type'], outer);
+  const spoken = valuesOf(eventNames, outer);
   const named = spoken.filter((word) => typeof word === 'string');
   const name = firstRead(named, readName) ?? 'unnamed';
   const meanings = named.map(meaningOf);
   const statuses = valuesOf(['status'], outer).filter((word) => readStatusWord(word) === null);
   if (statuses.some(isReversalWord)) meanings.unshift({ kind: 'reversal' });
-  return { meaning: strongest(meanings), name };
+  const meaning = strongest(meanings);
+  const isClear = meaning.kind === 'reversal' || !isSpelledApart(eventNames, outer, meaningOfAny);
+  return { meaning: isClear ? meaning : { kind: 'unknown' }, name };
 }
 
 /** A reversal is never anything else; then what is known counts; then that something was said. */
@@ -93,6 +98,10 @@ const meaningOf = remembering((text): Word => {
   return meaningOfPlain(ending ?? word) ?? { kind: 'unknown' };
 });
 
+function meaningOfAny(word: unknown): Word | null {
+  return typeof word === 'string' ? meaningOf(word) : null;
+}
+
 /** The table's meaning, or that of the word before a status: CHARGE_COMPLETED, PAYMENT_FAILED. */
 function meaningOfPlain(word: string): Word | null {
   const known = Object.hasOwn(words, word) ? words[word] : undefined;
@@ -112,6 +121,9 @@ function isReversalWord(word: unknown): boolean {
 /** How an item says it went, or why that cannot be told. */
 export type StatusReading = PixStatus | 'unknown_status' | 'contradictory_status';
 
+/** The names that a status stands under. */
+export const statusNames = ['status', 'statuscode', 'statusid'];
+
 /**
  * Reads the status of an item from its event word and its status words.
  *
@@ -120,7 +132,8 @@ export type StatusReading = PixStatus | 'unknown_status' | 'contradictory_status
  * that still shows the payment as under way: the event is what has happened to it.
  */
 export function readStatus(objects: readonly Fields[], word: Word): StatusReading {
-  const spoken = valuesOf(['status', 'statuscode', 'statusid'], objects).flatMap(wordsOfStatus);
+  if (isSpelledApart(statusNames, objects, readStatuses)) return 'contradictory_status';
+  const spoken = valuesOf(statusNames, objects).flatMap(wordsOfStatus);
   const said = new Set(spoken.map(readStatusWord).filter((status) => status !== null));
   if (word.status !== undefined) {
     const others = [...said].filter((status) => status !== word.status);
@@ -136,4 +149,8 @@ export function readStatus(objects: readonly Fields[], word: Word): StatusReadin
 function wordsOfStatus(status: unknown): unknown[] {
   if (!isObject(status)) return [status];
   return valuesOf(['statusid', 'description'], [fieldsOf(status)]);
+}
+
+function readStatuses(status: unknown): unknown {
+  return wordsOfStatus(status).map(readStatusWord);
 }

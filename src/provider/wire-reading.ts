@@ -12,7 +12,10 @@ const MAX_ID_LENGTH = 255;
 const MAX_NAME_LENGTH = 64;
 
 /** An object's fields by plain name: lower case, without `_`, `-` and spaces. */
-export type Fields = ReadonlyMap<string, unknown>;
+export interface Fields extends ReadonlyMap<string, unknown> {
+  /** What stands under further spellings of a name; absent where each name is spelled once. */
+  readonly further?: ReadonlyMap<string, readonly unknown[]>;
+}
 
 const noFields: Fields = new Map();
 
@@ -48,13 +51,23 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The fields of an object; of anything else, none. Of two spellings of a name the first counts. */
+/**
+ * The fields of an object; of anything else, none. A map gives the first spelling of a name, and
+ * `valuesOf` all of them: they may contradict each other.
+ */
 export function fieldsOf(value: unknown): Fields {
   if (!isObject(value)) return noFields;
-  const fields = new Map<string, unknown>();
+  const fields: Map<string, unknown> & { further?: Map<string, unknown[]> } = new Map();
   for (const [name, content] of Object.entries(value)) {
     const plain = plainName(name);
-    if (!fields.has(plain)) fields.set(plain, content);
+    if (!fields.has(plain)) {
+      fields.set(plain, content);
+      continue;
+    }
+    fields.further ??= new Map();
+    const others = fields.further.get(plain);
+    if (others) others.push(content);
+    else fields.further.set(plain, [content]);
   }
   return fields;
 }
@@ -62,6 +75,11 @@ export function fieldsOf(value: unknown): Fields {
 /** The fields of the object under a name; none when there is no object. */
 export function inner(fields: Fields, name: string): Fields {
   return fieldsOf(fields.get(name));
+}
+
+/** The fields of each object that stands under one of the names. */
+export function innersOf(fields: Fields, ...names: readonly string[]): Fields[] {
+  return valuesOf(names, [fields]).filter(isObject).map(fieldsOf);
 }
 
 /**
@@ -74,9 +92,35 @@ export function valuesOf(names: readonly string[], objects: readonly Fields[]): 
     for (const fields of objects) {
       const value = fields.get(name);
       if (value !== undefined && value !== null) found.push(value);
+      if (fields.further !== undefined) found.push(...furtherValues(fields, name));
     }
   }
   return found;
+}
+
+function furtherValues({ further }: Fields, name: string): readonly unknown[] {
+  const others = further?.get(name) ?? [];
+  return others.filter((value) => value !== undefined && value !== null);
+}
+
+/**
+ * Whether one of the objects spells one of the names more than once and does not say the same each
+ * time.
+ * @param read what is made of a value; compared as JSON.
+ */
+export function isSpelledApart(
+  names: readonly string[],
+  objects: readonly Fields[],
+  read: (value: unknown) => unknown,
+): boolean {
+  return objects.some(
+    (fields) => fields.further !== undefined && names.some((name) => saysTwo(fields, name, read)),
+  );
+}
+
+function saysTwo(fields: Fields, name: string, read: (value: unknown) => unknown): boolean {
+  const values = valuesOf([name], [fields]).map((value) => JSON.stringify(read(value)));
+  return new Set(values).size > 1;
 }
 
 /** Reads an id: trimmed printable ASCII of 1 to 255 characters, or a whole number; else null. */

@@ -9,8 +9,9 @@ import {
   type WebhookEventStatus,
 } from '../db/queries/find-webhook-event.ts';
 import { finishWebhookEvent, type FinishedEventRow } from '../db/queries/finish-webhook-event.ts';
+import { nextTurn } from '../clock.ts';
 import { staticTxidLength } from '../domain/settlement.ts';
-import { readWebhookEvents, type ProviderEvent } from '../provider/webhook-events.ts';
+import { eachWebhookEvent, type ProviderEvent } from '../provider/webhook-events.ts';
 import type { JobResult, LeasedJob } from './job-queue.ts';
 import { settleItem, type ItemResult, type Settled } from './settlement-item.ts';
 
@@ -141,7 +142,7 @@ async function lookUp(context: LocalContext, eventId: string): Promise<EventAtHa
   const event = await findEvent(context, eventId);
   if (!event?.payload) return null;
   const { payload, results, received_at: receivedAt } = event;
-  return { items: readItems(payload), before: outcomesOf(results), receivedAt };
+  return { items: await readItems(payload), before: outcomesOf(results), receivedAt };
 }
 
 /** @returns an event as it is stored, or null. */
@@ -153,9 +154,16 @@ export async function findEvent(
   return event ?? null;
 }
 
+/** So many items are read, or looked at, before others have their turn. */
+const itemsAtATime = 256;
+
 /** Reads the bytes as the intake did: a byte order mark is not part of the JSON. */
-export function readItems(payload: Buffer): ProviderEvent[] {
-  return readWebhookEvents(JSON.parse(new TextDecoder().decode(payload)));
+export async function readItems(payload: Buffer): Promise<ProviderEvent[]> {
+  const items: ProviderEvent[] = [];
+  for (const item of eachWebhookEvent(JSON.parse(new TextDecoder().decode(payload)))) {
+    if (items.push(item) % itemsAtATime === 0) await nextTurn();
+  }
+  return items;
 }
 
 /** @returns the status of an event whose items came to this. */
@@ -191,8 +199,11 @@ async function look(context: LocalContext, work: Work): Promise<Look> {
   const lookAgain = nextLook(work.waitingSince, context.clock.now());
   const items: ItemOutcome[] = [];
   const waits = new Set<string>();
+  const before = new Map(work.before.map((outcome) => [outcome.index, outcome]));
   for (const item of work.items) {
-    const outcome = await outcomeOf(context, work, item);
+    // What is ignored waits for no statement, and there may be thousands.
+    if (items.length % itemsAtATime === itemsAtATime - 1) await nextTurn();
+    const outcome = await outcomeOf(context, work, { item, earlier: before.get(item.index) });
     const isParked = outcome.result === 'parked' && lookAgain !== null;
     if (isParked) for (const id of idsOf(item)) waits.add(id);
     items.push(outcome.result === 'parked' && !isParked ? orphaned(outcome) : outcome);
@@ -225,11 +236,10 @@ function orphaned(outcome: ItemOutcome): ItemOutcome {
 /** What an earlier look has settled is not told or counted a second time. */
 async function outcomeOf(
   context: LocalContext,
-  { eventId, before, isAnew }: Work,
-  item: ProviderEvent,
+  { eventId, isAnew }: Work,
+  { item, earlier }: { readonly item: ProviderEvent; readonly earlier: ItemOutcome | undefined },
 ): Promise<ItemOutcome> {
   const { index } = item;
-  const earlier = before.find((outcome) => outcome.index === index);
   const isOver = earlier && earlier.result !== 'parked' && earlier.result !== 'orphaned';
   if (isOver && !isAnew) return earlier;
   const settled = await settleItem(context, eventId, item);

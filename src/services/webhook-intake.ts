@@ -8,11 +8,11 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { Context } from '../context.ts';
 import { storeWebhookEvent, type StoredEventRow } from '../db/queries/store-webhook-event.ts';
-import { readWebhookEvents } from '../provider/webhook-events.ts';
+import { readWebhookEvents, type ProviderEvent } from '../provider/webhook-events.ts';
 import { sha256 } from '../security/digests.ts';
 import type { JobPlace } from './job-queue.ts';
 import { endOfSend } from './settlement-at-once.ts';
-import { settleForJob, type EventAtHand } from './settlement.ts';
+import { settleForJob } from './settlement.ts';
 
 /** What was posted. */
 export interface PostedEvent {
@@ -30,18 +30,19 @@ export interface ReceivedEvent {
 
 /** Stores an event; where it is not settled at once, it is settled without the caller. */
 export async function receiveEvent(context: Context, posted: PostedEvent): Promise<ReceivedEvent> {
-  const items = readWebhookEvents(posted.content);
+  const items = posted.payload.length > mostReadBytes ? null : readWebhookEvents(posted.content);
   const place = context.jobs.reserve();
-  const event = { items, before: [], receivedAt: context.clock.now() };
+  const receivedAt = context.clock.now();
   let isBegun = false;
   try {
-    const stored = await store(context, { payload: posted.payload, event, place });
+    const stored = await store(context, { payload: posted.payload, items, receivedAt, place });
     const { id, duplicate, settled, job_id: jobId } = stored;
     if (settled) context.metrics.webhookEvents.inc({ result: 'processed' });
     if (place && jobId !== null) {
       isBegun = true;
+      const event = items && { items, before: [], receivedAt };
       place.begin({ id: jobId, kind: 'settle-webhook', payload: { eventId: id } }, (job) =>
-        settleForJob(context, job, { eventId: id, event }),
+        settleForJob(context, job, { eventId: id, ...(event && { event }) }),
       );
     }
     return { id, duplicate };
@@ -50,23 +51,28 @@ export async function receiveEvent(context: Context, posted: PostedEvent): Promi
   }
 }
 
+/** A longer payload may hold thousands of items: its job reads it, a piece at a time. */
+const mostReadBytes = 16_384;
+
 interface Intake {
   readonly payload: Buffer;
-  readonly event: EventAtHand;
+  /** Null where they were not read. */
+  readonly items: readonly ProviderEvent[] | null;
+  readonly receivedAt: Date;
   readonly place: JobPlace | null;
 }
 
 async function store(context: Context, intake: Intake): Promise<StoredEventRow> {
-  const { payload, event, place } = intake;
+  const { payload, items, receivedAt, place } = intake;
   const hash = sha256(payload);
-  const end = endOfSend(event.items);
+  const end = items && endOfSend(items);
   // A second look finds the event that a concurrent delivery committed meanwhile.
   for (let look = 0; look < 2; look += 1) {
     const [stored] = await context.db.query<StoredEventRow>(storeWebhookEvent, [
       randomUUIDv7(),
       hash,
       payload,
-      event.receivedAt,
+      receivedAt,
       place?.worker ?? null,
       place?.leasedUntil ?? null,
       end?.endToEnd ?? null,

@@ -67,7 +67,7 @@ export async function previewEvent(context: LocalContext, eventId: string): Prom
   const items: ItemPreview[] = [];
   // The newest first: of two that stand for one transaction the later one counts.
   const imagined: CandidateRow[] = [];
-  for (const item of readItems(event.payload)) {
+  for (const item of await readItems(event.payload)) {
     const decision = await decide(context, { eventId, item }, imagined);
     const { index, name } = item;
     items.push({ index, name, ...shown(decision) });

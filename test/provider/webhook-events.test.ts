@@ -48,10 +48,59 @@ describe('the shapes of a webhook payload', () => {
     assert.deepEqual(readWebhookEvents({ pix: [] }), []);
   });
 
-  it('stops after a bounded number of items and says so', () => {
-    const events = readWebhookEvents(Array.from({ length: 3000 }, () => flat()));
-    assert.equal(events.length, 2049);
-    assert.equal(events[2048]?.ignoredBecause, 'too_many_items');
+  it('reads every item that a payload has room for', () => {
+    const items = Array.from({ length: 12_000 }, (_, nth) => ({ id: nth, status: 2 }));
+    const events = readWebhookEvents(items);
+    assert.equal(events.length, 12_000);
+    assert.deepEqual(readOne(items.at(-1)), { ...events.at(-1), index: 0 });
+  });
+
+  it('passes over what holds nothing, after so much of it, and keeps the places', () => {
+    for (const nothing of [0, null, 'text', {}]) {
+      const many = Array.from({ length: 5_000 }, () => nothing);
+      const events = readWebhookEvents([...many, flat(), ...many, flat()]);
+      assert.equal(events.length, 102);
+      assert.ok(events.slice(0, 100).every(({ kind }) => kind === 'ignored'));
+      assert.deepEqual(events.slice(100), [
+        expected({ index: 5_000 }),
+        expected({ index: 10_001 }),
+      ]);
+    }
+  });
+
+  it('reads a list of lists, one level deep', () => {
+    assert.deepEqual(readWebhookEvents([[flat()], [flat(), flat()]]), [
+      expected({ index: 0 }),
+      expected({ index: 1 }),
+      expected({ index: 2 }),
+    ]);
+    assert.equal(readOne([[[flat()]]]).ignoredBecause, 'not_an_object');
+    const pix = [[{ endToEndId: endToEnd, valor: '10.50' }]];
+    assert.equal(readOne({ pix }).kind, 'received');
+  });
+
+  it('reads a list inside a wrapper, and what stands beside it in another spelling', () => {
+    const one = { endToEndId: endToEnd, valor: '10.50' };
+    for (const payload of [{ data: { pix: [one] } }, { event: 'X', payload: { pix: [one] } }]) {
+      assert.deepEqual(readOne(payload), expected({ name: 'pix', kind: 'received' }));
+    }
+    assert.equal(readWebhookEvents({ pix: [one], PIX: one }).length, 2);
+    assert.deepEqual(readOne(flat({ pix: [] })), expected({}));
+  });
+
+  it('takes the items of a list for reversals where the object around it is about one', () => {
+    for (const around of [{ event: 'PIX_REFUNDED' }, { status: 'DEVOLVIDO' }]) {
+      const event = readOne({ ...around, pix: [{ endToEndId: endToEnd, txid, valor: '10.50' }] });
+      assert.equal(event.ignoredBecause, 'reversal');
+    }
+  });
+
+  it('reads an item of a `pix` list that tells a status and nobody as it would stand alone', () => {
+    const item = { endToEndId: endToEnd, status: 'PAID', valor: '10.50' };
+    assert.deepEqual(readOne({ pix: [item] }), expected({ name: 'unnamed' }));
+    for (const whom of [{ txid }, { chave: 'ana@ponte.test' }, { payee: { document: '1' } }]) {
+      assert.equal(readOne({ pix: [{ ...item, ...whom }] }).kind, 'received');
+    }
   });
 });
 
@@ -72,6 +121,20 @@ describe('items that move nothing', () => {
     ['an id that is too long', flat({ endToEnd: 'E'.repeat(256) }), 'no_id'],
     ['an id with a NUL', flat({ endToEnd: 'E1\u0000' }), 'no_id'],
     ['two end-to-end ids', flat({ transaction: { endToEndId: 'E2' } }), 'contradictory_id'],
+    ['a payment of two spellings of a status', flat({ Status: 'ERROR' }), 'contradictory_status'],
+    ['a status beside an unknown one', flat({ STATUS: 'PERHAPS' }), 'contradictory_status'],
+    ['two spellings of an amount', flat({ Amount: 99 }), 'unreadable_amount'],
+    ['two spellings of an end-to-end id', flat({ end_to_end: 'E2' }), 'contradictory_id'],
+    ['two spellings of a request id', twice('clientRequestId', 'a', 'b'), 'contradictory_id'],
+    ['two spellings of a txid', twice('transactionIdentification', 'a', 'b'), 'contradictory_id'],
+    ["two spellings of the provider's id", twice('paymentId', 1, 2), 'contradictory_id'],
+    [
+      'two spellings of a key',
+      { ...twice('pixKey', 'a', 'b'), event: 'PIX_IN' },
+      'contradictory_id',
+    ],
+    ['two spellings of an object', twice('body', { a: 1 }, { a: 2 }), 'contradictory_id'],
+    ['two spellings of an event', flat({ Event: 'PIX_IN' }), 'unknown_event'],
     ['a status against its event', flat({ event: 'MOVEMENT_FAILED' }), 'contradictory_status'],
     ['two statuses', flat({ body: { status: 'ERROR' } }), 'contradictory_status'],
     ['a payment under way', flat({ status: 'PENDING' }), 'processing'],
@@ -86,6 +149,15 @@ describe('items that move nothing', () => {
       assert.equal(event.kind, 'ignored');
     });
   }
+
+  it('reads a name that is spelled twice where both say the same', () => {
+    const event = readOne(
+      flat({ Status: 2, AMOUNT: '10.50', end_to_end: endToEnd, EVENT: 'PAYMENT' }),
+    );
+    assert.deepEqual(event, expected({}));
+    const nothing = flat({ endToEnd: null, end_to_end: endToEnd });
+    assert.deepEqual(readOne(nothing), expected({}));
+  });
 
   it('keeps what an ignored item says', () => {
     const event = readOne(flat({ status: 'PROCESSING' }));
@@ -210,8 +282,14 @@ describe('any JSON', () => {
   });
 });
 
-/** A `pix` list stands for as many items as it has. */
+/** A list, and a `pix` list, stands for as many items as it has. */
 function isOneItem(value: unknown): boolean {
+  if (Array.isArray(value)) return false;
   if (typeof value !== 'object' || value === null) return true;
   return !Object.entries(value).some(([name, list]) => /^pix$/i.test(name) && Array.isArray(list));
+}
+
+/** An item that says two things under two spellings of a name. */
+function twice(name: string, one: unknown, other: unknown) {
+  return { ...flat(), [name]: one, [name.toUpperCase()]: other };
 }

@@ -171,6 +171,48 @@ export const shapes: readonly { title: string; payload: unknown; event: Provider
     }),
   },
   {
+    title: 'an item inside data, in an envelope with an id of its own',
+    payload: { id: 'evt-1', event: 'PAYMENT', data: flat({ id: 'p-1', event: undefined }) },
+    event: expected({ name: 'PAYMENT', ids: ids({ endToEnd, providerTxid: 'p-1' }) }),
+  },
+  {
+    title: 'an item inside payload, with a payment in centavos',
+    payload: {
+      event: 'ACME:MOVEMENT_CONFIRMED',
+      payload: { payment: { value: 1050, correlationID: 'key-1' } },
+    },
+    event: expected({
+      name: 'ACME:MOVEMENT_CONFIRMED',
+      ids: ids({ clientRequestId: 'key-1' }),
+    }),
+  },
+  {
+    title: 'event of a transaction received, with pix and charge in centavos',
+    payload: {
+      event: 'OPENPIX:TRANSACTION_RECEIVED',
+      pix: {
+        value: 1050,
+        endToEndId: endToEnd,
+        type: 'PAYMENT',
+        charge: { value: 1050, correlationID: txid, status: 'COMPLETED' },
+      },
+    },
+    event: expected({
+      name: 'OPENPIX:TRANSACTION_RECEIVED',
+      kind: 'received',
+      ids: ids({ endToEnd, clientRequestId: txid, transactionIdentification: txid }),
+    }),
+  },
+  {
+    title: "BACEN's item as an object in place of the list",
+    payload: { pix: { endToEndId: endToEnd, txid, valor: '10.50' } },
+    event: expected({
+      name: 'pix',
+      kind: 'received',
+      ids: ids({ endToEnd, transactionIdentification: txid }),
+    }),
+  },
+  {
     title: 'flat, of type pix',
     payload: {
       id: 'p-1',

@@ -32,10 +32,12 @@ export const finishWebhookEvent: Statement = {
          set status = asked.status, results = asked.results::jsonb, processed_at = asked.now
         from asked where event.id = any($1) and event.id = asked.id
       returning asked.*
+    ), waits as materialized (
+      select id as event_id, id_value from asked, jsonb_array_elements_text(ids::jsonb) as id_value
     ), forgotten as (
       delete from webhook_waits wait using asked
        where wait.event_id = asked.id
-         and wait.id_value not in (select jsonb_array_elements_text(asked.ids::jsonb))
+         and (wait.event_id, wait.id_value) not in (select event_id, id_value from waits)
     ), waiting as (
       insert into webhook_waits (id_value, event_id)
       select id_value, id from finished, jsonb_array_elements_text(ids::jsonb) as id_value

@@ -1,0 +1,99 @@
+/**
+ * The items of a webhook payload, and the objects that each is made of. What stands in them is read
+ * in `webhook-events.ts`.
+ */
+import { type Fields, fieldsOf, innersOf, isObject, valuesOf } from './wire-reading.ts';
+import { readEventWord } from './webhook-words.ts';
+
+/** One item of a payload. */
+export interface Item {
+  /** Its place in the payload, from 0. */
+  readonly index: number;
+  /** None where the item is no object. */
+  readonly fields: Fields | null;
+  /** It stood in BACEN's `pix` list. */
+  readonly isFromPixList: boolean;
+  /** It stood in a list of an object that is about a reversal. */
+  readonly isOfReversal: boolean;
+}
+
+/**
+ * So many items that hold nothing are told, each at its place; further ones are passed over. What
+ * holds something is never passed over: a payload has 256 KiB at most.
+ */
+const mostEmptyItems = 100;
+
+/** Gives the items of a payload in order; none for an empty list. */
+export function* itemsOf(payload: unknown): Generator<Item> {
+  const contents: readonly unknown[] = Array.isArray(payload) ? payload.flat() : [payload];
+  let index = 0;
+  let emptyItems = 0;
+  for (const content of contents) {
+    for (const item of itemsIn(content)) {
+      if (!item.fields?.size) emptyItems += 1;
+      if (item.fields?.size || emptyItems <= mostEmptyItems) yield { ...item, index };
+      index += 1;
+    }
+  }
+}
+
+function itemsIn(content: unknown): Omit<Item, 'index'>[] {
+  const fields = isObject(content) ? fieldsOf(content) : null;
+  const alone = { fields, isFromPixList: false, isOfReversal: false };
+  if (fields === null) return [alone];
+  const around = [fields, ...innersOf(fields, ...wrappers)];
+  const lists = valuesOf(['pix'], around);
+  if (!lists.some(Array.isArray)) return [alone];
+  // Lists of lists are read too, and what stands beside a list under another spelling of its name.
+  const listed = lists.flat(2);
+  if (listed.length === 0) return fields.size > 1 ? [alone] : [];
+  const isOfReversal = readEventWord(around).meaning.kind === 'reversal';
+  return listed.map((one) => ({
+    fields: isObject(one) ? fieldsOf(one) : null,
+    isFromPixList: true,
+    isOfReversal,
+  }));
+}
+
+/** The names of objects that hold a whole item. */
+const wrappers = ['data', 'payload'] as const;
+
+const requestBody = 'requestbody';
+
+/** The names of objects whose amounts are in centavos. */
+const ofCentavos = ['payment', 'charge', 'transaction'] as const;
+
+/** The names of all objects that are looked into. */
+export const objectNames = [...wrappers, ...ofCentavos, requestBody, 'body', 'pix'];
+
+/** An item's objects, by the role that their place gives them; the innermost first. */
+export interface Parts {
+  readonly all: readonly Fields[];
+  readonly inCentavos: readonly Fields[];
+  readonly inReais: readonly Fields[];
+  /** Objects that stand where BACEN has its list: `value` is in centavos, `valor` in reais. */
+  readonly pix: readonly Fields[];
+  /** Where event words stand. */
+  readonly outer: readonly Fields[];
+}
+
+/** Takes an item apart; objects that say nothing are left out. */
+export function partsOf(item: Fields): Parts {
+  const wrapped = innersOf(item, ...wrappers);
+  const whole = [...wrapped, item];
+  const pix = said(innersIn(whole, 'pix'));
+  const inCentavos = said(innersIn([...pix, ...whole], ...ofCentavos));
+  const requestBodies = innersIn(whole, requestBody);
+  const inReais = said([...innersIn(whole, 'body'), ...requestBodies, ...whole]);
+  const outer = said([item, ...requestBodies, ...wrapped]);
+  return { all: [...pix, ...inCentavos, ...inReais], inCentavos, inReais, pix, outer };
+}
+
+function innersIn(objects: readonly Fields[], ...names: readonly string[]): Fields[] {
+  return objects.flatMap((fields) => innersOf(fields, ...names));
+}
+
+/** Those that say something: most items have one of the objects that an item may have. */
+function said(objects: readonly Fields[]): Fields[] {
+  return objects.filter(({ size }) => size > 0);
+}
