@@ -6,6 +6,8 @@ import { waking } from './wake-events.ts';
 /**
  * Moves a transaction out of the phases that it may stand in, and notes it in the timeline; it
  * answers no row when the transaction stands elsewhere. Columns given as null keep their value.
+ * The provider's id keeps its first one: an event may have an id of its own. The timeline has both,
+ * and who waits for the new one is woken.
  * A final status wakes those who wait for it. Only a transaction with a final status is settled
  * (`pix_transactions_settled_dated`); asked for in these words, the row is found by its id and not
  * among all that stand in PROCESSING.
@@ -29,7 +31,7 @@ export const moveTransaction: Statement = {
              end_to_end = coalesce(asked.end_to_end, t.end_to_end),
              outcome = coalesce(asked.outcome, t.outcome),
              failure_code = coalesce(asked.failure_code, t.failure_code),
-             provider_txid = coalesce(asked.provider_txid, t.provider_txid),
+             provider_txid = coalesce(t.provider_txid, asked.provider_txid),
              qr_code = coalesce(asked.qr_code, t.qr_code),
              copy_paste = coalesce(asked.copy_paste, t.copy_paste),
              claimed_until = asked.claimed_until,
@@ -38,8 +40,9 @@ export const moveTransaction: Statement = {
         from asked
        where ${isIdOf('asked')} and t.settled_at is null
          and t.phase = any(asked.from_phases::text[])
-      returning asked.place, asked.timeline, asked.provider_txid as told_txid, t.provider_txid,
-                t.updated_at, ${columnsOf('t', pixColumns)}
+      returning asked.place, asked.timeline, asked.provider_txid as told_txid,
+                coalesce(asked.provider_txid, t.provider_txid) as provider_txid, t.updated_at,
+                ${columnsOf('t', pixColumns)}
     ), noted as (
       insert into pix_timeline
              (transaction_id, phase, at, attempt, provider_status, event_id, note, provider_txid)

@@ -68,14 +68,14 @@ export const storeWebhookEvent: Statement = {
              outcome = case when coalesce(t.outcome, 'unknown') <> 'unknown' then t.outcome
                             when asked.status = 'COMPLETED' then 'accepted' else 'rejected' end,
              failure_code = coalesce(asked.failure_code, t.failure_code),
-             provider_txid = coalesce(asked.provider_txid, t.provider_txid),
+             provider_txid = coalesce(t.provider_txid, asked.provider_txid),
              claimed_until = null, updated_at = greatest(asked.now, t.updated_at),
              settled_at = greatest(asked.now, t.updated_at)
         from stored join asked using (id)
        where t.id = asked.send_id
       returning t.id, t.operation, t.idempotency_key, t.end_to_end, t.transaction_identification,
-                t.provider_txid, t.status, t.updated_at, asked.id as event_id,
-                told_txid
+                coalesce(asked.provider_txid, t.provider_txid) as provider_txid, t.status,
+                t.updated_at, asked.id as event_id, told_txid
     ), noted as (
       insert into pix_timeline (transaction_id, phase, at, event_id, note, provider_txid)
       select id, 'SETTLED', updated_at, event_id, status, told_txid from moved
