@@ -23,6 +23,7 @@ export interface Metrics {
   readonly jobs: Counter<'kind' | 'result'>;
   /** Events that contradict a settled transaction. */
   readonly pixAnomalies: Counter;
+  readonly pixUnreadEvents: Counter<'reason'>;
   /** Payments whose outcome the provider's answer left open. */
   readonly unknownOutcomes: Counter;
 }
@@ -90,6 +91,12 @@ function workMetrics(registry: Registry): WorkMetrics {
     pixAnomalies: new Counter({
       name: 'ponte_pix_anomalies_total',
       help: 'Events that contradict a settled transaction',
+      registers,
+    }),
+    pixUnreadEvents: new Counter({
+      name: 'ponte_pix_unread_events_total',
+      help: 'Events about an open transaction that were not understood, by reason',
+      labelNames: ['reason'],
       registers,
     }),
     unknownOutcomes: new Counter({

@@ -28,6 +28,12 @@ export interface SettlementCandidate {
   readonly provider_txid: string | null;
 }
 
+/**
+ * So many candidates are looked for. Where there are as many, there may be more that are not seen,
+ * and nothing can be told from being the only one.
+ */
+export const mostCandidates = 20;
+
 export type Match<Candidate> =
   | { readonly kind: 'transaction'; readonly transaction: Candidate }
   /**
@@ -73,29 +79,53 @@ export function findMeant<Candidate extends SettlementCandidate>(
   return { kind: 'transaction', transaction: meant };
 }
 
+/** @returns the PIX that an item tells of, where it was recorded without a charge. */
+export function recordOf<Candidate extends SettlementCandidate>(
+  { ids }: SettlementItem,
+  candidates: readonly Candidate[],
+): Candidate | undefined {
+  return candidates.find(
+    ({ operation, end_to_end: endToEnd }) =>
+      operation === 'RECEIVED' && ids.endToEnd !== null && endToEnd === ids.endToEnd,
+  );
+}
+
 function isUnidentified({ kind }: SettlementItem, meant: SettlementCandidate): boolean {
   return kind === 'received' && meant.status === 'COMPLETED' && meant.end_to_end === null;
 }
 
 /**
  * The end-to-end id and the provider's id are each one payment's. The client's request id is unique
- * to a user only: it decides where it is the only sign and points at one transaction.
+ * to a user only: it decides where it is the only sign and points at one transaction. Of several it
+ * is the one that alone has the amount. One that failed before it left counts among them, because a
+ * false event may be about that one.
  */
 function meantSend<Candidate extends SettlementCandidate>(
-  { ids }: SettlementItem,
+  { ids, amountCents }: SettlementItem,
   candidates: readonly Candidate[],
 ): Candidate | undefined {
   const sends = candidates.filter(({ operation }) => operation === 'SEND');
   const byOwnId =
     sends.find((send) => ids.endToEnd !== null && send.end_to_end === ids.endToEnd) ??
-    sends.find((send) => ids.providerTxid !== null && send.provider_txid === ids.providerTxid);
+    onlyOne(sends.filter((send) => isSame(send.provider_txid, ids.providerTxid)));
   if (byOwnId) return byOwnId;
+  if (candidates.length >= mostCandidates) return undefined;
   const byRequest = sends.filter(
     (send) =>
       send.idempotency_key === ids.clientRequestId &&
       (ids.endToEnd === null || send.end_to_end === null),
   );
-  return byRequest.length === 1 ? byRequest[0] : undefined;
+  if (byRequest.length < 2) return byRequest[0];
+  return onlyOne(byRequest.filter(({ amount }) => amountCents === centsFromDecimal(amount)));
+}
+
+/** Where an id stands for several, it tells none of them. */
+function onlyOne<Candidate>(candidates: readonly Candidate[]): Candidate | undefined {
+  return candidates.length === 1 ? candidates[0] : undefined;
+}
+
+function isSame(stored: string | null, told: string | null): boolean {
+  return told !== null && told === stored;
 }
 
 /**
@@ -122,6 +152,36 @@ export function chargeNamed<Candidate extends SettlementCandidate>(
   candidates: readonly Candidate[],
 ): Candidate | undefined {
   return candidates.find((candidate) => isNamed(candidate, ids));
+}
+
+/**
+ * The charge that an item pays which speaks of a payment, and does not say which way it went. Only
+ * its identification and its amount together say so much.
+ */
+export function chargePaid<Candidate extends SettlementCandidate>(
+  { kind, ids, amountCents }: SettlementItem,
+  candidates: readonly Candidate[],
+): Candidate | undefined {
+  if (kind !== 'payment' || ids.transactionIdentification === null) return undefined;
+  const charge = chargeNamed({ kind, ids, amountCents }, candidates);
+  return charge && amountCents === centsFromDecimal(charge.amount) ? charge : undefined;
+}
+
+/**
+ * The open transaction that an item speaks of which was not understood. It moves nothing, so one id
+ * is enough.
+ */
+export function openNamed<Candidate extends SettlementCandidate>(
+  item: SettlementItem,
+  candidates: readonly Candidate[],
+): Candidate | undefined {
+  const { endToEnd, clientRequestId, providerTxid } = item.ids;
+  const open = candidates.filter(({ status }) => status === 'PROCESSING');
+  const byOwnId =
+    open.find((one) => isSame(one.end_to_end, endToEnd)) ??
+    chargeNamed(item, open) ??
+    open.find((one) => isSame(one.provider_txid, providerTxid));
+  return byOwnId ?? onlyOne(open.filter((one) => isSame(one.idempotency_key, clientRequestId)));
 }
 
 /** A static code carries the first 25 of the 26 characters: there is no room for more in it. */

@@ -40,6 +40,7 @@ import {
 } from './wire-reading.ts';
 import { itemsOf, objectNames, partsOf, type Item, type Parts } from './webhook-items.ts';
 import {
+  isPixStatus,
   readEventWord,
   readStatus,
   statusNames,
@@ -212,10 +213,15 @@ function idsOf({ all }: Parts, kind: 'payment' | 'received'): ProviderEventIds {
 /** Every amount in the item, each once, in centavos; null for one that cannot be read. */
 function amountsOf({ inCentavos, inReais, pix }: Parts): ReadonlySet<number | null> {
   const names = ['amount', 'valor', 'value'];
-  return new Set([
-    ...[...valuesOf(names, inCentavos), ...valuesOf(['value'], pix)].map(readCentavos),
+  const amounts = new Set([
+    ...valuesOf(names, inCentavos).map(readCentavos),
     ...[...valuesOf(names, inReais), ...valuesOf(['amount', 'valor'], pix)].map(readReais),
   ]);
+  // In centavos, unless it says in reais what the item says elsewhere.
+  for (const value of valuesOf(['value'], pix)) {
+    if (!amounts.has(readReais(value))) amounts.add(readCentavos(value));
+  }
+  return amounts;
 }
 
 const parties = ['creditparty', 'payee', 'receiver', 'recebedor'];
@@ -276,10 +282,6 @@ function faultOfStatus(status: StatusReading, kind: 'payment' | 'received'): Ign
   if (!isPixStatus(status)) return status;
   if (status === 'PROCESSING') return 'processing';
   return kind === 'received' && status === 'FAILED' ? 'not_received' : null;
-}
-
-function isPixStatus(status: StatusReading): status is PixStatus {
-  return status !== 'unknown_status' && status !== 'contradictory_status';
 }
 
 function notAnObject(index: number): ProviderEvent {

@@ -121,6 +121,11 @@ function isReversalWord(word: unknown): boolean {
 /** How an item says it went, or why that cannot be told. */
 export type StatusReading = PixStatus | 'unknown_status' | 'contradictory_status';
 
+/** Tells a status from the reasons why there is none. */
+export function isPixStatus(status: StatusReading): status is PixStatus {
+  return status !== 'unknown_status' && status !== 'contradictory_status';
+}
+
 /** The names that a status stands under. */
 export const statusNames = ['status', 'statuscode', 'statusid'];
 

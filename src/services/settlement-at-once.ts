@@ -8,7 +8,7 @@
 import { decimalFromCents } from '../domain/money.ts';
 import type { PixStatus } from '../domain/pix.ts';
 import type { ProviderEvent } from '../provider/webhook-events.ts';
-import { failureCodeOf } from './settlement-decision.ts';
+import { failureCodeOf } from './settlement-kinds.ts';
 
 /** What an event says of one send. */
 export interface EndOfSend {
@@ -30,6 +30,8 @@ export function endOfSend(items: readonly ProviderEvent[]): EndOfSend | null {
   const { status, ids, amountCents } = item;
   const { endToEnd, clientRequestId, providerTxid } = ids;
   if (endToEnd === null || status === null || status === 'PROCESSING') return null;
+  // Without the payer's key, one that names a charge may tell of both.
+  if (ids.transactionIdentification !== null && clientRequestId === null) return null;
   return {
     endToEnd,
     clientRequestId,

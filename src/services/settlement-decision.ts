@@ -3,82 +3,139 @@
  * same decision can be carried out or only be shown.
  */
 import type { LocalContext } from '../context.ts';
-import { findPayees, type PayeeRow } from '../db/queries/find-payees.ts';
 import { findCandidates } from '../db/queries/find-candidates.ts';
 import type { CandidateRow } from '../db/queries/pix-row.ts';
-import { centsFromDecimal } from '../domain/money.ts';
-import { phasesOpenToSettlement, type PixStatus } from '../domain/pix.ts';
-import { chargeNamed, findMeant } from '../domain/settlement.ts';
-import type { ProviderEvent } from '../provider/webhook-events.ts';
+import { phasesOpenToSettlement } from '../domain/pix.ts';
+import { chargeNamed, chargePaid, findMeant, openNamed } from '../domain/settlement.ts';
+import type { IgnoredBecause, ProviderEvent } from '../provider/webhook-events.ts';
 import type { Move } from './pix-transactions.ts';
-
-/** A PIX that came in without a charge that it completes. */
-export interface ReceivedPix {
-  readonly userId: number;
-  readonly amountCents: number;
-  readonly pixKey: string | null;
-  readonly endToEnd: string;
-  readonly providerTxid: string | null;
-}
-
-export type Decision =
-  /** Nothing is to be done, or not yet. */
-  | {
-      readonly kind: 'leave';
-      readonly result: 'ignored' | 'already' | 'parked';
-      readonly reason?: string;
-      readonly transaction?: CandidateRow;
-    }
-  | { readonly kind: 'move'; readonly transaction: CandidateRow; readonly move: Move }
-  | { readonly kind: 'record'; readonly received: ReceivedPix }
-  /** The end-to-end id of the payment that completed a charge is known now. */
-  | {
-      readonly kind: 'identify';
-      readonly transaction: CandidateRow;
-      readonly endToEnd: string;
-      readonly eventId: string;
-    }
-  /** It contradicts what is stored: for a person to look at. */
-  | { readonly kind: 'flag'; readonly transaction: CandidateRow; readonly reason: string };
-
-/** An item that says how something ended, and the event that it stands in. */
-interface Told {
-  readonly eventId: string;
-  readonly item: ProviderEvent;
-  readonly status: Exclude<PixStatus, 'PROCESSING'>;
-}
+import { failureCodeOf, type Decision, type Told } from './settlement-kinds.ts';
+import { decideBeside, decideOnKnown, decideUnmatched } from './settlement-received.ts';
 
 /**
  * Decides what becomes of an item.
  * @param imagined transactions as they would stand; they count in place of the stored ones.
+ * @returns one decision, or two where it tells how a send of ours ended and that it paid a charge
+ *   of ours: each is to be carried out.
  */
 export async function decide(
   context: LocalContext,
   { eventId, item }: Pick<Told, 'eventId' | 'item'>,
   imagined: readonly CandidateRow[] = [],
-): Promise<Decision> {
+): Promise<readonly Decision[]> {
   const { status } = item;
   if (item.kind === 'ignored' || status === null || status === 'PROCESSING') {
-    return { kind: 'leave', result: 'ignored', reason: item.ignoredBecause ?? 'processing' };
+    return [await decideIgnored(context, item, imagined)];
   }
   const candidates = await candidatesFor(context, item, imagined);
+  const told = { eventId, item, status };
+  if (!paysCharge(told, candidates)) return [await decideTold(context, told, candidates)];
+  const asReceived = { ...told, item: { ...item, kind: 'received' } } as const;
+  if (!isSendOf(item, candidates)) return [await decideTold(context, asReceived, candidates)];
+  const ofSend = await decideTold(context, told, candidates);
+  const isSettled = ofSend.kind === 'move' || (ofSend.kind === 'leave' && !isParked(ofSend));
+  return isSettled ? [ofSend, await decideTold(context, asReceived, candidates)] : [ofSend];
+}
+
+function isParked({ result }: { readonly result: string }): boolean {
+  return result === 'parked';
+}
+
+/**
+ * Whether a payment that an item tells of has paid a charge: where no send of ours is told by the
+ * key that it was made with. That key is in the payer's events, which tell of the send alone.
+ */
+function paysCharge({ item, status }: Told, candidates: readonly CandidateRow[]): boolean {
+  const { clientRequestId } = item.ids;
+  const isOfPayer = candidates.some(
+    (one) => one.operation === 'SEND' && one.idempotency_key === clientRequestId,
+  );
+  return status === 'COMPLETED' && !isOfPayer && chargePaid(item, candidates) !== undefined;
+}
+
+/**
+ * Whether it tells of a send as well: a user may pay another one, and both sides have one
+ * end-to-end id. Somebody else's key says that it is the other side that speaks.
+ */
+function isSendOf({ ids }: ProviderEvent, candidates: readonly CandidateRow[]): boolean {
+  return ids.clientRequestId === null && candidates.some(({ operation }) => operation === 'SEND');
+}
+
+async function decideTold(
+  context: LocalContext,
+  told: Told,
+  candidates: readonly CandidateRow[],
+): Promise<Decision> {
+  const { item, status, eventId } = told;
   const match = findMeant(item, candidates);
   switch (match.kind) {
-    case 'transaction':
-      return decideOn({ eventId, item, status }, match.transaction);
+    case 'transaction': {
+      const decision = decideOn(told, match.transaction);
+      if (decision.kind !== 'flag') return decision;
+      return decideBeside(context, told, { flag: decision, candidates });
+    }
     case 'identifies': {
       const { transaction, endToEnd } = match;
       return status === 'COMPLETED'
         ? { kind: 'identify', transaction, endToEnd, eventId }
-        : decideOn({ eventId, item, status }, transaction);
+        : decideOn(told, transaction);
     }
-    case 'contradiction':
-      return { kind: 'flag', transaction: match.transaction, reason: match.reason };
+    case 'contradiction': {
+      const { transaction, reason } = match;
+      return decideBeside(context, told, {
+        flag: { kind: 'flag', transaction, reason },
+        candidates,
+      });
+    }
     case 'paid_before':
       return decideOnKnown(item, match.transaction);
     case 'none':
       return decideUnmatched(context, item, candidates);
   }
+}
+
+/** What was not understood, and may be the end of a transaction that waits for it. */
+const notUnderstood: ReadonlySet<IgnoredBecause> = new Set([
+  'unknown_event',
+  'unknown_status',
+  'contradictory_status',
+  'contradictory_id',
+  'unreadable_amount',
+  'reversal',
+] satisfies IgnoredBecause[]);
+
+/** What moves nothing may still contradict what has come in, or speak of what is open. */
+async function decideIgnored(
+  context: LocalContext,
+  item: ProviderEvent,
+  imagined: readonly CandidateRow[],
+): Promise<Decision> {
+  const reason = item.ignoredBecause ?? 'processing';
+  const ignored: Decision = { kind: 'leave', result: 'ignored', reason };
+  if (reason !== 'not_received' && !notUnderstood.has(reason)) return ignored;
+  const candidates = await candidatesFor(context, item, imagined);
+  if (reason === 'not_received') {
+    const transaction = cameInAlready(item, candidates);
+    return transaction
+      ? { kind: 'flag', transaction, reason: 'contradicts_final_status' }
+      : ignored;
+  }
+  const transaction = openNamed(item, candidates);
+  return transaction ? { kind: 'unread', transaction, reason } : ignored;
+}
+
+/** What has come in by the very PIX that has failed now; without an id, the charge it was for. */
+function cameInAlready(
+  item: ProviderEvent,
+  candidates: readonly CandidateRow[],
+): CandidateRow | undefined {
+  const { endToEnd } = item.ids;
+  const cameIn = candidates.filter(
+    ({ operation, status }) => operation !== 'SEND' && status === 'COMPLETED',
+  );
+  return endToEnd === null
+    ? chargeNamed(item, cameIn)
+    : cameIn.find(({ end_to_end: stored }) => stored === endToEnd);
 }
 
 async function candidatesFor(
@@ -92,8 +149,16 @@ async function candidatesFor(
     ids.transactionIdentification,
     ids.providerTxid,
   ]);
-  const isImagined = new Set(imagined.map(({ id }) => id));
-  return [...imagined, ...stored.filter(({ id }) => !isImagined.has(id))];
+  if (imagined.length === 0) return stored;
+  const found = new Set(stored.map(({ id }) => id));
+  const meant = imagined.filter(
+    (one) =>
+      found.has(one.id) ||
+      (ids.endToEnd !== null && one.end_to_end === ids.endToEnd) ||
+      (ids.providerTxid !== null && one.provider_txid === ids.providerTxid),
+  );
+  const isMeant = new Set(meant.map(({ id }) => id));
+  return [...meant, ...stored.filter(({ id }) => !isMeant.has(id))];
 }
 
 function decideOn(told: Told, transaction: CandidateRow): Decision {
@@ -121,50 +186,4 @@ function settlementOf({ status, item, eventId }: Told, transaction: CandidateRow
     providerTxid: item.ids.providerTxid,
     timeline: [{ phase: 'SETTLED', eventId, note: status }],
   };
-}
-
-/** Why a transaction failed: the provider's reason, where it gives one. */
-export function failureCodeOf({ reason }: Pick<ProviderEvent, 'reason'>): string {
-  return reason ?? 'PROVIDER_REJECTED';
-}
-
-/** One end-to-end id is one payment: what it has brought is told once more, or told otherwise. */
-function decideOnKnown({ amountCents }: ProviderEvent, transaction: CandidateRow): Decision {
-  const agrees = amountCents === null || amountCents === centsFromDecimal(transaction.amount);
-  return agrees
-    ? { kind: 'leave', result: 'already', transaction }
-    : { kind: 'flag', transaction, reason: 'amount_mismatch' };
-}
-
-/**
- * A PIX that came in and completes no charge is recorded: for the owner of the charge that it pays
- * once more, or for the account that it names.
- */
-async function decideUnmatched(
-  context: LocalContext,
-  item: ProviderEvent,
-  candidates: readonly CandidateRow[],
-): Promise<Decision> {
-  const unmatched: Decision = { kind: 'leave', result: 'parked', reason: 'no_match' };
-  const { endToEnd, providerTxid } = item.ids;
-  if (item.kind !== 'received' || item.status !== 'COMPLETED' || endToEnd === null) {
-    return unmatched;
-  }
-  const known = candidates.find(
-    (one) => one.operation === 'RECEIVED' && one.end_to_end === endToEnd,
-  );
-  if (known) return decideOnKnown(item, known);
-  const { amountCents } = item;
-  if (amountCents === null || amountCents <= 0) return unmatched;
-  const userId = chargeNamed(item, candidates)?.user_id ?? (await payeeOf(context, item));
-  if (userId === null) return unmatched;
-  const { key: pixKey } = item.payee;
-  return { kind: 'record', received: { userId, amountCents, pixKey, endToEnd, providerTxid } };
-}
-
-/** @returns the one user whose account an item names, or null: two would be a guess. */
-async function payeeOf(context: LocalContext, { payee }: ProviderEvent): Promise<number | null> {
-  const { document, accountNumber, key } = payee;
-  const payees = await context.db.query<PayeeRow>(findPayees, [document, accountNumber, key]);
-  return payees.length === 1 ? (payees[0]?.user_id ?? null) : null;
 }

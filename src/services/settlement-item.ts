@@ -2,16 +2,21 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { LocalContext } from '../context.ts';
 import * as queries from '../db/queries/pix-transactions.ts';
+import type { CandidateRow } from '../db/queries/pix-row.ts';
 import { isConstraintViolation } from '../db/unavailable.ts';
 import { decimalFromCents } from '../domain/money.ts';
 import type { ProviderEvent } from '../provider/webhook-events.ts';
 import { moveTransaction, noteAnomaly } from './pix-transactions.ts';
-import { decide, type Decision, type ReceivedPix } from './settlement-decision.ts';
+import { decide } from './settlement-decision.ts';
+import type { Decision, ReceivedPix } from './settlement-kinds.ts';
 
 /** What is decided a second time was settled by somebody else meanwhile, and settled is final. */
 const mostDecisions = 3;
 
 export type ItemResult = 'applied' | 'already' | 'ignored' | 'parked' | 'orphaned' | 'anomaly';
+
+/** Of two results of one item the one is told that stands further on the left. */
+const mostTelling: readonly ItemResult[] = ['anomaly', 'parked', 'applied', 'already'];
 
 /** What became of an item; ids and words only, no personal data. */
 export interface Settled {
@@ -31,11 +36,21 @@ export async function settleItem(
   item: ProviderEvent,
 ): Promise<Settled> {
   for (let decisions = 0; decisions < mostDecisions; decisions += 1) {
-    const decision = await decide(context, { eventId, item });
-    const settled = await carryOutAlone(context, eventId, decision);
-    if (settled) return settled;
+    const settled: (Settled | null)[] = [];
+    for (const decision of await decide(context, { eventId, item })) {
+      settled.push(await carryOutAlone(context, eventId, decision));
+    }
+    const told = settled.filter((one) => one !== null);
+    if (told.length === settled.length) return mostTellingOf(told);
   }
   throw new Error('a transaction was elsewhere at every look');
+}
+
+function mostTellingOf(settled: readonly Settled[]): Settled {
+  const found = mostTelling.flatMap((one) => settled.filter(({ result }) => result === one));
+  const [first] = [...found, ...settled];
+  if (!first) throw new Error('nothing was decided about an item');
+  return first;
 }
 
 /** A row that a constraint refuses is this item's affair; a database that is away is everyone's. */
@@ -61,16 +76,21 @@ async function carryOut(
 ): Promise<Settled | null> {
   switch (decision.kind) {
     case 'leave': {
-      const { result, reason, transaction } = decision;
+      const { result, reason, transaction, meanwhile } = decision;
+      if (meanwhile) await flag(context, { eventId, ...namedBy(meanwhile) });
       return {
         result,
         ...(reason !== undefined && { reason }),
         ...(transaction && { transactionId: transaction.id }),
       };
     }
-    case 'flag': {
-      const { transaction, reason } = decision;
-      return flag(context, { eventId, transactionId: transaction.id, reason });
+    case 'flag':
+      return flag(context, { eventId, ...namedBy(decision) });
+    case 'unread': {
+      const unread = namedBy(decision);
+      context.metrics.pixUnreadEvents.inc({ reason: unread.reason });
+      context.log.warn({ eventId, ...unread }, 'an event about an open transaction was ignored');
+      return { result: 'ignored', ...unread };
     }
     case 'move': {
       const { id: transactionId } = decision.transaction;
@@ -86,9 +106,22 @@ async function carryOut(
     }
     case 'record': {
       const transactionId = await recordReceived(context, eventId, decision.received);
-      return transactionId === null ? null : { result: 'applied', transactionId };
+      if (transactionId === null) return null;
+      // Should the process die here, the next run finds the record, and flags what stands beside.
+      return decision.beside
+        ? flag(context, { eventId, ...namedBy(decision.beside) })
+        : { result: 'applied', transactionId };
     }
   }
+}
+
+interface Beside {
+  readonly transaction: CandidateRow;
+  readonly reason: string;
+}
+
+function namedBy({ transaction, reason }: Beside): { transactionId: string; reason: string } {
+  return { transactionId: transaction.id, reason };
 }
 
 /** @returns the new transaction's id, or null when the payment was recorded meanwhile. */

@@ -4,7 +4,8 @@ import type { CandidateRow } from '../db/queries/pix-row.ts';
 import type { WebhookEventStatus } from '../db/queries/find-webhook-event.ts';
 import { decimalFromCents } from '../domain/money.ts';
 import type { PixStatus } from '../domain/pix.ts';
-import { decide, type Decision, type ReceivedPix } from './settlement-decision.ts';
+import { decide } from './settlement-decision.ts';
+import type { Decision, ReceivedPix } from './settlement-kinds.ts';
 import { findEvent, readItems, settleEvent, statusOf, type Settlement } from './settlement.ts';
 import type { ItemResult } from './settlement-item.ts';
 
@@ -33,7 +34,7 @@ async function nothingToReplay(context: LocalContext, eventId: string): Promise<
 
 /** What a replay would make of one item. */
 export interface ItemPreview {
-  /** The item's place in the payload, from 0. */
+  /** The item's place in the payload, from 0; an item about two transactions has two previews. */
   readonly index: number;
   /** The provider's word for the event, printable and cut. */
   readonly name: string;
@@ -68,11 +69,12 @@ export async function previewEvent(context: LocalContext, eventId: string): Prom
   // The newest first: of two that stand for one transaction the later one counts.
   const imagined: CandidateRow[] = [];
   for (const item of await readItems(event.payload)) {
-    const decision = await decide(context, { eventId, item }, imagined);
     const { index, name } = item;
-    items.push({ index, name, ...shown(decision) });
-    const after = imagine(decision);
-    if (after) imagined.unshift(after);
+    for (const decision of await decide(context, { eventId, item }, imagined)) {
+      items.push({ index, name, ...shown(decision) });
+      const after = imagine(decision);
+      if (after) imagined.unshift(after);
+    }
   }
   return { kind: 'preview', status: event.status, statusAfter: statusOf(items), items };
 }
@@ -87,7 +89,11 @@ function shown(decision: Decision): Omit<ItemPreview, 'index' | 'name'> {
     case 'identify':
       return { result: 'already', ...unmoved(decision.transaction) };
     case 'record':
-      return { result: 'applied', from: null, to: 'COMPLETED' };
+      return decision.beside
+        ? shown({ kind: 'flag', ...decision.beside })
+        : { result: 'applied', from: null, to: 'COMPLETED' };
+    case 'unread':
+      return { result: 'ignored', reason: decision.reason, ...unmoved(decision.transaction) };
     case 'flag':
       return { result: 'anomaly', reason: decision.reason, ...unmoved(decision.transaction) };
     case 'leave': {

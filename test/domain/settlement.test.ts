@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
   findMeant,
+  mostCandidates,
   type SettlementCandidate,
   type SettlementItem,
 } from '../../src/domain/settlement.ts';
@@ -95,6 +96,33 @@ describe('an item about a payment', () => {
   test('means none when its request id is that of several sends and nothing else tells', () => {
     const item = payment({ clientRequestId: 'key' });
     assert.equal(meant(item, send({ id: 'a' }), send({ id: 'b', end_to_end: 'E2' })), 'none');
+  });
+
+  test('means the one of several with its request id that alone has its amount', () => {
+    const item = payment({ clientRequestId: 'key' }, 1050);
+    const other = send({ id: 'b', end_to_end: 'E2', amount: '20.00' });
+    assert.equal(meant(item, send(), other), 'transaction');
+    assert.equal(meant(item, send(), send({ id: 'b', end_to_end: 'E2' })), 'none');
+    const failed = send({ id: 'b', end_to_end: null, status: 'FAILED' });
+    assert.equal(meant(item, send(), failed), 'none', 'it may be told of the one that failed');
+    assert.equal(meant(payment({ clientRequestId: 'key' }, null), send(), other), 'none');
+    assert.equal(meant(payment({ clientRequestId: 'key' }, 3000), send(), other), 'none');
+  });
+
+  test('means none by its request id where more may share it than are looked at', () => {
+    const others = Array.from({ length: mostCandidates - 1 }, (_, nth) =>
+      send({ id: `other ${nth}`, amount: '20.00', end_to_end: `E-${nth}` }),
+    );
+    const item = payment({ clientRequestId: 'key' });
+    assert.equal(meant(item, send(), ...others.slice(1)), 'transaction');
+    assert.equal(meant(item, send(), ...others), 'none');
+    assert.equal(meant(payment({ endToEnd: 'E1' }), send(), ...others), 'transaction');
+  });
+
+  test("means none by a provider's id that stands for two", () => {
+    const two = [send({ id: 'a' }), send({ id: 'b', end_to_end: 'E2', idempotency_key: 'other' })];
+    assert.equal(meant(payment({ providerTxid: 'P1' }), ...two), 'none');
+    assert.equal(meant(payment({ providerTxid: 'P1', clientRequestId: 'other' }), ...two), 'b');
   });
 
   test('with an end-to-end id means, by its request id, only a send that has none yet', () => {

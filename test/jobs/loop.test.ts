@@ -145,7 +145,9 @@ test('the last error has the name and the code of an error, and none of its text
     [Object.assign(new TypeError('52998224725'), { code: 7 }), 'TypeError'],
     ['52998224725', 'unknown'],
   ];
-  const work = recorder((_, { payload }) => Promise.reject(errors[Number(payload['nth'])]?.[0]));
+  const work = recorder((_, { payload }) => {
+    throw errors[Number(payload['nth'])]?.[0];
+  });
   const ids = [];
   for (const nth of errors.keys()) {
     ids.push(await queueJob(app, 'work', { payload: `{"nth":${nth}}` }));

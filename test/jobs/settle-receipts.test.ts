@@ -76,7 +76,8 @@ test('a charge paid with another amount is an anomaly and stays open', async () 
   assert.deepEqual(await stored(charge.id), charge);
 });
 
-test('the payment of a charge that failed is an anomaly', async () => {
+test('the payment of a charge that failed is an anomaly, and has come in', async () => {
+  const before = (await receivedBy(customer)).length;
   const charge = await givenCharge();
   await app.rows(
     `update pix_transactions set status = 'FAILED', phase = 'SETTLED', settled_at = updated_at
@@ -85,6 +86,8 @@ test('the payment of a charge that failed is an anomaly', async () => {
   );
   const told = await tell(pix({ txid: charge.transaction_identification, valor: '20.00' }));
   assert.deepEqual(results(told), ['anomaly: contradicts_final_status']);
+  assert.equal((await stored(charge.id)).status, 'FAILED');
+  assert.equal((await receivedBy(customer)).length - before, 1);
 });
 
 test('a failure to receive is ignored: the charge may be paid still', async () => {

@@ -107,6 +107,19 @@ test('an anomaly is told once, however often its event is replayed', async () =>
   assert.deepEqual([await app.timeline(send.id), await app.anomalies()], [timeline, anomalies]);
 });
 
+test('a preview of many items finds each as a replay does', async () => {
+  const key = randomUUID();
+  const send = await app.givenSend(key);
+  const others = Array.from({ length: 25 }, (_, nth) => ({
+    ...{ event: 'PIX_RECEIVED', endToEnd: newEndToEnd(), amount: nth + 1, key: customer.email },
+  }));
+  const eventId = await deliver([...others, confirmed({ clientRequestId: key, amount: 10.5 })]);
+  const previewed = shown(await preview(eventId));
+  assert.equal(previewed.at(-1), 'applied PROCESSING→COMPLETED');
+  assert.deepEqual(results(await replay(eventId)).at(-1), 'applied');
+  assert.equal((await stored(send.id)).status, 'COMPLETED');
+});
+
 test('an anomaly whose cause is gone is applied by a replay', async () => {
   const send = await app.givenSend();
   const { eventId } = await tell(confirmed({ endToEnd: send.end_to_end, amount: 99 }));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { type ProviderEvent, readWebhookEvents } from '../../src/provider/webhook-events.ts';
-import { endToEnd, expected, flat, ids, noPayee, shapes, txid } from './webhook-shapes.ts';
+import { endToEnd, expected, flat, ids, noPayee, shapes, twice, txid } from './webhook-shapes.ts';
 
 function readOne(item: unknown): ProviderEvent {
   const events = readWebhookEvents(item);
@@ -206,6 +206,13 @@ describe('amounts', () => {
     });
   }
 
+  it('reads the value of a pix object in centavos, or in reais where the item says as much', () => {
+    const pix = (value: unknown, amount?: unknown) =>
+      readOne(flat({ amount, pix: { value } })).amountCents;
+    assert.deepEqual([pix(1050), pix(1050, 10.5), pix(10.5, '10.50')], [1050, 1050, 1050]);
+    assert.deepEqual([pix(10.5), pix('10.50'), pix(1051, 10.5)], [null, null, null]);
+  });
+
   it('ignores an item with two different amounts, and takes the same one twice', () => {
     const inner = (value: unknown) => flat({ payment: { value } });
     assert.equal(readOne(inner(1050)).amountCents, 1050);
@@ -287,9 +294,4 @@ function isOneItem(value: unknown): boolean {
   if (Array.isArray(value)) return false;
   if (typeof value !== 'object' || value === null) return true;
   return !Object.entries(value).some(([name, list]) => /^pix$/i.test(name) && Array.isArray(list));
-}
-
-/** An item that says two things under two spellings of a name. */
-function twice(name: string, one: unknown, other: unknown) {
-  return { ...flat(), [name]: one, [name.toUpperCase()]: other };
 }

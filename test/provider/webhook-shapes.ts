@@ -35,6 +35,11 @@ export function flat(changes: Record<string, unknown> = {}): Record<string, unkn
   return { event: 'PIX_PAYMENT', endToEnd, status: 'CONFIRMED', amount: 10.5, ...changes };
 }
 
+/** An item that says two things under two spellings of a name. */
+export function twice(name: string, one: unknown, other: unknown) {
+  return { ...flat(), [name]: one, [name.toUpperCase()]: other };
+}
+
 export const shapes: readonly { title: string; payload: unknown; event: ProviderEvent }[] = [
   {
     title: 'entity and body, confirmed',

@@ -1,9 +1,11 @@
+import { mostCandidates } from '../../domain/settlement.ts';
 import type { Statement } from '../database.ts';
-import { candidateColumns, columnsOf } from './pix-row.ts';
+import { columnsOf, pixColumns } from './pix-row.ts';
 
 /**
  * The transactions that an event's ids may mean, those first that an id of their own names: many
- * users may have the same client request id.
+ * users may have the same client request id. A transaction may have been told several ids of the
+ * provider; where the event names one of them, the transaction comes with that one.
  * Parameters, grouped: end to end, client request id, transactionIdentification, provider's id.
  */
 export const findCandidates: Statement = {
@@ -14,14 +16,19 @@ export const findCandidates: Statement = {
       from unnest($1::text[], $2::text[], $3::text[], $4::text[])
            with ordinality as asked (end_to_end, client_request_id, txid, provider_txid, place),
            lateral (
-             select ${columnsOf('t', candidateColumns)} from pix_transactions t
+             select array(select transaction_id from pix_timeline
+                           where provider_txid = asked.provider_txid) as ids) told,
+           lateral (
+             select ${columnsOf('t', pixColumns)},
+                    case when t.id = any(told.ids) then asked.provider_txid
+                         else t.provider_txid end as provider_txid
+               from pix_transactions t
               where (t.end_to_end = asked.end_to_end
                      and t.operation in ('SEND', 'CHARGE', 'RECEIVED'))
                  or (t.idempotency_key = asked.client_request_id and t.operation = 'SEND')
                  or left(t.transaction_identification, 25) = left(asked.txid, 25)
-                 or t.id = any(array(select transaction_id from pix_timeline
-                                      where provider_txid = asked.provider_txid))
-              order by ${closeness('t')} limit 20) found
+                 or t.id = any(told.ids)
+              order by ${closeness('t')} limit ${mostCandidates}) found
      order by place, ${closeness('found')}`,
 };
 

@@ -58,8 +58,8 @@ export const countEvents: Statement = {
 };
 
 /**
- * The events that a transaction's timeline names, and those that wait for one of its ids.
- * Parameters: transaction id, limit.
+ * The events that a transaction's timeline names, those that wait for one of its ids, and those
+ * that spoke of it while it was open and were ignored. Parameters: transaction id, limit.
  */
 export const eventsOfTransaction: Statement = {
   name: 'inspect-events-of-transaction',
@@ -70,6 +70,13 @@ export const eventsOfTransaction: Statement = {
       join webhook_waits wait
         on wait.id_value in (t.end_to_end, t.provider_txid, left(t.transaction_identification, 25),
                              case when t.operation = 'SEND' then t.idempotency_key end)
+     where t.id = $1
+     union
+    select event.id from pix_transactions t
+      join webhook_events event
+        on event.received_at between t.created_at - interval '1 hour'
+                                 and coalesce(t.settled_at, 'infinity') + interval '1 hour'
+       and event.results @> jsonb_build_array(jsonb_build_object('transactionId', t.id))
      where t.id = $1
      limit $2`,
 };

@@ -32,11 +32,9 @@ export const claimedColumns = `${pixColumns}, fingerprint, claimed_until`;
 
 /** One that an event may mean. */
 export interface CandidateRow extends PixTransactionRow {
+  /** The one that the event names, if it is one of those that were told of the transaction. */
   readonly provider_txid: string | null;
 }
-
-/** The columns of one that an event may mean. */
-export const candidateColumns = `${pixColumns}, provider_txid`;
 
 /** @returns columns of a table that stands beside others. */
 export function columnsOf(table: string, columns: string): string {
