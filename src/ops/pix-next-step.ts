@@ -94,7 +94,7 @@ function accepted(row: InspectedPixRow): NextStep {
 
 function askTheProvider({ id, end_to_end: endToEnd }: InspectedPixRow): string {
   return (
-    `Look for parked events with \`ponte webhook list --transaction ${id}\`, and ask the ` +
+    `Look for events with \`ponte webhook list --transaction ${id}\`, and ask the ` +
     `provider what became of ${endToEnd ?? 'it'}: let it post its webhook again, replay the ` +
     `event that is stored, or decide with \`ponte pix resolve ${id} --as completed|failed\`.`
   );

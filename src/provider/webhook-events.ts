@@ -128,18 +128,20 @@ export function* eachWebhookEvent(payload: unknown): Generator<ProviderEvent> {
   for (const item of itemsOf(payload)) yield readItem(item);
 }
 
-function readItem({ index, fields, isFromPixList, isOfReversal }: Item): ProviderEvent {
+function readItem({ index, fields, isFromPixList, around }: Item): ProviderEvent {
   if (fields === null) return notAnObject(index);
   const parts = partsOf(fields);
-  const { meaning, name } = readEventWord(parts.outer);
-  const isIncoming = meaning.kind === 'undirected' && saysItCameIn(parts, isFromPixList);
+  const { meaning, name } = readEventWord([...parts.outer, ...around]);
+  const stated = [...parts.all, ...around];
+  const hasStatus = valuesOf(statusNames, stated).length > 0;
+  const isIncoming = meaning.kind === 'undirected' && saysItCameIn(parts, isFromPixList, hasStatus);
   const word: Word = isIncoming ? { kind: 'received', otherwise: 'COMPLETED' } : meaning;
   const kind = kindOf(word, parts);
   const ids = idsOf(parts, kind);
   const amounts = amountsOf(parts);
-  const status = readStatus(parts.all, word);
+  const status = readStatus(stated, word);
   const ignoredBecause =
-    faultOfWord(isOfReversal ? { kind: 'reversal' } : word) ??
+    faultOfWord(word) ??
     faultOfIds(ids, parts, kind) ??
     faultOfStatus(status, kind) ??
     (amounts.size > 1 || amounts.has(null) ? 'unreadable_amount' : null);
@@ -162,9 +164,8 @@ function readItem({ index, fields, isFromPixList, isOfReversal }: Item): Provide
  * status and nobody whom it is for: that may as well be one that went out. Elsewhere it has no
  * status, but the fields that only BACEN's item has.
  */
-function saysItCameIn(parts: Parts, isFromPixList: boolean): boolean {
+function saysItCameIn(parts: Parts, isFromPixList: boolean, hasStatus: boolean): boolean {
   const { all, outer, pix } = parts;
-  const hasStatus = valuesOf(statusNames, all).length > 0;
   if (!isFromPixList && pix.length === 0) {
     return !hasStatus && outer.some((fields) => fields.has('valor') && fields.has('horario'));
   }

@@ -3,7 +3,6 @@
  * in `webhook-events.ts`.
  */
 import { type Fields, fieldsOf, innersOf, isObject, valuesOf } from './wire-reading.ts';
-import { readEventWord } from './webhook-words.ts';
 
 /** One item of a payload. */
 export interface Item {
@@ -13,8 +12,8 @@ export interface Item {
   readonly fields: Fields | null;
   /** It stood in BACEN's `pix` list. */
   readonly isFromPixList: boolean;
-  /** It stood in a list of an object that is about a reversal. */
-  readonly isOfReversal: boolean;
+  /** The objects around its list: what they say of themselves holds for each of its items. */
+  readonly around: readonly Fields[];
 }
 
 /**
@@ -39,7 +38,7 @@ export function* itemsOf(payload: unknown): Generator<Item> {
 
 function itemsIn(content: unknown): Omit<Item, 'index'>[] {
   const fields = isObject(content) ? fieldsOf(content) : null;
-  const alone = { fields, isFromPixList: false, isOfReversal: false };
+  const alone = { fields, isFromPixList: false, around: [] };
   if (fields === null) return [alone];
   const around = [fields, ...innersOf(fields, ...wrappers)];
   const lists = valuesOf(['pix'], around);
@@ -47,11 +46,10 @@ function itemsIn(content: unknown): Omit<Item, 'index'>[] {
   // Lists of lists are read too, and what stands beside a list under another spelling of its name.
   const listed = lists.flat(2);
   if (listed.length === 0) return fields.size > 1 ? [alone] : [];
-  const isOfReversal = readEventWord(around).meaning.kind === 'reversal';
   return listed.map((one) => ({
     fields: isObject(one) ? fieldsOf(one) : null,
     isFromPixList: true,
-    isOfReversal,
+    around,
   }));
 }
 

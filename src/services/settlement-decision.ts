@@ -29,6 +29,8 @@ export async function decide(
   }
   const candidates = await candidatesFor(context, item, imagined);
   const told = { eventId, item, status };
+  const charge = chargeOrSend(told, candidates);
+  if (charge) return [{ kind: 'flag', transaction: charge, reason: 'ids_disagree' }];
   if (!paysCharge(told, candidates)) return [await decideTold(context, told, candidates)];
   const asReceived = { ...told, item: { ...item, kind: 'received' } } as const;
   if (!isSendOf(item, candidates)) return [await decideTold(context, asReceived, candidates)];
@@ -45,12 +47,29 @@ function isParked({ result }: { readonly result: string }): boolean {
  * Whether a payment that an item tells of has paid a charge: where no send of ours is told by the
  * key that it was made with. That key is in the payer's events, which tell of the send alone.
  */
-function paysCharge({ item, status }: Told, candidates: readonly CandidateRow[]): boolean {
-  const { clientRequestId } = item.ids;
-  const isOfPayer = candidates.some(
-    (one) => one.operation === 'SEND' && one.idempotency_key === clientRequestId,
+function paysCharge(told: Told, candidates: readonly CandidateRow[]): boolean {
+  if (told.status !== 'COMPLETED' || isOfPayer(told, candidates)) return false;
+  return chargePaid(told.item, candidates) !== undefined;
+}
+
+/** Keys are each user's own: a payment of another end-to-end id is another user's. */
+function isOfPayer({ item }: Told, candidates: readonly CandidateRow[]): boolean {
+  const { clientRequestId, endToEnd } = item.ids;
+  return candidates.some(
+    (one) =>
+      one.operation === 'SEND' &&
+      one.idempotency_key === clientRequestId &&
+      (endToEnd === null || one.end_to_end === null || one.end_to_end === endToEnd),
   );
-  return status === 'COMPLETED' && !isOfPayer && chargePaid(item, candidates) !== undefined;
+}
+
+/**
+ * The charge of an item that names it, by its identification and its amount, and a send by nothing
+ * but a key, which another user's payment may have as well: it tells neither.
+ */
+function chargeOrSend(told: Told, candidates: readonly CandidateRow[]): CandidateRow | undefined {
+  const isByKeyAlone = told.item.ids.endToEnd === null && isOfPayer(told, candidates);
+  return isByKeyAlone ? chargePaid(told.item, candidates) : undefined;
 }
 
 /**
@@ -112,15 +131,14 @@ async function decideIgnored(
 ): Promise<Decision> {
   const reason = item.ignoredBecause ?? 'processing';
   const ignored: Decision = { kind: 'leave', result: 'ignored', reason };
-  if (reason !== 'not_received' && !notUnderstood.has(reason)) return ignored;
+  const isToBeSeen = reason === 'not_received' || notUnderstood.has(reason);
+  if (!isToBeSeen || Object.values(item.ids).every((id) => id === null)) return ignored;
   const candidates = await candidatesFor(context, item, imagined);
-  if (reason === 'not_received') {
-    const transaction = cameInAlready(item, candidates);
-    return transaction
-      ? { kind: 'flag', transaction, reason: 'contradicts_final_status' }
-      : ignored;
-  }
-  const transaction = openNamed(item, candidates);
+  const cameIn = reason === 'not_received' ? cameInAlready(item, candidates) : undefined;
+  if (cameIn) return { kind: 'flag', transaction: cameIn, reason: 'contradicts_final_status' };
+  // That nothing came in is news of a send, whose end it may be, and none of an open charge.
+  const sends = candidates.filter(({ operation }) => operation === 'SEND');
+  const transaction = openNamed(item, reason === 'not_received' ? sends : candidates);
   return transaction ? { kind: 'unread', transaction, reason } : ignored;
 }
 

@@ -49,6 +49,21 @@ test('it is not by half a match: another amount, none, or no success', async () 
   assert.equal(await statusOf(charge), 'PROCESSING');
 });
 
+test("another user's payment with a key of ours completes the charge, and not our send", async () => {
+  const send = await givenSend('1', amount);
+  const charge = await givenCharge();
+  const payment = { event: 'PAYMENT', clientRequestId: '1', status: 'COMPLETED', amount };
+  const event = { ...payment, txid: charge.txid, endToEnd: newEndToEnd() };
+  assert.deepEqual(results(await tell(event)), ['applied']);
+  assert.deepEqual([await statusOf(charge), await statusOf(send)], ['COMPLETED', 'PROCESSING']);
+
+  // Without an end-to-end id it may be either.
+  const other = await givenCharge();
+  const told = await tell({ ...payment, txid: other.txid });
+  assert.deepEqual(results(told), ['anomaly: ids_disagree']);
+  assert.deepEqual([await statusOf(other), await statusOf(send)], ['PROCESSING', 'PROCESSING']);
+});
+
 test("a further payment of a charge is recorded for the charge's owner", async () => {
   const payee = await givenCustomer(app);
   const charge = await givenCharge(payee);

@@ -128,3 +128,14 @@ test('a failure that is told of a PIX that was recorded is an anomaly', async ()
   assert.deepEqual(results(told), ['anomaly: contradicts_final_status']);
   assert.equal(told.items[0]?.transactionId, recorded?.transactionId);
 });
+
+test('a failure that names a charge, and the end-to-end id of an open send, is found by the send', async () => {
+  const send = await givenSend();
+  const { txid } = await givenCharge();
+  const said = { type: 'pix', endToEndId: send.end_to_end, txid, amount: 10.5, status: 'FAILED' };
+  const { items } = await tell(said);
+  assert.deepEqual(items, [
+    { index: 0, result: 'ignored', reason: 'not_received', transactionId: send.id },
+  ]);
+  assert.equal((await stored(send.id)).status, 'PROCESSING');
+});

@@ -81,7 +81,7 @@ describe('the shapes of a webhook payload', () => {
 
   it('reads a list inside a wrapper, and what stands beside it in another spelling', () => {
     const one = { endToEndId: endToEnd, valor: '10.50' };
-    for (const payload of [{ data: { pix: [one] } }, { event: 'X', payload: { pix: [one] } }]) {
+    for (const payload of [{ data: { pix: [one] } }, { event: 'pix', payload: { pix: [one] } }]) {
       assert.deepEqual(readOne(payload), expected({ name: 'pix', kind: 'received' }));
     }
     assert.equal(readWebhookEvents({ pix: [one], PIX: one }).length, 2);
@@ -92,6 +92,33 @@ describe('the shapes of a webhook payload', () => {
     for (const around of [{ event: 'PIX_REFUNDED' }, { status: 'DEVOLVIDO' }]) {
       const event = readOne({ ...around, pix: [{ endToEndId: endToEnd, txid, valor: '10.50' }] });
       assert.equal(event.ignoredBecause, 'reversal');
+    }
+  });
+
+  it('lets what stands around a list hold for its items', () => {
+    const items: readonly (readonly [object, Partial<ProviderEvent>])[] = [
+      [{ event: 'PIX_RECEIVED' }, { kind: 'received', status: 'COMPLETED' }],
+      [
+        { event: 'PIX_RECEIVED', status: 'PAID' },
+        { kind: 'received', status: 'COMPLETED' },
+      ],
+      [{ event: 'PIX_RECEIVED', status: 'PENDING' }, { status: 'PROCESSING' }],
+      [{ event: 'PIX_RECEIVED', status: 'ERROR' }, { ignoredBecause: 'not_received' }],
+      [{ event: 'PIX_RECEIVED', status: 'EXPIRED' }, { ignoredBecause: 'unknown_status' }],
+      [{ status: 'FAILED' }, { ignoredBecause: 'not_received' }],
+      [{ event: 'X:MOVEMENT_FAILED' }, { kind: 'payment', status: 'FAILED' }],
+      [{ event: 'CHARGE_EXPIRED' }, { ignoredBecause: 'unknown_event' }],
+      [{ event: 'SOMETHING_ELSE' }, { ignoredBecause: 'unknown_event' }],
+    ];
+    const pix = [{ endToEndId: endToEnd, txid, valor: '10.50', horario: '2026-05-24T12:00:00Z' }];
+    for (const [around, read] of items) {
+      for (const payload of [
+        { ...around, pix },
+        { ...around, data: { pix } },
+        { payload: { ...around, pix } },
+      ]) {
+        assert.partialDeepStrictEqual(readOne(payload), read, JSON.stringify(payload));
+      }
     }
   });
 

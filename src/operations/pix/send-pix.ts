@@ -5,6 +5,7 @@ import { centsFromNumber } from '../../domain/money.ts';
 import { normalisePixKey } from '../../domain/pix-key.ts';
 import { phasesBeforePaying, phasesOpenToAnswer, type PixOutcome } from '../../domain/pix.ts';
 import { isConstraintViolation } from '../../db/unavailable.ts';
+import type { AppError } from '../../errors.ts';
 import { notUnderstood, ProviderError } from '../../provider/outcome.ts';
 import type { PaymentOrder, PaymentReceipt, ProviderSession } from '../../provider/provider.ts';
 import { callerSession } from '../../services/banking-session.ts';
@@ -38,7 +39,7 @@ import type { RequestFacts, TokenOperation } from '../operation.ts';
 export const sendPix: TokenOperation<'sendPix'> = {
   access: 'token',
   checksSession: true,
-  refusalHeaders: ({ status }) => ({ 'Pix-Outcome': outcomeOfRefusal(status) }),
+  refusalHeaders: (error) => ({ 'Pix-Outcome': outcomeOfRefusal(error) }),
   async run(context, { input, token, request }) {
     const asked = readBody(input.body);
     const clientRequestId = input.headers['Idempotency-Key'];
@@ -60,11 +61,12 @@ export const sendPix: TokenOperation<'sendPix'> = {
 
 /**
  * What a refusal says of the payment that has the key, where nobody has looked for it. A request
- * that is faulty itself can be no repeat of one that was sent. Any other one can: it must not read
- * as leave to take a new key.
+ * whose own fields are faulty can be no repeat of one that was sent. Any other one can, also one
+ * that was cut on its way: it must not read as leave to take a new key.
  */
-function outcomeOfRefusal(status: number): PixOutcome {
-  return [400, 413, 415, 422].includes(status) ? 'not_sent' : 'unknown';
+function outcomeOfRefusal({ code, fields = {} }: AppError): PixOutcome {
+  const isFaulty = code === 'VALIDATION_FAILED' && !Object.hasOwn(fields, 'account');
+  return isFaulty ? 'not_sent' : 'unknown';
 }
 
 /** A send that is ours to carry out. */

@@ -178,14 +178,14 @@ test('400 for a body that is no JSON, such as an amount of NaN', async () => {
   const sent = await app.send(user, '{"pix_key":"ana@example.com","amount":NaN}');
   assert.equal(sent.status, 400);
   assert.deepEqual(Object.keys(sent.body), ['message']);
-  assert.equal(sent.headers.get('pix-outcome'), 'not_sent');
+  assert.equal(sent.headers.get('pix-outcome'), 'unknown');
 });
 
 test('415 for a body of another media type', async () => {
   const headers = { 'content-type': 'text/plain' };
   const sent = await app.send(user, JSON.stringify(valid), { headers });
   assert.equal(sent.status, 415);
-  assert.equal(sent.headers.get('pix-outcome'), 'not_sent');
+  assert.equal(sent.headers.get('pix-outcome'), 'unknown');
 });
 
 test('405 for another method, naming the one that is allowed', async () => {
