@@ -10,7 +10,7 @@ import {
   countWrongCode,
   isLocked,
   isRightHere,
-  openCode,
+  openCodeIfReadable,
   sealCode,
   type TypedCode,
 } from './onboarding-sealed-code.ts';
@@ -64,7 +64,7 @@ function confirm(context: LocalContext, application: Application): Application {
 function keepCode(context: LocalContext, application: Application, typed: TypedCode): Application {
   const { status } = stepOf(application, step);
   if (status === 'done') return application;
-  const known = openCode(context, application);
+  const known = openCodeIfReadable(context, application);
   const isSame = known?.codigo === typed.codigo && known.tipo === typed.tipo;
   admitStep(application, { name: step, isRepeat: isSame });
   if (isSame && status !== 'failed') return application;

@@ -15,10 +15,9 @@ import {
 import type { Application } from './onboarding-application.ts';
 import {
   codeConfirmed,
-  countWrongCode,
   isLocked,
   isRightHere,
-  openCode,
+  openCodeIfReadable,
 } from './onboarding-sealed-code.ts';
 
 /**
@@ -92,13 +91,20 @@ async function endHere(
   return endStep(beginStep(application, name, now), name, { status, now });
 }
 
+/**
+ * Compares a code that was typed for the provider. A wrong one is dropped and not counted: the lock
+ * it might bring would refuse the change that it comes with, and would be undone with that, each
+ * time anew. Whatever is typed from now on is counted.
+ */
 function compareCode(context: LocalContext, application: Application): Application {
-  const code = openCode(context, application);
-  if (code === null || isLocked(context, application)) return application;
   const name = 'electronic_validation_confirm';
   const now = context.clock.now();
-  const tried = beginStep(application, name, now);
-  if (isRightHere(code)) return endStep({ ...tried, ...codeConfirmed }, name, { now });
-  const counted = { ...countWrongCode(context, tried), sealedCode: null };
-  return failStep(counted, name, { error: 'WRONG_CODE', now });
+  const dropped = { ...application, sealedCode: null };
+  const code = openCodeIfReadable(context, application);
+  if (code === null) return failStep(dropped, name, { error: 'CONTENT_MISSING', now });
+  if (isLocked(context, application)) return application;
+  if (!isRightHere(code)) {
+    return failStep(beginStep(dropped, name, now), name, { error: 'WRONG_CODE', now });
+  }
+  return endStep(beginStep({ ...application, ...codeConfirmed }, name, now), name, { now });
 }

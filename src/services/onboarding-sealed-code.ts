@@ -1,6 +1,7 @@
 /** The code that a person typed: how it is kept until it is compared, and how tries are counted. */
 import type { LocalContext } from '../context.ts';
 import { sameSecret } from '../security/digests.ts';
+import { SealError } from '../security/sealing.ts';
 import type { Application } from './onboarding-application.ts';
 
 /** The code that is right where no provider sends one; the README tells it. */
@@ -44,13 +45,33 @@ export const codeConfirmed = {
   sealedCode: null,
 } as const satisfies Partial<Application>;
 
-/** @returns the code that is still to be confirmed, or null when there is none. */
+/**
+ * @returns the code that is still to be confirmed, or null when there is none.
+ * @throws SealError for one that was damaged, or sealed with another key.
+ */
 export function openCode(
   { sealer }: Pick<LocalContext, 'sealer'>,
   { id, sealedCode }: Application,
 ): TypedCode | null {
   if (sealedCode === null) return null;
   return JSON.parse(sealer.open(sealedCode, ownerOf(id)).toString('utf8')) as TypedCode;
+}
+
+/**
+ * Opens a code for a change that must not fail because of it: the person can give it anew.
+ * @returns null for one that does not open, too.
+ */
+export function openCodeIfReadable(
+  context: Pick<LocalContext, 'sealer' | 'log'>,
+  application: Application,
+): TypedCode | null {
+  try {
+    return openCode(context, application);
+  } catch (error) {
+    if (!(error instanceof SealError)) throw error;
+    context.log.warn({ error }, 'the code of an application does not open; it is asked for anew');
+    return null;
+  }
 }
 
 /** Seals a code for its application. */
