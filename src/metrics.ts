@@ -23,7 +23,8 @@ export interface Metrics {
   readonly jobs: Counter<'kind' | 'result'>;
   /** Events that contradict a settled transaction. */
   readonly pixAnomalies: Counter;
-  readonly pixUnreadEvents: Counter<'reason'>;
+  /** Events about an open transaction that were not understood; the log has the reason. */
+  readonly pixUnreadEvents: Counter;
   /** Payments whose outcome the provider's answer left open. */
   readonly unknownOutcomes: Counter;
 }
@@ -95,8 +96,7 @@ function workMetrics(registry: Registry): WorkMetrics {
     }),
     pixUnreadEvents: new Counter({
       name: 'ponte_pix_unread_events_total',
-      help: 'Events about an open transaction that were not understood, by reason',
-      labelNames: ['reason'],
+      help: 'Events about an open transaction that were not understood',
       registers,
     }),
     unknownOutcomes: new Counter({

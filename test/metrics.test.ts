@@ -13,7 +13,7 @@ describe('the metrics', () => {
     metrics.webhookEvents.inc({ result: 'duplicate' });
     metrics.jobs.inc({ kind: 'settle', result: 'done' });
     metrics.pixAnomalies.inc();
-    metrics.pixUnreadEvents.inc({ reason: 'unknown_status' });
+    metrics.pixUnreadEvents.inc();
     metrics.unknownOutcomes.inc();
     const text = await metrics.registry.metrics();
     for (const line of [
@@ -25,7 +25,7 @@ describe('the metrics', () => {
       'ponte_webhook_events_total{result="duplicate"} 1',
       'ponte_jobs_total{kind="settle",result="done"} 1',
       'ponte_pix_anomalies_total 1',
-      'ponte_pix_unread_events_total{reason="unknown_status"} 1',
+      'ponte_pix_unread_events_total 1',
       'ponte_pix_unknown_outcomes_total 1',
     ]) {
       assert.ok(text.split('\n').includes(line), line);

@@ -88,7 +88,7 @@ async function carryOut(
       return flag(context, { eventId, ...namedBy(decision) });
     case 'unread': {
       const unread = namedBy(decision);
-      context.metrics.pixUnreadEvents.inc({ reason: unread.reason });
+      context.metrics.pixUnreadEvents.inc();
       context.log.warn({ eventId, ...unread }, 'an event about an open transaction was ignored');
       return { result: 'ignored', ...unread };
     }

@@ -120,7 +120,11 @@ describe('a start that is refused', () => {
     // Port 1 is nobody's: the connection is refused at once.
     const unreachable = { DATABASE_URL: 'postgres://ponte:not-shown@127.0.0.1:1/ponte' };
     const { code, stderr } = await startService(t, { ...environment, ...unreachable }).ended;
-    assert.equal(stderr, 'ponte: the database cannot be reached (ECONNREFUSED)\n');
+    assert.equal(
+      stderr,
+      'ponte: the database ponte at 127.0.0.1:1 cannot be reached (ECONNREFUSED): ' +
+        'is DATABASE_URL right, is the server up?\n',
+    );
     assert.equal(code, 1);
   });
 
