@@ -26,6 +26,8 @@
  */
 import type { PixStatus } from '../domain/pix.ts';
 import {
+  clientRequestIdNames,
+  endToEndNames,
   type Fields,
   firstId,
   firstRead,
@@ -183,8 +185,6 @@ function kindOf(word: Word, parts: Parts): 'payment' | 'received' {
   return isCharge ? 'received' : 'payment';
 }
 
-const endToEndNames = ['endtoend', 'endtoendid'];
-const clientRequestIdNames = ['clientrequestid', 'clientcode', 'correlationid'];
 const transactionIdentificationNames = ['transactionidentification', 'txid'];
 const providerTxidNames = ['transactionid', 'paymentid', 'id'];
 const idNames = [

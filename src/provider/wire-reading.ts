@@ -8,6 +8,12 @@ import { centsFromDecimal, centsFromNumber, MAX_AMOUNT_CENTS } from '../domain/m
 /** The longest id that is stored; a longer one is none of ours. */
 const MAX_ID_LENGTH = 255;
 
+/** The plain names that a payment's end-to-end id stands under, in answers and in events. */
+export const endToEndNames = ['endtoend', 'endtoendid'];
+
+/** The plain names that the client's request id of a send stands under. */
+export const clientRequestIdNames = ['clientrequestid', 'clientcode', 'correlationid'];
+
 /** The longest name of an event that is shown. */
 const MAX_NAME_LENGTH = 64;
 

@@ -2,8 +2,15 @@
 import { readStatusWord, type PixStatus } from '../../domain/pix.ts';
 import { notUnderstood } from '../outcome.ts';
 import type { PaymentOrder, PaymentReceipt } from '../provider.ts';
-import { firstId, readId, valuesOf, type Fields } from '../wire-reading.ts';
-import { endToEndNames, placesOf } from './translate.ts';
+import {
+  clientRequestIdNames,
+  endToEndNames,
+  firstId,
+  readId,
+  valuesOf,
+  type Fields,
+} from '../wire-reading.ts';
+import { placesOf } from './translate.ts';
 
 /**
  * Reads a receipt. An id that the answer leaves out is taken as ours, because the answer came to
@@ -29,8 +36,6 @@ export function readReceipt(json: unknown, order: PaymentOrder): PaymentReceipt 
     status,
   };
 }
-
-const clientRequestIdNames = ['clientrequestid', 'clientcode', 'correlationid'];
 
 const paymentIdNames = ['id', 'transactionid', 'paymentid'];
 

@@ -22,6 +22,7 @@ import type {
   StatementPayment,
 } from '../provider.ts';
 import {
+  endToEndNames,
   fieldsOf,
   firstId,
   inner,
@@ -114,8 +115,6 @@ function cameIn(item: ProviderStatementItem): boolean {
   const words = valuesOf(['direction', 'type', 'transactiontype', 'operation'], [fieldsOf(item)]);
   return words.some((word) => typeof word === 'string' && incoming.test(word));
 }
-
-export const endToEndNames = ['endtoend', 'endtoendid'];
 
 /**
  * Reads the answer to a look-up of a key. One that names another key is the answer to another
