@@ -1,7 +1,6 @@
 /** A PIX of another amount than the charge that it names: flagged, and in the statement, once. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { newEndToEndId } from '../../src/domain/end-to-end-id.ts';
 import { previewEvent, replayEvent } from '../../src/services/webhook-replay.ts';
 import { givenCustomer, type TestUser } from '../support/factories.ts';
 import { results, startSettlingApp } from './settling.ts';
@@ -9,21 +8,7 @@ import { results, startSettlingApp } from './settling.ts';
 const app = await startSettlingApp();
 const { tell, stored } = app;
 
-const newEndToEnd = () => newEndToEndId('99999999', app.clock.now());
-
-/** BACEN's list of one PIX that came in. */
-const pix = (item: Record<string, unknown>) => ({
-  pix: [{ horario: '2026-05-24T12:00:00.000Z', endToEndId: newEndToEnd(), ...item }],
-});
-
-/** What a user has received without a charge, the smallest amount first. */
-async function receivedBy({ id }: Pick<TestUser, 'id'>) {
-  return app.rows<{ id: string; amount: string; end_to_end: string; pix_key: string | null }>(
-    `select id, amount, end_to_end, pix_key from pix_transactions
-      where user_id = $1 and operation = 'RECEIVED' and status = 'COMPLETED' order by amount`,
-    [id],
-  );
-}
+const { newEndToEnd, pix, receivedBy } = app;
 
 test('what came in with another amount is in the statement, once, however it is told', async () => {
   const payee = await givenCustomer(app);

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { newEndToEndId } from '../../src/domain/end-to-end-id.ts';
 import { previewEvent, replayEvent } from '../../src/services/webhook-replay.ts';
 import { givenCustomer, type TestUser } from '../support/factories.ts';
 import { confirmed, results, startSettlingApp } from './settling.ts';
@@ -11,7 +10,7 @@ const app = await startSettlingApp();
 const { customer, givenSend, stored, tell } = app;
 app.leaveToJobs(false);
 
-const newEndToEnd = () => newEndToEndId('99999999', app.clock.now());
+const { newEndToEnd } = app;
 
 async function givenCharge(user: TestUser = customer, amount = 10.5) {
   const answer = await app.charge(user, { type: 'dynamic', amount });

@@ -2,14 +2,13 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { newEndToEndId } from '../../src/domain/end-to-end-id.ts';
-import { givenCustomer, givenUser, type TestUser } from '../support/factories.ts';
+import { givenCustomer, givenUser } from '../support/factories.ts';
 import { results, startSettlingApp } from './settling.ts';
 
 const app = await startSettlingApp();
 const { tell, stored, customer } = app;
 
-const newEndToEnd = () => newEndToEndId('99999999', app.clock.now());
+const { newEndToEnd, pix, receivedBy } = app;
 
 async function givenCharge(body: Record<string, unknown> = {}) {
   const answer = await app.charge(customer, { type: 'dynamic', amount: 20, ...body });
@@ -17,20 +16,6 @@ async function givenCharge(body: Record<string, unknown> = {}) {
   const charge = await stored(answer.body.transaction_id);
   assert.ok(charge.transaction_identification !== null);
   return { ...charge, transaction_identification: charge.transaction_identification };
-}
-
-/** BACEN's list of one PIX that came in. */
-const pix = (item: Record<string, unknown>) => ({
-  pix: [{ horario: '2026-05-24T12:00:00.000Z', endToEndId: newEndToEnd(), ...item }],
-});
-
-/** What a user has received without a charge, the smallest amount first. */
-async function receivedBy({ id }: Pick<TestUser, 'id'>) {
-  return app.rows<{ id: string; amount: string; end_to_end: string; pix_key: string | null }>(
-    `select id, amount, end_to_end, pix_key from pix_transactions
-      where user_id = $1 and operation = 'RECEIVED' and status = 'COMPLETED' order by amount`,
-    [id],
-  );
 }
 
 test('a charge that is paid is completed, with the end-to-end id of the payment', async () => {

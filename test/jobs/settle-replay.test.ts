@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { newEndToEndId } from '../../src/domain/end-to-end-id.ts';
 import { previewEvent, replayEvent, type Preview } from '../../src/services/webhook-replay.ts';
 import type { JobState } from './loops.ts';
 import { confirmed, results, startSettlingApp } from './settling.ts';
@@ -14,7 +13,7 @@ const { clock, context, customer, deliver, stored, tell } = app;
 
 const hourMs = 60 * 60_000;
 
-const newEndToEnd = () => newEndToEndId('99999999', clock.now());
+const { newEndToEnd } = app;
 
 const preview = (eventId: string) => previewEvent(context, eventId);
 

@@ -1,14 +1,13 @@
 /** Settling the payments of a charge that was completed by an event without an end-to-end id. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { newEndToEndId } from '../../src/domain/end-to-end-id.ts';
 import { replayEvent } from '../../src/services/webhook-replay.ts';
 import { results, startSettlingApp } from './settling.ts';
 
 const app = await startSettlingApp();
 const { tell, stored, customer } = app;
 
-const newEndToEnd = () => newEndToEndId('99999999', app.clock.now());
+const { newEndToEnd } = app;
 
 /** A static charge that is completed, by its identification alone. */
 async function givenCompletedCharge() {

@@ -1,7 +1,6 @@
 /** Events that move nothing and still say something of a transaction: none of it goes unseen. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { newEndToEndId } from '../../src/domain/end-to-end-id.ts';
 import { listWebhooks } from '../../src/ops/webhook-list.ts';
 import { previewEvent } from '../../src/services/webhook-replay.ts';
 import { confirmed, results, startSettlingApp } from './settling.ts';
@@ -9,7 +8,7 @@ import { confirmed, results, startSettlingApp } from './settling.ts';
 const app = await startSettlingApp();
 const { context, customer, givenSend, stored, tell } = app;
 
-const newEndToEnd = () => newEndToEndId('99999999', app.clock.now());
+const { newEndToEnd } = app;
 
 const warnings = () =>
   app.logLines.filter((line) => line.includes('an event about an open transaction was ignored'));

@@ -1,5 +1,6 @@
 /** Webhook events told to the service and settled one by one, as the job does it. */
 import assert from 'node:assert/strict';
+import { newEndToEndId } from '../../src/domain/end-to-end-id.ts';
 import { settleWebhook } from '../../src/jobs/settle-webhook.ts';
 import type { ItemOutcome } from '../../src/services/settlement.ts';
 import { startPixApp, type PixApp, type StoredPix } from '../operations/pix/pix-app.ts';
@@ -16,6 +17,13 @@ export interface Settlement {
   readonly lookAgainAt: Date | null;
 }
 
+export interface ReceivedRow {
+  readonly id: string;
+  readonly amount: string;
+  readonly end_to_end: string;
+  readonly pix_key: string | null;
+}
+
 export interface SettlingApp extends PixApp {
   readonly customer: TestUser;
   /** A send that the provider has accepted. */
@@ -28,6 +36,12 @@ export interface SettlingApp extends PixApp {
   settle(eventId: string): Promise<Settlement>;
   /** Whether events are left to their jobs that could be settled at once: at first they are. */
   leaveToJobs(isOn: boolean): void;
+  /** The end-to-end id of a payment that begins at another institution. */
+  newEndToEnd(): string;
+  /** BACEN's list of one PIX that came in. */
+  pix(item: Record<string, unknown>): unknown;
+  /** What a user has received without a charge, the smallest amount first. */
+  receivedBy(user: Pick<TestUser, 'id'>): Promise<ReceivedRow[]>;
   /** The ids of the events that were delivered and not looked at yet. */
   untold(): Promise<string[]>;
 }
@@ -41,6 +55,7 @@ export async function startSettlingApp(options: TestAppOptions = {}): Promise<Se
     assert.equal(answer.status, 200);
     return answer.body.event_id;
   };
+  const newEndToEnd = () => newEndToEndId('99999999', app.clock.now());
   let caller = customer;
   const settle = (eventId: string) => settleBy(app, eventId);
   return {
@@ -64,6 +79,16 @@ export async function startSettlingApp(options: TestAppOptions = {}): Promise<Se
       assert.ok(stored.end_to_end !== null);
       return { ...stored, end_to_end: stored.end_to_end };
     },
+    newEndToEnd,
+    pix: (item) => ({
+      pix: [{ horario: '2026-05-24T12:00:00.000Z', endToEndId: newEndToEnd(), ...item }],
+    }),
+    receivedBy: ({ id }) =>
+      app.rows<ReceivedRow>(
+        `select id, amount, end_to_end, pix_key from pix_transactions
+          where user_id = $1 and operation = 'RECEIVED' and status = 'COMPLETED' order by amount`,
+        [id],
+      ),
     async untold() {
       const rows = await app.rows<{ id: string }>(
         `select id from webhook_events where status = 'received'`,
