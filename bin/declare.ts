@@ -44,6 +44,12 @@ export function durationMs(text: string): number {
   return Number(count) * unitsMs[unit as keyof typeof unitsMs];
 }
 
+/** Reads an argument as the id or the e-mail of a user. */
+export function userReference(text: string): string {
+  if (isUserReference(text)) return text;
+  throw new InvalidArgumentError('It must be the id or the e-mail of a user.');
+}
+
 /** Whether a text may be the id or the e-mail of a user. */
 export function isUserReference(text: string): boolean {
   return /^[1-9]\d{0,8}$/.test(text) || /^[^\s@]+@[^\s@]+$/.test(text);

@@ -1,12 +1,18 @@
 /** What every long-running command does alike: read the configuration, run, stop at a signal. */
-import { systemClock, type Clock } from '../src/clock.ts';
+import { pause, systemClock, type Clock } from '../src/clock.ts';
 import { ConfigError, loadConfig, readEnvironment, type Config } from '../src/config.ts';
+import { keepAlive } from '../src/keep-alive.ts';
 import { startFailure } from '../src/start-failure.ts';
+
+/** How an error has shown itself that no code has handled. */
+type DefectKind = 'unhandled_rejection' | 'uncaught_exception';
 
 /** A service that runs. */
 export interface Running {
   /** Lines that say what was started and where. */
   readonly banner: readonly string[];
+  /** Logs and counts an error that no code has handled. */
+  readonly reportDefect: (kind: DefectKind, error: unknown) => void;
   stop(): Promise<void>;
 }
 
@@ -25,26 +31,67 @@ export function configOrExit(): Config {
 /**
  * Starts a service and stops it at SIGTERM or SIGINT: exit 0. A second signal exits 1 at once, and
  * so does a start that fails, with one sentence.
+ *
+ * A promise that is rejected without a handler is reported, and the service goes on: it belongs to
+ * one piece of work, and payments under way need the process. An exception that nothing catches may
+ * leave any state behind: the service is stopped in order, so that payments under way are finished
+ * and no others begin, and the process exits 1.
+ *
+ * @param start its signal aborts when the start is no longer wanted.
  */
-export async function runUntilSignal(
+export function runUntilSignal(
   config: Pick<Config, 'logLevel'> & Partial<Pick<Config, 'databaseUrl'>>,
-  start: () => Promise<Running>,
+  start: (unwanted: AbortSignal) => Promise<Running>,
 ): Promise<void> {
   const signals = watchSignals(systemClock, () => process.exit(1));
   process.on('SIGTERM', signals.receive);
   process.on('SIGINT', signals.receive);
-  const verbose = config.logLevel === 'debug' || config.logLevel === 'trace';
-  try {
-    const running = await start();
-    process.stdout.write(running.banner.map((line) => `${line}\n`).join(''));
-    await signals.first;
-    await running.stop();
-    process.exit(0);
-  } catch (error) {
-    complain([`ponte: ${startFailure(error, config.databaseUrl)}`]);
-    if (verbose && error instanceof Error) complain([error.stack ?? '']);
-    process.exit(1);
-  }
+  const unwanted = new AbortController();
+  void signals.first.then(() => unwanted.abort());
+  const defects = watchDefects();
+  const run = async (): Promise<void> => {
+    let running: Running | 'defect' | null = null;
+    try {
+      running = await Promise.race([start(unwanted.signal), defects.fatal]);
+      if (running === 'defect') process.exit(1);
+      defects.reportTo(running);
+      process.stdout.write(running.banner.map((line) => `${line}\n`).join(''));
+      await Promise.race([signals.first, defects.fatal]);
+      const stopLate = defects.fatal.then(() => pause(systemClock, longestStopMs));
+      await Promise.race([running.stop(), stopLate]);
+      process.exit(defects.isFatal() ? 1 : 0);
+    } catch (error) {
+      complain([`ponte: ${startFailure(error, config.databaseUrl)}`]);
+      const isVerbose = config.logLevel === 'debug' || config.logLevel === 'trace';
+      if (isVerbose && error instanceof Error) complain([error.stack ?? '']);
+      process.exit(running === null && unwanted.signal.aborted ? 0 : 1);
+    }
+  };
+  // Without its database a service may have no socket, and its timers keep no process alive.
+  return keepAlive(run);
+}
+
+/** How long a stop may take once an exception was not caught; the README says to wait so long. */
+const longestStopMs = 30_000;
+
+/** Watches for errors that no code has handled. */
+function watchDefects() {
+  let isFatal = false;
+  let report: Running['reportDefect'] = (kind, error) =>
+    complain([`ponte: a defect (${kind}): ${startFailure(error)}`]);
+  const fatal = Promise.withResolvers<'defect'>();
+  process.on('unhandledRejection', (error) => report('unhandled_rejection', error));
+  process.on('uncaughtException', (error) => {
+    isFatal = true;
+    report('uncaught_exception', error);
+    fatal.resolve('defect');
+  });
+  return {
+    /** Resolves at the first exception that nothing has caught. */
+    fatal: fatal.promise,
+    isFatal: () => isFatal,
+    reportTo: ({ reportDefect }: Running): void => void (report = reportDefect),
+  };
 }
 
 /** npm passes on a Ctrl-C that the terminal has sent us already: the same signal, moments later. */

@@ -39,6 +39,7 @@
 import { Command, CommanderError } from 'commander';
 import type { DeskOptions } from './desk.ts';
 import type { Describe, Frame } from './frame.ts';
+import { describeAccount } from './groups/account.ts';
 import { describeChecks } from './groups/checks.ts';
 import { describeCompletion } from './groups/completion.ts';
 import { describeConsole } from './groups/console.ts';
@@ -59,6 +60,7 @@ const groups: readonly Describe[] = [
   describeConsole,
   describeMigrate,
   describeUser,
+  describeAccount,
   describeSession,
   describePix,
   describeWebhook,

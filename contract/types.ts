@@ -71,7 +71,7 @@ export interface User {
   person_type: string | null;
 }
 
-/** The state of an account. Only an `ACTIVE` one is ready for use. */
+/** The state of an account. Only an `ACTIVE` one sends, charges and manages keys; reads stay open. */
 export type AccountStatus = 'PENDING' | 'ACTIVE' | 'REJECTED' | 'BLOCKED';
 
 /** The user's bank account. */

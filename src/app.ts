@@ -9,10 +9,12 @@ import { createHttpServer } from './http/server.ts';
 import { jobs } from './jobs/index.ts';
 import { JobLoop } from './jobs/loop.ts';
 import { operations } from './operations/index.ts';
+import type { DefectKind } from './metrics.ts';
 import type { DevUser } from './ops/ensure-dev-user.ts';
 import type { Bank } from './provider/stub/bank.ts';
 import { findPrincipal } from './services/banking-session.ts';
 import { countAttempt } from './services/throttle.ts';
+import { startPatiently } from './start-patiently.ts';
 import { failureOf } from './unreachable.ts';
 
 export interface App {
@@ -23,32 +25,37 @@ export interface App {
   readonly bank: Bank | null;
   /** Lines that say what runs and where. */
   readonly banner: readonly string[];
+  /** Logs and counts an error that no code has handled. */
+  readonly reportDefect: (kind: DefectKind, error: unknown) => void;
   /** Stops in two stages: no new requests and jobs, then what is under way ends. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts the service: opens the context, makes sure of the development user, serves.
+ * Starts the service: opens the context, makes sure of the development user, serves. It waits up to
+ * a minute for a database that is away.
  * @throws Error when a part cannot start; what was started before it is stopped again.
  */
 export function startApp(config: Config, options: AppOptions = {}): Promise<App> {
-  return starting((parts) => start(config, options, parts));
+  return startPatiently(config, options, (patient, parts) => start(config, patient, parts));
 }
 
 /** A worker: it runs jobs and serves nothing. */
 export interface Worker {
   readonly banner: readonly string[];
+  readonly reportDefect: App['reportDefect'];
   stop(): Promise<void>;
 }
 
 /**
- * Starts a worker, for servers that run with `JOBS=off`.
+ * Starts a worker, for servers that run with `JOBS=off`. It waits up to a minute for a database
+ * that is away.
  * @throws Error when a part cannot start.
  */
 export function startWorker(config: Config, options: AppOptions = {}): Promise<Worker> {
-  return starting(async (parts) => {
+  return startPatiently(config, options, async (patient, parts) => {
     const stopping = new AbortController();
-    const { context } = await compose(config, { ...options, stopping: stopping.signal }, parts);
+    const { context } = await compose(config, { ...patient, stopping: stopping.signal }, parts);
     await answerCommands(context, parts);
     const loop = jobLoop(context);
     parts.defer(() => loop.stop());
@@ -61,6 +68,7 @@ export function startWorker(config: Config, options: AppOptions = {}): Promise<W
         `  database   ${databaseOf(config)}`,
         `  stop       Ctrl-C`,
       ],
+      reportDefect: defectReporter(context),
       stop: () => parts.disposeAsync(),
     };
   });
@@ -89,15 +97,11 @@ async function answerCommands(context: Context, parts: AsyncDisposableStack): Pr
   }
 }
 
-/** Closes what a failed start has opened. */
-async function starting<T>(work: (parts: AsyncDisposableStack) => Promise<T>): Promise<T> {
-  const parts = new AsyncDisposableStack();
-  try {
-    return await work(parts);
-  } catch (error) {
-    await parts.disposeAsync();
-    throw error;
-  }
+function defectReporter({ log, metrics }: Context): App['reportDefect'] {
+  return (kind, error) => {
+    metrics.defects.inc({ kind });
+    log.error({ error, kind }, 'a defect: an error was not handled');
+  };
 }
 
 async function start(
@@ -133,6 +137,7 @@ async function start(
     context,
     bank,
     banner: bannerOf(config, url, local?.devUser ?? null),
+    reportDefect: defectReporter(context),
     stop: () => parts.disposeAsync(),
   };
 }
@@ -148,7 +153,10 @@ async function developmentParts(context: Context) {
   return { devUser, pages: await developmentPages(scenarios) };
 }
 
-/** The provider is not looked at: without it the service still answers what it knows. */
+/**
+ * The provider is not looked at: without it the service still answers what it knows. Notifications
+ * are reported only: without them waits and jobs poll.
+ */
 async function readiness(context: Context, loop: JobLoop | null) {
   const migrations = await Promise.race([
     pendingMigrations(context.db).then(
@@ -162,7 +170,8 @@ async function readiness(context: Context, loop: JobLoop | null) {
     migrations: migrations === true,
     ...(loop && { jobs: loop.healthy }),
   };
-  return { ready: Object.values(checks).every(Boolean), checks };
+  const ready = Object.values(checks).every(Boolean);
+  return { ready, checks: { ...checks, notifications: context.db.notificationsUp() } };
 }
 
 /** A database that is silent for longer does not serve requests either. */

@@ -75,13 +75,13 @@ function wrapped(provider: Provider, options: ProviderOptions): Provider {
     retries: config.provider.retries,
     shutdown,
     onAttempt(observation) {
-      const { method, statusClass, durationMs } = observation;
+      const { method, lane, statusClass, durationMs } = observation;
       metrics.providerCalls.observe({ method, status_class: statusClass }, durationMs / 1_000);
-      metrics.breakerState.set(breakerStates[resilient.breakerState()]);
+      metrics.breakerState.set({ lane }, breakerStates[resilient.breakerState(lane)]);
     },
     onCall: (observation) => logCall(log, observation),
   });
-  return withTokens(resilient.provider);
+  return withTokens(resilient.provider, { clock, shutdown });
 }
 
 function logCall(log: Log, observation: ProviderObservation): void {

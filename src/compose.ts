@@ -10,12 +10,15 @@ import type { Bank } from './provider/stub/bank.ts';
 import { measure } from './readings.ts';
 import { releaseAfterCrash } from './services/after-crash.ts';
 import { JobHandOver } from './services/job-queue.ts';
+import { UnstoredOutcomes } from './services/unstored-outcomes.ts';
 import { createUploadPlaces } from './services/upload-places.ts';
 import { webhookDelivery } from './webhook-delivery.ts';
 
 export interface AppOptions {
   readonly clock?: Clock;
   readonly log?: Log;
+  /** Aborts when the start is no longer wanted: it then waits for no database. */
+  readonly unwanted?: AbortSignal;
 }
 
 export interface Composed {
@@ -23,6 +26,9 @@ export interface Composed {
   /** The simulated bank, in stub mode. */
   readonly bank: Bank | null;
 }
+
+/** How long a service that stops goes on storing outcomes without a database, in ms. */
+const longestDrainMs = 10_000;
 
 /**
  * Opens the local context, applies the migrations that are missing, connects the provider. What is
@@ -34,8 +40,11 @@ export async function compose(
   parts: AsyncDisposableStack,
 ): Promise<Composed> {
   const local = await openLocal(config, options, parts);
-  await migrateUp(local.db);
   const { clock, log, metrics, stopping } = local;
+  await migrateUp(local.db, {
+    clock,
+    onWait: (reason) => log.warn({ reason }, 'a migration waits'),
+  });
   const delivery = webhookDelivery();
   const { provider, bank, close } = await composeProvider({
     config,
@@ -49,10 +58,12 @@ export async function compose(
   const context: Context = {
     ...local,
     provider,
+    outcomes: new UnstoredOutcomes({ clock, log, metrics }),
     uploads: createUploadPlaces(local.db.kind === 'embedded' ? 2 : 4),
     jobs: new JobHandOver(),
     listening: { port: config.port },
   };
+  parts.defer(() => context.outcomes.drain(longestDrainMs));
   delivery.connect(context);
   measure(context);
   await releaseAfterCrash(context);

@@ -1,5 +1,5 @@
 /** The forms of settings that JSON Schema has no word for, each as a check of the text. */
-import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
+import { createHash, createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 
 /** RFC 7518 section 3.3 asks for at least 2048 bits under RS256. */
 const minimumRsaBits = 2048;
@@ -33,12 +33,40 @@ function isKeyOf32Bytes(value: string): boolean {
   return bytes.length === 32 && bytes.toString('base64') === value;
 }
 
+/**
+ * Whether the bytes show no pattern: not one byte throughout, not counting up or down as the
+ * example keys of FIPS 197 do, and not the same half twice, as `0123456789abcdef` two times is.
+ */
+function isRandomKey(value: string): boolean {
+  const bytes = Buffer.from(value, 'base64');
+  const steps = new Set(bytes.map((byte, index) => byte - (bytes[index - 1] ?? 0)).subarray(1));
+  return steps.size > 1 && !bytes.subarray(0, 16).equals(bytes.subarray(16));
+}
+
+/** RFC 7638 thumbprints of RSA keys whose private part is published. */
+const publishedKeys: ReadonlySet<string> = new Set([
+  'IsUn6_e04MaShXFIISMp4kG62LWzMIPy_MvSA5pJgX8', // RFC 7515, appendix A.2
+  'NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs', // RFC 7517, appendix A.2
+  'oGDmHqCJ7yzMkWEkrlZVHkvrHIyQwtlDmeq5ForUHeY', // the example of jwt.io
+]);
+
+/** @param pem a private key or a public one. */
+function isPublished(pem: string): boolean {
+  const { e, kty, n } = createPublicKey(pem).export({ format: 'jwk' });
+  const digest = createHash('sha256').update(JSON.stringify({ e, kty, n }));
+  return publishedKeys.has(digest.digest('base64url'));
+}
+
 const publicPem = /-----BEGIN ((?:RSA )?PUBLIC KEY)-----[^-]+-----END \1-----/g;
 
 /** Splits several public keys, one PEM after the other; null when anything else is among them. */
 export function splitPublicPems(value: string): string[] | null {
   const rest = value.replace(publicPem, '').trim();
   return rest === '' ? (value.match(publicPem) ?? null) : null;
+}
+
+function isPrivateKey(value: string): boolean {
+  return isStrongRsa(createPrivateKey(value));
 }
 
 function arePublicKeys(value: string): boolean {
@@ -51,17 +79,27 @@ export function splitSecrets(value: string): string[] {
   return value.split(',').map((secret) => secret.trim());
 }
 
+/** A header's value is visible ASCII; a space at either end would never arrive. */
+function areSecrets(value: string, shortest: number): boolean {
+  const secrets = splitSecrets(value);
+  const isLongEnough = secrets.every(({ length }) => length >= shortest);
+  return isLongEnough && secrets.length <= 2 && secrets.every((one) => /^[!-~]{1,256}$/.test(one));
+}
+
 /** Registered with AJV under these names. */
 export const formats = {
   'postgres-url': (value: string) => isUrl(value, ['postgres:', 'postgresql:']),
   'base-url': isBaseUrl,
+  'https-base-url': (value: string) => isBaseUrl(value) && isUrl(value, ['https:']),
   'key-of-32-bytes': isKeyOf32Bytes,
-  'rsa-private-key': (value: string) => holds(() => isStrongRsa(createPrivateKey(value))),
+  'random-key-of-32-bytes': (value: string) => isKeyOf32Bytes(value) && isRandomKey(value),
+  'rsa-private-key': (value: string) => holds(() => isPrivateKey(value)),
+  'own-rsa-private-key': (value: string) => holds(() => isPrivateKey(value) && !isPublished(value)),
   'rsa-public-keys': (value: string) => holds(() => arePublicKeys(value)),
-  // A header's value is visible ASCII; a space at either end would never arrive.
-  'webhook-secrets': (value: string) =>
-    splitSecrets(value).length <= 2 &&
-    splitSecrets(value).every((secret) => /^[!-~]{1,256}$/.test(secret)),
+  'own-rsa-public-keys': (value: string) =>
+    holds(() => arePublicKeys(value) && !splitPublicPems(value)?.some(isPublished)),
+  'webhook-secrets': (value: string) => areSecrets(value, 1),
+  'long-webhook-secrets': (value: string) => areSecrets(value, 32),
 } as const;
 
 export type Format = keyof typeof formats;

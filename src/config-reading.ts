@@ -3,8 +3,10 @@
  * with what is expected and never with the value, which may be secret.
  */
 import { readFileSync } from 'node:fs';
-import { Ajv } from 'ajv';
+import { Ajv, type ErrorObject } from 'ajv';
+import type { Form } from './config-entry.ts';
 import { formats } from './config-formats.ts';
+import { breachesOf, isLocal, type Breach } from './config-rules.ts';
 import { entries, settingNames, type SettingEntry, type SettingName } from './config-schema.ts';
 import { appEnvs, type AppEnv, type Values } from './config-values.ts';
 
@@ -30,19 +32,27 @@ export function readSettings(environment: Environment): ReadSettings {
   const values = givenValues(environment);
   const fromFile = readFiles(values, faults);
   const given = new Set(Object.keys(values));
-  const appEnv = appEnvs.find((known) => known === (values['APP_ENV'] ?? 'local'));
+  const appEnv = appEnvOf(values);
+  if (appEnv) values['APP_ENV'] = appEnv;
   const validate = ajv.compile<Values>(schemaOf(appEnv, fromFile));
   validate(values);
-  for (const error of validate.errors ?? []) {
-    const name = (error.params['missingProperty'] ?? error.instancePath.slice(1)) as SettingName;
-    const missing = error.keyword === 'required';
-    const blamed = fromFile.get(name) ?? name;
-    if (!faults.has(blamed)) faults.set(blamed, faultMessage(name, { missing, blamed, appEnv }));
-  }
-  for (const [name, message] of ruleFaults(values, appEnv)) {
-    if (!faults.has(name)) faults.set(name, message);
-  }
-  return { values, given, faults: inOrder(faults) };
+  const note = (breach: Breach): void => {
+    const blamed = fromFile.get(breach.name) ?? breach.name;
+    // What is at fault already, as a file that cannot be read, is not reported twice.
+    if (!faults.has(blamed)) faults.set(blamed, faultMessage(breach, blamed));
+  };
+  for (const error of validate.errors ?? []) note(breachOf(error, appEnv));
+  for (const breach of breachesOf(values, appEnv)) note(breach);
+  return { values, given, faults: [...inOrder(faults), ...processFaults(environment, appEnv)] };
+}
+
+/**
+ * @returns where the service runs: what APP_ENV says, or `local` without it, while the stub is on
+ *   and HOST is a loopback address; otherwise undefined.
+ */
+function appEnvOf({ APP_ENV: named, ...values }: Partial<Values>): AppEnv | undefined {
+  if (named !== undefined) return appEnvs.find((known) => known === named);
+  return isLocal(values) ? 'local' : undefined;
 }
 
 // The schema is the service's own, and used once: neither checking nor optimising it pays.
@@ -53,6 +63,13 @@ const ajv = new Ajv({
   validateSchema: false,
   code: { optimize: false },
 });
+
+/** Node takes this variable for every connection, and then checks no certificate. */
+function processFaults(environment: Environment, appEnv: AppEnv | undefined): ConfigFault[] {
+  const name = 'NODE_TLS_REJECT_UNAUTHORIZED';
+  if (appEnv !== 'production' || environment[name] !== '0') return [];
+  return [{ name, message: 'must not be 0 in production: the provider could be anybody' }];
+}
 
 function inOrder(faults: ReadonlyMap<SettingName, string>): ConfigFault[] {
   return settingNames.flatMap((name) => {
@@ -75,7 +92,7 @@ function convert(name: SettingName, value: string): unknown {
   if (entry.schema.type === 'integer') return /^\d{1,15}$/.test(value) ? Number(value) : value;
   if (entry.schema.type === 'boolean' && /^(true|false)$/.test(value)) return value === 'true';
   // Tools that write an environment on one line leave the line ends of a PEM as two characters.
-  return entry.orFile ? value.replaceAll('\\n', '\n') : value;
+  return entry.isPem ? value.replaceAll('\\n', '\n') : value;
 }
 
 /**
@@ -88,7 +105,7 @@ function readFiles(
 ): Map<SettingName, SettingName> {
   const fromFile = new Map<SettingName, SettingName>();
   for (const name of settingNames) {
-    const { orFile }: SettingEntry = entries[name];
+    const { orFile, isPem }: SettingEntry = entries[name];
     const path = orFile && values[orFile];
     if (!orFile || typeof path !== 'string') continue;
     if (values[name] !== undefined) {
@@ -97,7 +114,10 @@ function readFiles(
     }
     fromFile.set(name, orFile);
     try {
-      values[name] = readFileSync(path, 'utf8');
+      const content = readFileSync(path, 'utf8');
+      // Editors and `echo` end a file with a line end, which is no part of a secret.
+      if (content.trim() === '') faults.set(orFile, 'names a file that is empty');
+      else values[name] = isPem ? content : content.replace(/[\r\n]+$/, '');
     } catch (error) {
       faults.set(orFile, `names a file that cannot be read (${systemCode(error)})`);
     }
@@ -111,8 +131,8 @@ function schemaOf(appEnv: AppEnv | undefined, fromFile: ReadonlyMap<SettingName,
     const entry: SettingEntry = entries[name];
     const byEnv = appEnv && entry.defaultIn?.[appEnv];
     const fallback = entry.default ?? byEnv;
-    const schema = fallback === undefined ? entry.schema : { ...entry.schema, default: fallback };
-    return [name, schema] as const;
+    const { schema } = formIn(appEnv, entry);
+    return [name, fallback === undefined ? schema : { ...schema, default: fallback }] as const;
   });
   const required = settingNames.filter((name) => {
     const { requiredIn }: SettingEntry = entries[name];
@@ -121,29 +141,27 @@ function schemaOf(appEnv: AppEnv | undefined, fromFile: ReadonlyMap<SettingName,
   return { type: 'object', properties: Object.fromEntries(properties), required };
 }
 
-function faultMessage(
-  name: SettingName,
-  fault: { missing: boolean; blamed: SettingName; appEnv: AppEnv | undefined },
-): string {
-  const { expected } = entries[name];
-  if (fault.missing) return `is required in ${fault.appEnv}: ${expected}`;
-  return fault.blamed === name ? `must be ${expected}` : `must name a file with ${expected}`;
+function formIn(appEnv: AppEnv | undefined, entry: SettingEntry): Form & { when?: string } {
+  if (appEnv !== 'production' || !entry.inProduction) return entry;
+  return { ...entry.inProduction, when: 'in production' };
 }
 
-/** The rules that look at two settings at once. */
-function* ruleFaults(
-  values: Partial<Values>,
-  appEnv: AppEnv | undefined,
-): Generator<[SettingName, string]> {
-  if (values.PROVIDER_STUB === false && values.PROVIDER_BASE_URL === undefined) {
-    const { expected } = entries.PROVIDER_BASE_URL;
-    yield ['PROVIDER_BASE_URL', `is required when PROVIDER_STUB is false: ${expected}`];
+function breachOf(error: ErrorObject, appEnv: AppEnv | undefined): Breach {
+  const name = (error.params['missingProperty'] ?? error.instancePath.slice(1)) as SettingName;
+  const { expected, when } = formIn(appEnv, entries[name]);
+  if (error.keyword === 'required')
+    return { name, isMissing: true, expected, when: `in ${appEnv}` };
+  return { name, expected, ...(when && { when }) };
+}
+
+function faultMessage({ name, isMissing, expected, when }: Breach, blamed: SettingName): string {
+  if (isMissing) {
+    const { orFile }: SettingEntry = entries[name];
+    const file = orFile ? ` (or ${orFile} names a file with it)` : '';
+    return `is required ${when}: ${expected}${file}`;
   }
-  if (appEnv !== 'production') return;
-  if (values.PROVIDER_STUB) yield ['PROVIDER_STUB', 'must be `false` in production'];
-  for (const name of ['THROTTLE_LOGIN_PER_MINUTE', 'THROTTLE_ADDRESS_PER_MINUTE'] as const) {
-    if (values[name] === 0) yield [name, 'must not be 0 in production'];
-  }
+  const must = blamed === name ? 'must be' : 'must name a file with';
+  return [must, expected, when].filter(Boolean).join(' ');
 }
 
 /** The code of a failed system call. */

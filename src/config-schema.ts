@@ -3,66 +3,36 @@
  * one list of them; `config-reading.ts` validates against it, and tests hold `.env.example` and the
  * README to it.
  */
-import type { Format } from './config-formats.ts';
-import { appEnvs, logLevels, type AppEnv, type Values } from './config-values.ts';
+import {
+  fileOf,
+  flag,
+  formatted,
+  integer,
+  mustBeFalse,
+  oneOf,
+  text,
+  type SettingEntry,
+  type SettingName,
+} from './config-entry.ts';
+import { appEnvs, logLevels } from './config-values.ts';
 
-export type SettingName = keyof Values;
+export type { SettingEntry, SettingName };
 
-type Value = string | number | boolean;
+const host = { ...text, pattern: '^[^\\s/]+$' } as const;
 
-export interface SettingEntry {
-  readonly meaning: string;
-  /** Ends the sentence "must be …". */
-  readonly expected: string;
-  /** JSON Schema of the converted value. */
-  readonly schema: Readonly<Record<string, unknown>> & {
-    readonly type: 'string' | 'integer' | 'boolean';
-  };
-  readonly default?: Value;
-  /** The default where it depends on the environment. */
-  readonly defaultIn?: Readonly<Partial<Record<AppEnv, Value>>>;
-  readonly requiredIn?: readonly AppEnv[];
-  /** The setting that names a file with this one's value. */
-  readonly orFile?: SettingName;
-  /** Nobody is shown its value. */
-  readonly isSecret?: true;
-}
-
-const deployed = ['staging', 'production'] as const satisfies AppEnv[];
-
-const text = { type: 'string', minLength: 1, maxLength: 1024 } as const;
-
-const flag = { schema: { type: 'boolean' }, expected: '`true` or `false`' } as const;
-
-function integer(
-  minimum: number,
-  maximum: number,
-): { schema: { type: 'integer'; minimum: number; maximum: number }; expected: string } {
-  const expected = `an integer from ${minimum} to ${maximum}`;
-  return { schema: { type: 'integer', minimum, maximum }, expected };
-}
-
-function oneOf(words: readonly string[]): {
-  schema: { type: 'string'; enum: readonly string[] };
-  expected: string;
-} {
-  return { schema: { type: 'string', enum: words }, expected: `one of ${words.join(', ')}` };
-}
-
-function formatted(format: Format): { type: 'string'; format: string } {
-  return { type: 'string', format };
-}
+const deployed = ['staging', 'production'] as const;
 
 export const entries = {
   APP_ENV: {
-    meaning: 'where the service runs: local, test, staging or production',
+    meaning:
+      'where the service runs: local, test, staging or production; ' +
+      'unset: local, with the stub on and a loopback HOST only',
     ...oneOf(appEnvs),
-    default: 'local',
   },
   HOST: {
     meaning: 'listening address',
     expected: 'a host name or an address',
-    schema: { ...text, pattern: '^[^\\s/]+$' },
+    schema: host,
     default: '127.0.0.1',
   },
   PORT: {
@@ -71,11 +41,26 @@ export const entries = {
     default: 3000,
   },
   DATABASE_URL: {
-    meaning: 'PostgreSQL; unset: the embedded database in DATA_DIR, in local and test only',
+    meaning:
+      'PostgreSQL; unset: the embedded database in DATA_DIR, in local and test only; ' +
+      'in production with sslmode=verify-full',
     expected: 'a postgres:// or postgresql:// address',
     schema: formatted('postgres-url'),
+    inProduction: {
+      expected: 'a postgres:// or postgresql:// address with sslmode=verify-full',
+      schema: formatted('postgres-url'),
+    },
     requiredIn: deployed,
+    orFile: 'DATABASE_URL_FILE',
     isSecret: true,
+  },
+  DATABASE_URL_FILE: fileOf('DATABASE_URL'),
+  DATABASE_TLS: {
+    meaning:
+      '`off`: in production DATABASE_URL may do without sslmode=verify-full, ' +
+      'for a private network only',
+    expected: '`off`, or unset',
+    schema: { type: 'string', enum: ['off'] },
   },
   DATA_DIR: {
     meaning: 'folder of the embedded database and of generated local keys',
@@ -86,13 +71,18 @@ export const entries = {
   PROVIDER_STUB: {
     meaning: 'simulate the provider; `true` in production refuses to start',
     ...flag,
+    inProduction: mustBeFalse,
     defaultIn: { local: true, test: true },
     requiredIn: deployed,
   },
   PROVIDER_BASE_URL: {
-    meaning: "the provider's address; required when PROVIDER_STUB is false",
+    meaning: "the provider's address; required when PROVIDER_STUB is false; https in production",
     expected: 'an http:// or https:// address without user, query or fragment',
     schema: formatted('base-url'),
+    inProduction: {
+      expected: 'an https:// address without user, query or fragment',
+      schema: formatted('https-base-url'),
+    },
   },
   PROVIDER_EMAIL: {
     meaning: 'login of the development user; for development and direct tests only',
@@ -105,8 +95,10 @@ export const entries = {
     expected: '8 to 128 characters',
     schema: { type: 'string', minLength: 8, maxLength: 128 },
     defaultIn: { local: 'ponte-dev-password' },
+    orFile: 'PROVIDER_PASSWORD_FILE',
     isSecret: true,
   },
+  PROVIDER_PASSWORD_FILE: fileOf('PROVIDER_PASSWORD'),
   PROVIDER_ISPB: {
     meaning: 'institution identifier for listing and deleting PIX keys',
     expected: '8 characters from 0-9 and A-Z',
@@ -123,6 +115,12 @@ export const entries = {
     ...integer(0, 10),
     default: 2,
   },
+  PROVIDER_STATEMENT_SETTLED_ONLY: {
+    meaning:
+      'the statement lists settled lines only: a line without a status then proves a payment',
+    ...flag,
+    default: false,
+  },
   STUB_SETTLE_MS: {
     meaning: "how long after accepting a payment the stub's bank posts its webhook; 0: never",
     ...integer(0, 3_600_000),
@@ -134,15 +132,24 @@ export const entries = {
     defaultIn: { local: true, test: false, staging: true, production: true },
   },
   WEBHOOK_SECRET: {
-    meaning: 'compared only when set; two, separated by a comma, are both accepted to rotate',
+    meaning:
+      'compared only when set; two, separated by a comma, are both accepted to rotate; ' +
+      'required, 32 characters or more each, in production and, with the stub off, in staging',
     expected: 'one secret of visible ASCII, or two separated by a comma',
     schema: formatted('webhook-secrets'),
+    inProduction: {
+      expected: 'one secret of 32 or more visible ASCII characters, or two separated by a comma',
+      schema: formatted('long-webhook-secrets'),
+    },
     requiredIn: ['production'],
+    orFile: 'WEBHOOK_SECRET_FILE',
     isSecret: true,
   },
+  WEBHOOK_SECRET_FILE: fileOf('WEBHOOK_SECRET'),
   ONBOARDING_LOCAL_ONLY: {
-    meaning: 'onboarding runs only locally, without the provider',
+    meaning: 'onboarding runs only locally, without the provider; refused in production',
     ...flag,
+    inProduction: mustBeFalse,
     defaultIn: { local: true, test: true, staging: false, production: false },
   },
   JWT_ISSUER: {
@@ -159,45 +166,54 @@ export const entries = {
   },
   JWT_PRIVATE_KEY: {
     meaning: 'PEM that signs access tokens; generated into DATA_DIR in local and test',
-    expected:
-      'an RSA private key of at least 2048 bits, as PEM without a pass phrase ' +
-      '(or JWT_PRIVATE_KEY_FILE names its file)',
+    expected: 'an RSA private key of at least 2048 bits, as PEM without a pass phrase',
     schema: formatted('rsa-private-key'),
+    inProduction: {
+      expected:
+        'an RSA private key of at least 2048 bits, as PEM without a pass phrase, ' +
+        'other than the published examples',
+      schema: formatted('own-rsa-private-key'),
+    },
     requiredIn: deployed,
     orFile: 'JWT_PRIVATE_KEY_FILE',
+    isPem: true,
     isSecret: true,
   },
-  JWT_PRIVATE_KEY_FILE: {
-    meaning: 'a file with the value of JWT_PRIVATE_KEY, instead of it',
-    expected: 'a path',
-    schema: text,
-  },
+  JWT_PRIVATE_KEY_FILE: fileOf('JWT_PRIVATE_KEY'),
   JWT_PUBLIC_KEYS: {
     meaning: 'PEMs that verify access tokens, one after the other, to rotate; chosen by kid',
-    expected:
-      'RSA public keys of at least 2048 bits, as PEM, one after the other ' +
-      '(or JWT_PUBLIC_KEYS_FILE names their file)',
+    expected: 'RSA public keys of at least 2048 bits, as PEM, one after the other',
     schema: formatted('rsa-public-keys'),
+    inProduction: {
+      expected:
+        'RSA public keys of at least 2048 bits, as PEM, one after the other, ' +
+        'other than the published examples',
+      schema: formatted('own-rsa-public-keys'),
+    },
     requiredIn: deployed,
     orFile: 'JWT_PUBLIC_KEYS_FILE',
+    isPem: true,
   },
-  JWT_PUBLIC_KEYS_FILE: {
-    meaning: 'a file with the value of JWT_PUBLIC_KEYS, instead of it',
-    expected: 'a path',
-    schema: text,
-  },
+  JWT_PUBLIC_KEYS_FILE: fileOf('JWT_PUBLIC_KEYS'),
   JWT_TTL_SECONDS: {
-    meaning: 'lifetime of an access token, in seconds',
+    meaning: 'lifetime of an access token, in seconds; at most 86400 in production',
     ...integer(1, 2_592_000),
+    inProduction: integer(1, 86_400),
     default: 3600,
   },
   ENCRYPTION_KEY: {
     meaning: 'seals provider tokens and documents at rest; generated in local and test',
     expected: '32 bytes in base64 (`openssl rand -base64 32`)',
     schema: formatted('key-of-32-bytes'),
+    inProduction: {
+      expected: '32 random bytes in base64, without a pattern (`openssl rand -base64 32`)',
+      schema: formatted('random-key-of-32-bytes'),
+    },
     requiredIn: deployed,
+    orFile: 'ENCRYPTION_KEY_FILE',
     isSecret: true,
   },
+  ENCRYPTION_KEY_FILE: fileOf('ENCRYPTION_KEY'),
   UPLOAD_MAX_BYTES: {
     meaning: 'largest onboarding document, in bytes',
     ...integer(1, 104_857_600),
@@ -214,19 +230,33 @@ export const entries = {
     default: 7,
   },
   THROTTLE_LOGIN_PER_MINUTE: {
-    meaning: 'failed logins per e-mail and minute; 0 lifts it (refused in production)',
+    meaning: 'failed logins per e-mail and minute; 0 lifts it; 1 to 60 in production',
     ...integer(0, 1_000_000),
+    inProduction: integer(1, 60),
     default: 5,
   },
   THROTTLE_ADDRESS_PER_MINUTE: {
-    meaning: 'attempts per client address and minute; 0 lifts it (refused in production)',
+    meaning: 'attempts per client address and minute; 0 lifts it; 1 to 6000 in production',
     ...integer(0, 1_000_000),
+    inProduction: integer(1, 6_000),
     default: 30,
   },
   TRUST_PROXY_HOPS: {
     meaning: "how many proxies to trust for the client's address",
     ...integer(0, 16),
-    default: 0,
+    expected: 'the number of proxies in front of the service, an integer from 0 to 16',
+    defaultIn: { local: 0, test: 0, staging: 0 },
+    requiredIn: ['production'],
+  },
+  MAX_CONNECTIONS: {
+    meaning: 'most open connections; a further one is closed at once',
+    ...integer(1, 1_000_000),
+    default: 5000,
+  },
+  MAX_CONNECTIONS_PER_ADDRESS: {
+    meaning: 'most connections from one address, if TRUST_PROXY_HOPS is 0; 0 sets no limit',
+    ...integer(0, 1_000_000),
+    default: 200,
   },
   JOBS: {
     meaning: 'where jobs run; inline: the server also runs the job loop; off: `ponte worker` does',
@@ -240,39 +270,22 @@ export const entries = {
     default: 30,
   },
   METRICS_PORT: {
-    meaning: 'a port of its own for /metrics; unset: on PORT, to loopback only',
+    meaning: 'a port of its own for /metrics, on METRICS_HOST; unset: on PORT, to loopback only',
     ...integer(0, 65_535),
   },
+  METRICS_HOST: {
+    meaning: 'listening address of METRICS_PORT',
+    expected: 'a host name or an address',
+    schema: host,
+    default: '127.0.0.1',
+  },
   LOG_LEVEL: {
-    meaning: 'what is logged: fatal, error, warn, info, debug, trace or silent',
+    meaning:
+      'what is logged: fatal, error, warn, info, debug, trace or silent (refused in production)',
     ...oneOf(logLevels),
+    inProduction: oneOf(logLevels.filter((level) => level !== 'silent')),
     default: 'info',
   },
 } as const satisfies Record<SettingName, SettingEntry>;
 
-/** One line of the list of settings, as the README and `.env.example` show it. */
-export interface Setting {
-  readonly name: string;
-  /** The default in words: `3000`, `1500 in local; 0 in test`, `unset`. */
-  readonly default: string;
-  readonly meaning: string;
-}
-
 export const settingNames = Object.keys(entries) as SettingName[];
-
-/** Every setting that the service knows, in the order of the README's table. */
-export const settings: readonly Setting[] = settingNames.map((name) => ({
-  name,
-  default: describeDefault(entries[name]),
-  meaning: entries[name].meaning,
-}));
-
-function describeDefault(entry: SettingEntry): string {
-  if (entry.default !== undefined) return String(entry.default);
-  const defaults = Object.entries(entry.defaultIn ?? {});
-  const parts = [...Map.groupBy(defaults, ([, value]) => String(value))].map(
-    ([value, pairs]) => `${value} in ${pairs.map(([appEnv]) => appEnv).join(', ')}`,
-  );
-  if (entry.requiredIn) parts.push(`required in ${entry.requiredIn.join(', ')}`);
-  return parts.join('; ') || 'unset';
-}

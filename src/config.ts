@@ -9,7 +9,7 @@ import { splitPublicPems, splitSecrets } from './config-formats.ts';
 import { readSettings, systemCode, type ConfigFault, type Environment } from './config-reading.ts';
 import type { AppEnv, LogLevel, Values } from './config-values.ts';
 
-export { settings } from './config-schema.ts';
+export { settings } from './config-list.ts';
 
 export type { AppEnv, Environment, LogLevel };
 
@@ -33,6 +33,8 @@ export interface Config {
     readonly timeoutMs: number;
     /** Attempts after the first one. */
     readonly retries: number;
+    /** Whether a line of the statement without a status counts as settled. */
+    readonly statementSettledOnly: boolean;
   };
   /** 0: the stub never posts its webhook by itself. */
   readonly stubSettleMs: number;
@@ -61,9 +63,16 @@ export interface Config {
     readonly addressPerMinute: number;
   };
   readonly trustProxyHops: number;
+  /** At the same time. */
+  readonly connectionLimits: {
+    readonly total: number;
+    /** 0: no limit. Behind a proxy there is none: all connections come from its address. */
+    readonly perAddress: number;
+  };
   readonly jobs: 'inline' | 'off';
   readonly jobLeaseSeconds: number;
   readonly metricsPort: number | undefined;
+  readonly metricsHost: string;
   readonly logLevel: LogLevel;
   /** Undefined: the process does not kill itself. */
 }
@@ -140,9 +149,14 @@ function configOf(values: Values): Config {
       addressPerMinute: values.THROTTLE_ADDRESS_PER_MINUTE,
     },
     trustProxyHops: values.TRUST_PROXY_HOPS,
+    connectionLimits: {
+      total: values.MAX_CONNECTIONS,
+      perAddress: values.TRUST_PROXY_HOPS === 0 ? values.MAX_CONNECTIONS_PER_ADDRESS : 0,
+    },
     jobs: values.JOBS,
     jobLeaseSeconds: values.JOB_LEASE_SECONDS,
     metricsPort: values.METRICS_PORT,
+    metricsHost: values.METRICS_HOST,
     logLevel: values.LOG_LEVEL,
   });
 }
@@ -156,6 +170,7 @@ function providerOf(values: Values): Config['provider'] {
     ispb: values.PROVIDER_ISPB,
     timeoutMs: values.PROVIDER_TIMEOUT_MS,
     retries: values.PROVIDER_RETRIES,
+    statementSettledOnly: values.PROVIDER_STATEMENT_SETTLED_ONLY,
   };
 }
 

@@ -12,6 +12,7 @@ import type { AccessTokens } from './security/access-tokens.ts';
 import type { Passwords } from './security/passwords.ts';
 import type { Sealer } from './security/sealing.ts';
 import type { JobHandOver } from './services/job-queue.ts';
+import type { UnstoredOutcomes } from './services/unstored-outcomes.ts';
 import type { UploadPlaces } from './services/upload-places.ts';
 
 /** What needs no provider has at hand; a command that has none cannot call one by mistake. */
@@ -31,6 +32,8 @@ export interface LocalContext {
 export interface Context extends LocalContext {
   readonly provider: Provider;
   readonly uploads: UploadPlaces;
+  /** What this process knows of payments and the database has not stored. */
+  readonly outcomes: UnstoredOutcomes;
   /** The job loop of this process, if it has one. */
   readonly jobs: JobHandOver;
   /** The configured port; once the service listens, the one that `PORT=0` has come to. */

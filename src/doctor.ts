@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import type { Clock } from './clock.ts';
 import { reportConfig } from './config-report.ts';
 import { loadConfig, type Config, type Environment } from './config.ts';
-import type { DatabaseInspection, InspectedBacklog } from './ops/inspect-database.ts';
+import type { DatabaseInspection, Durability, InspectedBacklog } from './ops/inspect-database.ts';
 import { keysInUse } from './ops/keys.ts';
 import { OpError } from './ops/op.ts';
 import { reachProvider } from './provider/http/reachability.ts';
@@ -104,6 +104,7 @@ async function database({ inspectDatabase }: ExamineOptions): Promise<Finding[]>
   const what = kind === 'embedded' ? 'embedded' : 'PostgreSQL';
   return [
     ok('database', `${what} ${version} answers in ${latencyMs} ms`),
+    ...(kind === 'embedded' ? [] : [durability(found.durability)]),
     migrations(found),
     clockOf('database', aheadMs),
     ...(found.backlog ? waiting(found.backlog, kind) : []),
@@ -147,6 +148,28 @@ function durationOf(seconds: number): string {
   if (seconds < 2 * 60) return `${seconds} s`;
   if (seconds < 2 * 3_600) return `${Math.floor(seconds / 60)} min`;
   return `${Math.floor(seconds / 3_600)} h`;
+}
+
+/**
+ * Whether a payment whose step was stored is still stored after a crash.
+ * @param found the settings of the server.
+ */
+export function durability(found: Durability): Finding {
+  const name = 'durability';
+  const { fsync, fullPageWrites, synchronousCommit, hasSynchronousStandby } = found;
+  const settings = { fsync, full_page_writes: fullPageWrites };
+  const [off] = Object.entries(settings).find(([, value]) => value !== 'on') ?? [];
+  if (off !== undefined) {
+    return bad(name, `${off} is off: a crash can lose stored payments`, `set ${off}=on, restart`);
+  }
+  if (synchronousCommit === 'off' || synchronousCommit === 'local') {
+    const says = `synchronous_commit is ${synchronousCommit}: a commit can be lost`;
+    return bad(name, says, 'let the pooler before the database pass startup options on');
+  }
+  const standby = hasSynchronousStandby
+    ? 'and a commit waits for a standby'
+    : 'and no standby is synchronous: a failover loses the last commits';
+  return ok(name, `commits are on disk before they are answered, ${standby}`);
 }
 
 function migrations({ pending, unknown }: DatabaseInspection): Finding {

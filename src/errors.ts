@@ -248,8 +248,18 @@ export function errorBody(error: AppError, locale: Locale): ErrorBody {
   return entry.codeInBody ? { code: error.code, message } : { message };
 }
 
+/** What the faults of an answer may take as JSON, so that the whole body keeps to 16 KiB. */
+const MAX_FAULTS_BYTES = 16 * 1024 - 256;
+
+/** The messages by field, as many as fit. */
 function fieldMessages(fields: FieldFaults, locale: Locale): Record<string, string[]> {
-  return Object.fromEntries(
-    Object.entries(fields).map(([path, faults]) => [path, faults.map((fault) => fault[locale])]),
-  );
+  const fitting: [path: string, messages: string[]][] = [];
+  let bytes = 0;
+  for (const [path, faults] of Object.entries(fields)) {
+    const entry: [string, string[]] = [path, faults.map((fault) => fault[locale])];
+    bytes += Buffer.byteLength(JSON.stringify(entry));
+    if (bytes > MAX_FAULTS_BYTES) break;
+    fitting.push(entry);
+  }
+  return Object.fromEntries(fitting);
 }

@@ -45,6 +45,10 @@ export async function openLocal(
     dataDir: config.dataDir,
     clock,
     onQuery: () => metrics.databaseQueries.inc(),
+    onNotifications(areUp) {
+      if (areUp) log.info('notifications of the database arrive again');
+      else log.warn('notifications of the database do not arrive; polling replaces them');
+    },
   });
   parts.defer(() => db.close());
   const { signingKeys, sealingKey } = await keys;

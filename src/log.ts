@@ -36,7 +36,7 @@ const maxDepth = 6;
  *   name.
  */
 export function createLog(options: LogOptions): Log {
-  const output = options.destination ?? pino.destination({ fd: 1, sync: true });
+  const output = options.destination ?? standardOutput();
   const settings = {
     level: options.level,
     base: null,
@@ -49,6 +49,16 @@ export function createLog(options: LogOptions): Log {
   };
   const log: Logger = pino(settings, options.pretty ? prettyStream(output) : output);
   return maskingChildren(log);
+}
+
+/** How much of the log waits while it cannot be written, in bytes; more is dropped. */
+const maxUnwritten = 1_048_576;
+
+/** A log that cannot be written, as on a full disk, must not end the work that it tells of. */
+function standardOutput(): DestinationStream {
+  const output = pino.destination({ fd: 1, sync: true, maxLength: maxUnwritten });
+  output.on('error', () => undefined);
+  return output;
 }
 
 function asItIs(value: unknown): unknown {

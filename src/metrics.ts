@@ -8,17 +8,32 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 /** The value of `ponte_provider_breaker_state`. */
 export const breakerStates = { closed: 0, half_open: 1, open: 2 } as const;
 
+/** How an error has shown itself that no code handled. */
+export type DefectKind = (typeof defectKinds)[number];
+
+const defectKinds = ['unhandled_rejection', 'uncaught_exception'] as const;
+
+/**
+ * Why the service closes a connection by itself: a limit on all connections, or on those of one
+ * address; answers that are not read; too many requests at a time.
+ */
+const connectionCloseReasons = ['total', 'per_address', 'stalled', 'pipelined'] as const;
+
+export type ConnectionCloseReason = (typeof connectionCloseReasons)[number];
+
 export interface Metrics {
   /** `metrics()` gives the text for Prometheus, `contentType` its media type. */
   readonly registry: Registry;
   /** Seconds from the request's head to the end of the answer. */
   readonly requests: Histogram<'operation' | 'status'>;
+  /** By {@link ConnectionCloseReason}. */
+  readonly closedConnections: Counter<'reason'>;
   /** One per round trip to the database. */
   readonly databaseQueries: Counter;
   /** Seconds of one attempt at a provider call. */
   readonly providerCalls: Histogram<'method' | 'status_class'>;
   /** One of {@link breakerStates}. */
-  readonly breakerState: Gauge;
+  readonly breakerState: Gauge<'lane'>;
   readonly webhookEvents: Counter<'result'>;
   readonly jobs: Counter<'kind' | 'result'>;
   /** Events that contradict a settled transaction. */
@@ -27,6 +42,10 @@ export interface Metrics {
   readonly pixUnreadEvents: Counter;
   /** Payments whose outcome the provider's answer left open. */
   readonly unknownOutcomes: Counter;
+  /** Outcomes of payments that this process knows and the database has not stored. */
+  readonly unstoredOutcomes: Gauge;
+  /** Errors that no code has handled; the log has them. */
+  readonly defects: Counter<'kind'>;
 }
 
 /** Around the reads of a few milliseconds and the provider calls that run into their time-out. */
@@ -40,11 +59,22 @@ export function createMetrics(): Metrics {
   return { registry, ...wireMetrics(registry), ...workMetrics(registry) };
 }
 
-type WireMetrics = Pick<Metrics, 'requests' | 'databaseQueries' | 'providerCalls' | 'breakerState'>;
+type WireMetrics = Pick<
+  Metrics,
+  'requests' | 'closedConnections' | 'databaseQueries' | 'providerCalls' | 'breakerState'
+>;
 
 function wireMetrics(registry: Registry): WireMetrics {
   const registers = [registry];
+  const breakerState = new Gauge({
+    name: 'ponte_provider_breaker_state',
+    help: 'Circuit breaker of the provider, by lane: 0 closed, 1 half open, 2 open',
+    labelNames: ['lane'],
+    registers,
+  });
+  for (const lane of ['live', 'background']) breakerState.set({ lane }, breakerStates.closed);
   return {
+    breakerState,
     requests: new Histogram({
       name: 'ponte_http_request_seconds',
       help: 'Time to answer a request, by operation and status',
@@ -52,6 +82,7 @@ function wireMetrics(registry: Registry): WireMetrics {
       buckets: requestBuckets,
       registers,
     }),
+    closedConnections: closedConnections(registry),
     databaseQueries: new Counter({
       name: 'ponte_database_queries_total',
       help: 'Round trips to the database',
@@ -64,18 +95,33 @@ function wireMetrics(registry: Registry): WireMetrics {
       buckets: callBuckets,
       registers,
     }),
-    breakerState: new Gauge({
-      name: 'ponte_provider_breaker_state',
-      help: 'Circuit breaker of the provider: 0 closed, 1 half open, 2 open',
-      registers,
-    }),
   };
+}
+
+/** Every reason begins at zero, so that the first connection shows as growth. */
+function closedConnections(registry: Registry): Counter<'reason'> {
+  const counter = new Counter({
+    name: 'ponte_http_connections_closed_total',
+    help: `Connections that the service closed by itself: ${connectionCloseReasons.join(', ')}`,
+    labelNames: ['reason'],
+    registers: [registry],
+  });
+  for (const reason of connectionCloseReasons) counter.inc({ reason }, 0);
+  return counter;
 }
 
 type WorkMetrics = Omit<Metrics, 'registry' | keyof WireMetrics>;
 
 function workMetrics(registry: Registry): WorkMetrics {
   const registers = [registry];
+  const defects = new Counter({
+    name: 'ponte_defects_total',
+    help: 'Errors that no code has handled, by kind',
+    labelNames: ['kind'],
+    registers,
+  });
+  // A counter that is absent before the first one shows no increase.
+  for (const kind of defectKinds) defects.inc({ kind }, 0);
   return {
     webhookEvents: new Counter({
       name: 'ponte_webhook_events_total',
@@ -99,163 +145,16 @@ function workMetrics(registry: Registry): WorkMetrics {
       help: 'Events about an open transaction that were not understood',
       registers,
     }),
+    unstoredOutcomes: new Gauge({
+      name: 'ponte_pix_unstored_outcomes',
+      help: 'Outcomes of payments that the database has not stored yet',
+      registers,
+    }),
     unknownOutcomes: new Counter({
       name: 'ponte_pix_unknown_outcomes_total',
       help: 'Payments whose outcome the answer of the provider left open',
       registers,
     }),
+    defects,
   };
-}
-
-/** How many there are in each state, at one moment. */
-type Counts<State extends string> = Readonly<Record<State, number>>;
-
-/** What waits in the database; ages are in seconds, and 0 when nothing waits. */
-export interface Backlog {
-  /** The jobs that are not done. */
-  readonly jobs: readonly {
-    readonly kind: string;
-    readonly state: string;
-    readonly jobs: number;
-  }[];
-  readonly oldestDueSeconds: number;
-  readonly events: Counts<'received' | 'parked' | 'orphaned' | 'anomaly'>;
-  /** Sends whose outcome nobody knows yet. */
-  readonly unknownPayments: number;
-  readonly oldestUnknownSeconds: number;
-  /** Sends that stand in PAYING for longer than any process works on one. */
-  readonly overduePayments: number;
-}
-
-/** What is read at the moment of a scrape; nothing of it rejects. */
-export interface Readings {
-  connections(): Counts<'busy' | 'idle'> & { readonly waiting: number };
-  hashing(): Counts<'running' | 'waiting'>;
-  /** Null when the database does not give it, or not in time. */
-  backlog(): Promise<Backlog | null>;
-}
-
-/** Adds what is read at each scrape. A gauge without a reading is absent: no old value stays. */
-export function addReadings({ registry }: Metrics, readings: Readings): void {
-  for (const gauge of [...processGauges(readings), ...backlogGauges(readings)]) {
-    addGauge(registry, gauge);
-  }
-}
-
-interface Sample {
-  readonly labels: Readonly<Record<string, string>>;
-  readonly value: number;
-}
-
-interface ReadGauge {
-  readonly name: string;
-  readonly help: string;
-  readonly labelNames?: readonly string[];
-  read(): readonly Sample[] | Promise<readonly Sample[]>;
-}
-
-function addGauge(registry: Registry, { name, help, labelNames = [], read }: ReadGauge): void {
-  const gauge: Gauge = new Gauge({
-    name,
-    help,
-    labelNames: [...labelNames],
-    registers: [registry],
-    async collect() {
-      const samples = await read();
-      // Without labels a reset would leave a zero behind, which is a value too.
-      if (labelNames.length === 0) gauge.remove();
-      else gauge.reset();
-      for (const { labels, value } of samples) gauge.set(labels, value);
-    },
-  });
-}
-
-function processGauges(readings: Readings): ReadGauge[] {
-  return [
-    {
-      name: 'ponte_database_connections',
-      help: 'Connections to the database of this process, by state',
-      labelNames: ['state'],
-      read() {
-        const { busy, idle } = readings.connections();
-        return byState({ busy, idle });
-      },
-    },
-    {
-      name: 'ponte_database_waiting',
-      help: 'Statements of this process that wait for a connection',
-      read: () => one(readings.connections().waiting),
-    },
-    {
-      name: 'ponte_password_hashes',
-      help: 'Passwords that this process hashes, and those that wait for their turn',
-      labelNames: ['state'],
-      read: () => byState(readings.hashing()),
-    },
-  ];
-}
-
-/** Every instance tells the same of these: they are about the database that all share. */
-function backlogGauges(readings: Readings): ReadGauge[] {
-  const of = (samples: (backlog: Backlog) => readonly Sample[]) => async () => {
-    const backlog = await readings.backlog();
-    return backlog ? samples(backlog) : [];
-  };
-  return [
-    {
-      name: 'ponte_metrics_database_up',
-      help: 'Whether the gauges that are read in the database could be read: 1 or 0',
-      read: async () => one((await readings.backlog()) ? 1 : 0),
-    },
-    {
-      name: 'ponte_job_queue',
-      help: 'Jobs that are not done, by kind and state: due, later, running, dead',
-      labelNames: ['kind', 'state'],
-      read: of(({ jobs: queue }) =>
-        queue.map(({ kind, state, jobs }) => ({ labels: { kind, state }, value: jobs })),
-      ),
-    },
-    {
-      name: 'ponte_job_queue_oldest_due_seconds',
-      help: 'How long the oldest due job has waited',
-      read: of(({ oldestDueSeconds }) => one(oldestDueSeconds)),
-    },
-    {
-      name: 'ponte_webhook_events_open',
-      help: 'Stored events that wait (received, parked) or need somebody (orphaned, anomaly)',
-      labelNames: ['state'],
-      read: of(({ events }) => byState(events)),
-    },
-    ...paymentGauges(of),
-  ];
-}
-
-function paymentGauges(
-  of: (samples: (backlog: Backlog) => readonly Sample[]) => ReadGauge['read'],
-): ReadGauge[] {
-  return [
-    {
-      name: 'ponte_pix_unknown',
-      help: 'Payments whose outcome is unknown now',
-      read: of(({ unknownPayments }) => one(unknownPayments)),
-    },
-    {
-      name: 'ponte_pix_unknown_oldest_seconds',
-      help: 'Age of the oldest payment whose outcome is unknown now',
-      read: of(({ oldestUnknownSeconds }) => one(oldestUnknownSeconds)),
-    },
-    {
-      name: 'ponte_pix_paying_overdue',
-      help: 'Payments that stand in PAYING for longer than any process works on one',
-      read: of(({ overduePayments }) => one(overduePayments)),
-    },
-  ];
-}
-
-function one(value: number): readonly Sample[] {
-  return [{ labels: {}, value }];
-}
-
-function byState(counts: Readonly<Record<string, number>>): readonly Sample[] {
-  return Object.entries(counts).map(([state, value]) => ({ labels: { state }, value }));
 }

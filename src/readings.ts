@@ -2,8 +2,8 @@
 import { pause } from './clock.ts';
 import type { LocalContext } from './context.ts';
 import { readBacklog, type BacklogRow } from './db/queries/backlog.ts';
-import { addReadings, type Backlog } from './metrics.ts';
-import { staleAfterMs } from './services/pix-sweep.ts';
+import { staleAfterMs } from './domain/call-duration.ts';
+import { addReadings, type Backlog } from './metrics-gauges.ts';
 
 /** Several scrapers, or one in a hurry, cost the database no more than this. */
 const freshForMs = 5_000;
@@ -15,6 +15,7 @@ const longestReadMs = 2_000;
 export function measure(context: LocalContext): void {
   addReadings(context.metrics, {
     connections: () => context.db.connections(),
+    notificationsUp: () => context.db.notificationsUp(),
     hashing: () => context.passwords.load(),
     backlog: backlogReader(context),
   });
@@ -36,7 +37,7 @@ function backlogReader(parts: Parts): () => Promise<Backlog | null> {
   };
 }
 
-type Parts = Pick<LocalContext, 'db' | 'clock' | 'log'>;
+type Parts = Pick<LocalContext, 'config' | 'db' | 'clock' | 'log'>;
 
 interface Reading {
   readonly begunAtMs: number;
@@ -64,11 +65,11 @@ async function readOrTell(parts: Parts): Promise<Backlog | null> {
   }
 }
 
-async function read({ db, clock }: Parts): Promise<Backlog> {
+async function read({ config, db, clock }: Parts): Promise<Backlog> {
   const now = clock.now();
   const [row] = await db.query<BacklogRow>(readBacklog, [
     now,
-    new Date(now.getTime() - staleAfterMs),
+    new Date(now.getTime() - staleAfterMs(config.provider)),
   ]);
   if (!row) throw new Error('the backlog has no row');
   const age = (since: Date | null): number =>
@@ -80,6 +81,7 @@ async function read({ db, clock }: Parts): Promise<Backlog> {
     events: { received, parked, orphaned, anomaly },
     unknownPayments: row.unknown,
     oldestUnknownSeconds: age(row.oldest_unknown_at),
+    oldestAcceptedSeconds: age(row.oldest_accepted_at),
     overduePayments: row.paying_overdue,
   };
 }

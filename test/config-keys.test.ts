@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { loadConfig } from '../src/config.ts';
-import { assertFaults, faultsOf, rsaPems } from './support/config.ts';
+import { assertFaults, faultsOf, production as complete, rsaPems } from './support/config.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'ponte-config-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -13,15 +13,7 @@ after(() => rmSync(folder, { recursive: true }));
 const { privatePem, publicPem } = rsaPems(2048);
 const older = rsaPems(2048);
 
-const production = {
-  APP_ENV: 'production',
-  DATABASE_URL: 'postgres://db/ponte',
-  PROVIDER_STUB: 'false',
-  PROVIDER_BASE_URL: 'https://provider.test',
-  WEBHOOK_SECRET: 's3cret',
-  JWT_PUBLIC_KEYS: publicPem,
-  ENCRYPTION_KEY: Buffer.alloc(32, 1).toString('base64'),
-};
+const production = { ...complete, JWT_PRIVATE_KEY: '', JWT_PUBLIC_KEYS: publicPem };
 
 describe('the keys of the access tokens', () => {
   const elliptic = generateKeyPairSync('ec', {

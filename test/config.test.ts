@@ -3,21 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { isAbsolute, resolve } from 'node:path';
 import { describe, it } from 'node:test';
 import { loadConfig, settings } from '../src/config.ts';
-import { assertFaults, faultsOf, rsaPems, type Environment } from './support/config.ts';
+import { assertFaults, faultsOf, production, type Environment } from './support/config.ts';
 
-const { privatePem, publicPem } = rsaPems(2048);
-const encryptionKey = randomBytes(32).toString('base64');
-
-const production: Environment = {
-  APP_ENV: 'production',
-  DATABASE_URL: 'postgres://ponte:pw@db/ponte',
-  PROVIDER_STUB: 'false',
-  PROVIDER_BASE_URL: 'https://provider.test',
-  WEBHOOK_SECRET: 's3cret',
-  JWT_PRIVATE_KEY: privatePem,
-  JWT_PUBLIC_KEYS: publicPem,
-  ENCRYPTION_KEY: encryptionKey,
-};
+const encryptionKey = production.ENCRYPTION_KEY;
 
 describe('the configuration of an empty environment', () => {
   const config = loadConfig({});
@@ -37,6 +25,7 @@ describe('the configuration of an empty environment', () => {
         ispb: '11165756',
         timeoutMs: 5000,
         retries: 2,
+        statementSettledOnly: false,
       },
       stubSettleMs: 1500,
       stubJournal: true,
@@ -54,9 +43,11 @@ describe('the configuration of an empty environment', () => {
       retention: { webhookPayloads: 90, finishedJobs: 7 },
       throttle: { loginPerMinute: 5, addressPerMinute: 30 },
       trustProxyHops: 0,
+      connectionLimits: { total: 5000, perAddress: 200 },
       jobs: 'inline',
       jobLeaseSeconds: 30,
       metricsPort: undefined,
+      metricsHost: '127.0.0.1',
       logLevel: 'info',
     });
   });
@@ -92,8 +83,9 @@ describe('what an environment requires', () => {
     assertFaults({ APP_ENV: 'staging' }, 'DATABASE_URL', 'PROVIDER_STUB', ...keys);
   });
 
-  it('production: the webhook secret too', () => {
-    const names = ['DATABASE_URL', 'PROVIDER_STUB', 'WEBHOOK_SECRET', ...keys];
+  it('production: the webhook secret and the number of proxies too', () => {
+    const more = ['WEBHOOK_SECRET', 'TRUST_PROXY_HOPS'];
+    const names = ['DATABASE_URL', 'PROVIDER_STUB', ...more, ...keys];
     assertFaults({ APP_ENV: 'production' }, ...names);
     assertFaults(production);
   });
@@ -110,8 +102,9 @@ describe('what an environment requires', () => {
   });
 
   it('the provider without the stub: its address, anywhere', () => {
-    assertFaults({ PROVIDER_STUB: 'false' }, 'PROVIDER_BASE_URL');
-    assertFaults({ PROVIDER_STUB: 'false', PROVIDER_BASE_URL: 'http://127.0.0.1:9' });
+    const real = { APP_ENV: 'local', PROVIDER_STUB: 'false' };
+    assertFaults(real, 'PROVIDER_BASE_URL');
+    assertFaults({ ...real, PROVIDER_BASE_URL: 'http://127.0.0.1:9' });
   });
 
   it('an empty value counts as unset', () => {
@@ -132,7 +125,11 @@ describe('faults', () => {
       PROVIDER_STUB: 'must be `true` or `false`',
     });
     const message = faultsOf({ APP_ENV: 'staging' })['DATABASE_URL'];
-    assert.equal(message, 'is required in staging: a postgres:// or postgresql:// address');
+    assert.equal(
+      message,
+      'is required in staging: a postgres:// or postgresql:// address ' +
+        '(or DATABASE_URL_FILE names a file with it)',
+    );
   });
 
   it('of an unknown environment are one, and hide no others', () => {
@@ -145,14 +142,15 @@ describe('faults', () => {
     for (const { name } of settings) wrong[name] ??= 'leak, leak, leak';
     const told = JSON.stringify(faultsOf(wrong));
     assert.doesNotMatch(told, /leak/);
-    assert.match(told, /WEBHOOK_SECRET.*JWT_PRIVATE_KEY_FILE.*ENCRYPTION_KEY/);
+    assert.match(told, /WEBHOOK_SECRET_FILE.*JWT_PRIVATE_KEY_FILE.*ENCRYPTION_KEY_FILE/);
   });
 });
 
 const accepted: Record<string, string[]> = {
-  HOST: ['0.0.0.0', '::1', 'localhost'],
+  HOST: ['127.0.0.1', '127.1.2.3', '::1', 'localhost'],
   PORT: ['0', '1', '65535'],
   DATABASE_URL: ['postgres://db/ponte', 'postgresql://u:p@db:5432/ponte?sslmode=require'],
+  DATABASE_TLS: ['off'],
   PROVIDER_STUB: ['true'],
   PROVIDER_BASE_URL: ['http://provider.test', 'https://provider.test/base'],
   PROVIDER_ISPB: ['00000000', '12AB34CD'],
@@ -165,6 +163,7 @@ const accepted: Record<string, string[]> = {
   JOBS: ['inline', 'off'],
   JOB_LEASE_SECONDS: ['1', '50'],
   METRICS_PORT: ['9464'],
+  METRICS_HOST: ['0.0.0.0', '::1'],
   LOG_LEVEL: ['silent', 'debug'],
 };
 
@@ -172,6 +171,7 @@ const refused: Record<string, string[]> = {
   HOST: ['a b', 'http://host'],
   PORT: ['-1', '65536', '3000.5', '1e3', '0x10', ' 80', 'http'],
   DATABASE_URL: ['mysql://db/ponte', 'db/ponte', 'http://db'],
+  DATABASE_TLS: ['on', 'OFF', 'false'],
   PROVIDER_STUB: ['1', 'yes', 'TRUE', 'True', ' true'],
   PROVIDER_BASE_URL: ['provider.test', 'ftp://provider.test', 'http://u:p@provider.test'],
   PROVIDER_EMAIL: ['nobody', 'a b@c'],
@@ -195,9 +195,12 @@ const refused: Record<string, string[]> = {
   THROTTLE_LOGIN_PER_MINUTE: ['-1', 'none'],
   THROTTLE_ADDRESS_PER_MINUTE: ['1.5'],
   TRUST_PROXY_HOPS: ['-1', 'all'],
+  MAX_CONNECTIONS: ['0', 'many'],
+  MAX_CONNECTIONS_PER_ADDRESS: ['-1'],
   JOBS: ['on', 'INLINE'],
   JOB_LEASE_SECONDS: ['0', '51', '1.5'],
   METRICS_PORT: ['65536'],
+  METRICS_HOST: ['a b'],
   LOG_LEVEL: ['loud', 'INFO'],
 };
 
@@ -213,6 +216,32 @@ describe('the form of a setting', () => {
       for (const value of values) assert.ok(faultsOf({ [name]: value })[name], value);
     });
   }
+});
+
+describe('the longest call to the provider', () => {
+  const fault = {
+    PROVIDER_TIMEOUT_MS:
+      'must be a time-out with which a call and its PROVIDER_RETRIES take at most 5 minutes',
+  };
+  for (const [timeout, retries, faults] of [
+    ['74500', '2', {}],
+    ['74501', '2', fault],
+    ['120000', '0', {}],
+    ['120000', '10', fault],
+    ['24166', '10', {}],
+    ['24167', '10', fault],
+    ['120000', undefined, fault],
+  ] as const) {
+    it(`may take five minutes: ${timeout} ms and ${retries ?? 'the usual'} retries`, () => {
+      const environment = { PROVIDER_TIMEOUT_MS: timeout, PROVIDER_RETRIES: retries };
+      assert.deepEqual(faultsOf(environment), faults);
+    });
+  }
+
+  it('is told beside other faults, and not where a number is no number', () => {
+    assertFaults({ PROVIDER_TIMEOUT_MS: '120000', PORT: 'x' }, 'PORT', 'PROVIDER_TIMEOUT_MS');
+    assertFaults({ PROVIDER_TIMEOUT_MS: '120000', PROVIDER_RETRIES: 'x' }, 'PROVIDER_RETRIES');
+  });
 });
 
 describe('values', () => {
@@ -233,6 +262,14 @@ describe('values', () => {
   it('of ENCRYPTION_KEY become 32 bytes', () => {
     const key = loadConfig({ ENCRYPTION_KEY: encryptionKey }).encryptionKey;
     assert.deepEqual(key, Buffer.from(encryptionKey, 'base64'));
+  });
+
+  it('of MAX_CONNECTIONS_PER_ADDRESS count only where clients connect by themselves', () => {
+    const perAddress = (hops: string) =>
+      loadConfig({ MAX_CONNECTIONS_PER_ADDRESS: '9', TRUST_PROXY_HOPS: hops }).connectionLimits
+        .perAddress;
+    assert.equal(perAddress('0'), 9);
+    assert.equal(perAddress('1'), 0);
   });
 
   it('of METRICS_PORT become a port', () => {

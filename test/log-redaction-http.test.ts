@@ -1,13 +1,18 @@
 /** The same with a provider over HTTP, which fails in each of its ways, and its onboarding. */
 import { describe } from 'node:test';
+import { createStubProvider } from '../src/provider/stub/index.ts';
 import { faultFlows } from './redaction/fault-flows.ts';
 import { allFlows, lastFlows } from './redaction/flows.ts';
 import { onboardingFlows } from './redaction/onboarding-flows.ts';
+import { person } from './redaction/values.ts';
 import { watch, watchedEnvironment, watchTheRest } from './redaction/watch.ts';
 import { worldOf } from './redaction/world.ts';
 import { startSandboxedApp } from './support/sandboxed-app.ts';
 
 const app = await startSandboxedApp({ ...watchedEnvironment, ONBOARDING_LOCAL_ONLY: 'false' });
+
+// The bank knows the person, or it refuses the login: another document is another holder.
+await createStubProvider(app.sandbox.bank).registerPerson(person);
 
 const world = worldOf(app);
 

@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { existsSync, openSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { pathToFileURL } from 'node:url';
 import pg from 'pg';
 import { UniqueConstraintViolationException } from '@mikro-orm/core';
 import { AppError } from '../src/errors.ts';
@@ -258,5 +262,25 @@ describe('the readable log', () => {
     log.info({ agent: 'a\u001b[31m\nb' }, 'one\n12:00:00 INFO  forged');
     assert.equal(text().split('\n').length, 2);
     assert.ok(!text().includes('\u001b'));
+  });
+});
+
+describe('a log that cannot be written', () => {
+  const full = '/dev/full';
+  const skip = existsSync(full) ? false : `needs ${full}`;
+
+  it('ends nobody’s work', { skip }, () => {
+    const log = pathToFileURL(join(import.meta.dirname, '..', 'src', 'log.ts')).href;
+    const source = `
+      import { createLog } from '${log}';
+      const log = createLog({ level: 'info', pretty: false });
+      log.info('one');
+      setTimeout(() => { log.info('two'); process.stderr.write('worked on'); }, 1);`;
+    const { status, stderr } = spawnSync(
+      process.execPath,
+      ['--input-type=module', '--eval', source],
+      { encoding: 'utf8', stdio: ['ignore', openSync(full, 'w'), 'pipe'] },
+    );
+    assert.deepEqual({ status, stderr }, { status: 0, stderr: 'worked on' });
   });
 });

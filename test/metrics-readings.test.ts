@@ -32,7 +32,7 @@ function samples(text: string): Map<string, number> {
 /** Those that are read in the database, whichever there are. */
 function ofDatabase(values: ReadonlyMap<string, number>): Record<string, number> {
   const names =
-    /^ponte_(?:job_queue|webhook_events_open|pix_unknown(?!_outcomes)|pix_paying|metrics)/;
+    /^ponte_(?:job_queue|webhook_events_open|pix_(?:unknown(?!_outcomes)|paying|accepted)|metrics)/;
   return Object.fromEntries([...values].filter(([name]) => names.test(name)));
 }
 
@@ -99,6 +99,7 @@ describe('the gauges of the database', () => {
       'ponte_webhook_events_open{state="anomaly"}': 0,
       ponte_pix_unknown: 0,
       ponte_pix_unknown_oldest_seconds: 0,
+      ponte_pix_accepted_oldest_seconds: 0,
       ponte_pix_paying_overdue: 0,
     });
   });
@@ -143,6 +144,7 @@ describe('the gauges of the database', () => {
       'ponte_webhook_events_open{state="anomaly"}': 1,
       ponte_pix_unknown: 2,
       ponte_pix_unknown_oldest_seconds: 600,
+      ponte_pix_accepted_oldest_seconds: 180,
       ponte_pix_paying_overdue: 1,
     });
   });

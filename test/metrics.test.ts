@@ -9,24 +9,27 @@ describe('the metrics', () => {
     metrics.requests.observe({ operation: 'sendPix', status: '200' }, 0.02);
     metrics.databaseQueries.inc(3);
     metrics.providerCalls.observe({ method: 'pay', status_class: '5xx' }, 4);
-    metrics.breakerState.set(breakerStates.open);
+    metrics.breakerState.set({ lane: 'live' }, breakerStates.open);
     metrics.webhookEvents.inc({ result: 'duplicate' });
     metrics.jobs.inc({ kind: 'settle', result: 'done' });
     metrics.pixAnomalies.inc();
     metrics.pixUnreadEvents.inc();
     metrics.unknownOutcomes.inc();
+    metrics.defects.inc({ kind: 'unhandled_rejection' });
     const text = await metrics.registry.metrics();
     for (const line of [
       'ponte_http_request_seconds_bucket{le="0.025",operation="sendPix",status="200"} 1',
       'ponte_http_request_seconds_bucket{le="0.01",operation="sendPix",status="200"} 0',
       'ponte_database_queries_total 3',
       'ponte_provider_call_seconds_sum{method="pay",status_class="5xx"} 4',
-      'ponte_provider_breaker_state 2',
+      'ponte_provider_breaker_state{lane="live"} 2',
       'ponte_webhook_events_total{result="duplicate"} 1',
       'ponte_jobs_total{kind="settle",result="done"} 1',
       'ponte_pix_anomalies_total 1',
       'ponte_pix_unread_events_total 1',
       'ponte_pix_unknown_outcomes_total 1',
+      'ponte_defects_total{kind="unhandled_rejection"} 1',
+      'ponte_defects_total{kind="uncaught_exception"} 0',
     ]) {
       assert.ok(text.split('\n').includes(line), line);
     }

@@ -94,6 +94,15 @@ describe('single doors', () => {
     keeps(providerDoor);
   });
 
+  const normalisers = new Set(['src/domain/text.ts', 'src/security/passwords.ts']);
+
+  it('only two files normalise texts, behind a limit of their length', () => {
+    const found = sources
+      .filter(({ path }) => /^(?:src|bin)\//.test(path) && !normalisers.has(path))
+      .flatMap(({ path }) => mentions(path, texts.get(path) ?? '', /\.normalize\(/));
+    none(found, 'Call normalised() of src/domain/text.ts:');
+  });
+
   it('have no exception that nobody needs', () => {
     const found = [environmentDoor, clockDoor, providerDoor].flatMap((door) =>
       idleExceptions(door, sources),

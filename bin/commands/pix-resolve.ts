@@ -1,7 +1,7 @@
 /** `ponte pix resolve`: an operator decides what became of a payment. */
-import { userInfo } from 'node:os';
 import { riskOfFailing } from '../../src/ops/pix-resolve.ts';
 import type { Desk } from '../desk.ts';
+import { operator } from '../operator.ts';
 import { exitCodes, UsageError, type ExitCode } from '../outcome.ts';
 
 export interface Options {
@@ -42,13 +42,4 @@ function questionOf(as: Options['as']): string {
   return as === 'completed'
     ? 'Call it COMPLETED, for good?'
     : `Call it FAILED, for good, although ${riskOfFailing}? The app will offer to pay again.`;
-}
-
-/** A user that the system has no name for, as in a container, has a number. */
-function operator(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return `uid ${process.getuid?.() ?? 'unknown'}`;
-  }
 }

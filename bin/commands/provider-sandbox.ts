@@ -28,7 +28,11 @@ export async function providerSandbox(_desk: Desk, typed: TypedOptions): Promise
   }
   await runUntilSignal({ logLevel: 'info' }, async (): Promise<Running> => {
     const sandbox = await openSandbox(optionsOf(typed));
-    return { banner: bannerOf(sandbox.url, typed), stop: () => sandbox.close() };
+    return {
+      banner: bannerOf(sandbox.url, typed),
+      reportDefect: (kind, error) => reportFault(`${kind}: ${String(error)}`),
+      stop: () => sandbox.close(),
+    };
   });
 }
 
@@ -67,15 +71,19 @@ function optionsOf(typed: TypedOptions): OpenSandboxOptions {
     ...(faults !== undefined && { faults }),
     ...(webhookUrl !== undefined && { webhook: { url: webhookUrl, secret: webhookSecret } }),
     ...(data !== undefined && { dataDir: data }),
-    onFault: (fault) => process.stderr.write(`ponte provider-sandbox: ${String(fault)}\n`),
+    onFault: reportFault,
   };
+}
+
+function reportFault(fault: unknown): void {
+  process.stderr.write(`ponte provider-sandbox: ${String(fault)}\n`);
 }
 
 function bannerOf(url: string, typed: TypedOptions): string[] {
   const { faults, seed, webhookUrl, data, settleMs, onboarding } = typed;
   return [
     'The simulated provider runs',
-    `  provider   PROVIDER_STUB=false PROVIDER_BASE_URL=${url}`,
+    `  provider   APP_ENV=local PROVIDER_STUB=false PROVIDER_BASE_URL=${url}`,
     `  control    ${url}/sandbox`,
     `  webhooks   ${webhookUrl ?? 'to nobody: give --webhook-url'}`,
     `  settles    ${settleMs === '0' ? 'when told to' : `after ${settleMs} ms`}`,

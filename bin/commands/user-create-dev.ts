@@ -1,13 +1,19 @@
 /** `ponte user create-dev`: the development user, from the environment's credentials. */
-import type { DevLogin } from '../../src/ops/ensure-dev-user.ts';
+import { refuseDeployed, type DevLogin } from '../../src/ops/ensure-dev-user.ts';
 import type { Desk } from '../desk.ts';
 
-/** Makes sure of the development user and says so. */
+/**
+ * Makes sure of the development user and says so.
+ * @throws OpError outside local and test.
+ */
 export async function userCreateDev(
   { run, config, terminal }: Desk,
   { json = false }: { readonly json?: boolean },
 ): Promise<void> {
-  const { email, password } = config().provider;
+  const { appEnv, provider } = config();
+  // Before the database is opened, which may be the one with real money.
+  refuseDeployed(appEnv);
+  const { email, password } = provider;
   const user = await run('user create-dev', { email, password });
   if (json) terminal.json(user);
   else terminal.print(`The development user ${user.email} ${standing[user.login](user.email)}`);

@@ -14,8 +14,8 @@ export async function worker(): Promise<void> {
       'a worker needs DATABASE_URL: the embedded database has room for one process',
     );
   }
-  await runUntilSignal(config, async () => {
+  await runUntilSignal(config, async (unwanted) => {
     const { startWorker } = await import('../../src/app.ts');
-    return startWorker(config);
+    return startWorker(config, { unwanted });
   });
 }

@@ -26,7 +26,7 @@ const sandboxExample = `
 Example: a provider that loses one payment in ten, and the service on it
   ponte provider-sandbox --faults 'payments:5xx-after@0.1,keys/dict:latency=200ms@0.5' \\
     --webhook-url http://127.0.0.1:3000/api/v1/webhooks/provider
-  PROVIDER_STUB=false PROVIDER_BASE_URL=http://127.0.0.1:9090 ponte serve
+  APP_ENV=local PROVIDER_STUB=false PROVIDER_BASE_URL=http://127.0.0.1:9090 ponte serve
 
 The values that make it misbehave are listed when it starts; while it runs,
 http://127.0.0.1:9090/sandbox lists the rules of --faults and what it can be told to do.`;

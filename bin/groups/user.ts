@@ -1,10 +1,10 @@
-import { InvalidArgumentError, Option, type Command } from 'commander';
+import { Option, type Command } from 'commander';
 import {
   examples,
   integer,
-  isUserReference,
   jsonOption,
   limitOption,
+  userReference,
   yesOption,
 } from '../declare.ts';
 import type { Describe, Frame } from '../frame.ts';
@@ -35,7 +35,9 @@ function describeCreate(user: Command, action: Frame['action']): void {
 
   user
     .command('create-dev')
-    .description('make sure of the development user, from PROVIDER_EMAIL and PROVIDER_PASSWORD')
+    .description(
+      'make sure of the development user, from PROVIDER_EMAIL and PROVIDER_PASSWORD; only in local and test',
+    )
     .addOption(jsonOption())
     .addHelpText('after', examples('ponte user create-dev'))
     .action(action(async () => (await import('../commands/user-create-dev.ts')).userCreateDev));
@@ -102,10 +104,4 @@ Examples:
 /** Among the arguments it would stand in the shell's history and in every list of processes. */
 function passwordStdinOption(): Option {
   return new Option('--password-stdin', 'read the password from the first line of standard input');
-}
-
-/** An id or an e-mail. */
-function userReference(text: string): string {
-  if (isUserReference(text)) return text;
-  throw new InvalidArgumentError('It must be the id or the e-mail of a user.');
 }

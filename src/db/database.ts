@@ -1,12 +1,19 @@
 /** The database as the rest of the service sees it: statements, units of work, notifications. */
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type pg from 'pg';
-import { nextTurn, type Clock } from '../clock.ts';
+import { nextTurn, pause, type Clock } from '../clock.ts';
 import type { EmbeddedDatabase } from './embedded.ts';
 import { GroupedCalls, type Grouping, type Ways } from './grouping.ts';
 import { Notifications } from './notifications.ts';
 import type { OrmOptions } from './orm.ts';
-import { indexedPool, openPool, postgresConnection, run, type Connection } from './pool.ts';
+import {
+  indexedPool,
+  migrationConnection,
+  openPool,
+  postgresConnection,
+  run,
+  type Connection,
+} from './pool.ts';
 
 /** One SQL statement. Named ones are prepared once per connection. */
 export interface Statement {
@@ -28,16 +35,25 @@ export interface Database {
   orm(): Promise<MikroORM>;
   /** A fresh entity manager: one unit of work, never shared between requests. */
   em(): Promise<EntityManager>;
+  /**
+   * Runs `work` with a MikroORM for migrations, on a connection that it does not share and that
+   * waits for a lock for 1.5 s at most. On the embedded database it is the one of `orm`.
+   */
+  migrating<Result>(work: (orm: MikroORM) => Promise<Result>): Promise<Result>;
   /** Runs one statement with bind parameters in one round trip, committed when it answers. */
   query<Row>(statement: Statement, parameters: readonly unknown[]): Promise<Row[]>;
   /** What the pool is doing at this moment; `waiting` are statements without a connection. */
   connections(): { readonly busy: number; readonly idle: number; readonly waiting: number };
   /**
-   * Calls `listener` with the payload of every notification on a channel, and with an empty one
-   * when notifications may have been missed.
+   * Calls `listener` with the payload of every notification on a channel. It is called with an
+   * empty payload when notifications stop arriving and when they arrive again: some may have been
+   * missed. It does not fail because the server cannot be reached.
    * @returns what takes the listener back.
+   * @throws Error when the database is closed.
    */
   listen(channel: string, listener: (payload: string) => void): Promise<() => Promise<void>>;
+  /** Whether notifications arrive. While they do not, a listener has to look for itself. */
+  notificationsUp(): boolean;
   /** Empties tables of what was deleted, where nothing else does: the embedded database. */
   vacuum(): Promise<void>;
   close(): Promise<void>;
@@ -50,6 +66,8 @@ export interface DatabaseOptions {
   readonly clock: Clock;
   /** Called for each round trip to the database. */
   readonly onQuery?: () => void;
+  /** Called when notifications stop arriving, and when they arrive again. */
+  readonly onNotifications?: (areUp: boolean) => void;
 }
 
 /**
@@ -77,6 +95,7 @@ function embeddedDatabase(base: Base, embedded: EmbeddedDatabase): Database {
   return {
     ...base,
     kind: 'embedded',
+    migrating: async (work) => work(await base.orm()),
     query: grouping(query, { together: query, alone: query }),
     // Everything goes through the pool of one: the session mixes up the answers when a statement
     // comes past it in the middle of another's transaction.
@@ -92,6 +111,7 @@ function embeddedDatabase(base: Base, embedded: EmbeddedDatabase): Database {
       }
       return async () => stop();
     },
+    notificationsUp: () => true,
     async vacuum() {
       await base.query({ name: '', text: 'vacuum' }, []);
     },
@@ -102,9 +122,13 @@ function embeddedDatabase(base: Base, embedded: EmbeddedDatabase): Database {
   };
 }
 
+/** Longer than statements take that are under way when everything else has stopped. */
+const longestCloseMs = 5_000;
+
 function openPostgres(options: DatabaseOptions, url: string): Database {
   const base = openBase(postgresConnection(url), options);
-  const notifications = new Notifications(url, options.clock);
+  const { clock, onNotifications: onChange } = options;
+  const notifications = new Notifications({ url, clock, ...(onChange && { onChange }) });
   const indexed = indexedPool(base.pool);
   const on = <Row>(
     pool: pg.Pool,
@@ -117,6 +141,14 @@ function openPostgres(options: DatabaseOptions, url: string): Database {
   return {
     ...base,
     kind: 'postgresql',
+    async migrating(work) {
+      const own = openBase(migrationConnection(url), options);
+      try {
+        return await work(await own.orm());
+      } finally {
+        await own.close();
+      }
+    },
     query: grouping(
       (statement, parameters) => on(statement.indexed ? indexed : base.pool, statement, parameters),
       {
@@ -126,11 +158,15 @@ function openPostgres(options: DatabaseOptions, url: string): Database {
     ),
     connections: () => addedUp([base.pool, indexed]),
     listen: (channel, listener) => notifications.listen(channel, listener),
+    notificationsUp: () => notifications.areUp,
     vacuum: () => Promise.resolve(),
     async close() {
       await notifications.close();
-      if (!indexed.ending) await indexed.end();
-      await base.close();
+      const isClosed = new AbortController();
+      const closed = Promise.all([indexed.ending || indexed.end(), base.close()]);
+      // Abandon a statement that a silent server does not answer: no caller waits for it any more.
+      const late = pause(clock, longestCloseMs, isClosed.signal);
+      await Promise.race([closed, late]).finally(() => isClosed.abort());
     },
   };
 }

@@ -20,7 +20,7 @@
  * - Two calls that must not be in one statement, such as two moves of one row, are put into two.
  */
 import { nextTurn } from '../clock.ts';
-import { isDatabaseUnavailable } from './unavailable.ts';
+import { isDatabaseUnavailable, isWaitTooLong } from './unavailable.ts';
 
 /** How the calls of a statement may be grouped. */
 export interface Grouping {
@@ -209,15 +209,6 @@ class Queue {
       else this.#ask('alone', { statement, calls: [call] }).then(call.resolve, call.reject);
     }
   }
-}
-
-/**
- * SQLSTATE 55P03 (lock_not_available), 57014 (query_canceled) and 40P01 (deadlock_detected: one of
- * those who waited for each other was refused), PostgreSQL, appendix A.
- */
-function isWaitTooLong(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  return /^(?:55P03|57014|40P01)$/.test(code);
 }
 
 /** The driver writes points in time part by part, in the zone of the process. */

@@ -1,37 +1,148 @@
 /** Brings the schema to the version of the code. Several instances may start at once. */
 import { readdir } from 'node:fs/promises';
 import { parse } from 'node:path';
+import type { MikroORM } from '@mikro-orm/postgresql';
+import { pause, systemClock, type Clock } from '../clock.ts';
 import type { Database, Statement } from './database.ts';
 import { migrationsFolder } from './migrations-folder.ts';
 
-/** A number of our own for `pg_advisory_xact_lock`: "ponte" in ASCII, cut to 31 bits. */
+/** A number of our own for `pg_try_advisory_xact_lock`: "ponte" in ASCII, cut to 31 bits. */
 const migrationLock = 0x706f6e74;
+
+/** How often an instance looks whether another one has finished its migrations. */
+const lookEveryMs = 500;
+
+/** Between two attempts at a lock, the statements that waited behind the first one are answered. */
+const firstPauseMs = 2_000;
+const longestPauseMs = 10_000;
+
+/** Then an operator has to end the transaction that is in the way. */
+const patienceMs = 10 * 60_000;
+
+export interface MigrateOptions {
+  /** Times the waits; the system's by default. */
+  readonly clock?: Clock;
+  /** Called with a sentence before each wait. */
+  readonly onWait?: (reason: string) => void;
+  /** Where the migrations are; the project's own by default. */
+  readonly folder?: string;
+}
 
 interface Named {
   readonly name: string;
 }
 
 /**
- * Applies the migrations that are missing.
+ * Applies the migrations that are missing, each in a transaction of its own. It waits while another
+ * instance migrates, and repeats a migration that cannot get its lock.
  * @returns their names.
+ * @throws MigrationBlockedError when a lock is not free within ten minutes.
  */
-export async function migrateUp(db: Database): Promise<string[]> {
+export async function migrateUp(db: Database, options: MigrateOptions = {}): Promise<string[]> {
+  const { folder = migrationsFolder } = options;
   // Most starts find nothing to do, and then need neither a lock nor MikroORM.
-  if ((await pendingMigrations(db)).length === 0) return [];
-  const migrator = await migratorOf(db);
-  return namesOf(await alone(db, (transaction) => migrator.up(transaction)));
+  if ((await pendingMigrations(db, folder)).length === 0) return [];
+  const applied: string[] = [];
+  await alone(db, options, () =>
+    untilUnlocked(db, options, async (orm) => {
+      // Read again: another instance, or an earlier attempt, has applied some.
+      for (const name of await pendingMigrations(db, folder)) {
+        await orm.migrator.up({ migrations: [name] });
+        applied.push(name);
+      }
+    }),
+  );
+  return applied;
 }
 
 /**
  * Takes the newest migration back, with what is stored in what it had made.
  * @returns its name, or null when none is applied.
+ * @throws MigrationBlockedError when a lock is not free within ten minutes.
  */
-export async function migrateDown(db: Database): Promise<string | null> {
+export async function migrateDown(
+  db: Database,
+  options: MigrateOptions = {},
+): Promise<string | null> {
   if ((await appliedMigrations(db)).length === 0) return null;
   migrated.delete(db);
-  const migrator = await migratorOf(db);
-  const [name] = namesOf(await alone(db, (transaction) => migrator.down(transaction)));
-  return name ?? null;
+  let reverted: readonly Named[] = [];
+  await alone(db, options, () =>
+    untilUnlocked(db, options, async (orm) => {
+      reverted = await orm.migrator.down();
+    }),
+  );
+  return reverted[0]?.name ?? null;
+}
+
+/** The operator has to end a transaction before the schema can change. */
+export class MigrationBlockedError extends Error {
+  constructor() {
+    super(
+      'a migration waited ten minutes for a lock: end the transaction that holds it ' +
+        '(pg_stat_activity lists the open ones), then start again',
+    );
+    this.name = 'MigrationBlockedError';
+  }
+}
+
+/**
+ * Runs migrations while no other instance does. The lock belongs to a transaction that is idle
+ * while the migrations run, and no instance waits for it in a statement: an index that is built
+ * concurrently waits for every statement that runs, so that statement would block it.
+ */
+async function alone(
+  db: Database,
+  { clock = systemClock, onWait }: MigrateOptions,
+  work: () => Promise<void>,
+): Promise<void> {
+  // One process, one connection: there is no other instance.
+  if (db.kind === 'embedded') return work();
+  for (let look = 0; ; look += 1) {
+    const unit = await db.em();
+    const isDone = await unit.transactional(async (em) => {
+      const [lock] = await em.execute<{ taken: boolean }[]>(
+        `select pg_try_advisory_xact_lock(${migrationLock}) as taken`,
+      );
+      if (!lock?.taken) return false;
+      await em.execute('set local idle_in_transaction_session_timeout = 0');
+      await work();
+      return true;
+    });
+    if (isDone) return;
+    if (look === 0) onWait?.('another instance migrates the database');
+    await pause(clock, lookEveryMs);
+  }
+}
+
+/** Repeats migrations while another transaction holds a lock that they need. */
+async function untilUnlocked(
+  db: Database,
+  { clock = systemClock, onWait, folder = migrationsFolder }: MigrateOptions,
+  work: (orm: MikroORM) => Promise<void>,
+): Promise<void> {
+  const deadlineMs = clock.now().getTime() + patienceMs;
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
+    const isDone = await db.migrating(async (orm) => {
+      await prepare(db, orm, folder);
+      return work(orm).then(
+        () => true,
+        (error: unknown) => {
+          if (!isLockRefused(error)) throw error;
+          return false;
+        },
+      );
+    });
+    if (isDone) return;
+    if (clock.now().getTime() >= deadlineMs) throw new MigrationBlockedError();
+    onWait?.('another transaction holds a lock that a migration needs');
+    await pause(clock, pauseMs);
+  }
+}
+
+/** SQLSTATE 55P03 (lock_not_available) and 40P01 (deadlock_detected), PostgreSQL, appendix A. */
+function isLockRefused(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && /^(?:55P03|40P01)$/.test(String(error.code));
 }
 
 const currentDatabase: Statement = {
@@ -43,26 +154,10 @@ const currentDatabase: Statement = {
  * The migrator looks whether the database of its name is there, and would end our connections to
  * make it. Which one an address means is known to the server alone.
  */
-async function migratorOf(db: Database) {
-  const orm = await db.orm();
+async function prepare(db: Database, { config }: MikroORM, folder: string): Promise<void> {
   const [row] = await db.query<Named>(currentDatabase, []);
-  if (row) orm.config.set('dbName', row.name);
-  return orm.migrator;
-}
-
-/** Runs migrations while no other instance does, in one commit. */
-async function alone(
-  db: Database,
-  migrate: (transaction?: { transaction: unknown }) => Promise<readonly Named[]>,
-): Promise<readonly Named[]> {
-  // One process, one connection: a lock would wait for the transaction that holds it.
-  if (db.kind === 'embedded') return migrate();
-  const unit = await db.em();
-  return unit.transactional(async (em) => {
-    await em.execute(`select pg_advisory_xact_lock(${migrationLock})`);
-    const transaction: unknown = em.getTransactionContext();
-    return migrate({ transaction });
-  });
+  if (row) config.set('dbName', row.name);
+  config.set('migrations', { ...config.get('migrations'), path: folder, pathTs: folder });
 }
 
 /** Found migrated before; the code's migrations do not grow while it runs. */
@@ -71,16 +166,21 @@ const migrated = new WeakSet<Database>();
 const isThere: Statement = { name: 'is-there', text: 'select 1' };
 
 /**
+ * @param folder where the migrations are.
  * @returns the names of the migrations that are not applied yet; once there are none, it only looks
  *   whether the database is there.
  */
-export async function pendingMigrations(db: Database): Promise<string[]> {
-  if (migrated.has(db)) {
+export async function pendingMigrations(
+  db: Database,
+  folder: string = migrationsFolder,
+): Promise<string[]> {
+  const isOwn = folder === migrationsFolder;
+  if (isOwn && migrated.has(db)) {
     await db.query(isThere, []);
     return [];
   }
-  const pending = (await migrationsOf(db)).filter(({ state }) => state === 'pending');
-  if (pending.length === 0) migrated.add(db);
+  const pending = (await migrationsOf(db, folder)).filter(({ state }) => state === 'pending');
+  if (isOwn && pending.length === 0) migrated.add(db);
   return namesOf(pending);
 }
 
@@ -91,10 +191,16 @@ export interface MigrationState {
   readonly appliedAt: Date | null;
 }
 
-/** @returns every migration that the code or the database knows, oldest first. */
-export async function migrationsOf(db: Database): Promise<MigrationState[]> {
+/**
+ * @param folder where the migrations are.
+ * @returns every migration that the code or the database knows, oldest first.
+ */
+export async function migrationsOf(
+  db: Database,
+  folder: string = migrationsFolder,
+): Promise<MigrationState[]> {
   const applied = await appliedMigrations(db);
-  const known = (await readdir(migrationsFolder)).map((file) => parse(file));
+  const known = (await readdir(folder)).map((file) => parse(file));
   const inCode = known.filter(({ ext }) => ext === '.ts').map(({ name }) => name);
   const missing = inCode.filter((name) => !applied.some((one) => one.name === name));
   return [

@@ -1,111 +1,124 @@
 /**
  * LISTEN on one connection of its own, which comes back by itself. What was notified while it was
- * away is lost, so every listener is called once after a reconnection and looks for itself.
+ * away is lost, so every listener is called when it is lost and when it is back, and looks for
+ * itself. A heartbeat finds a connection that has fallen silent.
  */
-import pg from 'pg';
 import { pause, type Clock } from '../clock.ts';
+import { ListenConnection } from './listen-connection.ts';
 
 type Listener = (payload: string) => void;
 
 const retryDelayMs = 1_000;
 
+/** With the deadline it bounds how long a silent connection passes for a good one. */
+const heartbeatMs = 3_000;
+
+export interface NotificationsOptions {
+  readonly url: string;
+  readonly clock: Clock;
+  /** How long the server may take to answer, in ms of the network's time, not of the clock's. */
+  readonly deadlineMs?: number;
+  /** Called when notifications stop arriving, and when they arrive again. */
+  readonly onChange?: (areUp: boolean) => void;
+}
+
 /** Listens on one PostgreSQL server, for any number of channels and listeners. */
 export class Notifications {
-  readonly #url: string;
-  readonly #clock: Clock;
+  readonly #options: NotificationsOptions;
   readonly #listeners = new Map<string, Set<Listener>>();
   readonly #closed = new AbortController();
-  /** What the current connection was asked to listen to; kept once the server has taken it. */
-  #asked = new Map<string, Promise<unknown>>();
-  #client: pg.Client | null = null;
-  #connecting: Promise<void> | null = null;
+  /** `new`: there has been no listener yet, so nothing is connected. */
+  #state: 'new' | 'up' | 'down' = 'new';
+  /** The one that is open or about to be. */
+  #connection: ListenConnection | null = null;
+  #firstAttempt: Promise<void> | null = null;
+  #cancelHeartbeat: () => void = () => undefined;
 
-  constructor(url: string, clock: Clock) {
-    this.#url = url;
-    this.#clock = clock;
+  constructor(options: NotificationsOptions) {
+    this.#options = options;
+  }
+
+  /** False while notifications are missed. */
+  get areUp(): boolean {
+    return this.#state !== 'down';
   }
 
   /**
+   * Resolves when notifications arrive, or when they cannot for now: the listener is called as soon
+   * as they do.
    * @param channel a name of ours: it stands in the statement.
    * @returns what takes the listener back.
+   * @throws Error when this is closed.
    */
   async listen(channel: string, listener: Listener): Promise<() => Promise<void>> {
+    if (this.#closed.signal.aborted) throw new Error('the database is closed');
     const listeners = this.#listeners.get(channel) ?? new Set();
     this.#listeners.set(channel, listeners);
     listeners.add(listener);
-    try {
-      await this.#connected();
-      // A connection lost just now comes back with every channel, and tells every listener.
-      if (this.#client) await this.#ask(this.#client, channel);
-    } catch (error) {
-      listeners.delete(listener);
-      throw error;
-    }
+    if (this.#state === 'new') await (this.#firstAttempt ??= this.#connect());
+    // A connection that is lost comes back with every channel, and calls every listener.
+    if (this.#state === 'up') await this.#connection?.listen(channel).catch(() => undefined);
     return async () => {
       listeners.delete(listener);
     };
   }
 
+  /** Closes the connection without waiting for the server. */
   async close(): Promise<void> {
     this.#closed.abort();
-    await this.#connecting?.catch(() => undefined);
-    await this.#client?.end().catch(() => undefined);
-    this.#client = null;
+    this.#cancelHeartbeat();
+    this.#connection?.close();
   }
 
-  #connected(): Promise<void> {
-    if (this.#client) return Promise.resolve();
-    this.#connecting ??= this.#connect().finally(() => {
-      this.#connecting = null;
-    });
-    return this.#connecting;
-  }
-
+  /** One attempt; when it fails, it is repeated until one succeeds. */
   async #connect(): Promise<void> {
-    if (this.#closed.signal.aborted) throw new Error('the database is closed');
-    const client = new pg.Client({
-      connectionString: this.#url,
-      application_name: 'ponte-listen',
-      keepAlive: true,
-      connectionTimeoutMillis: 5_000,
+    const { url, deadlineMs = 3_000 } = this.#options;
+    const connection = new ListenConnection({
+      url,
+      deadlineMs,
+      onNotification: (channel, payload) => this.#call(channel, payload),
+      onLost: () => this.#lost(),
     });
-    client.on('error', () => this.#lost(client));
-    client.on('end', () => this.#lost(client));
-    client.on('notification', ({ channel, payload }) => this.#tell(channel, payload ?? ''));
-    this.#asked = new Map();
+    this.#connection = connection;
     try {
-      await client.connect();
-      for (const channel of this.#listeners.keys()) await this.#ask(client, channel);
-    } catch (error) {
-      void client.end().catch(() => undefined);
-      throw error;
+      await connection.open(this.#listeners.keys());
+    } catch {
+      // `#lost` has set the next attempt.
+      return;
     }
-    this.#client = client;
+    this.#beatLater(connection);
+    this.#change('up');
   }
 
-  /** Every listener of a channel waits for the one statement: before it, nothing is delivered. */
-  #ask(client: pg.Client, channel: string): Promise<unknown> {
-    const asked = this.#asked.get(channel) ?? client.query(`listen ${channel}`);
-    this.#asked.set(channel, asked);
-    return asked;
+  #lost(): void {
+    if (this.#closed.signal.aborted) return;
+    this.#cancelHeartbeat();
+    this.#change('down');
+    const { clock } = this.#options;
+    void pause(clock, retryDelayMs, this.#closed.signal).then(() => {
+      if (!this.#closed.signal.aborted) void this.#connect();
+    });
   }
 
-  #tell(channel: string, payload: string): void {
+  #change(state: 'up' | 'down'): void {
+    const before = this.#state;
+    if (state === before || this.#closed.signal.aborted) return;
+    this.#state = state;
+    if (before === 'new' && state === 'up') return;
+    this.#options.onChange?.(state === 'up');
+    for (const channel of this.#listeners.keys()) this.#call(channel, '');
+  }
+
+  #beatLater(connection: ListenConnection): void {
+    this.#cancelHeartbeat = this.#options.clock.after(heartbeatMs, () => {
+      connection.beat().then(
+        () => this.#beatLater(connection),
+        () => undefined,
+      );
+    });
+  }
+
+  #call(channel: string, payload: string): void {
     for (const listener of this.#listeners.get(channel) ?? []) listener(payload);
-  }
-
-  #lost(client: pg.Client): void {
-    if (this.#client !== client || this.#closed.signal.aborted) return;
-    this.#client = null;
-    void this.#reconnect();
-  }
-
-  async #reconnect(): Promise<void> {
-    while (!this.#client) {
-      await pause(this.#clock, retryDelayMs, this.#closed.signal);
-      if (this.#closed.signal.aborted) return;
-      await this.#connected().catch(() => undefined);
-    }
-    for (const channel of this.#listeners.keys()) this.#tell(channel, '');
   }
 }

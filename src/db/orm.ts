@@ -27,6 +27,8 @@ export function ormOptions(connection: Partial<Options>): Options {
       // A start must not write into the source tree; `migration:create` refreshes the snapshot.
       snapshotOnMigrate: false,
       emit: 'ts',
+      // Each migration is a transaction of its own, so that it holds its locks for a short time.
+      allOrNothing: false,
     },
     ...connection,
   });

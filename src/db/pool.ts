@@ -1,6 +1,10 @@
 /** The driver's pools: how they reach a database, and how a statement runs on one. */
 import pg from 'pg';
 import { nextTurn } from '../clock.ts';
+import { addressOf } from './tls.ts';
+
+/** A commit is answered once it is on disk. */
+const durable = '-c synchronous_commit=on';
 
 /**
  * A statement that runs away is ended by the server; a server that has fallen silent is given up a
@@ -8,10 +12,11 @@ import { nextTurn } from '../clock.ts';
  */
 export function postgresConnection(url: string): Connection {
   return {
-    connectionString: url,
+    ...addressOf(url),
     application_name: 'ponte',
-    // No statement here is worth compiling, and on large tables PostgreSQL would think so.
-    options: '-c jit=off',
+    // No statement here is worth compiling, and on large tables PostgreSQL would think so. A step
+    // of a payment is on disk before the next one is taken, whatever the server's default is.
+    options: `-c jit=off ${durable}`,
     connectionTimeoutMillis: 5_000,
     statement_timeout: 30_000,
     query_timeout: 35_000,
@@ -19,6 +24,15 @@ export function postgresConnection(url: string): Connection {
     max: 10,
     idleTimeoutMillis: 30_000,
   };
+}
+
+/**
+ * The one connection of migrations. A statement that waits for a table's lock makes all later ones
+ * on that table wait behind it, so its wait is short. It is longer than `deadlock_timeout`, which
+ * is a second by default: then PostgreSQL interrupts an autovacuum that holds the lock.
+ */
+export function migrationConnection(url: string): Connection {
+  return { ...postgresConnection(url), max: 1, lock_timeout: 1_500, query_timeout: 0 };
 }
 
 /** How the driver reaches a database, and what comes before each use of a connection. */
@@ -37,6 +51,7 @@ export function openPool(config: pg.PoolConfig): pg.Pool {
 export const indexedSettings = [
   'plan_cache_mode=force_generic_plan',
   'jit=off',
+  'synchronous_commit=on',
   'enable_seqscan=off',
   'enable_hashjoin=off',
   'enable_mergejoin=off',

@@ -38,6 +38,31 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   return UNAVAILABLE_MESSAGES.some((message) => error.message.startsWith(message));
 }
 
+/**
+ * Whether PostgreSQL ended a statement because it waited or ran for too long, and rolled it back:
+ * SQLSTATE 55P03 (lock_not_available), 57014 (query_canceled) and 40P01 (deadlock_detected: one of
+ * those who waited for each other was refused), PostgreSQL, appendix A.
+ */
+export function isWaitTooLong(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  return /^(?:55P03|57014|40P01)$/.test(code);
+}
+
+/** Whether a request failed because the database is away or slow: the same request may succeed. */
+export function isDatabaseTrouble(error: unknown): boolean {
+  return isDatabaseUnavailable(error) || isWaitTooLong(error);
+}
+
+/**
+ * Whether an error says that the database is away for now. One that refuses the user (class 28) is
+ * there, and an address that cannot be listened on is not the database's.
+ */
+export function isDatabaseAway(error: unknown): boolean {
+  if (!(error instanceof Error) || ('syscall' in error && error.syscall === 'listen')) return false;
+  const isRefusal = 'code' in error && /^28[0-9A-Z]{3}$/.test(String(error.code));
+  return isDatabaseUnavailable(error) && !isRefusal;
+}
+
 /** Whether an error says that a row would break a constraint: SQLSTATE class 23. */
 export function isConstraintViolation(error: unknown): boolean {
   return error instanceof Error && 'code' in error && /^23[0-9A-Z]{3}$/.test(String(error.code));

@@ -152,9 +152,13 @@ function amountText(cents: number): string {
   return decimalFromCents(cents);
 }
 
+/** What lies behind is not carried: a value has 99 characters at most. */
+const MAX_READ_LENGTH = 512;
+
 /** Accents are stripped before cutting, so that a length is both of characters and of bytes. */
 function asciiText(text: string, maxLength: number): string {
-  const printable = stripAccents(foldTypography(text.replace(/\s/g, ' '))).replace(
+  const start = text.slice(0, MAX_READ_LENGTH);
+  const printable = stripAccents(foldTypography(start.replace(/\s/g, ' '))).replace(
     /[^\x20-\x7e]/g,
     '',
   );

@@ -76,6 +76,15 @@ export function dayOf(instant: Date): string {
   return today(instant).toString();
 }
 
+/**
+ * @param day `yyyy-MM-dd`.
+ * @param days how many days later; a negative number is earlier.
+ * @returns the other day, `yyyy-MM-dd`.
+ */
+export function shiftDay(day: string, days: number): string {
+  return Temporal.PlainDate.from(day).add({ days }).toString();
+}
+
 /** A null day was given and is invalid; an undefined start depends on an invalid end. */
 function invalidDates(
   start: Temporal.PlainDate | null | undefined,

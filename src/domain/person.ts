@@ -1,7 +1,7 @@
 /** Who registers and where they live: from what a person types to what is stored. */
 import type { Text } from '../errors.ts';
 import { normaliseCep } from './cep.ts';
-import { isEmail } from './email.ts';
+import { isEmail, MAX_EMAIL_LENGTH } from './email.ts';
 import {
   fieldFaults,
   NOT_AN_EMAIL,
@@ -21,9 +21,6 @@ const MAX_NAME_LENGTH = 140;
 const MAX_LINE_LENGTH = 140;
 
 const MAX_NUMBER_LENGTH = 20;
-
-/** RFC 5321, section 4.5.3.1.3: a path of 256 octets less its brackets. */
-const MAX_EMAIL_LENGTH = 254;
 
 const MIN_PASSWORD_LENGTH = 8;
 const MAX_PASSWORD_LENGTH = 128;
@@ -144,6 +141,7 @@ function textFault(
   text: string,
   { form, min = 0, max }: { form?: FormName; min?: number; max: number },
 ): Text | null {
+  if (text.length > 2 * max) return tooLong(max);
   const { length } = [...text];
   if (length < min) return tooShort(min);
   if (length > max) return tooLong(max);

@@ -53,8 +53,19 @@ export function normalisePixKey(text: string): PixKey {
 function taxIdOrPhone(typed: string): PixKey | null {
   const taxId = isGroupedAsPhone(typed) ? null : normaliseTaxId(typed);
   if (taxId !== null) return { kind: taxId.length === 11 ? 'CPF' : 'CNPJ', key: taxId };
-  const phone = GROUPED_AS_CPF.test(typed) ? null : toE164(typed);
+  const phone = GROUPED_AS_CPF.test(typed) || isNoPhone(typed) ? null : toE164(typed);
   return phone === null ? null : { kind: 'PHONE', key: phone };
+}
+
+/**
+ * Fourteen bare digits are a CNPJ with a wrong digit rather than a number with its prefixes, and
+ * eleven digits are a CPF with a wrong digit unless they can be a mobile number, whose third digit
+ * is 9: read as a phone number, either could pay the holder of that number.
+ */
+function isNoPhone(typed: string): boolean {
+  const digits = typed.replace(/\D/g, '');
+  if (typed.includes('+')) return false;
+  return /^\d{14}$/.test(typed) || (digits.length === 11 && digits[2] !== '9');
 }
 
 function isGroupedAsPhone(typed: string): boolean {

@@ -46,6 +46,11 @@ export const phasesOfStatus: Readonly<Record<PixStatus, readonly PixPhase[]>> = 
 /** The phases before anything can have left: only these may fail without the provider's word. */
 export const phasesBeforePaying = ['RESERVED', 'RESOLVED'] as const satisfies PixPhase[];
 
+/** Whether a transaction is before PAYING, so that nothing can have left. */
+export function isBeforePaying(phase: PixPhase): boolean {
+  return phasesBeforePaying.some((one) => one === phase);
+}
+
 /**
  * The phases that the provider's answer to a payment may move on. UNKNOWN is among them because the
  * sweep may have called a payment so while its answer was still on the way.
@@ -62,6 +67,12 @@ export const phasesOpenToSettlement = [
   'UNKNOWN',
 ] as const satisfies PixPhase[];
 
+/**
+ * The phases in which an event that says failed settles a send. PAYING is not among them: a
+ * process may still send, and that attempt would be executed although the send has failed.
+ */
+export const phasesOpenToFailure = ['ACCEPTED', 'UNKNOWN'] as const satisfies PixPhase[];
+
 /** What `Pix-Outcome` says of a stored send: what was decided, or honestly `unknown`. */
 export function outcomeOf(transaction: { readonly outcome: PixOutcome | null }): PixOutcome {
   return transaction.outcome ?? 'unknown';
@@ -74,34 +85,35 @@ export function typeOf(operation: PixOperation): PixTransactionType {
 
 /**
  * The provider's status words, as providers of this family write them. A word that is not here
- * moves nothing: no default decides about money.
+ * moves nothing: no default decides about money. Numbers are not here, because providers give them
+ * different meanings.
  */
 const statusWords: Readonly<Record<string, PixStatus>> = {
   PROCESSING: 'PROCESSING',
   PENDING: 'PROCESSING',
   CREATED: 'PROCESSING',
+  INITIATED: 'PROCESSING',
   APPROVED: 'PROCESSING',
-  '0': 'PROCESSING',
-  '1': 'PROCESSING',
   CONFIRMED: 'COMPLETED',
   COMPLETED: 'COMPLETED',
   SUCCESS: 'COMPLETED',
   SETTLED: 'COMPLETED',
   PAID: 'COMPLETED',
-  '2': 'COMPLETED',
   ERROR: 'FAILED',
   FAILED: 'FAILED',
   REJECTED: 'FAILED',
   CANCELLED: 'FAILED',
-  '3': 'FAILED',
 };
 
+/** Longer than any word for a status, with blanks around it. */
+const MAX_STATUS_LENGTH = 128;
+
 /**
- * Reads a provider's status word or number.
- * @returns the status, or null for a word that is not known.
+ * Reads a provider's status word.
+ * @returns the status, or null for a word that is not known, and for a number.
  */
 export function readStatusWord(word: unknown): PixStatus | null {
-  if (typeof word !== 'string' && typeof word !== 'number') return null;
-  const name = String(word).trim().toUpperCase();
+  if (typeof word !== 'string' || word.length > MAX_STATUS_LENGTH) return null;
+  const name = word.trim().toUpperCase();
   return Object.hasOwn(statusWords, name) ? (statusWords[name] ?? null) : null;
 }

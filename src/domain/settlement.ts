@@ -1,6 +1,7 @@
 /**
  * Which transaction an item of a webhook means. It moves one only when an id matches and the
- * amount does, where the item carries one: money is not moved on half a match.
+ * amount does, where the item carries one: money is not moved on half a match. The provider's own
+ * id alone matches only together with the amount.
  */
 import { centsFromDecimal } from './money.ts';
 
@@ -45,7 +46,7 @@ export type Match<Candidate> =
   | {
       readonly kind: 'contradiction';
       readonly transaction: Candidate;
-      readonly reason: 'amount_mismatch' | 'ids_disagree';
+      readonly reason: 'amount_mismatch' | 'ids_disagree' | 'other_end_to_end';
     }
   /** A received PIX that has completed a charge already: nothing more came in. */
   | { readonly kind: 'paid_before'; readonly transaction: Candidate }
@@ -63,11 +64,17 @@ export function findMeant<Candidate extends SettlementCandidate>(
   const meant =
     item.kind === 'received' ? meantCharge(item, candidates) : meantSend(item, candidates);
   if (!meant) {
+    const other = item.kind === 'payment' ? sendOfOtherPayment(item, candidates) : undefined;
+    if (other) return { kind: 'contradiction', transaction: other, reason: 'other_end_to_end' };
     const paid = item.kind === 'received' ? paidCharge(item, candidates) : undefined;
     return paid ? { kind: 'paid_before', transaction: paid } : { kind: 'none' };
   }
   if (disagree(item, meant)) {
     return { kind: 'contradiction', transaction: meant, reason: 'ids_disagree' };
+  }
+  const wouldChange = meant.status === 'PROCESSING' || isUnidentified(item, meant);
+  if (wouldChange && item.amountCents === null && isByProviderIdAlone(item, meant)) {
+    return { kind: 'none' };
   }
   if (item.amountCents !== null && item.amountCents !== centsFromDecimal(meant.amount)) {
     return { kind: 'contradiction', transaction: meant, reason: 'amount_mismatch' };
@@ -77,6 +84,15 @@ export function findMeant<Candidate extends SettlementCandidate>(
     return { kind: 'identifies', transaction: meant, endToEnd };
   }
   return { kind: 'transaction', transaction: meant };
+}
+
+/** Whether no id that this service has given out or taken over ties an item to a transaction. */
+function isByProviderIdAlone({ ids }: SettlementItem, meant: SettlementCandidate): boolean {
+  return (
+    ids.transactionIdentification === null &&
+    !isSame(meant.end_to_end, ids.endToEnd) &&
+    !isSame(meant.idempotency_key, ids.clientRequestId)
+  );
 }
 
 /** @returns the PIX that an item tells of, where it was recorded without a charge. */
@@ -117,6 +133,28 @@ function meantSend<Candidate extends SettlementCandidate>(
   );
   if (byRequest.length < 2) return byRequest[0];
   return onlyOne(byRequest.filter(({ amount }) => amountCents === centsFromDecimal(amount)));
+}
+
+/**
+ * An open send whose key and amount are those of a payment with another end-to-end id, which is no
+ * transaction's here. Either another holder of the key has paid, or this send has been paid under
+ * an id whose record was lost: a person has to look.
+ */
+function sendOfOtherPayment<Candidate extends SettlementCandidate>(
+  { ids, amountCents }: SettlementItem,
+  candidates: readonly Candidate[],
+): Candidate | undefined {
+  const { endToEnd, clientRequestId } = ids;
+  if (endToEnd === null || amountCents === null) return undefined;
+  if (candidates.some((one) => one.end_to_end === endToEnd)) return undefined;
+  return candidates.find(
+    (one) =>
+      one.operation === 'SEND' &&
+      one.status === 'PROCESSING' &&
+      one.end_to_end !== null &&
+      isSame(one.idempotency_key, clientRequestId) &&
+      amountCents === centsFromDecimal(one.amount),
+  );
 }
 
 /** Where an id stands for several, it tells none of them. */

@@ -2,14 +2,30 @@ import { randomInt } from 'node:crypto';
 
 const ALPHANUMERICS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
+/** Far more than any name or line has; see {@link normalised}. */
+const MAX_NORMALISED_LENGTH = 1_024;
+
+/**
+ * Brings a text to one of Unicode's normal forms. The time grows with the square of its length
+ * where combining marks are out of order, so the caller limits the length first.
+ *
+ * @param text at most 1,024 code units.
+ * @throws RangeError when it is longer.
+ */
+export function normalised(text: string, form: 'NFC' | 'NFD'): string {
+  if (text.length > MAX_NORMALISED_LENGTH) throw new RangeError('too long to be normalised');
+  return text.normalize(form);
+}
+
 /**
  * Removes the accents of Latin letters: `São João` becomes `Sao Joao`.
  *
+ * @param text at most 1,024 code units.
  * @returns the text in canonical decomposition (NFD) without U+0300 to U+036F; characters that do
  *   not decompose stay as they are.
  */
 export function stripAccents(text: string): string {
-  return text.normalize('NFD').replace(/[\u0300-\u036f]/g, '');
+  return normalised(text, 'NFD').replace(/[\u0300-\u036f]/g, '');
 }
 
 /**
@@ -28,13 +44,12 @@ export function foldTypography(text: string): string {
 /**
  * Brings a text to one tidy line: Unicode's composed form (NFC), without invisible characters, each
  * run of white space one space, the ends trimmed. Names then compare equal as they look equal.
+ *
+ * @param text at most 1,024 code units.
  */
 export function tidyLine(text: string): string {
-  return text
-    .replace(/[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu, '')
-    .normalize('NFC')
-    .replace(/\s+/g, ' ')
-    .trim();
+  const visible = text.replace(/[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu, '');
+  return normalised(visible, 'NFC').replace(/\s+/g, ' ').trim();
 }
 
 /**

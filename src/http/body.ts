@@ -1,20 +1,19 @@
 /** Reading a request's body: its media type, its size, its JSON; a form is only made ready. */
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '../errors.ts';
+import { MAX_BODY_BYTES } from './body-limit.ts';
 import type { BodyContract, FormContract } from './contract.ts';
 import { ClientGone, type Exchange } from './exchange.ts';
 import { IncomingForm } from './form.ts';
-import { parseJson } from './json.ts';
+import { outlineOf, parseJson } from './json.ts';
 import { boundaryOf, fileTooLarge, maxFormBytes } from './multipart.ts';
-
-const MAX_BODY_BYTES = 256 * 1024;
 
 const MEDIA_TYPES = { json: 'application/json', multipart: 'multipart/form-data' } as const;
 
 const NO_BYTES = Buffer.alloc(0);
 
 export interface BodyLimits {
-  /** The largest file that a form may carry. JSON has a limit of its own. */
+  /** The largest file that a form may carry. The contract limits JSON. */
   readonly uploadMaxBytes: number;
 }
 
@@ -26,9 +25,20 @@ export interface ReadBody {
   readonly value: unknown;
   /** Whether it is still on its way: the value is a form then, which the operation reads. */
   readonly isComing: boolean;
+  /** Whether the value is an {@link outlineOf outline}: the bytes are read later. */
+  readonly isOutline: boolean;
 }
 
-const NO_BODY: ReadBody = { isGiven: false, raw: NO_BYTES, value: undefined, isComing: false };
+/** Larger bodies that are stored as bytes are not parsed while the caller waits. */
+const MAX_PARSED_BYTES = 16 * 1024;
+
+const NO_BODY: ReadBody = {
+  isGiven: false,
+  raw: NO_BYTES,
+  value: undefined,
+  isComing: false,
+  isOutline: false,
+};
 
 /**
  * Reads the body that the contract declares. One that it does not declare stays on the wire and is
@@ -50,13 +60,23 @@ export async function readBody(
   requireMediaType(request, contract.media);
   if (contract.form !== null) {
     const form = incomingForm(exchange, contract.form, uploadMaxBytes);
-    return { isGiven: true, raw: NO_BYTES, value: form, isComing: true };
+    return { ...NO_BODY, isGiven: true, value: form, isComing: true };
   }
-  if (declaredLength(request) > MAX_BODY_BYTES) throw new AppError('PAYLOAD_TOO_LARGE');
+  if (declaredLength(request) > contract.maxBytes) throw new AppError('PAYLOAD_TOO_LARGE');
   exchange.awaitBody();
-  const raw = await readBytes(request);
+  const raw = await readBytes(request, contract.maxBytes);
+  return jsonBody(contract, raw);
+}
+
+/**
+ * Parses a body of JSON that has come in whole.
+ * @throws AppError MALFORMED_JSON
+ */
+export function jsonBody(contract: BodyContract, raw: Buffer): ReadBody {
   if (raw.length === 0) return noBody(contract);
-  return { isGiven: true, raw, value: parseJson(raw), isComing: false };
+  const isOutline = contract.isStoredAsBytes && raw.length > MAX_PARSED_BYTES;
+  const value = isOutline ? outlineOf(raw) : parseJson(raw);
+  return { isGiven: true, raw, value, isComing: false, isOutline };
 }
 
 /** What is known of a form before it comes is refused before it comes. */
@@ -110,14 +130,16 @@ function isMediaType(header: string, expected: string): boolean {
   return essence.toLowerCase() === expected && (charset === undefined || charset === 'utf-8');
 }
 
-function readBytes(request: IncomingMessage): Promise<Buffer> {
+function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
+    // The client may have left while an earlier stage waited for the database.
+    if (request.destroyed) return reject(new ClientGone());
     const chunks: Buffer[] = [];
     let size = 0;
     const keep = (chunk: Buffer): void => {
       size += chunk.length;
       chunks.push(chunk);
-      if (size <= MAX_BODY_BYTES) return;
+      if (size <= maxBytes) return;
       request.off('data', keep);
       reject(new AppError('PAYLOAD_TOO_LARGE'));
     };

@@ -41,7 +41,8 @@ function withoutPort(entry: string): string {
   return /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(entry)?.[1] ?? entry;
 }
 
-function throttleAddress(address: string): string {
+/** The form of an address that limits count by, as {@link clientAddress} returns it. */
+export function throttleAddress(address: string): string {
   if (isIPv4(address) || !isIPv6(address)) return address;
   const groups = expandedGroups(address);
   const isMappedIPv4 = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;

@@ -3,7 +3,8 @@
  * validation come from here alone. A validator is compiled when it is first needed, which takes
  * some milliseconds: all of them together would be a tenth of a start.
  */
-import { OpenApiDocument, type Place } from './document.ts';
+import { maxBodyBytes } from './body-limit.ts';
+import { basePath, OpenApiDocument, type Place } from './document.ts';
 import { createSchemaCompiler, type SchemaCompiler, type ValidateFunction } from './schemas.ts';
 
 const METHODS = ['get', 'put', 'post', 'delete', 'patch'] as const;
@@ -35,6 +36,8 @@ export interface FormContract {
 export interface BodyContract {
   readonly media: 'json' | 'multipart';
   readonly required: boolean;
+  /** The largest body of JSON, in bytes; a form is limited by its file. */
+  readonly maxBytes: number;
   /** Kept as the bytes that came, so no text of it has to fit into the database. */
   readonly isStoredAsBytes: boolean;
   readonly validate: ValidateFunction;
@@ -120,18 +123,6 @@ function operationPlaces(document: OpenApiDocument): OperationPlace[] {
       return operation === null ? [] : [{ method, path: key, item, operation }];
     }),
   );
-}
-
-/** The path of the first server, which every route stands below. */
-function basePath(document: OpenApiDocument): string {
-  const server = document.find(document.root, 'servers', '0');
-  const template = typeof server?.value['url'] === 'string' ? server.value['url'] : '/';
-  const url = template.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => {
-    const variable = server && document.find(server, 'variables', name);
-    const value = variable?.value['default'];
-    return typeof value === 'string' ? value : '';
-  });
-  return new URL(url, 'http://localhost').pathname.replace(/\/+$/, '');
 }
 
 function readOperation(source: Source, place: OperationPlace): OperationContract {
@@ -247,6 +238,7 @@ function readBody(source: Source, operation: Place, id: string): BodyContract | 
   return {
     media,
     required: body.value['required'] === true,
+    maxBytes: media === 'json' ? maxBodyBytes(body.value['x-max-body-bytes'], id) : 0,
     isStoredAsBytes: body.value['x-stored-as-bytes'] === true,
     get validate() {
       return compiled();

@@ -56,6 +56,18 @@ export class OpenApiDocument {
   }
 }
 
+/** The path of the first server, which every route stands below. */
+export function basePath(document: OpenApiDocument): string {
+  const server = document.find(document.root, 'servers', '0');
+  const template = typeof server?.value['url'] === 'string' ? server.value['url'] : '/';
+  const url = template.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => {
+    const variable = server && document.find(server, 'variables', name);
+    const value = variable?.value['default'];
+    return typeof value === 'string' ? value : '';
+  });
+  return new URL(url, 'http://localhost').pathname.replace(/\/+$/, '');
+}
+
 function referencedKey(token: string): string {
   return decodeURIComponent(token).replaceAll('~1', '/').replaceAll('~0', '~');
 }

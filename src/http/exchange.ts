@@ -26,6 +26,8 @@ export class Exchange {
   mayComeSlowly = false;
 
   #isRunning = false;
+  #hasEnded = false;
+  #whenEnded: ((isSent: boolean) => void) | null = null;
   #id: string | null = null;
   #trace: TraceContext | null = null;
 
@@ -73,6 +75,22 @@ export class Exchange {
   begin(): void {
     if (this.refusedStatus !== null || this.response.destroyed) throw new ClientGone();
     this.#isRunning = true;
+  }
+
+  /** Whether the answer has been sent, or can no longer be sent. */
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  /** @param isSent whether the whole answer was handed to the network. */
+  end(isSent: boolean): void {
+    this.#hasEnded = true;
+    this.#whenEnded?.(isSent);
+  }
+
+  /** Calls `listener` at the end of an exchange that has not ended yet. */
+  onceEnded(listener: (isSent: boolean) => void): void {
+    this.#whenEnded = listener;
   }
 }
 

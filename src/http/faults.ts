@@ -17,9 +17,14 @@ const NAMED_PROPERTY = new Map([
   ['unevaluatedProperties', 'unevaluatedProperty'],
 ]);
 
-/** A list of thousands of faulty items would otherwise be answered with megabytes. */
-const MAX_FIELDS = 100;
+/** An answer names so many fields at most. */
+export const MAX_FIELDS = 100;
+
+/** Of a validator's errors so many are read. */
 const MAX_ERRORS = 1_000;
+
+/** Paths of the contract's own fields are far shorter; others hold keys of the caller's. */
+const MAX_PATH_LENGTH = 200;
 
 /** The name of a body's fault that lies in no field: it is no object, or it is missing. */
 export const WHOLE_BODY = 'body';
@@ -64,7 +69,21 @@ export function fieldOf(error: ErrorObject): string {
   const keys = error.instancePath.split('/').slice(1).map(unescaped);
   const property: unknown = error.params[NAMED_PROPERTY.get(error.keyword) ?? ''];
   if (typeof property === 'string') keys.push(property);
-  return keys.length === 0 ? WHOLE_BODY : keys.join('.');
+  return pathOf(keys);
+}
+
+/** Joins keys by dots. A path over 200 characters is cut: a key may be as long as a body. */
+export function pathOf(keys: readonly (string | number)[]): string {
+  if (keys.length === 0) return WHOLE_BODY;
+  let path = '';
+  for (const [index, key] of keys.entries()) {
+    const text = String(key);
+    path += (index === 0 ? '' : '.') + text.slice(0, MAX_PATH_LENGTH);
+    if (path.length > MAX_PATH_LENGTH || text.length > MAX_PATH_LENGTH) {
+      return `${path.slice(0, MAX_PATH_LENGTH).toWellFormed()}…`;
+    }
+  }
+  return path;
 }
 
 /**
@@ -78,22 +97,22 @@ function withoutNoise(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   const formed = new Set(
     errors.filter(({ keyword }) => TELLING.has(keyword)).map(({ instancePath }) => instancePath),
   );
-  const noise = errors.filter(
-    ({ keyword, params, instancePath }) =>
-      SUMMARIES.has(keyword) ||
-      params['type'] === 'null' ||
-      (formed.has(instancePath) && !TELLING.has(keyword)),
-  );
-  if (noise.length === 0) return errors;
-  const telling = errors.filter((error) => !noise.includes(error));
-  return errors.filter((error) => !noise.includes(error) || !isToldBelow(error, telling));
+  const isNoise = ({ keyword, params, instancePath }: ErrorObject): boolean =>
+    SUMMARIES.has(keyword) ||
+    params['type'] === 'null' ||
+    (formed.has(instancePath) && !TELLING.has(keyword));
+  const told = new Set(errors.filter((error) => !isNoise(error)).flatMap(placesAround));
+  return errors.filter((error) => !isNoise(error) || !told.has(error.instancePath));
 }
 
-function isToldBelow({ instancePath }: ErrorObject, telling: readonly ErrorObject[]): boolean {
-  return telling.some(
-    (other) =>
-      other.instancePath === instancePath || other.instancePath.startsWith(`${instancePath}/`),
-  );
+/** The place of an error, and every place that it lies in. */
+function placesAround({ instancePath }: ErrorObject): string[] {
+  const places = [''];
+  for (let at = instancePath.indexOf('/', 1); at > 0; at = instancePath.indexOf('/', at + 1)) {
+    places.push(instancePath.slice(0, at));
+  }
+  places.push(instancePath);
+  return places;
 }
 
 function unescaped(token: string): string {

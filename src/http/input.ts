@@ -47,10 +47,16 @@ export function readInput(contract: OperationContract, parts: RequestParts): Val
   return { path, query, headers, body };
 }
 
-function readPath(
+/**
+ * Reads the path, which is known before the body is.
+ *
+ * @param faults collects what is wrong with the path where that is a 422.
+ * @throws AppError NOT_FOUND when the path names what cannot exist and the contract has a 404.
+ */
+export function readPath(
   contract: OperationContract,
   params: RequestParts['params'],
-  faults: Faults,
+  faults: Faults = new Faults(),
 ): unknown {
   const { statuses, pathParameters } = contract;
   const isFieldFault = statuses.has(422) && !statuses.has(404);
@@ -71,7 +77,7 @@ function readBodyValue(contract: BodyContract | null, body: ReadBody, faults: Fa
     for (const path of findUnstorableText(body.value)) faults.add(path, UNSTORABLE);
   }
   if (!contract.validate(body.value)) faults.addErrors(contract.validate.errors);
-  return body.value;
+  return body.isOutline ? undefined : body.value;
 }
 
 /** Without a body every required field is missing; where none is, the body itself is. */

@@ -2,12 +2,14 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Clock } from '../clock.ts';
+import type { ConnectionCloseReason } from '../metrics.ts';
 import { announcesBody } from './body.ts';
 import {
   createClientErrorListener,
   RequestTooSlow,
   type ClientErrorsOptions,
 } from './client-errors.ts';
+import { limitConnections, type ConnectionLimits } from './connection-limits.ts';
 import { Connections } from './connections.ts';
 import { Exchange } from './exchange.ts';
 
@@ -37,9 +39,12 @@ const DRAIN_MS = 15_000;
 
 export interface ListenerOptions {
   readonly clock: Clock;
+  readonly connectionLimits: ConnectionLimits;
   /** Answers a request; it never rejects. */
   handle(exchange: Exchange): Promise<void>;
   readonly onRefused: ClientErrorsOptions['onRefused'];
+  /** Called when a connection is closed because of what its client does. */
+  onConnectionClosed(reason: ConnectionCloseReason): void;
 }
 
 export interface Listener {
@@ -57,35 +62,42 @@ export interface Listener {
 
 /** Makes a server that keeps the limits and stops in two stages; it does not listen yet. */
 export function createListener(options: ListenerOptions): Listener {
-  const { clock } = options;
-  const connections = new Connections();
+  const { clock, onRefused, onConnectionClosed } = options;
+  const connections = new Connections({ clock, onCut: onConnectionClosed });
   const server = createServer(LIMITS);
   let isStopping = false;
-  const { onRefused } = options;
   const onClientError = createClientErrorListener({ connections, clock, onRefused });
-  const receive = (request: IncomingMessage, response: ServerResponse): Exchange => {
-    const exchange = new Exchange(request, response, clock.now());
-    // A connection that breaks under an answer is the client's affair.
-    response.on('error', () => undefined);
+  const start = (exchange: Exchange): void => {
+    const { request } = exchange;
     if (announcesBody(request)) {
       whenLate(exchange, clock, () => onClientError(new RequestTooSlow(), request.socket));
     }
-    connections.open(exchange, () => {
-      if (isStopping) server.closeIdleConnections();
-    });
-    return exchange;
-  };
-  server.on('connection', (socket: Socket) => connections.add(socket));
-  server.on('request', (request, response) => void options.handle(receive(request, response)));
-  server.on('checkContinue', (request, response) => {
-    const exchange = receive(request, response);
-    exchange.awaitsContinue = true;
     void options.handle(exchange);
+  };
+  const whenSent = (): void => {
+    if (isStopping) server.closeIdleConnections();
+  };
+  const receive = (
+    request: IncomingMessage,
+    response: ServerResponse,
+    awaitsContinue = false,
+  ): void => {
+    // Node parses what it has read to its end, although the connection was cut in between.
+    if (request.socket.destroyed) return;
+    const exchange = new Exchange(request, response, clock.now());
+    exchange.awaitsContinue = awaitsContinue;
+    // A connection that breaks under an answer is the client's affair.
+    response.on('error', () => undefined);
+    connections.open(exchange, () => start(exchange), whenSent);
+  };
+  limitConnections(server, options.connectionLimits, onConnectionClosed);
+  server.on('connection', (socket: Socket) => {
+    if (!socket.destroyed) connections.add(socket);
   });
+  server.on('request', (request, response) => receive(request, response));
+  server.on('checkContinue', (request, response) => receive(request, response, true));
   // Any other expectation may be ignored (RFC 9110, section 10.1.1).
-  server.on('checkExpectation', (request, response) => {
-    void options.handle(receive(request, response));
-  });
+  server.on('checkExpectation', (request, response) => receive(request, response));
   server.on('clientError', onClientError);
   return {
     listen: (host, port) => listen(server, host, port),
@@ -93,7 +105,8 @@ export function createListener(options: ListenerOptions): Listener {
       isStopping = true;
       const stopped = close(server, clock);
       connections.closeUnused();
-      return stopped;
+      // The server may be closed before its last sockets tell that they are.
+      return stopped.then(() => connections.allClosed());
     },
   };
 }

@@ -5,9 +5,34 @@ import type { Exchange } from './exchange.ts';
 /** The name by which requests are counted that reached no route. */
 const NO_OPERATION = 'none';
 
-/** Records an answer, or that there was nobody left to answer (499, as proxies write it). */
+/** What proxies log for a client that closed the connection before it had its answer. */
+export const CLIENT_GONE = 499;
+
+/**
+ * Records a request when its answer has been sent, or can no longer be sent.
+ *
+ * @param status of the answer; {@link CLIENT_GONE} when there is none.
+ */
 export function recordRequest(context: Context, exchange: Exchange, status: number): void {
+  if (exchange.refusedStatus !== null || exchange.hasEnded) {
+    record(context, exchange, { status: exchange.refusedStatus ?? status });
+    return;
+  }
+  exchange.onceEnded((isSent) => {
+    const unsent = { status: CLIENT_GONE, unsentStatus: status };
+    record(context, exchange, isSent || status === CLIENT_GONE ? { status } : unsent);
+  });
+}
+
+interface Answered {
+  readonly status: number;
+  /** The status of an answer that was not sent. */
+  readonly unsentStatus?: number;
+}
+
+function record(context: Context, exchange: Exchange, answered: Answered): void {
   const { operation, startedAtMs } = exchange;
+  const { status } = answered;
   const durationMs = context.clock.now().getTime() - startedAtMs;
   const name = operation ?? NO_OPERATION;
   context.metrics.requests.observe({ operation: name, status }, durationMs / 1_000);
@@ -16,7 +41,7 @@ export function recordRequest(context: Context, exchange: Exchange, status: numb
   const { spanId } = exchange.trace;
   const { method } = exchange.request;
   context.log.info(
-    { ...names, spanId, operation, method, path, status, durationMs, userId },
+    { ...names, spanId, operation, method, path, ...answered, durationMs, userId },
     'request',
   );
 }

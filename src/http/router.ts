@@ -11,6 +11,7 @@ import type { Headers, Reply } from './reply.ts';
 export interface AnyOperation extends Refusing {
   readonly access: 'public' | 'token' | 'session';
   readonly checksSession?: true;
+  admit?(context: Context, caller: unknown): Promise<void>;
   run(context: Context, call: unknown): Promise<AnyReply>;
 }
 

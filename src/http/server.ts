@@ -15,12 +15,12 @@ import { readBody } from './body.ts';
 import { clientAddress } from './client-address.ts';
 import type { Contract, OperationContract } from './contract.ts';
 import { ClientGone, type Exchange } from './exchange.ts';
-import { readInput } from './input.ts';
+import { readInput, readPath } from './input.ts';
 import { createListener, type Listener } from './listener.ts';
 import { contractBreaches } from './reply-check.ts';
 import { asAppError, errorReply, jsonReply, send, type Reply } from './reply.ts';
 import { ExchangeFacts } from './request-facts.ts';
-import { recordRefusal, recordRequest } from './request-log.ts';
+import { CLIENT_GONE, recordRefusal, recordRequest } from './request-log.ts';
 import {
   createRouter,
   operationRoutes,
@@ -61,7 +61,7 @@ export interface HttpServer {
 /** @throws Error when operations and contract differ. */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { context, contract, operations } = options;
-  const { host, port, metricsPort } = context.config;
+  const { host, port, metricsHost, metricsPort } = context.config;
   let isDraining = false;
   const stages: StagesOptions = { ...options, isDraining: () => isDraining };
   const main = listenerFor(stages, [
@@ -79,27 +79,28 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     async listen() {
       try {
         const address = await main.listen(host, port);
-        if (metricsPort !== undefined) await metrics?.listen(host, metricsPort);
+        if (metricsPort !== undefined) await metrics?.listen(metricsHost, metricsPort);
         return { url: urlOf(address), port: address.port };
       } catch (error) {
         await drain();
-        throw listenFailure(error, host);
+        throw listenFailure(error);
       }
     },
   };
 }
 
 /** A host that has no address fails as the database's would: this says that it is ours. */
-function listenFailure(error: unknown, host: string): unknown {
-  const { code, syscall } = (error ?? {}) as {
+function listenFailure(error: unknown): unknown {
+  const { code, syscall, hostname } = (error ?? {}) as {
     readonly code?: unknown;
     readonly syscall?: unknown;
+    readonly hostname?: string;
   };
   if (syscall !== 'getaddrinfo') return error;
-  return Object.assign(new Error('HOST has no address'), {
+  return Object.assign(new Error('HOST or METRICS_HOST has no address'), {
     code,
     syscall: 'listen',
-    address: host,
+    address: hostname,
   });
 }
 
@@ -113,19 +114,18 @@ interface StagesOptions extends HttpServerOptions {
 
 type FoundOperation = Found & { readonly route: OperationRoute };
 
-/** What proxies log for a client that closed the connection before its answer. */
-const CLIENT_GONE = 499;
-
 function listenerFor(options: StagesOptions, routes: Parameters<typeof createRouter>[0]): Listener {
   const { context } = options;
   const router = createRouter(routes);
   return createListener({
     clock: context.clock,
+    connectionLimits: context.config.connectionLimits,
     handle: (exchange) => handle(options, router, exchange),
     onRefused({ id, status, exchange }) {
       if (exchange === null) recordRefusal(context, id, status);
       else exchange.refusedStatus = status;
     },
+    onConnectionClosed: (reason) => context.metrics.closedConnections.inc({ reason }),
   });
 }
 
@@ -134,6 +134,8 @@ async function handle(options: StagesOptions, router: Router, exchange: Exchange
   const { context } = options;
   let status = CLIENT_GONE;
   try {
+    // Requests that wait for earlier ones of their connection get here when it closes, too.
+    if (exchange.hasEnded) throw new ClientGone();
     const reply = await answer(options, router, exchange);
     if (exchange.refusedStatus === null) {
       send(exchange, reply, { clock: context.clock, closes: options.isDraining() });
@@ -146,7 +148,7 @@ async function handle(options: StagesOptions, router: Router, exchange: Exchange
     // An answer past the response closes its connection itself, once the client has read it.
     if (exchange.refusedStatus === null) exchange.response.destroy();
   }
-  recordRequest(context, exchange, exchange.refusedStatus ?? status);
+  recordRequest(context, exchange, status);
 }
 
 /** Finds the route and lets it answer. */
@@ -203,7 +205,7 @@ async function runStages(
   const caller = await authenticate(options, operation.access, headers);
   exchange.userId = caller.token?.userId ?? null;
 
-  const { body, input } = await readCall(options, exchange, { ...found, caller });
+  const { body, input } = await readCall(options, exchange, { ...found, caller, address });
 
   if (!body.isComing) exchange.begin();
   const facts = { log: context.log, clientAddress: address, rawBody: body.raw };
@@ -212,14 +214,18 @@ async function runStages(
   return jsonReply(reply.status, reply.body, reply.headers);
 }
 
+type AdmittedCall = FoundOperation & { readonly caller: Caller; readonly address: string };
+
 /** What the request says. Whoever has no session is told so before what is wrong with it. */
 async function readCall(
   options: StagesOptions,
   exchange: Exchange,
-  { route, params, query, caller }: FoundOperation & { readonly caller: Caller },
+  { route, params, query, caller, address }: AdmittedCall,
 ) {
   const { contract, operation } = route;
   try {
+    const path = readPath(contract, params);
+    await operation.admit?.(options.context, { path, clientAddress: address });
     const body = await readBody(exchange, contract.body, options.context.config);
     const { headers } = exchange.request;
     return { body, input: readInput(contract, { params, query, headers, body }) };

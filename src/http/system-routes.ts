@@ -6,6 +6,7 @@ import type { Contract } from './contract.ts';
 import type { Exchange } from './exchange.ts';
 import { jsonReply, type Reply } from './reply.ts';
 import type { SystemRoute } from './router.ts';
+import { staticAnswer } from './static-answer.ts';
 
 export interface Readiness {
   readonly ready: boolean;
@@ -24,16 +25,15 @@ export interface SystemRoutesOptions {
 /** The routes of the main listener. `/metrics` is among them unless it has a port of its own. */
 export function systemRoutes(options: SystemRoutesOptions): SystemRoute[] {
   const { context, contract } = options;
-  const openapi: Reply = {
-    status: 200,
-    headers: {},
-    content: { type: 'application/yaml', bytes: contract.bytes },
-  };
+  const openapi = staticAnswer({
+    type: 'application/yaml',
+    load: () => Promise.resolve(contract.bytes),
+  });
   const routes = [
     route('health.live', '/health/live', () => jsonReply(200, { status: 'ok' })),
     route('health.ready', '/health/ready', () => readinessReply(options)),
     route('jwks', '/.well-known/jwks.json', () => jsonReply(200, context.accessTokens.jwks())),
-    route('openapi', '/openapi.yaml', () => openapi),
+    route('openapi', '/openapi.yaml', openapi),
   ];
   if (context.config.metricsPort !== undefined) return routes;
   return [...routes, metricsRoute(context, requireLocalCaller)];

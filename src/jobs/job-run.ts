@@ -9,7 +9,7 @@ import type { JobHandler, JobTable } from './job.ts';
 export const maxAttempts = 8;
 
 const firstRetryMs = 1_000;
-const longestRetryMs = 5 * 60_000;
+export const longestRetryMs = 5 * 60_000;
 
 export interface JobRunsOptions {
   readonly context: Context;
@@ -94,7 +94,7 @@ export class JobRuns {
     const name = nameOf(error);
     const nextPeriod = this.#nextPeriod(handler);
     if (nextPeriod) return this.#requeue(job, { runAt: nextPeriod, attempts: 0, error: name });
-    if (job.attempt >= maxAttempts) {
+    if (job.attempt >= (handler?.maxAttempts ?? maxAttempts)) {
       await this.#finish(job, 'dead', name);
       return;
     }

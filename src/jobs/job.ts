@@ -9,6 +9,8 @@ export interface JobHandler {
   readonly everyMs?: number;
   /** The first start runs it only a period later, and no start runs it sooner: it can wait. */
   readonly canWait?: boolean;
+  /** After how many failed runs it is dead; by default 8, which takes about two minutes. */
+  readonly maxAttempts?: number;
   /** Runs once. Handlers are idempotent, because a run may die after its work and be repeated. */
   run(context: Context, job: LeasedJob): Promise<JobResult>;
 }
@@ -17,5 +19,5 @@ export type JobTable = Readonly<Record<string, JobHandler>>;
 
 /** What goes with the calls of one run: a job has no caller, so a trace begins with it. */
 export function callOptionsOf({ id }: LeasedJob): CallOptions {
-  return { requestId: `job-${id}`, trace: beginTrace() };
+  return { requestId: `job-${id}`, trace: beginTrace(), lane: 'background' };
 }

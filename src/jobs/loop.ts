@@ -136,7 +136,7 @@ export class JobLoop {
     for (const kind of this.#periodicKinds) {
       const { canWait = false, everyMs = 0 } = this.#jobs[kind] ?? {};
       const firstRunAt = canWait ? new Date(now.getTime() + everyMs) : now;
-      await db.query(queries.ensurePeriodic, [kind, `every:${kind}`, firstRunAt, now]);
+      await db.query(queries.ensurePeriodic, [kind, periodicKey(kind), firstRunAt, now]);
     }
   }
 
@@ -160,7 +160,10 @@ export class JobLoop {
   async #releaseLapsed(): Promise<void> {
     const { clock, db } = this.#context;
     const now = clock.now();
-    if (now.getTime() < this.#releaseDueMs) return;
+    const dueInMs = this.#releaseDueMs - now.getTime();
+    // Due later than a poll interval: the wall clock has been ahead.
+    if (dueInMs > 0 && dueInMs <= this.#pollMs) return;
+    await this.#bringPeriodicJobsForward(now);
     await db.query(queries.releaseLapsed, [
       now,
       maxAttempts,
@@ -169,6 +172,15 @@ export class JobLoop {
       this.#periodicKinds,
     ]);
     this.#releaseDueMs = now.getTime() + this.#pollMs;
+  }
+
+  async #bringPeriodicJobsForward(now: Date): Promise<void> {
+    const latest = this.#periodicKinds.map((kind) => {
+      const { everyMs = 0 } = this.#jobs[kind] ?? {};
+      return new Date(now.getTime() + everyMs);
+    });
+    const keys = this.#periodicKinds.map(periodicKey);
+    await this.#context.db.query(queries.bringForward, [keys, latest]);
   }
 
   /** @returns when the next job is due, in ms since 1970; Infinity if there is none, or no room. */
@@ -202,7 +214,8 @@ export class JobLoop {
     this.#cancelSleep();
     if (this.#state !== 'running') return;
     const { clock } = this.#context;
-    const delayMs = Math.max(0, dueMs - clock.now().getTime());
+    // A poll interval at most, whatever the wall clock has said.
+    const delayMs = Math.min(this.#pollMs, Math.max(0, dueMs - clock.now().getTime()));
     this.#cancelSleep = clock.after(delayMs, () => this.wake());
   }
 
@@ -241,4 +254,8 @@ export class JobLoop {
     });
     this.#running.set(job.id, watched);
   }
+}
+
+function periodicKey(kind: string): string {
+  return `every:${kind}`;
 }

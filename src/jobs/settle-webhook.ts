@@ -1,8 +1,14 @@
 import { settleForJob } from '../services/settlement.ts';
 import type { JobHandler } from './job.ts';
+import { longestRetryMs } from './job-run.ts';
+
+/** A payment must not stay open because the database was away for some hours. */
+const retryForMs = 24 * 60 * 60_000;
 
 /** Applies a stored webhook event to the transactions that it means. */
 export const settleWebhook: JobHandler = {
+  // From the tenth run on, a pause is at least half of the longest one.
+  maxAttempts: 10 + retryForMs / (longestRetryMs / 2),
   async run(context, job) {
     const { eventId, waitingSince } = job.payload;
     if (typeof eventId !== 'string') throw new TypeError('a settle-webhook job names no event');

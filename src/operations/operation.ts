@@ -68,6 +68,11 @@ export interface Call<Id extends OperationId> {
   readonly request: RequestFacts;
 }
 
+/** What is known of a request before its body is read. */
+export interface PathCaller<Id extends OperationId> extends Pick<Input<Id>, 'path'> {
+  readonly clientAddress: string;
+}
+
 type Replies<Id extends OperationId> = Operations[Id]['replies'];
 
 /** An answer: one of the statuses that the contract lists for the operation, with its body. */
@@ -88,6 +93,8 @@ export interface Refusing {
 /** Open to everyone. */
 export interface PublicOperation<Id extends OperationId> extends Refusing {
   readonly access: 'public';
+  /** Refuses a request before its body is read. */
+  admit?(context: Context, caller: PathCaller<Id>): Promise<void>;
   run(context: Context, call: Call<Id>): Promise<Reply<Id>>;
 }
 

@@ -1,3 +1,4 @@
+import type { AppEnv } from '../config.ts';
 import type { LocalContext } from '../context.ts';
 import { createUser, findLoginUser, type LoginUser } from '../services/users.ts';
 import { OpError, type Op } from './op.ts';
@@ -52,11 +53,22 @@ export interface DevUserMade {
 }
 
 /**
+ * The development user has a password that everybody knows.
+ * @throws OpError in staging and in production.
+ */
+export function refuseDeployed(appEnv: AppEnv): void {
+  if (appEnv === 'local' || appEnv === 'test') return;
+  const message = `in ${appEnv} there is no development user: use \`ponte user create\``;
+  throw new OpError('REFUSED', message);
+}
+
+/**
  * `user create-dev`, with the credentials of the command's own environment.
- * @throws OpError when they name no user.
+ * @throws OpError outside local and test, and when the credentials name no user.
  */
 export const createDevUser: Op<DevCredentials, DevUserMade> = {
   async run(context, credentials) {
+    refuseDeployed(context.config.appEnv);
     const user = await ensureDevUser(context, credentials);
     if (user) return { email: user.email, created: user.login === 'created', login: user.login };
     throw new OpError('REFUSED', 'PROVIDER_EMAIL and PROVIDER_PASSWORD name no user to create');

@@ -1,4 +1,5 @@
 /** The table of ops: what the command line may ask for, by the command's name. */
+import { blockAccount, unblockAccount } from './account-status.ts';
 import { createDevUser } from './ensure-dev-user.ts';
 import { inspectDatabase } from './inspect-database.ts';
 import { listJobs } from './jobs-list.ts';
@@ -33,6 +34,8 @@ export const ops = {
   'user disable': disableUser,
   'user enable': enableUser,
   'user reset-password': resetPassword,
+  'account block': blockAccount,
+  'account unblock': unblockAccount,
   'session list': listSessions,
   'session revoke': revokeSession,
   'webhook list': listWebhooks,

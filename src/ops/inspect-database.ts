@@ -3,7 +3,7 @@ import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
 import { migrationsOf } from '../db/migrate.ts';
 import { readBacklog, type BacklogRow } from '../db/queries/backlog.ts';
-import { staleAfterMs } from '../services/pix-sweep.ts';
+import { staleAfterMs } from '../domain/call-duration.ts';
 import type { Op } from './op.ts';
 
 export interface DatabaseInspection {
@@ -13,11 +13,22 @@ export interface DatabaseInspection {
   readonly latencyMs: number;
   /** How far its clock is ahead of this machine's, in milliseconds. */
   readonly aheadMs: number;
+  readonly durability: Durability;
   readonly pending: readonly string[];
   /** Migrations that were applied by another version. */
   readonly unknown: readonly string[];
   /** Null where the schema is not this version's. */
   readonly backlog: InspectedBacklog | null;
+}
+
+/** The server's settings that decide whether a commit outlives a crash; `on`, `off` and so on. */
+export interface Durability {
+  readonly fsync: string;
+  readonly fullPageWrites: string;
+  /** As it is on the connections of this service. */
+  readonly synchronousCommit: string;
+  /** Whether a commit waits for a standby. */
+  readonly hasSynchronousStandby: boolean;
 }
 
 /** What waits, and what waits for somebody. */
@@ -34,8 +45,18 @@ export interface InspectedBacklog {
 
 const look: Statement = {
   name: 'ops-inspect-database',
-  text: `select clock_timestamp() as now, current_setting('server_version') as version`,
+  text: `
+    select clock_timestamp() as now, current_setting('server_version') as version,
+           current_setting('fsync') as fsync,
+           current_setting('full_page_writes') as "fullPageWrites",
+           current_setting('synchronous_commit') as "synchronousCommit",
+           current_setting('synchronous_standby_names') <> '' as "hasSynchronousStandby"`,
 };
+
+interface Looked extends Durability {
+  readonly now: Date;
+  readonly version: string;
+}
 
 /** Looks at the database. */
 export const inspectDatabase: Op<Readonly<Record<string, never>>, DatabaseInspection> = {
@@ -45,9 +66,10 @@ export const inspectDatabase: Op<Readonly<Record<string, never>>, DatabaseInspec
     // The first one may have to open a connection.
     await db.query(look, []);
     const askedMs = clock.now().getTime();
-    const [row] = await db.query<{ now: Date; version: string }>(look, []);
+    const [row] = await db.query<Looked>(look, []);
     const answeredMs = clock.now().getTime();
     if (!row) throw new Error('the database gave no row');
+    const { now, version, ...durability } = row;
     const migrations = await migrationsOf(db);
     const named = (wanted: string): string[] =>
       migrations.filter(({ state }) => state === wanted).map(({ name }) => name);
@@ -56,9 +78,10 @@ export const inspectDatabase: Op<Readonly<Record<string, never>>, DatabaseInspec
     const isReadable = pending.length + unknown.length === 0;
     return {
       kind: db.kind,
-      version: row.version,
+      version,
       latencyMs: answeredMs - askedMs,
-      aheadMs: Math.round(row.now.getTime() - (askedMs + answeredMs) / 2),
+      aheadMs: Math.round(now.getTime() - (askedMs + answeredMs) / 2),
+      durability,
       pending,
       unknown,
       backlog: isReadable ? await backlogOf(context) : null,
@@ -66,9 +89,9 @@ export const inspectDatabase: Op<Readonly<Record<string, never>>, DatabaseInspec
   },
 };
 
-async function backlogOf({ db, clock }: LocalContext): Promise<InspectedBacklog> {
+async function backlogOf({ config, db, clock }: LocalContext): Promise<InspectedBacklog> {
   const now = clock.now();
-  const overdueSince = new Date(now.getTime() - staleAfterMs);
+  const overdueSince = new Date(now.getTime() - staleAfterMs(config.provider));
   const [row] = await db.query<BacklogRow>(readBacklog, [now, overdueSince]);
   if (!row) throw new Error('the backlog has no row');
   const secondsSince = (time: Date | null): number =>

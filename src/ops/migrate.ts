@@ -1,5 +1,12 @@
 /** `migrate status`, `migrate up`, `migrate down`: the schema of the database. */
-import { migrateDown, migrateUp, migrationsOf, type MigrationState } from '../db/migrate.ts';
+import type { LocalContext } from '../context.ts';
+import {
+  migrateDown,
+  migrateUp,
+  migrationsOf,
+  type MigrateOptions,
+  type MigrationState,
+} from '../db/migrate.ts';
 import { OpError, type Op } from './op.ts';
 
 export interface MigrationView {
@@ -31,10 +38,15 @@ export const migrateStatus: Op<Nothing, MigrateStatus> = {
   },
 };
 
+/** How a command waits for a lock: it says so in the log. */
+function waitsOf({ clock, log }: LocalContext): MigrateOptions {
+  return { clock, onWait: (reason) => log.warn({ reason }, 'a migration waits') };
+}
+
 /** Applies what is missing; it makes the embedded database where there is none. */
 export const migrateUpOp: Op<Nothing, { readonly applied: readonly string[] }> = {
   needs: 'nothing',
-  run: async ({ db }) => ({ applied: await migrateUp(db) }),
+  run: async (context) => ({ applied: await migrateUp(context.db, waitsOf(context)) }),
 };
 
 /**
@@ -44,12 +56,13 @@ export const migrateUpOp: Op<Nothing, { readonly applied: readonly string[] }> =
 export const migrateDownOp: Op<Nothing, { readonly reverted: string }> = {
   needs: 'database',
   refusedWhileServing: 'a service runs on this database: stop it before you take a migration back',
-  async run({ db }) {
+  async run(context) {
+    const { db } = context;
     const newest = (await migrationsOf(db)).findLast(({ state }) => state !== 'pending');
     if (newest?.state === 'unknown') {
       throw new OpError('REFUSED', `${newest.name} is of another version: take it back with that`);
     }
-    const reverted = await migrateDown(db);
+    const reverted = await migrateDown(db, waitsOf(context));
     if (reverted === null) throw new OpError('REFUSED', 'no migration is applied');
     return { reverted };
   },

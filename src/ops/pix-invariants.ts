@@ -6,6 +6,7 @@
 import type { Statement } from '../db/database.ts';
 import { phasesOfStatus, pixStatuses, type PixStatus } from '../domain/pix.ts';
 import type { ProviderStatusClass } from '../provider/outcome.ts';
+import { repeatNotes } from '../services/pix-attempts.ts';
 import { decisionNote } from './pix-resolve.ts';
 
 /** A rule about rows; its statement is given some of their ids and answers those that break it. */
@@ -51,6 +52,11 @@ const moves = `
 
 const hasPaid = `exists (select from ${moves} and l.phase = 'PAYING')`;
 
+/** The rows of the further attempts at a payment. */
+const repeats = `
+  pix_timeline l where l.transaction_id = t.id and l.phase = 'PAYING'
+                   and l.note in (${listed(Object.values(repeatNotes))})`;
+
 /** The row that ended a transaction. */
 const ending = `
   lateral (select l.id, l.phase, l.event_id, l.provider_status, l.note
@@ -71,7 +77,8 @@ const refusals = ['4xx', '404', '429'] as const satisfies ProviderStatusClass[];
 
 /** How a call ends that provably did nothing. */
 const neverLeft = [
-  ...(['401', 'timeout', 'connect', 'breaker_open', 'bulkhead_full', 'no_token'] as const),
+  ...(['401', 'timeout', 'connect', 'breaker_open', 'bulkhead_full'] as const),
+  ...(['no_token', 'stopped'] as const),
 ] satisfies ProviderStatusClass[];
 
 /** The provider refused it, or it provably did not leave; any other answer proves neither. */
@@ -181,7 +188,8 @@ export const pixInvariants: readonly Invariant[] = [
     name: 'paying_once',
     says: 'A transaction is PAYING once at most',
     found: `'PAYING ' || paying.times || ' times'`,
-    join: `join lateral (select count(*) as times from ${moves} and l.phase = 'PAYING') as paying
+    join: `join lateral (select (select count(*) from ${moves} and l.phase = 'PAYING')
+                              - (select count(*) from ${repeats}) as times) as paying
              on paying.times > 1`,
     where: 'true',
   }),
@@ -201,13 +209,22 @@ export const pixInvariants: readonly Invariant[] = [
             and (ending.note = 'found_in_statement' or (${isTold} or ${isRefused}) is not true)`,
   }),
   invariant({
+    name: 'doubt_kept',
+    says: 'A send with an attempt that ended unknown has FAILED by an event or an operator only',
+    found: endedAs,
+    join: joinEnding,
+    where: `t.status = 'FAILED' and t.operation = 'SEND' and ending.event_id is null
+            and ending.note like '${decisionNote}%' is not true
+            and exists (select from ${repeats} and l.note = '${repeatNotes.unknown}')`,
+  }),
+  invariant({
     name: 'failed_for_a_reason',
     says: 'A transaction that has FAILED says in its timeline why',
     found: endedAs,
     join: joinEnding,
     where: `t.status = 'FAILED'
-            and (${isTold} or ${isRefused} or ending.note in ('look_up_failed', 'abandoned'))
-                is not true`,
+            and (${isTold} or ${isRefused} or
+                 ending.note in ('look_up_failed', 'abandoned', 'account_not_active')) is not true`,
   }),
   invariant({
     name: 'provider_id_noted',

@@ -1,7 +1,7 @@
 /** `pix list`: transactions, and those that are stuck. */
 import { listPix as all, listStuckPix, type InspectedPixRow } from '../db/queries/inspect-pix.ts';
+import { staleAfterMs } from '../domain/call-duration.ts';
 import type { PixPhase, PixStatus } from '../domain/pix.ts';
-import { staleAfterMs } from '../services/pix-sweep.ts';
 import type { Op } from './op.ts';
 import { viewOfPix, type PixView } from './pix-view.ts';
 
@@ -21,7 +21,7 @@ export interface PixListInput {
 
 /** Gives transactions: newest first, and stuck ones oldest first. */
 export const listPix: Op<PixListInput, { readonly transactions: readonly PixView[] }> = {
-  async run({ db, clock }, { userId, status, phase, olderThanMs, stuck = false, limit }) {
+  async run({ config, db, clock }, { userId, status, phase, olderThanMs, stuck = false, limit }) {
     const now = clock.now();
     const ago = (ms: number): Date => new Date(now.getTime() - ms);
     const createdUntil = olderThanMs === undefined ? null : ago(olderThanMs);
@@ -29,7 +29,7 @@ export const listPix: Op<PixListInput, { readonly transactions: readonly PixView
     const rows = stuck
       ? await db.query<InspectedPixRow>(listStuckPix, [
           ...filter,
-          ago(staleAfterMs),
+          ago(staleAfterMs(config.provider)),
           now,
           ago(eventExpectedWithinMs),
         ])

@@ -1,9 +1,11 @@
 /** What a transaction waits for, and what an operator can do about it, in sentences. */
 import type { InspectedPixRow } from '../db/queries/inspect-pix.ts';
-import { staleAfterMs } from '../services/pix-sweep.ts';
+import { staleAfterMs, type CallSettings } from '../domain/call-duration.ts';
 
 export interface Circumstances {
   readonly now: Date;
+  /** How provider calls are made: it tells how long a process may be at work. */
+  readonly calls: CallSettings;
   /** Whether the user has an active banking session: without it no statement can be read. */
   readonly hasSession: boolean;
   /** Whether the provider has told it otherwise than it stands. */
@@ -44,26 +46,27 @@ function stepOfCharge({ phase }: InspectedPixRow): NextStep {
       };
 }
 
-function stepOfSend(row: InspectedPixRow, { now, hasSession }: Circumstances): NextStep {
+function stepOfSend(row: InspectedPixRow, circumstances: Circumstances): NextStep {
   const { phase } = row;
   if (phase === 'RESERVED' || phase === 'RESOLVED') {
     return {
-      waitsFor: isHeld(row, now)
+      waitsFor: isHeld(row, circumstances)
         ? 'The process that works on it: it looks the PIX key up. Nothing has been sent.'
         : 'A request with the same key, which takes it up, or the sweep, which fails it after ' +
-          'two minutes. Nothing has been sent.',
+          'two minutes or more. Nothing has been sent.',
       operator: 'Nothing. If it stands so for longer, no job loop runs: see `ponte jobs stats`.',
     };
   }
   if (phase === 'PAYING') {
-    return isHeld(row, now) ? beingPaid : leftInPaying(row);
+    return isHeld(row, circumstances) ? beingPaid : leftInPaying(row);
   }
-  return phase === 'UNKNOWN' ? unknown(row, hasSession) : accepted(row);
+  const { hasSession } = circumstances;
+  return phase === 'UNKNOWN' ? unknown(row, hasSession) : accepted(row, hasSession);
 }
 
 const beingPaid: NextStep = {
   waitsFor: "The provider's answer: a process sends the payment now.",
-  operator: 'Wait. After two minutes without a word its process has died.',
+  operator: 'Wait until its claim has expired, two minutes at least: then its process has died.',
 };
 
 function leftInPaying(row: InspectedPixRow): NextStep {
@@ -76,20 +79,25 @@ function leftInPaying(row: InspectedPixRow): NextStep {
 }
 
 function unknown(row: InspectedPixRow, hasSession: boolean): NextStep {
-  const statement = hasSession
-    ? 'or its statement, which the sweep reads every minute while the user is logged in.'
-    : 'or its statement, which can be read only after the user has logged in again.';
+  const look = statementLookUp(hasSession);
   return {
-    waitsFor: `The provider's word, because the payment may have left: its webhook, ${statement}`,
+    waitsFor: `The provider's word, because the payment may have left: its webhook, ${look}`,
     operator: askTheProvider(row),
   };
 }
 
-function accepted(row: InspectedPixRow): NextStep {
+function accepted(row: InspectedPixRow, hasSession: boolean): NextStep {
+  const look = statementLookUp(hasSession);
   return {
-    waitsFor: "The provider's webhook: it took the payment and has not told how it ended.",
+    waitsFor: `The webhook of the provider, which has accepted the payment, ${look}`,
     operator: askTheProvider(row),
   };
+}
+
+function statementLookUp(hasSession: boolean): string {
+  return hasSession
+    ? 'or its statement, which the sweep reads while the user is logged in.'
+    : 'or its statement, which can be read only after the user has logged in again.';
 }
 
 function askTheProvider({ id, end_to_end: endToEnd }: InspectedPixRow): string {
@@ -101,8 +109,11 @@ function askTheProvider({ id, end_to_end: endToEnd }: InspectedPixRow): string {
 }
 
 /** Whether a process may still be at work on it. */
-export function isHeld(row: InspectedPixRow, now: Date): boolean {
+export function isHeld(
+  row: InspectedPixRow,
+  { now, calls }: Pick<Circumstances, 'now' | 'calls'>,
+): boolean {
   const { claimed_until: claimedUntil, updated_at: updatedAt } = row;
   if (claimedUntil !== null && claimedUntil > now) return true;
-  return now.getTime() - updatedAt.getTime() < staleAfterMs;
+  return now.getTime() - updatedAt.getTime() < staleAfterMs(calls);
 }

@@ -3,10 +3,10 @@ import { inspectPix, type InspectedPixRow } from '../db/queries/inspect-pix.ts';
 import { phasesOpenToSettlement } from '../domain/pix.ts';
 import { isUuid } from '../domain/uuid.ts';
 import { moveTransaction, type Move } from '../services/pix-transactions.ts';
+import { mistakeInDecision, type Decision } from './decision.ts';
 import { OpError, type Op } from './op.ts';
-import { isHeld } from './pix-next-step.ts';
+import { isHeld, type Circumstances } from './pix-next-step.ts';
 import { viewOfPix, type PixView } from './pix-view.ts';
-import { namesPerson } from './webhook-redaction.ts';
 
 /** What has to be said to call a payment failed that may have left. */
 export const riskOfFailing = 'money may have moved';
@@ -14,17 +14,10 @@ export const riskOfFailing = 'money may have moved';
 /** Begins the note of the timeline's row; the audit knows a decision by it. */
 export const decisionNote = 'operator ';
 
-const longestReason = 500;
-
-const longestName = 64;
-
-export interface PixResolveInput {
+/** The reason stands in the timeline. */
+export interface PixResolveInput extends Decision {
   readonly id: string;
   readonly as: 'completed' | 'failed';
-  /** 1 to 500 characters that are told in the timeline; no personal data belongs in it. */
-  readonly reason: string;
-  /** Who decides: the name of the operator's user on this machine. */
-  readonly by: string;
   /** With `failed`: {@link riskOfFailing}, word for word. */
   readonly confirm?: string;
   /** Looks only whether this may be done, so that nobody is asked in vain. */
@@ -48,7 +41,8 @@ export const resolvePix: Op<PixResolveInput, { readonly transaction: PixView }> 
       return row;
     };
     const row = await find();
-    const refusal = refusalOf(row, now) ?? mistakeOf(input);
+    const circumstances = { now, calls: context.config.provider };
+    const refusal = refusalOf(row, circumstances) ?? mistakeOf(input);
     if (refusal !== null) throw new OpError('REFUSED', refusal);
     if (input.onlyCheck) return { transaction: viewOfPix(row) };
     if (!(await moveTransaction(context, id, decision(row, input)))) {
@@ -61,38 +55,30 @@ export const resolvePix: Op<PixResolveInput, { readonly transaction: PixView }> 
 };
 
 /** Why this transaction is not an operator's to resolve; null when it is. */
-function refusalOf(row: InspectedPixRow, now: Date): string | null {
+function refusalOf(
+  row: InspectedPixRow,
+  circumstances: Pick<Circumstances, 'now' | 'calls'>,
+): string | null {
   const { operation, status, phase } = row;
   if (operation !== 'SEND') return `it is a ${operation}: only sends are resolved`;
   if (status !== 'PROCESSING') return `it is ${status}, and that is final`;
   if (phase === 'RESERVED' || phase === 'RESOLVED') {
     return `it stands in ${phase}: nothing was sent, and the sweep or the next request ends it`;
   }
-  if (phase === 'PAYING' && isHeld(row, now)) {
-    return 'a process may be sending it at this moment: wait until two minutes have passed';
+  if (phase === 'PAYING' && isHeld(row, circumstances)) {
+    return 'a process may be sending it at this moment: wait until its claim has expired';
   }
   return phasesOpenToSettlement.some((one) => one === phase) ? null : `it stands in ${phase}`;
 }
 
-function mistakeOf({ as, reason, by, confirm }: PixResolveInput): string | null {
-  const length = [...reason].length;
-  if (reason.trim() === '') return 'a reason is needed: it stands in the timeline';
-  if (length > longestReason)
-    return `the reason has ${length} characters; ${longestReason} are most`;
-  if (hasControls(reason)) return 'the reason has control characters in it';
-  if (namesPerson(reason)) return 'the reason names a person: no e-mail, CPF or CNPJ belongs in it';
-  if (by.trim() === '' || by.length > longestName || hasControls(by)) {
-    return 'it is not known who decides';
-  }
+function mistakeOf(input: PixResolveInput): string | null {
+  const { as, confirm } = input;
+  const mistake = mistakeInDecision(input);
+  if (mistake !== null) return mistake;
   if (as === 'failed' && confirm !== riskOfFailing) {
     return `to call it failed, confirm that “${riskOfFailing}”: the person may pay twice`;
   }
   return null;
-}
-
-/** Line ends, escape sequences and the marks that turn the direction of writing. */
-function hasControls(text: string): boolean {
-  return /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]/u.test(text);
 }
 
 function decision(row: InspectedPixRow, { as, reason, by }: PixResolveInput): Move {

@@ -38,7 +38,7 @@ export interface PixShown {
  * @throws OpError when there is none.
  */
 export const showPix: Op<{ readonly id: string }, PixShown> = {
-  async run({ db, clock }, { id }) {
+  async run({ config, db, clock }, { id }) {
     const now = clock.now();
     const [row] = isUuid(id)
       ? await db.query<InspectedPixRow & { readonly has_session: boolean }>(inspectPix, [id, now])
@@ -51,6 +51,7 @@ export const showPix: Op<{ readonly id: string }, PixShown> = {
       timelineIsCut: rows.length > longestTimeline,
       ...nextStepOf(row, {
         now,
+        calls: config.provider,
         hasSession: row.has_session,
         hasAnomaly: rows.some(({ phase }) => phase === 'ANOMALY'),
       }),

@@ -1,6 +1,7 @@
 /** `user disable`, `user enable`: whether somebody may use the service. */
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
+import { changeUser } from './change-user.ts';
 import { findUser, type FoundUser, type UserStatus } from './find-user.ts';
 import { OpError, type Op } from './op.ts';
 
@@ -15,19 +16,12 @@ export interface UserStatusSet extends FoundUser {
 }
 
 /**
- * A session that a login opened while its user was being disabled must not come alive again when
- * the user is enabled, so both end it. Parameters: user id, status, now.
+ * Both changes end the session: one that is still active must not come alive again when its user is
+ * enabled. Parameters: user id, status, now.
  */
 const setStatus: Statement = {
   name: 'ops-user-set-status',
-  text: `
-    with changed as (
-      update users set status = $2, updated_at = $3 where id = $1 and status <> $2 returning id
-    ), ended as (
-      update banking_sessions set status = 'ENDED', sealed_token = null, ended_at = $3
-       where user_id in (select id from changed) and status = 'ACTIVE' returning id
-    )
-    select (select count(*)::int from ended) as ended from changed`,
+  text: `update users set status = $2, updated_at = $3 where id = $1 and status <> $2 returning id`,
 };
 
 /** Tells who is meant, before anything is done to them. */
@@ -57,11 +51,10 @@ async function changeStatus(
   status: UserStatus,
 ): Promise<UserStatusSet> {
   const { id, email } = await findUser(context, reference);
-  const now = context.clock.now();
-  const [changed] = await context.db.query<{ ended: number }>(setStatus, [id, status, now]);
+  const changed = await changeUser(context, setStatus, [id, status, context.clock.now()]);
   if (!changed) {
     const is = status === 'ACTIVE' ? 'is active already' : 'is disabled already';
     throw new OpError('REFUSED', `user ${id} ${is}`);
   }
-  return { id, email, status, endedSession: changed.ended > 0 };
+  return { id, email, status, ...changed };
 }

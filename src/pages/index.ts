@@ -5,8 +5,9 @@
 import { readFile, readdir } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { jsonReply, type Reply } from '../http/reply.ts';
+import { jsonReply, type Headers, type Reply } from '../http/reply.ts';
 import type { SystemRoute } from '../http/router.ts';
+import { staticAnswer } from '../http/static-answer.ts';
 
 const types: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
@@ -62,14 +63,13 @@ export async function developmentPages(scenarios: readonly PageScenario[]): Prom
     page('/docs', new URL('index.html', docsFolder), referencePolicy),
     ...docs.map((name) => page(`/docs/assets/${name}`, new URL(name, docsFolder), ownPolicy)),
     ...referenceFiles.map((name) =>
-      page(`/docs/assets/${name}`, new URL(name, packageFolder), ownPolicy),
+      packageFile(`/docs/assets/${name}`, new URL(name, packageFolder)),
     ),
   ];
 }
 
 /** A file is read when it is asked for, so that an edit shows at the next reload. */
 function page(path: string, file: URL, policy: string): SystemRoute {
-  const type = types[extname(fileURLToPath(file))] ?? 'application/octet-stream';
   return {
     kind: 'system',
     name: 'page',
@@ -77,10 +77,33 @@ function page(path: string, file: URL, policy: string): SystemRoute {
     path,
     answer: async (): Promise<Reply> => ({
       status: 200,
-      headers: { 'Content-Security-Policy': policy, 'Referrer-Policy': 'no-referrer' },
-      content: { type, bytes: await readFile(file) },
+      headers: pageHeaders(policy),
+      content: { type: typeOf(file), bytes: await readFile(file) },
     }),
   };
+}
+
+/** A file of a package changes only when it is installed again. */
+function packageFile(path: string, file: URL): SystemRoute {
+  return {
+    kind: 'system',
+    name: 'page',
+    method: 'GET',
+    path,
+    answer: staticAnswer({
+      type: typeOf(file),
+      load: () => readFile(file),
+      headers: pageHeaders(ownPolicy),
+    }),
+  };
+}
+
+function typeOf(file: URL): string {
+  return types[extname(fileURLToPath(file))] ?? 'application/octet-stream';
+}
+
+function pageHeaders(policy: string): Headers {
+  return { 'Content-Security-Policy': policy, 'Referrer-Policy': 'no-referrer' };
 }
 
 function scenarioList(scenarios: readonly PageScenario[]): SystemRoute {

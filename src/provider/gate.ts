@@ -36,10 +36,14 @@ export interface Gate {
    * Lets an attempt leave, or refuses it.
    *
    * @param attempt resolves to an answer or to a ProviderError.
-   * @param refusal is asked when the attempt has its place: why it may not leave any more.
+   * @param refusal is asked when the attempt has its place: why it may not leave any more. The
+   *   breaker counts no time that this takes.
    * @returns the answer or the error, both as values.
    */
-  pass(attempt: () => Promise<unknown>, refusal: () => ProviderError | null): Promise<unknown>;
+  pass(
+    attempt: () => Promise<unknown>,
+    refusal: () => ProviderError | null | Promise<ProviderError | null>,
+  ): Promise<unknown>;
   breakerState(): BreakerState;
 }
 
@@ -55,14 +59,18 @@ const failuresOfTheProvider: ReadonlySet<ProviderStatusClass> = new Set([
   'invalid',
 ]);
 
-/** Makes the gate of one provider; all its calls share it. */
+/** Makes the gate of one lane of calls to the provider. */
 export function createGate(breakerOptions: BreakerOptions, places: BulkheadOptions): Gate {
   const waitingRoom = bulkhead(places.concurrent, places.queue);
   const breaker = createBreaker(breakerOptions);
   return {
     async pass(attempt, refusal) {
       try {
-        return await waitingRoom.execute(() => refusal() ?? throughBreaker(breaker, attempt));
+        return await waitingRoom.execute(() => {
+          const refused = refusal();
+          const goOn = (error: ProviderError | null) => error ?? throughBreaker(breaker, attempt);
+          return refused instanceof Promise ? refused.then(goOn) : goOn(refused);
+        });
       } catch (thrown) {
         if (thrown instanceof Abandoned) return thrown.error;
         if (isBulkheadRejectedError(thrown)) return notSent('bulkhead_full', thrown);

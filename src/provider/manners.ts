@@ -1,6 +1,6 @@
 /** How each method of the port may be treated: who may stop it, and what a repeat of it means. */
 import type { ProviderCall, ProviderMethod } from './methods.ts';
-import type { PersonDocument } from './provider.ts';
+import type { PaymentReceipt, PersonDocument } from './provider.ts';
 
 export interface Manner {
   /** Whether the caller's signal stops it. */
@@ -9,6 +9,8 @@ export interface Manner {
   readonly changes: boolean;
   /** Whether it may be asked for again after such an attempt. */
   readonly repeatable: boolean;
+  /** Whether an answer says that what was asked for has failed. */
+  saysFailed(answer: unknown): boolean;
   /** What an attempt may take beyond the time-out of a small call, in milliseconds. */
   moreTimeMs(args: readonly unknown[]): number;
 }
@@ -19,13 +21,17 @@ export interface Manner {
  */
 const SLOWEST_BYTES_PER_MS = 256;
 
-const small = { moreTimeMs: () => 0 };
+const small = { moreTimeMs: () => 0, saysFailed: () => false };
 
 const reads: Manner = { callerMayStop: true, changes: false, repeatable: true, ...small };
 const asks: Manner = { callerMayStop: false, changes: false, repeatable: true, ...small };
 const changes: Manner = { callerMayStop: false, changes: true, repeatable: true, ...small };
 /** Without an id of ours the provider cannot tell a repeat: two random keys would be made. */
 const changesAnew: Manner = { ...changes, repeatable: false };
+const pays: Manner = {
+  ...changes,
+  saysFailed: (answer) => (answer as PaymentReceipt).status === 'FAILED',
+};
 const uploads: Manner = {
   ...changes,
   moreTimeMs: ([, document]) =>
@@ -42,7 +48,7 @@ const manners: Readonly<Record<ProviderMethod, Manner>> = {
   balance: reads,
   statement: reads,
   lookUpKey: asks,
-  pay: changes,
+  pay: pays,
   createDynamicCharge: changes,
   createStaticCharge: changes,
   listKeys: reads,

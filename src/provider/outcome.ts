@@ -26,6 +26,8 @@ export type ProviderStatusClass =
   | 'breaker_open'
   | 'bulkhead_full'
   | 'no_token'
+  /** The caller did not let the attempt leave. */
+  | 'stopped'
   | 'unreadable'
   | 'invalid';
 

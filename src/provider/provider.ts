@@ -6,6 +6,7 @@ import type { Proposal } from '../domain/onboarding.ts';
 import type { Address } from '../domain/person.ts';
 import type { PixStatus } from '../domain/pix.ts';
 import type { TraceContext } from '../domain/trace-context.ts';
+import type { ProviderError } from './outcome.ts';
 
 /**
  * The banking session that a call is made in. The provider layer knows nothing of the database:
@@ -14,8 +15,8 @@ import type { TraceContext } from '../domain/trace-context.ts';
 export interface ProviderSession {
   readonly userId: number;
   readonly token: string;
-  /** The token of the same session if another login has renewed it since, or null. */
-  renewedToken(refusedToken: string): Promise<string | null>;
+  /** The token that the session holds now, or null when it has ended. */
+  currentToken(): Promise<string | null>;
   /** Marks the session expired, unless it has been renewed since `refusedToken` was read. */
   expire(refusedToken: string): Promise<void>;
 }
@@ -26,7 +27,22 @@ export interface CallOptions {
   readonly requestId?: string;
   /** The trace that the call is a part of; without one it stands alone. */
   readonly trace?: TraceContext;
+  /** `live` by default. Lanes share no circuit breaker and no bulkhead. */
+  readonly lane?: ProviderLane;
+  /**
+   * Decides right before an attempt leaves whether it may; it never rejects.
+   *
+   * @param last how the attempt before it in this call ended; null for the first one.
+   * @returns false to stop the call: it then ends as its earlier attempts have shown.
+   */
+  beforeAttempt?(last: ProviderError | null): boolean | Promise<boolean>;
 }
+
+/**
+ * Which traffic a call belongs to: `live` calls have a caller who waits, `background` calls are
+ * made by jobs. An endpoint that fails for jobs must not refuse the sends of customers.
+ */
+export type ProviderLane = 'live' | 'background';
 
 export interface Credentials {
   readonly email: string;
@@ -59,16 +75,8 @@ export interface DayRange {
 /** An item of the provider's statement: passed on as it came. */
 export type ProviderStatementItem = Readonly<Record<string, unknown>>;
 
-/** One payment that the provider's statement shows as executed. */
-export interface StatementPayment {
-  readonly endToEnd: string;
-  readonly amountCents: number;
-}
-
 export interface ProviderStatement {
   readonly items: readonly ProviderStatementItem[];
-  /** The items that could be read as executed PIX payments going out. */
-  readonly payments: readonly StatementPayment[];
 }
 
 /** The account that PIX and PIX-key calls are made for. */

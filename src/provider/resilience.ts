@@ -1,25 +1,26 @@
 /**
- * What stands between the service and an unreliable provider, once for every method of the port:
- * a time-out for each attempt, retries with back-off, a circuit breaker, and a limit on what is
- * under way at once.
- *
- *     withTokens( withResilience( client ) )
+ * Protects the service from an unreliable provider: a time-out for each attempt, retries with
+ * back-off, a circuit breaker, and a limit on what is under way at once. Each lane has its own.
  *
  *     one call ─ attempt 1 ─ back-off ─ attempt 2 ─ …   each: place → breaker → time-out → client
  *
  * The money rule. A payment is asked for with the same ids on every attempt. Once one attempt has
  * ended `unknown` it may have been executed, so no later attempt can make the call `rejected` or
  * `not_sent`: the refusal may be "duplicate end-to-end id", and an open breaker speaks of its own
- * attempt only. The call stays `unknown`, unless a later attempt is accepted. The same holds for
- * everything else that changes something at the provider.
+ * attempt only. The call stays `unknown`, unless a later attempt is accepted; an answer that says
+ * that the payment has failed is a refusal. The same holds for everything else that changes
+ * something at the provider.
  *
- * Who may stop a call. The caller's signal stops reads only: a payment, a charge, a change of keys,
- * a look-up (the first half of a send) and a login go on when the app has hung up, because cutting
- * them makes their outcome unknown and saves nothing. Shutdown cuts no attempt, for the same
- * reason: what is under way ends within its time-out, and a first attempt may still leave for the
- * requests that are being finished; but a back-off ends at once and nothing is tried again.
+ * The caller may decide before each attempt whether it leaves (`beforeAttempt`): a payment is
+ * repeated only while it is stored as this process's to pay.
+ *
+ * The caller's signal stops reads only. Anything else goes on when the app has hung up, because
+ * cutting it makes its outcome unknown and saves nothing. Shutdown cuts no attempt for the same
+ * reason, and a first attempt may still leave for a request that is being finished; but a back-off
+ * ends at once and nothing is tried again.
  */
 import { type Clock, pause } from '../clock.ts';
+import { longestBackoffMs, longestCallMs } from '../domain/call-duration.ts';
 import { checkReceipt, makeAttempt } from './attempt.ts';
 import {
   type BreakerOptions,
@@ -39,7 +40,7 @@ import {
   wrapProvider,
 } from './methods.ts';
 import { type FailedOutcome, ProviderError, type ProviderStatusClass } from './outcome.ts';
-import type { Provider } from './provider.ts';
+import type { Provider, ProviderLane } from './provider.ts';
 
 export type { BreakerState } from './gate.ts';
 
@@ -53,6 +54,7 @@ export interface BackoffOptions {
 /** What became of an attempt or of a call, for the metrics and the log; no personal data. */
 export interface ProviderObservation {
   readonly method: ProviderMethod;
+  readonly lane: ProviderLane;
   /** The number of the attempt, from 1; for a call, of its last one. */
   readonly attempt: number;
   readonly outcome: 'accepted' | FailedOutcome;
@@ -92,15 +94,15 @@ export interface ResilienceOptions {
 
 export interface ResilientProvider {
   readonly provider: Provider;
-  breakerState(): BreakerState;
+  /** @param lane `live` by default. */
+  breakerState(lane?: ProviderLane): BreakerState;
 }
 
-const DEFAULT_BACKOFF: BackoffOptions = { baseMs: 200, maxMs: 1000 };
+const DEFAULT_BACKOFF: BackoffOptions = { baseMs: 200, maxMs: longestBackoffMs };
 
 /** More than three whole calls in a row: one key that always fails cannot open it so easily. */
 const DEFAULT_BREAKER: BreakerOptions = { failures: 10, openMs: 10_000 };
 
-/** At a time-out of 5 s nobody in the queue waits longer than about four of them. */
 const DEFAULT_BULKHEAD: BulkheadOptions = { concurrent: 64, queue: 256 };
 
 /**
@@ -121,11 +123,13 @@ const triedAgain: ReadonlySet<ProviderStatusClass> = new Set([
  * @returns the provider, and the state of its breaker for the metrics.
  */
 export function withResilience(provider: Provider, options: ResilienceOptions): ResilientProvider {
-  const gate = createGate(options.breaker ?? DEFAULT_BREAKER, options.bulkhead ?? DEFAULT_BULKHEAD);
+  const newGate = (): Gate =>
+    createGate(options.breaker ?? DEFAULT_BREAKER, options.bulkhead ?? DEFAULT_BULKHEAD);
+  const gates: Gates = { live: newGate(), background: newGate() };
   const checked = withChecks(provider);
   return {
-    provider: wrapProvider(checked, (call) => new ResilientCall(call, options, gate).run()),
-    breakerState: () => gate.breakerState(),
+    provider: wrapProvider(checked, (call) => new ResilientCall(call, options, gates).run()),
+    breakerState: (lane = 'live') => gates[lane].breakerState(),
   };
 }
 
@@ -140,10 +144,13 @@ function withChecks(provider: Provider): Provider {
   };
 }
 
+type Gates = Readonly<Record<ProviderLane, Gate>>;
+
 /** One call with all its attempts. */
 class ResilientCall {
   readonly #call: ProviderCall;
   readonly #options: ResilienceOptions;
+  readonly #lane: ProviderLane;
   readonly #gate: Gate;
   readonly #manner: Manner;
   /** Of each attempt of this call. */
@@ -151,12 +158,15 @@ class ResilientCall {
   readonly #caller: AbortSignal | undefined;
   readonly #begunAt: number;
   #attempt = 0;
+  /** How the attempt before this one ended. */
+  #last: ProviderError | null = null;
   #defect: unknown = null;
 
-  constructor(call: ProviderCall, options: ResilienceOptions, gate: Gate) {
+  constructor(call: ProviderCall, options: ResilienceOptions, gates: Gates) {
     this.#call = call;
     this.#options = options;
-    this.#gate = gate;
+    this.#lane = optionsOf(call).lane ?? 'live';
+    this.#gate = gates[this.#lane];
     this.#manner = mannerOf(call);
     this.#timeoutMs = options.timeoutMs + this.#manner.moreTimeMs(call.args);
     this.#caller = this.#manner.callerMayStop ? optionsOf(call).signal : undefined;
@@ -167,9 +177,13 @@ class ResilientCall {
     let doubt: ProviderError | null = null;
     for (;;) {
       const result = await this.#attemptOnce();
-      if (!(result instanceof ProviderError)) return this.#end(result);
+      if (!(result instanceof ProviderError)) {
+        if (doubt && this.#manner.saysFailed(result)) throw this.#failure(doubt);
+        return this.#end(result);
+      }
       // The money rule: from here on the call cannot end with a better-sounding failure.
       if (this.#manner.changes && result.outcome === 'unknown') doubt = result;
+      this.#last = result;
       if (!(await this.#waitForNext(result))) throw this.#failure(doubt ?? result);
     }
   }
@@ -192,7 +206,7 @@ class ResilientCall {
       () => this.#makeAttempt(),
       () => {
         leftAt = this.#now();
-        return this.#refusalAt(leftAt);
+        return this.#refusalAt(leftAt) ?? this.#refusalOfCaller();
       },
     );
     this.#tell(this.#options.onAttempt, result, leftAt ?? this.#now());
@@ -223,11 +237,18 @@ class ResilientCall {
     return this.#mayStartAt(moment) ? null : notSent('bulkhead_full');
   }
 
+  #refusalOfCaller(): ProviderError | null | Promise<ProviderError | null> {
+    const mayLeave = optionsOf(this.#call).beforeAttempt?.(this.#last) ?? true;
+    if (typeof mayLeave === 'boolean') return mayLeave ? null : notSent('stopped');
+    // The decision may take its time: then the attempt may be too late.
+    return mayLeave.then((may) => (may ? this.#refusalAt(this.#now()) : notSent('stopped')));
+  }
+
   /** An attempt starts only with its whole time-out before it: a shortened one is a lost answer. */
   #mayStartAt(moment: number): boolean {
     const { retries, backoff = DEFAULT_BACKOFF } = this.#options;
     const timeoutMs = this.#timeoutMs;
-    const neededMs = timeoutMs * (retries + 2) + backoff.maxMs * retries;
+    const neededMs = longestCallMs({ timeoutMs, retries }, backoff.maxMs);
     const totalMs = Math.max(this.#options.totalMs ?? neededMs, timeoutMs);
     return moment + timeoutMs <= this.#begunAt + totalMs;
   }
@@ -258,6 +279,7 @@ class ResilientCall {
     try {
       observer?.({
         method: this.#call.method,
+        lane: this.#lane,
         attempt: this.#attempt,
         outcome: error?.outcome ?? 'accepted',
         statusClass: error?.statusClass ?? '2xx',

@@ -34,7 +34,6 @@ import {
   innersOf,
   isSpelledApart,
   readCentavos,
-  readCode,
   readId,
   readReais,
   readReason,
@@ -42,11 +41,21 @@ import {
 } from './wire-reading.ts';
 import { itemsOf, objectNames, partsOf, type Item, type Parts } from './webhook-items.ts';
 import {
+  identifiersOf,
+  noPayee,
+  partiesIn,
+  partyNames,
+  payeeNames,
+  payeeOf,
+  timeOf,
+  type ProviderEventPayee,
+} from './webhook-receipt.ts';
+import {
+  faultOfStatus,
   isPixStatus,
   readEventWord,
   readStatus,
   statusNames,
-  type StatusReading,
   type Word,
 } from './webhook-words.ts';
 
@@ -61,6 +70,8 @@ export type IgnoredBecause =
   /** The item says both that it went through and that it did not. */
   | 'contradictory_status'
   | 'no_id'
+  /** It has failed because the provider has it already: it may be this very payment. */
+  | 'duplicate'
   /** The item names two end-to-end ids, or spells one id twice in two ways. */
   | 'contradictory_id'
   /** An amount is there and cannot be read, so it can match nothing. */
@@ -81,13 +92,6 @@ export interface ProviderEventIds {
   readonly providerTxid: string | null;
 }
 
-/** Whom a received PIX is for; document and account number without punctuation. */
-export interface ProviderEventPayee {
-  readonly key: string | null;
-  readonly document: string | null;
-  readonly accountNumber: string | null;
-}
-
 export interface ProviderEvent {
   /** The item's place in the payload, from 0. */
   readonly index: number;
@@ -97,9 +101,13 @@ export interface ProviderEvent {
   /** COMPLETED or FAILED for what is not ignored. */
   readonly status: PixStatus | null;
   readonly ids: ProviderEventIds;
+  /** There where a `received` item tells its direction by nothing but where it stands. */
+  readonly isUndirected?: true;
   /** Null when the item carries none; one that cannot be read makes the item ignored. */
   readonly amountCents: number | null;
   readonly payee: ProviderEventPayee;
+  /** When a `received` one came in, where the item says so with its offset from UTC. */
+  readonly at?: Date;
   /** The failure's code, such as `BE17`. */
   readonly reason: string | null;
   /** Null for what is not ignored. */
@@ -112,8 +120,6 @@ const noIds: ProviderEventIds = {
   transactionIdentification: null,
   providerTxid: null,
 };
-
-const noPayee: ProviderEventPayee = { key: null, document: null, accountNumber: null };
 
 /**
  * Reads a payload.
@@ -145,7 +151,7 @@ function readItem({ index, fields, isFromPixList, around }: Item): ProviderEvent
   const ignoredBecause =
     faultOfWord(word) ??
     faultOfIds(ids, parts, kind) ??
-    faultOfStatus(status, kind) ??
+    faultOfStatus(status, kind, stated) ??
     (amounts.size > 1 || amounts.has(null) ? 'unreadable_amount' : null);
   const [amountCents] = amounts;
   return {
@@ -154,8 +160,10 @@ function readItem({ index, fields, isFromPixList, around }: Item): ProviderEvent
     kind: ignoredBecause === null ? kind : 'ignored',
     status: isPixStatus(status) ? status : null,
     ids,
+    ...(isIncoming && { isUndirected: true as const }),
     amountCents: amounts.size === 1 ? (amountCents ?? null) : null,
-    payee: kind === 'received' ? payeeOf(parts) : noPayee,
+    payee: kind === 'received' ? payeeOf(parts.all) : noPayee,
+    ...(kind === 'received' && timeOf(parts.all)),
     reason: reasonOf(parts),
     ignoredBecause,
   };
@@ -173,7 +181,7 @@ function saysItCameIn(parts: Parts, isFromPixList: boolean, hasStatus: boolean):
   }
   const isForSomebody =
     valuesOf(transactionIdentificationNames, all).length > 0 ||
-    Object.values(payeeOf(parts)).some((value) => value !== null);
+    Object.values(identifiersOf(parts.all)).some((values) => values.length > 0);
   return !hasStatus || isForSomebody;
 }
 
@@ -186,6 +194,7 @@ function kindOf(word: Word, parts: Parts): 'payment' | 'received' {
 }
 
 const transactionIdentificationNames = ['transactionidentification', 'txid'];
+const innerNames = [...objectNames, ...partyNames];
 const providerTxidNames = ['transactionid', 'paymentid', 'id'];
 const idNames = [
   ...endToEndNames,
@@ -225,27 +234,6 @@ function amountsOf({ inCentavos, inReais, pix }: Parts): ReadonlySet<number | nu
   return amounts;
 }
 
-const parties = ['creditparty', 'payee', 'receiver', 'recebedor'];
-const keyNames = ['chave', 'key', 'pixkey'];
-const documentNames = ['document', 'taxid', 'taxidnumber', 'cpfcnpj', 'cpf', 'cnpj'];
-const accountNames = ['account', 'accountnumber', 'conta'];
-const payeeNames = [...keyNames, ...documentNames, ...accountNames];
-const innerNames = [...objectNames, ...parties];
-
-/** A document or an account outside a named party may be the payer's: it is not read. */
-function payeeOf({ all }: Parts): ProviderEventPayee {
-  const party = partiesIn(all);
-  return {
-    key: firstId(valuesOf(keyNames, [...party, ...all])),
-    document: firstRead(valuesOf(documentNames, party), readCode),
-    accountNumber: firstRead(valuesOf(accountNames, party), readCode),
-  };
-}
-
-function partiesIn(objects: readonly Fields[]): Fields[] {
-  return objects.flatMap((fields) => innersOf(fields, ...parties));
-}
-
 function reasonOf({ all }: Parts): string | null {
   const errors = all.flatMap((fields) => innersOf(fields, 'error'));
   const codes = valuesOf(['code'], errors);
@@ -277,12 +265,6 @@ function namesTwo(objects: readonly Fields[], names: readonly string[]): boolean
   return (
     isSpelledApart(names, objects, readId) || isSpelledApart(innerNames, objects, (value) => value)
   );
-}
-
-function faultOfStatus(status: StatusReading, kind: 'payment' | 'received'): IgnoredBecause | null {
-  if (!isPixStatus(status)) return status;
-  if (status === 'PROCESSING') return 'processing';
-  return kind === 'received' && status === 'FAILED' ? 'not_received' : null;
 }
 
 function notAnObject(index: number): ProviderEvent {

@@ -36,21 +36,26 @@ export function* itemsOf(payload: unknown): Generator<Item> {
   }
 }
 
-function itemsIn(content: unknown): Omit<Item, 'index'>[] {
+/** One at a time: a list may hold tens of thousands. */
+function* itemsIn(content: unknown): Generator<Omit<Item, 'index'>> {
   const fields = isObject(content) ? fieldsOf(content) : null;
   const alone = { fields, isFromPixList: false, around: [] };
-  if (fields === null) return [alone];
+  if (fields === null) {
+    yield alone;
+    return;
+  }
   const around = [fields, ...innersOf(fields, ...wrappers)];
   const lists = valuesOf(['pix'], around);
-  if (!lists.some(Array.isArray)) return [alone];
+  if (!lists.some(Array.isArray)) {
+    yield alone;
+    return;
+  }
   // Lists of lists are read too, and what stands beside a list under another spelling of its name.
   const listed = lists.flat(2);
-  if (listed.length === 0) return fields.size > 1 ? [alone] : [];
-  return listed.map((one) => ({
-    fields: isObject(one) ? fieldsOf(one) : null,
-    isFromPixList: true,
-    around,
-  }));
+  if (listed.length === 0 && fields.size > 1) yield alone;
+  for (const one of listed) {
+    yield { fields: isObject(one) ? fieldsOf(one) : null, isFromPixList: true, around };
+  }
 }
 
 /** The names of objects that hold a whole item. */

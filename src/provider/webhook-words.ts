@@ -10,6 +10,7 @@ import {
   remembering,
   valuesOf,
 } from './wire-reading.ts';
+import { saysDuplicate } from './wire-duplicates.ts';
 
 /** What an event word means. */
 export interface Word {
@@ -126,8 +127,24 @@ export function isPixStatus(status: StatusReading): status is PixStatus {
   return status !== 'unknown_status' && status !== 'contradictory_status';
 }
 
+/** Why a status moves nothing; null for one that does. */
+export function faultOfStatus(
+  status: StatusReading,
+  kind: 'payment' | 'received',
+  objects: readonly Fields[],
+): Exclude<StatusReading, PixStatus> | 'processing' | 'not_received' | 'duplicate' | null {
+  if (!isPixStatus(status)) return status;
+  if (status === 'PROCESSING') return 'processing';
+  if (status !== 'FAILED') return null;
+  if (kind === 'received') return 'not_received';
+  return saysDuplicate(objects) ? 'duplicate' : null;
+}
+
+const plainStatusNames = ['status', 'statusid'];
+const statusCodeName = 'statuscode';
+
 /** The names that a status stands under. */
-export const statusNames = ['status', 'statuscode', 'statusid'];
+export const statusNames = [...plainStatusNames, statusCodeName];
 
 /**
  * Reads the status of an item from its event word and its status words.
@@ -138,7 +155,10 @@ export const statusNames = ['status', 'statuscode', 'statusid'];
  */
 export function readStatus(objects: readonly Fields[], word: Word): StatusReading {
   if (isSpelledApart(statusNames, objects, readStatuses)) return 'contradictory_status';
-  const spoken = valuesOf(statusNames, objects).flatMap(wordsOfStatus);
+  const spoken = [
+    ...valuesOf(plainStatusNames, objects).flatMap(wordsOfStatus),
+    ...valuesOf([statusCodeName], objects).flatMap(wordsOfStatusCode),
+  ];
   const said = new Set(spoken.map(readStatusWord).filter((status) => status !== null));
   if (word.status !== undefined) {
     const others = [...said].filter((status) => status !== word.status);
@@ -150,12 +170,64 @@ export function readStatus(objects: readonly Fields[], word: Word): StatusReadin
   return (spoken.length === 0 ? word.otherwise : undefined) ?? 'unknown_status';
 }
 
-/** A status may be an object: `{StatusId: 2, Description: "CONFIRMED"}`. */
+/** A status may be an object with a description. Numbers mean one thing here, another there. */
 function wordsOfStatus(status: unknown): unknown[] {
-  if (!isObject(status)) return [status];
-  return valuesOf(['statusid', 'description'], [fieldsOf(status)]);
+  return isObject(status) ? valuesOf(['description'], [statusFieldsOf(status)]) : [status];
+}
+
+/** The numbers of `StatusCode: {StatusId, Description}`, the one shape that defines them. */
+const statusIds: Readonly<Record<string, PixStatus>> = {
+  '0': 'PROCESSING',
+  '1': 'PROCESSING',
+  '2': 'COMPLETED',
+  '3': 'FAILED',
+};
+
+const failedWords =
+  'n[aã]o|not|err|fail|falh|rej|cancel|recus|deni|neg|refund|devol|estorn|rever|un|in[cv]|insuf';
+const openWords = 'process(?!ed|ad)|pend|creat|criad|inici|initia|schedul|agend|aguard|wait';
+const doneWords = 'confirm|complet|conclu|suc+es|paid|pag[ao]|liquid|settl|transfer|execut|efetiv';
+
+/** What a description says that stands beside a number, by the beginnings of its words. */
+const descriptions: readonly (readonly [RegExp, PixStatus])[] = [
+  [new RegExp(`(?<!\\p{L})(?:${failedWords})`, 'iu'), 'FAILED'],
+  [new RegExp(`(?<!\\p{L})(?:${openWords})`, 'iu'), 'PROCESSING'],
+  [new RegExp(`(?<!\\p{L})(?:${doneWords})`, 'iu'), 'COMPLETED'],
+];
+
+/** A number and a description that contradict each other are two words. */
+function wordsOfStatusCode(code: unknown): unknown[] {
+  if (!isObject(code)) return [code];
+  const fields = [statusFieldsOf(code)];
+  const ids = valuesOf(['statusid'], fields);
+  const described = valuesOf(['description'], fields);
+  if (ids.length === 0) return described;
+  const meant = ids.map(readStatusId);
+  return meant.includes(null) ? ids : [...meant, ...described.map(readDescription)];
+}
+
+function readStatusId(id: unknown): PixStatus | null {
+  const digits = typeof id === 'number' ? String(id) : id;
+  if (typeof digits !== 'string') return null;
+  const name = digits.trim();
+  return Object.hasOwn(statusIds, name) ? (statusIds[name] ?? null) : readStatusWord(name);
+}
+
+function readDescription(description: unknown): PixStatus | null {
+  if (typeof description !== 'string') return null;
+  const text = description.slice(0, MAX_WORD_LENGTH);
+  return readStatusWord(text) ?? descriptions.find(([pattern]) => pattern.test(text))?.[1] ?? null;
+}
+
+/** A status that stands around a list is read once for each item of it. */
+const statusFields = new WeakMap<object, Fields>();
+
+function statusFieldsOf(status: object): Fields {
+  let fields = statusFields.get(status);
+  if (fields === undefined) statusFields.set(status, (fields = fieldsOf(status)));
+  return fields;
 }
 
 function readStatuses(status: unknown): unknown {
-  return wordsOfStatus(status).map(readStatusWord);
+  return (isObject(status) ? wordsOfStatusCode(status) : [status]).map(readStatusWord);
 }

@@ -14,6 +14,9 @@ export const endToEndNames = ['endtoend', 'endtoendid'];
 /** The plain names that the client's request id of a send stands under. */
 export const clientRequestIdNames = ['clientrequestid', 'clientcode', 'correlationid'];
 
+/** The plain names that the status of a listed entry stands under: a statement's line, a key. */
+export const entryStatusNames = ['status', 'state', 'situacao'];
+
 /** The longest name of an event that is shown. */
 const MAX_NAME_LENGTH = 64;
 
@@ -49,6 +52,12 @@ export function remembering<T extends string | object>(
   };
 }
 
+/** How many further spellings of a name are kept: no provider has more. */
+const MOST_FURTHER_SPELLINGS = 3;
+
+/** Stands for the spellings that are not kept. It can be read as nothing, so it contradicts. */
+const MORE_SPELLINGS: unknown = Object.freeze({});
+
 /** Makes `endToEndId`, `EndToEndId` and `end_to_end_id` one name. */
 const plainName = remembering((name) => name.toLowerCase().replace(/[_\-\s]/g, ''));
 
@@ -72,10 +81,15 @@ export function fieldsOf(value: unknown): Fields {
     }
     fields.further ??= new Map();
     const others = fields.further.get(plain);
-    if (others) others.push(content);
+    if (others) addSpelling(others, content);
     else fields.further.set(plain, [content]);
   }
   return fields;
+}
+
+function addSpelling(others: unknown[], content: unknown): void {
+  if (others.length < MOST_FURTHER_SPELLINGS) others.push(content);
+  else others[MOST_FURTHER_SPELLINGS] = MORE_SPELLINGS;
 }
 
 /** The fields of the object under a name; none when there is no object. */

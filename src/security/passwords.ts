@@ -16,6 +16,7 @@ export interface PasswordsOptions {
 export interface Passwords {
   /**
    * @returns a PHC string: `$argon2id$v=19$m=19456,t=2,p=1$<nonce>$<tag>`.
+   * @throws RangeError when the password has more than 1,024 code units.
    * @throws AppError BUSY when the queue is full.
    */
   hash(password: string): Promise<string>;
@@ -79,11 +80,15 @@ export function createPasswords(options: PasswordsOptions = {}): Passwords {
   };
 }
 
+/** In code units, beyond what any caller accepts: long texts take long to normalise. */
+const MAX_PASSWORD_LENGTH = 1_024;
+
 /**
  * Normalised to NFKC (NIST SP 800-63B section 5.1.1.2), because one keyboard writes "ã" as one
  * code point and another as two.
  */
 function derive(password: string, nonce: Buffer, cost: Cost): Promise<Buffer> {
+  if (password.length > MAX_PASSWORD_LENGTH) throw new RangeError('too long for a password');
   const message = Buffer.from(password.normalize('NFKC'), 'utf8');
   const parameters = { ...cost, message, nonce, tagLength: tagBytes };
   return new Promise((resolve, reject) => {

@@ -15,6 +15,7 @@ import { AppError } from '../errors.ts';
 import { SealError } from '../security/sealing.ts';
 import type { VerifiedToken } from '../security/access-tokens.ts';
 import type { Payer, Principal, PrincipalAccount } from './principal.ts';
+import type { LoginUser } from './users.ts';
 
 /** @returns who is calling, or null when the session that the token names is not active. */
 export async function findPrincipal(
@@ -63,22 +64,24 @@ function accountOf(row: PrincipalRow): PrincipalAccount | null {
 /**
  * Keeps the token of a successful provider login. A login while a session is active renews it, so
  * that tokens issued before go on until they expire.
- * @returns the session's id.
+ * @param user with the password hash that was checked.
+ * @returns the session's id, or null when the user may no longer log in with that password: it was
+ *   reset, or the user was disabled, while the login was under way.
  */
 export async function keepProviderLogin(
   context: LocalContext,
-  userId: number,
+  user: Pick<LoginUser, 'id' | 'passwordHash'>,
   login: ProviderLogin,
-): Promise<string> {
+): Promise<string | null> {
   const [session] = await context.db.query<{ id: string }>(queries.renewSession, [
     randomUUID(),
-    userId,
-    context.sealer.seal(login.token, ownerOf(userId)),
+    user.id,
+    context.sealer.seal(login.token, ownerOf(user.id)),
     login.expiresAt,
     context.clock.now(),
+    user.passwordHash,
   ]);
-  if (!session) throw new Error('a banking session was neither opened nor renewed');
-  return session.id;
+  return session?.id ?? null;
 }
 
 /** Ends the session that a token names; it does nothing when the session has ended already. */
@@ -105,10 +108,9 @@ export function providerSession(context: LocalContext, stored: StoredSession): P
   return {
     userId: stored.userId,
     token: open(stored.sealedToken),
-    async renewedToken(refusedToken) {
+    async currentToken() {
       const sealed = await current();
-      const token = sealed && open(sealed);
-      return token === refusedToken ? null : token;
+      return sealed && open(sealed);
     },
     async expire(refusedToken) {
       const sealed = await current();

@@ -87,15 +87,20 @@ export async function openProviderAccount(
   return { ...accountOpened(application, now), agency, accountNumber };
 }
 
-/** Notes on an approved application that a login has told its account, which is stored by then. */
+/**
+ * Notes on an approved application the account that a login has stored.
+ * @param account `replacesLocal`: it takes the place of an account that was opened here.
+ */
 export async function noteAccountOfLogin(
   context: LocalContext,
   applicationId: string,
-  account: ProviderAccountNumber,
+  account: ProviderAccountNumber & { readonly replacesLocal: boolean },
 ): Promise<void> {
-  const { agency, accountNumber } = account;
+  const { agency, accountNumber, replacesLocal } = account;
   await changeApplication(context, applicationId, (application) => {
     const opened = accountOpened(application, context.clock.now());
-    return opened === application ? application : { ...opened, agency, accountNumber };
+    return opened === application && !replacesLocal
+      ? application
+      : { ...opened, agency, accountNumber };
   });
 }

@@ -14,11 +14,9 @@ import {
   sealCode,
   type TypedCode,
 } from './onboarding-sealed-code.ts';
-import type { ApplicationCaller } from './onboarding-steps.ts';
 import {
   admitStep,
   changeApplication,
-  findApplication,
   giveStep,
   refuseWhenFinal,
   type Application,
@@ -30,15 +28,14 @@ const step = 'electronic_validation_confirm';
  * Takes a code: it is compared at once where onboarding is local, otherwise the provider compares
  * it, and it is sealed until then.
  * @returns the application as it stands then.
- * @throws AppError NOT_FOUND, THROTTLED, and VALIDATION_FAILED naming `codigo` for a wrong code and
+ * @throws AppError NOT_FOUND, and VALIDATION_FAILED naming `codigo` for a wrong code and
  *   for any code while the step is locked, or `application` when it takes no code now.
  */
 export async function takeCode(
   context: LocalContext,
-  { applicationId, clientAddress }: ApplicationCaller,
+  applicationId: string,
   typed: TypedCode,
 ): Promise<Application> {
-  await findApplication(context, applicationId, clientAddress);
   let isWrong = false;
   const application = await changeApplication(context, applicationId, (stored) => {
     refuseWhenFinal(stored);

@@ -2,13 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { LocalContext } from '../context.ts';
 import { isCodeWanted, stepOf, type StepName } from '../domain/onboarding.ts';
-import {
-  admitStep,
-  changeApplication,
-  findApplication,
-  giveStep,
-  type Application,
-} from './onboarding.ts';
+import { admitStep, changeApplication, giveStep, type Application } from './onboarding.ts';
 
 /** Which application a request names, and where the request comes from. */
 export interface ApplicationCaller {
@@ -26,14 +20,13 @@ export interface Submission {
  * unless the step has failed, or the code that it sent was refused or did not come: then it is
  * tried again.
  * @returns the application as it stands then.
- * @throws AppError NOT_FOUND, THROTTLED, and VALIDATION_FAILED when it takes no such step now.
+ * @throws AppError NOT_FOUND, and VALIDATION_FAILED when it takes no such step now.
  */
 export async function submitStep(
   context: LocalContext,
-  { applicationId, clientAddress }: ApplicationCaller,
+  applicationId: string,
   { name, content }: Submission,
 ): Promise<Application> {
-  await findApplication(context, applicationId, clientAddress);
   return changeApplication(context, applicationId, (application) => {
     const given = { ...application, ...content };
     const { status } = stepOf(application, name);

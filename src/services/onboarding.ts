@@ -32,18 +32,35 @@ async function applications() {
   return OnboardingApplication;
 }
 
-/** Finds an application for a caller who is known only by knowing its id. */
+/**
+ * Finds an application for a caller who is known only by knowing its id. A right id is never
+ * refused: behind the same address others may have missed.
+ * @throws AppError NOT_FOUND, or THROTTLED after too many of these from the address.
+ */
 export async function findApplication(
   context: LocalContext,
   applicationId: string,
   clientAddress: string,
 ): Promise<Application> {
-  const throttle = missedApplications(context, clientAddress);
-  await refuseWhenUsedUp(context, throttle);
   const application = await readApplication(context, { id: applicationId });
   if (application) return application;
+  const throttle = missedApplications(context, clientAddress);
+  await refuseWhenUsedUp(context, throttle);
   await countAttempt(context, throttle);
   throw new AppError('NOT_FOUND');
+}
+
+/** Refuses a step of an unknown application before its body is read. */
+export async function admitApplicant(
+  context: LocalContext,
+  { path, clientAddress }: ApplicantOfPath,
+): Promise<void> {
+  await findApplication(context, path.applicationId, clientAddress);
+}
+
+interface ApplicantOfPath {
+  readonly path: { readonly applicationId: string };
+  readonly clientAddress: string;
 }
 
 /** Ids cannot be guessed, and nobody gets to try many. Lifted together with the other throttles. */

@@ -10,32 +10,18 @@ import { reserveSend, type ReservedSendRow } from '../db/queries/reserve-send.ts
 import {
   reserveTransaction,
   type FoundRow,
-  type ReservedRow,
+  type ReservedForAccountRow,
 } from '../db/queries/reserve-transaction.ts';
 import { isDatabaseUnavailable } from '../db/unavailable.ts';
 import { decimalFromCents } from '../domain/money.ts';
-import { outcomeOf } from '../domain/pix.ts';
+import { isBeforePaying, outcomeOf, phasesBeforePaying } from '../domain/pix.ts';
 import { AppError, type Text } from '../errors.ts';
 import type { AccountRef } from '../provider/provider.ts';
 import type { VerifiedToken } from '../security/access-tokens.ts';
 import { sha256 } from '../security/digests.ts';
-import { accountForPix } from './payer-account.ts';
+import { accountOrRefusal, inactiveAccount } from './payer-account.ts';
+import { claimUntil, moveTransaction, rereadTransaction, type Move } from './pix-transactions.ts';
 import type { Payer } from './principal.ts';
-
-/**
- * Until when the process that works on a transaction keeps a repeat of the same key from resuming
- * it: as long as a provider call with its retries and their waits may take. One that takes longer
- * still costs a second look-up and nothing else, because only one of them can move the transaction
- * to PAYING.
- */
-function claimUntil(context: LocalContext): Date {
-  const { timeoutMs, retries } = context.config.provider;
-  const claimMs = timeoutMs * (retries + 2) + longestWaitMs * retries;
-  return new Date(context.clock.now().getTime() + claimMs);
-}
-
-/** More than the longest back-off between two attempts. */
-const longestWaitMs = 1_000;
 
 /** A payment, as the app asked for it. */
 export interface SendReservation {
@@ -62,7 +48,8 @@ export type Claim =
 
 /**
  * Claims an idempotency key, or finds who has it.
- * @throws AppError VALIDATION_FAILED when the key was used for a different request.
+ * @throws AppError VALIDATION_FAILED when the account is not ACTIVE and there is nothing to answer,
+ *   or the key was used for a different request.
  */
 export async function claimTransaction(
   context: LocalContext,
@@ -78,25 +65,36 @@ export async function claimTransaction(
     context.clock.now(),
   ];
   for (let look = 0; look < mostLooks; look += 1) {
-    const [row] = await askSurely<ReservedRow>(context, reserveTransaction, parameters);
-    if (row && row.reserved !== null) return claimOf(context, reservation, row);
+    const [row] = await askSurely<ReservedForAccountRow>(context, reserveTransaction, parameters);
+    if (!row) break;
+    const { account_status: status } = row;
+    if (row.reserved === null) {
+      if (status !== 'ACTIVE') throw inactiveAccount(status);
+      continue;
+    }
+    const claim = await claimOf(context, reservation, row);
+    if (claim.work === 'theirs' || status === 'ACTIVE') return claim;
+    return giveUp(context, claim.transaction, inactiveAccount(status));
   }
   throw neitherClaimedNorFound();
 }
 
-/** A send whose key was claimed, and who pays. */
-export interface ClaimedSend {
-  readonly claim: Claim;
-  readonly payer: Payer;
-  readonly account: AccountRef;
-}
+type Theirs = Extract<Claim, { readonly work: 'theirs' }>;
+
+/** A send whose key was claimed, with the payer, or the stored send that has the key. */
+export type ClaimedSend =
+  | (Extract<Claim, { readonly work: 'ours' }> & {
+      readonly payer: Payer;
+      readonly account: AccountRef;
+    })
+  | Theirs;
 
 /**
  * Claims the idempotency key of a send, or finds who has it, in one statement with the check of the
  * banking session.
  * @throws AppError UNAUTHENTICATED when the session that the token names is not active, and
- *   VALIDATION_FAILED when the payer's account is not complete, or the key was used for a different
- *   request.
+ *   VALIDATION_FAILED when the payer's account is not ACTIVE or not complete and there is nothing
+ *   to answer, or the key was used for a different request.
  */
 export async function claimSend(
   context: LocalContext,
@@ -107,17 +105,54 @@ export async function claimSend(
   const terms = { operation: 'SEND', transactionIdentification: null } as const;
   const now = context.clock.now();
   const session = [sessionId, userId, now, reservation.id];
-  const parameters = [...session, ...termsOf(reservation), claimUntil(context)];
+  const parameters = [
+    ...session,
+    ...termsOf(reservation),
+    claimUntil(context),
+    context.config.provider.stub,
+  ];
   for (let look = 0; look < mostLooks; look += 1) {
     const [row] = await askSurely<ReservedSendRow>(context, reserveSend, parameters);
     if (!row) throw new AppError('UNAUTHENTICATED');
     const payer = payerOf(token, row);
-    const account = accountForPix(payer);
-    if (row.reserved === null) continue;
+    const account = accountOrRefusal(context, payer);
+    if (row.reserved === null) {
+      if (account instanceof AppError) throw account;
+      continue;
+    }
     const claim = await claimOf(context, { ...reservation, ...terms, userId }, row);
-    return { payer, account, claim };
+    if (claim.work === 'theirs') return claim;
+    if (account instanceof AppError) return giveUp(context, claim.transaction, account);
+    return { ...claim, payer, account };
   }
   throw neitherClaimedNorFound();
+}
+
+/** Nothing of it has left: no payment before PAYING, and no code of a charge that anybody has. */
+const accountNotActive: Move = {
+  from: phasesBeforePaying,
+  to: 'SETTLED',
+  status: 'FAILED',
+  outcome: 'not_sent',
+  failureCode: 'ACCOUNT_NOT_ACTIVE',
+  timeline: [{ phase: 'SETTLED', note: 'account_not_active' }],
+};
+
+/**
+ * Fails a transaction whose account may no longer pay, before it is paid.
+ * @returns the transaction, where another process has moved it meanwhile.
+ * @throws the refusal, and that nothing was sent.
+ */
+export async function giveUp(
+  context: LocalContext,
+  transaction: PixTransactionRow,
+  { code, fields = {} }: AppError,
+): Promise<Theirs> {
+  if (await moveTransaction(context, transaction.id, accountNotActive)) {
+    const isSend = transaction.operation === 'SEND';
+    throw new AppError(code, { fields, ...(isSend && { headers: { 'Pix-Outcome': 'not_sent' } }) });
+  }
+  return { work: 'theirs', transaction: await rereadTransaction(context, transaction) };
 }
 
 /** A second look always finds the row that the first one ran into: it is committed by then. */
@@ -137,10 +172,12 @@ function payerOf({ sessionId, userId }: VerifiedToken, row: ReservedSendRow): Pa
     sessionId,
     sealedToken: row.sealed_token,
     user: { id: userId, document: row.user_document },
-    account: {
+    account: row.account_status && {
+      provider: row.account_provider,
       agency: row.agency,
       accountNumber: row.account_number,
       document: row.account_document,
+      status: row.account_status,
     },
   };
 }
@@ -194,8 +231,7 @@ function asStored(reservation: Reservation): PixTransactionRow {
 }
 
 function isResumable(row: ClaimedRow, now: Date): boolean {
-  const early = row.phase === 'RESERVED' || row.phase === 'RESOLVED';
-  return early && (row.claimed_until === null || row.claimed_until <= now);
+  return isBeforePaying(row.phase) && (row.claimed_until === null || row.claimed_until <= now);
 }
 
 async function takeOver(context: LocalContext, id: string): Promise<PixTransactionRow | null> {

@@ -9,11 +9,18 @@ import * as queries from '../db/queries/pix-transactions.ts';
 import { stepSend, type SendStep } from '../db/queries/step-send.ts';
 import { viewTransaction as viewQuery, type PixViewRow } from '../db/queries/view-transaction.ts';
 import { isDatabaseUnavailable } from '../db/unavailable.ts';
+import { longestCallMs } from '../domain/call-duration.ts';
 import type { PixOutcome, PixPhase, PixStatus } from '../domain/pix.ts';
 import { AppError } from '../errors.ts';
 import type { VerifiedToken } from '../security/access-tokens.ts';
 
 export type { PixTransactionRow, PixViewRow };
+
+/** A send that this process pays. */
+export interface PayingRow extends PixTransactionRow {
+  /** Until when no other process takes it over, and its attempts may leave. */
+  readonly claimed_until: Date;
+}
 
 /** A row of the timeline; never personal data. */
 export interface TimelineEntry {
@@ -72,7 +79,18 @@ export async function moveTransaction(
 }
 
 /**
- * Stores a send's end-to-end id, and that a payment is about to leave: RESOLVED, PAYING.
+ * Until when the process that works on a transaction keeps others from taking it over: as long as a
+ * provider call may take. A look-up that takes longer still costs a second one and nothing else,
+ * because only one process can move the transaction to PAYING; a payment does not leave once its
+ * claim has run out.
+ */
+export function claimUntil({ clock, config }: Pick<LocalContext, 'clock' | 'config'>): Date {
+  return new Date(clock.now().getTime() + longestCallMs(config.provider));
+}
+
+/**
+ * Stores a send's end-to-end id, and that a payment is about to leave: RESOLVED, PAYING. The claim
+ * is renewed for the longest duration of a call.
  * @param send as it was read; another process may have taken it further.
  * @returns the send as it stands then, or null when it stands elsewhere.
  */
@@ -80,12 +98,15 @@ export async function beginPaying(
   context: LocalContext,
   send: PixTransactionRow,
   endToEnd: string,
-): Promise<PixTransactionRow | null> {
-  const isTaken = await step(context, send, { to: 'PAYING', endToEnd }).catch((error: unknown) => {
+): Promise<PayingRow | null> {
+  const claimedUntil = claimUntil(context);
+  const paying = { to: 'PAYING', endToEnd, claimedUntil, attempt: 1 } as const;
+  const isTaken = await step(context, send, paying).catch((error: unknown) => {
     if (!isDatabaseUnavailable(error)) throw error;
-    return beginsAfterAll(context, send, endToEnd);
+    return beginsAfterAll(context, send, paying);
   });
-  return isTaken ? { ...send, phase: 'PAYING', end_to_end: endToEnd } : null;
+  if (!isTaken) return null;
+  return { ...send, phase: 'PAYING', end_to_end: endToEnd, claimed_until: claimedUntil };
 }
 
 /**
@@ -96,42 +117,48 @@ export async function beginPaying(
 async function beginsAfterAll(
   context: LocalContext,
   send: PixTransactionRow,
-  endToEnd: string,
+  paying: Step,
 ): Promise<boolean> {
-  if (await step(context, send, { to: 'PAYING', endToEnd })) return true;
+  if (await step(context, send, paying)) return true;
   if (send.end_to_end !== null) return false;
   const stored = await rereadTransaction(context, send);
-  return stored.phase === 'PAYING' && stored.end_to_end === endToEnd;
+  return stored.phase === 'PAYING' && stored.end_to_end === paying.endToEnd;
 }
 
 /**
  * Stores that the provider has accepted a payment, which it will settle later: ACCEPTED.
  * @param send as it was read when it began to be paid.
+ * @param answer the provider's id of the payment, and how many attempts it took.
  * @returns the send as it stands then, or null when it stands elsewhere.
  */
 export async function acceptPayment(
   context: LocalContext,
   send: PixTransactionRow,
-  providerTxid: string | null,
+  answer: { readonly providerTxid: string | null; readonly attempt: number },
 ): Promise<PixTransactionRow | null> {
-  const isTaken = await step(context, send, { to: 'ACCEPTED', providerTxid });
+  const isTaken = await step(context, send, { to: 'ACCEPTED', ...answer });
   return isTaken ? { ...send, phase: 'ACCEPTED', outcome: 'accepted' } : null;
 }
 
 interface Step {
   readonly to: SendStep;
+  readonly attempt: number;
   readonly endToEnd?: string | null;
   readonly providerTxid?: string | null;
+  readonly claimedUntil?: Date;
 }
 
 /** @returns whether the send still stood where the step may come from. */
 async function step(
   { db, clock }: LocalContext,
   send: PixTransactionRow,
-  { to, endToEnd = null, providerTxid = null }: Step,
+  { to, attempt, endToEnd = null, providerTxid = null, claimedUntil }: Step,
 ): Promise<boolean> {
   const notesResolved = send.phase === 'RESERVED';
-  const parameters = [send.id, to, endToEnd, providerTxid, notesResolved, clock.now()];
+  const parameters = [
+    ...[send.id, to, endToEnd, providerTxid, notesResolved, clock.now()],
+    ...[claimedUntil ?? null, attempt],
+  ];
   return (await db.query(stepSend, parameters)).length > 0;
 }
 

@@ -2,10 +2,14 @@
 import { pause } from '../clock.ts';
 import type { LocalContext } from '../context.ts';
 import { endsChannel } from '../db/queries/tell-ends.ts';
+import { isDatabaseUnavailable } from '../db/unavailable.ts';
 import type { PixViewRow } from './pix-transactions.ts';
 
 /** More than an app has open at once, and too few to fill a process with one user's waits. */
 const mostWaitsOfUser = 10;
+
+/** How often a wait looks by itself while nothing can be notified. */
+const pollMs = 1_500;
 
 /** How many waits each user has in this process, which has one context. */
 const waitsByUser = new WeakMap<LocalContext, Map<number, number>>();
@@ -53,6 +57,10 @@ function enter(context: LocalContext, userId: number): (() => void) | null {
 async function settled(context: LocalContext, wait: Wait): Promise<PixViewRow | null> {
   const { clock, db, stopping } = context;
   const endsAtMs = clock.now().getTime() + wait.waitMs;
+  const leftMs = (): number => {
+    if (wait.signal.aborted || stopping.aborted) return 0;
+    return endsAtMs - clock.now().getTime();
+  };
   let news = new AbortController();
   const stopListening = await db.listen(endsChannel, (ids) => {
     // An empty payload says that it may have ended: many have, or notifications were missed.
@@ -62,13 +70,27 @@ async function settled(context: LocalContext, wait: Wait): Promise<PixViewRow | 
     for (;;) {
       // What is told from here on is news: the status may change before the next look.
       news = new AbortController();
-      const now = await wait.find();
-      const leftMs = endsAtMs - clock.now().getTime();
-      const isOver = leftMs <= 0 || wait.signal.aborted || stopping.aborted;
-      if (now?.status !== 'PROCESSING' || isOver) return now;
-      await pause(clock, leftMs, AbortSignal.any([news.signal, wait.signal, stopping]));
+      const seen = await look(wait);
+      const isOver = leftMs() <= 0;
+      if ('found' in seen && (seen.found?.status !== 'PROCESSING' || isOver)) return seen.found;
+      if ('failure' in seen && isOver) throw seen.failure;
+      const isTold = 'found' in seen && db.notificationsUp();
+      const pauseMs = isTold ? leftMs() : Math.min(leftMs(), pollMs);
+      await pause(clock, pauseMs, AbortSignal.any([news.signal, wait.signal, stopping]));
     }
   } finally {
     await stopListening();
+  }
+}
+
+/** A wait outlasts a database that is away for a moment. */
+async function look({
+  find,
+}: Wait): Promise<{ readonly found: PixViewRow | null } | { readonly failure: Error }> {
+  try {
+    return { found: await find() };
+  } catch (error) {
+    if (error instanceof Error && isDatabaseUnavailable(error)) return { failure: error };
+    throw error;
   }
 }

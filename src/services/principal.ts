@@ -37,5 +37,8 @@ export interface Principal {
 /** As much of a principal as takes to pay, and to call the provider for it. */
 export interface Payer extends Pick<Principal, 'sessionId' | 'sealedToken'> {
   readonly user: Pick<PrincipalUser, 'id' | 'document'>;
-  readonly account: Pick<PrincipalAccount, 'agency' | 'accountNumber' | 'document'> | null;
+  readonly account: Pick<
+    PrincipalAccount,
+    'provider' | 'agency' | 'accountNumber' | 'document' | 'status'
+  > | null;
 }

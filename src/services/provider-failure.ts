@@ -1,15 +1,20 @@
 /** How a failed call to the provider is answered to the app. */
+import { isDatabaseTrouble } from '../db/unavailable.ts';
 import { AppError, type AppErrorOptions } from '../errors.ts';
 import { ProviderError } from '../provider/outcome.ts';
 
 /**
  * Turns the provider layer's error into an answer: 401 where the provider has ended the banking
- * session, otherwise a 502 with the catalogue's code. Anything else is passed on as it is.
+ * session, 503 where the database failed before that was known, otherwise a 502 with the code of
+ * the catalogue. Anything else is passed on as it is.
  */
 export function answerTo(error: unknown, headers: AppErrorOptions['headers'] = {}): unknown {
   if (!(error instanceof ProviderError)) return error;
   if (error.code === 'TOKEN_REFUSED') {
-    return new AppError('UNAUTHENTICATED', { headers, cause: error });
+    // The database could not tell whether the session has a newer token: the session still stands.
+    const isUnread = isDatabaseTrouble(error.cause);
+    const code = isUnread ? 'DATABASE_UNAVAILABLE' : 'UNAUTHENTICATED';
+    return new AppError(code, { headers, cause: error });
   }
   return new AppError(error.code, { headers: { ...headers, ...retryAfter(error) }, cause: error });
 }

@@ -5,7 +5,8 @@
 import type { LocalContext } from '../context.ts';
 import { findCandidates } from '../db/queries/find-candidates.ts';
 import type { CandidateRow } from '../db/queries/pix-row.ts';
-import { phasesOpenToSettlement } from '../domain/pix.ts';
+import { normalisePixKey } from '../domain/pix-key.ts';
+import { phasesOpenToFailure, phasesOpenToSettlement } from '../domain/pix.ts';
 import { chargeNamed, chargePaid, findMeant, openNamed } from '../domain/settlement.ts';
 import type { IgnoredBecause, ProviderEvent } from '../provider/webhook-events.ts';
 import type { Move } from './pix-transactions.ts';
@@ -28,7 +29,7 @@ export async function decide(
     return [await decideIgnored(context, item, imagined)];
   }
   const candidates = await candidatesFor(context, item, imagined);
-  const told = { eventId, item, status };
+  const told = { eventId, item: directed(item, candidates), status };
   const charge = chargeOrSend(told, candidates);
   if (charge) return [{ kind: 'flag', transaction: charge, reason: 'ids_disagree' }];
   if (!paysCharge(told, candidates)) return [await decideTold(context, told, candidates)];
@@ -37,6 +38,23 @@ export async function decide(
   const ofSend = await decideTold(context, told, candidates);
   const isSettled = ofSend.kind === 'move' || (ofSend.kind === 'leave' && !isParked(ofSend));
   return isSettled ? [ofSend, await decideTold(context, asReceived, candidates)] : [ofSend];
+}
+
+/**
+ * What stands where received PIX stand, and does not say that it came in, is the payment of a send
+ * of ours that has its end-to-end id and went to its key.
+ */
+function directed(item: ProviderEvent, candidates: readonly CandidateRow[]): ProviderEvent {
+  const { endToEnd, transactionIdentification } = item.ids;
+  const { key } = item.payee;
+  if (!item.isUndirected || endToEnd === null || key === null) return item;
+  const isSent = candidates.some(
+    (one) =>
+      one.operation === 'SEND' &&
+      one.end_to_end === endToEnd &&
+      one.pix_key === normalisePixKey(key).key,
+  );
+  return isSent && transactionIdentification === null ? { ...item, kind: 'payment' } : item;
 }
 
 function isParked({ result }: { readonly result: string }): boolean {
@@ -121,6 +139,7 @@ const notUnderstood: ReadonlySet<IgnoredBecause> = new Set([
   'contradictory_id',
   'unreadable_amount',
   'reversal',
+  'duplicate',
 ] satisfies IgnoredBecause[]);
 
 /** What moves nothing may still contradict what has come in, or speak of what is open. */
@@ -186,16 +205,19 @@ function decideOn(told: Told, transaction: CandidateRow): Decision {
   }
   const move = settlementOf(told, transaction);
   if (move.from.includes(transaction.phase)) return { kind: 'move', transaction, move };
-  // No payment of ours can have left yet: the transaction may still come to where this fits.
-  return { kind: 'leave', result: 'parked', reason: 'not_paying_yet', transaction };
+  // Before PAYING no payment of ours can have left, and during PAYING another attempt may leave:
+  // the transaction may still come to where this fits.
+  const reason = transaction.phase === 'PAYING' ? 'still_paying' : 'not_paying_yet';
+  return { kind: 'leave', result: 'parked', reason, transaction };
 }
 
 function settlementOf({ status, item, eventId }: Told, transaction: CandidateRow): Move {
   const charge = transaction.operation === 'CHARGE';
   const unsure = transaction.outcome === null || transaction.outcome === 'unknown';
+  const ofSend = status === 'FAILED' ? phasesOpenToFailure : phasesOpenToSettlement;
   return {
     // A charge can be paid as soon as the provider has made it, whether or not we heard of it.
-    from: charge ? ['RESERVED', ...phasesOpenToSettlement] : phasesOpenToSettlement,
+    from: charge ? ['RESERVED', ...phasesOpenToSettlement] : ofSend,
     to: 'SETTLED',
     status,
     ...(unsure && { outcome: status === 'COMPLETED' ? 'accepted' : 'rejected' }),

@@ -139,6 +139,7 @@ async function recordReceived(
     received.providerTxid,
     context.clock.now(),
     eventId,
+    received.at,
   ]);
   return row?.id ?? null;
 }

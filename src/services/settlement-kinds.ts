@@ -11,6 +11,8 @@ export interface ReceivedPix {
   readonly pixKey: string | null;
   readonly endToEnd: string;
   readonly providerTxid: string | null;
+  /** When it came in, as the event says. */
+  readonly at: Date | null;
 }
 
 export type Decision =

@@ -3,6 +3,7 @@ import type { LocalContext } from '../context.ts';
 import { findPayees, type PayeeRow } from '../db/queries/find-payees.ts';
 import type { CandidateRow } from '../db/queries/pix-row.ts';
 import { centsFromDecimal } from '../domain/money.ts';
+import { normalisePixKey } from '../domain/pix-key.ts';
 import { chargeNamed, recordOf } from '../domain/settlement.ts';
 import type { ProviderEvent } from '../provider/webhook-events.ts';
 import type { Decision, Flag, ReceivedPix, Told } from './settlement-kinds.ts';
@@ -17,8 +18,8 @@ export function decideOnKnown({ amountCents }: ProviderEvent, transaction: Candi
 
 /**
  * A PIX that contradicts the charge that it names, by its amount or because the charge has failed,
- * has come in all the same: it is recorded, once, for the account that it names or for the owner of
- * the charge. Not if it has brought something already: then it is one payment told otherwise.
+ * has come in all the same: it is recorded, once, for the owner of the charge. It is not recorded if
+ * it names another account, or if the same payment has been recorded under another event.
  * @param flag what is flagged of the charge.
  */
 export async function decideBeside(
@@ -37,8 +38,8 @@ export async function decideBeside(
     (one) => one.operation === 'CHARGE' && one.end_to_end === endToEnd,
   );
   const { transaction, reason } = flag;
-  const userId = (await payeeOf(context, item)) ?? transaction.user_id;
-  const received = receivedBy(userId, item, endToEnd);
+  const userId = await payeeOf(context, item, transaction);
+  const received = userId === null ? null : receivedBy(userId, item, endToEnd);
   const isRecorded = received !== null && !hasPaid;
   return isRecorded ? { kind: 'record', received, beside: { transaction, reason } } : flag;
 }
@@ -46,7 +47,8 @@ export async function decideBeside(
 function receivedBy(userId: number, item: ProviderEvent, endToEnd: string): ReceivedPix | null {
   const { amountCents, payee, ids } = item;
   if (amountCents === null || amountCents <= 0) return null;
-  return { userId, amountCents, pixKey: payee.key, endToEnd, providerTxid: ids.providerTxid };
+  const { providerTxid } = ids;
+  return { userId, amountCents, pixKey: payee.key, endToEnd, providerTxid, at: item.at ?? null };
 }
 
 /**
@@ -71,7 +73,7 @@ export async function decideUnmatched(
     const waits = decision.kind === 'flag' && mayNameCharge(item);
     return waits ? { ...unmatched, meanwhile: decision } : decision;
   }
-  const userId = chargeNamed(item, candidates)?.user_id ?? (await payeeOf(context, item));
+  const userId = await payeeOf(context, item, chargeNamed(item, candidates));
   const received = userId === null ? null : receivedBy(userId, item, endToEnd);
   return received === null ? unmatched : { kind: 'record', received };
 }
@@ -98,9 +100,26 @@ function mayNameCharge({ ids }: ProviderEvent): boolean {
   return ids.transactionIdentification !== null || ids.providerTxid !== null;
 }
 
-/** @returns the one user whose account an item names, or null: two would be a guess. */
-async function payeeOf(context: LocalContext, { payee }: ProviderEvent): Promise<number | null> {
-  const { document, accountNumber, key } = payee;
-  const payees = await context.db.query<PayeeRow>(findPayees, [document, accountNumber, key]);
-  return payees.length === 1 ? (payees[0]?.user_id ?? null) : null;
+/**
+ * @param charge the charge that the item names, if it names one: its owner is the payee then,
+ *   unless the item names another account.
+ * @returns the one user whom an item names, or null: two would be a guess.
+ */
+async function payeeOf(
+  context: LocalContext,
+  { payee }: ProviderEvent,
+  charge?: CandidateRow,
+): Promise<number | null> {
+  const { document, agency, accountNumber, key } = payee;
+  const [first, second] = await context.db.query<PayeeRow>(findPayees, [
+    document,
+    agency,
+    accountNumber,
+    key === null ? null : normalisePixKey(key).key,
+    context.config.provider.stub,
+  ]);
+  const isClear = first?.agrees && !second?.agrees;
+  if (!charge) return isClear ? first.user_id : null;
+  const named = (isClear ? [first] : [first, second]).filter((one) => one !== undefined);
+  return named.every((one) => one.user_id === charge.user_id) ? charge.user_id : null;
 }

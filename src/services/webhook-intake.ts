@@ -18,7 +18,7 @@ import { settleForJob } from './settlement.ts';
 export interface PostedEvent {
   /** The bytes: they are what is stored, and what tells a duplicate. */
   readonly payload: Buffer;
-  /** The same, parsed. */
+  /** The same, parsed; undefined when its job is to parse it. */
   readonly content: unknown;
 }
 
@@ -30,7 +30,8 @@ export interface ReceivedEvent {
 
 /** Stores an event; where it is not settled at once, it is settled without the caller. */
 export async function receiveEvent(context: Context, posted: PostedEvent): Promise<ReceivedEvent> {
-  const items = posted.payload.length > mostReadBytes ? null : readWebhookEvents(posted.content);
+  const isReadHere = posted.content !== undefined && posted.payload.length <= mostReadBytes;
+  const items = isReadHere ? readWebhookEvents(posted.content) : null;
   const place = context.jobs.reserve();
   const receivedAt = context.clock.now();
   let isBegun = false;
@@ -51,8 +52,8 @@ export async function receiveEvent(context: Context, posted: PostedEvent): Promi
   }
 }
 
-/** A longer payload may hold thousands of items: its job reads it, a piece at a time. */
-const mostReadBytes = 16_384;
+/** A longer payload may hold hundreds of items: its job reads it, a piece at a time. */
+const mostReadBytes = 4_096;
 
 interface Intake {
   readonly payload: Buffer;

@@ -141,6 +141,7 @@ function imagineReceived(received: ReceivedPix): CandidateRow {
       outcome: 'accepted',
     } as const),
     amount: decimalFromCents(received.amountCents),
+    pix_key: received.pixKey,
     end_to_end: received.endToEnd,
     provider_txid: received.providerTxid,
     ...{ idempotency_key: null, transaction_identification: null, qr_code: null, copy_paste: null },

@@ -25,6 +25,7 @@ class Service {
       import { loadConfig } from '${modules[1]}';
       const never = new Promise(() => setInterval(() => undefined, 1000));
       const say = (word) => process.stdout.write(word + '\\n');
+      const reportDefect = (kind, error) => say(kind + ' ' + error.message);
       await runUntilSignal(loadConfig({ LOG_LEVEL: '${logLevel}' }), ${start});`;
     this.#child = spawn(process.execPath, ['--input-type=module', '--eval', source]);
     this.#child.stderr.on('data', (chunk: Buffer) => (this.#stderr += chunk.toString()));
@@ -50,10 +51,12 @@ class Service {
 
 const stopsWell = `async () => {
   setInterval(() => undefined, 1000);
-  return { banner: ['ready', 'on a port'], async stop() { say('stopped'); } };
+  return { banner: ['ready', 'on a port'], reportDefect, async stop() { say('stopped'); } };
 }`;
 
-const neverStops = `async () => ({ banner: ['ready'], stop() { say('stopping'); return never; } })`;
+const neverStops = `async () => ({
+  banner: ['ready'], reportDefect, stop() { say('stopping'); return never; },
+})`;
 
 describe('a command that runs until a signal', () => {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
@@ -81,7 +84,7 @@ describe('a command that runs until a signal', () => {
     const service = new Service(`async () => {
       say('starting');
       await new Promise((resolve) => { process.once('SIGTERM', resolve); void never; });
-      return { banner: ['ready'], async stop() { say('stopped'); } };
+      return { banner: ['ready'], reportDefect, async stop() { say('stopped'); } };
     }`);
     assert.equal(await service.line(), 'starting');
     service.signal('SIGTERM');
@@ -103,11 +106,69 @@ describe('a command that runs until a signal', () => {
   it('exits 1 when stopping fails', async () => {
     const service = new Service(`async () => {
       void never;
-      return { banner: ['ready'], async stop() { throw new Error('stuck'); } };
+      return { banner: ['ready'], reportDefect, async stop() { throw new Error('stuck'); } };
     }`);
     await service.line();
     service.signal('SIGTERM');
     assert.deepEqual(await service.end(), { status: 1, stderr: 'ponte: stuck\n' });
+  });
+});
+
+describe('a command with a defect', () => {
+  it('reports a rejection that nothing handles, and runs on', async () => {
+    const service = new Service(`async () => {
+      setTimeout(() => void Promise.reject(new Error('forgotten')), 1);
+      return { banner: ['ready'], reportDefect, async stop() { say('stopped'); } };
+    }`);
+    assert.equal(await service.line(), 'ready');
+    assert.equal(await service.line(), 'unhandled_rejection forgotten');
+    service.signal('SIGTERM');
+    assert.equal(await service.line(), 'stopped');
+    assert.deepEqual(await service.end(), { status: 0, stderr: '' });
+  });
+
+  it('reports an exception that nothing catches, stops in order, and exits 1', async () => {
+    const service = new Service(`async () => {
+      setTimeout(() => { throw new Error('thrown'); }, 1);
+      return { banner: ['ready'], reportDefect, async stop() { say('stopped'); } };
+    }`);
+    assert.equal(await service.line(), 'ready');
+    assert.equal(await service.line(), 'uncaught_exception thrown');
+    assert.equal(await service.line(), 'stopped');
+    assert.deepEqual(await service.end(), { status: 1, stderr: '' });
+  });
+
+  it('exits 1 when an exception is thrown during the start', async () => {
+    const service = new Service(`() => {
+      setTimeout(() => { throw new Error('thrown'); }, 1);
+      return never;
+    }`);
+    const stderr = 'ponte: a defect (uncaught_exception): thrown\n';
+    assert.deepEqual(await service.end(), { status: 1, stderr });
+  });
+
+  it('goes on with a start when a rejection is not handled', async () => {
+    const service = new Service(`async () => {
+      void Promise.reject(new Error('forgotten'));
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      return { banner: ['ready'], reportDefect, async stop() {} };
+    }`);
+    assert.equal(await service.line(), 'ready');
+    service.signal('SIGTERM');
+    const stderr = 'ponte: a defect (unhandled_rejection): forgotten\n';
+    assert.deepEqual(await service.end(), { status: 0, stderr });
+  });
+
+  it('runs on while nothing keeps its event loop busy', async () => {
+    const service = new Service(`async () => {
+      setTimeout(() => say('idle'), 1);
+      return { banner: ['ready'], reportDefect, async stop() { say('stopped'); } };
+    }`);
+    assert.equal(await service.line(), 'ready');
+    assert.equal(await service.line(), 'idle');
+    service.signal('SIGTERM');
+    assert.equal(await service.line(), 'stopped');
+    assert.deepEqual(await service.end(), { status: 0, stderr: '' });
   });
 });
 

@@ -210,6 +210,22 @@ test(
   },
 );
 
+test('closing waits five seconds for a silent server', onlyOnServer, async (t) => {
+  const proxy = await startDatabaseProxy(url());
+  t.after(() => proxy.cut());
+  const clock = manualClock();
+  const other = await openDatabase({ databaseUrl: proxy.url, dataDir: '', clock });
+  await run('select 1', [], other);
+  proxy.hold();
+  const unanswered = assert.rejects(run('select 1', [], other), isDatabaseUnavailable);
+  await eventually(() => other.connections().busy === 1, 'the statement');
+  const closed = other.close();
+  await clock.advance(5_000);
+  await closed;
+  await proxy.cut();
+  await unanswered;
+});
+
 async function connected(t: TestContext): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url(), application_name: 'administrator' });
   await client.connect();

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { openDatabase, type Database } from '../../src/db/database.ts';
+import { Notifications } from '../../src/db/notifications.ts';
 import { endsChannel, tellingEnds } from '../../src/db/queries/tell-ends.ts';
 import { startDatabaseProxy } from '../support/database-proxy.ts';
 import { eventually } from '../support/eventually.ts';
@@ -112,43 +113,126 @@ test(
     await endListening(database.databaseUrl);
     await eventually(async () => (await listening()) === 0, 'the end of the connection');
     await tell('ended_one', 'lost');
-    await comesBack(one.heard);
-    assert.deepEqual([one.heard, other.heard], [[''], ['']]);
+    await comesBack(db);
+    assert.deepEqual(
+      [one.heard, other.heard],
+      [
+        ['', ''],
+        ['', ''],
+      ],
+    );
     await tell('ended_two', 'heard');
-    await heardAll(other.heard, ['', 'heard']);
-    assert.deepEqual(one.heard, ['']);
+    await heardAll(other.heard, ['', '', 'heard']);
+    assert.deepEqual(one.heard, ['', '']);
   },
 );
 
 test('reconnecting goes on until the server is there again', onlyOnServer, async () => {
-  const { url, proxy, through } = await throughProxy();
+  const { proxy, through, changes } = await throughProxy();
   const { heard } = await hear('patience', through);
+  assert.equal(through.notificationsUp(), true);
   await proxy.cut();
+  await eventually(() => !through.notificationsUp(), 'the loss');
   for (let tries = 0; tries < 3; tries += 1) await clock.advance(1_000);
-  await assert.rejects(
-    through.listen('patience_two', () => undefined),
-    { code: 'ECONNREFUSED' },
-  );
-  assert.deepEqual(heard, []);
+  const late = await hear('patience_two', through);
+  assert.deepEqual([heard, late.heard], [[''], []]);
   await proxy.mend();
-  await comesBack(heard);
+  await comesBack(through);
   await tell('patience', 'heard');
-  await heardAll(heard, ['', 'heard']);
+  await tell('patience_two', 'heard too');
+  await heardAll(heard, ['', '', 'heard']);
+  await heardAll(late.heard, ['', 'heard too']);
+  assert.deepEqual(changes, [false, true]);
   await through.close();
-  assert.ok(url);
 });
 
-test('a channel that could not be listened to is not told later', onlyOnServer, async () => {
-  const { proxy, through } = await throughProxy();
-  await proxy.cut();
-  const refused: string[] = [];
-  const tried = through.listen('never', (payload) => void refused.push(payload));
-  await assert.rejects(tried, { code: 'ECONNREFUSED' });
+test(
+  'a listener that begins while the server is away is called when it comes, and hears',
+  onlyOnServer,
+  async () => {
+    const { proxy, through } = await throughProxy();
+    assert.equal(through.notificationsUp(), true);
+    await proxy.cut();
+    const { heard } = await hear('early', through);
+    assert.equal(through.notificationsUp(), false);
+    await proxy.mend();
+    await comesBack(through);
+    await tell('early', 'heard');
+    await heardAll(heard, ['', '', 'heard']);
+  },
+);
+
+/** Short, because the network's time is real; a busy machine at worst connects a second time. */
+const deadlineMs = 500;
+
+/** Notifications alone, through a proxy. */
+async function givenNotifications(change?: (bytes: Buffer) => Buffer) {
+  const proxy = await startDatabaseProxy(database.databaseUrl ?? '', change);
+  const notifications = new Notifications({ url: proxy.url, clock, deadlineMs });
+  after(async () => {
+    await notifications.close();
+    await proxy.cut();
+  });
+  const heard: string[] = [];
+  await notifications.listen('silent', (payload) => void heard.push(payload));
+  return { proxy, notifications, heard };
+}
+
+test('a connection that falls silent is found by its heartbeat', onlyOnServer, async () => {
+  const { proxy, notifications, heard } = await givenNotifications();
+  await clock.advance(3_000);
+  proxy.hold();
+  await eventually(async () => {
+    await clock.advance(1_000);
+    return !notifications.areUp;
+  }, 'the missing heartbeat');
+  assert.deepEqual(heard, ['']);
   await proxy.mend();
-  const { heard } = await hear('never', through);
-  await tell('never', 'heard');
-  await heardAll(heard, ['heard']);
-  assert.deepEqual(refused, []);
+  await isUp(notifications);
+  await tell('silent', 'heard');
+  await eventually(() => heard.includes('heard'), 'the notification');
+});
+
+test(
+  'a network that falls silent as the reconnection listens holds nothing up for good',
+  onlyOnServer,
+  async () => {
+    const { proxy, notifications, heard } = await givenNotifications();
+    await proxy.cut();
+    await eventually(() => !notifications.areUp, 'the loss');
+    await proxy.mend();
+    proxy.hold({ from: 'listen ' });
+    await eventually(async () => {
+      await clock.advance(1_000);
+      return proxy.isHolding();
+    }, 'the LISTEN that is swallowed');
+    await proxy.mend();
+    await isUp(notifications);
+    await tell('silent', 'heard');
+    await eventually(() => heard.includes('heard'), 'the notification');
+  },
+);
+
+test('a pooler that does not keep LISTEN is found by the heartbeat', onlyOnServer, async () => {
+  const { notifications } = await givenNotifications((bytes) =>
+    Buffer.from(bytes.toString('latin1').replace('listen ponte_', 'select 1 --__'), 'latin1'),
+  );
+  assert.equal(notifications.areUp, true);
+  await eventually(async () => {
+    await clock.advance(1_000);
+    return !notifications.areUp;
+  }, 'the missing notification');
+});
+
+test('closing waits for no server, and leaves no connection open', onlyOnServer, async () => {
+  const { proxy, notifications } = await givenNotifications();
+  proxy.hold();
+  await notifications.close();
+  await eventually(() => proxy.clients() === 0, 'the end of the connection');
+  await assert.rejects(
+    notifications.listen('silent', () => undefined),
+    /closed/,
+  );
 });
 
 test(
@@ -175,13 +259,19 @@ test(
 
 async function throughProxy() {
   const proxy = await startDatabaseProxy(database.databaseUrl ?? '');
-  const { url } = proxy;
-  const through = await openDatabase({ databaseUrl: url, dataDir: '', clock });
+  const changes: boolean[] = [];
+  const onNotifications = (areUp: boolean) => void changes.push(areUp);
+  const through = await openDatabase({
+    databaseUrl: proxy.url,
+    dataDir: '',
+    clock,
+    onNotifications,
+  });
   after(async () => {
     await through.close();
     await proxy.cut();
   });
-  return { url, proxy, through };
+  return { proxy, through, changes };
 }
 
 /** Ends the connections that listen, as an administrator or a restart would. */
@@ -198,10 +288,18 @@ async function listening(): Promise<number> {
   return row?.count ?? 0;
 }
 
-/** Lets the time pass until the listener is told that it may have missed something. */
-function comesBack(heard: readonly string[]): Promise<unknown> {
-  return eventually(async () => {
+/** Lets the time pass until notifications arrive again. */
+async function comesBack(on: Database): Promise<void> {
+  await eventually(() => !on.notificationsUp(), 'the loss');
+  await eventually(async () => {
     await clock.advance(1_000);
-    return heard.includes('');
+    return on.notificationsUp();
+  }, 'the reconnection');
+}
+
+async function isUp(notifications: Notifications): Promise<void> {
+  await eventually(async () => {
+    await clock.advance(1_000);
+    return notifications.areUp;
   }, 'the reconnection');
 }

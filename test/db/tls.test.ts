@@ -1,12 +1,17 @@
 /** What the database's address says of TLS is done: nothing is sent in plain text against it. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
-import { test, type TestContext } from 'node:test';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it, test, type TestContext } from 'node:test';
+import { createSecureContext, TLSSocket } from 'node:tls';
 import { openDatabase } from '../../src/db/database.ts';
 import { manualClock } from '../support/clock.ts';
 import { onlyOnServer, openTestDatabase } from '../support/open-database.ts';
 import { serverUrl } from '../support/db.ts';
+import * as certificates from './certificates.ts';
 
 /** PostgreSQL protocol, SSLRequest: the length, and a code in the place of a version. */
 const sslRequest = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f]);
@@ -41,7 +46,8 @@ async function use(databaseUrl: string): Promise<void> {
   try {
     await db.query({ name: '', text: 'select 1' }, []);
   } finally {
-    await assert.rejects(db.listen('anything', () => undefined));
+    await db.listen('anything', () => undefined);
+    assert.equal(db.notificationsUp(), false);
     await db.close();
   }
 }
@@ -92,4 +98,119 @@ test('sslmode=require uses TLS with this server, or fails', onlyOnServer, async 
   });
   if (setting?.ssl === 'on') assert.deepEqual(await encrypted, [{ ssl: true }]);
   else await assert.rejects(encrypted, /does not support SSL/);
+});
+
+/** A server that speaks TLS with this certificate, and notes what it is sent inside of it. */
+async function serverWithTls(t: TestContext, certificate: string) {
+  const received: string[] = [];
+  const sockets = new Set<Socket>();
+  const secureContext = createSecureContext({ key: certificates.serverKey, cert: certificate });
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    socket.once('data', () => {
+      socket.write('S');
+      const secured = new TLSSocket(socket, { isServer: true, secureContext });
+      secured.on('error', () => undefined);
+      secured.on('data', (bytes: Buffer) => {
+        received.push(bytes.toString('latin1'));
+        secured.destroy();
+      });
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return { port: (server.address() as AddressInfo).port, received };
+}
+
+describe('sslmode=verify-full', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'ponte-tls-'));
+  after(() => rmSync(folder, { recursive: true }));
+  const authority = join(folder, 'authority.pem');
+  writeFileSync(authority, certificates.authority);
+
+  const trusted = `sslmode=verify-full&sslrootcert=${authority}`;
+  const { forLocalhost, forOther, forAddress, ofStranger } = certificates;
+
+  interface Case {
+    readonly what: string;
+    readonly certificate: string;
+    readonly host: string;
+    readonly query?: string;
+    /** How the driver refuses it; otherwise it goes on inside TLS. */
+    readonly refused?: RegExp;
+  }
+
+  const cases: readonly Case[] = [
+    { what: 'the name of the host', certificate: forLocalhost, host: 'localhost' },
+    {
+      what: 'another name',
+      certificate: forOther,
+      host: 'localhost',
+      refused: /does not match certificate's altnames/,
+    },
+    {
+      what: 'an authority that nobody named',
+      certificate: ofStranger,
+      host: 'localhost',
+      refused: /unable to verify|self.signed/i,
+    },
+    {
+      what: 'an authority that is not among those of the machine',
+      certificate: forLocalhost,
+      host: 'localhost',
+      query: 'sslmode=verify-full',
+      refused: /unable to verify|self.signed/i,
+    },
+    { what: 'the address of the host', certificate: forAddress, host: '127.0.0.1' },
+    {
+      what: 'the name localhost, where the host is an address',
+      certificate: forLocalhost,
+      host: '127.0.0.1',
+      refused: /does not match certificate's altnames/,
+    },
+    {
+      what: 'the name of the parameter host, which the driver connects to',
+      certificate: forLocalhost,
+      host: 'other.test',
+      query: `${trusted}&host=localhost`,
+    },
+    {
+      what: 'the name of the host, where an earlier sslmode would not look at it',
+      certificate: forOther,
+      host: 'localhost',
+      query: `sslmode=no-verify&${trusted}`,
+      refused: /does not match certificate's altnames/,
+    },
+  ];
+
+  for (const { what, certificate, host, query = trusted, refused } of cases) {
+    it(`${refused ? 'refuses' : 'accepts'} a certificate for ${what}`, async (t) => {
+      const { port, received } = await serverWithTls(t, certificate);
+      const failure = refused ?? /Connection terminated|ECONNRESET/;
+      await assert.rejects(
+        use(`postgres://postgres:secret@${host}:${port}/ponte?${query}`),
+        failure,
+      );
+      // The statements' pool and the connection that listens.
+      assert.equal(received.length, refused ? 0 : 2);
+      for (const text of received) assert.match(text, /user\0postgres\0database\0ponte\0/);
+    });
+  }
+
+  it('checks the certificate where NODE_TLS_REJECT_UNAUTHORIZED=0 says not to', async (t) => {
+    const { port, received } = await serverWithTls(t, ofStranger);
+    process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
+    try {
+      const url = `postgres://postgres:secret@localhost:${port}/ponte?${trusted}`;
+      await assert.rejects(use(url), /unable to verify|self.signed/i);
+    } finally {
+      delete process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
+    }
+    assert.deepEqual(received, []);
+  });
 });

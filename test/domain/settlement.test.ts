@@ -73,6 +73,21 @@ describe('an item about a payment', () => {
   test('means the send with its end-to-end id, its provider id or its request id', () => {
     assert.equal(meant(payment({ endToEnd: 'E1' }), send()), 'transaction');
     assert.equal(meant(payment({ providerTxid: 'P1' }), send()), 'transaction');
+    assert.equal(meant(payment({ providerTxid: 'P1' }, null), send()), 'none');
+    const ended = send({ status: 'COMPLETED' });
+    assert.equal(meant(payment({ providerTxid: 'P1' }, null), ended), 'transaction');
+    assert.equal(meant(receipt({ providerTxid: 'C1' }), charge()), 'transaction');
+    assert.equal(meant(receipt({ providerTxid: 'C1' }, null), charge()), 'none');
+    const otherEnd = { endToEnd: 'E9', clientRequestId: 'key' };
+    assert.equal(meant(payment(otherEnd), send()), 'transaction: other_end_to_end');
+    assert.equal(meant(payment(otherEnd, 1051), send()), 'none');
+    assert.equal(meant(payment(otherEnd, null), send()), 'none');
+    assert.equal(meant(payment(otherEnd), send({ status: 'COMPLETED' })), 'none');
+    assert.equal(meant(receipt(otherEnd), send()), 'none');
+    const known = received({ id: 'known', end_to_end: 'E9' });
+    assert.equal(meant(payment(otherEnd), send(), known), 'none');
+    const both = { providerTxid: 'P1', clientRequestId: 'key' };
+    assert.equal(meant(payment(both, null), send()), 'transaction');
     assert.equal(meant(payment({ clientRequestId: 'key' }), send()), 'transaction');
     const all = { endToEnd: 'E1', clientRequestId: 'key', providerTxid: 'P1' };
     assert.equal(meant(payment(all), send()), 'transaction');
@@ -128,7 +143,7 @@ describe('an item about a payment', () => {
   test('with an end-to-end id means, by its request id, only a send that has none yet', () => {
     const item = payment({ endToEnd: 'E9', clientRequestId: 'key' });
     assert.equal(meant(item, send({ end_to_end: null, provider_txid: null })), 'transaction');
-    assert.equal(meant(item, send()), 'none');
+    assert.equal(meant(item, send({ amount: '10.51' })), 'none');
   });
 
   test('never means a charge or what was received', () => {

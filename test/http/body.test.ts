@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { IncomingForm } from '../../src/http/form.ts';
-import { call, createThing, rawConnection, startWire } from './wire.ts';
+import { call, createThing, gate, rawConnection, startWire, until } from './wire.ts';
 
 const LIMIT = 256 * 1024;
 
@@ -81,6 +81,28 @@ test('a client that asks before it sends is told to go on, or refused at once', 
   const answer = await refused.closed();
   assert.match(answer, /^HTTP\/1\.1 413 /);
   assert.doesNotMatch(answer, /100 Continue/);
+});
+
+test('a client that leaves before its body is read is let go', async (t) => {
+  const admitted = gate();
+  let isAsked = false;
+  const addNote = (): Promise<void> => {
+    isAsked = true;
+    return admitted.opened;
+  };
+  const wire = await startWire(t, { admits: { addNote } });
+  const client = await rawConnection(wire);
+  client.send(
+    'POST /api/v1/notes HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n' +
+      'Content-Length: 99\r\n\r\n{"text":',
+  );
+  await until(() => isAsked);
+  client.socket.destroy();
+  // The server has seen the connection close once it has answered a later request.
+  await call(wire, { path: '/nothing' });
+  admitted.open();
+  await until(() => wire.lines.some(({ operation }) => operation === 'addNote'));
+  assert.equal(wire.calls.length, 0);
 });
 
 test('JSON is taken with charset UTF-8 or none', async (t) => {

@@ -160,7 +160,7 @@ test('a request that comes too slowly is 408, chunk extensions without end are 4
     const clock = manualClock();
     const refuse = createClientErrorListener({
       clock,
-      connections: new Connections(),
+      connections: new Connections({ clock, onCut: () => assert.fail('cut') }),
       onRefused: () => undefined,
     });
     const server = createServer((socket) => {

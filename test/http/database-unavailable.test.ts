@@ -31,16 +31,17 @@ test('an unreachable database is told from a wrong statement', () => {
   for (const error of others) assert.ok(!isDatabaseUnavailable(error), String(error));
 });
 
-test('an unreachable database is 503 with Retry-After, and logged', async (t) => {
-  const wire = await startWire(t, {
-    runs: { readCode: () => Promise.reject(coded('ECONNREFUSED')) },
+/** Unreachable; then a lock, a statement and a deadlock that PostgreSQL ended. */
+for (const code of ['ECONNREFUSED', '55P03', '57014', '40P01']) {
+  test(`a database that fails with ${code} is 503 with Retry-After, and logged`, async (t) => {
+    const wire = await startWire(t, { runs: { readCode: () => Promise.reject(coded(code)) } });
+    const answer = await call(wire, { path: '/api/v1/codes/123' });
+    assert.equal(answer.status, 503);
+    assert.match(String(answer.headers['retry-after']), /^\d+$/);
+    assert.match(String(answer.json.message), /temporarily unavailable/);
+    const requestId = answer.headers['x-request-id'];
+    assert.ok(
+      wire.lines.some((line) => line['level'] === 'error' && line['requestId'] === requestId),
+    );
   });
-  const answer = await call(wire, { path: '/api/v1/codes/123' });
-  assert.equal(answer.status, 503);
-  assert.match(String(answer.headers['retry-after']), /^\d+$/);
-  assert.match(String(answer.json.message), /temporarily unavailable/);
-  const requestId = answer.headers['x-request-id'];
-  assert.ok(
-    wire.lines.some((line) => line['level'] === 'error' && line['requestId'] === requestId),
-  );
-});
+}

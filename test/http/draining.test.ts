@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { subscribe } from 'node:diagnostics_channel';
 import { test } from 'node:test';
 import { call, gate, rawConnection, startWire, until } from './wire.ts';
 
@@ -32,13 +33,20 @@ test('a new request on an open connection is 503 with Retry-After and closes it'
   client.send(NOTE);
   await until(() => wire.calls.length === 1);
   const drained = wire.drain();
+  const isRead = new Promise((resolve) => subscribe('http.server.request.start', resolve));
   // Pipelined: the connection would otherwise end with the first answer.
   client.send('GET /api/v1/codes/123 HTTP/1.1\r\nHost: x\r\n\r\n');
-  await until(() => wire.lines.length === 1);
-  assert.equal(wire.lines[0]?.['status'], 503);
-  assert.equal(wire.calls.length, 1);
+  await isRead;
   open();
   await drained;
+  assert.deepEqual(
+    wire.lines.map(({ status, unsentStatus }) => [status, unsentStatus]),
+    [
+      [202, undefined],
+      [499, 503],
+    ],
+  );
+  assert.equal(wire.calls.length, 1);
 });
 
 test('while it drains the service is not ready', async (t) => {

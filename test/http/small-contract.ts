@@ -27,6 +27,7 @@ paths:
         - { name: note, in: query, schema: { type: string } }
       requestBody:
         required: true
+        x-max-body-bytes: 262144
         content: { application/json: { schema: { $ref: '#/components/schemas/Thing' } } }
       responses:
         '201': { $ref: '#/components/responses/Message' }
@@ -53,7 +54,10 @@ paths:
       operationId: readCode
       security: []
       parameters:
-        - { name: code, in: path, required: true, schema: { type: string, pattern: '^[0-9]{3}$' } }
+        - name: code
+          in: path
+          required: true
+          schema: { type: string, maxLength: 3, pattern: '^[0-9]{3}$' }
       responses:
         '200': { $ref: '#/components/responses/Message' }
         '422': { $ref: '#/components/responses/Invalid' }
@@ -64,6 +68,7 @@ paths:
       x-throttle: writing
       requestBody:
         required: false
+        x-max-body-bytes: 262144
         content: { application/json: { schema: { $ref: '#/components/schemas/Note' } } }
       responses:
         '202': { $ref: '#/components/responses/Message' }
@@ -81,6 +86,7 @@ paths:
       security: [{ webhookSecret: [] }, {}]
       requestBody:
         required: true
+        x-max-body-bytes: 262144
         content: { application/json: { schema: { type: [object, array] } } }
       responses:
         '200': { $ref: '#/components/responses/Message' }

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
+import { request, type IncomingHttpHeaders } from 'node:http';
 import { createServer, type AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import { test, type TestContext } from 'node:test';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import type { Exchange } from '../../src/http/exchange.ts';
+import { staticAnswer } from '../../src/http/static-answer.ts';
 import { smallContract } from './small-contract.ts';
 import { call, startWire, type Wire } from './wire.ts';
 
@@ -38,6 +43,91 @@ test('the contract is served byte for byte', async (t) => {
   assert.equal(answer.headers['content-type'], 'application/yaml');
   assert.equal(answer.text, smallContract);
 });
+
+test('the contract is compressed as the client accepts it', async (t) => {
+  const wire = await startWire(t);
+  const decoders = { br: brotliDecompressSync, gzip: gunzipSync, identity: (b: Buffer) => b };
+  for (const [accepted, encoding] of [
+    ['gzip, deflate, br, zstd', 'br'],
+    ['gzip', 'gzip'],
+    ['GZIP;q=0.5, br;q=0.4', 'gzip'],
+    ['*', 'br'],
+    ['*;q=0.1, br;q=0', 'gzip'],
+    ['gzip;q=0', 'identity'],
+    ['gzip;q=2', 'identity'],
+    ['identity, br;q=0.5', 'identity'],
+    ['', 'identity'],
+    ['zstd', 'identity'],
+  ] as const) {
+    const answer = await bytesOf(wire, accepted);
+    const { 'content-encoding': sent = 'identity', 'content-length': length } = answer.headers;
+    assert.equal(sent, encoding, accepted);
+    assert.equal(decoders[encoding](answer.bytes).toString(), smallContract);
+    assert.equal(Number(length), answer.bytes.length);
+    assert.equal(answer.headers.vary, 'Accept-Encoding');
+    assert.equal(answer.headers['content-type'], 'application/yaml');
+    assert.equal(answer.headers['cache-control'], 'no-store');
+    assert.ok(encoding === 'identity' || answer.bytes.length < smallContract.length / 2);
+  }
+});
+
+test('a client that has the contract is answered 304, for the form that it gets', async (t) => {
+  const wire = await startWire(t);
+  const etags = new Set<string>();
+  for (const accepted of ['br', 'gzip', 'identity']) {
+    const { headers } = await bytesOf(wire, accepted);
+    assert.match(String(headers.etag), /^"[\w-]{22}"$/);
+    etags.add(String(headers.etag));
+    for (const known of [headers.etag, `"other", W/${headers.etag}`, '*']) {
+      const answer = await bytesOf(wire, accepted, known);
+      assert.equal(answer.status, 304);
+      assert.equal(answer.bytes.length, 0);
+      assert.equal(answer.headers.etag, headers.etag);
+      assert.equal(answer.headers.vary, 'Accept-Encoding');
+    }
+  }
+  assert.equal(etags.size, 3);
+  const [brotli = ''] = etags;
+  assert.equal((await bytesOf(wire, 'gzip', brotli)).status, 200);
+});
+
+test('a static answer is loaded and compressed once, and again after a failure', async () => {
+  let loads = 0;
+  const answer = staticAnswer({
+    type: 'text/plain',
+    load() {
+      loads += 1;
+      return loads === 1 ? Promise.reject(new Error('EIO')) : Promise.resolve(Buffer.from('text'));
+    },
+  });
+  const exchange = { request: { headers: { 'accept-encoding': 'br' } } } as unknown as Exchange;
+  await assert.rejects(answer(exchange), { message: 'EIO' });
+  const [one, other] = await Promise.all([answer(exchange), answer(exchange)]);
+  assert.equal(loads, 2);
+  assert.equal(one.content?.bytes, other.content?.bytes);
+});
+
+interface BytesAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly bytes: Buffer;
+}
+
+/** The contract as it comes over the wire. */
+function bytesOf(wire: Wire, accepted: string, known?: string): Promise<BytesAnswer> {
+  const headers = {
+    'Accept-Encoding': accepted,
+    ...(known !== undefined && { 'If-None-Match': known }),
+  };
+  return new Promise((resolve, reject) => {
+    const sent = request(`${wire.url}/openapi.yaml`, { headers, agent: false }, (response) => {
+      const { statusCode: status = 0, headers: received } = response;
+      buffer(response).then((bytes) => resolve({ status, headers: received, bytes }), reject);
+    });
+    sent.on('error', reject);
+    sent.end();
+  });
+}
 
 test('HEAD, OPTIONS and other methods are answered as on any route', async (t) => {
   const wire = await startWire(t);
@@ -80,6 +170,21 @@ test('with a port of their own metrics are only there, and nothing else is', asy
   await assert.rejects(call(metrics, { path: '/metrics' }), { code: 'ECONNREFUSED' });
 });
 
+test('metrics listen on a host of their own', async (t) => {
+  const metricsHost = '127.0.0.2';
+  const { metricsPort, wire } = await startWithMetricsPort(t, { metricsHost });
+  await assert.rejects(call({ ...wire, port: metricsPort }, { path: '/metrics' }), {
+    code: 'ECONNREFUSED',
+  });
+  const answer = await fetch(`http://${metricsHost}:${metricsPort}/metrics`);
+  assert.equal(answer.status, 200);
+});
+
+test('a metrics host without an address stops the start, and is named', async (t) => {
+  const config = { metricsHost: 'nowhere.invalid', metricsPort: await freePort() };
+  await assert.rejects(startWire(t, { config }), { syscall: 'listen', address: 'nowhere.invalid' });
+});
+
 test('a metrics port that is taken stops the start, and nothing is left listening', async (t) => {
   const wire = await startWire(t);
   const port = await freePort();
@@ -89,11 +194,14 @@ test('a metrics port that is taken stops the start, and nothing is left listenin
 });
 
 /** The free port may be another's before it is listened on: then it is tried with another one. */
-async function startWithMetricsPort(t: TestContext): Promise<{ wire: Wire; metricsPort: number }> {
+async function startWithMetricsPort(
+  t: TestContext,
+  config: { readonly metricsHost?: string } = {},
+): Promise<{ wire: Wire; metricsPort: number }> {
   for (let tries = 1; ; tries += 1) {
     const metricsPort = await freePort();
     try {
-      return { wire: await startWire(t, { config: { metricsPort } }), metricsPort };
+      return { wire: await startWire(t, { config: { ...config, metricsPort } }), metricsPort };
     } catch (error) {
       if (tries === 5 || (error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
     }

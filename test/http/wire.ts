@@ -42,6 +42,8 @@ export interface WireOptions {
   readonly config?: Partial<Config>;
   /** What operations do, by name; the others answer with their first success. */
   readonly runs?: Readonly<Record<string, Run>>;
+  /** What operations do before their body is read, by name. */
+  readonly admits?: Readonly<Record<string, () => Promise<void>>>;
   readonly countAttempt?: (throttle: Throttle) => void;
   readonly readiness?: HttpServerOptions['readiness'];
 }
@@ -67,7 +69,7 @@ export async function startWire(t: TestContext, options: WireOptions = {}): Prom
   const server = createHttpServer({
     context,
     contract: contractOf(smallContract),
-    operations: operationTable(options.runs ?? {}, calls),
+    operations: withAdmission(operationTable(options.runs ?? {}, calls), options.admits ?? {}),
     readiness: options.readiness ?? (() => Promise.resolve({ ready: true, checks: {} })),
     findPrincipal: (_context, token) =>
       Promise.resolve(token.tokenId === TOKEN ? ({ user: { id: 7 } } as Principal) : null),
@@ -94,7 +96,9 @@ function fakeContext(parts: {
     webhookSecrets: [],
     throttle: { loginPerMinute: 5, addressPerMinute: 30 },
     trustProxyHops: 0,
+    connectionLimits: { total: 1_000, perAddress: 0 },
     metricsPort: undefined,
+    metricsHost: '127.0.0.1',
     uploadMaxBytes: 10_485_760,
     ...parts.config,
   };
@@ -138,6 +142,17 @@ export function operationTable(
       return (await runs[name]?.(seen)) ?? { status, body: { message: 'done' } };
     };
     return [name, { access, run }];
+  });
+  return Object.fromEntries(entries) as OperationTable;
+}
+
+function withAdmission(
+  table: OperationTable,
+  admits: Readonly<Record<string, () => Promise<void>>>,
+): OperationTable {
+  const entries = Object.entries(table).map(([name, operation]) => {
+    const admit = admits[name];
+    return [name, admit ? { ...operation, admit } : operation];
   });
   return Object.fromEntries(entries) as OperationTable;
 }

@@ -155,8 +155,9 @@ test('a result that could not be stored makes the job run again: at least once, 
 test('a job that killed its process eight times is dead', async (t) => {
   const work = recorder();
   const process = watched(app);
-  const id = await claimedByTheDead(0, { attempts: 8 });
-  const younger = await claimedByTheDead(0, { attempts: 7 });
+  const lapsed = { last_error: 'lease_lapsed' };
+  const id = await claimedByTheDead(0, { attempts: 8, ...lapsed });
+  const younger = await claimedByTheDead(0, { attempts: 7, ...lapsed });
   await startLoop(t, process, { jobs: { work } });
   await process.pass(1_000);
   await process.pass(5_000);
@@ -167,6 +168,16 @@ test('a job that killed its process eight times is dead', async (t) => {
     work.runs.map(({ attempt }) => attempt),
     [8],
   );
+});
+
+test('a job that has failed often is not dead when its lease lapses once', async (t) => {
+  const work = recorder();
+  const process = watched(app);
+  const id = await claimedByTheDead(0, { attempts: 200, last_error: 'Error ECONNREFUSED' });
+  await startLoop(t, process, { jobs: { work } });
+  await process.pass(6_000);
+  await isDone(id);
+  assert.equal(work.runs.length, 1);
 });
 
 test('a periodic job is never dead: nothing else would queue it again', async (t) => {

@@ -95,3 +95,19 @@ test('a periodic job that processes died in again and again is never dead', asyn
   assert.ok(sweep.runs.length > 0);
   assert.equal((await openJobs()).length, 1);
 });
+
+test('a wall clock that is a day ahead for eight seconds does not postpone a periodic job', async (t) => {
+  const sweep = minutely(recorder());
+  let aheadMs = 0;
+  const clock = { ...app.clock, now: () => new Date(app.clock.now().getTime() + aheadMs) };
+  const process = watched(app);
+  const { context } = process;
+  await startLoop(t, { ...process, context: { ...context, clock } }, { jobs: { sweep } });
+  await process.rest();
+  aheadMs = 24 * 60 * 60_000;
+  await process.pass(8_000);
+  aheadMs = 0;
+  const before = sweep.runs.length;
+  await process.pass(5 * 60_000);
+  assert.ok(sweep.runs.length - before >= 4, `${sweep.runs.length - before} runs in five minutes`);
+});

@@ -221,6 +221,7 @@ test('an event is settled where it is stored only if the send fits: an example o
   });
   const others: Partial<Meeting>[] = [
     ...[{ stands: 'reserved' } as const, { stands: 'completed' } as const, { amount: 10.51 }],
+    { stands: 'paying', status: 'ERROR' } as const,
     ...[{ endToEnd: 'other' } as const, { endToEnd: 'none' } as const, { key: 'other' } as const],
   ];
   await meet(fits);

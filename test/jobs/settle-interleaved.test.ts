@@ -37,7 +37,7 @@ interface Ids {
 const sendSays: Says = {
   completed: ({ endToEnd }: Ids) => confirmed({ endToEnd, amount: 10.5 }),
   completedByKey: ({ key }: Ids) => confirmed({ clientRequestId: key, amount: 10.5 }),
-  completedByProvider: ({ provider }: Ids) => confirmed({ id: provider }),
+  completedByProvider: ({ provider }: Ids) => confirmed({ id: provider, amount: 10.5 }),
   completedByAll: ({ endToEnd, key, provider }: Ids) =>
     confirmed({ endToEnd, clientCode: key, id: provider }),
   failed: ({ endToEnd, key }: Ids) => confirmed({ endToEnd, clientCode: key, status: 'ERROR' }),

@@ -18,10 +18,10 @@ test('every item of a batch is settled, however many there are', async () => {
   // Nearly all are under way, which takes no statement to settle.
   const batch = Array.from({ length: 3_500 }, (_, nth) => ({
     endToEnd: newEndToEndId('99999999', app.clock.now()),
-    status: nth % 20 === 0 ? 2 : 1,
+    status: nth % 20 === 0 ? 'PAID' : 'PENDING',
   }));
-  batch[0] = { endToEnd: first.end_to_end, status: 2 };
-  batch[3_400] = { endToEnd: last.end_to_end, status: 2 };
+  batch[0] = { endToEnd: first.end_to_end, status: 'PAID' };
+  batch[3_400] = { endToEnd: last.end_to_end, status: 'PAID' };
   const told = await tell(batch);
   assert.deepEqual(counts(told), { applied: 2, parked: 173, ignored: 3_325 });
   assert.deepEqual(told.items[3_400], { index: 3_400, result: 'applied', transactionId: last.id });

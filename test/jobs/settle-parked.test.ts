@@ -77,6 +77,7 @@ test('a PIX for an account that is opened later is recorded then', async () => {
   const told = await tell(event);
   assert.equal(told.status, 'parked');
   const payee = await givenCustomer(app, { email: 'late@example.com' });
+  await app.listEmail(payee);
   await clock.advance(delayOf(told));
   assert.deepEqual(results(await settle(told.eventId)), ['applied']);
   assert.equal(await app.countOf(payee), 1);

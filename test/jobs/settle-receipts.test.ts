@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { givenCustomer, givenUser } from '../support/factories.ts';
+import { givenCustomer, givenUser, type TestUser } from '../support/factories.ts';
 import { results, startSettlingApp } from './settling.ts';
 
 const app = await startSettlingApp();
@@ -153,6 +153,7 @@ test('the payment of a charge told again, with or without the charge, is not rec
 
 test('a payment that was recorded before its charge was named is shown once, as the charge', async () => {
   const payee = await givenCustomer(app);
+  await app.listEmail(payee);
   const charged = await app.charge(payee, { type: 'dynamic', amount: 20 });
   const { id, transaction_identification: txid } = await stored(charged.body.transaction_id);
   const [endToEndId, valor] = [newEndToEnd(), '20.00'];
@@ -183,38 +184,132 @@ test('one payment that names two charges completes one and is an anomaly for the
   assert.equal((await stored(second.id)).status, 'PROCESSING');
 });
 
-test('a PIX without a charge is recorded for the account that it names', async () => {
-  const payee = await givenCustomer(app, { phone: '+5521912345678', document: '11144477735' });
-  const [account] = await app.rows<{ document: string; account_number: string }>(
-    'select document, account_number from accounts where user_id = $1',
-    [payee.id],
+interface StoredAccount {
+  readonly document: string;
+  readonly agency: string;
+  readonly account_number: string;
+}
+
+async function accountOf({ id }: TestUser): Promise<StoredAccount> {
+  const [account] = await app.rows<StoredAccount>(
+    'select document, agency, account_number from accounts where user_id = $1',
+    [id],
   );
   assert.ok(account);
-  const { document, account_number: accountNumber } = account;
+  return account;
+}
+
+let nextAmount = 1;
+
+/** What becomes of a received PIX that names somebody like this. */
+async function receivedAs(party: Record<string, unknown>): Promise<string[]> {
+  nextAmount += 1;
+  const event = { event: 'PIX_RECEIVED', endToEnd: newEndToEnd(), amount: nextAmount, ...party };
+  return results(await tell(event));
+}
+
+test('a PIX without a charge is recorded for the account that every identifier names', async () => {
+  const payee = await givenCustomer(app, { phone: '+5521912345678', document: '11144477735' });
+  await app.listEmail(payee);
+  const { document, agency, account_number: accountNumber } = await accountOf(payee);
   const named: readonly Record<string, unknown>[] = [
     { creditParty: { document } },
     { creditParty: { taxId: document.replace(/(\d{3})(\d{3})(\d{3})/, '$1.$2.$3-') } },
-    { receiver: { accountNumber } },
+    { receiver: { agency, accountNumber } },
+    { receiver: { branch: agency, account: accountNumber, document, key: payee.email } },
     { chave: payee.email.toUpperCase() },
     { chave: document },
-    { chave: '+5521912345678' },
   ];
-  for (const [nth, party] of named.entries()) {
-    const event = { event: 'PIX_RECEIVED', endToEnd: newEndToEnd(), amount: 1 + nth, ...party };
-    assert.deepEqual(results(await tell(event)), ['applied'], JSON.stringify(party));
+  for (const party of named) {
+    assert.deepEqual(await receivedAs(party), ['applied'], JSON.stringify(party));
   }
   const received = await receivedBy(payee);
-  assert.deepEqual(
-    received.map(({ amount }) => amount),
-    ['1.00', '2.00', '3.00', '4.00', '5.00', '6.00'],
-  );
+  assert.equal(received.length, named.length);
   assert.deepEqual(await app.timeline(received[0]?.id ?? ''), ['SETTLED event']);
   const seen = await app.view(payee, received[0]?.id ?? '');
   assert.deepEqual([seen.status, seen.body.status], [200, 'COMPLETED']);
 });
 
+test('a PIX is nobody’s where one identifier disagrees or none proves anything', async () => {
+  const [payee, other] = [
+    await givenCustomer(app, { phone: '+5521912345679' }),
+    await givenCustomer(app),
+  ];
+  await app.listEmail(payee);
+  const { document, agency, account_number: accountNumber } = await accountOf(payee);
+  const others = await accountOf(other);
+  const unproved: readonly Record<string, unknown>[] = [
+    // What somebody typed at registration, and the provider has not listed.
+    { chave: other.email },
+    { chave: '+5521912345679' },
+    { receiver: { accountNumber } },
+    { receiver: { agency: '0002', accountNumber } },
+    { receiver: { agency, accountNumber, document: others.document } },
+    { receiver: { agency, accountNumber }, chave: other.email },
+    { receiver: { document, key: payee.email }, chave: others.document },
+    { receiver: { document, taxId: others.document } },
+  ];
+  for (const party of unproved) {
+    assert.deepEqual(await receivedAs(party), ['parked: no_match'], JSON.stringify(party));
+  }
+  for (const user of [payee, other]) assert.deepEqual(await receivedBy(user), []);
+});
+
+test('a key counts for an account as long as the provider lists it', async () => {
+  const payee = await givenCustomer(app);
+  await app.call('/pix/keys', { token: payee.token, body: { key_type: 'E_MAIL' } });
+  assert.deepEqual(await receivedAs({ chave: payee.email }), ['parked: no_match']);
+  await app.call('/pix/keys', { token: payee.token });
+  assert.deepEqual(await receivedAs({ chave: payee.email }), ['applied']);
+  const body = { key: payee.email };
+  await app.call('/pix/keys', { method: 'DELETE', token: payee.token, body });
+  assert.deepEqual(await receivedAs({ chave: payee.email }), ['parked: no_match']);
+});
+
+test('a further payment of a charge that names another account is recorded for nobody', async () => {
+  const [payee, other] = [await givenCustomer(app), await givenCustomer(app)];
+  const charged = await app.charge(payee, { type: 'static', amount: 20, reusable: true });
+  const { transaction_identification: txid } = await stored(charged.body.transaction_id);
+  assert.deepEqual(results(await tell(pix({ txid, valor: '20.00' }))), ['applied']);
+  const { document } = await accountOf(other);
+  assert.deepEqual(results(await tell(pix({ txid, valor: '20.00', chave: document }))), [
+    'parked: no_match',
+  ]);
+  for (const user of [payee, other]) assert.deepEqual(await receivedBy(user), []);
+});
+
+test('a received PIX is dated by its event, within bounds, and else by its receipt', async () => {
+  const now = app.clock.now().getTime();
+  const [minute, day] = [60_000, 24 * 60 * 60_000];
+  const dates = [
+    [now - 3 * day, now - 3 * day],
+    [now - 90 * day, now - 90 * day],
+    [now - 90 * day - minute, now],
+    [now + 5 * minute, now + 5 * minute],
+    [now + 6 * minute, now],
+  ] as const;
+  const payee = await givenCustomer(app);
+  const { document: chave } = await accountOf(payee);
+  for (const [told, dated] of dates) {
+    const horario = new Date(told).toISOString();
+    const { items } = await tell(pix({ chave, valor: '3.00', horario }));
+    const [row] = await app.rows<{ created_at: Date; settled_at: Date }>(
+      'select created_at, settled_at from pix_transactions where id = $1',
+      [items[0]?.transactionId],
+    );
+    assert.deepEqual([row?.created_at.getTime(), row?.settled_at.getTime()], [dated, now], horario);
+  }
+  const { items } = await tell(pix({ chave, valor: '3.00', horario: '2026-05-24T12:00:00' }));
+  const [undated] = await app.rows<{ created_at: Date }>(
+    'select created_at from pix_transactions where id = $1',
+    [items[0]?.transactionId],
+  );
+  assert.equal(undated?.created_at.getTime(), now);
+});
+
 test('a PIX is received once, however often it is told, also at the same time', async () => {
   const payee = await givenCustomer(app);
+  await app.listEmail(payee);
   const endToEnd = newEndToEnd();
   const event = (n: number) => ({
     ...{ event: 'PIX_RECEIVED', endToEnd, amount: 5, key: payee.email, n },
@@ -228,6 +323,7 @@ test('a PIX is received once, however often it is told, also at the same time', 
 
 test('a PIX between two users is a send of the one and received by the other', async () => {
   const payee = await givenCustomer(app);
+  await app.listEmail(payee);
   const send = await app.givenSend();
   const received = {
     event: 'PIX_RECEIVED',
@@ -238,6 +334,26 @@ test('a PIX between two users is a send of the one and received by the other', a
   assert.deepEqual(results(await tell(received)), ['applied']);
   assert.equal((await stored(send.id)).status, 'PROCESSING');
   assert.equal((await receivedBy(payee)).length, 1);
+});
+
+test('a send of ours that is told under `pix` with its key is settled, and received by nobody', async () => {
+  const payee = await givenCustomer(app, { email: 'told-under-pix@example.com' });
+  await app.listEmail(payee);
+  for (const isWrong of [true, false]) {
+    const body = { pix_key: payee.email, amount: 10.5 };
+    const sent = await app.send(customer, body);
+    const send = await stored(sent.body.transaction_id);
+    const valor = isWrong ? '10.51' : '10.50';
+    const item = { endToEndId: send.end_to_end, chave: payee.email.toUpperCase(), valor };
+    assert.deepEqual(results(await tell(pix(item))), [
+      isWrong ? 'anomaly: amount_mismatch' : 'applied',
+    ]);
+    assert.deepEqual(results(await tell(pix({ ...item, n: 2 }))), [
+      isWrong ? 'anomaly: amount_mismatch' : 'already',
+    ]);
+    assert.equal((await stored(send.id)).status, isWrong ? 'PROCESSING' : 'COMPLETED');
+  }
+  assert.deepEqual(await receivedBy(payee), []);
 });
 
 test('a PIX that tells too little is parked: nobody is credited by half a match', async () => {

@@ -37,6 +37,11 @@ const notUnderstood: readonly [string, Record<string, unknown>][] = [
   ['contradictory_status', { Status: 'FAILED' }],
   ['contradictory_id', { end_to_end: 'E999' }],
   ['unreadable_amount', { amount: 10.5, Amount: 99 }],
+  ['unknown_status', { status: 2 }],
+  ['unknown_status', { status: '3' }],
+  ['contradictory_status', { status: null, StatusCode: { StatusId: 3, Description: 'Scheduled' } }],
+  ['duplicate', { status: 'ERROR', error: { code: 'PBE300' } }],
+  ['duplicate', { status: 'ERROR', error: 'Duplicated EndToEndId' }],
 ];
 
 for (const [reason, changes] of notUnderstood) {

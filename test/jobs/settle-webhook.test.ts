@@ -1,5 +1,6 @@
 /** Settling what the provider tells of payments. */
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { settleWebhook } from '../../src/jobs/settle-webhook.ts';
 import { givenCustomer } from '../support/factories.ts';
@@ -37,7 +38,9 @@ test("a payment is completed by its request id alone, or by the provider's id al
   assert.deepEqual(results(await tell(event)), ['applied']);
   assert.equal((await stored(byRequest.id)).status, 'COMPLETED');
   const byProvider = await givenSend();
-  assert.deepEqual(results(await tell(confirmed({ id: byProvider.provider_txid }))), ['applied']);
+  const id = byProvider.provider_txid;
+  assert.deepEqual(results(await tell(confirmed({ id }))), ['parked: no_match']);
+  assert.deepEqual(results(await tell(confirmed({ id, amount: 10.5 }))), ['applied']);
   assert.equal((await stored(byProvider.id)).status, 'COMPLETED');
 });
 
@@ -237,21 +240,17 @@ test('a request id that very many users have does not hide the send that is mean
 });
 
 test('an event that comes before the answer of the payment settles it', async () => {
-  for (const [phase, outcome] of [
-    ['PAYING', null],
-    ['UNKNOWN', 'unknown'],
+  for (const [phase, outcome, word, status, ended] of [
+    ['PAYING', null, 'CONFIRMED', 'COMPLETED', 'accepted'],
+    ['UNKNOWN', 'unknown', 'CONFIRMED', 'COMPLETED', 'accepted'],
+    ['UNKNOWN', 'unknown', 'ERROR', 'FAILED', 'rejected'],
   ] as const) {
-    for (const [word, status, ended] of [
-      ['CONFIRMED', 'COMPLETED', 'accepted'],
-      ['ERROR', 'FAILED', 'rejected'],
-    ]) {
-      const send = await givenSend();
-      await putInto(send.id, phase, outcome);
-      const event = confirmed({ endToEnd: send.end_to_end, status: word, amount: 10.5 });
-      assert.deepEqual(results(await tell(event)), ['applied']);
-      const settled = await stored(send.id);
-      assert.deepEqual([settled.status, settled.outcome], [status, ended]);
-    }
+    const send = await givenSend();
+    await putInto(send.id, phase, outcome);
+    const event = confirmed({ endToEnd: send.end_to_end, status: word, amount: 10.5 });
+    assert.deepEqual(results(await tell(event)), ['applied']);
+    const settled = await stored(send.id);
+    assert.deepEqual([settled.status, settled.outcome], [status, ended]);
   }
 });
 
@@ -282,4 +281,15 @@ test('settling a second time changes nothing, as after a crash between the work 
   const again = await app.settle(first.eventId);
   assert.deepEqual(results(again), ['already', 'ignored: conta_criada']);
   assert.deepEqual(await app.timeline(send.id), timeline);
+});
+
+test('a payment with the key and amount of an open send under an unknown id is an anomaly', async () => {
+  const key = randomUUID();
+  const send = await givenSend(key);
+  const other = { clientRequestId: key, endToEnd: app.newEndToEnd(), amount: 10.5 };
+  assert.deepEqual(results(await tell(confirmed(other))), ['anomaly: other_end_to_end']);
+  assert.equal((await stored(send.id)).status, 'PROCESSING');
+  assert.equal((await app.timeline(send.id)).at(-1), 'ANOMALY other_end_to_end event');
+  const another = { ...other, amount: 10.51 };
+  assert.deepEqual(results(await tell(confirmed(another))), ['parked: no_match']);
 });

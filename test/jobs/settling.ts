@@ -38,6 +38,8 @@ export interface SettlingApp extends PixApp {
   leaveToJobs(isOn: boolean): void;
   /** The end-to-end id of a payment that begins at another institution. */
   newEndToEnd(): string;
+  /** Registers a user's e-mail as a PIX key, which the provider lists from then on. */
+  listEmail(user: TestUser): Promise<void>;
   /** BACEN's list of one PIX that came in. */
   pix(item: Record<string, unknown>): unknown;
   /** What a user has received without a charge, the smallest amount first. */
@@ -58,6 +60,12 @@ export async function startSettlingApp(options: TestAppOptions = {}): Promise<Se
   const newEndToEnd = () => newEndToEndId('99999999', app.clock.now());
   let caller = customer;
   const settle = (eventId: string) => settleBy(app, eventId);
+  const listEmail = async ({ token }: TestUser): Promise<void> => {
+    const created = await app.call('/pix/keys', { token, body: { key_type: 'E_MAIL' } });
+    assert.equal(created.status, 201);
+    assert.equal((await app.call('/pix/keys', { token })).status, 200);
+  };
+  await listEmail(customer);
   return {
     ...app,
     customer,
@@ -80,6 +88,7 @@ export async function startSettlingApp(options: TestAppOptions = {}): Promise<Se
       return { ...stored, end_to_end: stored.end_to_end };
     },
     newEndToEnd,
+    listEmail,
     pix: (item) => ({
       pix: [{ horario: '2026-05-24T12:00:00.000Z', endToEndId: newEndToEnd(), ...item }],
     }),

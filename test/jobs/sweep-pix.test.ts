@@ -1,13 +1,16 @@
 /** The sweep: ends what is known, and never guesses about money that may have left. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { dayOf } from '../../src/domain/calendar.ts';
 import { settleWebhook } from '../../src/jobs/settle-webhook.ts';
 import { sweepPix } from '../../src/jobs/sweep-pix.ts';
+import { notUnderstood } from '../../src/provider/outcome.ts';
+import type { DayRange, ProviderStatementItem as Item } from '../../src/provider/provider.ts';
 import { startPixApp, type StoredPix } from '../operations/pix/pix-app.ts';
 import { startTestApp } from '../support/app.ts';
 import { createTestDatabase } from '../support/db.ts';
 import { eventually } from '../support/eventually.ts';
-import { givenCustomer, sessionsOf, type TestUser } from '../support/factories.ts';
+import { givenCustomer, logIn, sessionsOf, type TestUser } from '../support/factories.ts';
 import { leaveToJobs } from './left-to-jobs.ts';
 
 const database = await createTestDatabase();
@@ -18,6 +21,7 @@ leaveToJobs(app.context.db);
 const { stored, clock } = app;
 
 const minuteMs = 60_000;
+const dayMs = 24 * 60 * minuteMs;
 
 const sweepJob = { id: '0', kind: 'sweep-pix', payload: {}, attempt: 1, worker: 'test' } as const;
 
@@ -110,43 +114,150 @@ test('a payment whose process died while it left is UNKNOWN, never FAILED', asyn
   await app.rows('update pix_transactions set amount = 11 where id = $1', [old]);
   await sweep();
   assert.deepEqual(standing(await stored(old)), ['PROCESSING', 'UNKNOWN', 'unknown', null]);
-  assert.equal((await app.timeline(old)).at(-1), 'UNKNOWN process_died');
+  assert.ok((await app.timeline(old)).includes('UNKNOWN process_died'));
   assert.equal((await stored(younger)).phase, 'PAYING');
 });
 
-test('an accepted payment stays PROCESSING, however old, until the provider speaks', async () => {
+/** The context with a provider that changes the statement of a user. */
+function withStatement(
+  user: TestUser,
+  change: (items: readonly Item[], range: DayRange) => readonly Item[],
+) {
+  const { provider } = app.context;
+  const statement: typeof provider.statement = async (session, range, options) => {
+    const { items } = await provider.statement(session, range, options);
+    return { items: session.userId === user.id ? change(items, range) : items };
+  };
+  return { ...app.context, provider: { ...provider, statement } };
+}
+
+/** Lets days pass; the user logs in again, because tokens do not live that long. */
+async function passDays(user: TestUser, days: number): Promise<TestUser> {
+  await clock.advance(days * dayMs);
+  return { ...user, token: await logIn(app, user.email) };
+}
+
+const tooLarge = (): never => {
+  throw notUnderstood(new Error('an answer of 2 MiB'));
+};
+
+/** The day so many days after the present one. */
+const dayAfter = (days: number) => dayOf(new Date(clock.now().getTime() + days * dayMs));
+
+test('an accepted payment whose webhook is ten minutes late is completed by the statement', async () => {
   const send = await givenSend(customer, 'silent@ponte.test');
-  await app.rows(`update pix_transactions set created_at = $2, updated_at = $2 where id = $1`, [
-    send.id,
-    new Date(clock.now().getTime() - 400 * 24 * 60 * minuteMs),
-  ]);
+  await clock.advance(10 * minuteMs - 1);
   await sweep();
   assert.deepEqual(standing(await stored(send.id)), standing(send));
-});
-
-test("an UNKNOWN payment that stands in the provider's statement is completed", async () => {
-  const send = await givenLost(customer);
+  await clock.advance(1);
   await sweep();
   assert.deepEqual(standing(await stored(send.id)), ['COMPLETED', 'SETTLED', 'accepted', null]);
   assert.equal((await app.timeline(send.id)).at(-1), 'SETTLED found_in_statement');
 });
 
-test('a fee under the same id does not hide a payment in the statement', async () => {
+test('an accepted payment that the statement does not show stays PROCESSING, however old', async () => {
+  const user = await givenCustomer(app);
+  const send = await givenSend(user, 'silent@ponte.test');
+  await passDays(user, 30);
+  await sweep(withStatement(user, () => []));
+  assert.deepEqual(standing(await stored(send.id)), standing(send));
+});
+
+test("an UNKNOWN payment that stands in the provider's statement is completed", async () => {
+  const send = await givenLost(await givenCustomer(app));
+  await sweep();
+  assert.deepEqual(standing(await stored(send.id)), ['COMPLETED', 'SETTLED', 'accepted', null]);
+  assert.equal((await app.timeline(send.id)).at(-1), 'SETTLED found_in_statement');
+});
+
+test('a payment with the key and amount of a send and another id is reported, once', async () => {
   const user = await givenCustomer(app);
   const send = await givenLost(user);
-  const { provider } = app.context;
-  const withFee = {
-    ...provider,
-    statement: async (...call: Parameters<typeof provider.statement>) => {
-      const { items, payments } = await provider.statement(...call);
-      return {
-        items,
-        payments: [...payments, { endToEnd: send.end_to_end ?? '', amountCents: 25 }],
-      };
-    },
-  };
-  await sweep({ ...app.context, provider: withFee });
+  const { end_to_end: own } = send;
+  const [row] = await app.rows<{ key: string }>(
+    'select idempotency_key as key from pix_transactions where id = $1',
+    [send.id],
+  );
+  const other = { endToEnd: 'E-other', clientRequestId: row?.key, amount: -10.5 };
+  const others: readonly Item[][] = [
+    [{ ...other, amount: -10.51 }, { ...other, clientRequestId: 'another' }, { endToEnd: 'E-x' }],
+    [other],
+    [other],
+  ];
+  const timelines = [];
+  for (const items of others) {
+    await sweep(withStatement(user, () => items));
+    timelines.push((await app.timeline(send.id)).filter((line) => line.startsWith('ANOMALY')));
+    await clock.advance(minuteMs);
+  }
+  const reported = ['ANOMALY same_key_and_amount_as E-other'];
+  assert.deepEqual(timelines, [[], reported, reported]);
+  assert.deepEqual([(await stored(send.id)).phase, own !== null], ['UNKNOWN', true]);
+});
+
+test('a payment whose id stands in two lines stays UNKNOWN, and is flagged once', async () => {
+  const user = await givenCustomer(app);
+  const send = await givenLost(user);
+  const anomalies = await app.anomalies();
+  const twice = withStatement(user, (items) => [...items, ...items]);
+  for (let nth = 0; nth < 2; nth += 1) {
+    await sweep(twice);
+    await clock.advance(minuteMs);
+  }
+  assert.equal((await stored(send.id)).phase, 'UNKNOWN');
+  assert.deepEqual((await app.timeline(send.id)).slice(-1), ['ANOMALY statement_unclear']);
+  assert.equal(await app.anomalies(), anomalies + 1);
+  await sweep();
   assert.equal((await stored(send.id)).status, 'COMPLETED');
+});
+
+test('each send is looked up in the statement of its own day, the day before and the day after', async () => {
+  const user = await givenCustomer(app);
+  const old = await givenLost(user);
+  const oldRange = { start: dayAfter(-1), end: dayAfter(1) };
+  const recent = await givenLost(await passDays(user, 40));
+  const ranges: DayRange[] = [];
+  const seen = withStatement(user, (items, range) => {
+    ranges.push(range);
+    return items;
+  });
+  await sweep(seen);
+  assert.deepEqual(ranges, [oldRange, { start: dayAfter(-1), end: dayAfter(0) }]);
+  for (const { id } of [old, recent]) assert.equal((await stored(id)).status, 'COMPLETED');
+});
+
+test('a day whose statement fails does not affect the sends of other days', async () => {
+  const user = await givenCustomer(app);
+  const old = await givenLost(user);
+  const recent = await givenLost(await passDays(user, 40));
+  const today = dayAfter(0);
+  await sweep(withStatement(user, (items, { end }) => (end < today ? tooLarge() : items)));
+  assert.equal((await stored(old.id)).phase, 'UNKNOWN');
+  assert.equal((await stored(recent.id)).status, 'COMPLETED');
+});
+
+test('a statement that is too large is requested in parts', async () => {
+  const user = await givenCustomer(app);
+  const send = await givenLost(user);
+  await passDays(user, 3);
+  const days: string[] = [];
+  const limited = withStatement(user, (items, { start, end }) => {
+    if (start !== end) return tooLarge();
+    days.push(start);
+    return items;
+  });
+  await sweep(limited);
+  assert.equal((await stored(send.id)).status, 'COMPLETED');
+  assert.deepEqual(days, [dayAfter(-4), dayAfter(-3), dayAfter(-2)]);
+});
+
+test('a day that cannot be read may hold a reversal: the send stays UNKNOWN', async () => {
+  const user = await givenCustomer(app);
+  const send = await givenLost(user);
+  const lastDay = dayAfter(1);
+  await passDays(user, 3);
+  await sweep(withStatement(user, (items, { end }) => (end === lastDay ? tooLarge() : items)));
+  assert.equal((await stored(send.id)).phase, 'UNKNOWN');
 });
 
 test('an UNKNOWN payment of earlier days is found too', async () => {
@@ -244,7 +355,7 @@ test('a payment that was called UNKNOWN long after it began is asked about at on
   await app.rows(
     `update pix_transactions set phase = 'PAYING', outcome = null, created_at = $2, updated_at = $2
       where id = $1`,
-    [id, new Date(clock.now().getTime() - 5 * 24 * 60 * minuteMs)],
+    [id, new Date(clock.now().getTime() - 20 * 60 * minuteMs)],
   );
   await sweep();
   assert.equal((await stored(id)).status, 'COMPLETED');
@@ -261,7 +372,7 @@ test("one user's trouble with the provider does not keep the others from being s
   await app.rows(`update banking_sessions set sealed_token = '\\x00' where user_id = $1`, [
     unreadable.id,
   ]);
-  await sweep();
+  await app.throughTime(sweep());
   const phases = (await rowsOf(sends)).map(({ phase }) => phase);
   assert.deepEqual(phases, ['UNKNOWN', 'UNKNOWN', 'SETTLED']);
   const [session] = await sessionsOf(app, refused.id);

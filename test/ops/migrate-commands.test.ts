@@ -8,7 +8,7 @@ import { openDatabase } from '../../src/db/database.ts';
 import type { MigrateStatus } from '../../src/ops/migrate.ts';
 import { manualClock } from '../support/clock.ts';
 import { typePonte, type Ended, type Typed } from '../support/command-line.ts';
-import { rsaPems } from '../support/config.ts';
+import { production } from '../support/config.ts';
 import { createTestDatabase } from '../support/db.ts';
 
 const database = await createTestDatabase();
@@ -86,15 +86,9 @@ describe('ponte migrate', () => {
   });
 
   it('down is refused in production without --yes: exit 2', async () => {
-    const { privatePem, publicPem } = rsaPems(2048);
     const { code, stderr } = await type(['down'], {
       typing: [],
-      environment: {
-        ...{ APP_ENV: 'production', DATABASE_URL: 'postgres://ponte@127.0.0.1:1/ponte' },
-        ...{ PROVIDER_STUB: 'false', PROVIDER_BASE_URL: 'https://bank.example' },
-        ...{ WEBHOOK_SECRET: 'secret', ENCRYPTION_KEY: Buffer.alloc(32).toString('base64') },
-        ...{ JWT_PRIVATE_KEY: privatePem, JWT_PUBLIC_KEYS: publicPem },
-      },
+      environment: production,
     });
     assert.equal(code, 2);
     assert.match(stderr, /in production this needs --yes/);

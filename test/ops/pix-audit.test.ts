@@ -279,6 +279,17 @@ const breaks: readonly Break[] = [
     },
   })),
   {
+    rule: 'doubt_kept',
+    given: accepted,
+    spoil: async ({ id }) => {
+      await remove(id, `phase = 'ACCEPTED'`);
+      await update(id, 'provider_txid = null');
+      await note(id, 'PAYING', { attempt: 2, provider_status: '5xx', note: 'after_unknown' });
+      await end(id, 'FAILED', 'REJECTED');
+      await note(id, 'REJECTED', { attempt: 2, provider_status: '4xx' });
+    },
+  },
+  {
     rule: 'failed_for_a_reason',
     given: () => sendTo('notfound@ponte.test'),
     spoil: ({ id }) => rows('update pix_timeline set note = null where transaction_id = $1', [id]),

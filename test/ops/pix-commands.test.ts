@@ -113,6 +113,8 @@ describe('pix show', () => {
         ['RESERVED', null, null, null],
         ['RESOLVED', null, null, null],
         ['PAYING', 1, null, null],
+        ['PAYING', 2, '5xx', 'after_unknown'],
+        ['PAYING', 3, '5xx', 'after_unknown'],
         ['UNKNOWN', 3, '5xx', null],
       ],
     );
@@ -127,8 +129,12 @@ describe('pix show', () => {
     { phase: 'PAYING', ms: 0, says: /a process sends the payment now/ },
     { phase: 'PAYING', ms: 60 * minuteMs, claimed: true, says: /sends the payment now/ },
     { phase: 'PAYING', ms: 2 * minuteMs, says: /process that paid has died/ },
-    { phase: 'UNKNOWN', ms: 0, says: /its statement, which the sweep reads every minute/ },
-    { phase: 'ACCEPTED', ms: 0, says: /The provider's webhook/ },
+    { phase: 'UNKNOWN', ms: 0, says: /its webhook, or its statement, which the sweep reads/ },
+    {
+      phase: 'ACCEPTED',
+      ms: 0,
+      says: /The webhook of the provider, which has accepted the payment/,
+    },
   ];
 
   it('says what a send waits for, and what can be done', async () => {

@@ -8,7 +8,7 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { newEndToEndId } from '../../src/domain/end-to-end-id.ts';
-import { rsaPems } from '../support/config.ts';
+import { production } from '../support/config.ts';
 import { eventually } from '../support/eventually.ts';
 import { queueJob } from '../jobs/loops.ts';
 import { confirmed, startSettlingApp } from '../jobs/settling.ts';
@@ -36,7 +36,7 @@ describe('ponte pix', () => {
     const shown = await type(`pix show ${id}`);
     assert.match(shown.stdout, /status +PROCESSING in ACCEPTED/);
     assert.match(shown.stdout, /PAYING +1/);
-    assert.match(shown.stdout, /Waits for {2}The provider's webhook/);
+    assert.match(shown.stdout, /Waits for {2}The webhook of the provider/);
     assert.equal((await typedJson(`pix show ${id}`)).result.transaction.endToEnd, endToEnd);
   });
 
@@ -246,13 +246,7 @@ describe('ponte webhook', () => {
 
   it('refuses in production: there only the provider tells', async () => {
     const { id } = await app.givenSend();
-    const { privatePem, publicPem } = rsaPems(2048);
-    const environment = {
-      ...{ APP_ENV: 'production', DATABASE_URL: 'postgres://ponte@127.0.0.1:1/ponte' },
-      ...{ PROVIDER_STUB: 'false', PROVIDER_BASE_URL: 'https://bank.example' },
-      ...{ WEBHOOK_SECRET: 'secret', ENCRYPTION_KEY: Buffer.alloc(32).toString('base64') },
-      ...{ JWT_PRIVATE_KEY: privatePem, JWT_PUBLIC_KEYS: publicPem },
-    };
+    const environment = production;
     for (const what of [`--transaction ${id}`, '--file /dev/null']) {
       const { code, stderr } = await type(`webhook send ${what}`, { environment });
       assert.equal(code, 1, what);

@@ -89,11 +89,12 @@ export class ServiceProcess {
   #stderr = '';
   #url = '';
 
-  constructor(environment: Environment, command: ServiceCommand = 'serve') {
+  /** @param folder of the code that runs; another release may stand elsewhere. */
+  constructor(environment: Environment, command: ServiceCommand = 'serve', folder = root) {
     const { PATH = '' } = process.env;
     const env = { ...unset, PATH: `${join(root, 'node_modules', '.bin')}:${PATH}`, PORT: '0' };
-    this.#child = spawn('/bin/sh', ['-c', startLine().replace(/serve$/, command)], {
-      cwd: root,
+    this.#child = spawn('/bin/sh', ['-c', startLine(folder).replace(/serve$/, command)], {
+      cwd: folder,
       env: { ...env, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -167,7 +168,7 @@ export class ServiceProcess {
 /** Empty values count as unset, and keep a `.env` file of the project out of the tests. */
 const unset: Environment = Object.fromEntries(settings.map(({ name }) => [name, '']));
 
-function startLine(): string {
-  const manifest: unknown = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+function startLine(folder: string): string {
+  const manifest: unknown = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   return (manifest as { scripts: { start: string } }).scripts.start;
 }

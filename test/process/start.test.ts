@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { after, before, describe, it, type TestContext } from 'node:test';
+import { startDatabaseProxy } from '../support/database-proxy.ts';
 import { createTestDatabase, serverUrl, withDatabase, type TestDatabase } from '../support/db.ts';
 import { settingsFor, ServiceProcess, startService, type Environment } from './service-process.ts';
 
@@ -83,8 +84,18 @@ describe('a start that is refused', () => {
       [
         ...['PORT', 'DATABASE_URL', 'PROVIDER_STUB', 'WEBHOOK_SECRET', 'JWT_PRIVATE_KEY'],
         ...['JWT_PUBLIC_KEYS', 'ENCRYPTION_KEY', 'THROTTLE_LOGIN_PER_MINUTE'],
-        'THROTTLE_ADDRESS_PER_MINUTE',
+        ...['THROTTLE_ADDRESS_PER_MINUTE', 'TRUST_PROXY_HOPS'],
       ],
+    );
+  });
+
+  it('names APP_ENV where it is unset and others could reach the service, and exits 2', async (t) => {
+    const open = { APP_ENV: '', HOST: '0.0.0.0' };
+    const { code, stderr } = await startService(t, { ...environment, ...open }).ended;
+    assert.equal(code, 2);
+    assert.match(
+      stderr,
+      /^ {2}APP_ENV is required when .* HOST is not a loopback address: one of /m,
     );
   });
 
@@ -116,16 +127,19 @@ describe('a start that is refused', () => {
     },
   );
 
-  it('says in one sentence that the database cannot be reached, and exits 1', async (t) => {
-    // Port 1 is nobody's: the connection is refused at once.
-    const unreachable = { DATABASE_URL: 'postgres://ponte:not-shown@127.0.0.1:1/ponte' };
-    const { code, stderr } = await startService(t, { ...environment, ...unreachable }).ended;
-    assert.equal(
-      stderr,
-      'ponte: the database ponte at 127.0.0.1:1 cannot be reached (ECONNREFUSED): ' +
-        'is DATABASE_URL right, is the server up?\n',
-    );
-    assert.equal(code, 1);
+  it('says in one sentence that the database refused the password, and exits 1', async (t) => {
+    const proxy = await startDatabaseProxy('postgres://ponte:not-shown@127.0.0.1:1/ponte');
+    t.after(() => proxy.cut());
+    proxy.refuse('28P01');
+    const refused = { ...environment, DATABASE_URL: proxy.url };
+    for (const command of ['serve', 'worker'] as const) {
+      const { code, stdout, stderr } = await startService(t, refused, command).ended;
+      assert.equal(
+        stderr,
+        'ponte: the database refused the user or the password of DATABASE_URL (28P01)\n',
+      );
+      assert.deepEqual([code, stdout], [1, '']);
+    }
   });
 
   it(

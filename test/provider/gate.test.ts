@@ -28,6 +28,20 @@ describe('the breaker', () => {
     assert.equal((await failureOf(made, login)).statusClass, 'breaker_open');
   });
 
+  it('that opens for the calls of jobs refuses no payment, nor the other way round', async () => {
+    const made = setUp([fails(), answers(receipt), fails(), answers(5)], {
+      ...once,
+      breaker: { failures: 1, openMs: 60_000 },
+    });
+    const background = { lane: 'background' } as const;
+    await failureOf(made, made.provider.balance(session, background));
+    assert.equal(made.breakerState('background'), 'open');
+    assert.deepEqual(await outcomeOf(made, pay(made.provider)), receipt);
+    assert.equal(made.breakerState('live'), 'closed');
+    await failureOf(made, pay(made.provider));
+    assert.equal(made.breakerState('live'), 'open');
+  });
+
   for (const statusClass of ['401', '4xx', '404', '429'] as const) {
     it(`takes ${statusClass} for a sign of life`, async () => {
       const steps = [fails(), fails({ ...refused, statusClass }), fails()];

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import type { ProviderErrorOptions } from '../../src/provider/outcome.ts';
 import type { CallOptions, Provider } from '../../src/provider/provider.ts';
 import { withTokens } from '../../src/provider/tokens.ts';
+import { manualClock } from '../support/clock.ts';
 import { applicant, documentOf, stepsOf } from './applicant.ts';
 import { failureOf, outcomeOf, setUp } from './resilient-set-up.ts';
 import {
@@ -58,7 +59,9 @@ describe('every call of an onboarding', () => {
 
     it(`${name}: carries no session whose token could be renewed`, async () => {
       const { provider, calls } = scriptedProvider(fails(tokenRefused));
-      const failed = await called(withTokens(provider), name).catch((error: unknown) => error);
+      const clock = manualClock();
+      const calling = called(withTokens(provider, { clock }), name);
+      const failed = await calling.catch((error: unknown) => error);
       assert.deepEqual(failed, failure(tokenRefused));
       assert.equal(calls.length, 1);
     });

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { beginTrace } from '../../src/domain/trace-context.ts';
 import { ProviderError, type ProviderErrorOptions } from '../../src/provider/outcome.ts';
-import type { CallOptions } from '../../src/provider/provider.ts';
+import type { CallOptions, PaymentReceipt } from '../../src/provider/provider.ts';
 import { failureOf, outcomeOf, pay, setUp } from './resilient-set-up.ts';
 import {
   answers,
@@ -49,6 +49,24 @@ describe('the outcome of a payment with several attempts', () => {
     assert.deepEqual(await outcomeOf(made, pay(made.provider)), receipt);
   });
 
+  for (const status of ['COMPLETED', 'FAILED'] as const) {
+    it(`is ${status === 'FAILED' ? 'unknown' : 'accepted'} when ${status} is answered after an unknown attempt`, async () => {
+      const made = setUp([fails(), answers({ ...receipt, status })]);
+      const end = await outcomeOf(made, pay(made.provider));
+      if (status === 'COMPLETED') return assert.deepEqual(end, { ...receipt, status });
+      assert.ok(end instanceof ProviderError);
+      assert.deepEqual([end.outcome, end.statusClass, end.attempts], ['unknown', '5xx', 2]);
+      assert.equal(made.calls.length, 2);
+      assert.equal(made.ended[0]?.outcome, 'unknown');
+    });
+  }
+
+  it('is what the answer says when nothing was sent before it', async () => {
+    const failed = { ...receipt, status: 'FAILED' };
+    const made = setUp([fails(notConnected), answers(failed)]);
+    assert.deepEqual(await outcomeOf(made, pay(made.provider)), failed);
+  });
+
   it('is rejected when nothing was sent before the refusal', async () => {
     const made = setUp([fails(notConnected), fails(refused)]);
     assert.equal((await failureOf(made, pay(made.provider))).outcome, 'rejected');
@@ -70,14 +88,22 @@ describe('the outcome of a payment with several attempts', () => {
   });
 
   it('is never better than unknown after an unknown attempt, unless accepted', async () => {
-    const step = fc.constantFrom('accepted', 'unknown', 'rejected', 'not_sent', 'breaks');
+    const step = fc.constantFrom(
+      ...['accepted', 'failed', 'unknown'],
+      'rejected',
+      'not_sent',
+      'breaks',
+    );
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 3 }), async (words) => {
         const made = setUp(words.map(stepOf));
         const end = await outcomeOf(made, pay(made.provider));
         const taken = words.slice(0, made.calls.length);
         const expected = outcomeOfAll(taken);
-        assert.equal(end instanceof ProviderError ? end.outcome : 'accepted', expected);
+        const isFailed =
+          !(end instanceof ProviderError) && (end as PaymentReceipt).status === 'FAILED';
+        const told = isFailed ? 'failed' : 'accepted';
+        assert.equal(end instanceof ProviderError ? end.outcome : told, expected);
       }),
       { numRuns: 60 },
     );
@@ -92,6 +118,7 @@ function outcomeOfAll(taken: readonly string[]): string | undefined {
 
 function stepOf(word: string): Step {
   if (word === 'accepted') return answers(receipt);
+  if (word === 'failed') return answers({ ...receipt, status: 'FAILED' });
   if (word === 'unknown') return fails();
   if (word === 'rejected') return fails(refused);
   if (word === 'not_sent') return fails(notConnected);
@@ -99,6 +126,53 @@ function stepOf(word: string): Step {
     throw new TypeError('a defect');
   };
 }
+
+describe('who decides before each attempt', () => {
+  it('is asked before each one leaves, and is told how the last one ended', async () => {
+    const lasts: (string | null)[] = [];
+    let made: ReturnType<typeof setUp> | null = null;
+    const beforeAttempt = (last: ProviderError | null) => {
+      lasts.push(`${made?.calls.length} ${last?.statusClass ?? null}`);
+      return lasts.length === 1 || Promise.resolve(true);
+    };
+    made = setUp([fails(), fails(notConnected), answers(receipt)]);
+    assert.deepEqual(await outcomeOf(made, pay(made.provider, { beforeAttempt })), receipt);
+    assert.deepEqual(lasts, ['0 null', '1 5xx', '2 connect']);
+  });
+
+  const earlier: readonly [string, Partial<ProviderErrorOptions>][] = [
+    ['unknown', {}],
+    ['not_sent', notConnected],
+  ];
+  for (const [outcome, first] of earlier) {
+    it(`stops a call, which ends ${outcome} as its attempts have shown`, async () => {
+      const made = setUp([fails(first), answers(receipt)]);
+      const beforeAttempt = (last: ProviderError | null) => Promise.resolve(last === null);
+      const error = await failureOf(made, pay(made.provider, { beforeAttempt }));
+      assert.equal(error.outcome, outcome);
+      assert.equal(made.calls.length, 1);
+      assert.equal(made.attempts.at(-1)?.statusClass, 'stopped');
+    });
+  }
+
+  it('keeps even the first attempt from leaving', async () => {
+    const made = setUp([answers(receipt)]);
+    const error = await failureOf(made, pay(made.provider, { beforeAttempt: () => false }));
+    assert.deepEqual([error.outcome, error.statusClass], ['not_sent', 'stopped']);
+    assert.equal(made.calls.length, 0);
+  });
+
+  it('takes time that counts: an attempt that would end too late does not leave', async () => {
+    const made = setUp([fails(), answers(receipt)], { totalMs: 1_500 });
+    const beforeAttempt = async (last: ProviderError | null) => {
+      if (last) await made.clock.advance(501);
+      return true;
+    };
+    const error = await failureOf(made, pay(made.provider, { beforeAttempt }));
+    assert.equal(error.outcome, 'unknown');
+    assert.equal(made.calls.length, 1);
+  });
+});
 
 describe('answers that are not to be believed', () => {
   for (const foreign of [{ endToEnd: 'E-other' }, { clientRequestId: 'key-2' }]) {
@@ -261,6 +335,7 @@ describe('observations', () => {
     await failureOf(made, made.provider.lookUpKey(session, { payerId: '1', key: 'k' }));
     const common = {
       method: 'lookUpKey',
+      lane: 'live',
       durationMs: 0,
       requestId: null,
       traceId: null,

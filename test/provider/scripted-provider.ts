@@ -62,7 +62,7 @@ export const receipt: PaymentReceipt = {
 export const session: ProviderSession = {
   userId: 7,
   token: 'token-1',
-  renewedToken: () => Promise.resolve(null),
+  currentToken: () => Promise.resolve('token-1'),
   expire: () => Promise.resolve(),
 };
 

@@ -49,7 +49,7 @@ describe('the shapes of a webhook payload', () => {
   });
 
   it('reads every item that a payload has room for', () => {
-    const items = Array.from({ length: 12_000 }, (_, nth) => ({ id: nth, status: 2 }));
+    const items = Array.from({ length: 12_000 }, (_, nth) => ({ id: nth, status: 'PAID' }));
     const events = readWebhookEvents(items);
     assert.equal(events.length, 12_000);
     assert.deepEqual(readOne(items.at(-1)), { ...events.at(-1), index: 0 });
@@ -82,7 +82,10 @@ describe('the shapes of a webhook payload', () => {
   it('reads a list inside a wrapper, and what stands beside it in another spelling', () => {
     const one = { endToEndId: endToEnd, valor: '10.50' };
     for (const payload of [{ data: { pix: [one] } }, { event: 'pix', payload: { pix: [one] } }]) {
-      assert.deepEqual(readOne(payload), expected({ name: 'pix', kind: 'received' }));
+      assert.deepEqual(
+        readOne(payload),
+        expected({ name: 'pix', kind: 'received', isUndirected: true }),
+      );
     }
     assert.equal(readWebhookEvents({ pix: [one], PIX: one }).length, 2);
     assert.deepEqual(readOne(flat({ pix: [] })), expected({}));
@@ -131,6 +134,49 @@ describe('the shapes of a webhook payload', () => {
   });
 });
 
+/** What stands in events that have failed because the provider has the payment already. */
+const duplicates: readonly Record<string, unknown>[] = [
+  { error: { code: 'PBE300', description: 'Duplicated EndToEndId' } },
+  { error: 'Duplicated EndToEndId' },
+  { body: { error: { code: 'E1', description: 'EndToEndId já utilizado' } } },
+  { data: { message: ['clientRequestId must be unique'] } },
+  { reason: 'DUPL' },
+  { errors: { endToEnd: ['has already been taken'] } },
+  { status: undefined, StatusCode: { StatusId: 3, Description: 'Transação existente' } },
+  { description: 'Pagamento repetido' },
+];
+
+describe('the status code', () => {
+  const codes: readonly [Record<string, unknown>, string][] = [
+    [{ StatusId: 0 }, 'PROCESSING'],
+    [{ StatusId: 1, Description: 'PROCESSING' }, 'PROCESSING'],
+    [{ StatusId: 2 }, 'COMPLETED'],
+    [{ StatusId: '2', Description: 'Confirmado' }, 'COMPLETED'],
+    [{ StatusId: 3, Description: 'ERROR' }, 'FAILED'],
+    [{ StatusId: 3, Description: 'Saldo insuficiente' }, 'FAILED'],
+    [{ StatusId: 3 }, 'FAILED'],
+    [{ Description: 'CONFIRMED' }, 'COMPLETED'],
+    [{ StatusId: 1, Description: 'Transferred' }, 'contradictory_status'],
+    [{ StatusId: 2, Description: 'Error' }, 'contradictory_status'],
+    [{ StatusId: 2, Description: 'Não confirmado' }, 'contradictory_status'],
+    [{ StatusId: 3, Description: 'Scheduled' }, 'contradictory_status'],
+    [{ StatusId: 3, Description: 'Agendado' }, 'contradictory_status'],
+    [{ StatusId: 3, Description: 'CONFIRMED' }, 'contradictory_status'],
+    [{ StatusId: 4, Description: 'Refunded' }, 'unknown_status'],
+    [{ StatusId: 4, Description: 'CONFIRMED' }, 'unknown_status'],
+    [{ StatusId: 2.5 }, 'unknown_status'],
+    [{}, 'unknown_status'],
+  ];
+  for (const [code, read] of codes) {
+    it(`${JSON.stringify(code)} is read as ${read}`, () => {
+      const body = { TransactionType: 'PAYMENT', EndToEndId: endToEnd, StatusCode: code };
+      const { status, ignoredBecause } = readOne({ RequestBody: body });
+      const told = ignoredBecause === 'processing' ? status : (ignoredBecause ?? status);
+      assert.equal(told, read);
+    });
+  }
+});
+
 describe('items that move nothing', () => {
   const items: readonly [string, unknown, ProviderEvent['ignoredBecause']][] = [
     ['a text', 'hello', 'not_an_object'],
@@ -167,7 +213,37 @@ describe('items that move nothing', () => {
     ['a payment under way', flat({ status: 'PENDING' }), 'processing'],
     ['a charge that was made', flat({ event: 'CHARGE_CREATED', status: null }), 'processing'],
     ['a received PIX that failed', flat({ event: 'PIX_IN', status: 'ERROR' }), 'not_received'],
-    ['a received PIX under way', flat({ event: 'RECEIVEPIX', status: '1' }), 'processing'],
+    ['a received PIX under way', flat({ event: 'RECEIVEPIX', status: 'PENDING' }), 'processing'],
+    ...[0, 1, 2, 3, 4, '2', '3'].flatMap(
+      (status) =>
+        [
+          [
+            `the bare status ${typeof status} ${status}`,
+            flat({ status }),
+            'unknown_status',
+          ] as const,
+          [
+            `the bare id ${status}`,
+            flat({ status: undefined, statusId: status }),
+            'unknown_status',
+          ],
+          [
+            `an id in another object ${status}`,
+            flat({ status: { StatusId: status } }),
+            'unknown_status',
+          ],
+          [
+            `a bare status code ${status}`,
+            flat({ status: null, statusCode: status }),
+            'unknown_status',
+          ],
+        ] as [string, unknown, 'unknown_status'][],
+    ),
+    ...duplicates.map((changes): [string, unknown, 'duplicate'] => [
+      `a failure that says "duplicate": ${JSON.stringify(changes)}`,
+      flat({ status: 'ERROR', ...changes }),
+      'duplicate',
+    ]),
   ];
   for (const [title, item, because] of items) {
     it(`ignores ${title}`, () => {
@@ -179,7 +255,7 @@ describe('items that move nothing', () => {
 
   it('reads a name that is spelled twice where both say the same', () => {
     const event = readOne(
-      flat({ Status: 2, AMOUNT: '10.50', end_to_end: endToEnd, EVENT: 'PAYMENT' }),
+      flat({ Status: 'PAID', AMOUNT: '10.50', end_to_end: endToEnd, EVENT: 'PAYMENT' }),
     );
     assert.deepEqual(event, expected({}));
     const nothing = flat({ endToEnd: null, end_to_end: endToEnd });

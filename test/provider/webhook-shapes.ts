@@ -2,7 +2,7 @@ import type { ProviderEvent } from '../../src/provider/webhook-events.ts';
 
 export const endToEnd = 'E11165756202605241530aB3dE5gH7jK';
 export const txid = 'Q7w8E9r0T1y2U3i4O5p6A7s8D9';
-export const noPayee = { key: null, document: null, accountNumber: null };
+export const noPayee = { key: null, document: null, agency: null, accountNumber: null };
 
 /** An event of a payment that went through, as the tests expect it unless they say otherwise. */
 export function expected(changes: Partial<ProviderEvent>): ProviderEvent {
@@ -93,7 +93,12 @@ export const shapes: readonly { title: string; payload: unknown; event: Provider
         transactionIdentification: txid,
         Amount: '10.50',
         DebitParty: { TaxId: '52998224725', Account: '999' },
-        CreditParty: { TaxId: '111.444.777-35', Account: '12345-6', Key: 'ana@ponte.test' },
+        CreditParty: {
+          TaxId: '111.444.777-35',
+          Branch: '0001',
+          Account: '12345-6',
+          Key: 'ana@ponte.test',
+        },
         StatusCode: { StatusId: 2, Description: 'CONFIRMED' },
       },
     },
@@ -101,7 +106,12 @@ export const shapes: readonly { title: string; payload: unknown; event: Provider
       name: 'RECEIVEPIX',
       kind: 'received',
       ids: ids({ endToEnd, transactionIdentification: txid }),
-      payee: { key: 'ana@ponte.test', document: '11144477735', accountNumber: '123456' },
+      payee: {
+        key: 'ana@ponte.test',
+        document: '11144477735',
+        agency: '0001',
+        accountNumber: '123456',
+      },
     }),
   },
   {
@@ -162,6 +172,8 @@ export const shapes: readonly { title: string; payload: unknown; event: Provider
     event: expected({
       name: 'pix',
       kind: 'received',
+      isUndirected: true,
+      at: new Date('2026-05-24T15:31:02.000Z'),
       ids: ids({ endToEnd, transactionIdentification: txid }),
       payee: { ...noPayee, key: 'ana@ponte.test' },
     }),
@@ -172,6 +184,8 @@ export const shapes: readonly { title: string; payload: unknown; event: Provider
     event: expected({
       name: 'pix',
       kind: 'received',
+      isUndirected: true,
+      at: new Date('2026-05-24T15:31:02.000Z'),
       ids: ids({ endToEnd, transactionIdentification: txid }),
     }),
   },
@@ -214,6 +228,7 @@ export const shapes: readonly { title: string; payload: unknown; event: Provider
     event: expected({
       name: 'pix',
       kind: 'received',
+      isUndirected: true,
       ids: ids({ endToEnd, transactionIdentification: txid }),
     }),
   },

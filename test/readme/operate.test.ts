@@ -6,7 +6,8 @@ import { describe, it } from 'node:test';
 import type { Command } from 'commander';
 import { declareProgram } from '../../bin/program.ts';
 import { systemClock } from '../../src/clock.ts';
-import { addReadings, createMetrics, type Backlog, type Metrics } from '../../src/metrics.ts';
+import { createMetrics, type Metrics } from '../../src/metrics.ts';
+import { addReadings, type Backlog } from '../../src/metrics-gauges.ts';
 import { root } from '../process/service-process.ts';
 import { sectionsOf, tablesIn } from './document.ts';
 
@@ -37,6 +38,7 @@ const backlog: Backlog = {
   events: { received: 1, parked: 1, orphaned: 1, anomaly: 1 },
   unknownPayments: 1,
   oldestUnknownSeconds: 1,
+  oldestAcceptedSeconds: 1,
   overduePayments: 1,
 };
 
@@ -45,6 +47,7 @@ function metricsWith(given: Backlog | null): Metrics {
   const metrics = createMetrics();
   addReadings(metrics, {
     connections: () => ({ busy: 1, idle: 1, waiting: 1 }),
+    notificationsUp: () => true,
     hashing: () => ({ running: 1, waiting: 1 }),
     backlog: async () => given,
   });

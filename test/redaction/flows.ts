@@ -5,6 +5,7 @@ import { scenarios } from '../../src/provider/stub/scenarios.ts';
 import type { TestAnswer } from '../support/app.ts';
 import { eventually } from '../support/eventually.ts';
 import { givenUser } from '../support/factories.ts';
+import { passUntil } from '../support/passing-time.ts';
 import { others, person, secrets } from './values.ts';
 import type { World } from './world.ts';
 
@@ -405,7 +406,7 @@ export const lastFlows: readonly Flow[] = [
     name: 'a provider that does not take its token any more',
     async run({ app, call, token }) {
       app.bank.expireTokensOf(person.email);
-      await answers(401, call('/accounts/balance', { token }));
+      await answers(401, passUntil(app.clock, call('/accounts/balance', { token })));
     },
   },
   {

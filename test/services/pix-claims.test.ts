@@ -34,7 +34,10 @@ type Claiming = (context: Context, key: string, amountCents: number) => Promise<
 
 const ways: Readonly<Record<'SEND' | 'CHARGE', Claiming>> = {
   async SEND(service, key, amountCents) {
-    return (await claimSend(service, token, asked(key, amountCents))).claim;
+    const claim = await claimSend(service, token, asked(key, amountCents));
+    if (claim.work === 'theirs') return claim;
+    const { work, resumed, transaction } = claim;
+    return { work, resumed, transaction };
   },
   CHARGE: (service, key, amountCents) =>
     claimTransaction(service, {

@@ -7,6 +7,7 @@ import type { PixPhase, PixStatus } from '../../src/domain/pix.ts';
 import {
   acceptPayment,
   beginPaying,
+  claimUntil,
   moveTransaction,
   type Move,
   type PixTransactionRow,
@@ -88,6 +89,7 @@ test('a send that begins to be paid', async () => {
   const general = moves((send) => ({
     ...{ from: ['RESERVED', 'RESOLVED'], to: 'PAYING', status: 'PROCESSING' },
     endToEnd: `E-${send.id}`,
+    claimedUntil: claimUntil(context),
     timeline: [
       ...(send.phase === 'RESERVED' ? [{ phase: 'RESOLVED' as const }] : []),
       { phase: 'PAYING', attempt: 1 },
@@ -106,11 +108,11 @@ test('a send that begins to be paid', async () => {
 
 test('a payment that the provider accepts', async () => {
   for (const providerTxid of [null, 'T-of-the-provider']) {
-    const narrow: Step = (send) => acceptPayment(context, send, providerTxid);
+    const narrow: Step = (send) => acceptPayment(context, send, { providerTxid, attempt: 2 });
     const general = moves(() => ({
       ...{ from: ['PAYING', 'UNKNOWN'], to: 'ACCEPTED', status: 'PROCESSING' },
       ...{ outcome: 'accepted', providerTxid },
-      timeline: [{ phase: 'ACCEPTED', providerStatus: '2xx' }],
+      timeline: [{ phase: 'ACCEPTED', providerStatus: '2xx', attempt: 2 }],
     }));
     assert.deepEqual(await takenBoth(narrow, general), [
       false,
@@ -133,12 +135,12 @@ test('of several that take one step of a send at once, one takes it', async () =
     return taken;
   };
   const paying = await atOnce((nth) => beginPaying(context, reserved, `E-${nth}-${reserved.id}`));
-  await atOnce((nth) => acceptPayment(context, paying, `T-${nth}`));
+  await atOnce((nth) => acceptPayment(context, paying, { providerTxid: `T-${nth}`, attempt: 1 }));
   const [row] = await rows(`select ${pixColumns} from pix_transactions where id = $1`, [
     reserved.id,
   ]);
   assert.equal(row?.['end_to_end'], paying.end_to_end);
-  const steps = ['RESERVED', 'RESOLVED', 'PAYING 1', 'ACCEPTED 2xx'];
+  const steps = ['RESERVED', 'RESOLVED', 'PAYING 1', 'ACCEPTED 1 2xx'];
   assert.deepEqual(await app.timeline(reserved.id), steps);
 });
 

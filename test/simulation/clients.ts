@@ -8,12 +8,13 @@ import { getPixTransaction } from '../../src/operations/pix/get-pix-transaction.
 import type { sendPix } from '../../src/operations/pix/send-pix.ts';
 import type { VerifiedToken } from '../../src/security/access-tokens.ts';
 import { keepProviderLogin } from '../../src/services/banking-session.ts';
+import { pixKeys } from './bank/bank.ts';
 import type { Fleet } from './fleet.ts';
 import type { Owner, Scheduler } from './scheduler.ts';
 import { requestFacts } from './service.ts';
 import { ConnectionLost } from './statements.ts';
 import type { StoredCustomer } from './store.ts';
-import { finalOf, nameOf, type Answer, type Ask, type Truth } from './truth.ts';
+import { finalOf, nameOf, type Answer, type Ask, type Truth } from './oracle/truth.ts';
 import type { Weather } from './weather.ts';
 
 export type SendOperation = typeof sendPix;
@@ -36,11 +37,11 @@ interface Wish {
   readonly amountCents: number;
 }
 
-/** Scripted keys make the bank refuse or reverse; all others are paid. */
-const pixKeys = [
-  ...(['loja@example.com', 'loja@example.com', 'loja@example.com', 'loja@example.com'] as const),
-  ...(['loja@example.com', 'loja@example.com', 'fail@ponte.test', 'fail@ponte.test'] as const),
-  ...(['reject@ponte.test', 'notfound@ponte.test', 'flaky@ponte.test'] as const),
+/** Most payments are paid. */
+const keysToPay = [
+  ...([pixKeys.paid, pixKeys.paid, pixKeys.paid, pixKeys.paid, pixKeys.paid] as const),
+  ...([pixKeys.returned, pixKeys.returned, pixKeys.returned, pixKeys.refused] as const),
+  ...([pixKeys.notFound, pixKeys.flaky] as const),
 ] as const;
 
 /** How often the app asks for the same payment before the person puts the phone away. */
@@ -90,7 +91,7 @@ export class Client {
     await scheduler.hop(this.owner, `${customer.name} logs in`);
     const work = async (context: Context): Promise<void> => {
       const login = await context.provider.login({ email: customer.email, password: '' });
-      this.sessionId = await keepProviderLogin(context, customer.id, login);
+      this.sessionId = (await keepProviderLogin(context, customer, login)) ?? this.sessionId;
     };
     const login = fleet.pick()?.serve(work);
     if (!login) return false;
@@ -106,7 +107,7 @@ export class Client {
     const key = sharesKeys ? `key-${this.#keys}` : `${customer.name}-${this.#keys}`;
     // Few amounts, so that two payments are alike at times; the last one is over any balance.
     const amountCents = scheduler.chance.pick([1_000, 1_000, 2_550, 7_001, 90_000]);
-    return { key, pixKey: scheduler.chance.pick(pixKeys), amountCents };
+    return { key, pixKey: scheduler.chance.pick(keysToPay), amountCents };
   }
 
   /** Asks until the answer is definite, or the person gives up. */

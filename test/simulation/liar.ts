@@ -1,12 +1,12 @@
 /** Events that are not true: they contradict what is final, or belong to no payment. */
-import { createHash } from 'node:crypto';
 import type { PixTransactionRow } from '../../src/db/queries/pix-row.ts';
 import { centsFromDecimal } from '../../src/domain/money.ts';
-import { writeEvent, type EventFacts } from './events.ts';
+import { writeNotice, type EventFacts } from './bank/notices.ts';
+import { knownVocabularies } from './bank/words.ts';
+import type { Truth } from './oracle/truth.ts';
 import type { Scheduler } from './scheduler.ts';
-import type { Truth } from './truth.ts';
 import type { Weather } from './weather.ts';
-import type { Webhooks } from './webhooks.ts';
+import { hashOf, type Webhooks } from './webhooks.ts';
 
 export interface LiarOptions {
   readonly truth: Truth;
@@ -36,7 +36,7 @@ export class Liar {
     const { scheduler, weather } = this.#options;
     if (!scheduler.chance.happens(weather().contradictions)) return;
     this.#tell('contradiction', {
-      status: row.status === 'COMPLETED' ? 'FAILED' : 'COMPLETED',
+      status: row.status === 'COMPLETED' ? 'failed' : 'completed',
       endToEnd: row.end_to_end,
       clientRequestId: row.idempotency_key,
       amountCents: centsFromDecimal(row.amount),
@@ -62,14 +62,15 @@ export class Liar {
       { clientRequestId: foreignKey },
       { endToEnd: foreignEndToEnd, clientRequestId: foreignKey },
     ]);
-    const facts = { ...right, ...wrong, status: chance.pick(['COMPLETED', 'FAILED'] as const) };
+    const facts = { ...right, ...wrong, status: chance.pick(['completed', 'failed'] as const) };
     this.#tell(`mismatch of ${Object.keys(wrong).join(' and ')}`, facts);
   }
 
   #tell(word: string, facts: EventFacts): void {
     const { scheduler, webhooks } = this.#options;
-    const payload = writeEvent(scheduler.chance, facts);
-    this.told.add(createHash('sha256').update(payload).digest('hex'));
+    const vocabulary = scheduler.chance.pick(knownVocabularies);
+    const { payload } = writeNotice(scheduler.chance, facts, vocabulary);
+    this.told.add(hashOf(payload));
     webhooks.send(payload, `${word}, ${facts.status}`);
   }
 }

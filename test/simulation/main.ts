@@ -8,11 +8,20 @@
  *                                                 others at every run, as many as a minute allows
  *     npm run simulate -- --minutes 5             as many as five minutes allow
  *     npm run simulate -- --seed 42               one seed, with all that happens in it
+ *     npm run simulate -- --hazards all           with what the service does not cope with yet
+ *     npm run simulate -- --hazards help          which hazards there are
  *
  * It exits with 1 when a seed fails, and prints that seed and what led to its failure.
  */
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
+import {
+  allHazards,
+  defaultHazards,
+  describeHazard,
+  readHazards,
+  type Hazards,
+} from './hazards.ts';
 import { failureText, Summary } from './report.ts';
 import { simulate } from './simulate.ts';
 import { openStore, type Store } from './store.ts';
@@ -24,6 +33,7 @@ interface Range {
   readonly start: number;
   readonly seeds: number;
   readonly minutes: number;
+  readonly hazards: Hazards;
 }
 
 function write(text: string): void {
@@ -43,19 +53,19 @@ function startOf(text: string): number {
 }
 
 /** @returns whether the seed holds. */
-async function replay(store: Store, seed: number): Promise<boolean> {
-  const { trace, violations } = await simulate(store, seed);
+async function replay(store: Store, seed: number, hazards: Hazards): Promise<boolean> {
+  const { trace, violations } = await simulate(store, seed, { hazards });
   write(trace.join('\n'));
   for (const violation of violations) write(`seed ${seed}: ${violation}`);
   return violations.length === 0;
 }
 
 /** @returns whether every seed holds. */
-async function runMany(store: Store, { start, seeds, minutes }: Range): Promise<boolean> {
+async function runMany(store: Store, { start, seeds, minutes, hazards }: Range): Promise<boolean> {
   const summary = new Summary();
   write(`seeds from ${start}`);
   for (let seed = start; seed < start + seeds && summary.seconds < minutes * 60; seed += 1) {
-    const verdict = await simulate(store, seed);
+    const verdict = await simulate(store, seed, { hazards });
     summary.add(verdict);
     if (verdict.violations.length > 0) write(failureText(verdict));
     if (summary.seeds % seedsBetweenLines === 0) write(summary.progress());
@@ -70,21 +80,30 @@ const { values } = parseArgs({
     seeds: { type: 'string' },
     start: { type: 'string', default: '1' },
     minutes: { type: 'string' },
+    hazards: { type: 'string' },
   },
 });
 const { seed, seeds, start, minutes } = values;
-const store = await openStore();
-try {
-  const range: Range = {
-    start: startOf(start),
-    seeds: seeds === undefined && minutes ? Infinity : wholeNumber('seeds', seeds ?? '200'),
-    minutes: minutes === undefined ? Infinity : wholeNumber('minutes', minutes),
-  };
-  const holds =
-    seed === undefined
-      ? await runMany(store, range)
-      : await replay(store, wholeNumber('seed', seed));
-  if (!holds) process.exitCode = 1;
-} finally {
-  await store.close();
+
+/** @returns whether every seed holds. */
+async function run(hazards: Hazards): Promise<boolean> {
+  const store = await openStore();
+  try {
+    if (seed !== undefined) return await replay(store, wholeNumber('seed', seed), hazards);
+    return await runMany(store, {
+      start: startOf(start),
+      seeds: seeds === undefined && minutes ? Infinity : wholeNumber('seeds', seeds ?? '200'),
+      minutes: minutes === undefined ? Infinity : wholeNumber('minutes', minutes),
+      hazards,
+    });
+  } finally {
+    await store.close();
+  }
+}
+
+if (values.hazards === 'help') {
+  for (const name of allHazards) write(describeHazard(name));
+} else {
+  const hazards = values.hazards === undefined ? defaultHazards : readHazards(values.hazards);
+  if (!(await run(hazards))) process.exitCode = 1;
 }

@@ -19,10 +19,10 @@ after(async () => {
 /** Several times as many as any of them has needed. */
 const mostSeeds = 150;
 
-for (const { name, deviation, firstSeed = 1 } of mutations) {
+for (const { name, deviation } of mutations) {
   test(`it is noticed when ${name}`, async (t) => {
-    for (let seed = firstSeed; seed < firstSeed + mostSeeds; seed += 1) {
-      const [violation] = (await simulate(store, seed, deviation)).violations;
+    for (let seed = 1; seed <= mostSeeds; seed += 1) {
+      const [violation] = (await simulate(store, seed, { deviation })).violations;
       if (violation === undefined) continue;
       t.diagnostic(`seed ${seed}: ${violation}`);
       return;

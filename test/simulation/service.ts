@@ -6,13 +6,18 @@ import type { Context } from '../../src/context.ts';
 import type { Clock } from '../../src/clock.ts';
 import type { Database } from '../../src/db/database.ts';
 import type { JobTable } from '../../src/jobs/job.ts';
+import { settleWebhook } from '../../src/jobs/settle-webhook.ts';
+import { sweepPix } from '../../src/jobs/sweep-pix.ts';
 import { JobLoop } from '../../src/jobs/loop.ts';
 import type { RequestFacts } from '../../src/operations/operation.ts';
+import { createHttpClient, type HttpClientOptions } from '../../src/provider/http/client.ts';
+import { createHttpProvider } from '../../src/provider/http/index.ts';
 import type { Provider } from '../../src/provider/provider.ts';
 import { withResilience } from '../../src/provider/resilience.ts';
 import { withTokens } from '../../src/provider/tokens.ts';
 import { releaseAfterCrash } from '../../src/services/after-crash.ts';
 import { JobHandOver } from '../../src/services/job-queue.ts';
+import { UnstoredOutcomes } from '../../src/services/unstored-outcomes.ts';
 import type { Chance } from './chance.ts';
 import type { Store } from './store.ts';
 
@@ -30,12 +35,20 @@ export interface ServiceOptions {
   readonly clock: Clock;
   readonly chance: Chance;
   readonly db: Database;
-  /** The bank as this process reaches it. */
-  readonly wire: Provider;
+  /** Carries what this process asks the bank. */
+  readonly dispatcher: NonNullable<HttpClientOptions['dispatcher']>;
   readonly jobs: JobTable;
+  /** What wraps the provider's API first; it stays as it is unless something is to be broken. */
+  readonly wrapWire: (provider: Provider) => Provider;
   /** What wraps the provider last; it stays as it is unless something is to be broken. */
   readonly wrap: (provider: Provider, clock: Clock) => Provider;
 }
+
+/** What sends are settled by; all other duties have to do with nothing here. */
+export const sendJobs = {
+  'settle-webhook': settleWebhook,
+  'sweep-pix': sweepPix,
+} as const satisfies JobTable;
 
 /** The loop polls this seldom, so that quiet minutes cost little; notifications wake it. */
 const pollMs = 60_000;
@@ -95,23 +108,27 @@ export class Service {
 
 /** Composed as in `src/app.ts` and `src/compose-provider.ts`, as far as sends need it. */
 function contextOf(options: ServiceOptions, stopping: AbortSignal): Context {
-  const { store, clock, chance, db, wire, wrap } = options;
+  const { store, clock, chance, db, dispatcher, wrap, wrapWire } = options;
   const { config, log, metrics, sealer } = store;
-  const { timeoutMs, retries } = config.provider;
-  const resilient = withResilience(wire, {
+  const { timeoutMs, retries, ispb } = config.provider;
+  const client = createHttpClient({ baseUrl: 'https://bank.test', timeoutMs, dispatcher });
+  const wire = createHttpProvider({ client, clock, ispb });
+  const resilient = withResilience(wrapWire(wire), {
     clock,
     timeoutMs,
     retries,
     shutdown: stopping,
     random: chance.next,
   });
+  const tokenOptions = { clock, shutdown: stopping, random: chance.next };
   return {
     config,
     clock,
     log,
     metrics,
     db,
-    provider: wrap(withTokens(resilient.provider), clock),
+    provider: wrap(withTokens(resilient.provider, tokenOptions), clock),
+    outcomes: new UnstoredOutcomes({ clock, log, metrics }),
     uploads: absent('uploads'),
     jobs: new JobHandOver(),
     listening: absent('listening'),

@@ -1,7 +1,8 @@
 /** Runs one seed: the trouble, the calm after it, and the check of what is left. */
 import { keepProviderLogin } from '../../src/services/banking-session.ts';
-import { checkAtRest, type FinalRow } from './invariants.ts';
-import { tokenOf } from './ledger.ts';
+import { defaultHazards, type Hazards } from './hazards.ts';
+import { leaveOldPayment } from './old-payment.ts';
+import { checkAtRest, type FinalRow } from './oracle/invariants.ts';
 import type { Store } from './store.ts';
 import { type Deviation, World } from './world.ts';
 
@@ -27,20 +28,27 @@ const untilOperatorMs = 95_000;
 /** Two minutes until something counts as stale, two sweeps, and time for what they set going. */
 const restMs = 4 * 60_000;
 
+/** Ten minutes until what was accepted is looked up, and the same. */
+const acceptedRestMs = 14 * 60_000;
+
 /** The first login after a storm may find the breaker open. */
 const loginPauseMs = 15_000;
 const mostLogins = 10;
 
-/**
- * Runs one history.
- * @param deviation a part that was broken on purpose.
- */
+export interface SimulateOptions {
+  /** What may happen beyond what is always drawn. */
+  readonly hazards?: Hazards;
+  /** A part that was broken on purpose. */
+  readonly deviation?: Deviation;
+}
+
+/** Runs one history. */
 export async function simulate(
   store: Store,
   seed: number,
-  deviation: Deviation = {},
+  { hazards = defaultHazards, deviation = {} }: SimulateOptions = {},
 ): Promise<Verdict> {
-  const world = new World(store, seed, deviation);
+  const world = new World(store, { seed, hazards, deviation });
   const { scheduler, truth } = world;
   store.time.begin(() => scheduler.elapsedMs);
   try {
@@ -49,14 +57,11 @@ export async function simulate(
       logged: (line) => checkLog(world, line),
     });
     await openSessions(world);
+    await leaveOldPayment(world);
     await weatherTheStorm(world);
     const isAtRest = await comeToRest(world);
     if (!isAtRest) truth.violated('the service did not come to rest');
-    const rows = await checkAtRest({
-      ...world,
-      acknowledged: world.webhooks.acknowledged,
-      lies: world.liar.told,
-    });
+    const rows = await checkAtRest(world);
     const { violations } = truth;
     return { seed, violations, trace: scheduler.trace, rows, tally: scheduler.tally };
   } finally {
@@ -71,11 +76,13 @@ async function openSessions({ store, bank, clients, scheduler }: World): Promise
   for (const client of clients) {
     const { customer } = client;
     const account = { agency: null, accountNumber: null, document: null };
-    client.sessionId = await keepProviderLogin({ db, sealer, clock } as never, customer.id, {
-      token: tokenOf(bank, customer),
+    const sessionId = await keepProviderLogin({ db, sealer, clock } as never, customer, {
+      token: bank.open(customer),
       expiresAt: null,
       account: { ...account, companyId: null, clientToken: null },
     });
+    if (sessionId === null) throw new Error('a session was not opened');
+    client.sessionId = sessionId;
   }
 }
 
@@ -104,17 +111,19 @@ async function comeToRest(world: World): Promise<boolean> {
   await settle(() => scheduler.nowMs > begunMs + untilOperatorMs && scheduler.isQuiet);
   const retried = await retryDeadJobs(world);
   // Where nothing is left to sweep, the quiet minutes would show nothing and take most of the time.
-  const pauseMs = retried || (await isLeftToSweep(world)) ? restMs : untilOperatorMs;
+  const pauseMs = Math.max(retried ? restMs : untilOperatorMs, await sweepsNeedMs(world));
   await settle(() => scheduler.nowMs > begunMs + pauseMs && scheduler.isQuiet);
   return scheduler.taken < lastStep;
 }
 
-/** Whether a sweep may still have something to do. */
-async function isLeftToSweep({ store }: World): Promise<boolean> {
-  const rows = await store.rows(
-    `select 1 from pix_transactions where status = 'PROCESSING' and phase <> 'ACCEPTED' limit 1`,
+/** How long a sweep may still have something to do. */
+async function sweepsNeedMs({ store, hazards }: World): Promise<number> {
+  const rows = await store.rows<{ phase: string }>(
+    `select distinct phase from pix_transactions where status = 'PROCESSING'`,
   );
-  return rows.length > 0;
+  const isAccepted = rows.some(({ phase }) => phase === 'ACCEPTED');
+  if (isAccepted && hazards.has('accepted_lookups')) return acceptedRestMs;
+  return rows.some(({ phase }) => phase !== 'ACCEPTED') ? restMs : 0;
 }
 
 async function logInAll({ clients, scheduler }: World): Promise<void> {

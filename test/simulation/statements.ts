@@ -5,6 +5,7 @@
 import type { Database, Statement } from '../../src/db/database.ts';
 import type { PixTransactionRow } from '../../src/db/queries/pix-row.ts';
 import type { Names } from './names.ts';
+import type { Evidence } from './oracle/evidence.ts';
 import type { Owner, Scheduler } from './scheduler.ts';
 import type { Store } from './store.ts';
 import type { Weather } from './weather.ts';
@@ -26,6 +27,7 @@ export interface StatementsOptions {
   readonly weather: () => Weather;
   /** `embedded`: the database dies with its one process. */
   readonly kind: Database['kind'];
+  readonly evidence: Evidence;
   /** Told of every transaction that a statement answers, stores or moves. */
   readonly observed: (row: PixTransactionRow) => void;
 }
@@ -111,6 +113,7 @@ export class Statements {
     const { scheduler, weather } = this.#options;
     const isCut = scheduler.chance.happens(weather().databaseFaults);
     const isLost = isCut && scheduler.chance.happens(0.5);
+    if (isCut) this.#options.evidence.databaseFailed(asked.owner);
     const { rows, word } = isLost ? { rows: [], word: 'not done' } : await this.#run(asked);
     // Nobody waits for the answer when the process has died meanwhile.
     if (scheduler.isBuried(asked.owner)) return `${word}, nobody waits`;
@@ -121,10 +124,13 @@ export class Statements {
 
   /** @returns what the process is answered, and what the trace says of it. */
   async #run(asked: Asked): Promise<{ rows: Row[]; word: string }> {
-    const { store, observed } = this.#options;
+    const { store, observed, evidence } = this.#options;
     const rows = await store.db.query<Row>(asked.statement, asked.parameters);
     const written = await this.#writtenBy(asked, rows);
     for (const row of [...rows, ...written]) if (isTransaction(row)) observed(row);
+    if (asked.statement.name === 'pix-step' && asked.parameters[1] === 'PAYING') {
+      for (const { end_to_end: id } of written) evidence.beganPaying(asked.owner, String(id));
+    }
     const answered = this.#answerOf(asked, rows);
     return { rows: answered, word: this.#describe(written.length > 0 ? written : answered) };
   }

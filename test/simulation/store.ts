@@ -12,7 +12,7 @@ import { openDatabase, type Database } from '../../src/db/database.ts';
 import { migrateUp } from '../../src/db/migrate.ts';
 import { createLog, type Log } from '../../src/log.ts';
 import { createMetrics, type Metrics } from '../../src/metrics.ts';
-import { createBank } from '../../src/provider/stub/bank.ts';
+import type { AccountRef } from '../../src/provider/provider.ts';
 import { createSealer, type Sealer } from '../../src/security/sealing.ts';
 
 /** A customer as the store keeps it, for all seeds. */
@@ -20,6 +20,8 @@ export interface StoredCustomer {
   readonly id: number;
   readonly name: string;
   readonly email: string;
+  readonly passwordHash: string;
+  readonly account: AccountRef;
 }
 
 /** Who is told of what the database notifies and of what the service logs. */
@@ -138,36 +140,32 @@ class HistoryTime {
   }
 }
 
-/** Their accounts are those that the simulated bank gives to these e-mails. */
+/** Each with a CPF. */
+const people = [
+  ['ana', '52998224725'],
+  ['bia', '11144477735'],
+  ['caio', '12345678909'],
+] as const;
+
 async function insertCustomers(rows: Store['rows']): Promise<StoredCustomer[]> {
   const customers: StoredCustomer[] = [];
-  for (const name of ['ana', 'bia', 'caio']) {
+  const passwordHash = 'none';
+  for (const [name, document] of people) {
     const email = `${name}@simulation.test`;
-    const { agency, accountNumber, document } = accountOf(email);
+    const account = { agency: '0001', accountNumber: `10${customers.length}7`, document };
+    const { agency, accountNumber } = account;
     const [user] = await rows<{ id: number }>(
       `with made as (
          insert into users (name, email, document, password_hash, created_at, updated_at)
-         values ($1, $2, $3, 'none', now(), now()) returning id
+         values ($1, $2, $3, $6, now(), now()) returning id
        )
        insert into accounts
               (user_id, provider, agency, account_number, document, status, created_at, updated_at)
        select id, 'provider', $4, $5, $3, 'ACTIVE', now(), now() from made returning user_id as id`,
-      [name, email, document, agency, accountNumber],
+      [name, email, document, agency, accountNumber, passwordHash],
     );
     if (!user) throw new Error('a customer was not stored');
-    customers.push({ id: user.id, name, email });
+    customers.push({ id: user.id, name, email, passwordHash, account });
   }
   return customers;
-}
-
-function accountOf(email: string) {
-  const bank = createBank({
-    clock: systemClock,
-    ispb: '11165756',
-    settleMs: 0,
-    notify: () => Promise.resolve(),
-  });
-  const login = bank.login({ email, password: '' });
-  if (login.outcome !== 'done') throw new Error('the simulated bank refuses a customer');
-  return login.value.account;
 }

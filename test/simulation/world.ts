@@ -5,27 +5,28 @@
 import type { Clock } from '../../src/clock.ts';
 import type { Database } from '../../src/db/database.ts';
 import type { JobTable } from '../../src/jobs/job.ts';
-import { settleWebhook } from '../../src/jobs/settle-webhook.ts';
-import { sweepPix } from '../../src/jobs/sweep-pix.ts';
 import { sendPix } from '../../src/operations/pix/send-pix.ts';
 import { receiveProviderWebhook } from '../../src/operations/webhooks/receive-provider-webhook.ts';
 import type { Provider } from '../../src/provider/provider.ts';
-import { createBank, type Bank } from '../../src/provider/stub/bank.ts';
+import { Bank } from './bank/bank.ts';
+import { Ledger, type Payment } from './bank/ledger.ts';
+import { drawPolicy, type Policy } from './bank/policy.ts';
 import { Chance } from './chance.ts';
 import { Client, type SendOperation } from './clients.ts';
-import { BankDesk } from './desk.ts';
 import { Fleet } from './fleet.ts';
-import { LedgerView } from './ledger.ts';
+import type { Hazards } from './hazards.ts';
 import { Liar } from './liar.ts';
 import { Names } from './names.ts';
+import { Evidence, isTrue } from './oracle/evidence.ts';
+import { Truth } from './oracle/truth.ts';
 import { type Owner, Scheduler } from './scheduler.ts';
-import { Service } from './service.ts';
+import { sendJobs, Service } from './service.ts';
 import { Statements } from './statements.ts';
 import type { Store } from './store.ts';
-import { Truth } from './truth.ts';
 import { drawWeather, fairWeather, type Weather } from './weather.ts';
 import { type Intake, Webhooks } from './webhooks.ts';
-import { wireFrom } from './wire.ts';
+import { describeRequest, watchPayments } from './wire/orders.ts';
+import { wireOf } from './wire/wire.ts';
 
 /**
  * What is different from the service as it is: a part that was broken on purpose, to see that the
@@ -33,7 +34,7 @@ import { wireFrom } from './wire.ts';
  */
 export interface Deviation {
   readonly db?: (db: Database) => Database;
-  /** Around the bank itself, below time-outs and retries. */
+  /** Around the provider's HTTP API, below time-outs and retries. */
   readonly wire?: (wire: Provider) => Provider;
   /** Around what the operations have, above all else. */
   readonly provider?: (provider: Provider, clock: Clock) => Provider;
@@ -42,13 +43,16 @@ export interface Deviation {
   readonly send?: SendOperation;
   /** Trouble in which the difference shows soon; otherwise each seed brings its own. */
   readonly weather?: Partial<Weather>;
+  readonly policy?: Partial<Policy>;
 }
 
-/** What sends are settled by; all other duties have to do with nothing here. */
-export const sendJobs = {
-  'settle-webhook': settleWebhook,
-  'sweep-pix': sweepPix,
-} as const satisfies JobTable;
+/** Which history is run. */
+export interface Plan {
+  readonly seed: number;
+  /** What the provider, the database and the app may do beyond what is always drawn. */
+  readonly hazards: Hazards;
+  readonly deviation: Deviation;
+}
 
 const dayMs = 24 * 60 * 60_000;
 const firstDay = Date.parse('2026-05-24T00:00:00.000Z');
@@ -58,37 +62,46 @@ export class World {
   readonly chance: Chance;
   readonly scheduler: Scheduler;
   readonly names = new Names();
+  readonly hazards: Hazards;
   readonly store: Store;
+  readonly policy: Policy;
+  readonly ledger: Ledger;
   readonly bank: Bank;
+  readonly evidence: Evidence;
   readonly truth: Truth;
-  readonly desk: BankDesk;
   readonly statements: Statements;
   readonly fleet: Fleet;
   readonly webhooks: Webhooks;
   readonly liar: Liar;
   readonly clients: readonly Client[];
   readonly openingBalanceCents: number;
+  /** The executed payments whose end is still to be told. */
+  unsettled = 0;
   readonly #deviation: Deviation;
+  readonly #bankOwner: Owner = { name: 'bank' };
   #weather: Weather;
 
-  constructor(store: Store, seed: number, deviation: Deviation) {
+  constructor(store: Store, { seed, hazards, deviation }: Plan) {
     this.store = store;
+    this.hazards = hazards;
     this.#deviation = deviation;
     this.chance = new Chance(seed);
     this.#weather = { ...drawWeather(this.chance), ...deviation.weather };
+    this.policy = { ...drawPolicy(this.chance, hazards), ...deviation.policy };
     this.openingBalanceCents = this.chance.pick([5_000, 100_000, 1_000_000]);
     this.scheduler = this.#makeScheduler();
+    this.ledger = new Ledger(store.customers, this.openingBalanceCents);
     this.bank = this.#openBank();
-    const ledger = new LedgerView(this.bank, store.customers);
-    const { scheduler, names, bank } = this;
+    const { scheduler, names, ledger, policy } = this;
     const weather = (): Weather => this.#weather;
-    this.truth = new Truth({ ledger, names, scheduler });
+    this.evidence = new Evidence({ ledger, policy, hazards, scheduler });
+    const { evidence } = this;
+    this.truth = new Truth({ ledger, evidence, hazards, names, scheduler });
     const { truth } = this;
-    this.desk = new BankDesk({ bank, ledger, truth, names, scheduler, weather });
     const size = this.chance.pick([1, 2]);
     const kind = size === 1 && this.chance.happens(0.5) ? 'embedded' : 'postgresql';
     this.statements = new Statements({
-      ...{ store, names, scheduler, weather, kind },
+      ...{ store, names, scheduler, weather, kind, evidence },
       observed: (row) => {
         if (truth.observed(row)) this.liar.contradict(row);
       },
@@ -99,7 +112,8 @@ export class World {
       buried: (owner) => this.statements.forget(owner),
     });
     const intake = deviation.intake ?? receiveProviderWebhook;
-    this.webhooks = new Webhooks({ fleet: this.fleet, intake, names, scheduler, weather });
+    const { fleet } = this;
+    this.webhooks = new Webhooks({ fleet, intake, names, evidence, policy, scheduler, weather });
     this.liar = new Liar({ truth, webhooks: this.webhooks, scheduler, weather });
     this.clients = this.#makeClients();
   }
@@ -116,11 +130,19 @@ export class World {
     return (
       this.clients.every(({ isDone }) => isDone) &&
       this.webhooks.outstanding === 0 &&
-      this.desk.unsettled === 0 &&
+      this.unsettled === 0 &&
       this.fleet.isComplete &&
       this.scheduler.isQuiet
     );
   }
+
+  /** Whether an event, named by its hash, says of its payment what is not true. */
+  readonly isUntrue = (hash: string): boolean => {
+    const notice = this.webhooks.posted.get(hash);
+    return (
+      this.liar.told.has(hash) || (notice !== undefined && !isTrue(notice, this.ledger.payments))
+    );
+  };
 
   #makeScheduler(): Scheduler {
     const scheduler = new Scheduler({
@@ -137,29 +159,47 @@ export class World {
   }
 
   #openBank(): Bank {
-    const { config } = this.store;
-    return createBank({
-      clock: this.scheduler.clockOf({ name: 'bank' }),
-      ispb: config.provider.ispb,
-      // Payments settle when the desk says so.
-      settleMs: 0,
-      openingBalanceCents: this.openingBalanceCents,
-      notify: async (payload) => this.webhooks.post(Buffer.from(payload)),
-      onFault: (fault) => this.truth.violated(`the bank has a fault: ${String(fault)}`),
+    return new Bank({
+      ...{ policy: this.policy, ledger: this.ledger, chance: this.chance },
+      nowMs: () => this.scheduler.nowMs,
+      statementLagMs: () => this.#weather.statementLagMs,
+      post: (notice) => this.webhooks.post(notice),
+      executed: (payment) => {
+        this.truth.executed(payment);
+        this.#settleLater(payment);
+      },
     });
   }
 
+  /** Payments settle when the scheduler comes to it, which may be before their answer. */
+  #settleLater(payment: Payment): void {
+    const { scheduler, names } = this;
+    const owner = this.#bankOwner;
+    this.unsettled += 1;
+    const run = (): void => {
+      this.bank.settle(payment);
+      this.unsettled -= 1;
+    };
+    const label = `bank settles ${names.of('E', payment.endToEnd)}`;
+    const delayMs = this.chance.delayMs(this.policy.slowestSettlementMs);
+    scheduler.after(owner, delayMs, () => scheduler.submit({ owner, label, run }));
+  }
+
   #createService(owner: Owner): Service {
-    const { scheduler, store, chance, desk } = this;
-    const wire = wireFrom(owner, { desk, scheduler, weather: () => this.#weather });
+    const { scheduler, store, chance, bank, truth, evidence, names } = this;
+    const dispatcher = wireOf(owner, {
+      ...{ bank, scheduler, weather: () => this.#weather },
+      watch: watchPayments({ customers: store.customers, truth, evidence }),
+      describe: (request) => describeRequest(request, bank, names),
+    });
     const db = this.statements.databaseOf(owner);
     const deviation = this.#deviation;
     return new Service({
-      ...{ name: owner.name, store, chance },
+      ...{ name: owner.name, store, chance, dispatcher },
       clock: scheduler.clockOf(owner),
       db: deviation.db?.(db) ?? db,
-      wire: deviation.wire?.(wire) ?? wire,
       jobs: deviation.jobs ?? sendJobs,
+      wrapWire: deviation.wire ?? ((provider) => provider),
       wrap: deviation.provider ?? ((provider) => provider),
     });
   }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { generateKeyPairSync } from 'node:crypto';
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { ConfigError, loadConfig } from '../../src/config.ts';
 
 export type Environment = Record<string, string | undefined>;
@@ -13,6 +13,21 @@ export function rsaPems(modulusLength: number): { privatePem: string; publicPem:
   });
   return { privatePem: pair.privateKey, publicPem: pair.publicKey };
 }
+
+const pems = rsaPems(2048);
+
+/** A configuration that production accepts; its database and its provider are nowhere. */
+export const production = {
+  APP_ENV: 'production',
+  DATABASE_URL: 'postgres://ponte:pw@127.0.0.1:1/ponte?sslmode=verify-full',
+  PROVIDER_STUB: 'false',
+  PROVIDER_BASE_URL: 'https://127.0.0.1:1',
+  WEBHOOK_SECRET: randomBytes(24).toString('base64url'),
+  JWT_PRIVATE_KEY: pems.privatePem,
+  JWT_PUBLIC_KEYS: pems.publicPem,
+  ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+  TRUST_PROXY_HOPS: '1',
+} as const;
 
 /** The faults of an environment, by name; none when it makes a configuration. */
 export function faultsOf(environment: Environment): Record<string, string> {

@@ -1,6 +1,6 @@
 /**
- * The network between the service and the database server, to be cut and mended: what a test can do
- * to a server that other tests use as well.
+ * The network between the service and the database server, to be cut, held and mended: what a test
+ * can do to a server that other tests use as well.
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -11,24 +11,89 @@ export interface DatabaseProxy {
   readonly url: string;
   /** Breaks every connection and refuses new ones. */
   cut(): Promise<void>;
-  /** Takes connections again. */
+  /**
+   * Swallows what either side sends, on connections that are open and on new ones: none of them
+   * ends, none of them answers.
+   */
+  hold(which?: Held): void;
+  /** Accepts new connections and answers each with this SQLSTATE, as a server that starts does. */
+  refuse(sqlstate: string): void;
+  /** Whether what `hold` has been told to swallow is being swallowed. */
+  isHolding(): boolean;
+  /** How many connections have clients that have not ended them. */
+  clients(): number;
+  /** Takes connections again. One that was held stays silent, as after a lost route. */
   mend(): Promise<void>;
 }
 
-/** Starts a proxy in front of a database server; `cut` stops it for good too. */
-export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseProxy> {
+export interface Held {
+  /** Only the connections of this application name. */
+  readonly application?: string;
+  /** Begins when a client sends this text, which is the first to be swallowed. */
+  readonly from?: string;
+}
+
+interface Line {
+  /** What the client has sent first, with the application name in it. */
+  startup: string;
+  isSilent: boolean;
+}
+
+/**
+ * Starts a proxy in front of a database server; `cut` stops it for good too.
+ * @param change what becomes of what clients send, of the same length.
+ */
+export async function startDatabaseProxy(
+  databaseUrl: string,
+  change: (bytes: Buffer) => Buffer = (bytes) => bytes,
+): Promise<DatabaseProxy> {
   const target = new URL(databaseUrl);
   const sockets = new Set<Socket>();
-  const server = createServer((client) => {
-    const upstream = connect(Number(target.port || 5432), target.hostname);
+  const lines = new Set<Line>();
+  let held: Held | null = null;
+  let refusal: string | null = null;
+  const keep = (socket: Socket, peer?: Socket): void => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+    socket.on('error', () => peer?.destroy());
+  };
+  const hear = (line: Line, bytes: Buffer): void => {
+    line.startup ||= bytes.toString('latin1');
+    if (held?.from !== undefined && bytes.includes(held.from)) hold({});
+    else if (isHeld(held, line)) line.isSilent = true;
+  };
+  const hold = (which: Held): void => {
+    held = which;
+    for (const line of lines) line.isSilent ||= isHeld(which, line);
+  };
+  // Half-open sockets: the proxy itself answers the end of one side with nothing.
+  const server = createServer({ allowHalfOpen: true }, (client) => {
+    if (refusal !== null) {
+      const answer = fatalError(refusal);
+      keep(client);
+      client.once('data', () => client.end(answer));
+      return;
+    }
+    const upstream = connect({
+      port: Number(target.port || 5432),
+      host: target.hostname,
+      allowHalfOpen: true,
+    });
+    const line: Line = { startup: '', isSilent: false };
+    lines.add(line);
+    for (const end of ['end', 'close']) client.on(end, () => lines.delete(line));
     for (const [from, to] of [
       [client, upstream],
       [upstream, client],
     ] as const) {
-      sockets.add(from);
-      from.on('close', () => sockets.delete(from));
-      from.on('error', () => to.destroy());
-      from.pipe(to);
+      keep(from, to);
+      from.on('data', (bytes: Buffer) => {
+        if (from === client) hear(line, bytes);
+        if (!line.isSilent) to.write(from === client ? change(bytes) : bytes);
+      });
+      from.on('end', () => {
+        if (!line.isSilent) to.end();
+      });
     }
   });
   const listen = async (port: number) => {
@@ -49,6 +114,26 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
       for (const socket of sockets) socket.resetAndDestroy();
       await closed;
     },
-    mend: () => listen(address.port),
+    hold: (which = {}) => hold(which),
+    isHolding: () => held !== null && held.from === undefined,
+    clients: () => lines.size,
+    refuse: (sqlstate) => void (refusal = sqlstate),
+    async mend() {
+      held = null;
+      refusal = null;
+      if (!server.listening) await listen(address.port);
+    },
   };
+}
+
+function isHeld(held: Held | null, { startup }: Line): boolean {
+  return held !== null && held.from === undefined && startup.includes(held.application ?? '');
+}
+
+/** An ErrorResponse of the PostgreSQL protocol. */
+function fatalError(sqlstate: string): Buffer {
+  const fields = Buffer.from(`SFATAL\0VFATAL\0C${sqlstate}\0Mrefused by the proxy\0\0`);
+  const head = Buffer.from('E\0\0\0\0');
+  head.writeInt32BE(fields.length + 4, 1);
+  return Buffer.concat([head, fields]);
 }

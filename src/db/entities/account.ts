@@ -20,6 +20,8 @@ export const Account = defineEntity({
     status: p.text(),
     providerCompanyId: p.text().nullable(),
     providerClientToken: p.text().nullable(),
+    /** The PIX keys that the provider listed at the last time, as the directory stores them. */
+    pixKeys: p.array().nullable(),
     /** The last balance that the provider told, and when. */
     balance: p.decimal().precision(15).scale(2).nullable(),
     balanceReadAt: instant().nullable(),
@@ -41,6 +43,11 @@ export const Account = defineEntity({
       name: 'accounts_document_lookup',
       expression:
         'create index "accounts_document_lookup" on "accounts" ("document") where "document" is not null',
+    },
+    {
+      name: 'accounts_pix_keys_lookup',
+      expression:
+        'create index "accounts_pix_keys_lookup" on "accounts" using gin ("pix_keys") where "pix_keys" is not null',
     },
   ],
   checks: [

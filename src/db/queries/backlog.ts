@@ -16,6 +16,8 @@ export interface BacklogRow {
   readonly unknown: number;
   /** When the oldest send of an unknown outcome was made. */
   readonly oldest_unknown_at: Date | null;
+  /** When the oldest send was made that the provider has accepted and not settled. */
+  readonly oldest_accepted_at: Date | null;
   readonly paying_overdue: number;
 }
 
@@ -43,7 +45,8 @@ export const readBacklog: Statement = {
               from queue) as queue,
            (select min(oldest_at) from queue where state = 'due') as oldest_due_at,
            waiting.received, waiting.parked, unsettled.orphaned, unsettled.anomaly,
-           unended.unknown, unended.oldest_unknown_at, unended.overdue as paying_overdue
+           unended.unknown, unended.oldest_unknown_at, unended.oldest_accepted_at,
+           unended.overdue as paying_overdue
       from (select count(*) filter (where status = 'received')::int as received,
                    count(*) filter (where status = 'parked')::int as parked
               from webhook_events where status in ('received', 'parked')) waiting,
@@ -52,6 +55,7 @@ export const readBacklog: Statement = {
               from webhook_events where status in ('orphaned', 'anomaly')) unsettled,
            (select count(*) filter (where phase = 'UNKNOWN')::int as unknown,
                    min(created_at) filter (where phase = 'UNKNOWN') as oldest_unknown_at,
+                   min(created_at) filter (where phase = 'ACCEPTED') as oldest_accepted_at,
                    count(*) filter (where phase = 'PAYING' and updated_at <= $2
                        and (claimed_until is null or claimed_until <= $1))::int as overdue
               from pix_transactions t where ${isUnderWay('t')}) unended`,

@@ -1,15 +1,22 @@
 import type { Statement } from '../database.ts';
 
 /**
- * Renews the one active session of a user, or opens it.
- * Parameters: new id, user id, sealed token, token's end, now. Answers the session's id.
+ * Renews the one active session of a user, or opens it, if the user is active and still has the
+ * password hash that was checked. The lock on the user makes a change of either wait for this
+ * statement, or this statement for the change.
+ * Parameters: new id, user id, sealed token, token's end, now, checked password hash. Answers the
+ * session's id; no row when the user or the hash has changed.
  */
 export const renewSession: Statement = {
   name: 'renew-session',
   text: `
+    with owner as (
+      select id from users
+       where id = $2 and status = 'ACTIVE' and password_hash = $6 for share
+    )
     insert into banking_sessions
            (id, user_id, status, sealed_token, token_expires_at, created_at, renewed_at)
-    values ($1, $2, 'ACTIVE', $3, $4, $5, $5)
+    select $1, owner.id, 'ACTIVE', $3, $4, $5, $5 from owner
         on conflict (user_id) where status = 'ACTIVE'
         do update set sealed_token = excluded.sealed_token,
                       token_expires_at = excluded.token_expires_at,

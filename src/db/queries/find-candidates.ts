@@ -19,7 +19,7 @@ export const findCandidates: Statement = {
              select array(select transaction_id from pix_timeline
                            where provider_txid = asked.provider_txid) as ids) told,
            lateral (
-             select ${columnsOf('t', pixColumns)},
+             select ${columnsOf('t', pixColumns)}, t.pix_key,
                     case when t.id = any(told.ids) then asked.provider_txid
                          else t.provider_txid end as provider_txid
                from pix_transactions t

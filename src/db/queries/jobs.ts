@@ -65,11 +65,11 @@ export const claimJobs: Statement = {
 };
 
 /**
- * Puts the jobs of dead processes back: their lease has run out. One that has been begun too often
- * is dead itself: it may be what kills the processes. A periodic one is not, because nothing would
- * ever queue it again, nor is one that was asked for again since, as if it had been queued anew.
- * What the caller still runs is not put back, however late it is with its
- * heartbeat: a machine that slept finds every lease lapsed.
+ * Puts the jobs of dead processes back: their lease has lapsed. A job that has run too often, and
+ * whose lease lapsed in the run before as well, is dead: it may be what kills the processes. A
+ * periodic job is never dead, because nothing would queue it again, and neither is a job that was
+ * requested again since. A job that the caller still runs is not put back, however late its
+ * heartbeat is: on a machine that slept every lease has lapsed.
  * Parameters: now, attempts at most, worker, the jobs that it runs, the periodic kinds.
  */
 export const releaseLapsed: Statement = {
@@ -78,11 +78,12 @@ export const releaseLapsed: Statement = {
   text: `
     update jobs set status = case when is_over then 'dead' else 'queued' end,
                     finished_at = case when is_over then $1::timestamptz end,
-                    last_error = case when is_over then 'lease_lapsed' else last_error end,
+                    last_error = 'lease_lapsed',
                     attempts = case when wanted then 0 else attempts end,
                     leased_by = null, leased_until = null
       from (select id as lapsed_id,
-                   attempts >= $2 and kind <> all($5::text[]) and not wanted as is_over
+                   attempts >= $2 and last_error = 'lease_lapsed' and kind <> all($5::text[])
+                     and not wanted as is_over
               from jobs where status = 'running' and leased_until < $1
                           and not (leased_by = $3 and id = any($4::bigint[]))
              order by id for update skip locked) lapsed
@@ -162,6 +163,19 @@ export const requeueJob: Statement = {
            with ordinality as asked (id, worker, run_at, attempts, error, now, place)
      where jobs.id = any($1) and jobs.id = asked.id and leased_by = worker
     returning place`,
+};
+
+/**
+ * Brings periodic jobs back that are due later than a period from now: a wall clock that was ahead
+ * for some seconds has queued them. Parameters: unique keys, when each is due at the latest.
+ */
+export const bringForward: Statement = {
+  name: 'jobs-bring-forward',
+  text: `
+    update jobs set run_at = latest.run_at
+      from unnest($1::text[], $2::timestamptz[]) as latest (unique_key, run_at)
+     where jobs.unique_key = latest.unique_key and jobs.status = 'queued'
+       and jobs.run_at > latest.run_at`,
 };
 
 /**

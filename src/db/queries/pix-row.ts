@@ -32,6 +32,8 @@ export const claimedColumns = `${pixColumns}, fingerprint, claimed_until`;
 
 /** One that an event may mean. */
 export interface CandidateRow extends PixTransactionRow {
+  /** As the directory stores it: whom a send is for. */
+  readonly pix_key: string | null;
   /** The one that the event names, if it is one of those that were told of the transaction. */
   readonly provider_txid: string | null;
 }

@@ -65,17 +65,26 @@ export const listTransactions: Statement = {
 };
 
 /**
- * Records a PIX that came in without a charge, once per end-to-end id, with its timeline row.
- * Parameters: id, user id, amount, key, end to end, provider's id, now, event id.
+ * Records a PIX that came in without a charge, once per end-to-end id, with its timeline row. Its
+ * date is the one that the event tells, where that is within 90 days before the event was received
+ * and five minutes after; otherwise it is when the event was received.
+ * Parameters: id, user id, amount, key, end to end, provider's id, now, event id, the event's
+ * date.
  */
 export const recordReceived: Statement = {
   name: 'pix-received',
   text: `
-    with received as (
+    with dated as (
+      select case when $9::timestamptz between received_at - interval '90 days'
+                                           and received_at + interval '5 minutes'
+                  then $9 else received_at end as at
+        from webhook_events where id = $8
+    ), received as (
       insert into pix_transactions
              (id, user_id, operation, status, phase, outcome, amount, pix_key, end_to_end,
               provider_txid, created_at, updated_at, settled_at)
-      values ($1, $2, 'RECEIVED', 'COMPLETED', 'SETTLED', 'accepted', $3, $4, $5, $6, $7, $7, $7)
+      values ($1, $2, 'RECEIVED', 'COMPLETED', 'SETTLED', 'accepted', $3, $4, $5, $6,
+              coalesce((select at from dated), $7), $7, $7)
           on conflict (end_to_end, operation) where end_to_end is not null do nothing
       returning id, operation, idempotency_key, end_to_end, provider_txid,
                 transaction_identification
@@ -107,10 +116,11 @@ export const findStale: Statement = {
      order by updated_at limit $4`,
 };
 
-/** An UNKNOWN send with the active banking session of its user. */
-export interface UnknownSendRow {
+/** A send without its end, with the active banking session of its user. */
+export interface UnconfirmedSendRow {
   readonly id: string;
   readonly amount: string;
+  readonly idempotency_key: string;
   readonly end_to_end: string;
   readonly created_at: Date;
   readonly session_id: string;
@@ -119,32 +129,35 @@ export interface UnknownSendRow {
 }
 
 /**
- * Sends of an unknown outcome that the provider can be asked about, those first that it was not
- * asked about for longest. The pause between two looks is a sixtieth of the time that the outcome
- * has been unknown for, and an hour at most: at first every sweep asks, after two and a half days
- * an hourly one. Parameters: now, limit.
+ * Sends that only the provider's statement or a webhook can end: UNKNOWN ones, and ACCEPTED ones
+ * that were made before a time. Those come first that were not looked up for longest. The pause
+ * between two look-ups is a sixtieth of the time that the send has waited, and an hour at most: at
+ * first every sweep reads the statement, after two and a half days an hourly one.
+ * Parameters: now, accepted ones made before, limit.
  */
-export const findUnknownSends: Statement = {
-  name: 'pix-unknown',
+export const findUnconfirmedSends: Statement = {
+  name: 'pix-unconfirmed',
   text: `
-    select t.id, t.amount, t.end_to_end, t.created_at, s.id as session_id, s.user_id,
-           s.sealed_token
+    select t.id, t.amount, t.idempotency_key, t.end_to_end, t.created_at, s.id as session_id,
+           s.user_id, s.sealed_token
       from pix_transactions t
       join banking_sessions s on s.user_id = t.user_id and s.status = 'ACTIVE'
       join lateral (select min(at) as since from pix_timeline
-                     where transaction_id = t.id and phase = 'UNKNOWN') unknown on true
-     where ${isUnderWay('t')} and t.phase = 'UNKNOWN' and t.operation = 'SEND'
+                     where transaction_id = t.id and phase = t.phase) waiting on true
+     where ${isUnderWay('t')} and t.operation = 'SEND'
+       and (t.phase = 'UNKNOWN' or t.phase = 'ACCEPTED' and t.created_at <= $2)
        and (s.token_expires_at is null or s.token_expires_at > $1)
        and t.updated_at <= $1::timestamptz
-           - least((t.updated_at - coalesce(unknown.since, t.created_at)) / 60, interval '1 hour')
-     order by t.updated_at limit $2`,
+           - least((t.updated_at - coalesce(waiting.since, t.created_at)) / 60, interval '1 hour')
+     order by t.updated_at limit $3`,
 };
 
-/** Sends that were looked at go to the end of the queue. Parameters: ids, now. */
-export const touchUnknownSends: Statement = {
-  name: 'pix-touch-unknown',
+/** Sends that were looked up go to the end of the queue. Parameters: ids, now. */
+export const touchUnconfirmedSends: Statement = {
+  name: 'pix-touch-unconfirmed',
   text: `
-    update pix_transactions set updated_at = $2 where id = any($1::uuid[]) and phase = 'UNKNOWN'`,
+    update pix_transactions set updated_at = $2
+     where id = any($1::uuid[]) and phase in ('UNKNOWN', 'ACCEPTED') and status = 'PROCESSING'`,
 };
 
 /**

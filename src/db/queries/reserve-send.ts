@@ -1,3 +1,4 @@
+import type { AccountStatus } from '../../domain/account.ts';
 import type { Statement } from '../database.ts';
 import { activeSessions } from './find-principal.ts';
 import { reservedFor, reserving, type ReservedRow } from './reserve-transaction.ts';
@@ -6,9 +7,12 @@ import { reservedFor, reserving, type ReservedRow } from './reserve-transaction.
 interface PayerColumns {
   readonly sealed_token: Buffer;
   readonly user_document: string | null;
+  readonly account_provider: string;
   readonly agency: string | null;
   readonly account_number: string | null;
   readonly account_document: string | null;
+  /** Null: there is no account. */
+  readonly account_status: AccountStatus | null;
 }
 
 /** The payer, and what has the key now. */
@@ -17,21 +21,24 @@ export type ReservedSendRow = PayerColumns & ReservedRow;
 const payerColumns: readonly (keyof PayerColumns)[] = [
   'sealed_token',
   'user_document',
+  'account_provider',
   'agency',
   'account_number',
   'account_document',
+  'account_status',
 ];
 
 /** As in `services/payer-account.ts`. */
-const isComplete = `
-              agency <> '' and account_number <> ''
+const mayPay = `
+              account_status = 'ACTIVE' and (account_provider <> 'local' or names_local)
+              and agency <> '' and account_number <> ''
               and coalesce(account_document, user_document) <> ''`;
 
 /**
  * Claims the idempotency key of a send as `reserveTransaction` does, in the statement that checks
- * the banking session. No row: the session is not active, and nothing is claimed.
+ * the banking session and the account. No row: the session is not active, and nothing is claimed.
  * Parameters, grouped: session id, user id, now, id, key, fingerprint, amount, pix key,
- * description, claimed until.
+ * description, claimed until, whether a local account may be named to the provider.
  */
 export const reserveSend: Statement = {
   name: 'pix-reserve-send',
@@ -39,14 +46,15 @@ export const reserveSend: Statement = {
   text: `
     with payer as (
       select asked.*, 'SEND' as operation, null as transaction_identification, s.sealed_token,
-             u.document as user_document, a.agency, a.account_number,
-             a.document as account_document
+             u.document as user_document, a.provider as account_provider, a.agency,
+             a.account_number, a.document as account_document, a.status as account_status
         from unnest($1::uuid[], $2::int[], $3::timestamptz[], $4::uuid[], $5::text[], $6::bytea[],
-                    $7::numeric[], $8::text[], $9::text[], $10::timestamptz[])
+                    $7::numeric[], $8::text[], $9::text[], $10::timestamptz[],
+                    $11::boolean[])
              with ordinality as asked (session_id, user_id, now, id, idempotency_key, fingerprint,
-               amount, pix_key, description, claimed_until, place)
+               amount, pix_key, description, claimed_until, names_local, place)
         join ${activeSessions}
         left join accounts a on a.user_id = u.id
-    ), ${reserving(`payer where ${isComplete}`)}
+    ), ${reserving(`payer where ${mayPay}`)}
     ${reservedFor('payer', payerColumns)}`,
 };

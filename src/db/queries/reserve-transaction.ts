@@ -1,3 +1,4 @@
+import type { AccountStatus } from '../../domain/account.ts';
 import type { Statement } from '../database.ts';
 import { claimedColumns, columnsOf, type ClaimedRow } from './pix-row.ts';
 import { waking } from './wake-events.ts';
@@ -55,8 +56,14 @@ export function reservedFor(calls: string, columns: readonly string[] = []): str
                 and idempotency_key = call.idempotency_key and not call.is_new limit 1) t on true`;
 }
 
+/** What has the key of a call, with the status of the user's account; null: there is none. */
+export type ReservedForAccountRow = ReservedRow & {
+  readonly account_status: AccountStatus | null;
+};
+
 /**
  * Claims an idempotency key by inserting the transaction, or answers the transaction that has it.
+ * Nothing is inserted for an account that is not ACTIVE.
  * One that has the id of the call is the call's own: an earlier try was committed, and the
  * connection lost before the answer. Neither is there when another request took the same key
  * between this statement's snapshot and its insert: then the statement is run again.
@@ -68,11 +75,13 @@ export const reserveTransaction: Statement = {
   grouping: { inOrderOf: [4, 2] },
   text: `
     with asked as (
-      select * from unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::bytea[],
-                           $6::numeric[], $7::text[], $8::text[], $9::text[], $10::timestamptz[],
-                           $11::timestamptz[])
-        with ordinality as asked (id, user_id, operation, idempotency_key, fingerprint, amount,
-          pix_key, description, transaction_identification, claimed_until, now, place)
-    ), ${reserving('asked')}
-    ${reservedFor('asked')}`,
+      select asked.*, a.status as account_status
+        from unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::bytea[],
+                    $6::numeric[], $7::text[], $8::text[], $9::text[], $10::timestamptz[],
+                    $11::timestamptz[])
+             with ordinality as asked (id, user_id, operation, idempotency_key, fingerprint, amount,
+               pix_key, description, transaction_identification, claimed_until, now, place)
+        left join accounts a on a.user_id = asked.user_id
+    ), ${reserving(`asked where account_status = 'ACTIVE'`)}
+    ${reservedFor('asked', ['account_status'])}`,
 };

@@ -37,8 +37,9 @@ export const purgeThrottle: Statement = {
 };
 
 /**
- * Empties events of their payload; the hash stays, so that a duplicate is known for ever. What has
- * not been settled to its last item keeps its payload, however old.
+ * Empties events of their payload; the hash stays, so that a duplicate is known for ever. An event
+ * that is not settled, an anomaly and an orphan keep their payload, however old: operators
+ * need it as evidence, and `ponte webhook replay` settles them from it.
  * Parameters: received before, limit.
  */
 export const purgePayloads: Statement = {
@@ -49,8 +50,7 @@ export const purgePayloads: Statement = {
        where id = any(array(
          select id from webhook_events
           where payload is not null and received_at < $1
-            and status in ('processed', 'ignored', 'orphaned', 'anomaly')
-            and not coalesce(results, '[]') @> '[{"result": "parked"}]'
+            and status in ('processed', 'ignored')
           order by received_at limit $2 for update skip locked))
       returning id
     ), forgotten as (

@@ -14,11 +14,13 @@ const comingFrom = Object.entries<readonly PixPhase[]>(steps)
 
 /**
  * Takes a send to PAYING with its end-to-end id, or to ACCEPTED with the provider's id; it answers
- * no row when the send stands elsewhere by now. It is `moveTransaction` for the steps that every
- * send takes, with no more than they need; both are one statement, so that they share groups.
+ * no row when the send is elsewhere by now, or when its account is no longer ACTIVE. It is
+ * `moveTransaction` for the steps that every send takes, with no more than they need; both are one
+ * statement, so that they share groups.
  * RESOLVED, where a send comes from RESERVED, is passed through and noted.
+ * A send in PAYING keeps the claim of the process that pays; any other move releases it.
  * Parameters, grouped: id, PAYING or ACCEPTED, end to end or null, provider's id or null, whether
- * RESOLVED is noted, now.
+ * RESOLVED is noted, now, claimed until or null, number of attempts.
  */
 export const stepSend: Statement = {
   name: 'pix-step',
@@ -26,28 +28,32 @@ export const stepSend: Statement = {
   text: `
     with asked as (
       select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::boolean[],
-                           $6::timestamptz[])
+                           $6::timestamptz[], $7::timestamptz[], $8::int[])
         with ordinality as asked (id, to_phase, end_to_end, provider_txid, notes_resolved, now,
-          place)
+          claimed_until, attempt, place)
     ), moved as (
       update pix_transactions t
-         set phase = to_phase, claimed_until = null, updated_at = asked.now,
+         set phase = to_phase, claimed_until = asked.claimed_until, updated_at = asked.now,
              outcome = case to_phase when 'ACCEPTED' then 'accepted' else t.outcome end,
              end_to_end = coalesce(asked.end_to_end, t.end_to_end),
              provider_txid = coalesce(asked.provider_txid, t.provider_txid)
         from asked
        where ${isIdOf('asked')} and t.settled_at is null
          and t.phase = any(case to_phase ${comingFrom} end)
-      returning asked.place, asked.notes_resolved, asked.provider_txid as told_txid, t.id, t.phase,
+         and (to_phase <> 'PAYING'
+              or 'ACTIVE' = (select a.status from accounts a where a.user_id = t.user_id))
+      returning asked.place, asked.notes_resolved, asked.attempt, asked.provider_txid as told_txid,
+                t.id, t.phase,
                 t.operation, t.idempotency_key, t.end_to_end, t.transaction_identification,
                 t.provider_txid, t.updated_at
     ), noted as (
       insert into pix_timeline (transaction_id, phase, at, attempt, provider_status, provider_txid)
-      select id, entry.phase, updated_at, entry.attempt, entry.provider_status, told_txid
-        from moved join (values (1, 'PAYING', 'RESOLVED', null, null),
-                                (2, 'PAYING', 'PAYING', 1, null),
-                                (3, 'ACCEPTED', 'ACCEPTED', null, '2xx'))
-                        as entry (item, of_step, phase, attempt, provider_status)
+      select id, entry.phase, updated_at, case when entry.phase <> 'RESOLVED' then attempt end,
+             entry.provider_status, told_txid
+        from moved join (values (1, 'PAYING', 'RESOLVED', null),
+                                (2, 'PAYING', 'PAYING', null),
+                                (3, 'ACCEPTED', 'ACCEPTED', '2xx'))
+                        as entry (item, of_step, phase, provider_status)
                      on of_step = moved.phase
        where notes_resolved or entry.phase <> 'RESOLVED'
        order by place, entry.item

@@ -1,4 +1,4 @@
-import { phasesOpenToSettlement } from '../../domain/pix.ts';
+import { phasesOpenToFailure, phasesOpenToSettlement } from '../../domain/pix.ts';
 import type { Statement } from '../database.ts';
 import { oneOf } from '../one-of.ts';
 import { jobsChannel } from './jobs.ts';
@@ -27,6 +27,12 @@ export interface StoredEventRow {
  * here. The event has come before it is stored: what was stored of the send meanwhile is not dated
  * after its end.
  *
+ * A duplicate of an event that is not settled queues a job when the event has no open one: the
+ * provider sends again what it considers open, and the first job may be dead.
+ *
+ * An event that says that a send has failed, and is not settled here, waits for the send from this
+ * commit on: a process that still pays it makes no further attempt (`pix-repeat`).
+ *
  * Parameters, grouped: id, hash, payload, now, worker and its lease's end or twice null; and of an
  * event that may be settled, otherwise null: end to end, client request id, provider's id, amount,
  * status, failure code.
@@ -46,7 +52,9 @@ export const storeWebhookEvent: Statement = {
         left join lateral (
           select t.id, t.provider_txid from pix_transactions t
            where t.end_to_end = asked.end_to_end and t.operation = 'SEND'
-             and t.settled_at is null and ${oneOf('t.phase', phasesOpenToSettlement)}
+             and t.settled_at is null
+             and case asked.status when 'FAILED' then ${oneOf('t.phase', phasesOpenToFailure)}
+                                   else ${oneOf('t.phase', phasesOpenToSettlement)} end
              and t.amount = coalesce(asked.amount, t.amount)
              and t.idempotency_key = coalesce(asked.client_request_id, t.idempotency_key)
              for no key update skip locked) send on true
@@ -79,6 +87,10 @@ export const storeWebhookEvent: Statement = {
     ), noted as (
       insert into pix_timeline (transaction_id, phase, at, event_id, note, provider_txid)
       select id, 'SETTLED', updated_at, event_id, status, told_txid from moved
+    ), waiting as (
+      insert into webhook_waits (id_value, event_id)
+      select end_to_end, id from stored join asked using (id)
+       where send_id is null and status = 'FAILED'
     ), queued as (
       insert into jobs (kind, payload, unique_key, status, attempts, leased_by, leased_until,
                         run_at, created_at)
@@ -89,6 +101,15 @@ export const storeWebhookEvent: Statement = {
        where send_id is null
       returning id as job_id, unique_key,
                 case when status = 'queued' then pg_notify('${jobsChannel}', '') end
+    ), revived as (
+      insert into jobs (kind, payload, unique_key, status, run_at, created_at)
+      select 'settle-webhook', jsonb_build_object('eventId', event.id), 'webhook:' || event.id,
+             'queued', now, now
+        from asked join webhook_events event using (payload_hash)
+       where event.status in ('received', 'parked', 'orphaned')
+          on conflict (unique_key) where unique_key is not null and status in ('queued', 'running')
+          do nothing
+      returning pg_notify('${jobsChannel}', '')
     )
     select place, stored.id, false as duplicate, send_id is not null as settled, job_id,
            ${tellingEnds('moved')}, ${waking('moved', 'told.updated_at')}

@@ -3,7 +3,7 @@ import { AppError, type Text } from '../../errors.ts';
 import { ProviderError } from '../../provider/outcome.ts';
 import type { CallOptions, ProviderLogin } from '../../provider/provider.ts';
 import { keepProviderLogin } from '../../services/banking-session.ts';
-import { keepProviderAccount } from '../../services/provider-account.ts';
+import { isHeldByUser, keepProviderAccount } from '../../services/provider-account.ts';
 import { answerTo } from '../../services/provider-failure.ts';
 import { countAttempt, refuseWhenUsedUp, type Throttle } from '../../services/throttle.ts';
 import { findLoginUser } from '../../services/users.ts';
@@ -11,8 +11,9 @@ import type { PublicOperation } from '../operation.ts';
 
 /**
  * Logs a user in: the local password first, then the provider with the same credentials. An
- * unknown e-mail, a wrong password and the provider's refusal answer alike and take alike, so that
- * nobody learns which e-mails are known.
+ * unknown e-mail, a wrong password and the provider's refusal get the same answer in the same
+ * time, so that no caller learns which e-mails are known. A password that is reset during the login
+ * is a wrong one.
  */
 export const login: PublicOperation<'login'> = {
   access: 'public',
@@ -31,10 +32,16 @@ export const login: PublicOperation<'login'> = {
       request.callOptions,
     );
     if (!bank) return refuse(context, throttle);
+    if (!(await isHeldByUser(context, user.id, bank.account))) {
+      const facts = { userId: user.id };
+      request.log.warn(facts, 'a login was refused: the provider names another holder');
+      return refuse(context, throttle);
+    }
     await refuseWhenUsedUp(context, throttle);
 
+    const sessionId = await keepProviderLogin(context, user, bank);
+    if (sessionId === null) return refuse(context, throttle);
     await keepProviderAccount(context, user.id, bank.account);
-    const sessionId = await keepProviderLogin(context, user.id, bank);
     const accessToken = await context.accessTokens.issue({ userId: user.id, sessionId });
     return { status: 200, body: { access_token: accessToken, token_type: 'Bearer' } };
   },

@@ -3,7 +3,7 @@ import { REQUIRED } from '../../domain/faults.ts';
 import { invalidField } from '../../errors.ts';
 import { takeCode } from '../../services/onboarding-code.ts';
 import { homologationCode } from '../../services/onboarding-sealed-code.ts';
-import { applicationReply } from '../../services/onboarding.ts';
+import { admitApplicant, applicationReply } from '../../services/onboarding.ts';
 import type { PublicOperation } from '../operation.ts';
 
 const message = { en: 'The confirmation was queued.', pt: 'A confirmação foi enfileirada.' };
@@ -11,13 +11,10 @@ const message = { en: 'The confirmation was queued.', pt: 'A confirmação foi e
 /** Takes the code that the person received. Only outside production it may be left out. */
 export const confirmElectronicValidation: PublicOperation<'confirmElectronicValidation'> = {
   access: 'public',
+  admit: admitApplicant,
   async run(context, { input, request }) {
     const { codigo = defaultCode(context), tipo = 1 } = input.body ?? {};
-    const application = await takeCode(
-      context,
-      { ...input.path, clientAddress: request.clientAddress },
-      { codigo, tipo },
-    );
+    const application = await takeCode(context, input.path.applicationId, { codigo, tipo });
     return {
       status: 202,
       body: { message: message[request.locale], application: applicationReply(application) },

@@ -1,20 +1,20 @@
 import { readAddress } from '../../domain/person.ts';
 import { AppError } from '../../errors.ts';
 import { submitStep } from '../../services/onboarding-steps.ts';
-import { applicationReply } from '../../services/onboarding.ts';
+import { admitApplicant, applicationReply } from '../../services/onboarding.ts';
 import type { PublicOperation } from '../operation.ts';
 
 /** Stores the address. */
 export const submitAddress: PublicOperation<'submitAddress'> = {
   access: 'public',
-  async run(context, { input, request }) {
+  admit: admitApplicant,
+  async run(context, { input }) {
     const address = readAddress(input.body);
     if (address.faults) throw new AppError('VALIDATION_FAILED', { fields: address.faults });
-    const application = await submitStep(
-      context,
-      { ...input.path, clientAddress: request.clientAddress },
-      { name: 'address', content: { address: address.value } },
-    );
+    const application = await submitStep(context, input.path.applicationId, {
+      name: 'address',
+      content: { address: address.value },
+    });
     return { status: 201, body: applicationReply(application) };
   },
 };

@@ -1,5 +1,5 @@
 import { submitStep } from '../../services/onboarding-steps.ts';
-import { applicationReply } from '../../services/onboarding.ts';
+import { admitApplicant, applicationReply } from '../../services/onboarding.ts';
 import type { PublicOperation } from '../operation.ts';
 
 const message = { en: 'The proposal was queued.', pt: 'A proposta foi enfileirada.' };
@@ -7,6 +7,7 @@ const message = { en: 'The proposal was queued.', pt: 'A proposta foi enfileirad
 /** Asks for the account. Without a body it is a current account. */
 export const submitProposal: PublicOperation<'submitProposal'> = {
   access: 'public',
+  admit: admitApplicant,
   async run(context, { input, request }) {
     const { tipo = 'CONTA_CORRENTE', observacoes, valor_solicitado: valor } = input.body ?? {};
     const proposal = {
@@ -15,11 +16,10 @@ export const submitProposal: PublicOperation<'submitProposal'> = {
       // JSON may write zero as -0, which is stored as 0: a repeat must be equal to what is stored.
       valorSolicitado: valor === undefined ? null : valor + 0,
     };
-    const application = await submitStep(
-      context,
-      { ...input.path, clientAddress: request.clientAddress },
-      { name: 'proposal', content: { proposal } },
-    );
+    const application = await submitStep(context, input.path.applicationId, {
+      name: 'proposal',
+      content: { proposal },
+    });
     return {
       status: 202,
       body: { message: message[request.locale], application: applicationReply(application) },

@@ -13,7 +13,7 @@ import type { SessionOperation } from '../operation.ts';
 export const createPixKey: SessionOperation<'createPixKey'> = {
   access: 'session',
   async run(context, { input, principal, request }) {
-    const account = accountForPix(principal);
+    const account = accountForPix(context, principal);
     const key = keyOf(input.body, principal, account);
     const session = callerSession(context, principal);
     const newKey = { keyType: input.body.key_type, key, account };

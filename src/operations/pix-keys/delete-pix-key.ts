@@ -1,4 +1,5 @@
 import { normalisePixKey } from '../../domain/pix-key.ts';
+import { forgetKey } from '../../services/account-keys.ts';
 import { callerSession } from '../../services/banking-session.ts';
 import { accountForPix } from '../../services/payer-account.ts';
 import { answeredChange } from '../../services/provider-failure.ts';
@@ -8,9 +9,11 @@ import type { SessionOperation } from '../operation.ts';
 export const deletePixKey: SessionOperation<'deletePixKey'> = {
   access: 'session',
   async run(context, { input, principal, request }) {
-    const account = accountForPix(principal);
+    const account = accountForPix(context, principal);
     const key = normalisePixKey(input.body.key).key;
     const session = callerSession(context, principal);
+    // Before the provider is asked: if its answer is lost, the key may be gone.
+    if (principal.account) await forgetKey(context, principal.account.id, key);
     const data = await answeredChange(
       context.provider.deleteKey(session, { key, account }, request.callOptions),
     );

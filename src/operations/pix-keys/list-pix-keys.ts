@@ -1,15 +1,20 @@
+import { keepListedKeys } from '../../services/account-keys.ts';
 import { callerSession } from '../../services/banking-session.ts';
-import { accountForPix } from '../../services/payer-account.ts';
+import { completeAccount } from '../../services/payer-account.ts';
 import { answered } from '../../services/provider-failure.ts';
 import type { SessionOperation } from '../operation.ts';
 
-/** The PIX keys of the caller's account, as the provider lists them. */
+/**
+ * The PIX keys of the caller's account, as the provider lists them. They are kept, to tell whom a
+ * received PIX is for.
+ */
 export const listPixKeys: SessionOperation<'listPixKeys'> = {
   access: 'session',
   async run(context, { principal, request }) {
-    const account = accountForPix(principal);
+    const account = completeAccount(context, principal);
     const session = callerSession(context, principal);
     const data = await answered(context.provider.listKeys(session, account, request.callOptions));
+    if (principal.account) await keepListedKeys(context, principal.account.id, data);
     return { status: 200, body: { data } };
   },
 };

@@ -13,7 +13,7 @@ import type {
   ProviderSession,
 } from '../../provider/provider.ts';
 import { callerSession } from '../../services/banking-session.ts';
-import { accountForPix } from '../../services/payer-account.ts';
+import { completeAccount } from '../../services/payer-account.ts';
 import { chargeReply } from '../../services/pix-reply.ts';
 import { claimTransaction, fingerprintOf } from '../../services/pix-claims.ts';
 import {
@@ -42,7 +42,7 @@ const maxReceiverNameLength = 25;
 export const createCharge: SessionOperation<'createCharge'> = {
   access: 'session',
   async run(context, { input, principal, request }) {
-    accountForPix(principal);
+    completeAccount(context, principal);
     const session = callerSession(context, principal);
     const { type, ...order } = readBody(input.body, principal);
     const claim = await claimTransaction(context, {

@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { entityTag, matchesEntityTag } from '../../domain/entity-tag.ts';
 import { AppError } from '../../errors.ts';
 import { codeOf } from '../../services/pix-reply.ts';
 import { viewTransaction, type PixViewRow } from '../../services/pix-transactions.ts';
@@ -50,23 +50,12 @@ function reply(
     status: transaction.status,
     ...codeOf(transaction),
   };
-  const etag = etagOf(body);
+  const etag = entityTag(JSON.stringify(body));
   const headers = {
     ETag: etag,
     ...(waitSeconds !== null && { 'Preference-Applied': `wait=${waitSeconds}` }),
   };
-  return matches(ifNoneMatch, etag)
+  return matchesEntityTag(ifNoneMatch, etag)
     ? { status: 304, body: undefined, headers }
     : { status: 200, body, headers };
-}
-
-function etagOf(body: unknown): string {
-  return `"${hash('sha256', JSON.stringify(body), 'base64url').slice(0, 22)}"`;
-}
-
-/** RFC 9110, section 13.1.2: `*` or a list of tags, compared without regard to weakness. */
-function matches(ifNoneMatch: string | undefined, etag: string): boolean {
-  if (ifNoneMatch === undefined) return false;
-  const tags = ifNoneMatch.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
-  return tags.includes('*') || tags.includes(etag);
 }

@@ -3,21 +3,28 @@ import type { SendPixRequest } from '../../../contract/types.ts';
 import type { Context } from '../../context.ts';
 import { centsFromNumber } from '../../domain/money.ts';
 import { normalisePixKey } from '../../domain/pix-key.ts';
-import { phasesBeforePaying, phasesOpenToAnswer, type PixOutcome } from '../../domain/pix.ts';
+import {
+  isBeforePaying,
+  phasesBeforePaying,
+  phasesOpenToAnswer,
+  type PixOutcome,
+} from '../../domain/pix.ts';
 import { isConstraintViolation } from '../../db/unavailable.ts';
 import type { AppError } from '../../errors.ts';
 import { notUnderstood, ProviderError } from '../../provider/outcome.ts';
 import type { PaymentOrder, PaymentReceipt, ProviderSession } from '../../provider/provider.ts';
 import { callerSession } from '../../services/banking-session.ts';
+import { failUnsentLater, recordOutcome } from '../../services/payment-outcome.ts';
+import { PaymentAttempts } from '../../services/pix-attempts.ts';
 import { pixReply } from '../../services/pix-reply.ts';
-import { claimSend, fingerprintOf } from '../../services/pix-claims.ts';
+import { inactiveAccount } from '../../services/payer-account.ts';
+import { claimSend, fingerprintOf, giveUp } from '../../services/pix-claims.ts';
 import {
-  acceptPayment,
   beginPaying,
   moveTransaction,
-  noteAnomaly,
   rereadTransaction,
   type Move,
+  type PayingRow,
   type PixTransactionRow,
 } from '../../services/pix-transactions.ts';
 import type { Payer } from '../../services/principal.ts';
@@ -31,7 +38,8 @@ import type { RequestFacts, TokenOperation } from '../operation.ts';
  * 1. the idempotency key is claimed: RESERVED;
  * 2. the directory is asked whose key it is, and gives the end-to-end id;
  * 3. that id and the attempt are stored: RESOLVED, PAYING;
- * 4. the payment is sent, with the same ids however often the provider layer tries;
+ * 4. the payment is sent, with the same ids however often the provider layer tries; each further
+ *    attempt is stored too, and leaves only while the transaction stands in PAYING under our claim;
  * 5. what became of it is stored: ACCEPTED, REJECTED, UNKNOWN, or failed because nothing was sent.
  *
  * An unknown outcome answers 200 PROCESSING: a 502 would invite a new key and a second payment.
@@ -43,7 +51,7 @@ export const sendPix: TokenOperation<'sendPix'> = {
   async run(context, { input, token, request }) {
     const asked = readBody(input.body);
     const clientRequestId = input.headers['Idempotency-Key'];
-    const { claim, payer, account } = await claimSend(context, token, {
+    const claim = await claimSend(context, token, {
       ...asked,
       id: randomUUIDv7(),
       idempotencyKey: clientRequestId,
@@ -52,8 +60,8 @@ export const sendPix: TokenOperation<'sendPix'> = {
     if (claim.work === 'theirs') return pixReply(claim.transaction, { replayed: true });
 
     const { pixKey: key, ...terms } = asked;
-    const order = { ...terms, key, clientRequestId, payer: account };
-    const session = await sessionOf(context, payer, claim.transaction);
+    const order = { ...terms, key, clientRequestId, payer: claim.account };
+    const session = await sessionOf(context, claim.payer, claim.transaction);
     const work: Send = { transaction: claim.transaction, order, session, request };
     return pixReply(await carryOut(context, work), { replayed: claim.resumed });
   },
@@ -110,8 +118,18 @@ const letGo: Move = { from: ['RESERVED'], to: 'RESERVED', status: 'PROCESSING', 
 async function carryOut(context: Context, send: Send): Promise<PixTransactionRow> {
   const endToEnd = send.transaction.end_to_end ?? (await lookUp(context, send));
   const paying = endToEnd && (await beginToPay(context, send, endToEnd));
-  if (!paying) return rereadTransaction(context, send.transaction);
-  return pay(context, { ...send, transaction: paying }, endToEnd);
+  if (!paying) return standing(context, send);
+  return pay(context, { ...send, transaction: paying }, paying);
+}
+
+/**
+ * A send that could not be taken to PAYING: another process has moved it, or it stands where it
+ * stood because its account was blocked meanwhile.
+ */
+async function standing(context: Context, send: Send): Promise<PixTransactionRow> {
+  const stored = await rereadTransaction(context, send.transaction);
+  if (!isBeforePaying(stored.phase)) return stored;
+  return (await giveUp(context, stored, inactiveAccount('BLOCKED'))).transaction;
 }
 
 /**
@@ -151,12 +169,13 @@ async function beginToPay(
   context: Context,
   send: Send,
   endToEnd: string,
-): Promise<PixTransactionRow | null> {
+): Promise<PayingRow | null> {
   try {
     return await beginPaying(context, send.transaction, endToEnd);
   } catch (error) {
-    if (!isConstraintViolation(error)) throw error;
-    return refuseUsedEndToEnd(context, send, error);
+    if (isConstraintViolation(error)) return refuseUsedEndToEnd(context, send, error);
+    failUnsentLater(context, send.transaction, endToEnd);
+    throw error;
   }
 }
 
@@ -173,16 +192,21 @@ async function refuseUsedEndToEnd(context: Context, send: Send, cause: unknown):
   throw answerTo(failure, { 'Pix-Outcome': 'not_sent' });
 }
 
-async function pay(context: Context, send: Send, endToEnd: string): Promise<PixTransactionRow> {
-  const order: PaymentOrder = { ...send.order, endToEnd };
+async function pay(context: Context, send: Send, paying: PayingRow): Promise<PixTransactionRow> {
+  const order: PaymentOrder = { ...send.order, endToEnd: paying.end_to_end ?? '' };
+  const attempts = new PaymentAttempts(context, paying);
+  const options = attempts.optionsOf(send.request.callOptions);
   try {
-    const receipt = await context.provider.pay(send.session, order, send.request.callOptions);
-    return await record(context, send, accepted(receipt));
+    const receipt = await context.provider.pay(send.session, order, options);
+    const { log } = send.request;
+    return await recordOutcome(context, paying, { move: accepted(receipt, attempts.made), log });
   } catch (error) {
     // A fault of our own after the payment may have left proves nothing about it.
     const failure = error instanceof ProviderError ? error : notUnderstood(error);
     if (failure.outcome === 'unknown') context.metrics.unknownOutcomes.inc();
-    const stored = await record(context, send, notAccepted(failure));
+    const { log } = send.request;
+    const move = notAccepted(failure, attempts.made);
+    const stored = await recordOutcome(context, paying, { move, log });
     // The answer is the stored state where that says more, or where a repeat would be told it: the
     // payment may have been settled meanwhile, or the refusal could not be stored.
     if (failure.outcome === 'unknown' || stored.status !== 'FAILED') return stored;
@@ -190,7 +214,7 @@ async function pay(context: Context, send: Send, endToEnd: string): Promise<PixT
   }
 }
 
-function accepted(receipt: PaymentReceipt): Move {
+function accepted(receipt: PaymentReceipt, attempt: number): Move {
   const settled = receipt.status !== 'PROCESSING';
   return {
     ...onAnswer,
@@ -199,14 +223,15 @@ function accepted(receipt: PaymentReceipt): Move {
     outcome: 'accepted',
     providerTxid: receipt.providerTxid,
     timeline: [
-      { phase: 'ACCEPTED', providerStatus: '2xx' },
+      { phase: 'ACCEPTED', providerStatus: '2xx', attempt },
       ...(settled ? [{ phase: 'SETTLED' as const, note: receipt.status }] : []),
     ],
   };
 }
 
-function notAccepted(error: ProviderError): Move {
-  const { outcome, code: failureCode } = error;
+function notAccepted(error: ProviderError, attempt: number): Move {
+  const { outcome, code: failureCode, statusClass: providerStatus } = error;
+  const answer = { providerStatus, attempt };
   switch (outcome) {
     case 'unknown':
       return {
@@ -214,7 +239,7 @@ function notAccepted(error: ProviderError): Move {
         to: 'UNKNOWN',
         status: 'PROCESSING',
         outcome,
-        timeline: [{ phase: 'UNKNOWN', ...answerOf(error) }],
+        timeline: [{ phase: 'UNKNOWN', ...answer }],
       };
     case 'rejected':
       return {
@@ -223,7 +248,7 @@ function notAccepted(error: ProviderError): Move {
         status: 'FAILED',
         outcome,
         failureCode,
-        timeline: [{ phase: 'REJECTED', ...answerOf(error) }],
+        timeline: [{ phase: 'REJECTED', ...answer }],
       };
     case 'not_sent':
       return {
@@ -232,7 +257,7 @@ function notAccepted(error: ProviderError): Move {
         status: 'FAILED',
         outcome,
         failureCode,
-        timeline: [{ phase: 'SETTLED', ...answerOf(error), note: 'not_sent' }],
+        timeline: [{ phase: 'SETTLED', ...answer, note: 'not_sent' }],
       };
   }
 }
@@ -243,45 +268,3 @@ function answerOf({ statusClass: providerStatus, attempts: attempt }: ProviderEr
 }
 
 const onAnswer = { from: phasesOpenToAnswer } as const;
-
-/**
- * Stores what became of the payment. It has left by now, so nothing that fails here may be told as
- * a failure of the payment: the row says PAYING, and the answer is PROCESSING.
- */
-async function record(context: Context, send: Send, move: Move): Promise<PixTransactionRow> {
-  try {
-    return await recordOnce(context, send, move);
-  } catch (error) {
-    const { log } = send.request;
-    log.warn({ error, transactionId: send.transaction.id }, 'an outcome is stored once more');
-  }
-  try {
-    // A connection that broke is replaced: the second try has a new one.
-    return await recordOnce(context, send, move);
-  } catch (error) {
-    const { log } = send.request;
-    log.error({ error, transactionId: send.transaction.id }, 'an outcome was not stored');
-    return { ...send.transaction, outcome: move.outcome === 'accepted' ? 'accepted' : 'unknown' };
-  }
-}
-
-async function recordOnce(context: Context, send: Send, move: Move): Promise<PixTransactionRow> {
-  const { transaction } = send;
-  // Nearly every payment is accepted: that move has a statement of its own.
-  const moved =
-    move.to === 'ACCEPTED'
-      ? await acceptPayment(context, transaction, move.providerTxid ?? null)
-      : await moveTransaction(context, transaction.id, move);
-  if (moved) return moved;
-  const stored = await rereadTransaction(context, transaction);
-  const isContradicted =
-    stored.status !== 'PROCESSING' && move.status !== 'PROCESSING' && move.status !== stored.status;
-  if (isContradicted) {
-    context.metrics.pixAnomalies.inc();
-    const facts = { transactionId: stored.id, told: move.status, stored: stored.status };
-    send.request.log.error(facts, 'the provider contradicts a settled payment');
-    const reason = `contradicted_by_${move.status}`;
-    await noteAnomaly(context, { transactionId: stored.id, eventId: null, reason });
-  }
-  return stored;
-}

@@ -45,16 +45,18 @@ export interface HttpClientOptions {
   readonly baseUrl: string;
   /** Of one attempt; the caller's signal ends it, this bounds its parts. */
   readonly timeoutMs: number;
+  /** Carries the requests in place of a pool of connections. */
+  readonly dispatcher?: Pick<Pool, 'dispatch' | 'destroy'>;
 }
 
 /** As many as the calls that are let through at once (see resilience.ts). */
 const maxConnections = 64;
 
 /** Made once for each provider; it holds the connections. */
-export function createHttpClient({ baseUrl, timeoutMs }: HttpClientOptions): HttpClient {
-  const { origin, pathname } = new URL(baseUrl);
+export function createHttpClient(options: HttpClientOptions): HttpClient {
+  const { origin, pathname } = new URL(options.baseUrl);
   const basePath = pathname.replace(/\/+$/, '');
-  const pool = createPool(origin, timeoutMs);
+  const pool = options.dispatcher ?? createPool(origin, options.timeoutMs);
   const underWay = new Set<Promise<HttpAnswer>>();
   let isClosed = false;
   return {

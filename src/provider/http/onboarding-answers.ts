@@ -65,9 +65,12 @@ export function readKyc(json: unknown): KycDecision {
   return { status, ...ownAccount(deepestFirst) };
 }
 
+/** Longer than any word of a decision. */
+const MAX_WORD_LENGTH = 64;
+
 /** Makes `Em análise` and `EM_ANALISE` one word. */
 function plainWord(word: string): string {
-  return stripAccents(word)
+  return stripAccents(word.slice(0, MAX_WORD_LENGTH))
     .trim()
     .toUpperCase()
     .replace(/[\s-]+/g, '_');

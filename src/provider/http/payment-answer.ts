@@ -10,12 +10,17 @@ import {
   valuesOf,
   type Fields,
 } from '../wire-reading.ts';
+import { saysDuplicate } from '../wire-duplicates.ts';
 import { placesOf } from './translate.ts';
+import { doubtful, reasonOf } from './verdict.ts';
 
 /**
  * Reads a receipt. An id that the answer leaves out is taken as ours, because the answer came to
  * our request; of those that it carries one that is not ours is handed on, and the caller refuses
  * it. A status that is not known moves nothing, and neither does success that speaks of an error.
+ *
+ * @throws ProviderError `unknown` where the answer proves nothing; a failure that says that the
+ *   payment is there already is such an answer.
  */
 export function readReceipt(json: unknown, order: PaymentOrder): PaymentReceipt {
   const places = placesOf(json);
@@ -29,6 +34,7 @@ export function readReceipt(json: unknown, order: PaymentOrder): PaymentReceipt 
   if (status !== 'FAILED' && speaksOfFailure(places)) {
     throw notUnderstood(new Error('a receipt that speaks of a failure'));
   }
+  if (status === 'FAILED' && saysDuplicate(places)) throw doubtful(reasonOf(json), '2xx');
   return {
     endToEnd: foreignOr(order.endToEnd, endToEnd),
     clientRequestId: foreignOr(order.clientRequestId, clientRequestId),
@@ -41,18 +47,28 @@ const paymentIdNames = ['id', 'transactionid', 'paymentid'];
 
 /**
  * The status of the object that names the payment. What stands around it may speak of the request
- * alone (`{status: "SUCCESS", data: {…}}`); where the two disagree nothing is certain yet.
+ * alone (`{status: "SUCCESS", data: {…}}`); where the two disagree nothing is certain yet. Success
+ * never says more than that the request was accepted, wherever it stands.
  */
 function receiptStatus(places: readonly Fields[]): PixStatus {
   const names = [...endToEndNames, ...clientRequestIdNames, ...paymentIdNames];
   const payments = places.filter((place) => valuesOf(names, [place]).length > 0);
-  const told = valuesOf(['status'], payments).map(readStatusWord);
-  const around = valuesOf(['status'], places).map(readStatusWord);
-  const [status] = told;
-  const isCertain = [...told, ...around.filter((word) => word !== null)].every(
-    (word) => word === status,
-  );
+  const told = valuesOf(['status'], payments).map(readAnswered);
+  const around = valuesOf(['status'], places).map(readAnswered);
+  const status = told.find((one) => one !== 'ACCEPTED') ?? null;
+  const isCertain =
+    told.every((one) => one === status || one === 'ACCEPTED') &&
+    around.every((one) => one === null || agree(one, status));
   return status && isCertain ? status : 'PROCESSING';
+}
+
+function readAnswered(word: unknown): PixStatus | 'ACCEPTED' | null {
+  const isSuccess = typeof word === 'string' && word.trim().toUpperCase() === 'SUCCESS';
+  return isSuccess ? 'ACCEPTED' : readStatusWord(word);
+}
+
+function agree(answered: PixStatus | 'ACCEPTED', status: PixStatus | null): boolean {
+  return answered === status || (answered === 'ACCEPTED' && status !== 'FAILED');
 }
 
 /** Whether a 2xx answer says of itself that something went wrong. */

@@ -5,7 +5,6 @@
  */
 import { centsFromDecimal, numberFromCents } from '../../domain/money.ts';
 import { normalisePixKey } from '../../domain/pix-key.ts';
-import { readStatusWord } from '../../domain/pix.ts';
 import { taxIdKind } from '../../domain/tax-id.ts';
 import { notUnderstood } from '../outcome.ts';
 import type {
@@ -18,8 +17,6 @@ import type {
   PaymentOrder,
   ProviderPayload,
   ProviderStatement,
-  ProviderStatementItem,
-  StatementPayment,
 } from '../provider.ts';
 import {
   endToEndNames,
@@ -27,7 +24,6 @@ import {
   firstId,
   inner,
   isObject,
-  readReais,
   valuesOf,
   type Fields,
 } from '../wire-reading.ts';
@@ -66,14 +62,9 @@ function signedCents(reais: unknown): number | null {
 /** In reais: far less than a tenth of a centavo, far more than what floating point adds. */
 const noise = 1e-6;
 
-/** Reads a statement. A payment that has come back is none that proves anything. */
+/** Reads a statement: its lines as they are. */
 export function readStatement(json: unknown): ProviderStatement {
-  const items = listOf(json).filter(isObject);
-  const returned = new Set(items.filter(cameIn).map(endToEndOf));
-  const payments = items
-    .filter((item) => !returned.has(endToEndOf(item)))
-    .flatMap(readExecutedPayment);
-  return { items, payments };
+  return { items: listOf(json).filter(isObject) };
 }
 
 function listOf(json: unknown): readonly unknown[] {
@@ -82,38 +73,6 @@ function listOf(json: unknown): readonly unknown[] {
   const list = valuesOf(['items', 'data', 'list'], places).find((value) => Array.isArray(value));
   if (list === undefined) throw notUnderstood(new Error('a statement without a list'));
   return list as readonly unknown[];
-}
-
-/**
- * Only what stands there as a payment that is through proves that it was executed: an item that has
- * failed or is pending proves nothing.
- */
-function readExecutedPayment(item: ProviderStatementItem): StatementPayment[] {
-  const fields = [fieldsOf(item)];
-  const endToEnd = endToEndOf(item);
-  const [amount] = valuesOf(['amount', 'value', 'valor'], fields);
-  const amountCents = readReais(withoutSign(amount));
-  if (endToEnd === null || amountCents === null) return [];
-  const statuses = valuesOf(['status'], fields);
-  const isThrough = statuses.every((status) => readStatusWord(status) === 'COMPLETED');
-  return isThrough ? [{ endToEnd, amountCents }] : [];
-}
-
-/** A statement may write what goes out below zero. */
-function withoutSign(amount: unknown): unknown {
-  if (typeof amount === 'number') return Math.abs(amount);
-  return typeof amount === 'string' ? amount.trim().replace(/^-/, '') : amount;
-}
-
-function endToEndOf(item: ProviderStatementItem): string | null {
-  return firstId(valuesOf(endToEndNames, [fieldsOf(item)]));
-}
-
-const incoming = /CREDIT|CRÉDIT|RECEIV|RECEB|REVERS|REVERT|REFUND|DEVOL|ESTORN|(?:^|_)IN$|^C$/i;
-
-function cameIn(item: ProviderStatementItem): boolean {
-  const words = valuesOf(['direction', 'type', 'transactiontype', 'operation'], [fieldsOf(item)]);
-  return words.some((word) => typeof word === 'string' && incoming.test(word));
 }
 
 /**

@@ -2,10 +2,17 @@
  * What a status of the provider means: decided once, for every method. A status that proves nothing
  * is `unknown`; there is no default that calls a payment failed.
  */
-import { notUnderstood, ProviderError, WRONG_VALIDATION_CODE } from '../outcome.ts';
+import {
+  notUnderstood,
+  ProviderError,
+  WRONG_VALIDATION_CODE,
+  type ProviderStatusClass,
+} from '../outcome.ts';
+import { saysDuplicate } from '../wire-duplicates.ts';
 import { fieldsOf, firstRead, inner, readReason, valuesOf, type Fields } from '../wire-reading.ts';
 import type { HttpAnswer } from './client.ts';
 import { timedOut } from './failure.ts';
+import { placesOf } from './translate.ts';
 
 /**
  * What is asked for, as far as the answer's meaning depends on it. `onboarding` is any step of the
@@ -38,7 +45,7 @@ export function jsonOf(answer: HttpAnswer, asked: Asked): unknown {
   // The server has closed a connection that stood idle, with our request on its way to it.
   if (status === 408) throw timedOut('unknown', new Error('status 408'));
   if (isRefusal(answer, asked)) throw refused(answer, reason, asked);
-  if (status >= 400 && status < 500) throw doubtful(reason);
+  if (status >= 400 && status < 500) throw doubtful(reason, '4xx');
   // Redirects are not followed: what answers so is not the provider that we know.
   throw notUnderstood(new Error(`status ${status}`));
 }
@@ -53,31 +60,9 @@ const refusals: ReadonlySet<number> = new Set([
   429, 431, 451,
 ]);
 
-/** ISO 20022's codes for duplicates, and those of providers of this family. */
-const duplicateCode = /^(?:AM05|DU0[1-5]|DUPL|PBE300)$/;
-
-const doneWords = 'exist|process|us|utiliz|paid|pag|sent|envi|execut|complet|efetu|realiz|regist';
-
-/** In code words and in sentences, English and Portuguese: `AlreadyPaid`, `já foi processado`. */
-const duplicateWords = new RegExp(
-  String.raw`duplica|idempot|(?:already|j[áa])[\s_-]*(?:(?:been|foi)[\s_-]*)?(?:${doneWords})`,
-  'i',
-);
-
-/**
- * That a payment is there already is no proof that ours was not made: its ids are ours alone, so it
- * is this very payment, which something on the way has asked for twice.
- */
-function saysAlreadyThere(json: unknown): boolean {
-  const spoken = valuesOf([...codeNames, ...sentenceNames], errorPlaces(json));
-  return spoken.some(
-    (word) => typeof word === 'string' && (duplicateCode.test(word) || duplicateWords.test(word)),
-  );
-}
-
 function isRefusal({ status, json }: HttpAnswer, asked: Asked): boolean {
   if (asked !== 'payment') return refusals.has(status) || status === 409;
-  return refusals.has(status) && !saysAlreadyThere(json);
+  return refusals.has(status) && !saysDuplicate(placesOf(json), { describesFailure: true });
 }
 
 function tokenRefused(reason: string | null): ProviderError {
@@ -101,11 +86,11 @@ function unavailable({ retryAfterMs }: HttpAnswer, reason: string | null): Provi
 }
 
 /** The provider lives and says no, but not that nothing was done. */
-function doubtful(reason: string | null): ProviderError {
+export function doubtful(reason: string | null, statusClass: ProviderStatusClass): ProviderError {
   return new ProviderError({
     outcome: 'unknown',
     code: 'PROVIDER_REJECTED',
-    statusClass: '4xx',
+    statusClass,
     ...withReason(reason),
   });
 }
@@ -168,7 +153,7 @@ function withReason(reason: string | null): { readonly reason?: string } {
 }
 
 /** The provider's own code of a refusal, wherever providers of this family put it. */
-function reasonOf(json: unknown): string | null {
+export function reasonOf(json: unknown): string | null {
   const codes = valuesOf([...codeNames, 'title'], errorPlaces(json));
   return firstRead(codes, readReason);
 }

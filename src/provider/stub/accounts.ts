@@ -41,6 +41,7 @@ export class Accounts {
   readonly #holderOf: (email: string) => Holder | null;
   readonly #generations = new Map<string, number>();
   readonly #expired = new Set<string>();
+  readonly #refusedOnce = new Set<string>();
 
   /** @param holderOf tells who has registered with an e-mail; null: nobody. */
   constructor(holderOf: (email: string) => Holder | null) {
@@ -68,6 +69,10 @@ export class Accounts {
     const script = customerScript(email);
     if (script === 'unavailable') return faulty('unavailable');
     if (script === 'token_works_once') this.expireToken(token);
+    if (script === 'token_refused_once' && !this.#refusedOnce.has(token)) {
+      this.#refusedOnce.add(token);
+      return INVALID_TOKEN;
+    }
     return done(this.of(email));
   }
 

@@ -22,7 +22,12 @@ export interface PaymentScript {
 
 /** How the bank treats a customer, whatever is asked. */
 export type CustomerScript =
-  'served' | 'login_refused' | 'login_unavailable' | 'unavailable' | 'token_works_once';
+  | 'served'
+  | 'login_refused'
+  | 'login_unavailable'
+  | 'unavailable'
+  | 'token_works_once'
+  | 'token_refused_once';
 
 /** What becomes of a person who asks for an account, once the bank knows all it needs. */
 export type KycScript = 'APPROVED' | 'REJECTED' | 'PENDING';
@@ -151,6 +156,12 @@ export const scenarios: readonly Scenario[] = [
     value: 'expired@ponte.test',
     happens: 'the login works; its token is good for one call, then 401 until a new login',
     customer: 'token_works_once',
+  },
+  {
+    given: 'login e-mail',
+    value: 'hiccup@ponte.test',
+    happens: 'the login works; the first call answers 401, the next ones are fine',
+    customer: 'token_refused_once',
   },
   {
     given: 'provider token',

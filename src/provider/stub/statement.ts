@@ -32,12 +32,7 @@ export function statementItem(movement: Movement): ProviderStatementItem {
   };
 }
 
-/** Writes a statement; only a payment that is not pending and has not failed counts as executed. */
+/** Writes a statement. */
 export function statement(movements: readonly Movement[]): ProviderStatement {
-  return {
-    items: movements.map((movement) => statementItem(movement)),
-    payments: movements
-      .filter(({ kind, status }) => kind === 'payment' && status === 'COMPLETED')
-      .map(({ endToEnd, amountCents }) => ({ endToEnd, amountCents })),
-  };
+  return { items: movements.map((movement) => statementItem(movement)) };
 }

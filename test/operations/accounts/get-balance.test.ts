@@ -5,6 +5,7 @@ import { done, faulty, refused, type BankAnswer } from '../../../src/provider/st
 import { startTestApp, type TestAnswer } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { givenApplication, givenCustomer, givenUser, logIn } from '../../support/factories.ts';
+import { passUntil } from '../../support/passing-time.ts';
 
 const app = await startTestApp({ environment: { JOBS: 'off', PROVIDER_RETRIES: '0' } });
 
@@ -155,7 +156,7 @@ test('401 when the provider refuses its token, although a balance is stored', as
   const { email, token } = await givenCustomer(app);
   assert.equal((await balance(token)).status, 200);
   app.bank.expireTokensOf(email);
-  const answer = await balance(token);
+  const answer = await passUntil(app.clock, balance(token));
   assert.equal(answer.status, 401);
   assert.deepEqual(Object.keys(answer.body), ['message']);
 });

@@ -7,6 +7,7 @@ import type { Movement } from '../../../src/provider/stub/ledger.ts';
 import { startTestApp, type TestAnswer } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { givenCustomer } from '../../support/factories.ts';
+import { passUntil } from '../../support/passing-time.ts';
 
 // Its clock shows 24 May 2026, 09:00 in São Paulo.
 const app = await startTestApp({ environment: { JOBS: 'off', PROVIDER_RETRIES: '0' } });
@@ -332,7 +333,7 @@ test('401 when the provider refuses its token', async () => {
   const { id, email, token } = await givenCustomer(app);
   await givenReceived(id, '2026-05-20T12:00:00.000Z');
   app.bank.expireTokensOf(email);
-  const answer = await statement(token);
+  const answer = await passUntil(app.clock, statement(token));
   assert.equal(answer.status, 401);
   assert.deepEqual(Object.keys(answer.body), ['message']);
 });

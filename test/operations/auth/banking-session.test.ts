@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync, randomUUID, sign } from 'node:crypto';
 import { test } from 'node:test';
+import { refused as refusedAnswer } from '../../../src/provider/stub/answer.ts';
 import { startTestApp, type TestAnswer, type TestApp } from '../../support/app.ts';
 import {
   givenCustomer,
@@ -12,6 +13,7 @@ import {
   type TestUser,
 } from '../../support/factories.ts';
 import { onlyOnServer } from '../../support/open-database.ts';
+import { passUntil } from '../../support/passing-time.ts';
 
 const environment = { JOBS: 'off', PROVIDER_RETRIES: '0' };
 
@@ -58,6 +60,11 @@ function call(endpoint: Endpoint, authorization?: string, at: TestApp = app): Pr
 
 function callWith(endpoint: Endpoint, token: string, at: TestApp = app): Promise<TestAnswer> {
   return call(endpoint, `Bearer ${token}`, at);
+}
+
+/** A call whose token the provider refuses: time passes until it is made a second time. */
+function callRefused(endpoint: Endpoint, token: string): Promise<TestAnswer> {
+  return passUntil(app.clock, callWith(endpoint, token));
 }
 
 function assertUnauthenticated(answer: TestAnswer, what: string): void {
@@ -143,7 +150,7 @@ const refused: [what: string, authorization: Forge][] = [
     'for a session that the provider has ended',
     async ({ email, token }) => {
       app.bank.expireTokensOf(email);
-      await callWith(balance, token);
+      await callRefused(balance, token);
       return `Bearer ${token}`;
     },
   ],
@@ -245,7 +252,7 @@ test(
     await other.clock.advance(app.clock.now().getTime() - other.clock.now().getTime());
     const { email, token } = await givenCustomer(app);
     app.bank.expireTokensOf(email);
-    assertUnauthenticated(await callWith(balance, token), 'where the provider refused');
+    assertUnauthenticated(await callRefused(balance, token), 'where the provider refused');
     assertUnauthenticated(await callWith(balance, token, other), 'on the other instance');
   },
 );
@@ -257,13 +264,13 @@ for (const endpoint of providerEndpoints) {
   test(`${method} ${path} is 401 when the provider refuses its token, and the session expires`, async () => {
     const { id, email, token } = await givenCustomer(app);
     app.bank.expireTokensOf(email);
-    await app.clock.advance(1_000);
-    assertUnauthenticated(await callWith(endpoint, token), 'the first call');
+    const begun = app.clock.now();
+    assertUnauthenticated(await callRefused(endpoint, token), 'the first call');
     const [session, ...others] = await sessionsOf(app, id);
     assert.deepEqual(others, []);
     assert.equal(session?.status, 'EXPIRED');
     assert.equal(session.sealed_token, null);
-    assert.deepEqual(session.ended_at, app.clock.now());
+    assert.ok(session.ended_at && session.ended_at > begun, 'after the wait');
     assertUnauthenticated(await callWith(endpoint, token), 'the second call');
   });
 }
@@ -272,14 +279,14 @@ test('an expired session answers without asking the provider again', async () =>
   const { email, token } = await givenCustomer(app);
   app.bank.expireTokensOf(email);
   const before = await providerAttempts(app, 'balance');
-  for (let n = 0; n < 3; n += 1) assert.equal((await callWith(balance, token)).status, 401);
-  assert.equal(await providerAttempts(app, 'balance'), before + 1);
+  for (let n = 0; n < 3; n += 1) assert.equal((await callRefused(balance, token)).status, 401);
+  assert.equal(await providerAttempts(app, 'balance'), before + 2, 'the first call, and its retry');
 });
 
 test('a login after that opens another session, and the old tokens stay refused', async () => {
   const { id, email, token } = await givenCustomer(app);
   app.bank.expireTokensOf(email);
-  assert.equal((await callWith(balance, token)).status, 401);
+  assert.equal((await callRefused(balance, token)).status, 401);
   const newer = await logIn(app, email);
   assert.equal((await callWith(balance, newer)).status, 200);
   assertUnauthenticated(await callWith(balance, token), 'the old token');
@@ -290,14 +297,14 @@ test('a login after that opens another session, and the old tokens stay refused'
 test("the simulated bank's expired@ponte.test is good for one call and 401 from then on", async () => {
   const { token } = await givenCustomer(app, { email: 'expired@ponte.test' });
   const statuses: number[] = [];
-  for (let n = 0; n < 3; n += 1) statuses.push((await callWith(balance, token)).status);
+  for (let n = 0; n < 3; n += 1) statuses.push((await callRefused(balance, token)).status);
   assert.deepEqual(statuses, [200, 401, 401]);
 });
 
 test('calls refused at once are all answered 401, and the session is expired once', async () => {
   const { id, email, token } = await givenCustomer(app);
   app.bank.expireTokensOf(email);
-  const answers = await Promise.all(Array.from({ length: 8 }, () => callWith(balance, token)));
+  const answers = await Promise.all(Array.from({ length: 8 }, () => callRefused(balance, token)));
   for (const answer of answers) assertUnauthenticated(answer, 'one of many');
   const sessions = await sessionsOf(app, id);
   assert.deepEqual(
@@ -368,6 +375,29 @@ test('401 when the session was logged out of meanwhile, which stays ended', asyn
   assertUnauthenticated(await callWith(balance, token), 'logged out');
   assert.equal(mock.callCount(), 1);
   assert.equal((await sessionsOf(app, id))[0]?.status, 'ENDED');
+});
+
+/** Refuses the token of the next calls of a method, as often as `times` says. */
+function refusesOnly(times: number) {
+  const original = app.bank.balance.bind(app.bank);
+  let left = times;
+  return (token: string): ReturnType<typeof original> => {
+    left -= 1;
+    return left < 0 ? original(token) : refused401;
+  };
+}
+
+const refused401 = refusedAnswer({ kind: 'token', reason: 'InvalidToken' });
+
+test('one 401 of the provider logs no one out: the same token is tried again', async (t) => {
+  const { id, token } = await givenCustomer(app);
+  const { mock } = t.mock.method(app.bank, 'balance', refusesOnly(1));
+  const answer = await passUntil(app.clock, callWith(balance, token));
+  assert.deepEqual([answer.status, answer.body.source], [200, 'provider']);
+  const [first, second, ...others] = mock.calls.map((asked) => asked.arguments[0]);
+  assert.equal(first, second);
+  assert.deepEqual(others, []);
+  assert.equal((await sessionsOf(app, id))[0]?.status, 'ACTIVE');
 });
 
 test("a provider's failure is no refusal: the session goes on", async () => {

@@ -148,8 +148,8 @@ test('415 for a form', async () => {
   assert.deepEqual(Object.keys(answer.body), ['message']);
 });
 
-test('413 for a body over 256 KiB', async () => {
-  const answer = await app.call('/auth/login', { body: { ...valid, more: 'x'.repeat(262_144) } });
+test('413 for a body over 16 KiB', async () => {
+  const answer = await app.call('/auth/login', { body: { ...valid, more: 'x'.repeat(16_384) } });
   assert.equal(answer.status, 413);
   assert.deepEqual(Object.keys(answer.body), ['message']);
 });

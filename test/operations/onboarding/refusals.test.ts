@@ -8,6 +8,7 @@ import {
   type TestApp,
   type TestRequest,
 } from '../../support/app.ts';
+import { rawConnection } from '../../http/wire.ts';
 import { fieldPart, filePart, FORM_TYPE, formOf } from '../../support/forms.ts';
 import { addressBody, newPerson, register } from './applicants.ts';
 
@@ -107,13 +108,40 @@ for (const [path, body, fields] of faulty) {
   });
 }
 
+/** The routes that read a body of JSON. */
+const withBody = ['address', 'proposal', 'electronic-validation', 'electronic-validation/confirm'];
+
+test('an unknown application is answered 404 without a byte of the body', async () => {
+  for (const id of [randomUUID(), 'not-a-uuid']) {
+    for (const path of withBody) {
+      const client = await rawConnection({ port: app.context.listening.port });
+      client.send(
+        `POST /api/v1/onboarding/${id}/${path} HTTP/1.1\r\nHost: x\r\n` +
+          'Content-Type: application/json\r\nContent-Length: 2\r\n\r\n',
+      );
+      const answer = await client.receive('Not found.');
+      assert.match(answer, /^HTTP\/1\.1 404 /);
+      client.socket.destroy();
+    }
+  }
+});
+
+test('a faulty body for an unknown application is 404', async () => {
+  for (const path of withBody) {
+    const address = `/onboarding/${randomUUID()}/${path}`;
+    for (const body of ['{', '[]', 'x'.repeat(100_000)]) {
+      assert.equal((await app.call(address, { body })).status, 404);
+    }
+  }
+});
+
 const throttled = await startTestApp({
   environment: { JOBS: 'off', THROTTLE_ADDRESS_PER_MINUTE: '30', TRUST_PROXY_HOPS: '1' },
 });
 
 const from = (address: string) => ({ 'x-forwarded-for': address });
 
-test('after sixty misses within a minute an address is answered 429, hit or miss', async () => {
+test('after sixty misses within a minute an address is answered 429 for further misses', async () => {
   const { body } = await throttled.call('/onboarding/pf', { body: newPerson() });
   const known = `/onboarding/${body.id}`;
   const headers = from('198.51.100.7');
@@ -121,12 +149,23 @@ test('after sixty misses within a minute an address is answered 429, hit or miss
     const answer = await throttled.call(`/onboarding/${randomUUID()}`, { headers });
     assert.equal(answer.status, 404);
   }
-  for (const path of [`/onboarding/${randomUUID()}`, known, `${known}/kyc`]) {
-    const answer = await throttled.call(path, { headers });
+  const unknown = `/onboarding/${randomUUID()}`;
+  const misses: [path: string, request: TestRequest][] = [
+    [unknown, { headers }],
+    [`${unknown}/kyc`, { headers }],
+    [`${unknown}/address`, { headers, body: addressBody }],
+  ];
+  for (const [path, request] of misses) {
+    const answer = await throttled.call(path, request);
     assert.equal(answer.status, 429);
     assert.equal(answer.headers.get('retry-after'), '60');
     assert.deepEqual(Object.keys(answer.body), ['message']);
   }
+  for (const path of [known, `${known}/kyc`]) {
+    assert.equal((await throttled.call(path, { headers })).status, 200);
+  }
+  const step = await throttled.call(`${known}/address`, { headers, body: addressBody });
+  assert.equal(step.status, 201);
   assert.equal((await throttled.call(known, { headers: from('198.51.100.8') })).status, 200);
   await throttled.clock.advance(60_000);
   assert.equal((await throttled.call(known, { headers })).status, 200);

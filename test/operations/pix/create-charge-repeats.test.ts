@@ -166,7 +166,7 @@ test('401 when the bank refuses the token; after a new login a repeat goes on', 
   const user = await givenCustomer(app);
   app.bank.expireTokensOf(user.email);
   const body = { type: 'dynamic', amount: 1 };
-  const refused = await app.charge(user, body, { key: 'expired' });
+  const refused = await app.throughTime(app.charge(user, body, { key: 'expired' }));
   assert.equal(refused.status, 401);
   assert.equal((await app.charge(user, body, { key: 'expired' })).status, 401);
   const token = await logIn(app, user.email);

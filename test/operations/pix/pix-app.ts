@@ -36,7 +36,7 @@ export interface PixApp extends TestApp {
   stored(id: string): Promise<StoredPix>;
   /** How many transactions a user has. */
   countOf(user: TestUser): Promise<number>;
-  /** The timeline, a line a row: `PAYING 1`, `ACCEPTED 2xx`, `SETTLED COMPLETED event`. */
+  /** The timeline, a line a row: `PAYING 1`, `ACCEPTED 1 2xx`, `SETTLED COMPLETED event`. */
   timeline(id: string): Promise<string[]>;
   /** Waits until the transaction has a final status. */
   settled(id: string): Promise<StoredPix>;

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import type { Statement } from '../../../src/db/database.ts';
 import type { PixPhase } from '../../../src/domain/pix.ts';
+import { eventually } from '../../support/eventually.ts';
 import { givenCustomer, password, type TestUser } from '../../support/factories.ts';
 import { startPixApp } from './pix-app.ts';
 
@@ -81,7 +82,7 @@ for (const claimedForMs of [null, 0, -1]) {
     assert.equal(again.headers.get('idempotency-replayed'), 'true');
     assert.deepEqual(again.calls, { lookUps: 1, payments: 1 });
     assert.equal((await app.executed(user))[0], again.body.end_to_end);
-    assert.deepEqual(await app.timeline(id), ['RESOLVED', 'PAYING 1', 'ACCEPTED 2xx']);
+    assert.deepEqual(await app.timeline(id), ['RESOLVED', 'PAYING 1', 'ACCEPTED 1 2xx']);
     assert.deepEqual((await repeat(user, t)).calls, noCalls);
     assert.equal((await app.executed(user)).length, 2);
   });
@@ -96,7 +97,7 @@ test('a repeat resumes a send that died RESOLVED with its end-to-end id: no seco
   assert.equal(again.headers.get('pix-outcome'), 'accepted');
   assert.deepEqual(again.calls, { lookUps: 0, payments: 1 });
   assert.equal((await app.executed(user))[0], endToEnd);
-  assert.deepEqual(await app.timeline(id), ['PAYING 1', 'ACCEPTED 2xx']);
+  assert.deepEqual(await app.timeline(id), ['PAYING 1', 'ACCEPTED 1 2xx']);
 });
 
 const untouchables: [string, Remains][] = [
@@ -223,7 +224,7 @@ function failMoves(t: { mock: typeof test.mock }, to: PixPhase, times = Infinity
 test('an outcome that could not be stored at first is stored by a second try', async (t) => {
   const user = await givenCustomer(app);
   failMoves(t, 'ACCEPTED', 1);
-  const sent = await app.send(user, body);
+  const sent = await app.throughTime(app.send(user, body));
   assert.deepEqual([sent.status, sent.headers.get('pix-outcome')], [200, 'accepted']);
   assert.equal((await app.stored(sent.body.transaction_id)).phase, 'ACCEPTED');
 });
@@ -231,17 +232,20 @@ test('an outcome that could not be stored at first is stored by a second try', a
 test('an accepted payment that cannot be stored still answers 200 PROCESSING', async (t) => {
   const user = await givenCustomer(app);
   failMoves(t, 'ACCEPTED');
-  const sent = await app.send(user, body, { key: 'unstored' });
+  const sent = await app.throughTime(app.send(user, body, { key: 'unstored' }));
   t.mock.restoreAll();
   assert.equal(sent.status, 200);
   assert.equal(sent.body.status, 'PROCESSING');
   assert.equal(sent.headers.get('pix-outcome'), 'accepted');
   assert.equal((await app.stored(sent.body.transaction_id)).phase, 'PAYING');
-  assert.ok(app.logLines.some((line) => line.includes('an outcome was not stored')));
+  assert.ok(app.logLines.some((line) => line.includes('an outcome waits for the database')));
 
   const again = await repeat(user, t, 'unstored');
   assert.deepEqual([again.status, again.body], [200, sent.body]);
   assert.deepEqual(again.calls, noCalls);
+  await app.clock.advance(10_000);
+  const isStored = async () => (await app.stored(sent.body.transaction_id)).phase === 'ACCEPTED';
+  await eventually(isStored, 'the outcome');
   await app.bank.settle(sent.body.end_to_end);
   assert.equal((await app.settled(sent.body.transaction_id)).status, 'COMPLETED');
 });
@@ -259,12 +263,42 @@ test('a refusal that cannot be stored is told as a repeat would be told: 200 PRO
   const user = await givenCustomer(app);
   const refused = { ...body, pix_key: 'reject@ponte.test' };
   failMoves(t, 'REJECTED');
-  const sent = await app.send(user, refused, { key: 'refused' });
+  const sent = await app.throughTime(app.send(user, refused, { key: 'refused' }));
   t.mock.restoreAll();
   assert.deepEqual([sent.status, sent.body.status], [200, 'PROCESSING']);
   assert.equal(sent.headers.get('pix-outcome'), 'unknown');
   const again = await app.send(user, refused, { key: 'refused' });
   assert.deepEqual([again.status, again.body], [200, sent.body]);
+  await app.clock.advance(10_000);
+  const isStored = async () => (await app.stored(sent.body.transaction_id)).phase === 'REJECTED';
+  await eventually(isStored, 'the refusal');
+});
+
+test('a payment that provably has not left does not stay in PAYING', async (t) => {
+  const user = await givenCustomer(app);
+  const { query } = app.context.db;
+  let isAway = false;
+  // The statement is carried out, and its answer is lost with the connection.
+  t.mock.method(app.context.db, 'query', async (statement: Statement, values: unknown[]) => {
+    const isStep = statement.name === 'pix-step' && values[1] === 'PAYING';
+    if (isStep && !isAway) await query(statement, values);
+    isAway ||= isStep;
+    if (isAway) throw new Error('connection lost');
+    return query(statement, values);
+  });
+  const payments = t.mock.method(app.bank, 'pay');
+  const sent = await app.send(user, body, { key: 'not-left' });
+  assert.equal(sent.status, 500);
+  t.mock.restoreAll();
+  const [before] = await app.rows<{ id: string; phase: string }>(
+    `select id, phase from pix_transactions where idempotency_key = 'not-left'`,
+  );
+  assert.equal(before?.phase, 'PAYING');
+  await app.clock.advance(10_000);
+  const isFailed = async () => (await app.stored(before.id)).outcome === 'not_sent';
+  await eventually(isFailed, 'the end of the payment');
+  assert.equal((await app.stored(before.id)).status, 'FAILED');
+  assert.equal(payments.mock.callCount(), 0);
 });
 
 test('what the database cannot note beforehand is not paid: a repeat pays it later', async (t) => {

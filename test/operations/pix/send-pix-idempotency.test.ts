@@ -146,7 +146,7 @@ test('20 identical sends at once: one row, one payment, all answer the same tran
   assert.equal(payments.mock.callCount(), 1);
   assert.equal((await app.executed(user)).length, 1);
   const [id] = ids;
-  const phases = ['RESERVED', 'RESOLVED', 'PAYING 1', 'ACCEPTED 2xx'];
+  const phases = ['RESERVED', 'RESOLVED', 'PAYING 1', 'ACCEPTED 1 2xx'];
   assert.deepEqual(await app.timeline(String(id)), phases);
 });
 

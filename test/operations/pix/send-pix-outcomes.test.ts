@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ProviderError, type ProviderErrorOptions } from '../../../src/provider/outcome.ts';
 import type { PaymentReceipt } from '../../../src/provider/provider.ts';
+import { refused } from '../../../src/provider/stub/answer.ts';
 import { givenCustomer, logIn, type TestUser } from '../../support/factories.ts';
 import { eventually, startPixApp } from './pix-app.ts';
 
@@ -33,14 +34,14 @@ test('a token refused at the look-up: 401, not_sent, FAILED, and the session has
   const user = await givenCustomer(app);
   app.bank.expireTokensOf(user.email);
   const payments = t.mock.method(app.bank, 'pay');
-  const sent = await app.send(user, body);
+  const sent = await app.throughTime(app.send(user, body));
   assert.equal(sent.status, 401);
   assert.deepEqual(Object.keys(sent.body), ['message']);
   assert.equal(sent.headers.get('pix-outcome'), 'not_sent');
   assert.equal(payments.mock.callCount(), 0);
   const stored = await app.stored(await onlyIdOf(user));
   assert.deepEqual([stored.status, stored.outcome], ['FAILED', 'not_sent']);
-  assert.deepEqual(await app.timeline(stored.id), ['RESERVED', 'SETTLED 1 401 look_up_failed']);
+  assert.deepEqual(await app.timeline(stored.id), ['RESERVED', 'SETTLED 2 401 look_up_failed']);
   assert.equal(await sessionStatusOf(user), 'EXPIRED');
   assert.equal((await app.call('/accounts/me', { token: user.token })).status, 401);
 });
@@ -63,22 +64,41 @@ test('a token that was sealed under another key: 401, and the same key pays afte
   const token = await logIn(app, user.email);
   const again = await app.send({ ...user, token }, body, { key: 'unreadable' });
   assert.deepEqual([again.status, again.headers.get('pix-outcome')], [200, 'accepted']);
-  assert.deepEqual(await app.timeline(again.body.transaction_id), [...begun, 'ACCEPTED 2xx']);
+  assert.deepEqual(await app.timeline(again.body.transaction_id), [...begun, 'ACCEPTED 1 2xx']);
 });
 
 test('a token refused at the payment: 401, not_sent, FAILED, and the session has expired', async () => {
   const user = await givenCustomer(app, { email: 'expired@ponte.test' });
-  const sent = await app.send(user, body, { key: 'expires' });
+  const sent = await app.throughTime(app.send(user, body, { key: 'expires' }));
   assert.equal(sent.status, 401);
   assert.equal(sent.headers.get('pix-outcome'), 'not_sent');
   const stored = await app.stored(await onlyIdOf(user));
   assert.deepEqual([stored.status, stored.outcome], ['FAILED', 'not_sent']);
-  assert.deepEqual(await app.timeline(stored.id), [...begun, 'SETTLED 1 401 not_sent']);
+  assert.deepEqual(await app.timeline(stored.id), [
+    ...begun,
+    'PAYING 2 after_not_sent',
+    'SETTLED 2 401 not_sent',
+  ]);
   assert.equal(await sessionStatusOf(user), 'EXPIRED');
 
   const token = await logIn(app, user.email);
   const again = await app.send({ ...user, token }, body, { key: 'expires' });
   assert.deepEqual([again.status, again.body.status], [200, 'FAILED']);
+});
+
+test('one 401 at the payment: it is sent once more with the same token, and the session stays', async (t) => {
+  const user = await givenCustomer(app);
+  const original = app.bank.pay.bind(app.bank);
+  const payments = t.mock.method(app.bank, 'pay', (...asked: Parameters<typeof original>) =>
+    payments.mock.callCount() === 0
+      ? refused({ kind: 'token', reason: 'InvalidToken' })
+      : original(...asked),
+  );
+  const sent = await app.throughTime(app.send(user, body));
+  assert.deepEqual([sent.status, sent.headers.get('pix-outcome')], [200, 'accepted']);
+  assert.equal(payments.mock.callCount(), 2);
+  assert.deepEqual(await app.executed(user), [sent.body.end_to_end]);
+  assert.equal(await sessionStatusOf(user), 'ACTIVE');
 });
 
 test('a token that a login has renewed meanwhile: the newer one pays', async (t) => {
@@ -226,12 +246,15 @@ for (const end of ['COMPLETED', 'FAILED'] as const) {
     const sent = await app.send(user, body);
     assert.deepEqual([sent.status, sent.body.status], [200, end]);
     assert.equal(sent.headers.get('pix-outcome'), 'accepted');
-    const timeline = [...begun, 'ACCEPTED 2xx', `SETTLED ${end}`];
+    const timeline = [...begun, 'ACCEPTED 1 2xx', `SETTLED ${end}`];
     assert.deepEqual(await app.timeline(sent.body.transaction_id), timeline);
   });
 }
 
-/** Pays, has the webhook settle the payment before its answer, and then answers otherwise. */
+/**
+ * Pays, has the webhook tell its end before the answer, and then answers otherwise. A payment that
+ * is done is settled by then; a failure waits for the answer.
+ */
 function contradict(
   t: { mock: typeof test.mock },
   settled: 'COMPLETED' | 'FAILED',
@@ -243,10 +266,11 @@ function contradict(
     await app.bank.settle(receipt.endToEnd, settled);
     await eventually(async () => {
       const [row] = await app.rows<{ status: string }>(
-        'select status from pix_transactions where end_to_end = $1',
+        `select event.status from webhook_events event
+          where position($1 in convert_from(event.payload, 'UTF8')) > 0`,
         [receipt.endToEnd],
       );
-      return row?.status === settled;
+      return row?.status === (settled === 'FAILED' ? 'parked' : 'processed');
     });
     return answer(receipt);
   });
@@ -273,13 +297,25 @@ test('a refusal after the webhook has completed it: 200 COMPLETED, and an anomal
   ]);
 });
 
-test('a receipt that says COMPLETED after the webhook has failed it: 200 FAILED, and an anomaly', async (t) => {
+test('a receipt that says COMPLETED after the webhook has told a failure: 200 COMPLETED, and an anomaly', async (t) => {
   const user = await givenCustomer(app);
   const anomalies = await app.anomalies();
   contradict(t, 'FAILED', (receipt) => ({ ...receipt, status: 'COMPLETED' }));
   const sent = await app.send(user, body);
-  assert.deepEqual([sent.status, sent.body.status], [200, 'FAILED']);
-  assert.equal(await app.anomalies(), anomalies + 1);
+  assert.deepEqual([sent.status, sent.body.status], [200, 'COMPLETED']);
+  await eventually(async () => (await app.anomalies()) === anomalies + 1);
+});
+
+test('an acceptance after the webhook has told a failure: 200 PROCESSING, and then FAILED', async (t) => {
+  const user = await givenCustomer(app);
+  const anomalies = await app.anomalies();
+  contradict(t, 'FAILED', (receipt) => receipt);
+  const sent = await app.send(user, body);
+  assert.deepEqual([sent.status, sent.body.status], [200, 'PROCESSING']);
+  assert.equal((await app.settled(sent.body.transaction_id)).status, 'FAILED');
+  const timeline = [...begun, 'ACCEPTED 1 2xx', 'SETTLED FAILED event'];
+  assert.deepEqual(await app.timeline(sent.body.transaction_id), timeline);
+  assert.equal(await app.anomalies(), anomalies);
 });
 
 test('an acceptance after the webhook has settled it is no contradiction', async (t) => {
@@ -292,7 +328,7 @@ test('an acceptance after the webhook has settled it is no contradiction', async
   assert.equal(await app.anomalies(), anomalies);
 });
 
-test('a refusal after the webhook has failed it: 502, rejected', async (t) => {
+test('a refusal after the webhook has told a failure: 502, rejected', async (t) => {
   const user = await givenCustomer(app);
   const anomalies = await app.anomalies();
   contradict(t, 'FAILED', refuse);

@@ -73,6 +73,33 @@ test('the same bytes again are acknowledged as a duplicate and change nothing', 
   assert.deepEqual([events.length, jobs.length], [1, 1]);
 });
 
+for (const status of ['received', 'parked', 'orphaned']) {
+  test(`the same bytes again queue a job for an event that is ${status} and has none`, async () => {
+    const first = await post(payment);
+    await app.rows('update webhook_events set status = $1', [status]);
+    await app.rows(`update jobs set status = 'dead', finished_at = run_at, attempts = 8`);
+    const again = await post(payment);
+    assert.deepEqual([again.status, again.body.duplicate], [200, true]);
+    await post(payment);
+    const { jobs } = await takeStored();
+    const revived = jobs.filter((job) => job.status === 'queued');
+    assert.deepEqual(
+      revived.map(({ payload, run_at: runAt }) => ({ payload, runAt })),
+      [{ payload: { eventId: first.body.event_id }, runAt: app.clock.now() }],
+    );
+  });
+}
+
+for (const status of ['processed', 'ignored', 'anomaly']) {
+  test(`the same bytes again queue nothing for an event that is ${status}`, async () => {
+    await post(payment);
+    await app.rows('update webhook_events set status = $1', [status]);
+    await app.rows('delete from jobs');
+    await post(payment);
+    assert.deepEqual((await takeStored()).jobs, []);
+  });
+}
+
 test('other bytes that say the same are another event', async () => {
   const first = await post(JSON.stringify(payment));
   const spaced = await post(JSON.stringify(payment, null, 2));

@@ -24,6 +24,7 @@ import {
   TIMED_OUT,
   today,
 } from './target.ts';
+import { readEvidence } from '../../../src/provider/statement-evidence.ts';
 
 /** Every scenario of the bank's table. */
 export function scenariosConform(open: Open): void {
@@ -78,8 +79,8 @@ export function scenariosConform(open: Open): void {
       await target.clock.advance(1_500);
       assert.deepEqual(target.notices()[0]?.['error'], { code: 'BE17' });
       assert.equal(await debited(target), 0);
-      const { items, payments } = await target.provider.statement(target.session, today);
-      assert.deepEqual(payments, []);
+      const { items } = await target.provider.statement(target.session, today);
+      assert.equal(readEvidence(items, target.order, false), 'unclear');
       assert.deepEqual(
         items.map(({ type }) => type),
         ['PIX_PAYMENT_REVERSAL', 'PIX_PAYMENT_OUT'],
@@ -98,8 +99,8 @@ export function scenariosConform(open: Open): void {
       assert.equal((await provider.pay(session, order)).status, 'PROCESSING');
       await clock.advance(60_000);
       assert.equal(notices().length, 0);
-      const { payments } = await provider.statement(session, today);
-      assert.deepEqual(payments, [{ endToEnd: order.endToEnd, amountCents: order.amountCents }]);
+      const { items } = await provider.statement(session, today);
+      assert.equal(readEvidence(items, order, false), 'completed');
     },
     async 'early@ponte.test'() {
       const story: string[] = [];
@@ -148,6 +149,11 @@ export function scenariosConform(open: Open): void {
       const { provider, session } = await customer(open, 'expired@ponte.test');
       assert.equal(await provider.balance(session), OPENING_BALANCE_CENTS);
       assert.deepEqual(await failure(provider.balance(session)), TOKEN_REFUSED);
+    },
+    async 'hiccup@ponte.test'() {
+      const { provider, session } = await customer(open, 'hiccup@ponte.test');
+      assert.deepEqual(await failure(provider.balance(session)), TOKEN_REFUSED);
+      assert.equal(await provider.balance(session), OPENING_BALANCE_CENTS);
     },
     async "expired through the bank's control path"() {
       const { provider, session, bank } = await customer(open);

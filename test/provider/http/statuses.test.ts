@@ -54,6 +54,11 @@ const calls = {
   deleteKey: (provider: Provider) => provider.deleteKey(session, { key: 'k', account: payer }),
 } as const;
 
+/** The reason is read at the top of an answer. */
+function reasonIn(body: object): Expected {
+  return 'error' in body ? { reason: 'ALREADY_PAID' } : {};
+}
+
 function cases(call: keyof typeof calls, table: readonly Case[]): void {
   for (const { status, body = '', headers, expected } of table) {
     const shown = [JSON.stringify(body), headers && JSON.stringify(headers)].filter(Boolean);
@@ -107,6 +112,20 @@ describe('a payment is never called refused by', () => {
       body: { errors: [{ code: 'E2', description: 'the payment already exists' }] },
       expected: { ...DOUBTFUL, reason: 'E2' },
     },
+    ...[
+      { message: ['clientRequestId must be unique'] },
+      { data: { message: 'EndToEndId em uso' } },
+      { errors: { endToEnd: ['utilizado anteriormente'] } },
+      { mensagem: 'Transação existente' },
+    ].map((body) => ({ status: 422, body, expected: DOUBTFUL })),
+    ...[
+      { id: 'p-1', status: 'REJECTED', error: { code: 'ALREADY_PAID' } },
+      { data: { id: 'p-1', status: 'ERROR', error: { code: 'ALREADY_PAID' } } },
+    ].map((body) => ({
+      status: 200,
+      body,
+      expected: { ...DOUBTFUL, statusClass: '2xx' as const, ...reasonIn(body) },
+    })),
     { status: 424, expected: DOUBTFUL },
     { status: 425, expected: DOUBTFUL },
     { status: 499, expected: DOUBTFUL },

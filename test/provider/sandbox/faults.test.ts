@@ -35,7 +35,7 @@ function wrapped({ provider, clock }: TestSandbox): Provider {
     backoff: { baseMs: 0, maxMs: 0 },
     breaker: { failures: 1_000_000, openMs: 1 },
   });
-  return withTokens(resilient);
+  return withTokens(resilient, { clock });
 }
 
 /** Moves the clock on for as long as a call takes. */
@@ -175,7 +175,7 @@ it('a token that another login has renewed: the call goes on with the newer one'
   const sandbox = await ready();
   sandbox.bank.expireTokensOf('dev@ponte.test');
   const { token } = await logIn(sandbox.provider);
-  const session = { ...sandbox.session, renewedToken: async () => token };
+  const session = { ...sandbox.session, currentToken: async () => token };
   assert.equal(await wrapped(sandbox).balance(session), OPENING_BALANCE_CENTS);
 });
 
@@ -208,6 +208,24 @@ describe('a payment behind retries', () => {
     });
   }
 
+  for (const [times, end, executed] of [
+    [1, 'accepted', 1],
+    [2, 'TOKEN_REFUSED', 0],
+  ] as const) {
+    it(`401, ${times} of 2: ${end}, and executed ${executed} times`, async () => {
+      const sandbox = await ready();
+      const { session, order, queueFaults, ledger } = sandbox;
+      queueFaults(`payments:401#${times}`);
+      const call = wrapped(sandbox).pay(session, order);
+      const ended = call.then(
+        () => 'accepted',
+        (error: unknown) => (error as ProviderError).code,
+      );
+      assert.equal(await driven(sandbox, ended, 1), end);
+      assert.equal((await ledger()).payments.length, executed);
+    });
+  }
+
   it('a refusal after an unknown attempt leaves it unknown', async () => {
     const sandbox = await ready();
     const { session, order, queueFaults, ledger } = sandbox;
@@ -236,7 +254,8 @@ describe('a payment behind retries', () => {
           () => 'accepted',
           (error: unknown) => (error as ProviderError).outcome,
         );
-        ends.set(clientRequestId, await driven(sandbox, call));
+        // A refused token is tried again after a back-off.
+        ends.set(clientRequestId, await driven(sandbox, call, 1));
       }
       const { payments } = await sandbox.ledger();
       const executed = Map.groupBy(payments, ({ clientRequestId }) => clientRequestId);

@@ -54,7 +54,7 @@ export function openBank(options: Partial<BankOptions> & { clock?: ManualClock }
 }
 
 export function sessionWith(token: string): ProviderSession {
-  return { userId: 1, token, renewedToken: async () => null, expire: async () => {} };
+  return { userId: 1, token, currentToken: async () => token, expire: async () => {} };
 }
 
 export async function logIn(

@@ -11,6 +11,7 @@ import {
   UNAVAILABLE,
 } from './open-bank.ts';
 import { everyCall, lookUp, OPENING_BALANCE_CENTS, today } from '../conformance/target.ts';
+import { readEvidence } from '../../../src/provider/statement-evidence.ts';
 
 /** A signal that aborts once what is under way has come to rest. */
 function abortedSoon(): AbortSignal {
@@ -167,9 +168,8 @@ test('silent@: no webhook comes, and the statement shows the payment', async () 
   await answer;
   await clock.advance(3_600_000);
   assert.deepEqual(notices(), []);
-  assert.deepEqual((await provider.statement(session, today)).payments, [
-    { endToEnd: order.endToEnd, amountCents: order.amountCents },
-  ]);
+  const { items } = await provider.statement(session, today);
+  assert.equal(readEvidence(items, order, false), 'completed');
 });
 
 test('early@: the webhook is received before the payment answers', async () => {
@@ -261,6 +261,17 @@ test('expired@: the token is good for one call, a new login for one more', async
     assert.equal(await provider.balance(session), OPENING_BALANCE_CENTS);
     assert.deepEqual(await failure(provider.balance(session)), TOKEN_REFUSED);
     assert.deepEqual(await failure(provider.lookUpKey(session, lookUp('a@b.c'))), TOKEN_REFUSED);
+  }
+});
+
+test('hiccup@: the first call of every login answers 401, the others are fine', async () => {
+  const { provider } = openBank();
+  for (let login = 0; login < 2; login += 1) {
+    const session = await logIn(provider, 'hiccup@ponte.test');
+    assert.deepEqual(await failure(provider.balance(session)), TOKEN_REFUSED);
+    for (let call = 0; call < 2; call += 1) {
+      assert.equal(await provider.balance(session), OPENING_BALANCE_CENTS);
+    }
   }
 });
 

@@ -1,9 +1,17 @@
-/** What must hold when all has come to rest: the rows, held against the bank's ledger. */
-import type { PixPhase, PixStatus } from '../../src/domain/pix.ts';
-import { centsFromDecimal } from '../../src/domain/money.ts';
-import type { LedgerPayment } from './ledger.ts';
-import type { Names } from './names.ts';
-import type { Store } from './store.ts';
+/**
+ * What must hold when all has come to rest: the rows, held against the bank's ledger and against
+ * what the service could know.
+ */
+import type { LocalContext } from '../../../src/context.ts';
+import { centsFromDecimal } from '../../../src/domain/money.ts';
+import type { PixPhase, PixStatus } from '../../../src/domain/pix.ts';
+import { auditPix } from '../../../src/ops/pix-audit.ts';
+import type { Payment } from '../bank/ledger.ts';
+import type { Hazards } from '../hazards.ts';
+import type { Names } from '../names.ts';
+import type { Scheduler } from '../scheduler.ts';
+import type { Store } from '../store.ts';
+import type { Evidence } from './evidence.ts';
 import { nameOf, type Truth } from './truth.ts';
 
 export interface FinalRow {
@@ -27,18 +35,21 @@ interface EventRow {
 export interface Rest {
   readonly store: Store;
   readonly truth: Truth;
+  readonly evidence: Evidence;
   readonly names: Names;
-  /** The end-to-end ids whose end the service has acknowledged to know. */
-  readonly acknowledged: ReadonlySet<string>;
-  /** The hashes of the events that were not true. */
-  readonly lies: ReadonlySet<string>;
+  readonly hazards: Hazards;
+  readonly scheduler: Scheduler;
+  /** Whether the event with this hash says what is not true. */
+  readonly isUntrue: (hash: string) => boolean;
   /** What the bank has given each account at first, in centavos. */
   readonly openingBalanceCents: number;
 }
 
 const readTransactions = `
   select t.id, t.user_id, t.idempotency_key, t.status, t.phase, t.amount, t.end_to_end,
-         array(select l.phase from pix_timeline l where l.transaction_id = t.id order by l.id)
+         array(select l.phase from pix_timeline l
+                where l.transaction_id = t.id and coalesce(l.note, '') not like 'after%'
+                order by l.id)
            as phases,
          array(select encode(e.payload_hash, 'hex') from pix_timeline l
                  join webhook_events e on e.id = l.event_id
@@ -54,50 +65,78 @@ const readDeadJobs = `select kind from jobs where status = 'dead'`;
 export async function checkAtRest(rest: Rest): Promise<FinalRow[]> {
   const { store, truth } = rest;
   const rows = await store.rows<FinalRow>(readTransactions);
-  const payments = truth.ledger.all();
+  const { payments } = truth.ledger;
   for (const row of rows) checkRow(rest, row, payments);
+  for (const row of rows) checkKnown(rest, row);
   checkNothingVanished(rest, rows, payments);
   checkDebits(rest, rows, payments);
   for (const { status, hash } of await store.rows<EventRow>(readEvents)) {
     if (status === 'received') truth.violated('an event was taken in and never looked at');
-    if (status === 'anomaly' && !rest.lies.has(hash)) truth.violated('a true event is an anomaly');
+    if (status === 'anomaly' && !rest.isUntrue(hash)) truth.violated('a true event is an anomaly');
   }
   for (const { kind } of await store.rows<{ kind: string }>(readDeadJobs)) {
     truth.violated(`a job is dead: ${kind}`);
   }
+  await checkAudit(rest);
   return rows;
 }
 
+/** What operators are told by `pix audit` is that all is well. */
+async function checkAudit({ store, truth, scheduler }: Rest): Promise<void> {
+  const clock = scheduler.clockOf({ name: 'audit' });
+  const stopping = new AbortController().signal;
+  const context = { db: store.db, clock, stopping } as unknown as LocalContext;
+  const { invariants } = await auditPix.run(context, {}, () => undefined);
+  for (const { name, rows } of invariants) {
+    for (const { found } of rows) truth.violated(`pix audit: ${name}: ${found}`);
+  }
+}
+
 /** One transaction and the payments that were executed for it. */
-function checkRow({ truth, names, acknowledged, lies }: Rest, row: FinalRow, all: LedgerPayment[]) {
-  const { status, phase, end_to_end: endToEnd } = row;
+function checkRow({ truth, names, isUntrue }: Rest, row: FinalRow, all: readonly Payment[]): void {
+  const { status, phase } = row;
   const name = names.of('tx', row.id);
   const payments = all.filter((payment) => belongs(payment, row));
   const kept = payments.filter(({ state }) => state !== 'reversed');
-  const told = endToEnd !== null && acknowledged.has(endToEnd);
   const checks: readonly (readonly [boolean, string])[] = [
     [payments.length <= 1, 'was executed more than once'],
     [status !== 'COMPLETED' || kept.length === 1, 'is COMPLETED and was not executed'],
     [status !== 'FAILED' || kept.length === 0, 'is FAILED and was executed'],
     [payments.every((payment) => agrees(payment, row)), 'was executed with other values'],
     [!['RESERVED', 'RESOLVED', 'PAYING'].includes(phase), `was left in ${phase}`],
-    [phase !== 'UNKNOWN' || kept.length === 0, 'was executed and stays UNKNOWN'],
-    [!told || status !== 'PROCESSING', 'has ended, as the bank has told, and stays PROCESSING'],
     [row.phases[0] === 'RESERVED', 'has a timeline that does not begin with RESERVED'],
     [row.phases.filter((one) => one === 'PAYING').length <= 1, 'was PAYING twice'],
     [payments.length === 0 || row.phases.includes('PAYING'), 'was executed without PAYING'],
-    [!row.events.some((hash) => lies.has(hash)), 'was moved by an event that is not true'],
+    [!row.events.some(isUntrue), 'was moved by an event that is not true'],
   ];
   for (const [holds, sentence] of checks) if (!holds) truth.violated(`${name} ${sentence}`);
 }
 
+/** A transaction whose end can be known has it; of any other it is counted what is lacking. */
+function checkKnown({ truth, names, evidence, hazards, scheduler }: Rest, row: FinalRow): void {
+  const { status, phase, end_to_end: endToEnd } = row;
+  if (status !== 'PROCESSING' || endToEnd === null) return;
+  const { proven, lacks } = evidence.weigh(endToEnd);
+  for (const { end, by } of proven) {
+    const isStored = end === 'accepted' && phase === 'ACCEPTED';
+    // Nobody looks up what was accepted, unless that is demanded.
+    const isExcused =
+      by === 'the statement' && phase === 'ACCEPTED' && !hazards.has('accepted_lookups');
+    if (isExcused) scheduler.count('lacks: nobody looks up what stands in ACCEPTED');
+    else if (!isStored) {
+      truth.violated(`${names.of('tx', row.id)} is ${phase}: it has ${end} by ${by}`);
+    }
+  }
+  for (const lack of lacks) scheduler.count(`lacks: ${lack}`);
+}
+
 /** By either id: a payment that carries only one of them is as bad as a second one. */
-function belongs({ customer, endToEnd, clientRequestId }: LedgerPayment, row: FinalRow): boolean {
+function belongs({ customer, endToEnd, clientRequestId }: Payment, row: FinalRow): boolean {
   if (customer.id !== row.user_id) return false;
   return endToEnd === row.end_to_end || clientRequestId === row.idempotency_key;
 }
 
-function agrees({ endToEnd, clientRequestId, amountCents }: LedgerPayment, row: FinalRow): boolean {
+function agrees({ endToEnd, clientRequestId, amountCents }: Payment, row: FinalRow): boolean {
   return (
     endToEnd === row.end_to_end &&
     clientRequestId === row.idempotency_key &&
@@ -108,7 +147,7 @@ function agrees({ endToEnd, clientRequestId, amountCents }: LedgerPayment, row: 
 function checkNothingVanished(
   { truth, names }: Rest,
   rows: readonly FinalRow[],
-  payments: readonly LedgerPayment[],
+  payments: readonly Payment[],
 ): void {
   const ids = new Set(rows.map(({ id }) => id));
   for (const [name, id] of truth.transactions) {
@@ -126,7 +165,7 @@ function checkNothingVanished(
 function checkDebits(
   { truth, openingBalanceCents }: Rest,
   rows: readonly FinalRow[],
-  payments: readonly LedgerPayment[],
+  payments: readonly Payment[],
 ): void {
   for (const customer of truth.ledger.customers) {
     const executed = rows.filter((row) =>

@@ -2,13 +2,14 @@
  * Holds every event against the bank's ledger as it happens: payments that leave, rows that are
  * read, answers that the app gets. What must not be is a violation; a seed with one has failed.
  */
-import type { PixTransactionRow } from '../../src/db/queries/pix-row.ts';
-import type { PixStatus } from '../../src/domain/pix.ts';
-import type { PaymentOrder } from '../../src/provider/provider.ts';
-import type { LedgerPayment, LedgerView } from './ledger.ts';
-import type { Names } from './names.ts';
-import type { Scheduler } from './scheduler.ts';
-import type { StoredCustomer } from './store.ts';
+import type { PixTransactionRow } from '../../../src/db/queries/pix-row.ts';
+import type { PixStatus } from '../../../src/domain/pix.ts';
+import type { Ledger, Payment } from '../bank/ledger.ts';
+import type { Hazards } from '../hazards.ts';
+import type { Names } from '../names.ts';
+import type { Owner, Scheduler } from '../scheduler.ts';
+import type { StoredCustomer } from '../store.ts';
+import type { Evidence } from './evidence.ts';
 
 /** A request of the app about one of its payments. */
 export interface Ask {
@@ -46,29 +47,46 @@ interface Told {
   readonly at: number;
 }
 
+/** A payment that leaves: whose it is, and the ids that it carries. */
+export interface Order {
+  readonly customer: StoredCustomer;
+  readonly endToEnd: string;
+  readonly clientRequestId: string;
+}
+
 export interface TruthOptions {
-  readonly ledger: LedgerView;
+  readonly ledger: Ledger;
+  readonly evidence: Evidence;
+  readonly hazards: Hazards;
   readonly names: Names;
   readonly scheduler: Scheduler;
 }
 
 export class Truth {
   readonly violations: string[] = [];
-  readonly ledger: LedgerView;
+  readonly ledger: Ledger;
   /** The transaction of each key, by `customer/key`, as the app was told. */
   readonly transactions = new Map<string, string>();
   /** The amounts that the app has asked for under a key. */
   readonly #asked = new Map<string, Set<number>>();
   readonly #told = new Map<string, Told>();
   readonly #finals = new Map<string, PixStatus>();
+  /** When the transaction of an end-to-end id was seen to be final. */
+  readonly #endedAt = new Map<string, number>();
+  readonly #statusOf = new Map<string, PixStatus>();
   readonly #paying = new Set<string>();
   /** The end-to-end id of each key, and the key of each end-to-end id, of what has left. */
   readonly #attempted = new Map<string, string>();
   readonly #names: Names;
   readonly #scheduler: Scheduler;
 
-  constructor({ ledger, names, scheduler }: TruthOptions) {
+  readonly #evidence: Evidence;
+  readonly #hazards: Hazards;
+
+  constructor({ ledger, evidence, hazards, names, scheduler }: TruthOptions) {
     this.ledger = ledger;
+    this.#evidence = evidence;
+    this.#hazards = hazards;
     this.#names = names;
     this.#scheduler = scheduler;
   }
@@ -92,9 +110,8 @@ export class Truth {
     });
   }
 
-  /** A payment has reached the bank. */
-  attempted(customer: StoredCustomer, order: PaymentOrder): void {
-    const { endToEnd, clientRequestId } = order;
+  /** A payment leaves a process. */
+  attempted(process: Owner, { customer, endToEnd, clientRequestId }: Order): void {
     const name = nameOf(customer, clientRequestId);
     const shown = this.#names.of('E', endToEnd);
     const sameIds =
@@ -104,10 +121,26 @@ export class Truth {
     this.#attempted.set(name, endToEnd);
     this.#attempted.set(endToEnd, name);
     if (!this.#paying.has(endToEnd)) this.violated(`${shown} left before PAYING was stored`);
+    this.#checkNotEnded(endToEnd);
+    this.#evidence.attemptLeft(process, endToEnd);
+  }
+
+  /**
+   * Nothing leaves for what has ended. A payment may be completed while its next attempt is about
+   * to leave; but who makes a further one has had time to look since the one before has ended.
+   */
+  #checkNotEnded(endToEnd: string): void {
+    const endedAt = this.#endedAt.get(endToEnd);
+    if (endedAt === undefined || !this.#hazards.has('repeats_after_end')) return;
+    const lastEndAt = this.#evidence.lastAttemptEndedAt(endToEnd);
+    const status = this.#statusOf.get(endToEnd);
+    if (status === 'FAILED' || (lastEndAt !== null && endedAt < lastEndAt)) {
+      this.violated(`${this.#names.of('E', endToEnd)} left again after it was ${status}`);
+    }
   }
 
   /** The bank has executed a payment. */
-  executed(customer: StoredCustomer, { clientRequestId }: PaymentOrder): void {
+  executed({ customer, clientRequestId }: Payment): void {
     const name = nameOf(customer, clientRequestId);
     if (this.#told.get(name)?.status === 'FAILED') {
       this.violated(`${name} was executed after the app had been told that it failed`);
@@ -131,6 +164,10 @@ export class Truth {
     }
     if (row.status === 'PROCESSING') return false;
     this.#finals.set(row.id, row.status);
+    if (row.end_to_end !== null && !this.#endedAt.has(row.end_to_end)) {
+      this.#endedAt.set(row.end_to_end, this.#scheduler.taken);
+      this.#statusOf.set(row.end_to_end, row.status);
+    }
     return final === undefined;
   }
 
@@ -175,17 +212,20 @@ export class Truth {
     if (!isTrue) this.violated(`the app was told ${status} of ${name}, which is not true`);
   }
 
-  #checkOutcome(ask: Ask, { outcome }: Answer): void {
+  /** A 2xx answer may say that the payment has failed: it was accepted then, and never executed. */
+  #checkOutcome(ask: Ask, { outcome, pix }: Answer): void {
     const payments = this.#paymentsOf(ask);
+    const id = pix?.transactionId ?? this.transactions.get(nameOf(ask.customer, ask.key));
+    const hasFailed = id !== undefined && this.#finals.get(id) === 'FAILED';
     const isFalse =
-      (outcome === 'accepted' && payments.length === 0) ||
+      (outcome === 'accepted' && !hasFailed && payments.length === 0) ||
       ((outcome === 'not_sent' || outcome === 'rejected') &&
         payments.some(({ state }) => state !== 'reversed'));
     if (!isFalse) return;
     this.violated(`the app was told ${outcome} of ${nameOf(ask.customer, ask.key)}: not true`);
   }
 
-  #paymentsOf({ customer, key }: Ask): LedgerPayment[] {
+  #paymentsOf({ customer, key }: Ask): Payment[] {
     return this.ledger.paymentsOf(customer).filter((payment) => payment.clientRequestId === key);
   }
 }

@@ -1,0 +1,39 @@
+/** The PIX keys that a provider's answer lists. */
+import { normalisePixKey } from '../domain/pix-key.ts';
+import { entryStatusNames, fieldsOf, firstId, isObject, valuesOf } from './wire-reading.ts';
+import type { ProviderPayload } from './provider.ts';
+
+const listNames = ['keys', 'pixkeys', 'chaves', 'items', 'list', 'data', 'entries'];
+const keyNames = ['key', 'pixkey', 'chave'];
+
+/** A key under a claim or in the making is not the account's. */
+const registered = /^(?:ACTIVE|ATIVA?|REGISTERED|CONFIRMED|OWNED|OK)$/i;
+
+/** Levels of lists and wrappers that are searched; providers use two. */
+const searchDepth = 4;
+
+/**
+ * Reads the keys that an answer lists, each as the directory stores it. An entry whose status is
+ * not that of a registered key is left out; what cannot be read lists nothing.
+ */
+export function listedKeys(payload: ProviderPayload): string[] {
+  return [...new Set(keysIn(payload, searchDepth))];
+}
+
+function keysIn(value: unknown, depth: number): string[] {
+  if (depth === 0) return [];
+  if (Array.isArray(value))
+    return value.flatMap((entry) => keyOf(entry) ?? keysIn(entry, depth - 1));
+  if (!isObject(value)) return [];
+  return valuesOf(listNames, [fieldsOf(value)]).flatMap((inner) => keysIn(inner, depth - 1));
+}
+
+function keyOf(entry: unknown): string[] | null {
+  const fields = fieldsOf(entry);
+  const key = typeof entry === 'string' ? entry : firstId(valuesOf(keyNames, [fields]));
+  if (key === null) return null;
+  const isRegistered = valuesOf(entryStatusNames, [fields]).every(
+    (status) => typeof status === 'string' && registered.test(status),
+  );
+  return isRegistered ? [normalisePixKey(key).key] : [];
+}

@@ -1,0 +1,156 @@
+/** What the lines of a provider's statement prove about one outgoing payment. */
+import { readStatusWord } from '../domain/pix.ts';
+import { stripAccents } from '../domain/text.ts';
+import type { ProviderStatementItem } from './provider.ts';
+import {
+  clientRequestIdNames,
+  endToEndNames,
+  entryStatusNames,
+  fieldsOf,
+  firstId,
+  isObject,
+  readId,
+  readReais,
+  valuesOf,
+  type Fields,
+} from './wire-reading.ts';
+
+/** The payment that evidence is sought for. */
+export interface SoughtPayment {
+  readonly endToEnd: string;
+  /** In centavos. */
+  readonly amountCents: number;
+}
+
+/**
+ * - `completed`: exactly one line has the end-to-end id, and it is a settled outgoing payment of
+ *   the same amount.
+ * - `pending`: that one line says that the payment is under way.
+ * - `absent`: no line mentions the end-to-end id.
+ * - `unclear`: the id is mentioned, and the lines prove nothing: several of them, a hold, a
+ *   reversal, another amount, a direction or a status that cannot be read, a failure.
+ */
+export type StatementEvidence = 'completed' | 'pending' | 'absent' | 'unclear';
+
+/**
+ * Reads what a statement proves about a payment. Evidence is positive only: nothing is concluded
+ * from a field that is missing or unknown, and a statement never proves a failure.
+ *
+ * @param items the lines of the statement, as the provider wrote them.
+ * @param settledOnly whether this provider documents that its statement lists settled lines only;
+ *   a line without a status then counts as settled.
+ */
+export function readEvidence(
+  items: readonly ProviderStatementItem[],
+  payment: SoughtPayment,
+  settledOnly: boolean,
+): StatementEvidence {
+  const [line, ...others] = items.filter((item) => mentions(item, payment.endToEnd));
+  if (line === undefined) return 'absent';
+  const fields = fieldsOf(line);
+  const isThePayment =
+    others.length === 0 &&
+    isOnly(valuesOf(endToEndNames, [fields]), (id) => readId(id) === payment.endToEnd) &&
+    isOutgoing(fields, payment.amountCents);
+  if (!isThePayment) return 'unclear';
+  return statusEvidence(fields, settledOnly);
+}
+
+/**
+ * Finds a payment with the key and the amount of a send under another end-to-end id: the record of
+ * a payment may be lost, or another user has the same key.
+ *
+ * @param payment the send, with the client's request id that it was made with.
+ * @returns the other end-to-end id, or null when no line is such a payment.
+ */
+export function otherPaymentOf(
+  items: readonly ProviderStatementItem[],
+  payment: SoughtPayment & { readonly clientRequestId: string },
+): string | null {
+  for (const fields of items.map(fieldsOf)) {
+    const keys = valuesOf(clientRequestIdNames, [fields]);
+    const amounts = valuesOf(amountNames, [fields]);
+    const isAlike =
+      isOnly(keys, (key) => readId(key) === payment.clientRequestId) &&
+      isOnly(amounts, (amount) => readReais(withoutSign(amount)) === payment.amountCents);
+    const endToEnd = isAlike ? firstId(valuesOf(endToEndNames, [fields])) : null;
+    if (endToEnd !== null && endToEnd !== payment.endToEnd) return endToEnd;
+  }
+  return null;
+}
+
+/** Levels of a line that are searched for the id; providers use two. */
+const searchDepth = 8;
+
+/** Whether an id is anywhere in a line: a reversal may name its payment in a field of its own. */
+function mentions(value: unknown, id: string, depth = searchDepth): boolean {
+  if (typeof value === 'string') return value.trim() === id;
+  if (typeof value !== 'object' || value === null || depth === 0) return false;
+  return Object.values(value).some((part) => mentions(part, id, depth - 1));
+}
+
+function isOnly(values: readonly unknown[], accept: (value: unknown) => boolean): boolean {
+  return values.length > 0 && values.every(accept);
+}
+
+const amountNames = ['amount', 'value', 'valor'];
+
+/** A payment goes out when a word or the sign says so and nothing says otherwise. */
+function isOutgoing(fields: Fields, amountCents: number): boolean {
+  const amounts = valuesOf(amountNames, [fields]);
+  if (!isOnly(amounts, (amount) => readReais(withoutSign(amount)) === amountCents)) return false;
+  const directions = new Set(valuesOf(directionNames, [fields]).flatMap(readDirections));
+  if (directions.has('incoming') || directions.has('other')) return false;
+  return directions.has('outgoing') || amounts.every(isNegative);
+}
+
+function isNegative(amount: unknown): boolean {
+  return typeof amount === 'number' ? amount < 0 : /^\s*-/.test(String(amount));
+}
+
+function withoutSign(amount: unknown): unknown {
+  if (typeof amount === 'number') return Math.abs(amount);
+  return typeof amount === 'string' ? amount.trim().replace(/^-/, '') : amount;
+}
+
+/** The plain names of the fields that say which way the money goes, and what kind of line it is. */
+const directionNames = [
+  ...['direction', 'type', 'transactiontype', 'operation', 'operationtype', 'movementtype'],
+  ...['tipo', 'tipooperacao', 'tipotransacao', 'natureza', 'nature', 'creditdebit', 'debitcredit'],
+  ...['category', 'subtype', 'entity', 'event'],
+];
+
+/** `other`: a hold, a schedule or a fee; it moves no payment. */
+type Direction = 'outgoing' | 'incoming' | 'other';
+
+const outgoingWord = /^(?:D|DEBIT\w*|DR|OUT|OUTGOING|OUTBOUND|SENT|SEND|ENVI\w*|SAIDA|CASHOUT)$/;
+const incomingWord = /^(?:C|CR|CREDIT\w*|IN|INCOMING|INBOUND|CASHIN|ENTRADA)$|RECEIV|RECEB/;
+const returnWord = /REVERS|REVERT|REFUND|RETURN|DEVOL|ESTORN|CHARGEBACK/;
+const otherWord =
+  /^(?:FEE|TAX|TAXA)$|HOLD|HELD|BLOCK|BLOQUE|RESERV|AUTHORI|AUTORIZ|SCHEDUL|AGENDA|TARIFA|CANCEL/;
+
+const longestWord = 128;
+
+/** A word that is not a text, or longer than any word, is one that cannot be read. */
+function readDirections(word: unknown): Direction[] {
+  if (typeof word !== 'string' || word.length > longestWord) return ['other'];
+  const parts = stripAccents(word)
+    .replace(/([a-z])([A-Z])/g, '$1 $2')
+    .toUpperCase()
+    .split(/[^A-Z0-9]+/);
+  return parts.flatMap((part): Direction[] => {
+    if (incomingWord.test(part) || returnWord.test(part)) return ['incoming'];
+    if (otherWord.test(part)) return ['other'];
+    return outgoingWord.test(part) ? ['outgoing'] : [];
+  });
+}
+
+function statusEvidence(fields: Fields, settledOnly: boolean): StatementEvidence {
+  const statuses = valuesOf(entryStatusNames, [fields]);
+  if (statuses.length === 0) return settledOnly ? 'completed' : 'unclear';
+  if (statuses.some(isObject)) return 'unclear';
+  const read = new Set(statuses.map(readStatusWord));
+  if (read.size > 1) return 'unclear';
+  if (read.has('COMPLETED')) return 'completed';
+  return read.has('PROCESSING') ? 'pending' : 'unclear';
+}

@@ -1,0 +1,104 @@
+/** Stores what became of a payment that has left, or of one that provably has not. */
+import type { Context } from '../context.ts';
+import { isBeforePaying } from '../domain/pix.ts';
+import type { Log } from '../log.ts';
+import {
+  acceptPayment,
+  moveTransaction,
+  noteAnomaly,
+  rereadTransaction,
+  type Move,
+  type PayingRow,
+  type PixTransactionRow,
+} from './pix-transactions.ts';
+import { storeWithRetries } from './unstored-outcomes.ts';
+
+/**
+ * Stores the outcome of a payment, however long the database is away: with back-off while the claim
+ * lasts, then from the list of this process. A failure to store is no failure of the payment.
+ * @param log of the request.
+ * @returns the transaction as it is stored; while the outcome is not stored, as it was in PAYING.
+ */
+export async function recordOutcome(
+  context: Context,
+  paying: PayingRow,
+  { move, log }: { readonly move: Move; readonly log: Log },
+): Promise<PixTransactionRow> {
+  const { clock, stopping } = context;
+  const store = (): Promise<PixTransactionRow> => recordOnce(context, paying, { move, log });
+  try {
+    return await storeWithRetries({ clock, stopping, until: paying.claimed_until }, store);
+  } catch (error) {
+    log.error({ error, transactionId: paying.id }, 'an outcome waits for the database');
+    context.outcomes.keep({ transactionId: paying.id, store });
+    return { ...paying, outcome: move.outcome === 'accepted' ? 'accepted' : 'unknown' };
+  }
+}
+
+async function recordOnce(
+  context: Context,
+  paying: PayingRow,
+  { move, log }: { readonly move: Move; readonly log: Log },
+): Promise<PixTransactionRow> {
+  // Nearly every payment is accepted: that move has a statement of its own.
+  const moved =
+    move.to === 'ACCEPTED'
+      ? await acceptPayment(context, paying, {
+          providerTxid: move.providerTxid ?? null,
+          attempt: move.timeline[0]?.attempt ?? 1,
+        })
+      : await moveTransaction(context, paying.id, move);
+  if (moved) return moved;
+  const stored = await rereadTransaction(context, paying);
+  const isContradicted =
+    stored.status !== 'PROCESSING' && move.status !== 'PROCESSING' && move.status !== stored.status;
+  if (isContradicted) {
+    const reason = `contradicted_by_${move.status}`;
+    await noteAnomaly(context, { transactionId: stored.id, eventId: null, reason });
+    context.metrics.pixAnomalies.inc();
+    const facts = { transactionId: stored.id, answered: move.status, stored: stored.status };
+    log.error(facts, 'the provider contradicts a settled payment');
+  }
+  return stored;
+}
+
+/** Longer than the database works on a statement, in milliseconds: later it is not carried out. */
+const longestStatementMs = 40_000;
+
+/**
+ * Fails a send that the database could not take to PAYING for this process, if the statement was
+ * carried out all the same: nothing has left, and only this process knows that. A send that is
+ * still before PAYING is left to a repeat or to the sweep.
+ * @param send as it was before; with an end-to-end id of an earlier look-up it is left alone,
+ *   because another process may pay it under the same id.
+ * @param endToEnd of this process's own look-up.
+ */
+export function failUnsentLater(context: Context, send: PixTransactionRow, endToEnd: string): void {
+  if (send.end_to_end !== null) return;
+  const until = new Date(context.clock.now().getTime() + longestStatementMs);
+  context.outcomes.keep({
+    transactionId: send.id,
+    store: () => failUnsent(context, send, { endToEnd, until }),
+  });
+}
+
+/** @throws Error while the statement may still be carried out: it is looked at again. */
+async function failUnsent(
+  context: Context,
+  send: PixTransactionRow,
+  { endToEnd, until }: { readonly endToEnd: string; readonly until: Date },
+): Promise<void> {
+  const stored = await rereadTransaction(context, send);
+  if (isBeforePaying(stored.phase) && context.clock.now() < until) {
+    throw new Error('the send may still be moved');
+  }
+  if (stored.end_to_end !== endToEnd) return;
+  await moveTransaction(context, send.id, {
+    from: ['PAYING', 'UNKNOWN'],
+    to: 'SETTLED',
+    status: 'FAILED',
+    outcome: 'not_sent',
+    failureCode: 'PROVIDER_UNAVAILABLE',
+    timeline: [{ phase: 'SETTLED', note: 'not_sent' }],
+  });
+}

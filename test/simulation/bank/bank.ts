@@ -1,0 +1,243 @@
+/**
+ * The bank of a seed: what it does with each request. It keeps the ledger, which is the truth, and
+ * answers by the seed's policy. Nothing of the service's own simulated bank is used here.
+ */
+import type { Chance } from '../chance.ts';
+import type { StoredCustomer } from '../store.ts';
+import {
+  duplicate,
+  json,
+  receipt,
+  refusal,
+  result,
+  type Answer,
+  type AskedPayment,
+} from './answers.ts';
+import type { Ledger, Payment } from './ledger.ts';
+import { writeNotice, type EventFacts, type Notice } from './notices.ts';
+import type { Policy } from './policy.ts';
+import { writeStatement } from './statement.ts';
+import { refusals } from './words.ts';
+
+/** A request as it has reached the bank. */
+export interface BankRequest {
+  readonly method: string;
+  readonly url: URL;
+  readonly token: string | null;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+export interface BankOptions {
+  readonly policy: Policy;
+  readonly ledger: Ledger;
+  readonly chance: Chance;
+  readonly nowMs: () => number;
+  /** How long an executed payment is missing from the statement, in milliseconds. */
+  readonly statementLagMs: () => number;
+  /** Carries a notice to the service; `cancel` takes it back while nobody has it. */
+  readonly post: (notice: Notice) => { readonly cancel: () => void };
+  /** Told of a payment that was executed. */
+  readonly executed: (payment: Payment) => void;
+}
+
+/** Scripted keys make the bank refuse or return a payment; every other one is paid. */
+export const pixKeys = {
+  paid: 'loja@example.com',
+  returned: 'fail@ponte.test',
+  refused: 'reject@ponte.test',
+  notFound: 'notfound@ponte.test',
+  flaky: 'flaky@ponte.test',
+} as const;
+
+const ispb = '11165756';
+
+/** How likely a payment is settled before it is answered, where the answer tells how it stands. */
+const settledAtOnce = 0.3;
+
+export class Bank {
+  readonly #options: BankOptions;
+  readonly #tokens = new Map<string, StoredCustomer>();
+  readonly #flakyOf = new Set<StoredCustomer>();
+  /** What is still on its way of attempts that failed here, by end-to-end id. */
+  readonly #failedAttempts = new Map<string, { readonly cancel: () => void }>();
+  #made = 0;
+
+  constructor(options: BankOptions) {
+    this.#options = options;
+  }
+
+  /** @returns a new token of a customer. */
+  open(customer: StoredCustomer): string {
+    this.#made += 1;
+    const token = `token-${this.#made}`;
+    this.#tokens.set(token, customer);
+    return token;
+  }
+
+  expire(token: string | null): void {
+    if (token !== null) this.#tokens.delete(token);
+  }
+
+  /** Whose request it is; null when its token is good for nobody. */
+  customerOf({ token }: BankRequest): StoredCustomer | null {
+    return (token === null ? undefined : this.#tokens.get(token)) ?? null;
+  }
+
+  /** Does what a request asks for; one that arrives late is carried out all the same. */
+  handle(request: BankRequest): Answer {
+    const path = request.url.pathname.replace('/internal/api/v1', '');
+    if (path === '/auth/login') return this.#logIn(request);
+    const customer = this.customerOf(request);
+    if (!customer) return { ...json(401, { message: 'Unauthorized' }, 'not_done'), word: '401' };
+    switch (path) {
+      case '/keys/dict':
+        return this.#lookUp(customer, request);
+      case '/payments':
+        return this.#pay(customer, askedPayment(request));
+      case '/account/statement':
+        return this.#statement(customer, request);
+      default:
+        return json(404, { message: `Cannot ${request.method} ${path}` });
+    }
+  }
+
+  /** The end of a payment, which is told in a notice. */
+  settle(payment: Payment): void {
+    if (payment.state !== 'under_way') return;
+    payment.state = payment.end;
+    this.#tell({
+      status: payment.end === 'completed' ? 'completed' : 'failed',
+      endToEnd: payment.endToEnd,
+      clientRequestId: payment.clientRequestId,
+      amountCents: payment.amountCents,
+    });
+  }
+
+  #logIn({ body }: BankRequest): Answer {
+    const { ledger, policy } = this.#options;
+    const customer = ledger.customers.find(({ email }) => email === body['email']);
+    if (!customer) return json(422, { message: 'Credenciais inválidas' });
+    const { agency, accountNumber, document } = customer.account;
+    const account = { agency, accountNumber, document };
+    return result(policy, { access_token: this.open(customer), ...account });
+  }
+
+  #lookUp(customer: StoredCustomer, { body }: BankRequest): Answer {
+    const { policy } = this.#options;
+    const { key } = body;
+    if (key === pixKeys.notFound) return json(404, { code: 'NOT_FOUND', message: 'Not found' });
+    if (key === pixKeys.flaky && !this.#flakyOf.has(customer)) {
+      this.#flakyOf.add(customer);
+      return json(503, { message: 'Service Unavailable' });
+    }
+    return result(policy, { endToEnd: this.#newEndToEnd(), key });
+  }
+
+  /** Ids come in the order in which they are made, so that a seed has the same ones each time. */
+  #newEndToEnd(): string {
+    this.#made += 1;
+    const minute = new Date(this.#options.nowMs()).toISOString().replaceAll(/\D/g, '').slice(0, 12);
+    return `E${ispb}${minute}${String(this.#made).padStart(11, '0')}`;
+  }
+
+  #pay(customer: StoredCustomer, asked: AskedPayment): Answer {
+    const { ledger, policy, chance } = this.#options;
+    const executed = ledger.payment(customer, asked.endToEnd);
+    if (executed) return this.#repeat(executed, asked);
+    const other = this.#withKey(customer, asked.clientRequestId);
+    if (other) return this.#repeat(other, asked);
+    const failure = this.#refusalOf(customer, asked);
+    if (failure) return refusal(policy, failure, asked);
+    if (!this.#failedAttempts.has(asked.endToEnd) && chance.happens(policy.failedAttempts)) {
+      return this.#failInside(asked);
+    }
+    return this.#execute(customer, asked);
+  }
+
+  #refusalOf(customer: StoredCustomer, asked: AskedPayment) {
+    const { ledger, chance } = this.#options;
+    if (asked.key === pixKeys.refused) return chance.pick(refusals.account);
+    const isCovered = asked.amountCents <= ledger.balanceCentsOf(customer);
+    return isCovered ? null : chance.pick(refusals.funds);
+  }
+
+  #withKey(customer: StoredCustomer, key: string): Payment | undefined {
+    const { ledger, policy } = this.#options;
+    const others = {
+      payment: [],
+      user: ledger.paymentsOf(customer),
+      company: ledger.payments,
+    }[policy.keysUniquePer];
+    return others.find(({ clientRequestId }) => clientRequestId === key);
+  }
+
+  #repeat(executed: Payment, asked: AskedPayment): Answer {
+    const { policy, chance } = this.#options;
+    if (policy.repeat === 'replayed') {
+      const isOwn = executed.endToEnd === asked.endToEnd;
+      const replay = receipt(policy, executed);
+      return isOwn ? replay : { ...replay, proves: 'nothing', word: `another's ${replay.word}` };
+    }
+    if (policy.repeatEvents && executed.endToEnd === asked.endToEnd) {
+      const error = { code: 'PBE300', description: 'Duplicated EndToEndId' };
+      this.#tell({ ...asked, status: 'failed', error });
+    }
+    return duplicate(policy, asked, chance);
+  }
+
+  /** The attempt has failed, and nothing of it is left: its repeat is a first one. */
+  #failInside(asked: AskedPayment): Answer {
+    const error = { code: 'AB03', description: 'settlement timeout' };
+    this.#failedAttempts.set(asked.endToEnd, this.#tell({ ...asked, status: 'failed', error }));
+    return { ...json(500, { message: 'Internal Server Error' }), word: '500 failed inside' };
+  }
+
+  #execute(customer: StoredCustomer, asked: AskedPayment): Answer {
+    const { ledger, policy, chance, nowMs } = this.#options;
+    const { endToEnd, clientRequestId, amountCents } = asked;
+    if (!policy.lateFailures) this.#failedAttempts.get(endToEnd)?.cancel();
+    this.#made += 1;
+    const payment = ledger.execute({
+      ...{ customer, endToEnd, clientRequestId, amountCents },
+      bankId: `bank-${this.#made}`,
+      end: asked.key === pixKeys.returned ? 'reversed' : 'completed',
+      executedAtMs: nowMs(),
+    });
+    this.#options.executed(payment);
+    const isSettled = policy.receiptStatus === 'frank' && chance.happens(settledAtOnce);
+    if (isSettled) this.settle(payment);
+    return receipt(policy, payment);
+  }
+
+  #statement(customer: StoredCustomer, { url }: BankRequest): Answer {
+    const { policy, ledger, nowMs, statementLagMs } = this.#options;
+    const [fromMs, untilMs] = ['startDate', 'endDate'].map((name) =>
+      Date.parse(`${url.searchParams.get(name)}T03:00:00.000Z`),
+    ) as [number, number];
+    if ((untilMs - fromMs) / dayMs + 1 > policy.statement.longestDays) {
+      return json(400, { code: 'RANGE_TOO_LONG', message: 'Período muito longo' });
+    }
+    const shownUntilMs = Math.min(untilMs + dayMs, nowMs() - statementLagMs());
+    const shown = ledger
+      .paymentsOf(customer)
+      .filter(({ executedAtMs }) => executedAtMs >= fromMs && executedAtMs <= shownUntilMs);
+    return json(200, writeStatement(policy, shown));
+  }
+
+  #tell(facts: EventFacts): { readonly cancel: () => void } {
+    const { chance, policy, post } = this.#options;
+    return post(writeNotice(chance, facts, policy.vocabulary));
+  }
+}
+
+const dayMs = 24 * 60 * 60_000;
+
+function askedPayment({ body }: BankRequest): AskedPayment {
+  const { endToEnd, clientRequestId, key, amount } = body;
+  return {
+    endToEnd: String(endToEnd),
+    clientRequestId: String(clientRequestId),
+    key: String(key),
+    amountCents: Math.round(Number(amount) * 100),
+  };
+}

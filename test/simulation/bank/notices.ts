@@ -1,0 +1,100 @@
+/** Events as providers post them, in every shape that providers of this family use. */
+import type { Chance } from '../chance.ts';
+import { statusIds, type StatusMeaning, type Vocabulary } from './words.ts';
+
+/** What an event tells; what is null is left out. */
+export interface EventFacts {
+  readonly status: Exclude<StatusMeaning, 'under_way'>;
+  readonly endToEnd: string | null;
+  readonly clientRequestId: string | null;
+  readonly amountCents: number | null;
+  /** Why it failed. */
+  readonly error?: { readonly code: string; readonly description?: string };
+}
+
+/** An event on its way to the service. */
+export interface Notice extends EventFacts {
+  readonly payload: Buffer<ArrayBuffer>;
+  /** Whether its shape and words are those that are documented: it proves what it says. */
+  readonly isReadable: boolean;
+}
+
+interface Shape {
+  /** Says the status in words of its own, whatever the provider's are. */
+  readonly hasOwnWords: boolean;
+  write(facts: EventFacts, vocabulary: Vocabulary): Record<string, unknown>;
+}
+
+const failed = { code: 'AB03' } as const;
+
+function reais(amountCents: number | null): number | null {
+  return amountCents === null ? null : amountCents / 100;
+}
+
+const flat: Shape = {
+  hasOwnWords: false,
+  write: ({ status, endToEnd, clientRequestId, amountCents, error }, { status: words }) => ({
+    event: 'PIX_PAYMENT_OUT',
+    endToEnd,
+    clientRequestId,
+    status: words[status],
+    amount: reais(amountCents),
+    ...(status === 'failed' && { reason: (error ?? failed).code, message: error?.description }),
+  }),
+};
+
+const entity: Shape = {
+  hasOwnWords: false,
+  write: ({ status, endToEnd, clientRequestId, amountCents, error }, { status: words }) => ({
+    entity: 'pix-payment-out',
+    status: words[status],
+    body: {
+      endToEndId: endToEnd,
+      clientCode: clientRequestId,
+      amount: reais(amountCents),
+      ...(status === 'failed' && { error: error ?? failed }),
+    },
+  }),
+};
+
+const requestBody: Shape = {
+  hasOwnWords: true,
+  write: ({ status, endToEnd, clientRequestId, amountCents, error }) => ({
+    RequestBody: {
+      TransactionType: 'PAYMENT',
+      ClientCode: clientRequestId,
+      EndToEndId: endToEnd,
+      Amount: reais(amountCents),
+      StatusCode: {
+        StatusId: statusIds[status],
+        Description: status === 'completed' ? 'CONFIRMED' : 'ERROR',
+      },
+      ...(error && { Error: error }),
+    },
+  }),
+};
+
+const movement: Shape = {
+  hasOwnWords: true,
+  write: ({ status, endToEnd, clientRequestId, amountCents, error }) => ({
+    event: status === 'completed' ? 'BANK:MOVEMENT_CONFIRMED' : 'BANK:MOVEMENT_FAILED',
+    payment: { value: amountCents, correlationID: clientRequestId },
+    transaction: { endToEndId: endToEnd },
+    ...(error && { error }),
+  }),
+};
+
+/** @returns an event as bytes that no other event has. */
+export function writeNotice(chance: Chance, facts: EventFacts, vocabulary: Vocabulary): Notice {
+  const shape = chance.pick([flat, entity, requestBody, movement]);
+  const event = {
+    ...shape.write(facts, vocabulary),
+    createdAt: `nonce ${chance.below(2 ** 31)}`,
+  };
+  const json = JSON.stringify(chance.happens(0.2) ? [event] : event);
+  return {
+    ...facts,
+    payload: Buffer.from(json, 'utf8'),
+    isReadable: shape.hasOwnWords || vocabulary.isKnown,
+  };
+}

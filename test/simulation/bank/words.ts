@@ -1,0 +1,96 @@
+/** The words that providers of this family use: statuses, refusals, duplicates. */
+import type { Payment } from './ledger.ts';
+
+export type StatusMeaning = 'under_way' | 'completed' | 'failed';
+
+/** How a provider writes the statuses of a payment. */
+export interface Vocabulary {
+  readonly name: string;
+  readonly status: Readonly<Record<StatusMeaning, string | number>>;
+  /** Whether the words are in the table of the contract with the provider: they prove something. */
+  readonly isKnown: boolean;
+}
+
+const known = (
+  name: string,
+  [under_way, completed, failed]: readonly [string, string, string],
+): Vocabulary => ({ name, status: { under_way, completed, failed }, isKnown: true });
+
+export const knownVocabularies = [
+  known('celcoin', ['PROCESSING', 'CONFIRMED', 'ERROR']),
+  known('openpix', ['CREATED', 'COMPLETED', 'FAILED']),
+  known('settled', ['PENDING', 'SETTLED', 'REJECTED']),
+  known('paid', ['APPROVED', 'PAID', 'CANCELLED']),
+] as const;
+
+/** Words of a provider that nobody has documented: they prove nothing. */
+export const unknownVocabulary: Vocabulary = {
+  name: 'undocumented',
+  status: { under_way: 'EM_PROCESSAMENTO', completed: 'LIQUIDADO', failed: 'DEVOLVIDO' },
+  isKnown: false,
+};
+
+/** As documented for one institution; elsewhere the same numbers mean something else. */
+export const numberVocabulary: Vocabulary = {
+  name: 'numbers',
+  status: { under_way: 0, completed: 1, failed: 2 },
+  isKnown: false,
+};
+
+/** The numbers of the one shape that defines them, `StatusCode.StatusId`. */
+export const statusIds = { under_way: 1, completed: 2, failed: 3 } as const;
+
+/** How a payment stands, as the bank would say it. */
+export function meaningOf({ state }: Payment): StatusMeaning {
+  return state === 'reversed' ? 'failed' : state;
+}
+
+export interface Refusal {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+/** That the payment is there already, in wordings that the service has always read. */
+export const plainDuplicates: readonly Refusal[] = [
+  { status: 422, body: { code: 'PBE300', message: 'Duplicated EndToEndId' } },
+  { status: 400, body: { error: { code: 'DUPL' } } },
+  { status: 422, body: { errors: [{ code: 'AM05' }] } },
+  { status: 400, body: { message: 'O pagamento já foi processado' } },
+  { status: 422, body: { title: 'AlreadyPaid' } },
+  { status: 403, body: { error: 'idempotency key already used' } },
+];
+
+/** The same, as other providers word it. */
+export const furtherDuplicates: readonly Refusal[] = [
+  { status: 422, body: { message: 'clientRequestId em uso' } },
+  { status: 400, body: { message: ['endToEnd must be unique'] } },
+  { status: 422, body: { message: 'Identificador repetido' } },
+  { status: 400, body: { detail: 'endToEndId utilizado anteriormente' } },
+  { status: 422, body: { message: 'Transação existente' } },
+  { status: 422, body: { data: { message: 'Duplicated EndToEndId' } } },
+  { status: 400, body: { message: ['Duplicated request'] } },
+  { status: 422, body: { code: 'E42', message: 'This endToEndId was already received.' } },
+];
+
+/** The error inside a 200 that says so. */
+export const duplicateErrors: readonly unknown[] = [
+  { error: { code: 'ALREADY_PAID' } },
+  { error: { code: 'PBE300', description: 'Duplicated EndToEndId' } },
+  { errors: [{ code: 'E42', message: 'Pagamento já existe' }] },
+  { error: { code: 'E7', message: 'clientRequestId em uso' } },
+];
+
+type Refusals = readonly [Refusal, ...Refusal[]];
+
+/** A refusal of the payment itself: nothing was executed, and nothing will be. */
+export const refusals: Readonly<Record<'account' | 'funds', Refusals>> = {
+  account: [
+    { status: 422, body: { code: 'AC03', message: 'Conta do recebedor inválida' } },
+    { status: 400, body: { errors: [{ code: 'AC07', message: 'Conta encerrada' }] } },
+    { status: 403, body: { error: { code: 'BE01' } } },
+  ],
+  funds: [
+    { status: 422, body: { code: 'NOT_ENOUGH_BALANCE', message: 'Saldo insuficiente' } },
+    { status: 402, body: { error: { code: 'INSUFFICIENT_FUNDS' } } },
+  ],
+};

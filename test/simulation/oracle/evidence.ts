@@ -1,0 +1,174 @@
+/**
+ * What the service can know of each payment, and from whom. Three sources tell how a payment
+ * ended: the answers to its attempts, as long as the process that has them lives; the events that
+ * the service has acknowledged; the provider's statement. At rest a payment whose end one of them
+ * proves must have that end; for any other, each source names what it lacks.
+ */
+import type { Answer, Proof } from '../bank/answers.ts';
+import type { Ledger, Payment } from '../bank/ledger.ts';
+import type { Notice } from '../bank/notices.ts';
+import type { Policy } from '../bank/policy.ts';
+import { whatStatementLacks } from '../bank/statement.ts';
+import type { Hazards } from '../hazards.ts';
+import type { Owner, Scheduler } from '../scheduler.ts';
+
+/** How an attempt went, as the process that made it knows; `open`: it does not know yet. */
+type AttemptEnd = Proof | 'not_sent' | 'open';
+
+interface Attempt {
+  readonly process: Owner;
+  end: AttemptEnd;
+  /** The step at which the process knew. */
+  endedAt: number | null;
+}
+
+/** All that is known of one end-to-end id. */
+interface Send {
+  readonly attempts: Attempt[];
+  /** Who has stored PAYING, and at which step. */
+  payer: { readonly process: Owner; readonly at: number } | null;
+  readonly events: TrackedEvent[];
+}
+
+interface TrackedEvent {
+  readonly notice: Notice;
+  state: 'under_way' | 'acknowledged' | 'given_up' | 'lost';
+}
+
+/** What a source proves, and which source it is. */
+export interface Proven {
+  readonly end: 'completed' | 'accepted' | 'failed';
+  readonly by: string;
+}
+
+export interface EvidenceOptions {
+  readonly ledger: Ledger;
+  readonly policy: Policy;
+  readonly hazards: Hazards;
+  readonly scheduler: Scheduler;
+}
+
+export class Evidence {
+  readonly #options: EvidenceOptions;
+  readonly #sends = new Map<string, Send>();
+  /** The step at which a statement of a process has last failed. */
+  readonly #databaseFailedAt = new Map<Owner, number>();
+
+  constructor(options: EvidenceOptions) {
+    this.#options = options;
+  }
+
+  /** A process has stored PAYING, whether or not it was told so. */
+  beganPaying(process: Owner, endToEnd: string): void {
+    this.#sendOf(endToEnd).payer ??= { process, at: this.#options.scheduler.taken };
+  }
+
+  attemptLeft(process: Owner, endToEnd: string): void {
+    this.#sendOf(endToEnd).attempts.push({ process, end: 'open', endedAt: null });
+  }
+
+  attemptNotSent(process: Owner, endToEnd: string): void {
+    const { taken: endedAt } = this.#options.scheduler;
+    this.#sendOf(endToEnd).attempts.push({ process, end: 'not_sent', endedAt });
+  }
+
+  /** @param answer what the process has of it; null: none, or a part. */
+  attemptEnded(process: Owner, endToEnd: string, answer: Answer | null): void {
+    const attempt = this.#sendOf(endToEnd).attempts.findLast(
+      (one) => one.process === process && one.end === 'open',
+    );
+    if (!attempt) return;
+    attempt.end = answer?.proves ?? 'nothing';
+    attempt.endedAt = this.#options.scheduler.taken;
+  }
+
+  /** @returns what follows the notice on its way. */
+  posted(notice: Notice): TrackedEvent {
+    const event: TrackedEvent = { notice, state: 'under_way' };
+    if (notice.endToEnd !== null) this.#sendOf(notice.endToEnd).events.push(event);
+    return event;
+  }
+
+  databaseFailed(process: Owner): void {
+    this.#databaseFailedAt.set(process, this.#options.scheduler.taken);
+  }
+
+  /** The step at which a process knew how the last attempt at a payment went, or null. */
+  lastAttemptEndedAt(endToEnd: string): number | null {
+    return this.#sendOf(endToEnd).attempts.at(-1)?.endedAt ?? null;
+  }
+
+  /**
+   * What is proved of a payment.
+   * @returns one for each source that proves something; and what the others lack.
+   */
+  weigh(endToEnd: string): { readonly proven: Proven[]; readonly lacks: string[] } {
+    const send = this.#sendOf(endToEnd);
+    const found = [this.#fromAnswers(send), this.#fromEvents(send), this.#fromStatement(endToEnd)];
+    return {
+      proven: found.filter((one) => typeof one !== 'string'),
+      lacks: found.filter((one) => typeof one === 'string'),
+    };
+  }
+
+  #sendOf(endToEnd: string): Send {
+    const known = this.#sends.get(endToEnd);
+    if (known) return known;
+    const send: Send = { attempts: [], payer: null, events: [] };
+    this.#sends.set(endToEnd, send);
+    return send;
+  }
+
+  #fromAnswers({ attempts, payer }: Send): Proven | string {
+    const { scheduler, hazards } = this.#options;
+    const by = 'the answers that a living process has';
+    if (!payer) return 'nothing has begun to be paid';
+    const { process, at } = payer;
+    if (scheduler.isBuried(process)) return 'the process that had the answers is dead';
+    const faultAt = this.#databaseFailedAt.get(process) ?? -1;
+    if (faultAt >= at && !hazards.has('stored_knowledge')) {
+      return 'the database failed the process that has the answers';
+    }
+    const ends = attempts.map(({ end }) => end);
+    if (ends.includes('completed')) return { end: 'completed', by };
+    if (ends.includes('accepted')) return { end: 'accepted', by };
+    if (ends.includes('open') || ends.includes('nothing')) return 'an answer says nothing';
+    return { end: 'failed', by };
+  }
+
+  #fromEvents({ events, attempts }: Send): Proven | string {
+    const by = 'an event that was acknowledged';
+    if (events.length === 0) return 'no event was posted';
+    const taken = events.filter(({ state }) => state === 'acknowledged');
+    if (taken.length === 0) return 'every event was lost, or the provider gave it up';
+    const read = taken.filter(({ notice }) => notice.isReadable);
+    if (read.length === 0) return 'the words of the events are not documented';
+    if (read.some(({ notice }) => notice.status === 'completed')) return { end: 'completed', by };
+    const failures = read.filter(({ notice }) => !isDuplicate(notice));
+    if (failures.length === 0) return 'the events tell of a repeat';
+    if (this.#options.policy.failedAttempts > 0 && attempts.length > 1) {
+      return 'the event may tell of one attempt among several';
+    }
+    return { end: 'failed', by };
+  }
+
+  #fromStatement(endToEnd: string): Proven | string {
+    const { ledger, policy } = this.#options;
+    const payment = ledger.payments.find((one) => one.endToEnd === endToEnd);
+    if (!payment) return 'the statement does not show what was not executed';
+    const lack = whatStatementLacks(policy, payment);
+    return lack ?? { end: 'completed', by: 'the statement' };
+  }
+}
+
+/** That a repeat was refused says nothing of the payment. */
+export function isDuplicate({ error }: Pick<Notice, 'error'>): boolean {
+  return error?.code === 'PBE300';
+}
+
+/** Whether a notice tells what has really become of its payment. */
+export function isTrue(notice: Notice, payments: readonly Payment[]): boolean {
+  const { endToEnd, status } = notice;
+  const state = payments.find((one) => one.endToEnd === endToEnd)?.state ?? 'reversed';
+  return status === 'completed' ? state === 'completed' : state === 'reversed';
+}

@@ -1,0 +1,100 @@
+/** What becomes of one attempt on its way to the bank and back. */
+import type { Chance } from '../chance.ts';
+import { json, text, type Answer } from '../bank/answers.ts';
+
+/**
+ * `before` and `after` say whether the bank had done what it was asked for by then. `doubled`:
+ * something on the way asks twice, and the second answer comes back.
+ */
+export interface Fate {
+  readonly kind:
+    | 'answered'
+    | 'no_connection'
+    | 'server_error'
+    | 'reset'
+    | 'cut'
+    | 'silence'
+    | 'html'
+    | 'foreign_ids'
+    | 'token_refused'
+    | 'token_expired'
+    | 'rate_limited'
+    | 'doubled';
+  readonly when: 'before' | 'after';
+  /** The connection is still being made while the request waits: nothing has left then. */
+  readonly isConnecting: boolean;
+}
+
+const kinds = [
+  'no_connection',
+  'server_error',
+  'server_error',
+  'reset',
+  'reset',
+  'cut',
+  'silence',
+  'silence',
+  'html',
+  'foreign_ids',
+  'token_refused',
+  'token_expired',
+  'rate_limited',
+  'doubled',
+] as const satisfies Fate['kind'][];
+
+/** These refuse before the bank looks at what is asked for. */
+const refusals: readonly Fate['kind'][] = [
+  'no_connection',
+  'token_refused',
+  'token_expired',
+  'rate_limited',
+];
+
+export function drawFate(chance: Chance, faults: number): Fate {
+  if (!chance.happens(faults)) {
+    return { kind: 'answered', when: 'after', isConnecting: chance.happens(faults / 2) };
+  }
+  const kind = chance.pick(kinds);
+  const isAfter = kind === 'doubled' || kind === 'cut';
+  const isBefore = refusals.includes(kind) || (!isAfter && chance.happens(0.4));
+  return { kind, when: isBefore ? 'before' : 'after', isConnecting: kind === 'no_connection' };
+}
+
+/** What comes back in place of the bank's own answer; null where its own does, or none. */
+export function answerInstead({ kind }: Fate, chance: Chance): Answer | null {
+  switch (kind) {
+    case 'server_error':
+      return { ...chance.pick(serverErrors), word: 'server_error' };
+    case 'html':
+      return { ...text(200, '<html><body>OK</body></html>'), word: 'html' };
+    case 'token_refused':
+    case 'token_expired':
+      return { ...json(401, { message: 'Unauthorized' }, 'not_done'), word: kind };
+    case 'rate_limited':
+      return { ...json(429, { message: 'Too Many Requests' }, 'refused'), word: kind };
+    default:
+      return null;
+  }
+}
+
+const unclear = 'Não foi possível determinar o resultado da interação';
+
+const serverErrors = [
+  json(500, { message: 'Internal Server Error' }),
+  json(500, { code: 'E500', message: unclear }),
+  json(503, {}),
+  text(502, '<html><h1>502 Bad Gateway</h1></html>'),
+  text(504, ''),
+  json(408, { message: 'Request Timeout' }),
+] as const;
+
+/** Another payment's ids in an answer that carries ids; any other one stays as it is. */
+export function withForeignIds(answer: Answer): Answer {
+  const body = answer.body
+    .toString('utf8')
+    .replaceAll(/"(endToEnd|endToEndId|clientRequestId|clientCode)":"[^"]*"/g, '"$1":"foreign"');
+  const bytes = Buffer.from(body, 'utf8');
+  const isForeign = body.includes('"foreign"');
+  const headers = { ...answer.headers, 'content-length': String(bytes.length) };
+  return { ...answer, headers, body: bytes, ...(isForeign && { proves: 'nothing' }) };
+}

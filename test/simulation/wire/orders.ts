@@ -1,0 +1,51 @@
+/** The payments among the requests on the wire, and who is told of them. */
+import type { Bank, BankRequest } from '../bank/bank.ts';
+import type { Names } from '../names.ts';
+import type { Evidence } from '../oracle/evidence.ts';
+import type { Order, Truth } from '../oracle/truth.ts';
+import type { StoredCustomer } from '../store.ts';
+import { isPayment } from './requests.ts';
+import type { WireWatch } from './wire.ts';
+
+export interface WatchOptions {
+  readonly customers: readonly StoredCustomer[];
+  readonly truth: Truth;
+  readonly evidence: Evidence;
+}
+
+/** Tells the oracle of each payment that leaves, and of how it went. */
+export function watchPayments({ customers, truth, evidence }: WatchOptions): WireWatch {
+  return {
+    left(process, request) {
+      const order = orderIn(request, customers);
+      if (order) truth.attempted(process, order);
+    },
+    ended(process, request, answer) {
+      const order = orderIn(request, customers);
+      if (order) evidence.attemptEnded(process, order.endToEnd, answer);
+    },
+    notSent(process, request) {
+      const order = orderIn(request, customers);
+      if (order) evidence.attemptNotSent(process, order.endToEnd);
+    },
+  };
+}
+
+/** What a request is, for the trace. */
+export function describeRequest(request: BankRequest, bank: Bank, names: Names): string {
+  const name = bank.customerOf(request)?.name ?? 'nobody';
+  const { pathname } = request.url;
+  if (!isPayment(request)) return `${pathname.replace('/internal/api/v1/', '')} for ${name}`;
+  const { endToEnd, clientRequestId } = request.body;
+  return `pay ${name}/${String(clientRequestId)} ${names.of('E', String(endToEnd))}`;
+}
+
+/** The payment that a request asks for; null when it asks for none. */
+function orderIn(request: BankRequest, customers: readonly StoredCustomer[]): Order | null {
+  if (!isPayment(request)) return null;
+  const { endToEnd, clientRequestId, debitParty } = request.body;
+  const { account } = debitParty as { account: string };
+  const customer = customers.find((one) => one.account.accountNumber === account);
+  if (!customer) throw new Error('a payment from an account that nobody has');
+  return { customer, endToEnd: String(endToEnd), clientRequestId: String(clientRequestId) };
+}

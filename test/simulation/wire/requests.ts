@@ -1,0 +1,6 @@
+/** Requests as the bank reads them. */
+import type { BankRequest } from '../bank/bank.ts';
+
+export function isPayment({ url }: BankRequest): boolean {
+  return url.pathname.endsWith('/payments');
+}

@@ -1,0 +1,38 @@
+/** The code of the previous release, from the history of this repository. */
+import { execFile, spawnSync } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { promisify } from 'node:util';
+import { root } from '../process/service-process.ts';
+
+const run = promisify(execFile);
+
+/** Its commit; written there after each release. */
+const { commit } = JSON.parse(
+  await readFile(join(import.meta.dirname, 'previous-release.json'), 'utf8'),
+) as { readonly commit: string };
+
+/** @returns why there is no previous release to run here, or false when there is one. */
+export function noPreviousRelease(): string | false {
+  const { status } = spawnSync('git', ['cat-file', '-e', `${commit}^{tree}`], { cwd: root });
+  return status === 0 ? false : `git has no commit ${commit} here: clone the whole history`;
+}
+
+/**
+ * Writes the previous release into a folder that goes with the test. It runs on the packages that
+ * are installed for the current code.
+ * @returns the folder.
+ */
+export async function checkOutPreviousRelease(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'ponte-previous-'));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const archive = join(folder, 'release.tar');
+  const code = join(folder, 'code');
+  await mkdir(code);
+  await run('git', ['archive', '--format=tar', `--output=${archive}`, commit], { cwd: root });
+  await run('tar', ['-xf', archive, '-C', code]);
+  await symlink(join(root, 'node_modules'), join(code, 'node_modules'));
+  return code;
+}

@@ -1,0 +1,117 @@
+/**
+ * A rolling upgrade: an instance of the previous release runs beside one of the current code, on
+ * the schema of the current code. No customer notices, and the audit finds nothing.
+ */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test, type TestContext } from 'node:test';
+import pg from 'pg';
+import type { PixAudit } from '../../src/ops/pix-audit.ts';
+import { ServiceProcess, settingsFor } from '../process/service-process.ts';
+import { typePonte } from '../support/command-line.ts';
+import { createTestDatabase, serverUrl, type TestDatabase } from '../support/db.ts';
+import { eventually } from '../support/eventually.ts';
+import { checkOutPreviousRelease, noPreviousRelease } from './previous-release.ts';
+
+/** Payments, each sent at one of the two and repeated at the other. */
+const PAYMENTS = 100;
+
+/** More of them at once share statements and locks. */
+const AT_ONCE = 16;
+
+const skip = serverUrl ? noPreviousRelease() : 'runs on PostgreSQL; set DATABASE_URL';
+
+test('the previous release runs beside the current code', { skip }, async (t) => {
+  const database = await createTestDatabase();
+  t.after(() => database.drop());
+  const instances = await startBoth(t, database);
+  const [previous, current] = instances;
+  const customers = await Promise.all(instances.map((instance) => instance.logIn()));
+  // A session that one has opened is good at the other.
+  const token = customers[0] ?? assert.fail('nobody has logged in');
+  let begun = 0;
+  const lane = async (): Promise<void> => {
+    while (begun < PAYMENTS) {
+      begun += 1;
+      await (begun % 2 === 0 ? pay(previous, current, token) : pay(current, previous, token));
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, lane));
+  await eventually(() => isSettled(database), 'the end of all payments and jobs');
+  const audit = await auditOf(database);
+  assert.deepEqual(
+    audit.invariants.filter(({ broken }) => broken > 0),
+    [],
+  );
+  assert.equal(audit.checked.transactions, 2 * PAYMENTS);
+});
+
+type Both = readonly [previous: ServiceProcess, current: ServiceProcess];
+
+async function startBoth(t: TestContext, database: TestDatabase): Promise<Both> {
+  const environment = settingsFor(database);
+  const folder = await checkOutPreviousRelease(t);
+  const previous = new ServiceProcess(environment, 'serve', folder);
+  t.after(() => previous.kill());
+  const current = new ServiceProcess(environment);
+  t.after(() => current.kill());
+  await Promise.all([previous.ready(), current.ready()]);
+  return [previous, current];
+}
+
+/** A payment and a charge, with everything that an app asks on the way. */
+async function pay(one: ServiceProcess, other: ServiceProcess, token: string): Promise<void> {
+  const key = randomUUID();
+  const body = { pix_key: 'maria@example.com', amount: 1.25, description: key };
+  const sent = await ask(one, '/pix/send', { token, key, body });
+  const repeated = await ask(other, '/pix/send', { token, key, body });
+  assert.equal(repeated.headers.get('idempotency-replayed'), 'true');
+  assert.equal(repeated.body.transaction_id, sent.body.transaction_id);
+  const headers = { prefer: 'wait=30' };
+  const seen = await ask(other, `/pix/${sent.body.transaction_id}`, { token, headers });
+  assert.equal(seen.body.status, 'COMPLETED');
+
+  const order = { key: randomUUID(), body: { type: 'dynamic', amount: 2.5 } };
+  const charge = await ask(one, '/pix/charge', { token, ...order });
+  const again = await ask(other, '/pix/charge', { token, ...order });
+  assert.equal(again.body.transaction_id, charge.body.transaction_id);
+  await ask(other, '/webhooks/provider', { body: { type: 'pix', endToEndId: `E${key}` } });
+  for (const path of ['/accounts/me', '/accounts/balance', '/accounts/statement']) {
+    await ask(one, path, { token });
+    await ask(other, path, { token });
+  }
+}
+
+/** Every request here is one that succeeds. */
+async function ask(
+  service: ServiceProcess,
+  path: string,
+  request: Parameters<ServiceProcess['call']>[1],
+): ReturnType<ServiceProcess['call']> {
+  const answer = await service.call(path, request);
+  assert.equal(answer.status, 200, `${path}: ${JSON.stringify(answer.body)}`);
+  return answer;
+}
+
+async function isSettled({ databaseUrl }: TestDatabase): Promise<boolean> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    const { rowCount } = await client.query(
+      `select from pix_transactions where operation = 'SEND' and status = 'PROCESSING'
+        union all
+       select from jobs where kind = 'settle-webhook' and status = 'running'`,
+    );
+    return rowCount === 0;
+  } finally {
+    await client.end();
+  }
+}
+
+/** By the current code. */
+async function auditOf(database: TestDatabase): Promise<PixAudit> {
+  const environment = settingsFor(database);
+  const { stdout, stderr } = await typePonte(['pix', 'audit', '--json'], { environment });
+  assert.equal(stderr, '');
+  return JSON.parse(stdout) as PixAudit;
+}
