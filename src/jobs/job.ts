@@ -19,5 +19,5 @@ export type JobTable = Readonly<Record<string, JobHandler>>;
 
 /** What goes with the calls of one run: a job has no caller, so a trace begins with it. */
 export function callOptionsOf({ id }: LeasedJob): CallOptions {
-  return { requestId: `job-${id}`, trace: beginTrace(), lane: 'background' };
+  return { requestId: `job-${id}`, trace: beginTrace(), isBackground: true };
 }
