@@ -12,6 +12,7 @@ import {
   openPool,
   postgresConnection,
   run,
+  unitConnection,
   type Connection,
 } from './pool.ts';
 
@@ -126,7 +127,7 @@ function embeddedDatabase(base: Base, embedded: EmbeddedDatabase): Database {
 const longestCloseMs = 5_000;
 
 function openPostgres(options: DatabaseOptions, url: string): Database {
-  const base = openBase(postgresConnection(url), options);
+  const base = openBase(postgresConnection(url), options, openPool(unitConnection(url)));
   const { clock, onNotifications: onChange } = options;
   const notifications = new Notifications({ url, clock, ...(onChange && { onChange }) });
   const indexed = indexedPool(base.pool);
@@ -156,7 +157,7 @@ function openPostgres(options: DatabaseOptions, url: string): Database {
         alone: (statement, columns) => on(base.pool, statement, columns),
       },
     ),
-    connections: () => addedUp([base.pool, indexed]),
+    connections: () => addedUp([base.pool, base.units, indexed]),
     listen: (channel, listener) => notifications.listen(channel, listener),
     notificationsUp: () => notifications.areUp,
     vacuum: () => Promise.resolve(),
@@ -195,15 +196,24 @@ function addedUp(pools: readonly pg.Pool[]): ReturnType<Database['connections']>
 
 type Base = Pick<Database, 'orm' | 'em' | 'query' | 'connections' | 'close'> & {
   readonly pool: pg.Pool;
+  readonly units: pg.Pool;
 };
 
-/** What both kinds of database have in common. */
-function openBase({ onReserve, ...config }: Connection, options: DatabaseOptions): Base {
+/**
+ * What both kinds of database have in common.
+ * @param ownUnits the pool of MikroORM; without one it shares that of the statements.
+ */
+function openBase(
+  { onReserve, ...config }: Connection,
+  options: DatabaseOptions,
+  ownUnits?: pg.Pool,
+): Base {
   const onQuery = options.onQuery ?? (() => undefined);
   const pool = openPool(config);
+  const units = ownUnits ?? pool;
   let opened: Promise<MikroORM> | null = null;
   const orm = (): Promise<MikroORM> => {
-    opened ??= openOrm({ pool, onReserve, onQuery }).catch((error: unknown) => {
+    opened ??= openOrm({ pool: units, onReserve, onQuery }).catch((error: unknown) => {
       // Too many open files, say: the next one who asks may have more luck.
       opened = null;
       throw error;
@@ -212,6 +222,7 @@ function openBase({ onReserve, ...config }: Connection, options: DatabaseOptions
   };
   return {
     pool,
+    units,
     orm,
     em: async () => (await orm()).em.fork(),
     connections: () => addedUp([pool]),
@@ -222,8 +233,8 @@ function openBase({ onReserve, ...config }: Connection, options: DatabaseOptions
     async close() {
       const loaded = await opened?.catch(() => null);
       await loaded?.close(true);
-      // MikroORM has ended it, unless it has never asked anything.
-      if (!pool.ending) await pool.end();
+      // MikroORM has ended its own, unless it has never asked anything.
+      for (const one of new Set([units, pool])) if (!one.ending) await one.end();
     },
   };
 }
