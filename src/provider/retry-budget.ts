@@ -20,6 +20,7 @@ const reservedRetries = 100;
 
 const mayTakeReserved: ReadonlySet<ProviderLane> = new Set(['money', 'login']);
 
+/** The budget of one process. */
 export class RetryBudget {
   readonly #clock: Clock;
   #retries = mostRetries;
