@@ -12,6 +12,7 @@ import {
   openPool,
   postgresConnection,
   run,
+  runTransaction,
   unitConnection,
   type Connection,
 } from './pool.ts';
@@ -43,6 +44,11 @@ export interface Database {
   migrating<Result>(work: (orm: MikroORM) => Promise<Result>): Promise<Result>;
   /** Runs one statement with bind parameters in one round trip, committed when it answers. */
   query<Row>(statement: Statement, parameters: readonly unknown[]): Promise<Row[]>;
+  /**
+   * Runs statements in one transaction, on one connection; nothing else may wait for the database
+   * meanwhile. It commits when `work` resolves, and rolls back when it rejects.
+   */
+  transaction<Result>(work: (query: Query) => Promise<Result>): Promise<Result>;
   /** What the pool is doing at this moment; `waiting` are statements without a connection. */
   connections(): { readonly busy: number; readonly idle: number; readonly waiting: number };
   /**
@@ -172,7 +178,8 @@ function openPostgres(options: DatabaseOptions, url: string): Database {
   };
 }
 
-type Query = Database['query'];
+/** Runs one statement. */
+export type Query = <Row>(statement: Statement, parameters: readonly unknown[]) => Promise<Row[]>;
 
 /** Lets the calls of a statement that is written for it share round trips. */
 function grouping(query: Query, ways: Ways): Query {
@@ -194,7 +201,7 @@ function addedUp(pools: readonly pg.Pool[]): ReturnType<Database['connections']>
   };
 }
 
-type Base = Pick<Database, 'orm' | 'em' | 'query' | 'connections' | 'close'> & {
+type Base = Pick<Database, 'orm' | 'em' | 'query' | 'transaction' | 'connections' | 'close'> & {
   readonly pool: pg.Pool;
   readonly units: pg.Pool;
 };
@@ -230,6 +237,13 @@ function openBase(
       onQuery();
       return run<Row>(pool, statement, parameters);
     },
+    transaction: (work) =>
+      runTransaction(units, (client) =>
+        work((statement, parameters) => {
+          onQuery();
+          return run(client, statement, alone(statement, parameters));
+        }),
+      ),
     async close() {
       const loaded = await opened?.catch(() => null);
       await loaded?.close(true);
@@ -237,6 +251,11 @@ function openBase(
       for (const one of new Set([units, pool])) if (!one.ending) await one.end();
     },
   };
+}
+
+/** A statement that is written for many calls gets each parameter as a list of one. */
+function alone({ grouping: rule }: Statement, parameters: readonly unknown[]): readonly unknown[] {
+  return rule ? parameters.map((value) => [value]) : parameters;
 }
 
 async function openOrm(options: OrmOptions): Promise<MikroORM> {

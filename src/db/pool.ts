@@ -124,9 +124,34 @@ function quiet(pool: pg.Pool): pg.Pool {
   return pool;
 }
 
-/** Runs a statement once, on a connection of the pool. A name: it is prepared there. */
-export async function run<Row>(
+/**
+ * Runs `work` in a transaction on a connection of the pool. A connection that cannot roll back is
+ * closed.
+ */
+export async function runTransaction<Result>(
   pool: pg.Pool,
+  work: (client: pg.PoolClient) => Promise<Result>,
+): Promise<Result> {
+  const client = await pool.connect();
+  try {
+    await client.query('begin');
+    const result = await work(client);
+    await client.query('commit');
+    client.release();
+    return result;
+  } catch (error) {
+    const isRolledBack = await client.query('rollback').then(
+      () => true,
+      () => false,
+    );
+    client.release(!isRolledBack);
+    throw error;
+  }
+}
+
+/** Runs a statement once, on a connection. A name: it is prepared there. */
+export async function run<Row>(
+  pool: Pick<pg.Pool, 'query'>,
   { name, text }: { readonly name: string; readonly text: string },
   parameters: readonly unknown[],
 ): Promise<Row[]> {
