@@ -39,6 +39,6 @@ export const listActions: Op<AuditListInput, { readonly actions: readonly Action
       target ?? null,
       limit,
     ]);
-    return { actions: rows.map((row) => ({ ...row, at: row.at.toISOString() })) };
+    return { actions: rows.map(({ at, ...row }) => ({ at: at.toISOString(), ...row })) };
   },
 };
