@@ -21,6 +21,8 @@ export interface ActionView {
   readonly outcome: string;
 }
 
+type ActionRow = Omit<ActionView, 'at'> & { readonly at: Date };
+
 /** Parameters: part of the operator's name or null, target or null, limit. */
 const statement: Statement = {
   name: 'ops-audit-list',
@@ -34,11 +36,11 @@ const statement: Statement = {
 /** Lists the actions of operators, newest first. */
 export const listActions: Op<AuditListInput, { readonly actions: readonly ActionView[] }> = {
   async run({ db }, { operator, target, limit }) {
-    const rows = await db.query<Omit<ActionView, 'at'> & { readonly at: Date }>(statement, [
-      operator ?? null,
-      target ?? null,
-      limit,
-    ]);
-    return { actions: rows.map(({ at, ...row }) => ({ at: at.toISOString(), ...row })) };
+    const rows = await db.query<ActionRow>(statement, [operator ?? null, target ?? null, limit]);
+    return { actions: rows.map(viewOf) };
   },
 };
+
+function viewOf({ at, ...row }: ActionRow): ActionView {
+  return { at: at.toISOString(), ...row };
+}
