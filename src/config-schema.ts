@@ -202,12 +202,14 @@ export const entries = {
     default: 3600,
   },
   ENCRYPTION_KEY: {
-    meaning: 'seals provider tokens and documents at rest; generated in local and test',
-    expected: '32 bytes in base64 (`openssl rand -base64 32`)',
-    schema: formatted('key-of-32-bytes'),
+    meaning:
+      'seals provider tokens and documents at rest; two as new,old while it is replaced; ' +
+      'generated in local and test',
+    expected: '32 bytes in base64 (`openssl rand -base64 32`), or two such keys as new,old',
+    schema: formatted('keys-of-32-bytes'),
     inProduction: {
       expected: '32 random bytes in base64, without a pattern (`openssl rand -base64 32`)',
-      schema: formatted('random-key-of-32-bytes'),
+      schema: formatted('random-keys-of-32-bytes'),
     },
     requiredIn: deployed,
     orFile: 'ENCRYPTION_KEY_FILE',

@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseEnv } from 'node:util';
-import { splitPublicPems, splitSecrets } from './config-formats.ts';
+import { splitPublicPems, splitList } from './config-formats.ts';
 import { readSettings, systemCode, type ConfigFault, type Environment } from './config-reading.ts';
 import type { AppEnv, LogLevel, Values } from './config-values.ts';
 
@@ -52,7 +52,8 @@ export interface Config {
     readonly publicKeysPem: readonly string[];
   };
   /** 32 bytes; undefined: generated into `dataDir`. */
-  readonly encryptionKey: Buffer | undefined;
+  /** The first one seals, all of them open; none: a generated one. */
+  readonly encryptionKeys: readonly Buffer[];
   readonly uploadMaxBytes: number;
   /** In days. */
   readonly retention: { readonly webhookPayloads: number; readonly finishedJobs: number };
@@ -131,7 +132,7 @@ function configOf(values: Values): Config {
     provider: providerOf(values),
     stubSettleMs: values.STUB_SETTLE_MS,
     stubJournal: values.STUB_JOURNAL,
-    webhookSecrets: values.WEBHOOK_SECRET ? splitSecrets(values.WEBHOOK_SECRET) : [],
+    webhookSecrets: splitList(values.WEBHOOK_SECRET ?? ''),
     onboardingLocalOnly: values.ONBOARDING_LOCAL_ONLY,
     jwt: {
       issuer: values.JWT_ISSUER,
@@ -140,7 +141,7 @@ function configOf(values: Values): Config {
       privateKeyPem: values.JWT_PRIVATE_KEY,
       publicKeysPem: splitPublicPems(values.JWT_PUBLIC_KEYS ?? '') ?? [],
     },
-    encryptionKey: values.ENCRYPTION_KEY ? Buffer.from(values.ENCRYPTION_KEY, 'base64') : undefined,
+    encryptionKeys: splitList(values.ENCRYPTION_KEY ?? '').map((key) => Buffer.from(key, 'base64')),
     uploadMaxBytes: values.UPLOAD_MAX_BYTES,
     retention: {
       webhookPayloads: values.WEBHOOK_RETENTION_DAYS,

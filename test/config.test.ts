@@ -38,7 +38,7 @@ describe('the configuration of an empty environment', () => {
         privateKeyPem: undefined,
         publicKeysPem: [],
       },
-      encryptionKey: undefined,
+      encryptionKeys: [],
       uploadMaxBytes: 10_485_760,
       retention: { webhookPayloads: 90, finishedJobs: 7 },
       throttle: { loginPerMinute: 5, addressPerMinute: 30, userPerMinute: 120 },
@@ -159,7 +159,7 @@ const accepted: Record<string, string[]> = {
   STUB_JOURNAL: ['true', 'false'],
   WEBHOOK_SECRET: ['one', 'new,old', 'new, old'],
   ONBOARDING_LOCAL_ONLY: ['true', 'false'],
-  ENCRYPTION_KEY: [encryptionKey],
+  ENCRYPTION_KEY: [encryptionKey, `${randomBytes(32).toString('base64')},${encryptionKey}`],
   JOBS: ['inline', 'off'],
   JOB_LEASE_SECONDS: ['1', '50'],
   METRICS_PORT: ['9464'],
@@ -188,7 +188,7 @@ const refused: Record<string, string[]> = {
     'short',
     randomBytes(31).toString('base64'),
     randomBytes(33).toString('base64'),
-    `${encryptionKey}\n`,
+    `${encryptionKey},${encryptionKey}`,
     randomBytes(32).toString('hex'),
   ],
   UPLOAD_MAX_BYTES: ['0', '10MB'],
@@ -260,7 +260,7 @@ describe('values', () => {
   });
 
   it('of ENCRYPTION_KEY become 32 bytes', () => {
-    const key = loadConfig({ ENCRYPTION_KEY: encryptionKey }).encryptionKey;
+    const [key] = loadConfig({ ENCRYPTION_KEY: encryptionKey }).encryptionKeys;
     assert.deepEqual(key, Buffer.from(encryptionKey, 'base64'));
   });
 

@@ -5,6 +5,7 @@ import type { JobTable } from './job.ts';
 import { onboardingStep } from './onboarding-step.ts';
 import { purgeThrottle } from './purge-throttle.ts';
 import { removeUnfinishedUploads } from './remove-unfinished-uploads.ts';
+import { sealAgain } from './seal-again.ts';
 import { settleWebhook } from './settle-webhook.ts';
 import { sweepPix } from './sweep-pix.ts';
 import { vacuumEmbedded } from './vacuum-embedded.ts';
@@ -17,5 +18,6 @@ export const jobs: JobTable = {
   'purge-throttle': purgeThrottle,
   'apply-retention': applyRetention,
   'remove-unfinished-uploads': removeUnfinishedUploads,
+  'seal-again': sealAgain,
   'vacuum-embedded': vacuumEmbedded,
 };

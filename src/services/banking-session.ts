@@ -56,7 +56,6 @@ function accountOf(row: PrincipalRow): PrincipalAccount | null {
     document: row.account_document,
     status: row.account_status,
     providerCompanyId: row.provider_company_id,
-    providerClientToken: row.provider_client_token,
     balanceCents: row.balance === null ? null : centsFromDecimal(row.balance),
   };
 }

@@ -99,7 +99,7 @@ export async function openStore(folder?: string): Promise<Store> {
       destination: { write: (line: string) => watch.logged(line) },
     }),
     metrics: createMetrics(),
-    sealer: createSealer(randomBytes(32)),
+    sealer: createSealer([randomBytes(32)]),
     customers,
     time,
     rows,
