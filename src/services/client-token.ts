@@ -2,10 +2,10 @@
 import type { Sealer } from '../security/sealing.ts';
 
 /** Begins a token that is sealed; earlier versions have stored it in clear. */
-export const sealedMark = 'sealed:';
+const sealedMark = 'sealed:';
 
 /** The owner that the tokens of a user are sealed for. */
-export function clientTokenOwner(userId: number): string {
+function clientTokenOwner(userId: number): string {
   return `client-token:${userId}`;
 }
 
