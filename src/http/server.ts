@@ -142,7 +142,9 @@ async function handle(options: StagesOptions, router: Router, exchange: Exchange
     if (exchange.hasEnded) throw new ClientGone();
     const reply = await answer(options, router, exchange);
     if (exchange.refusedStatus === null) {
-      send(exchange, reply, { clock: context.clock, closes: options.isDraining() });
+      // What follows an `Upgrade` may be of another protocol: it is not read.
+      const closes = options.isDraining() || exchange.request.headers.upgrade !== undefined;
+      send(exchange, reply, { clock: context.clock, closes });
     }
     ({ status } = reply);
   } catch (error) {
@@ -160,6 +162,7 @@ async function answer(options: StagesOptions, router: Router, exchange: Exchange
   const { request } = exchange;
   try {
     requireHost(exchange);
+    requireHttp1(exchange);
     const found = router.find(request.method ?? '', request.url ?? '');
     if ('allow' in found) return jsonReply(204, undefined, { Allow: found.allow });
     const { route } = found;
@@ -259,6 +262,17 @@ async function readCall(
 function requireHost({ request }: Exchange): void {
   const isMissing = request.headers.host === undefined && request.httpVersion !== '1.0';
   if (isMissing || hostsOf(request.rawHeaders) > 1) throw new AppError('BAD_REQUEST');
+}
+
+/**
+ * Refuses what Node lets pass: another version of HTTP, and codings of a body that it does not
+ * undo. The connection closes, because where the next request begins is not known.
+ */
+function requireHttp1({ request }: Exchange): void {
+  const coding = request.headers['transfer-encoding'];
+  const isHttp1 = request.httpVersion === '1.1' || request.httpVersion === '1.0';
+  if (isHttp1 && (coding === undefined || coding.trim().toLowerCase() === 'chunked')) return;
+  throw new AppError('BAD_REQUEST', { headers: { Connection: 'close' } });
 }
 
 /** Node shows the first host alone, and makes all headers of a request anew to show each. */
