@@ -9,6 +9,7 @@ import { createAccessTokens } from './security/access-tokens.ts';
 import { createPasswords } from './security/passwords.ts';
 import { createSealer } from './security/sealing.ts';
 import { makeFolder } from './security/make-folder.ts';
+import { UsedUpWindows } from './services/used-up-windows.ts';
 import { loadEncryptionKey, loadSigningKeys } from './security/signing-keys.ts';
 
 export interface LocalOptions {
@@ -62,6 +63,7 @@ export async function openLocal(
     accessTokens: createAccessTokens({ keys: signingKeys, issuer, audience, ttlSeconds, clock }),
     passwords: createPasswords(),
     sealer: createSealer(sealingKey),
+    usedUp: new UsedUpWindows(),
     stopping,
   };
 }

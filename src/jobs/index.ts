@@ -1,5 +1,6 @@
 /** The kinds of jobs. A job is added here, in one line, after its own file. */
 import { applyRetention } from './apply-retention.ts';
+import { expireOnboarding } from './expire-onboarding.ts';
 import { expireSessions } from './expire-sessions.ts';
 import type { JobTable } from './job.ts';
 import { onboardingStep } from './onboarding-step.ts';
@@ -17,5 +18,6 @@ export const jobs: JobTable = {
   'purge-throttle': purgeThrottle,
   'apply-retention': applyRetention,
   'remove-unfinished-uploads': removeUnfinishedUploads,
+  'expire-onboarding': expireOnboarding,
   'vacuum-embedded': vacuumEmbedded,
 };
