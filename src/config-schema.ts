@@ -231,8 +231,15 @@ export const entries = {
     ...integer(1, 36_500),
     default: 7,
   },
+  ONBOARDING_EXPIRY_DAYS: {
+    meaning:
+      'days after its last change that an application goes, unless it is approved; ' +
+      'its e-mail and document are free again',
+    ...integer(1, 36_500),
+    default: 30,
+  },
   THROTTLE_LOGIN_PER_MINUTE: {
-    meaning: 'failed logins per e-mail and minute; 0 lifts it; 1 to 60 in production',
+    meaning: 'failed logins per e-mail and network in a minute; 0 lifts it; 1 to 60 in production',
     ...integer(0, 1_000_000),
     inProduction: integer(1, 60),
     default: 5,

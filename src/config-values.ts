@@ -43,6 +43,7 @@ export interface Values {
   UPLOAD_MAX_BYTES: number;
   WEBHOOK_RETENTION_DAYS: number;
   JOB_RETENTION_DAYS: number;
+  ONBOARDING_EXPIRY_DAYS: number;
   THROTTLE_LOGIN_PER_MINUTE: number;
   THROTTLE_ADDRESS_PER_MINUTE: number;
   THROTTLE_USER_PER_MINUTE: number;

@@ -56,7 +56,12 @@ export interface Config {
   readonly encryptionKeys: readonly Buffer[];
   readonly uploadMaxBytes: number;
   /** In days. */
-  readonly retention: { readonly webhookPayloads: number; readonly finishedJobs: number };
+  readonly retention: {
+    readonly webhookPayloads: number;
+    readonly finishedJobs: number;
+    /** Since the last change of an application. */
+    readonly onboarding: number;
+  };
   readonly throttle: {
     /** 0: no limit. */
     readonly loginPerMinute: number;
@@ -146,6 +151,7 @@ function configOf(values: Values): Config {
     retention: {
       webhookPayloads: values.WEBHOOK_RETENTION_DAYS,
       finishedJobs: values.JOB_RETENTION_DAYS,
+      onboarding: values.ONBOARDING_EXPIRY_DAYS,
     },
     throttle: {
       loginPerMinute: values.THROTTLE_LOGIN_PER_MINUTE,

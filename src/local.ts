@@ -10,6 +10,7 @@ import { createPasswords } from './security/passwords.ts';
 import { createSealer } from './security/sealing.ts';
 import { makeFolder } from './security/make-folder.ts';
 import { loadEncryptionKeys, loadSigningKeys } from './security/signing-keys.ts';
+import { UsedUpWindows } from './services/used-up-windows.ts';
 
 export interface LocalOptions {
   readonly clock?: Clock;
@@ -62,6 +63,7 @@ export async function openLocal(
     accessTokens: createAccessTokens({ keys: signingKeys, issuer, audience, ttlSeconds, clock }),
     passwords: createPasswords(),
     sealer: createSealer(sealingKeys),
+    usedUp: new UsedUpWindows(),
     stopping,
   };
 }

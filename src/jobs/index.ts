@@ -1,5 +1,6 @@
 /** The kinds of jobs. A job is added here, in one line, after its own file. */
 import { applyRetention } from './apply-retention.ts';
+import { expireOnboarding } from './expire-onboarding.ts';
 import { expireSessions } from './expire-sessions.ts';
 import type { JobTable } from './job.ts';
 import { onboardingStep } from './onboarding-step.ts';
@@ -19,5 +20,6 @@ export const jobs: JobTable = {
   'apply-retention': applyRetention,
   'remove-unfinished-uploads': removeUnfinishedUploads,
   'seal-again': sealAgain,
+  'expire-onboarding': expireOnboarding,
   'vacuum-embedded': vacuumEmbedded,
 };

@@ -66,6 +66,7 @@ const emptying = `
     delete from webhook_events;
     delete from jobs;
     delete from banking_sessions;
+    delete from login_addresses;
   end $$`;
 
 /** After so many seeds the space of deleted rows is worth taking back. */
