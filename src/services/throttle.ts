@@ -23,6 +23,8 @@ export interface Throttle {
   /** Attempts in a window; 0 lifts the limit. */
   readonly limit: number;
   readonly windowMs: number;
+  /** As how many attempts it counts; 1 by default. */
+  readonly weight?: number;
 }
 
 interface Window {
@@ -49,8 +51,8 @@ export async function countAttempt(
   if (limits.size === 0) return;
   refuseWhenRemembered(context, limits);
   const now = context.clock.now();
-  const counted = [...limits].map(([key, { windowMs }]) => {
-    return { key, expires_at: new Date(now.getTime() + windowMs) };
+  const counted = [...limits].map(([key, { windowMs, weight = 1 }]) => {
+    return { key, weight, expires_at: new Date(now.getTime() + windowMs) };
   });
   const windows = await read(context, { statement: queries.countAttempt, keys: counted, em });
   // The last attempt that passes uses the window up; a unit of work may still be undone.
@@ -84,9 +86,9 @@ export async function refuseWhenUsedUp(
 
 /** The limits of an address: its own, and larger ones of the networks that it lies in. */
 export function addressThrottles(throttle: Omit<Throttle, 'subject'>, address: string): Throttle[] {
-  const { scope, limit, windowMs } = throttle;
+  const { limit, ...others } = throttle;
   return networksOf(address).map(({ name, share }) => {
-    return { scope, subject: name, limit: limit * share, windowMs };
+    return { ...others, subject: name, limit: limit * share };
   });
 }
 
