@@ -311,19 +311,19 @@ test('an address may have a gibibyte stored in a day', async () => {
     environment: { JOBS: 'off', THROTTLE_ADDRESS_PER_MINUTE: '30' },
   });
   const { id } = await register(limited);
-  const headers = { 'content-type': FORM_TYPE };
-  const send = () => {
+  const formHeaders = { 'content-type': FORM_TYPE };
+  const sendNew = () => {
     const form = formOf(fieldPart('1'), filePart(documentOf(1_000)));
-    return limited.call(`/onboarding/${id}/documents`, { body: form, headers });
+    return limited.call(`/onboarding/${id}/documents`, { body: form, headers: formHeaders });
   };
-  assert.equal((await send()).status, 201);
+  assert.equal((await sendNew()).status, 201);
   await limited.rows(
     `update throttle_counters set attempts = 1023 where key like 'upload-mib:%' and attempts = 1`,
   );
-  assert.equal((await send()).status, 201);
-  const refused = await send();
-  assert.equal(refused.status, 429);
-  assert.ok(Number(refused.headers.get('retry-after')) > 60 * 60);
+  assert.equal((await sendNew()).status, 201);
+  const tooMuch = await sendNew();
+  assert.equal(tooMuch.status, 429);
+  assert.ok(Number(tooMuch.headers.get('retry-after')) > 60 * 60);
   await limited.clock.advance(24 * 60 * 60_000);
-  assert.equal((await send()).status, 201);
+  assert.equal((await sendNew()).status, 201);
 });
