@@ -86,9 +86,9 @@ export async function refuseWhenUsedUp(
 
 /** The limits of an address: its own, and larger ones of the networks that it lies in. */
 export function addressThrottles(throttle: Omit<Throttle, 'subject'>, address: string): Throttle[] {
-  const { limit, ...others } = throttle;
+  const { scope, limit, windowMs, weight = 1 } = throttle;
   return networksOf(address).map(({ name, share }) => {
-    return { ...others, subject: name, limit: limit * share };
+    return { scope, subject: name, limit: limit * share, windowMs, weight };
   });
 }
 
