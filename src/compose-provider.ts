@@ -50,8 +50,9 @@ async function composeHttp(options: ProviderOptions, baseUrl: string): Promise<C
     import('./provider/http/client.ts'),
     import('./provider/http/index.ts'),
   ]);
-  const { timeoutMs } = config.provider;
-  const client = createHttpClient({ baseUrl, timeoutMs, connections: mostAttemptsAtOnce });
+  const { timeoutMs, tls, apiKey } = config.provider;
+  const connections = mostAttemptsAtOnce;
+  const client = createHttpClient({ baseUrl, timeoutMs, connections, tls, apiKey });
   const http = createHttpProvider({ client, clock, ispb: config.provider.ispb });
   return { provider: wrapped(http, options), bank: null, close: () => client.close() };
 }

@@ -1,5 +1,11 @@
 /** The forms of settings that JSON Schema has no word for, each as a check of the text. */
-import { createHash, createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  X509Certificate,
+  type KeyObject,
+} from 'node:crypto';
 
 /** RFC 7518 section 3.3 asks for at least 2048 bits under RS256. */
 const minimumRsaBits = 2048;
@@ -92,6 +98,19 @@ function areSecrets(value: string, shortest: number): boolean {
   return isLongEnough && secrets.length <= 2 && secrets.every((one) => /^[!-~]{1,256}$/.test(one));
 }
 
+const certificatePem = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+function areCertificates(value: string): boolean {
+  const pems = value.match(certificatePem) ?? [];
+  const isAll = value.replace(certificatePem, '').trim() === '';
+  return isAll && pems.length > 0 && pems.every((pem) => new X509Certificate(pem).validTo !== '');
+}
+
+/** Whether a private key belongs to the first of some certificates. */
+export function isKeyOf(certificates: string, key: string): boolean {
+  return holds(() => new X509Certificate(certificates).checkPrivateKey(createPrivateKey(key)));
+}
+
 /** Registered with AJV under these names. */
 export const formats = {
   'postgres-url': (value: string) => isUrl(value, ['postgres:', 'postgresql:']),
@@ -105,6 +124,8 @@ export const formats = {
   'rsa-public-keys': (value: string) => holds(() => arePublicKeys(value)),
   'own-rsa-public-keys': (value: string) =>
     holds(() => arePublicKeys(value) && !splitPublicPems(value)?.some(isPublished)),
+  certificates: (value: string) => holds(() => areCertificates(value)),
+  'private-key': (value: string) => holds(() => createPrivateKey(value).type === 'private'),
   'webhook-secrets': (value: string) => areSecrets(value, 1),
   'long-webhook-secrets': (value: string) => areSecrets(value, 32),
 } as const;

@@ -22,6 +22,15 @@ export interface Values {
   PROVIDER_EMAIL?: string;
   PROVIDER_PASSWORD?: string;
   PROVIDER_PASSWORD_FILE?: string;
+  PROVIDER_CA?: string;
+  PROVIDER_CA_FILE?: string;
+  PROVIDER_CLIENT_CERT?: string;
+  PROVIDER_CLIENT_CERT_FILE?: string;
+  PROVIDER_CLIENT_KEY?: string;
+  PROVIDER_CLIENT_KEY_FILE?: string;
+  PROVIDER_API_KEY?: string;
+  PROVIDER_API_KEY_FILE?: string;
+  PROVIDER_API_KEY_HEADER: string;
   PROVIDER_ISPB: string;
   PROVIDER_TIMEOUT_MS: number;
   PROVIDER_RETRIES: number;

@@ -28,6 +28,15 @@ export interface Config {
     readonly baseUrl: string | undefined;
     readonly email: string | undefined;
     readonly password: string | undefined;
+    /** How both sides of a connection prove who they are. */
+    readonly tls: {
+      /** Undefined: the authorities that Node knows. */
+      readonly ca: string | undefined;
+      readonly cert: string | undefined;
+      readonly key: string | undefined;
+    };
+    /** Sent with every call. */
+    readonly apiKey: { readonly header: string; readonly value: string } | null;
     readonly ispb: string;
     /** Of one attempt. */
     readonly timeoutMs: number;
@@ -177,6 +186,15 @@ function providerOf(values: Values): Config['provider'] {
     baseUrl: values.PROVIDER_BASE_URL?.replace(/\/+$/, ''),
     email: values.PROVIDER_EMAIL,
     password: values.PROVIDER_PASSWORD,
+    tls: {
+      ca: values.PROVIDER_CA,
+      cert: values.PROVIDER_CLIENT_CERT,
+      key: values.PROVIDER_CLIENT_KEY,
+    },
+    apiKey:
+      values.PROVIDER_API_KEY === undefined
+        ? null
+        : { header: values.PROVIDER_API_KEY_HEADER, value: values.PROVIDER_API_KEY },
     ispb: values.PROVIDER_ISPB,
     timeoutMs: values.PROVIDER_TIMEOUT_MS,
     retries: values.PROVIDER_RETRIES,

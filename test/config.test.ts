@@ -22,6 +22,8 @@ describe('the configuration of an empty environment', () => {
         baseUrl: undefined,
         email: 'dev@ponte.test',
         password: 'ponte-dev-password',
+        tls: { ca: undefined, cert: undefined, key: undefined },
+        apiKey: null,
         ispb: '11165756',
         timeoutMs: 5000,
         retries: 2,

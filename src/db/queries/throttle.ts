@@ -3,8 +3,8 @@ import type { Statement } from '../database.ts';
 /**
  * Counts an attempt in the window of each key; a window begins with the first attempt. The rows are
  * locked in one order, so that no two statements wait for each other.
- * Parameters: a JSON list of `{key, weight, expires_at}`, the end being that of a window that begins
- * now; now.
+ * Parameters: a JSON list of `{key, weight, expires_at}`, the end being that of a window that
+ * begins now; now.
  */
 export const countAttempt: Statement = {
   name: 'throttle-count',
@@ -14,7 +14,7 @@ export const countAttempt: Statement = {
       from jsonb_to_recordset($1::jsonb) as counted (key text, weight int, expires_at timestamptz)
      order by counted.key
         on conflict (key) do update
-       set attempts = case when c.expires_at > $2::timestamptz then c.attempts + excluded.attempts else excluded.attempts end,
+       set attempts = case when c.expires_at > $2::timestamptz then c.attempts else 0 end + excluded.attempts,
            window_started_at = case when c.expires_at > $2::timestamptz
                                     then c.window_started_at else $2::timestamptz end,
            expires_at = case when c.expires_at > $2::timestamptz
