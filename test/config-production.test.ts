@@ -413,7 +413,7 @@ describe('how the provider knows who calls', () => {
     assert.deepEqual(apiKey, { header: 'X-Bank-Key', value: 'key-1' });
   });
 
-  const cases: readonly [Record<string, string>, string][] = [
+  const faulty: readonly [Record<string, string>, string][] = [
     [{ PROVIDER_CLIENT_CERT: one.cert }, 'PROVIDER_CLIENT_KEY'],
     [{ PROVIDER_CLIENT_KEY: one.key }, 'PROVIDER_CLIENT_CERT'],
     [{ PROVIDER_CLIENT_CERT: one.cert, PROVIDER_CLIENT_KEY: other.key }, 'PROVIDER_CLIENT_KEY'],
@@ -422,7 +422,7 @@ describe('how the provider knows who calls', () => {
     [{ PROVIDER_API_KEY_HEADER: 'Authorization' }, 'PROVIDER_API_KEY_HEADER'],
     [{ PROVIDER_API_KEY_HEADER: 'x:y' }, 'PROVIDER_API_KEY_HEADER'],
   ];
-  for (const [changes, name] of cases) {
+  for (const [changes, name] of faulty) {
     it(`names ${name} at fault: ${Object.keys(changes).join(', ')}`, () => {
       const faults = faultsOf({ ...production, ...changes });
       assert.deepEqual(Object.keys(faults), [name]);

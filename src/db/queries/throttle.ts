@@ -14,7 +14,8 @@ export const countAttempt: Statement = {
       from jsonb_to_recordset($1::jsonb) as counted (key text, weight int, expires_at timestamptz)
      order by counted.key
         on conflict (key) do update
-       set attempts = case when c.expires_at > $2::timestamptz then c.attempts else 0 end + excluded.attempts,
+       set attempts = case when c.expires_at > $2::timestamptz then c.attempts else 0 end
+                        + excluded.attempts,
            window_started_at = case when c.expires_at > $2::timestamptz
                                     then c.window_started_at else $2::timestamptz end,
            expires_at = case when c.expires_at > $2::timestamptz
