@@ -6,6 +6,7 @@ import {
   X509Certificate,
   type KeyObject,
 } from 'node:crypto';
+import { isIP, isIPv6 } from 'node:net';
 
 /** RFC 7518 section 3.3 asks for at least 2048 bits under RS256. */
 const minimumRsaBits = 2048;
@@ -111,6 +112,14 @@ export function isKeyOf(certificates: string, key: string): boolean {
   return holds(() => new X509Certificate(certificates).checkPrivateKey(createPrivateKey(key)));
 }
 
+/** An IPv4 address or network, or an IPv6 network: a client is known by its /64. */
+function isNetwork(value: string): boolean {
+  const [address = '', prefix, ...rest] = value.split('/');
+  if (!isIP(address) || rest.length > 0) return false;
+  if (prefix === undefined) return !isIPv6(address);
+  return /^\d{1,2}$/.test(prefix) && Number(prefix) <= (isIPv6(address) ? 64 : 32);
+}
+
 /** Registered with AJV under these names. */
 export const formats = {
   'postgres-url': (value: string) => isUrl(value, ['postgres:', 'postgresql:']),
@@ -124,6 +133,7 @@ export const formats = {
   'rsa-public-keys': (value: string) => holds(() => arePublicKeys(value)),
   'own-rsa-public-keys': (value: string) =>
     holds(() => arePublicKeys(value) && !splitPublicPems(value)?.some(isPublished)),
+  networks: (value: string) => splitList(value).every(isNetwork),
   certificates: (value: string) => holds(() => areCertificates(value)),
   'private-key': (value: string) => holds(() => createPrivateKey(value).type === 'private'),
   'webhook-secrets': (value: string) => areSecrets(value, 1),

@@ -185,6 +185,21 @@ export const entries = {
     isSecret: true,
   },
   WEBHOOK_SECRET_FILE: fileOf('WEBHOOK_SECRET'),
+  WEBHOOK_SIGNING_SECRET: {
+    meaning:
+      'events then need a signature by Standard Webhooks, not older than five minutes; ' +
+      'two, separated by a comma, are both accepted to rotate',
+    expected: 'one secret of 32 or more visible ASCII characters, or two separated by a comma',
+    schema: formatted('long-webhook-secrets'),
+    orFile: 'WEBHOOK_SIGNING_SECRET_FILE',
+    isSecret: true,
+  },
+  WEBHOOK_SIGNING_SECRET_FILE: fileOf('WEBHOOK_SIGNING_SECRET'),
+  WEBHOOK_ALLOWED_ADDRESSES: {
+    meaning: 'addresses and networks that events may come from, separated by commas; unset: any',
+    expected: 'IPv4 addresses and networks (203.0.113.0/24, 2001:db8::/64), separated by commas',
+    schema: formatted('networks'),
+  },
   ONBOARDING_LOCAL_ONLY: {
     meaning: 'onboarding runs only locally, without the provider; refused in production',
     ...flag,

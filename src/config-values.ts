@@ -39,6 +39,9 @@ export interface Values {
   STUB_JOURNAL: boolean;
   WEBHOOK_SECRET?: string;
   WEBHOOK_SECRET_FILE?: string;
+  WEBHOOK_SIGNING_SECRET?: string;
+  WEBHOOK_SIGNING_SECRET_FILE?: string;
+  WEBHOOK_ALLOWED_ADDRESSES?: string;
   ONBOARDING_LOCAL_ONLY: boolean;
   JWT_ISSUER: string;
   JWT_AUDIENCE: string;

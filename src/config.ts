@@ -51,6 +51,10 @@ export interface Config {
   readonly stubJournal: boolean;
   /** Empty: webhooks need no secret. */
   readonly webhookSecrets: readonly string[];
+  /** Empty: webhooks need no signature. */
+  readonly webhookSigningSecrets: readonly string[];
+  /** Empty: webhooks may come from anywhere. */
+  readonly webhookAllowedAddresses: readonly string[];
   readonly onboardingLocalOnly: boolean;
   readonly jwt: {
     readonly issuer: string;
@@ -147,6 +151,8 @@ function configOf(values: Values): Config {
     stubSettleMs: values.STUB_SETTLE_MS,
     stubJournal: values.STUB_JOURNAL,
     webhookSecrets: splitList(values.WEBHOOK_SECRET ?? ''),
+    webhookSigningSecrets: splitList(values.WEBHOOK_SIGNING_SECRET ?? ''),
+    webhookAllowedAddresses: splitList(values.WEBHOOK_ALLOWED_ADDRESSES ?? ''),
     onboardingLocalOnly: values.ONBOARDING_LOCAL_ONLY,
     jwt: {
       issuer: values.JWT_ISSUER,

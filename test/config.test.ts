@@ -31,7 +31,7 @@ describe('the configuration of an empty environment', () => {
       },
       stubSettleMs: 1500,
       stubJournal: true,
-      webhookSecrets: [],
+      ...{ webhookSecrets: [], webhookSigningSecrets: [], webhookAllowedAddresses: [] },
       onboardingLocalOnly: true,
       jwt: {
         issuer: 'ponte',
@@ -183,6 +183,8 @@ const refused: Record<string, string[]> = {
   PROVIDER_RETRIES: ['-1', '11'],
   STUB_SETTLE_MS: ['-1'],
   STUB_JOURNAL: ['1', 'off'],
+  WEBHOOK_SIGNING_SECRET: ['short'],
+  WEBHOOK_ALLOWED_ADDRESSES: ['10.0.0.0/33', '2001:db8::1', 'localhost', '10.0.0.1,'],
   WEBHOOK_SECRET: ['a,b,c', 'a,', ',', 'a b', 'segredó'],
   ONBOARDING_LOCAL_ONLY: ['0', 'no'],
   JWT_TTL_SECONDS: ['0', 'hour'],

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Context } from '../context.ts';
 import { AppError } from '../errors.ts';
 import type { OperationTable, Refusing } from '../operations/operation.ts';
+import { requireAllowedAddress, requireWebhookSignature } from './webhook-signature.ts';
 import { UserLimits } from './user-limits.ts';
 import {
   authenticate,
@@ -215,7 +216,10 @@ async function runStages(
   const address = clientAddress(exchange.request, context.config.trustProxyHops);
   if (contract.throttle !== null) await options.countAddress(context, contract.throttle, address);
 
-  if (contract.takesWebhookSecret) requireWebhookSecret(context.config.webhookSecrets, headers);
+  if (contract.takesWebhookSecret) {
+    requireAllowedAddress(context.config.webhookAllowedAddresses, address);
+    requireWebhookSecret(context.config.webhookSecrets, headers);
+  }
   const caller = await authenticate(options, operation.access, headers);
   const userId = caller.token?.userId ?? null;
   exchange.userId = userId;
@@ -255,6 +259,10 @@ async function readCall(
     await operation.admit?.(options.context, { path, clientAddress: address });
     const body = await readBody(exchange, contract.body, options.context.config);
     const { headers } = exchange.request;
+    if (contract.takesWebhookSecret) {
+      const { config, clock } = options.context;
+      requireWebhookSignature(config.webhookSigningSecrets, { headers, body: body.raw }, clock);
+    }
     return { body, input: readInput(contract, { params, query, headers, body }) };
   } catch (fault) {
     const isRefused = fault instanceof AppError;

@@ -92,7 +92,7 @@ function fakeContext(parts: {
     appEnv: 'test',
     host: '127.0.0.1',
     port: 0,
-    webhookSecrets: [],
+    ...{ webhookSecrets: [], webhookSigningSecrets: [], webhookAllowedAddresses: [] },
     throttle: { loginPerMinute: 5, addressPerMinute: 30 },
     trustProxyHops: 0,
     connectionLimits: { total: 1_000, perAddress: 0 },
