@@ -77,7 +77,7 @@ export function commonType(one: Type, other: Type): Type {
 
 /** The text of a value that is no object. */
 function textOf(value: Value): string {
-  return typeof value === 'string' ? value : String(value as number);
+  return typeof value === 'string' ? value : `${value as number}`;
 }
 
 const uuidForm = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
