@@ -22,21 +22,22 @@ export interface Engine {
   restore(snapshot: Snapshot): Promise<void>;
   /** Where the two databases differ, if there are two; it is told once. */
   differences(): Promise<readonly string[]>;
-  close(): Promise<void>;
 }
 
 export interface EngineOptions {
-  /** Migrated, with the customers in it. */
-  readonly real: Database;
   readonly catalog: Catalog;
   readonly notified: (channel: string, payload: string) => void;
 }
 
+interface RealOptions extends EngineOptions {
+  /** Migrated, with what the catalog tells in it. */
+  readonly real: Database;
+}
+
 type Row = Record<string, unknown>;
 
-/** The one in memory; the real database is closed, nothing of it is needed any more. */
-export async function memoryEngine({ real, catalog, notified }: EngineOptions): Promise<Engine> {
-  await real.close();
+/** The one in memory alone. */
+export async function memoryEngine({ catalog, notified }: EngineOptions): Promise<Engine> {
   const memory = await MemoryDatabase.open(catalog, notified);
   const first = memory.snapshot();
   return {
@@ -45,7 +46,6 @@ export async function memoryEngine({ real, catalog, notified }: EngineOptions): 
     snapshot: () => memory.snapshot(),
     restore: async (snapshot) => memory.restore(snapshot),
     differences: async () => [],
-    close: () => Promise.resolve(),
   };
 }
 
@@ -81,7 +81,7 @@ function databaseOn(query: Query): Database {
 const resetsBetweenVacuums = 50;
 
 /** PostgreSQL itself. */
-export async function embeddedEngine({ real, catalog, notified }: EngineOptions): Promise<Engine> {
+export async function embeddedEngine({ real, catalog, notified }: RealOptions): Promise<Engine> {
   for (const channel of ['ponte_jobs', 'ponte_pix']) {
     await real.listen(channel, (payload) => notified(channel, payload));
   }
@@ -101,7 +101,6 @@ export async function embeddedEngine({ real, catalog, notified }: EngineOptions)
       if (resets % resetsBetweenVacuums === 0) await real.vacuum();
     },
     differences: async () => [],
-    close: () => real.close(),
   };
 }
 
@@ -110,7 +109,7 @@ function asking(real: Database): Ask {
 }
 
 /** Both: every statement runs on both, and the answers of the one in memory are given. */
-export async function bothEngines({ real, catalog, notified }: EngineOptions): Promise<Engine> {
+export async function bothEngines({ real, catalog, notified }: RealOptions): Promise<Engine> {
   const memory = await MemoryDatabase.open(catalog, notified);
   const ask = asking(real);
   let found: string[] = [];
@@ -143,7 +142,6 @@ export async function bothEngines({ real, catalog, notified }: EngineOptions): P
       found = [];
       return told;
     },
-    close: () => real.close(),
   };
 }
 

@@ -36,7 +36,8 @@ export interface ForeignKey {
   readonly places: readonly number[];
   readonly parent: Table;
   readonly parentPlaces: readonly number[];
-  readonly onDelete: 'restrict' | 'cascade';
+  readonly onDelete: 'refuse' | 'cascade';
+  readonly refusal: 'restrict_violation' | 'foreign_key_violation';
 }
 
 export interface Trigger {
@@ -176,9 +177,9 @@ function releaseChildren(key: ForeignKey, gone: Tuple, { session }: Doing): void
       deletedBy === Infinity && places.every((place, index) => values[place] === wanted[index]),
   );
   if (left.length === 0) return;
-  if (key.onDelete === 'restrict') {
+  if (key.onDelete === 'refuse') {
     throw refusal(
-      'foreign_key_violation',
+      key.refusal,
       `update or delete on table "${parent.name}" violates foreign key constraint "${name}"`,
       { table: child.name, constraint: name },
     );
