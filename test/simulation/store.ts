@@ -10,6 +10,7 @@ import { systemClock } from '../../src/clock.ts';
 import { loadConfig, type Config } from '../../src/config.ts';
 import { openDatabase, type Database } from '../../src/db/database.ts';
 import { migrateUp } from '../../src/db/migrate.ts';
+import { indexedSettings } from '../../src/db/pool.ts';
 import { createLog, type Log } from '../../src/log.ts';
 import { createMetrics, type Metrics } from '../../src/metrics.ts';
 import { bothEngines, embeddedEngine, memoryEngine, type EngineName } from './engines.ts';
@@ -56,12 +57,11 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/** Nothing here has to survive, and every plan is for a few rows: that makes it twice as fast. */
-const tuning = [
-  'set synchronous_commit = off',
-  'set jit = off',
-  'set plan_cache_mode = force_generic_plan',
-] as const;
+/**
+ * Nothing here has to survive; otherwise the statements are planned as the service has them planned
+ * on a server, where they take the rows of a group in the order of its calls.
+ */
+const tuning = [...indexedSettings, 'synchronous_commit=off'].map((one) => `set ${one}`);
 
 export interface StoreOptions {
   /** Without one, the rows are kept in memory alone. */

@@ -56,7 +56,6 @@ export class Table {
   /** Those that its rows name, and those that name its rows. */
   readonly parents: ForeignKey[] = [];
   readonly children: ForeignKey[] = [];
-  readonly #keys = new WeakMap<Version, (string | null)[]>();
 
   constructor(name: string, columns: readonly TableColumn[]) {
     this.name = name;
@@ -86,7 +85,7 @@ export class Table {
       if (key === null) continue;
       for (const version of this.rows.versions) {
         if (version.deletedBy !== Infinity) continue;
-        if (this.#keyOf(version, unique) === key) return [version, unique];
+        if (keyIn(version, unique) === key) return [version, unique];
       }
     }
     return null;
@@ -127,19 +126,14 @@ export class Table {
   #fire(event: 'update' | 'delete', before: Tuple, after: Tuple | null): void {
     for (const { on, fire } of this.triggers) if (on.has(event)) fire(before, after);
   }
+}
 
-  #keyOf(version: Version, { place, keyOf }: Unique): string | null {
-    let keys = this.#keys.get(version);
-    if (!keys) {
-      keys = [];
-      this.#keys.set(version, keys);
-    }
-    const known = keys[place];
-    if (known !== undefined) return known;
-    const key = keyOf(version.values);
-    keys[place] = key;
-    return key;
-  }
+function keyIn({ keys, values }: Version, { place, keyOf }: Unique): string | null {
+  const known = keys[place];
+  if (known !== undefined) return known;
+  const key = keyOf(values);
+  keys[place] = key;
+  return key;
 }
 
 /** The command that changes rows. */
