@@ -4,6 +4,7 @@ import type { Statement } from '../db/database.ts';
 import { decimalFromCents } from '../domain/money.ts';
 import { normaliseTaxId } from '../domain/tax-id.ts';
 import type { ProviderAccount } from '../provider/provider.ts';
+import { sealClientToken } from './client-token.ts';
 import { noteAccountOfLogin } from './onboarding-account.ts';
 
 /**
@@ -79,9 +80,9 @@ const documentOf: Statement = {
 };
 
 /**
- * Whether the account of a login is held by the user who logs in: the e-mail and the password may be
- * another person's at the provider. The simulated bank makes up the documents of people who have not
- * registered with it, so they prove nothing.
+ * Whether the account of a login is held by the user who logs in: the e-mail and the password may
+ * be another person's at the provider. The simulated bank makes up the documents of people who have
+ * not registered with it, so they prove nothing.
  * @returns false when both documents are known and differ; one that is no CPF and no CNPJ, such as
  *   a masked one, is not known.
  */
@@ -107,7 +108,8 @@ export async function keepProviderAccount(
   userId: number,
   account: ProviderAccount,
 ): Promise<void> {
-  const { agency, accountNumber, document, companyId, clientToken } = account;
+  const { agency, accountNumber, document, companyId } = account;
+  const clientToken = sealClientToken(context, userId, account.clientToken);
   const parts = [agency, accountNumber, document, companyId, clientToken];
   if (parts.every((part) => part === null)) return;
   const [told] = await context.db.query<FirstTold>(keep, [

@@ -91,7 +91,8 @@ export class Client {
     await scheduler.hop(this.owner, `${customer.name} logs in`);
     const work = async (context: Context): Promise<void> => {
       const login = await context.provider.login({ email: customer.email, password: '' });
-      this.sessionId = (await keepProviderLogin(context, customer, login)) ?? this.sessionId;
+      const from = { ...customer, clientAddress: '127.0.0.1' };
+      this.sessionId = (await keepProviderLogin(context, from, login)) ?? this.sessionId;
     };
     const login = fleet.pick()?.serve(work);
     if (!login) return false;

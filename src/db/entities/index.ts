@@ -2,9 +2,11 @@
 import { Account } from './account.ts';
 import { BankingSession } from './banking-session.ts';
 import { Job } from './job.ts';
+import { LoginAddress } from './login-address.ts';
 import { OnboardingApplication } from './onboarding-application.ts';
 import { OnboardingDocumentChunk } from './onboarding-document-chunk.ts';
 import { OnboardingDocument } from './onboarding-document.ts';
+import { OperatorAction } from './operator-action.ts';
 import { PixTimeline } from './pix-timeline.ts';
 import { PixTransaction } from './pix-transaction.ts';
 import { ThrottleCounter } from './throttle-counter.ts';
@@ -16,6 +18,7 @@ export const entities = [
   User,
   Account,
   BankingSession,
+  LoginAddress,
   PixTransaction,
   PixTimeline,
   OnboardingApplication,
@@ -25,4 +28,5 @@ export const entities = [
   WebhookWait,
   Job,
   ThrottleCounter,
+  OperatorAction,
 ];

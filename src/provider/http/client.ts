@@ -45,18 +45,25 @@ export interface HttpClientOptions {
   readonly baseUrl: string;
   /** Of one attempt; the caller's signal ends it, this bounds its parts. */
   readonly timeoutMs: number;
+  /** PEMs: the authorities to trust in place of Node's, and what proves who this service is. */
+  readonly tls?: {
+    readonly ca?: string | undefined;
+    readonly cert?: string | undefined;
+    readonly key?: string | undefined;
+  };
+  /** Sent with every request. */
+  readonly apiKey?: { readonly header: string; readonly value: string } | null;
+  /** How many there may be, one for each attempt under way; 64 by default. */
+  readonly connections?: number;
   /** Carries the requests in place of a pool of connections. */
   readonly dispatcher?: Pick<Pool, 'dispatch' | 'destroy'>;
 }
-
-/** As many as the calls that are let through at once (see resilience.ts). */
-const maxConnections = 64;
 
 /** Made once for each provider; it holds the connections. */
 export function createHttpClient(options: HttpClientOptions): HttpClient {
   const { origin, pathname } = new URL(options.baseUrl);
   const basePath = pathname.replace(/\/+$/, '');
-  const pool = options.dispatcher ?? createPool(origin, options.timeoutMs);
+  const pool = options.dispatcher ?? createPool(origin, options);
   const underWay = new Set<Promise<HttpAnswer>>();
   let isClosed = false;
   return {
@@ -65,7 +72,9 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
       const exchange = new Exchange(request.signal);
       const answer = exchange.answer.finally(() => underWay.delete(answer));
       underWay.add(answer);
-      exchange.begin(() => pool.dispatch(written(basePath, request), exchange));
+      exchange.begin(() =>
+        pool.dispatch(written(basePath, withApiKey(request, options)), exchange),
+      );
       return answer;
     },
     async close() {
@@ -76,9 +85,12 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   };
 }
 
-function createPool(origin: string, timeoutMs: number): Pool {
+function createPool(
+  origin: string,
+  { timeoutMs, connections = 64, tls: { ca, cert, key } = {} }: HttpClientOptions,
+): Pool {
   return new Pool(origin, {
-    connections: maxConnections,
+    connections,
     // HTTP/1.1, and one request on a connection at a time: when the connection breaks, it is known
     // which request that concerns, and none is sent again unasked.
     allowH2: false,
@@ -89,6 +101,8 @@ function createPool(origin: string, timeoutMs: number): Pool {
       timeout: Math.max(1, Math.floor(timeoutMs / 2)),
       // Said aloud, or the environment (NODE_TLS_REJECT_UNAUTHORIZED) could switch it off.
       rejectUnauthorized: true,
+      ...(ca !== undefined && { ca }),
+      ...(cert !== undefined && key !== undefined && { cert, key }),
     },
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
@@ -96,6 +110,11 @@ function createPool(origin: string, timeoutMs: number): Pool {
     // each request: the default threshold is two seconds.
     keepAliveTimeoutThreshold: 100,
   });
+}
+
+function withApiKey(request: HttpRequest, { apiKey }: HttpClientOptions): HttpRequest {
+  if (!apiKey) return request;
+  return { ...request, headers: { [apiKey.header]: apiKey.value, ...request.headers } };
 }
 
 function written(basePath: string, request: HttpRequest) {
