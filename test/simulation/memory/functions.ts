@@ -30,7 +30,6 @@ function charactersOf(value: Value): string[] {
 const simple: Readonly<Record<string, Simple>> = {
   lower: text((one) => one.toLowerCase()),
   upper: text((one) => one.toUpperCase()),
-  length: text((one) => charactersOf(one).length, 'int4'),
   left: {
     takes: ['text', 'int4'],
     gives: 'text',
@@ -161,6 +160,14 @@ const special: Readonly<Record<string, (args: readonly Expr[], scope: Scope) => 
         object[toText(key.type, key.run(frame))] = toJson(value.type, value.run(frame));
       }
       return normalJson(object);
+    });
+  },
+  length([arg = missing()], scope) {
+    const known = settled(scope, arg);
+    if (known.type !== 'text') throw new NotModelled(`the length of ${known.type}`);
+    return computed('int4', [known], (frame) => {
+      const value = known.run(frame) as string | null;
+      return value === null ? null : charactersOf(value).length;
     });
   },
   octet_length([arg], scope) {

@@ -15,6 +15,7 @@ import {
   type Scope,
 } from './scope.ts';
 import { limited, orderOf, sorted, type Keyed, type Order } from './sorting.ts';
+import { isTableFunction } from './table-functions.ts';
 import { bodyOf, nameOf, parts } from './tree.ts';
 import { type Column, keyOf, type Type } from './types.ts';
 
@@ -32,11 +33,12 @@ export interface Target extends Column {
 
 /** A query over a FROM list. The scope is empty, but for what WITH has named. */
 export function compileSelect(body: Tree.SelectStmt, scope: Scope): LooseQuery {
-  const from = compileFrom(body.fromClause, scope);
+  const { fromClause, targetList } = withoutSetFunctions(body);
+  const from = compileFrom(fromClause, scope);
   const aggregates: Aggregate[] = [];
   scope.aggregates = aggregates;
   scope.aggregateSource = scope.statement.source();
-  const targets = targetsOf(body.targetList, scope);
+  const targets = targetsOf(targetList, scope);
   const order = orderOf(body.sortClause, scope, targets);
   const having = body.havingClause ? condition(body.havingClause, scope) : null;
   scope.aggregates = null;
@@ -69,6 +71,29 @@ export function compileSelect(body: Tree.SelectStmt, scope: Scope): LooseQuery {
       return isPlain ? plan.walk(frame, () => true) : this.rows(frame).length > 0;
     },
   };
+}
+
+/** A function that gives rows, where it is all that is selected, stands in FROM as well. */
+function withoutSetFunctions(
+  body: Tree.SelectStmt,
+): Pick<Tree.SelectStmt, 'fromClause' | 'targetList'> {
+  const { fromClause = [], targetList = [] } = body;
+  const [only] = targetList;
+  const val = only && 'ResTarget' in only ? only.ResTarget.val : undefined;
+  const isSet = val && 'FuncCall' in val && isTableFunction(nameOf(val.FuncCall.funcname?.at(-1)));
+  if (!isSet || targetList.length > 1) return { fromClause, targetList };
+  const functions = [{ List: { items: [val] } }];
+  const alias = { aliasname: 'given', colnames: [{ String: { sval: 'given' } }] };
+  const column: Tree.Node = {
+    ResTarget: {
+      name: defaultName(val),
+      val: {
+        ColumnRef: { fields: [{ String: { sval: 'given' } }, { String: { sval: 'given' } }] },
+      },
+    },
+  };
+  const item: Tree.Node = { RangeFunction: { lateral: true, functions, alias } };
+  return { fromClause: [...fromClause, item], targetList: [column] };
 }
 
 interface Plan {

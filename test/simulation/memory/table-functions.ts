@@ -66,6 +66,11 @@ function field(item: unknown, { name, type }: Column): Value {
   return type === 'jsonb' ? normalJson(value) : fromText(type, textOf(value) ?? '');
 }
 
+/** Whether a function gives rows. */
+export function isTableFunction(name: string): boolean {
+  return Object.hasOwn(functions, name);
+}
+
 /** The rows that a function gives. */
 export function rowsOf(name: string, args: readonly Expr[], defined: readonly Tree.Node[]): RowsOf {
   const compile = Object.hasOwn(functions, name) ? functions[name] : undefined;
