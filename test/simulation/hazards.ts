@@ -64,6 +64,10 @@ const states = {
     on: true,
     says: 'what a living process knows is stored however often the database fails',
   },
+  foreign_payees: {
+    on: false,
+    says: 'an event names a charge of one customer and, in every part, the account of another',
+  },
   bare_receipts: {
     on: false,
     says: "a receipt names neither of our ids, and keys are unique in the company: another's fits",

@@ -34,7 +34,7 @@ export class Liar {
   /** A transaction is final: the opposite is told of it, which can come only too late. */
   contradict(row: PixTransactionRow): void {
     const { scheduler, weather } = this.#options;
-    if (!scheduler.chance.happens(weather().contradictions)) return;
+    if (row.operation !== 'SEND' || !scheduler.chance.happens(weather().contradictions)) return;
     this.#tell('contradiction', {
       status: row.status === 'COMPLETED' ? 'failed' : 'completed',
       endToEnd: row.end_to_end,

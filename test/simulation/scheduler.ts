@@ -122,6 +122,12 @@ export class Scheduler {
     return this.#buried.has(owner);
   }
 
+  /** Time passes in which nothing happens; what is due by then is due now. */
+  leap(ms: number): void {
+    this.#nowMs += ms;
+    this.note(`${Math.round(ms / 3_600_000)} hours pass`);
+  }
+
   note(text: string): void {
     const seconds = (this.elapsedMs / 1_000).toFixed(3);
     this.trace.push(`${seconds.padStart(10)} ${text}`);

@@ -6,6 +6,7 @@ import type { Context } from '../../src/context.ts';
 import type { Clock } from '../../src/clock.ts';
 import type { Database } from '../../src/db/database.ts';
 import type { JobTable } from '../../src/jobs/job.ts';
+import { applyRetention } from '../../src/jobs/apply-retention.ts';
 import { settleWebhook } from '../../src/jobs/settle-webhook.ts';
 import { sweepPix } from '../../src/jobs/sweep-pix.ts';
 import { JobLoop } from '../../src/jobs/loop.ts';
@@ -48,6 +49,7 @@ export interface ServiceOptions {
 export const sendJobs = {
   'settle-webhook': settleWebhook,
   'sweep-pix': sweepPix,
+  'apply-retention': applyRetention,
 } as const satisfies JobTable;
 
 /** The loop polls this seldom, so that quiet minutes cost little; notifications wake it. */

@@ -65,6 +65,7 @@ export async function simulate(
     const { violations } = truth;
     return { seed, violations, trace: scheduler.trace, rows, tally: scheduler.tally };
   } finally {
+    await unblock(world);
     world.fleet.abandon();
     store.time.end();
   }
@@ -82,13 +83,20 @@ async function openSessions({ store, bank, clients, scheduler }: World): Promise
       account: { ...account, companyId: null, clientToken: null },
     });
     if (sessionId === null) throw new Error('a session was not opened');
-    client.sessionId = sessionId;
+    client.phone.sessionId = sessionId;
   }
 }
 
+/** Accounts outlive their history: none may be blocked in the next one. */
+async function unblock({ store, truth }: World): Promise<void> {
+  if (truth.accounts.blocked.length === 0) return;
+  await store.rows(`update accounts set status = 'ACTIVE' where user_id = any($1::int[])`, [
+    truth.accounts.blocked,
+  ]);
+}
+
 async function weatherTheStorm(world: World): Promise<void> {
-  world.fleet.start();
-  for (const client of world.clients) void client.run();
+  world.begin();
   while (!world.isAtRest && world.scheduler.taken < mostSteps) await world.scheduler.step();
   world.calmDown();
 }
@@ -119,7 +127,8 @@ async function comeToRest(world: World): Promise<boolean> {
 /** How long a sweep may still have something to do. */
 async function sweepsNeedMs({ store, hazards }: World): Promise<number> {
   const rows = await store.rows<{ phase: string }>(
-    `select distinct phase from pix_transactions where status = 'PROCESSING'`,
+    `select distinct phase from pix_transactions
+      where status = 'PROCESSING' and (operation = 'SEND' or phase <> 'ACCEPTED')`,
   );
   const isAccepted = rows.some(({ phase }) => phase === 'ACCEPTED');
   if (isAccepted && hazards.has('accepted_lookups')) return acceptedRestMs;
@@ -128,7 +137,7 @@ async function sweepsNeedMs({ store, hazards }: World): Promise<number> {
 
 async function logInAll({ clients, scheduler }: World): Promise<void> {
   for (const client of clients) {
-    for (let tries = 0; tries < mostLogins && !(await client.logIn()); tries += 1) {
+    for (let tries = 0; tries < mostLogins && !(await client.phone.logIn()); tries += 1) {
       await scheduler.sleep(client.owner, loginPauseMs);
     }
   }

@@ -5,6 +5,7 @@
 import type { Database, Statement } from '../../src/db/database.ts';
 import type { PixTransactionRow } from '../../src/db/queries/pix-row.ts';
 import type { Names } from './names.ts';
+import type { CarriedOut } from './oracle/accounts.ts';
 import type { Evidence } from './oracle/evidence.ts';
 import type { Owner, Scheduler } from './scheduler.ts';
 import type { Store } from './store.ts';
@@ -30,6 +31,8 @@ export interface StatementsOptions {
   readonly evidence: Evidence;
   /** Told of every transaction that a statement answers, stores or moves. */
   readonly observed: (row: PixTransactionRow) => void;
+  /** Told of every statement that was carried out. */
+  readonly carriedOut: (statement: CarriedOut) => void;
 }
 
 /** A statement of a dead process that a server has received already is carried out at times. */
@@ -124,13 +127,15 @@ export class Statements {
 
   /** @returns what the process is answered, and what the trace says of it. */
   async #run(asked: Asked): Promise<{ rows: Row[]; word: string }> {
-    const { store, observed, evidence } = this.#options;
+    const { store, observed, carriedOut, evidence } = this.#options;
     const rows = await store.db.query<Row>(asked.statement, asked.parameters);
     const written = await this.#writtenBy(asked, rows);
     for (const row of [...rows, ...written]) if (isTransaction(row)) observed(row);
     if (asked.statement.name === 'pix-step' && asked.parameters[1] === 'PAYING') {
       for (const { end_to_end: id } of written) evidence.beganPaying(asked.owner, String(id));
     }
+    const { statement, parameters } = asked;
+    carriedOut({ name: statement.name, parameters, rows, written });
     const answered = this.#answerOf(asked, rows);
     return { rows: answered, word: this.#describe(written.length > 0 ? written : answered) };
   }
@@ -169,16 +174,18 @@ const silentlyWriting: Readonly<Record<string, { column: string; place: number }
   'webhook-store': { column: 'end_to_end', place: 6 },
 };
 
+const notFound = { id: null, phase: null, status: null, reserved: null } as const;
+
 /** Statements that insert, or find the row that stands in their way. */
 const racing: Readonly<Record<string, Racing>> = {
   'pix-reserve-send': {
     keyOf: ([, userId, , , key]) => JSON.stringify([userId, key]),
     // The payer is found, and no transaction.
-    lost: (rows) =>
-      rows.map((row) => ({
-        ...row,
-        ...{ id: null, phase: null, status: null, reserved: null },
-      })),
+    lost: (rows) => rows.map((row) => ({ ...row, ...notFound })),
+  },
+  'pix-reserve': {
+    keyOf: ([, userId, operation, key]) => JSON.stringify([userId, operation, key]),
+    lost: (rows) => rows.map((row) => ({ ...row, ...notFound })),
   },
   'webhook-store': { keyOf: ([, hash]) => (hash as Buffer).toString('hex'), lost: () => [] },
 };

@@ -8,9 +8,11 @@ import type { Context } from '../../src/context.ts';
 import type { receiveProviderWebhook } from '../../src/operations/webhooks/receive-provider-webhook.ts';
 import { writeNotice, type Notice } from './bank/notices.ts';
 import type { Policy } from './bank/policy.ts';
+import type { ReceivedNotice } from './bank/received-notices.ts';
 import type { Fleet } from './fleet.ts';
 import type { Names } from './names.ts';
 import type { Evidence } from './oracle/evidence.ts';
+import type { Receipts } from './oracle/receipts.ts';
 import type { Owner, Scheduler } from './scheduler.ts';
 import { requestFacts } from './service.ts';
 import type { Weather } from './weather.ts';
@@ -22,6 +24,7 @@ export interface WebhooksOptions {
   readonly intake: Intake;
   readonly names: Names;
   readonly evidence: Evidence;
+  readonly receipts: Receipts;
   readonly policy: Policy;
   readonly scheduler: Scheduler;
   readonly weather: () => Weather;
@@ -30,8 +33,14 @@ export interface WebhooksOptions {
 const firstRetryMs = 1_000;
 const longestRetryMs = 60_000;
 
+/** Bytes to be delivered, and what follows them on their way. */
+interface Parcel {
+  readonly payload: Buffer<ArrayBuffer>;
+  readonly delivery: Delivery;
+}
+
 /** What becomes of a delivery, for whoever keeps count. */
-interface Delivery {
+export interface Delivery {
   state: 'under_way' | 'acknowledged' | 'given_up' | 'lost';
 }
 
@@ -52,22 +61,44 @@ export class Webhooks {
    * @returns what takes it back, while nobody has it.
    */
   post(notice: Notice): { readonly cancel: () => void } {
-    const { names, scheduler, weather, policy } = this.#options;
+    const { names, scheduler, policy } = this.#options;
     const { chance } = scheduler;
-    const word = `${notice.status} of ${names.of('E', notice.endToEnd)}`;
-    if (policy.hookTries === 0 || chance.happens(weather().lostNotices)) {
-      scheduler.note(`notice lost: ${word}`);
-      this.#track(notice).state = 'lost';
-      return { cancel: () => undefined };
-    }
-    const sent = [this.send(notice.payload, word, this.#track(notice))];
-    while (chance.happens(weather().repeatedNotices)) {
+    const writeAgain = (): Parcel => {
       // The end-to-end id is one payment's; the key may be another customer's too.
       const clientRequestId = chance.happens(0.5) ? notice.clientRequestId : null;
       const isSame = chance.happens(0.4);
       const other = { ...notice, clientRequestId };
-      const copy = isSame ? notice : writeNotice(chance, other, policy.vocabulary);
-      sent.push(this.send(copy.payload, `${word} again`, this.#track(copy)));
+      return this.#track(isSame ? notice : writeNotice(chance, other, policy.vocabulary));
+    };
+    const word = `${notice.status} of ${names.of('E', notice.endToEnd)}`;
+    return this.#post(word, { parcel: () => this.#track(notice), writeAgain });
+  }
+
+  /** The same for a PIX that has come in; `again` tells it in other words. */
+  postReceived(notice: ReceivedNotice, again: () => ReceivedNotice): void {
+    const { names, scheduler } = this.#options;
+    const writeAgain = (): Parcel =>
+      this.#trackReceived(scheduler.chance.happens(0.4) ? notice : again());
+    const word = `receipt of ${names.of('E', notice.receipt.endToEnd)}`;
+    this.#post(word, { parcel: () => this.#trackReceived(notice), writeAgain });
+  }
+
+  #post(
+    word: string,
+    { parcel, writeAgain }: { readonly parcel: () => Parcel; readonly writeAgain: () => Parcel },
+  ): { readonly cancel: () => void } {
+    const { scheduler, weather, policy } = this.#options;
+    const { chance } = scheduler;
+    if (policy.hookTries === 0 || chance.happens(weather().lostNotices)) {
+      scheduler.note(`notice lost: ${word}`);
+      parcel().delivery.state = 'lost';
+      return { cancel: () => undefined };
+    }
+    const first = parcel();
+    const sent = [this.send(first.payload, word, first.delivery)];
+    while (chance.happens(weather().repeatedNotices)) {
+      const { payload, delivery } = writeAgain();
+      sent.push(this.send(payload, `${word} again`, delivery));
     }
     return {
       cancel: () => {
@@ -95,9 +126,14 @@ export class Webhooks {
     };
   }
 
-  #track(notice: Notice): Delivery {
+  #track(notice: Notice): Parcel {
     this.posted.set(hashOf(notice.payload), notice);
-    return this.#options.evidence.posted(notice);
+    return { payload: notice.payload, delivery: this.#options.evidence.posted(notice) };
+  }
+
+  #trackReceived(notice: ReceivedNotice): Parcel {
+    const hash = hashOf(notice.payload);
+    return { payload: notice.payload, delivery: this.#options.receipts.posted(notice, hash) };
   }
 
   async #deliver(

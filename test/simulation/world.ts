@@ -9,7 +9,9 @@ import { sendPix } from '../../src/operations/pix/send-pix.ts';
 import { receiveProviderWebhook } from '../../src/operations/webhooks/receive-provider-webhook.ts';
 import type { Provider } from '../../src/provider/provider.ts';
 import { Bank } from './bank/bank.ts';
-import { Ledger, type Payment } from './bank/ledger.ts';
+import { Collections } from './bank/collections.ts';
+import { Ids } from './bank/ids.ts';
+import { Ledger, type Charge, type Payment } from './bank/ledger.ts';
 import { drawPolicy, type Policy } from './bank/policy.ts';
 import { Chance } from './chance.ts';
 import { Client, type SendOperation } from './clients.ts';
@@ -17,12 +19,15 @@ import { Fleet } from './fleet.ts';
 import type { Hazards } from './hazards.ts';
 import { Liar } from './liar.ts';
 import { Names } from './names.ts';
+import { Operator } from './operator.ts';
+import { Charges } from './oracle/charges.ts';
 import { Evidence, isTrue } from './oracle/evidence.ts';
+import { Receipts } from './oracle/receipts.ts';
 import { Truth } from './oracle/truth.ts';
 import { type Owner, Scheduler } from './scheduler.ts';
 import { sendJobs, Service } from './service.ts';
 import { Statements } from './statements.ts';
-import type { Store } from './store.ts';
+import type { Store, StoredCustomer } from './store.ts';
 import { drawWeather, fairWeather, type Weather } from './weather.ts';
 import { type Intake, Webhooks } from './webhooks.ts';
 import { describeRequest, watchPayments } from './wire/orders.ts';
@@ -55,6 +60,7 @@ export interface Plan {
 }
 
 const dayMs = 24 * 60 * 60_000;
+const slowestPayerMs = 240_000;
 const firstDay = Date.parse('2026-05-24T00:00:00.000Z');
 
 /** The parts of one history, put together but not yet set going. */
@@ -66,16 +72,19 @@ export class World {
   readonly store: Store;
   readonly policy: Policy;
   readonly ledger: Ledger;
+  readonly collections: Collections;
   readonly bank: Bank;
   readonly evidence: Evidence;
+  readonly receipts: Receipts;
+  readonly charges: Charges;
   readonly truth: Truth;
   readonly statements: Statements;
   readonly fleet: Fleet;
   readonly webhooks: Webhooks;
   readonly liar: Liar;
   readonly clients: readonly Client[];
-  readonly openingBalanceCents: number;
-  /** The executed payments whose end is still to be told. */
+  readonly operator: Operator;
+  /** What the bank is still to do: payments to be settled, and PIX that are to come in. */
   unsettled = 0;
   readonly #deviation: Deviation;
   readonly #bankOwner: Owner = { name: 'bank' };
@@ -88,16 +97,23 @@ export class World {
     this.chance = new Chance(seed);
     this.#weather = { ...drawWeather(this.chance), ...deviation.weather };
     this.policy = { ...drawPolicy(this.chance, hazards), ...deviation.policy };
-    this.openingBalanceCents = this.chance.pick([5_000, 100_000, 1_000_000]);
+    const openingBalanceCents = this.chance.pick([5_000, 100_000, 1_000_000]);
     this.scheduler = this.#makeScheduler();
-    this.ledger = new Ledger(store.customers, this.openingBalanceCents);
-    this.bank = this.#openBank();
+    this.ledger = new Ledger(store.customers, openingBalanceCents);
+    const ids = new Ids();
+    this.collections = this.#openCollections(ids);
+    this.bank = this.#openBank(ids);
     const { scheduler, names, ledger, policy } = this;
     const weather = (): Weather => this.#weather;
     this.evidence = new Evidence({ ledger, policy, hazards, scheduler });
     const { evidence } = this;
     this.truth = new Truth({ ledger, evidence, hazards, names, scheduler });
     const { truth } = this;
+    const violated = (text: string): void => truth.violated(text);
+    this.receipts = new Receipts({ ledger, names, scheduler, violated });
+    const { receipts } = this;
+    const { accounts } = truth;
+    this.charges = new Charges({ ledger, names, scheduler, violated, receipts, accounts });
     const size = this.chance.pick([1, 2]);
     const kind = size === 1 && this.chance.happens(0.5) ? 'embedded' : 'postgresql';
     this.statements = new Statements({
@@ -105,6 +121,7 @@ export class World {
       observed: (row) => {
         if (truth.observed(row)) this.liar.contradict(row);
       },
+      carriedOut: (statement) => accounts.carriedOut(statement),
     });
     this.fleet = new Fleet({
       ...{ scheduler, weather, size },
@@ -113,9 +130,20 @@ export class World {
     });
     const intake = deviation.intake ?? receiveProviderWebhook;
     const { fleet } = this;
-    this.webhooks = new Webhooks({ fleet, intake, names, evidence, policy, scheduler, weather });
+    this.webhooks = new Webhooks({
+      ...{ fleet, intake, names, evidence, receipts, policy, scheduler, weather },
+    });
     this.liar = new Liar({ truth, webhooks: this.webhooks, scheduler, weather });
     this.clients = this.#makeClients();
+    this.operator = new Operator({ fleet, truth, scheduler });
+  }
+
+  /** Whatever happens without the service begins to happen. */
+  begin(): void {
+    this.fleet.start();
+    for (const client of this.clients) void client.run();
+    void this.operator.run();
+    for (const customer of this.store.customers) this.#payLater(customer);
   }
 
   /** From now on nothing goes wrong any more; what is under way may still come to its bad end. */
@@ -129,6 +157,7 @@ export class World {
   get isAtRest(): boolean {
     return (
       this.clients.every(({ isDone }) => isDone) &&
+      this.operator.isDone &&
       this.webhooks.outstanding === 0 &&
       this.unsettled === 0 &&
       this.fleet.isComplete &&
@@ -144,6 +173,10 @@ export class World {
     );
   };
 
+  /** The payment that an event, named by its hash, tells of; null where it is none of the bank's. */
+  readonly endToEndOf = (hash: string): string | null =>
+    this.webhooks.posted.get(hash)?.endToEnd ?? this.receipts.endToEndOf(hash);
+
   #makeScheduler(): Scheduler {
     const scheduler = new Scheduler({
       chance: this.chance,
@@ -158,9 +191,19 @@ export class World {
     return scheduler;
   }
 
-  #openBank(): Bank {
+  #openCollections(ids: Ids): Collections {
+    return new Collections({
+      ...{ policy: this.policy, ledger: this.ledger, chance: this.chance, ids },
+      nowMs: () => this.scheduler.nowMs,
+      post: (notice, again) => this.webhooks.postReceived(notice, again),
+      made: (charge) => this.#payChargeLater(charge),
+    });
+  }
+
+  #openBank(ids: Ids): Bank {
+    const { policy, ledger, chance, collections } = this;
     return new Bank({
-      ...{ policy: this.policy, ledger: this.ledger, chance: this.chance },
+      ...{ policy, ledger, chance, ids, collections },
       nowMs: () => this.scheduler.nowMs,
       statementLagMs: () => this.#weather.statementLagMs,
       post: (notice) => this.webhooks.post(notice),
@@ -173,15 +216,44 @@ export class World {
 
   /** Payments settle when the scheduler comes to it, which may be before their answer. */
   #settleLater(payment: Payment): void {
-    const { scheduler, names } = this;
+    const delayMs = this.chance.delayMs(this.policy.slowestSettlementMs);
+    const label = `bank settles ${this.names.of('E', payment.endToEnd)}`;
+    this.#later(delayMs, label, () => this.bank.settle(payment));
+  }
+
+  /** A charge is paid by nobody, once, or several times, and at times with another amount. */
+  #payChargeLater(charge: Charge): void {
+    const { chance } = this;
+    for (let times = chance.pick([0, 1, 1, 1, 2, 3]); times > 0; times -= 1) {
+      const isOther = chance.happens(0.2);
+      const amountCents = charge.amountCents + (isOther ? chance.pick([-1, 1, 500]) : 0);
+      const label = `somebody pays ${charge.bankId}`;
+      this.scheduler.count(isOther ? 'charges paid with another amount' : 'charges paid');
+      this.#later(chance.delayMs(slowestPayerMs), label, () =>
+        this.collections.pay(charge, amountCents),
+      );
+    }
+  }
+
+  #payLater(customer: StoredCustomer): void {
+    const { chance } = this;
+    for (let times = chance.pick([0, 0, 1, 2]); times > 0; times -= 1) {
+      const amountCents = chance.pick([1_000, 2_550, 33]);
+      const label = `somebody pays ${customer.name}`;
+      this.#later(chance.delayMs(slowestPayerMs), label, () =>
+        this.collections.payCustomer(customer, amountCents),
+      );
+    }
+  }
+
+  #later(delayMs: number, label: string, work: () => void): void {
+    const { scheduler } = this;
     const owner = this.#bankOwner;
     this.unsettled += 1;
     const run = (): void => {
-      this.bank.settle(payment);
+      work();
       this.unsettled -= 1;
     };
-    const label = `bank settles ${names.of('E', payment.endToEnd)}`;
-    const delayMs = this.chance.delayMs(this.policy.slowestSettlementMs);
     scheduler.after(owner, delayMs, () => scheduler.submit({ owner, label, run }));
   }
 
@@ -206,13 +278,14 @@ export class World {
 
   #makeClients(): Client[] {
     const count = this.chance.pick([1, 1, 2, 3]);
-    const { scheduler, truth, fleet } = this;
+    const { scheduler, truth, fleet, charges } = this;
+    const { customers } = this.store;
     const sharesKeys = this.chance.happens(0.3);
     const send = this.#deviation.send ?? sendPix;
-    return this.store.customers.slice(0, count).map(
+    return customers.slice(0, count).map(
       (customer) =>
         new Client({
-          ...{ customer, send, fleet, truth, scheduler, sharesKeys },
+          ...{ customer, customers, send, fleet, truth, charges, scheduler, sharesKeys },
           weather: () => this.#weather,
         }),
     );

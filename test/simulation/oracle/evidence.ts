@@ -89,6 +89,14 @@ export class Evidence {
     return event;
   }
 
+  /** The events of a payment that the service has acknowledged and can read. */
+  readOf(endToEnd: string | null): Notice[] {
+    const events = endToEnd === null ? [] : this.#sendOf(endToEnd).events;
+    return events
+      .filter(({ notice, state }) => state === 'acknowledged' && notice.isReadable)
+      .map(({ notice }) => notice);
+  }
+
   databaseFailed(process: Owner): void {
     this.#databaseFailedAt.set(process, this.#options.scheduler.taken);
   }

@@ -4,49 +4,65 @@
  */
 import type { LocalContext } from '../../../src/context.ts';
 import { centsFromDecimal } from '../../../src/domain/money.ts';
-import type { PixPhase, PixStatus } from '../../../src/domain/pix.ts';
+import type { PixOperation, PixPhase, PixStatus } from '../../../src/domain/pix.ts';
 import { auditPix } from '../../../src/ops/pix-audit.ts';
 import type { Payment } from '../bank/ledger.ts';
 import type { Hazards } from '../hazards.ts';
 import type { Names } from '../names.ts';
 import type { Scheduler } from '../scheduler.ts';
 import type { Store } from '../store.ts';
+import type { Charges } from './charges.ts';
+import { checkDecisions, decidedIds } from './decisions.ts';
 import type { Evidence } from './evidence.ts';
+import type { Receipts } from './receipts.ts';
 import { nameOf, type Truth } from './truth.ts';
 
 export interface FinalRow {
   readonly id: string;
   readonly user_id: number;
-  readonly idempotency_key: string;
+  readonly operation: PixOperation;
+  readonly idempotency_key: string | null;
   readonly status: PixStatus;
   readonly phase: PixPhase;
   readonly amount: string;
   readonly end_to_end: string | null;
+  readonly transaction_identification: string | null;
   readonly phases: readonly PixPhase[];
   /** The hashes of the events that have moved it. */
   readonly events: readonly string[];
 }
 
-interface EventRow {
+export interface EventRow {
+  readonly id: string;
   readonly status: string;
   readonly hash: string;
+  readonly has_payload: boolean;
+}
+
+export interface TimelineRow {
+  readonly transaction_id: string;
+  readonly phase: string;
+  readonly event_id: string | null;
+  readonly note: string | null;
 }
 
 export interface Rest {
   readonly store: Store;
   readonly truth: Truth;
   readonly evidence: Evidence;
+  readonly charges: Charges;
+  readonly receipts: Receipts;
   readonly names: Names;
   readonly hazards: Hazards;
   readonly scheduler: Scheduler;
   /** Whether the event with this hash says what is not true. */
   readonly isUntrue: (hash: string) => boolean;
-  /** What the bank has given each account at first, in centavos. */
-  readonly openingBalanceCents: number;
+  /** The payment that the event with this hash tells of, or null. */
+  readonly endToEndOf: (hash: string) => string | null;
 }
 
 const readTransactions = `
-  select t.id, t.user_id, t.idempotency_key, t.status, t.phase, t.amount, t.end_to_end,
+  select t.id, t.user_id, t.operation, t.transaction_identification, t.idempotency_key, t.status, t.phase, t.amount, t.end_to_end,
          array(select l.phase from pix_timeline l
                 where l.transaction_id = t.id and coalesce(l.note, '') not like 'after%'
                 order by l.id)
@@ -57,7 +73,12 @@ const readTransactions = `
            as events
     from pix_transactions t order by t.created_at, t.id`;
 
-const readEvents = `select status, encode(payload_hash, 'hex') as hash from webhook_events`;
+const readEvents = `
+  select id, status, encode(payload_hash, 'hex') as hash, payload is not null as has_payload
+    from webhook_events`;
+
+const readTimeline = `
+  select transaction_id, phase, event_id, note from pix_timeline order by id`;
 
 const readDeadJobs = `select kind from jobs where status = 'dead'`;
 
@@ -65,14 +86,23 @@ const readDeadJobs = `select kind from jobs where status = 'dead'`;
 export async function checkAtRest(rest: Rest): Promise<FinalRow[]> {
   const { store, truth } = rest;
   const rows = await store.rows<FinalRow>(readTransactions);
+  const events = await store.rows<EventRow>(readEvents);
+  const timeline = await store.rows<TimelineRow>(readTimeline);
+  const sends = rows.filter(({ operation }) => operation === 'SEND');
+  const decided = decidedIds(timeline);
   const { payments } = truth.ledger;
-  for (const row of rows) checkRow(rest, row, payments);
-  for (const row of rows) checkKnown(rest, row);
-  checkNothingVanished(rest, rows, payments);
-  checkDebits(rest, rows, payments);
-  for (const { status, hash } of await store.rows<EventRow>(readEvents)) {
+  for (const row of sends) checkRow(rest, row, { payments, isDecided: decided.has(row.id) });
+  for (const row of sends) checkKnown(rest, row);
+  checkNothingVanished(rest, sends, payments);
+  checkDebits(rest, sends, payments);
+  checkDecisions(rest, sends, { events, timeline });
+  rest.charges.check(rows);
+  rest.receipts.check(rows, events);
+  const decidedEnds = new Set(sends.filter(({ id }) => decided.has(id)).map((row) => row.end_to_end));
+  for (const { status, hash } of events) {
     if (status === 'received') truth.violated('an event was taken in and never looked at');
-    if (status === 'anomaly' && !rest.isUntrue(hash)) truth.violated('a true event is an anomaly');
+    const mayBe = rest.isUntrue(hash) || mayContradict(rest, hash, { rows, decidedEnds });
+    if (status === 'anomaly' && !mayBe) truth.violated('a true event is an anomaly');
   }
   for (const { kind } of await store.rows<{ kind: string }>(readDeadJobs)) {
     truth.violated(`a job is dead: ${kind}`);
@@ -92,16 +122,35 @@ async function checkAudit({ store, truth, scheduler }: Rest): Promise<void> {
   }
 }
 
+/** Whether a true event may be an anomaly: because of an operator's word, or of a charge's terms. */
+function mayContradict(
+  { receipts, endToEndOf }: Rest,
+  hash: string,
+  stored: {
+    readonly rows: readonly FinalRow[];
+    readonly decidedEnds: ReadonlySet<string | null>;
+  },
+): boolean {
+  const endToEnd = endToEndOf(hash);
+  if (endToEnd !== null && stored.decidedEnds.has(endToEnd)) return true;
+  return receipts.mayContradict(hash, stored.rows);
+}
+
 /** One transaction and the payments that were executed for it. */
-function checkRow({ truth, names, isUntrue }: Rest, row: FinalRow, all: readonly Payment[]): void {
+function checkRow(
+  { truth, names, isUntrue }: Rest,
+  row: FinalRow,
+  found: { readonly payments: readonly Payment[]; readonly isDecided: boolean },
+): void {
   const { status, phase } = row;
+  const { isDecided } = found;
   const name = names.of('tx', row.id);
-  const payments = all.filter((payment) => belongs(payment, row));
+  const payments = found.payments.filter((payment) => belongs(payment, row));
   const kept = payments.filter(({ state }) => state !== 'reversed');
   const checks: readonly (readonly [boolean, string])[] = [
     [payments.length <= 1, 'was executed more than once'],
-    [status !== 'COMPLETED' || kept.length === 1, 'is COMPLETED and was not executed'],
-    [status !== 'FAILED' || kept.length === 0, 'is FAILED and was executed'],
+    [isDecided || status !== 'COMPLETED' || kept.length === 1, 'is COMPLETED and was not executed'],
+    [isDecided || status !== 'FAILED' || kept.length === 0, 'is FAILED and was executed'],
     [payments.every((payment) => agrees(payment, row)), 'was executed with other values'],
     [!['RESERVED', 'RESOLVED', 'PAYING'].includes(phase), `was left in ${phase}`],
     [row.phases[0] === 'RESERVED', 'has a timeline that does not begin with RESERVED'],
@@ -127,6 +176,7 @@ function checkKnown({ truth, names, evidence, hazards, scheduler }: Rest, row: F
       truth.violated(`${names.of('tx', row.id)} is ${phase}: it has ${end} by ${by}`);
     }
   }
+  scheduler.note(`${names.of('tx', row.id)} stays ${phase}: ${lacks.join('; ')}`);
   for (const lack of lacks) scheduler.count(`lacks: ${lack}`);
 }
 
@@ -163,7 +213,7 @@ function checkNothingVanished(
 
 /** What has left each account is what its transactions say, and nothing else. */
 function checkDebits(
-  { truth, openingBalanceCents }: Rest,
+  { truth }: Rest,
   rows: readonly FinalRow[],
   payments: readonly Payment[],
 ): void {
@@ -174,7 +224,7 @@ function checkDebits(
     const sentCents = executed
       .filter((row) => row.user_id === customer.id)
       .reduce((sum, { amount }) => sum + (centsFromDecimal(amount) ?? 0), 0);
-    const debitedCents = openingBalanceCents - truth.ledger.balanceCentsOf(customer);
+    const debitedCents = truth.ledger.sentCentsOf(customer);
     if (sentCents !== debitedCents) {
       const what = `${debitedCents} centavos for sends of ${sentCents}`;
       truth.violated(`${nameOf(customer, '')} was debited ${what}`);

@@ -9,6 +9,7 @@ import type { Hazards } from '../hazards.ts';
 import type { Names } from '../names.ts';
 import type { Owner, Scheduler } from '../scheduler.ts';
 import type { StoredCustomer } from '../store.ts';
+import { Accounts } from './accounts.ts';
 import type { Evidence } from './evidence.ts';
 
 /** A request of the app about one of its payments. */
@@ -25,6 +26,8 @@ export interface Answer {
   readonly status: number;
   /** `Pix-Outcome`. */
   readonly outcome: string | null;
+  /** The fields of a 422. */
+  readonly fields?: readonly string[];
   readonly pix: {
     readonly transactionId: string;
     readonly status: PixStatus;
@@ -65,6 +68,7 @@ export interface TruthOptions {
 export class Truth {
   readonly violations: string[] = [];
   readonly ledger: Ledger;
+  readonly accounts: Accounts;
   /** The transaction of each key, by `customer/key`, as the app was told. */
   readonly transactions = new Map<string, string>();
   /** The amounts that the app has asked for under a key. */
@@ -75,6 +79,8 @@ export class Truth {
   readonly #endedAt = new Map<string, number>();
   readonly #statusOf = new Map<string, PixStatus>();
   readonly #paying = new Set<string>();
+  /** What an operator may have called a payment, by `customer/key`. */
+  readonly #decided = new Map<string, Set<PixStatus>>();
   /** The end-to-end id of each key, and the key of each end-to-end id, of what has left. */
   readonly #attempted = new Map<string, string>();
   readonly #names: Names;
@@ -89,11 +95,29 @@ export class Truth {
     this.#hazards = hazards;
     this.#names = names;
     this.#scheduler = scheduler;
+    const violated = (text: string): void => this.violated(text);
+    this.accounts = new Accounts({ scheduler, violated });
   }
 
   violated(text: string): void {
     this.#scheduler.note(`VIOLATION ${text}`);
     this.violations.push(text);
+  }
+
+  /**
+   * An operator is about to end a payment: the word is theirs from now on, right or wrong.
+   * @returns what takes it back, for a decision that was refused.
+   */
+  decides(customer: StoredCustomer, key: string, status: PixStatus): () => void {
+    const name = nameOf(customer, key);
+    const decided = this.#decided.get(name) ?? new Set();
+    const isNew = !decided.has(status);
+    this.#decided.set(name, decided.add(status));
+    return () => void (isNew && decided.delete(status));
+  }
+
+  #isDecided(name: string, status: PixStatus): boolean {
+    return this.#decided.get(name)?.has(status) === true;
   }
 
   asked(customer: StoredCustomer, key: string, amountCents: number): void {
@@ -142,7 +166,7 @@ export class Truth {
   /** The bank has executed a payment. */
   executed({ customer, clientRequestId }: Payment): void {
     const name = nameOf(customer, clientRequestId);
-    if (this.#told.get(name)?.status === 'FAILED') {
+    if (this.#told.get(name)?.status === 'FAILED' && !this.#isDecided(name, 'FAILED')) {
       this.violated(`${name} was executed after the app had been told that it failed`);
     }
   }
@@ -175,7 +199,7 @@ export class Truth {
   told(ask: Ask, answer: Answer): void {
     const name = nameOf(ask.customer, ask.key);
     this.#checkId(name, answer);
-    if (answer.status === 422 && (this.#asked.get(name)?.size ?? 0) < 2) {
+    if (answer.status === 422 && !this.#isRefusable(ask, answer)) {
       this.violated(`${name} was refused as another request, and there was none`);
     }
     if (answer.status === 502 && answer.outcome === null) {
@@ -183,6 +207,12 @@ export class Truth {
     }
     this.#checkFinal(ask, answer);
     this.#checkOutcome(ask, answer);
+  }
+
+  /** Whether there is another request with the key, or the account was blocked meanwhile. */
+  #isRefusable({ customer, key, askedAt }: Ask, { fields = [] }: Answer): boolean {
+    if (fields.includes('account')) return this.accounts.wasBlockedSince(customer.id, askedAt);
+    return (this.#asked.get(nameOf(customer, key))?.size ?? 0) > 1;
   }
 
   #checkId(name: string, { pix }: Answer): void {
@@ -209,7 +239,8 @@ export class Truth {
             ({ state, endToEnd }) => state === 'completed' && endToEnd === answer.pix?.endToEnd,
           )
         : payments.every(({ state }) => state === 'reversed');
-    if (!isTrue) this.violated(`the app was told ${status} of ${name}, which is not true`);
+    if (isTrue || this.#isDecided(name, status)) return;
+    this.violated(`the app was told ${status} of ${name}, which is not true`);
   }
 
   /** A 2xx answer may say that the payment has failed: it was accepted then, and never executed. */
@@ -221,7 +252,8 @@ export class Truth {
       (outcome === 'accepted' && !hasFailed && payments.length === 0) ||
       ((outcome === 'not_sent' || outcome === 'rejected') &&
         payments.some(({ state }) => state !== 'reversed'));
-    if (!isFalse) return;
+    const decided = outcome === 'accepted' ? 'COMPLETED' : 'FAILED';
+    if (!isFalse || this.#isDecided(nameOf(ask.customer, ask.key), decided)) return;
     this.violated(`the app was told ${outcome} of ${nameOf(ask.customer, ask.key)}: not true`);
   }
 

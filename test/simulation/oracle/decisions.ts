@@ -1,0 +1,39 @@
+/**
+ * Payments that an operator has ended. The operator may be wrong; but whatever the provider says
+ * otherwise, before or after, stands in the timeline of the payment.
+ */
+import { hashOf } from '../webhooks.ts';
+import { isDuplicate } from './evidence.ts';
+import type { EventRow, FinalRow, Rest, TimelineRow } from './invariants.ts';
+
+const decisionNote = /^operator /;
+
+/** Which transactions an operator has ended. */
+export function decidedIds(timeline: readonly TimelineRow[]): ReadonlySet<string> {
+  const decided = timeline.filter(({ note }) => note !== null && decisionNote.test(note));
+  return new Set(decided.map(({ transaction_id: id }) => id));
+}
+
+/** Every event that was acknowledged and contradicts a decision is noted as an anomaly. */
+export function checkDecisions(
+  { truth, evidence, names, scheduler }: Rest,
+  rows: readonly FinalRow[],
+  stored: { readonly events: readonly EventRow[]; readonly timeline: readonly TimelineRow[] },
+): void {
+  const decided = decidedIds(stored.timeline);
+  for (const row of rows.filter(({ id }) => decided.has(id))) {
+    scheduler.count(`decided by an operator: ${row.status}`);
+    const contrary = row.status === 'COMPLETED' ? 'failed' : 'completed';
+    for (const notice of evidence.readOf(row.end_to_end)) {
+      if (notice.status !== contrary || isDuplicate(notice)) continue;
+      const hash = hashOf(notice.payload);
+      const event = stored.events.find((one) => one.hash === hash);
+      const isNoted = stored.timeline.some(
+        ({ transaction_id: id, phase, event_id: eventId }) =>
+          id === row.id && phase === 'ANOMALY' && eventId === event?.id,
+      );
+      if (isNoted) continue;
+      truth.violated(`${names.of('tx', row.id)}: an event contradicts the operator unrecorded`);
+    }
+  }
+}
