@@ -32,12 +32,36 @@ export async function decide(
   const told = { eventId, item: directed(item, candidates), status };
   const charge = chargeOrSend(told, candidates);
   if (charge) return [{ kind: 'flag', transaction: charge, reason: 'ids_disagree' }];
-  if (!paysCharge(told, candidates)) return [await decideTold(context, told, candidates)];
+  if (!paysCharge(told, candidates)) {
+    return told.item === item
+      ? [await decideTold(context, told, candidates)]
+      : decideBothSides(context, { ...told, item }, candidates);
+  }
   const asReceived = { ...told, item: { ...item, kind: 'received' } } as const;
   if (!isSendOf(item, candidates)) return [await decideTold(context, asReceived, candidates)];
   const ofSend = await decideTold(context, told, candidates);
-  const isSettled = ofSend.kind === 'move' || (ofSend.kind === 'leave' && !isParked(ofSend));
-  return isSettled ? [ofSend, await decideTold(context, asReceived, candidates)] : [ofSend];
+  return isSettled(ofSend) ? [ofSend, await decideTold(context, asReceived, candidates)] : [ofSend];
+}
+
+/**
+ * What stands where received PIX stand and settles a send of ours has come in as well, where its
+ * key is another user's: one item may be all that the provider tells of both sides.
+ */
+async function decideBothSides(
+  context: LocalContext,
+  asReceived: Told,
+  candidates: readonly CandidateRow[],
+): Promise<readonly Decision[]> {
+  const asSent = { ...asReceived, item: { ...asReceived.item, kind: 'payment' } } as const;
+  const ofSend = await decideTold(context, asSent, candidates);
+  if (!isSettled(ofSend)) return [ofSend];
+  const received = await decideTold(context, asReceived, candidates);
+  return received.kind === 'record' ? [ofSend, received] : [ofSend];
+}
+
+/** Whether a decision finds the end of a transaction, or that it has ended so. */
+function isSettled(decision: Decision): boolean {
+  return decision.kind === 'move' || (decision.kind === 'leave' && !isParked(decision));
 }
 
 /**

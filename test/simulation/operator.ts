@@ -105,7 +105,11 @@ export class Operator {
     const { scheduler } = this.#options;
     const stuck = scheduler.chance.happens(0.5);
     const listed = await this.#tell('lists payments', (context) =>
-      listPix.run(context, { limit: 20, ...(stuck ? { stuck } : { status: 'PROCESSING' }) }, ignore),
+      listPix.run(
+        context,
+        { limit: 20, ...(stuck ? { stuck } : { status: 'PROCESSING' }) },
+        ignore,
+      ),
     );
     const sends = (listed?.transactions ?? []).filter(({ operation }) => operation === 'SEND');
     const [send] = scheduler.chance.shuffled(sends);

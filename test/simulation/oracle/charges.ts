@@ -144,7 +144,9 @@ export class Charges {
     const { receipts, scheduler, names } = this.#options;
     const paid = charge ? receipts.tellingPaid(charge) : [];
     const name = names.of('charge', row.id);
-    scheduler.count(`charge ${row.status} ${row.phase}, paid ${charge ? receipts.paidTimes(charge) : 0} times`);
+    scheduler.count(
+      `charge ${row.status} ${row.phase}, paid ${charge ? receipts.paidTimes(charge) : 0} times`,
+    );
     if (row.status === 'COMPLETED') {
       const isTold = paid.some(
         ({ endToEnd }) => row.end_to_end === null || endToEnd === row.end_to_end,

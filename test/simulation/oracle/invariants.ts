@@ -98,7 +98,9 @@ export async function checkAtRest(rest: Rest): Promise<FinalRow[]> {
   checkDecisions(rest, sends, { events, timeline });
   rest.charges.check(rows);
   rest.receipts.check(rows, events);
-  const decidedEnds = new Set(sends.filter(({ id }) => decided.has(id)).map((row) => row.end_to_end));
+  const decidedEnds = new Set(
+    sends.filter(({ id }) => decided.has(id)).map((row) => row.end_to_end),
+  );
   for (const { status, hash } of events) {
     if (status === 'received') truth.violated('an event was taken in and never looked at');
     const mayBe = rest.isUntrue(hash) || mayContradict(rest, hash, { rows, decidedEnds });

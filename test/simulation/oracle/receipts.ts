@@ -101,15 +101,12 @@ export class Receipts {
     const receipt = ledger.receipts.find(({ endToEnd }) => endToEnd === row.end_to_end);
     if (!receipt) return violated(`${name} is stored and has not come in`);
     if (receipt.customer.id !== row.user_id) violated(`${name} is shown to the wrong customer`);
-    if (receipt.amountCents !== centsFromDecimal(row.amount)) violated(`${name} has another amount`);
+    if (receipt.amountCents !== centsFromDecimal(row.amount))
+      violated(`${name} has another amount`);
     if (!this.#isIdentified(receipt)) violated(`${name} is attributed and no event proves whose`);
   }
 
-  #checkReceipt(
-    receipt: Receipt,
-    rows: readonly FinalRow[],
-    events: readonly EventRow[],
-  ): void {
+  #checkReceipt(receipt: Receipt, rows: readonly FinalRow[], events: readonly EventRow[]): void {
     const { names, scheduler, violated } = this.#options;
     const name = names.of('E', receipt.endToEnd);
     const stored = rows.filter(
@@ -121,7 +118,12 @@ export class Receipts {
     }
     scheduler.count(`receipt ${isIdentified ? 'identified' : 'not identified'}`);
     if (isIdentified || stored.length > 0) return;
-    for (const { hash } of this.#taken(receipt).filter(({ notice }) => notice.isReadable)) {
+    // What does not say which way it went, and fits a payment that went out, settles that one.
+    const isSent = rows.some(
+      (row) => row.operation === 'SEND' && row.end_to_end === receipt.endToEnd,
+    );
+    for (const { hash, notice } of this.#taken(receipt)) {
+      if (!notice.isReadable || (notice.isUndirected && isSent)) continue;
       const event = events.find((one) => one.hash === hash);
       const isSeen = event && visible.includes(event.status) && event.has_payload;
       if (!isSeen) violated(`${name} is nobody's, and its event is ${event?.status ?? 'gone'}`);
@@ -169,8 +171,7 @@ export class Receipts {
 
   #taken(receipt: Receipt): Tracked[] {
     return this.#tracked.filter(
-      ({ notice, delivery }) =>
-        notice.receipt === receipt && delivery.state === 'acknowledged',
+      ({ notice, delivery }) => notice.receipt === receipt && delivery.state === 'acknowledged',
     );
   }
 
