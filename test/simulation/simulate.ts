@@ -1,8 +1,10 @@
 /** Runs one seed: the trouble, the calm after it, and the check of what is left. */
 import { keepProviderLogin } from '../../src/services/banking-session.ts';
 import { defaultHazards, type Hazards } from './hazards.ts';
+import { askAgain, passDays } from './later.ts';
 import { leaveOldPayment } from './old-payment.ts';
 import { checkAtRest, type FinalRow } from './oracle/invariants.ts';
+import { checkRetention } from './oracle/retention.ts';
 import type { Store } from './store.ts';
 import { type Deviation, World } from './world.ts';
 
@@ -61,7 +63,11 @@ export async function simulate(
     await weatherTheStorm(world);
     const isAtRest = await comeToRest(world);
     if (!isAtRest) truth.violated('the service did not come to rest');
-    const rows = await checkAtRest(world);
+    let rows = await checkAtRest(world);
+    if (isAtRest && world.goesOn) {
+      await goOn(world);
+      rows = await checkAtRest(world);
+    }
     const { violations } = truth;
     return { seed, violations, trace: scheduler.trace, rows, tally: scheduler.tally };
   } finally {
@@ -122,6 +128,22 @@ async function comeToRest(world: World): Promise<boolean> {
   const pauseMs = Math.max(retried ? restMs : untilOperatorMs, await sweepsNeedMs(world));
   await settle(() => scheduler.nowMs > begunMs + pauseMs && scheduler.isQuiet);
   return scheduler.taken < lastStep;
+}
+
+/** Days later: what is final stays so. */
+async function goOn(world: World): Promise<void> {
+  const { scheduler, truth } = world;
+  const lastStep = scheduler.taken + mostQuietSteps;
+  const settle = async (isOver: () => boolean): Promise<void> => {
+    while (!isOver() && scheduler.taken < lastStep) await scheduler.step();
+  };
+  await passDays(world, settle);
+  await checkRetention(world);
+  await askAgain(world, settle);
+  const begunMs = scheduler.nowMs;
+  const pauseMs = Math.max(untilOperatorMs, await sweepsNeedMs(world));
+  await settle(() => scheduler.nowMs > begunMs + pauseMs && scheduler.isQuiet);
+  if (scheduler.taken >= lastStep) truth.violated('the service did not come to rest days later');
 }
 
 /** How long a sweep may still have something to do. */

@@ -33,6 +33,9 @@ export interface WebhooksOptions {
 const firstRetryMs = 1_000;
 const longestRetryMs = 60_000;
 
+/** How many old events are posted once more. */
+const oldEvents = 4;
+
 /** Bytes to be delivered, and what follows them on their way. */
 interface Parcel {
   readonly payload: Buffer<ArrayBuffer>;
@@ -51,6 +54,7 @@ export class Webhooks {
   /** What the bank has posted, by the hash of its bytes. */
   readonly posted = new Map<string, Notice>();
   readonly #options: WebhooksOptions;
+  readonly #parcels: Parcel[] = [];
 
   constructor(options: WebhooksOptions) {
     this.#options = options;
@@ -107,6 +111,16 @@ export class Webhooks {
     };
   }
 
+  /** Posts some events again that the service has had for long. */
+  postOldAgain(): void {
+    const { chance } = this.#options.scheduler;
+    const taken = this.#parcels.filter(({ delivery }) => delivery.state === 'acknowledged');
+    for (const { payload, delivery } of chance.shuffled(taken).slice(0, oldEvents)) {
+      delivery.state = 'under_way';
+      this.send(payload, 'an old event', delivery);
+    }
+  }
+
   /** @returns what takes it back, while nobody has it. */
   send(
     payload: Buffer<ArrayBuffer>,
@@ -128,12 +142,18 @@ export class Webhooks {
 
   #track(notice: Notice): Parcel {
     this.posted.set(hashOf(notice.payload), notice);
-    return { payload: notice.payload, delivery: this.#options.evidence.posted(notice) };
+    return this.#keep(notice.payload, this.#options.evidence.posted(notice));
   }
 
   #trackReceived(notice: ReceivedNotice): Parcel {
     const hash = hashOf(notice.payload);
-    return { payload: notice.payload, delivery: this.#options.receipts.posted(notice, hash) };
+    return this.#keep(notice.payload, this.#options.receipts.posted(notice, hash));
+  }
+
+  #keep(payload: Parcel['payload'], delivery: Delivery): Parcel {
+    const parcel = { payload, delivery };
+    this.#parcels.push(parcel);
+    return parcel;
   }
 
   async #deliver(

@@ -84,6 +84,8 @@ export class World {
   readonly liar: Liar;
   readonly clients: readonly Client[];
   readonly operator: Operator;
+  /** Whether days pass after the history, and all is asked for again. */
+  readonly goesOn: boolean;
   /** What the bank is still to do: payments to be settled, and PIX that are to come in. */
   unsettled = 0;
   readonly #deviation: Deviation;
@@ -136,6 +138,7 @@ export class World {
     this.liar = new Liar({ truth, webhooks: this.webhooks, scheduler, weather });
     this.clients = this.#makeClients();
     this.operator = new Operator({ fleet, truth, scheduler });
+    this.goesOn = this.chance.happens(0.2);
   }
 
   /** Whatever happens without the service begins to happen. */

@@ -96,6 +96,7 @@ export async function checkAtRest(rest: Rest): Promise<FinalRow[]> {
   checkNothingVanished(rest, sends, payments);
   checkDebits(rest, sends, payments);
   checkDecisions(rest, sends, { events, timeline });
+  rest.receipts.learn(events);
   rest.charges.check(rows);
   rest.receipts.check(rows, events);
   const decidedEnds = new Set(

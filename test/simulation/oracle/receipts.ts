@@ -30,6 +30,8 @@ const visible: readonly string[] = ['parked', 'orphaned', 'anomaly'];
 export class Receipts {
   readonly #options: ReceiptsOptions;
   readonly #tracked: Tracked[] = [];
+  /** The hashes of the events that are stored: some are although nobody was told so. */
+  #stored: ReadonlySet<string> = new Set();
 
   constructor(options: ReceiptsOptions) {
     this.#options = options;
@@ -47,9 +49,15 @@ export class Receipts {
     return this.#tracked.find((one) => one.hash === hash)?.notice.receipt.endToEnd ?? null;
   }
 
+  /** Learns which events the service has, before anything is checked at rest. */
+  learn(events: readonly EventRow[]): void {
+    this.#stored = new Set(events.map(({ hash }) => hash));
+  }
+
   /** The receipts of which an acknowledged event says that they pay a charge, with its amount. */
   tellingPaid(charge: Charge): Receipt[] {
-    return this.#read()
+    return this.#tracked
+      .filter((one) => one.notice.isReadable && this.#isTaken(one))
       .filter(({ notice }) => this.#pays(notice, charge))
       .map(({ notice }) => notice.receipt);
   }
@@ -65,7 +73,7 @@ export class Receipts {
     if (ofCharge.length === 0) return 'nobody has paid the charge';
     if (!ofCharge.some((one) => isPayment(one, charge))) return 'it was paid with another amount';
     const told = this.#tracked.filter(({ notice }) => isPayment(notice.receipt, charge));
-    const taken = told.filter(({ delivery }) => delivery.state === 'acknowledged');
+    const taken = told.filter((one) => this.#isTaken(one));
     if (taken.length === 0) return 'every event of the charge was lost, or given up';
     return taken.every(({ notice }) => notice.isReadable)
       ? 'no event names the charge'
@@ -170,15 +178,11 @@ export class Receipts {
   }
 
   #taken(receipt: Receipt): Tracked[] {
-    return this.#tracked.filter(
-      ({ notice, delivery }) => notice.receipt === receipt && delivery.state === 'acknowledged',
-    );
+    return this.#tracked.filter((one) => one.notice.receipt === receipt && this.#isTaken(one));
   }
 
-  #read(): Tracked[] {
-    return this.#tracked.filter(
-      ({ notice, delivery }) => notice.isReadable && delivery.state === 'acknowledged',
-    );
+  #isTaken({ delivery, hash }: Tracked): boolean {
+    return delivery.state === 'acknowledged' || this.#stored.has(hash);
   }
 }
 
