@@ -8,11 +8,12 @@ import { getPixTransaction } from '../../src/operations/pix/get-pix-transaction.
 import type { sendPix } from '../../src/operations/pix/send-pix.ts';
 import type { VerifiedToken } from '../../src/security/access-tokens.ts';
 import { keepProviderLogin } from '../../src/services/banking-session.ts';
+import { isDatabaseTrouble } from '../../src/db/unavailable.ts';
 import { pixKeys } from './bank/bank.ts';
+import { DatabaseFault } from './database-faults.ts';
 import type { Fleet } from './fleet.ts';
 import type { Owner, Scheduler } from './scheduler.ts';
 import { requestFacts } from './service.ts';
-import { ConnectionLost } from './statements.ts';
 import type { StoredCustomer } from './store.ts';
 import { finalOf, nameOf, type Answer, type Ask, type Truth } from './oracle/truth.ts';
 import type { Weather } from './weather.ts';
@@ -68,9 +69,11 @@ export class Client {
   }
 
   async run(): Promise<void> {
-    const { scheduler } = this.#options;
-    const wishes = Array.from({ length: scheduler.chance.between(1, 3) }, () => this.#wish());
-    if (scheduler.chance.happens(0.3)) {
+    const { scheduler, weather } = this.#options;
+    const { burst } = weather();
+    const length = burst > 0 ? scheduler.chance.between(2, burst) : scheduler.chance.between(1, 3);
+    const wishes = Array.from({ length }, () => this.#wish());
+    if (burst > 0 || scheduler.chance.happens(0.3)) {
       await Promise.all(wishes.map((wish) => this.#fulfil(wish)));
     } else {
       for (const wish of wishes) await this.#fulfil(wish);
@@ -230,8 +233,9 @@ export class Client {
     if (error instanceof AppError) {
       return { status: error.status, outcome: error.headers['Pix-Outcome'] ?? null, pix: null };
     }
-    if (!(error instanceof ConnectionLost))
+    if (!(error instanceof DatabaseFault) || !isDatabaseTrouble(error)) {
       this.#options.truth.violated(`a defect: ${String(error)}`);
+    }
     return { status: 503, ...refused };
   }
 }

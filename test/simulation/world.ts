@@ -13,13 +13,16 @@ import { Ledger, type Payment } from './bank/ledger.ts';
 import { drawPolicy, type Policy } from './bank/policy.ts';
 import { Chance } from './chance.ts';
 import { Client, type SendOperation } from './clients.ts';
+import { Failover } from './failover.ts';
 import { Fleet } from './fleet.ts';
 import type { Hazards } from './hazards.ts';
 import { Liar } from './liar.ts';
 import { Names } from './names.ts';
 import { Evidence, isTrue } from './oracle/evidence.ts';
+import { LostCommits } from './oracle/lost-commits.ts';
 import { Truth } from './oracle/truth.ts';
 import { type Owner, Scheduler } from './scheduler.ts';
+import { mostClockSkewMs } from './process-faults.ts';
 import { sendJobs, Service } from './service.ts';
 import { Statements } from './statements.ts';
 import type { Store } from './store.ts';
@@ -69,12 +72,16 @@ export class World {
   readonly bank: Bank;
   readonly evidence: Evidence;
   readonly truth: Truth;
+  readonly lost = new LostCommits();
   readonly statements: Statements;
+  readonly failover: Failover;
   readonly fleet: Fleet;
   readonly webhooks: Webhooks;
   readonly liar: Liar;
   readonly clients: readonly Client[];
   readonly openingBalanceCents: number;
+  /** The most that a clock of a process is wrong, in milliseconds. */
+  readonly clockSkewMs: number;
   /** The executed payments whose end is still to be told. */
   unsettled = 0;
   readonly #deviation: Deviation;
@@ -87,16 +94,17 @@ export class World {
     this.#deviation = deviation;
     this.chance = new Chance(seed);
     this.#weather = { ...drawWeather(this.chance), ...deviation.weather };
+    this.clockSkewMs = mostClockSkewMs(this.#weather);
     this.policy = { ...drawPolicy(this.chance, hazards), ...deviation.policy };
     this.openingBalanceCents = this.chance.pick([5_000, 100_000, 1_000_000]);
     this.scheduler = this.#makeScheduler();
     this.ledger = new Ledger(store.customers, this.openingBalanceCents);
     this.bank = this.#openBank();
-    const { scheduler, names, ledger, policy } = this;
+    const { scheduler, names, ledger, policy, lost } = this;
     const weather = (): Weather => this.#weather;
-    this.evidence = new Evidence({ ledger, policy, hazards, scheduler });
+    this.evidence = new Evidence({ ledger, policy, hazards, scheduler, lost });
     const { evidence } = this;
-    this.truth = new Truth({ ledger, evidence, hazards, names, scheduler });
+    this.truth = new Truth({ ledger, evidence, hazards, names, scheduler, lost });
     const { truth } = this;
     const size = this.chance.pick([1, 2]);
     const kind = size === 1 && this.chance.happens(0.5) ? 'embedded' : 'postgresql';
@@ -105,6 +113,12 @@ export class World {
       observed: (row) => {
         if (truth.observed(row)) this.liar.contradict(row);
       },
+      committed: () => this.failover.committed(),
+    });
+    this.failover = new Failover({
+      ...{ store, scheduler, weather, lost, truth, isOnServer: kind === 'postgresql' },
+      statements: () => this.statements,
+      hasBegun: () => this.fleet.isComplete,
     });
     this.fleet = new Fleet({
       ...{ scheduler, weather, size },
@@ -123,6 +137,7 @@ export class World {
     this.#weather = fairWeather;
     this.scheduler.order = fairWeather.order;
     this.scheduler.stalls = fairWeather.stalls;
+    this.fleet.calmDown();
     this.scheduler.note('the weather calms down');
   }
 
@@ -150,6 +165,8 @@ export class World {
       startMs: firstDay + this.chance.below(dayMs),
       beforeStep: (owner) => {
         this.fleet.strike(owner);
+        this.statements.faults.strike(owner);
+        this.failover.strike();
         this.liar.mismatch();
       },
     });
@@ -197,6 +214,8 @@ export class World {
     return new Service({
       ...{ name: owner.name, store, chance, dispatcher },
       clock: scheduler.clockOf(owner),
+      whenAwake: () =>
+        scheduler.isFrozen(owner) ? scheduler.hop(owner, `${owner.name} reads a request`) : null,
       db: deviation.db?.(db) ?? db,
       jobs: deviation.jobs ?? sendJobs,
       wrapWire: deviation.wire ?? ((provider) => provider),

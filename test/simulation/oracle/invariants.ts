@@ -11,7 +11,10 @@ import type { Hazards } from '../hazards.ts';
 import type { Names } from '../names.ts';
 import type { Scheduler } from '../scheduler.ts';
 import type { Store } from '../store.ts';
+import type { Webhooks } from '../webhooks.ts';
 import type { Evidence } from './evidence.ts';
+import { checkForgotten } from './forgotten-payments.ts';
+import type { LostCommits } from './lost-commits.ts';
 import { nameOf, type Truth } from './truth.ts';
 
 export interface FinalRow {
@@ -27,7 +30,7 @@ export interface FinalRow {
   readonly events: readonly string[];
 }
 
-interface EventRow {
+export interface EventRow {
   readonly status: string;
   readonly hash: string;
 }
@@ -39,6 +42,8 @@ export interface Rest {
   readonly names: Names;
   readonly hazards: Hazards;
   readonly scheduler: Scheduler;
+  readonly lost: LostCommits;
+  readonly webhooks: Pick<Webhooks, 'posted'>;
   /** Whether the event with this hash says what is not true. */
   readonly isUntrue: (hash: string) => boolean;
   /** What the bank has given each account at first, in centavos. */
@@ -63,16 +68,20 @@ const readDeadJobs = `select kind from jobs where status = 'dead'`;
 
 /** Checks everything; what does not hold becomes a violation. */
 export async function checkAtRest(rest: Rest): Promise<FinalRow[]> {
-  const { store, truth } = rest;
+  const { store, truth, lost, evidence } = rest;
   const rows = await store.rows<FinalRow>(readTransactions);
-  const { payments } = truth.ledger;
+  const events = await store.rows<EventRow>(readEvents);
+  if (lost.failedOverAt !== null) evidence.stored(new Set(events.map(({ hash }) => hash)));
+  const payments = truth.ledger.payments.filter((payment) => !lost.hasForgotten(payment));
   for (const row of rows) checkRow(rest, row, payments);
   for (const row of rows) checkKnown(rest, row);
   checkNothingVanished(rest, rows, payments);
   checkDebits(rest, rows, payments);
-  for (const { status, hash } of await store.rows<EventRow>(readEvents)) {
+  checkForgotten(rest, rows, events);
+  for (const { status, hash } of events) {
     if (status === 'received') truth.violated('an event was taken in and never looked at');
-    if (status === 'anomaly' && !rest.isUntrue(hash)) truth.violated('a true event is an anomaly');
+    const isExpected = rest.isUntrue(hash) || isOfForgotten(rest, hash);
+    if (status === 'anomaly' && !isExpected) truth.violated('a true event is an anomaly');
   }
   for (const { kind } of await store.rows<{ kind: string }>(readDeadJobs)) {
     truth.violated(`a job is dead: ${kind}`);
@@ -93,14 +102,18 @@ async function checkAudit({ store, truth, scheduler }: Rest): Promise<void> {
 }
 
 /** One transaction and the payments that were executed for it. */
-function checkRow({ truth, names, isUntrue }: Rest, row: FinalRow, all: readonly Payment[]): void {
+function checkRow(rest: Rest, row: FinalRow, all: readonly Payment[]): void {
+  const { truth, names, isUntrue, webhooks } = rest;
   const { status, phase } = row;
   const name = names.of('tx', row.id);
   const payments = all.filter((payment) => belongs(payment, row));
   const kept = payments.filter(({ state }) => state !== 'reversed');
   const checks: readonly (readonly [boolean, string])[] = [
     [payments.length <= 1, 'was executed more than once'],
-    [status !== 'COMPLETED' || kept.length === 1, 'is COMPLETED and was not executed'],
+    [
+      status !== 'COMPLETED' || kept.length === 1 || wasPaidBefore(rest, row),
+      'is COMPLETED and was not executed',
+    ],
     [status !== 'FAILED' || kept.length === 0, 'is FAILED and was executed'],
     [payments.every((payment) => agrees(payment, row)), 'was executed with other values'],
     [!['RESERVED', 'RESOLVED', 'PAYING'].includes(phase), `was left in ${phase}`],
@@ -108,8 +121,33 @@ function checkRow({ truth, names, isUntrue }: Rest, row: FinalRow, all: readonly
     [row.phases.filter((one) => one === 'PAYING').length <= 1, 'was PAYING twice'],
     [payments.length === 0 || row.phases.includes('PAYING'), 'was executed without PAYING'],
     [!row.events.some(isUntrue), 'was moved by an event that is not true'],
+    [
+      row.events.every((hash) => isAbout(webhooks.posted.get(hash)?.endToEnd ?? null, row)),
+      'was moved by an event of another payment',
+    ],
   ];
   for (const [holds, sentence] of checks) if (!holds) truth.violated(`${name} ${sentence}`);
+}
+
+function isAbout(endToEnd: string | null, row: FinalRow): boolean {
+  return endToEnd === null || endToEnd === row.end_to_end;
+}
+
+/** An event may contradict what stands in place of the payment that a failover has lost. */
+function isOfForgotten({ webhooks, lost }: Rest, hash: string): boolean {
+  const endToEnd = webhooks.posted.get(hash)?.endToEnd ?? null;
+  return endToEnd !== null && lost.hasForgotten({ endToEnd });
+}
+
+/** The provider may take a send for the payment with its key whose record a failover has lost. */
+function wasPaidBefore({ truth, lost }: Rest, row: FinalRow): boolean {
+  return truth.ledger.payments.some(
+    (payment) =>
+      payment.customer.id === row.user_id &&
+      payment.clientRequestId === row.idempotency_key &&
+      payment.state === 'completed' &&
+      lost.hasForgotten(payment),
+  );
 }
 
 /** A transaction whose end can be known has it; of any other it is counted what is lacking. */
@@ -163,7 +201,7 @@ function checkNothingVanished(
 
 /** What has left each account is what its transactions say, and nothing else. */
 function checkDebits(
-  { truth, openingBalanceCents }: Rest,
+  { truth, lost, openingBalanceCents }: Rest,
   rows: readonly FinalRow[],
   payments: readonly Payment[],
 ): void {
@@ -174,7 +212,12 @@ function checkDebits(
     const sentCents = executed
       .filter((row) => row.user_id === customer.id)
       .reduce((sum, { amount }) => sum + (centsFromDecimal(amount) ?? 0), 0);
-    const debitedCents = openingBalanceCents - truth.ledger.balanceCentsOf(customer);
+    const forgottenCents = truth.ledger
+      .paymentsOf(customer)
+      .filter((payment) => payment.state !== 'reversed' && lost.hasForgotten(payment))
+      .reduce((sum, { amountCents }) => sum + amountCents, 0);
+    const keptCents = truth.ledger.balanceCentsOf(customer) + forgottenCents;
+    const debitedCents = openingBalanceCents - keptCents;
     if (sentCents !== debitedCents) {
       const what = `${debitedCents} centavos for sends of ${sentCents}`;
       truth.violated(`${nameOf(customer, '')} was debited ${what}`);
