@@ -99,6 +99,6 @@ async function failUnsent(
     status: 'FAILED',
     outcome: 'not_sent',
     failureCode: 'PROVIDER_UNAVAILABLE',
-    timeline: [{ phase: 'SETTLED', note: 'not_sent' }],
+    timeline: [{ phase: 'SETTLED', providerStatus: 'stopped', note: 'not_sent' }],
   });
 }

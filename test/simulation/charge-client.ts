@@ -9,7 +9,7 @@ import { findPrincipal } from '../../src/services/banking-session.ts';
 import { refusedChargeKey } from './bank/collections.ts';
 import { listedKeyOf } from './bank/identifiers.ts';
 import type { ChargeAnswer, Charges } from './oracle/charges.ts';
-import { nameOf } from './oracle/truth.ts';
+import { nameOf } from './oracle/requests.ts';
 import { readRefusal, type Phone } from './phone.ts';
 import type { Scheduler } from './scheduler.ts';
 import { requestFacts } from './service.ts';

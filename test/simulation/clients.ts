@@ -10,9 +10,11 @@ import type { VerifiedToken } from '../../src/security/access-tokens.ts';
 import { pixKeys } from './bank/bank.ts';
 import { listedKeyOf } from './bank/identifiers.ts';
 import { ChargeClient, type ChargeWish } from './charge-client.ts';
+import { DatabaseFault } from './database-faults.ts';
 import type { Fleet } from './fleet.ts';
 import type { Charges } from './oracle/charges.ts';
-import { finalOf, nameOf, type Answer, type Ask, type Truth } from './oracle/truth.ts';
+import { finalOf, nameOf, type Answer, type Ask } from './oracle/requests.ts';
+import type { Truth } from './oracle/truth.ts';
 import { Phone, readRefusal } from './phone.ts';
 import type { Owner, Scheduler } from './scheduler.ts';
 import { requestFacts } from './service.ts';
@@ -78,14 +80,17 @@ export class Client {
   }
 
   async run(): Promise<void> {
-    const { chance } = this.#options.scheduler;
-    const sends = Array.from({ length: chance.between(1, 3) }, () => this.#wish());
+    const { scheduler, weather } = this.#options;
+    const { chance } = scheduler;
+    const { burst } = weather();
+    const length = burst > 0 ? chance.between(2, burst) : chance.between(1, 3);
+    const sends = Array.from({ length }, () => this.#wish());
     const charges = Array.from({ length: chance.pick([0, 0, 1, 2]) }, () => this.#chargeWish());
     const work = chance.shuffled([
       ...sends.map((wish) => () => this.#fulfil(wish)),
       ...charges.map((wish) => () => this.#charging.fulfil(wish)),
     ]);
-    if (chance.happens(0.3)) {
+    if (burst > 0 || chance.happens(0.3)) {
       await Promise.all(work.map((begin) => begin()));
     } else {
       for (const begin of work) {
@@ -222,7 +227,9 @@ export class Client {
   #refusal(error: unknown): Answer {
     const refusal = readRefusal(error);
     if (refusal) return { ...refusal, pix: null };
-    if (!isDatabaseTrouble(error)) this.#options.truth.violated(`a defect: ${String(error)}`);
+    if (!(error instanceof DatabaseFault) || !isDatabaseTrouble(error)) {
+      this.#options.truth.violated(`a defect: ${String(error)}`);
+    }
     return { status: 503, ...refused };
   }
 }

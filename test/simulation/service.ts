@@ -41,6 +41,8 @@ export interface ServiceOptions {
   readonly jobs: JobTable;
   /** What wraps the provider's API first; it stays as it is unless something is to be broken. */
   readonly wrapWire: (provider: Provider) => Provider;
+  /** Waits while the process is frozen; null: it is not. */
+  readonly whenAwake: () => Promise<void> | null;
   /** What wraps the provider last; it stays as it is unless something is to be broken. */
   readonly wrap: (provider: Provider, clock: Clock) => Provider;
 }
@@ -63,10 +65,12 @@ export class Service {
   readonly #loop: JobLoop;
   readonly #stopping = new AbortController();
   readonly #connections = new Set<() => void>();
+  readonly #whenAwake: ServiceOptions['whenAwake'];
 
   constructor(options: ServiceOptions) {
     const { name, chance, jobs } = options;
     this.name = name;
+    this.#whenAwake = options.whenAwake;
     this.#context = contextOf(options, this.#stopping.signal);
     this.#loop = new JobLoop({ context: this.#context, jobs, pollMs, random: chance.next });
   }
@@ -84,7 +88,8 @@ export class Service {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const hangUp = (): void => reject(new ProcessGone());
     this.#connections.add(hangUp);
-    work(this.#context)
+    const awake = this.#whenAwake();
+    (awake ? awake.then(() => work(this.#context)) : work(this.#context))
       .then(resolve, reject)
       .finally(() => this.#connections.delete(hangUp));
     return promise;

@@ -11,10 +11,11 @@ import type { Provider } from '../../src/provider/provider.ts';
 import { Bank } from './bank/bank.ts';
 import { Collections } from './bank/collections.ts';
 import { Ids } from './bank/ids.ts';
-import { Ledger, type Charge, type Payment } from './bank/ledger.ts';
+import { Ledger, type Payment } from './bank/ledger.ts';
 import { drawPolicy, type Policy } from './bank/policy.ts';
 import { Chance } from './chance.ts';
 import { Client, type SendOperation } from './clients.ts';
+import { Failover } from './failover.ts';
 import { Fleet } from './fleet.ts';
 import type { Hazards } from './hazards.ts';
 import { Liar } from './liar.ts';
@@ -22,12 +23,15 @@ import { Names } from './names.ts';
 import { Operator } from './operator.ts';
 import { Charges } from './oracle/charges.ts';
 import { Evidence, isTrue } from './oracle/evidence.ts';
+import { LostCommits } from './oracle/lost-commits.ts';
 import { Receipts } from './oracle/receipts.ts';
 import { Truth } from './oracle/truth.ts';
+import { Payers } from './payers.ts';
 import { type Owner, Scheduler } from './scheduler.ts';
+import { mostClockSkewMs } from './process-faults.ts';
 import { sendJobs, Service } from './service.ts';
 import { Statements } from './statements.ts';
-import type { Store, StoredCustomer } from './store.ts';
+import type { Store } from './store.ts';
 import { drawWeather, fairWeather, type Weather } from './weather.ts';
 import { type Intake, Webhooks } from './webhooks.ts';
 import { describeRequest, watchPayments } from './wire/orders.ts';
@@ -60,7 +64,6 @@ export interface Plan {
 }
 
 const dayMs = 24 * 60 * 60_000;
-const slowestPayerMs = 240_000;
 const firstDay = Date.parse('2026-05-24T00:00:00.000Z');
 
 /** The parts of one history, put together but not yet set going. */
@@ -73,12 +76,15 @@ export class World {
   readonly policy: Policy;
   readonly ledger: Ledger;
   readonly collections: Collections;
+  readonly payers: Payers;
   readonly bank: Bank;
   readonly evidence: Evidence;
   readonly receipts: Receipts;
   readonly charges: Charges;
   readonly truth: Truth;
+  readonly lost = new LostCommits();
   readonly statements: Statements;
+  readonly failover: Failover;
   readonly fleet: Fleet;
   readonly webhooks: Webhooks;
   readonly liar: Liar;
@@ -86,6 +92,8 @@ export class World {
   readonly operator: Operator;
   /** Whether days pass after the history, and all is asked for again. */
   readonly goesOn: boolean;
+  /** The most that a clock of a process is wrong, in milliseconds. */
+  readonly clockSkewMs: number;
   /** What the bank is still to do: payments to be settled, and PIX that are to come in. */
   unsettled = 0;
   readonly #deviation: Deviation;
@@ -98,24 +106,30 @@ export class World {
     this.#deviation = deviation;
     this.chance = new Chance(seed);
     this.#weather = { ...drawWeather(this.chance), ...deviation.weather };
+    this.clockSkewMs = mostClockSkewMs(this.#weather);
     this.policy = { ...drawPolicy(this.chance, hazards), ...deviation.policy };
     const openingBalanceCents = this.chance.pick([5_000, 100_000, 1_000_000]);
     this.scheduler = this.#makeScheduler();
     this.ledger = new Ledger(store.customers, openingBalanceCents);
     const ids = new Ids();
+    this.payers = new Payers({
+      scheduler: this.scheduler,
+      collections: () => this.collections,
+      later: (delayMs, label, work) => this.#later(delayMs, label, work),
+    });
     this.collections = this.#openCollections(ids);
     this.bank = this.#openBank(ids);
-    const { scheduler, names, ledger, policy } = this;
+    const { scheduler, names, ledger, policy, lost } = this;
     const weather = (): Weather => this.#weather;
-    this.evidence = new Evidence({ ledger, policy, hazards, scheduler });
+    this.evidence = new Evidence({ ledger, policy, hazards, scheduler, lost });
     const { evidence } = this;
-    this.truth = new Truth({ ledger, evidence, hazards, names, scheduler });
+    this.truth = new Truth({ ledger, evidence, hazards, names, scheduler, lost });
     const { truth } = this;
     const violated = (text: string): void => truth.violated(text);
-    this.receipts = new Receipts({ ledger, names, scheduler, violated });
+    this.receipts = new Receipts({ ledger, names, scheduler, violated, lost });
     const { receipts } = this;
     const { accounts } = truth;
-    this.charges = new Charges({ ledger, names, scheduler, violated, receipts, accounts });
+    this.charges = new Charges({ ledger, names, scheduler, violated, receipts, accounts, lost });
     const size = this.chance.pick([1, 2]);
     const kind = size === 1 && this.chance.happens(0.5) ? 'embedded' : 'postgresql';
     this.statements = new Statements({
@@ -124,6 +138,12 @@ export class World {
         if (truth.observed(row)) this.liar.contradict(row);
       },
       carriedOut: (statement) => accounts.carriedOut(statement),
+      committed: () => this.failover.committed(),
+    });
+    this.failover = new Failover({
+      ...{ store, scheduler, weather, lost, truth, isOnServer: kind === 'postgresql' },
+      statements: () => this.statements,
+      hasBegun: () => this.fleet.isComplete,
     });
     this.fleet = new Fleet({
       ...{ scheduler, weather, size },
@@ -146,7 +166,7 @@ export class World {
     this.fleet.start();
     for (const client of this.clients) void client.run();
     void this.operator.run();
-    for (const customer of this.store.customers) this.#payLater(customer);
+    for (const customer of this.store.customers) this.payers.pay(customer);
   }
 
   /** From now on nothing goes wrong any more; what is under way may still come to its bad end. */
@@ -154,6 +174,7 @@ export class World {
     this.#weather = fairWeather;
     this.scheduler.order = fairWeather.order;
     this.scheduler.stalls = fairWeather.stalls;
+    this.fleet.calmDown();
     this.scheduler.note('the weather calms down');
   }
 
@@ -186,6 +207,8 @@ export class World {
       startMs: firstDay + this.chance.below(dayMs),
       beforeStep: (owner) => {
         this.fleet.strike(owner);
+        this.statements.faults.strike(owner);
+        this.failover.strike();
         this.liar.mismatch();
       },
     });
@@ -199,7 +222,7 @@ export class World {
       ...{ policy: this.policy, ledger: this.ledger, chance: this.chance, ids },
       nowMs: () => this.scheduler.nowMs,
       post: (notice, again) => this.webhooks.postReceived(notice, again),
-      made: (charge) => this.#payChargeLater(charge),
+      made: (charge) => this.payers.made(charge),
     });
   }
 
@@ -222,31 +245,6 @@ export class World {
     const delayMs = this.chance.delayMs(this.policy.slowestSettlementMs);
     const label = `bank settles ${this.names.of('E', payment.endToEnd)}`;
     this.#later(delayMs, label, () => this.bank.settle(payment));
-  }
-
-  /** A charge is paid by nobody, once, or several times, and at times with another amount. */
-  #payChargeLater(charge: Charge): void {
-    const { chance } = this;
-    for (let times = chance.pick([0, 1, 1, 1, 2, 3]); times > 0; times -= 1) {
-      const isOther = chance.happens(0.2);
-      const amountCents = charge.amountCents + (isOther ? chance.pick([-1, 1, 500]) : 0);
-      const label = `somebody pays ${charge.bankId}`;
-      this.scheduler.count(isOther ? 'charges paid with another amount' : 'charges paid');
-      this.#later(chance.delayMs(slowestPayerMs), label, () =>
-        this.collections.pay(charge, amountCents),
-      );
-    }
-  }
-
-  #payLater(customer: StoredCustomer): void {
-    const { chance } = this;
-    for (let times = chance.pick([0, 0, 1, 2]); times > 0; times -= 1) {
-      const amountCents = chance.pick([1_000, 2_550, 33]);
-      const label = `somebody pays ${customer.name}`;
-      this.#later(chance.delayMs(slowestPayerMs), label, () =>
-        this.collections.payCustomer(customer, amountCents),
-      );
-    }
   }
 
   #later(delayMs: number, label: string, work: () => void): void {
@@ -272,6 +270,8 @@ export class World {
     return new Service({
       ...{ name: owner.name, store, chance, dispatcher },
       clock: scheduler.clockOf(owner),
+      whenAwake: () =>
+        scheduler.isFrozen(owner) ? scheduler.hop(owner, `${owner.name} reads a request`) : null,
       db: deviation.db?.(db) ?? db,
       jobs: deviation.jobs ?? sendJobs,
       wrapWire: deviation.wire ?? ((provider) => provider),

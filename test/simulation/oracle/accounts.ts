@@ -9,7 +9,8 @@ export interface AccountsOptions {
 /** A statement that the database has carried out. */
 export interface CarriedOut {
   readonly name: string;
-  readonly parameters: readonly unknown[];
+  /** The parameters of each call. */
+  readonly calls: readonly (readonly unknown[])[];
   readonly rows: readonly Readonly<Record<string, unknown>>[];
   /** The transactions that it has stored or moved without answering them. */
   readonly written: readonly Readonly<Record<string, unknown>>[];
@@ -30,13 +31,16 @@ export class Accounts {
     return [...this.#blocked];
   }
 
-  carriedOut({ name, parameters, rows, written }: CarriedOut): void {
+  carriedOut({ name, calls, rows, written }: CarriedOut): void {
+    const [first = []] = calls;
     if (name === 'ops-account-move-status' && rows.length > 0) {
-      this.#moved(Number(parameters[0]), parameters[2] === 'BLOCKED');
+      this.#moved(Number(first[0]), first[2] === 'BLOCKED');
     }
-    if (name !== 'pix-step' || parameters[1] !== 'PAYING') return;
-    for (const row of written) {
-      if (!this.#blocked.has(Number(row['user_id']))) continue;
+    if (name !== 'pix-step') return;
+    const moved = rows.map(({ place }) => calls[Number(place) - 1]);
+    const begun = new Set(moved.filter((call) => call?.[1] === 'PAYING').map((call) => call?.[0]));
+    for (const { id, user_id: userId } of written) {
+      if (!begun.has(id) || !this.#blocked.has(Number(userId))) continue;
       this.#options.violated('a payment began while its account was blocked');
     }
   }

@@ -11,8 +11,9 @@ import type { Scheduler } from '../scheduler.ts';
 import type { StoredCustomer } from '../store.ts';
 import type { Accounts } from './accounts.ts';
 import type { FinalRow } from './invariants.ts';
+import type { LostCommits } from './lost-commits.ts';
 import type { Receipts } from './receipts.ts';
-import { nameOf, type Ask } from './truth.ts';
+import { nameOf, type Ask } from './requests.ts';
 
 /** What came back. */
 export interface ChargeAnswer {
@@ -30,6 +31,7 @@ export interface ChargeAnswer {
 export interface ChargesOptions {
   readonly ledger: Ledger;
   readonly accounts: Accounts;
+  readonly lost: LostCommits;
   readonly receipts: Receipts;
   readonly names: Names;
   readonly scheduler: Scheduler;
@@ -72,11 +74,16 @@ export class Charges {
         fields.includes('account') && accounts.wasBlockedSince(ask.customer.id, ask.askedAt);
       if (!isOther && !isBlocked) this.violated(`the charge ${name} was refused for no reason`);
     }
-    if (!charge) return;
+    if (!charge || this.#isTakenBack) return;
     const known = this.transactions.get(name) ?? charge.transactionId;
     if (known !== charge.transactionId) this.violated(`the charge ${name} has two transactions`);
     this.transactions.set(name, known);
     this.#checkCode(ask, charge);
+  }
+
+  /** After a failover the rows of charges may be others, and so may what the app is told. */
+  get #isTakenBack(): boolean {
+    return this.#options.lost.failedOverAt !== null;
   }
 
   #checkCode(ask: Ask, { code, status }: NonNullable<ChargeAnswer['charge']>): void {
@@ -108,6 +115,7 @@ export class Charges {
       this.#checkRow(row, made);
       this.#checkEnd(row, made[0] ?? null);
     }
+    if (this.#isTakenBack) return;
     for (const charge of ledger.charges) {
       if (charges.some((row) => belongs(charge, row))) continue;
       this.violated(`the bank has made a charge ${charge.bankId} that is in no transaction`);
@@ -125,7 +133,10 @@ export class Charges {
       [made.length <= 1, 'was made more than once'],
       [isIssued, `was left in ${row.phase}`],
       [row.phase !== 'ACCEPTED' || made.length === 1, 'has a code that nobody has made'],
-      [row.status !== 'FAILED' || !this.#codeOf(row), 'has FAILED after its code was told'],
+      [
+        row.status !== 'FAILED' || !this.#codeOf(row) || this.#isTakenBack,
+        'has FAILED after its code was told',
+      ],
       [
         made.every(({ amountCents }) => amountCents === centsFromDecimal(row.amount)),
         'was made with another amount',

@@ -16,7 +16,7 @@ export function decidedIds(timeline: readonly TimelineRow[]): ReadonlySet<string
 
 /** Every event that was acknowledged and contradicts a decision is noted as an anomaly. */
 export function checkDecisions(
-  { truth, evidence, names, scheduler }: Rest,
+  { truth, evidence, names, scheduler, lost }: Rest,
   rows: readonly FinalRow[],
   stored: { readonly events: readonly EventRow[]; readonly timeline: readonly TimelineRow[] },
 ): void {
@@ -32,7 +32,8 @@ export function checkDecisions(
         ({ transaction_id: id, phase, event_id: eventId }) =>
           id === row.id && phase === 'ANOMALY' && eventId === event?.id,
       );
-      if (isNoted) continue;
+      // An event that a failover has lost is nobody's.
+      if (isNoted || (!event && lost.failedOverAt !== null)) continue;
       truth.violated(`${names.of('tx', row.id)}: an event contradicts the operator unrecorded`);
     }
   }

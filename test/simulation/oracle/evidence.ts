@@ -11,6 +11,8 @@ import type { Policy } from '../bank/policy.ts';
 import { whatStatementLacks } from '../bank/statement.ts';
 import type { Hazards } from '../hazards.ts';
 import type { Owner, Scheduler } from '../scheduler.ts';
+import { hashOf } from '../webhooks.ts';
+import type { LostCommits } from './lost-commits.ts';
 
 /** How an attempt went, as the process that made it knows; `open`: it does not know yet. */
 type AttemptEnd = Proof | 'not_sent' | 'open';
@@ -46,6 +48,7 @@ export interface EvidenceOptions {
   readonly policy: Policy;
   readonly hazards: Hazards;
   readonly scheduler: Scheduler;
+  readonly lost: LostCommits;
 }
 
 export class Evidence {
@@ -53,6 +56,8 @@ export class Evidence {
   readonly #sends = new Map<string, Send>();
   /** The step at which a statement of a process has last failed. */
   readonly #databaseFailedAt = new Map<Owner, number>();
+
+  #stored: ReadonlySet<string> | null = null;
 
   constructor(options: EvidenceOptions) {
     this.#options = options;
@@ -97,6 +102,16 @@ export class Evidence {
       .map(({ notice }) => notice);
   }
 
+  /** A failover has lost that a payment may have left. */
+  forgot(endToEnd: string): void {
+    this.#sendOf(endToEnd).payer = null;
+  }
+
+  /** After a failover: the hashes of the events that are stored. */
+  stored(hashes: ReadonlySet<string>): void {
+    this.#stored = hashes;
+  }
+
   databaseFailed(process: Owner): void {
     this.#databaseFailedAt.set(process, this.#options.scheduler.taken);
   }
@@ -112,7 +127,9 @@ export class Evidence {
    */
   weigh(endToEnd: string): { readonly proven: Proven[]; readonly lacks: string[] } {
     const send = this.#sendOf(endToEnd);
-    const found = [this.#fromAnswers(send), this.#fromEvents(send), this.#fromStatement(endToEnd)];
+    const isOutcomeLost = this.#options.lost.hasForgottenOutcome(endToEnd);
+    const answers = isOutcomeLost ? 'a failover has lost the answers' : this.#fromAnswers(send);
+    const found = [answers, this.#fromEvents(send), this.#fromStatement(endToEnd)];
     return {
       proven: found.filter((one) => typeof one !== 'string'),
       lacks: found.filter((one) => typeof one === 'string'),
@@ -147,7 +164,9 @@ export class Evidence {
   #fromEvents({ events, attempts }: Send): Proven | string {
     const by = 'an event that was acknowledged';
     if (events.length === 0) return 'no event was posted';
-    const taken = events.filter(({ state }) => state === 'acknowledged');
+    const acknowledged = events.filter(({ state }) => state === 'acknowledged');
+    const taken = acknowledged.filter(({ notice }) => this.#isKept(notice));
+    if (acknowledged.length > 0 && taken.length === 0) return 'a failover has lost the events';
     if (taken.length === 0) return 'every event was lost, or the provider gave it up';
     const read = taken.filter(({ notice }) => notice.isReadable);
     if (read.length === 0) return 'the words of the events are not documented';
@@ -158,6 +177,10 @@ export class Evidence {
       return 'the event may tell of one attempt among several';
     }
     return { end: 'failed', by };
+  }
+
+  #isKept({ payload }: Notice): boolean {
+    return this.#stored === null || this.#stored.has(hashOf(payload));
   }
 
   #fromStatement(endToEnd: string): Proven | string {

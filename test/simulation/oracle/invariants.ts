@@ -11,11 +11,15 @@ import type { Hazards } from '../hazards.ts';
 import type { Names } from '../names.ts';
 import type { Scheduler } from '../scheduler.ts';
 import type { Store } from '../store.ts';
+import type { Webhooks } from '../webhooks.ts';
 import type { Charges } from './charges.ts';
 import { checkDecisions, decidedIds } from './decisions.ts';
 import type { Evidence } from './evidence.ts';
+import { checkForgotten } from './forgotten-payments.ts';
+import type { LostCommits } from './lost-commits.ts';
 import type { Receipts } from './receipts.ts';
-import { nameOf, type Truth } from './truth.ts';
+import { nameOf } from './requests.ts';
+import type { Truth } from './truth.ts';
 
 export interface FinalRow {
   readonly id: string;
@@ -55,6 +59,8 @@ export interface Rest {
   readonly names: Names;
   readonly hazards: Hazards;
   readonly scheduler: Scheduler;
+  readonly lost: LostCommits;
+  readonly webhooks: Pick<Webhooks, 'posted'>;
   /** Whether the event with this hash says what is not true. */
   readonly isUntrue: (hash: string) => boolean;
   /** The payment that the event with this hash tells of, or null. */
@@ -84,17 +90,19 @@ const readDeadJobs = `select kind from jobs where status = 'dead'`;
 
 /** Checks everything; what does not hold becomes a violation. */
 export async function checkAtRest(rest: Rest): Promise<FinalRow[]> {
-  const { store, truth } = rest;
+  const { store, truth, lost, evidence } = rest;
   const rows = await store.rows<FinalRow>(readTransactions);
   const events = await store.rows<EventRow>(readEvents);
   const timeline = await store.rows<TimelineRow>(readTimeline);
+  if (lost.failedOverAt !== null) evidence.stored(new Set(events.map(({ hash }) => hash)));
   const sends = rows.filter(({ operation }) => operation === 'SEND');
   const decided = decidedIds(timeline);
-  const { payments } = truth.ledger;
+  const payments = truth.ledger.payments.filter((payment) => !lost.hasForgotten(payment));
   for (const row of sends) checkRow(rest, row, { payments, isDecided: decided.has(row.id) });
   for (const row of sends) checkKnown(rest, row);
   checkNothingVanished(rest, sends, payments);
   checkDebits(rest, sends, payments);
+  checkForgotten(rest, sends, events);
   checkDecisions(rest, sends, { events, timeline });
   rest.receipts.learn(events);
   rest.charges.check(rows);
@@ -104,8 +112,11 @@ export async function checkAtRest(rest: Rest): Promise<FinalRow[]> {
   );
   for (const { status, hash } of events) {
     if (status === 'received') truth.violated('an event was taken in and never looked at');
-    const mayBe = rest.isUntrue(hash) || mayContradict(rest, hash, { rows, decidedEnds });
-    if (status === 'anomaly' && !mayBe) truth.violated('a true event is an anomaly');
+    const isExpected =
+      rest.isUntrue(hash) ||
+      isOfForgotten(rest, hash) ||
+      mayContradict(rest, hash, { rows, decidedEnds });
+    if (status === 'anomaly' && !isExpected) truth.violated('a true event is an anomaly');
   }
   for (const { kind } of await store.rows<{ kind: string }>(readDeadJobs)) {
     truth.violated(`a job is dead: ${kind}`);
@@ -141,10 +152,11 @@ function mayContradict(
 
 /** One transaction and the payments that were executed for it. */
 function checkRow(
-  { truth, names, isUntrue }: Rest,
+  rest: Rest,
   row: FinalRow,
   found: { readonly payments: readonly Payment[]; readonly isDecided: boolean },
 ): void {
+  const { truth, names, isUntrue, webhooks } = rest;
   const { status, phase } = row;
   const { isDecided } = found;
   const name = names.of('tx', row.id);
@@ -152,7 +164,10 @@ function checkRow(
   const kept = payments.filter(({ state }) => state !== 'reversed');
   const checks: readonly (readonly [boolean, string])[] = [
     [payments.length <= 1, 'was executed more than once'],
-    [isDecided || status !== 'COMPLETED' || kept.length === 1, 'is COMPLETED and was not executed'],
+    [
+      isDecided || status !== 'COMPLETED' || kept.length === 1 || wasPaidBefore(rest, row),
+      'is COMPLETED and was not executed',
+    ],
     [isDecided || status !== 'FAILED' || kept.length === 0, 'is FAILED and was executed'],
     [payments.every((payment) => agrees(payment, row)), 'was executed with other values'],
     [!['RESERVED', 'RESOLVED', 'PAYING'].includes(phase), `was left in ${phase}`],
@@ -160,8 +175,33 @@ function checkRow(
     [row.phases.filter((one) => one === 'PAYING').length <= 1, 'was PAYING twice'],
     [payments.length === 0 || row.phases.includes('PAYING'), 'was executed without PAYING'],
     [!row.events.some(isUntrue), 'was moved by an event that is not true'],
+    [
+      row.events.every((hash) => isAbout(webhooks.posted.get(hash)?.endToEnd ?? null, row)),
+      'was moved by an event of another payment',
+    ],
   ];
   for (const [holds, sentence] of checks) if (!holds) truth.violated(`${name} ${sentence}`);
+}
+
+function isAbout(endToEnd: string | null, row: FinalRow): boolean {
+  return endToEnd === null || endToEnd === row.end_to_end;
+}
+
+/** An event may contradict what stands in place of the payment that a failover has lost. */
+function isOfForgotten({ webhooks, lost }: Rest, hash: string): boolean {
+  const endToEnd = webhooks.posted.get(hash)?.endToEnd ?? null;
+  return endToEnd !== null && lost.hasForgotten({ endToEnd });
+}
+
+/** The provider may take a send for the payment with its key whose record a failover has lost. */
+function wasPaidBefore({ truth, lost }: Rest, row: FinalRow): boolean {
+  return truth.ledger.payments.some(
+    (payment) =>
+      payment.customer.id === row.user_id &&
+      payment.clientRequestId === row.idempotency_key &&
+      payment.state === 'completed' &&
+      lost.hasForgotten(payment),
+  );
 }
 
 /** A transaction whose end can be known has it; of any other it is counted what is lacking. */
@@ -216,7 +256,7 @@ function checkNothingVanished(
 
 /** What has left each account is what its transactions say, and nothing else. */
 function checkDebits(
-  { truth }: Rest,
+  { truth, lost }: Rest,
   rows: readonly FinalRow[],
   payments: readonly Payment[],
 ): void {
@@ -227,7 +267,11 @@ function checkDebits(
     const sentCents = executed
       .filter((row) => row.user_id === customer.id)
       .reduce((sum, { amount }) => sum + (centsFromDecimal(amount) ?? 0), 0);
-    const debitedCents = truth.ledger.sentCentsOf(customer);
+    const forgottenCents = truth.ledger
+      .paymentsOf(customer)
+      .filter((payment) => payment.state !== 'reversed' && lost.hasForgotten(payment))
+      .reduce((sum, { amountCents }) => sum + amountCents, 0);
+    const debitedCents = truth.ledger.sentCentsOf(customer) - forgottenCents;
     if (sentCents !== debitedCents) {
       const what = `${debitedCents} centavos for sends of ${sentCents}`;
       truth.violated(`${nameOf(customer, '')} was debited ${what}`);

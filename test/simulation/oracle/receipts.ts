@@ -10,6 +10,7 @@ import type { Names } from '../names.ts';
 import type { Scheduler } from '../scheduler.ts';
 import type { Delivery } from '../webhooks.ts';
 import type { EventRow, FinalRow } from './invariants.ts';
+import type { LostCommits } from './lost-commits.ts';
 
 interface Tracked {
   readonly notice: ReceivedNotice;
@@ -20,6 +21,7 @@ interface Tracked {
 export interface ReceiptsOptions {
   readonly ledger: Ledger;
   readonly names: Names;
+  readonly lost: LostCommits;
   readonly scheduler: Scheduler;
   readonly violated: (text: string) => void;
 }
@@ -182,7 +184,9 @@ export class Receipts {
   }
 
   #isTaken({ delivery, hash }: Tracked): boolean {
-    return delivery.state === 'acknowledged' || this.#stored.has(hash);
+    const { lost } = this.#options;
+    const isAcknowledged = delivery.state === 'acknowledged' && lost.failedOverAt === null;
+    return isAcknowledged || this.#stored.has(hash);
   }
 }
 

@@ -11,50 +11,13 @@ import type { Owner, Scheduler } from '../scheduler.ts';
 import type { StoredCustomer } from '../store.ts';
 import { Accounts } from './accounts.ts';
 import type { Evidence } from './evidence.ts';
-
-/** A request of the app about one of its payments. */
-export interface Ask {
-  readonly customer: StoredCustomer;
-  /** The idempotency key. */
-  readonly key: string;
-  /** The step that it was sent at. */
-  readonly askedAt: number;
-}
-
-/** What came back. Of an answer that never came there is nothing to be said. */
-export interface Answer {
-  readonly status: number;
-  /** `Pix-Outcome`. */
-  readonly outcome: string | null;
-  /** The fields of a 422. */
-  readonly fields?: readonly string[];
-  readonly pix: {
-    readonly transactionId: string;
-    readonly status: PixStatus;
-    readonly endToEnd: string | null;
-  } | null;
-}
-
-/** A payment that the app has asked for. */
-export interface Wish {
-  /** `customer/key`. */
-  readonly name: string;
-  readonly key: string;
-  readonly endToEnd: string | null;
-  readonly amountCents: number;
-}
+import { finalOf, nameOf, type Answer, type Ask, type Order, type Wish } from './requests.ts';
+import type { ChangedRow, LostCommits } from './lost-commits.ts';
 
 /** A final answer, and the step that it was given at. */
 interface Told {
   readonly status: 'COMPLETED' | 'FAILED';
   readonly at: number;
-}
-
-/** A payment that leaves: whose it is, and the ids that it carries. */
-export interface Order {
-  readonly customer: StoredCustomer;
-  readonly endToEnd: string;
-  readonly clientRequestId: string;
 }
 
 export interface TruthOptions {
@@ -63,6 +26,7 @@ export interface TruthOptions {
   readonly hazards: Hazards;
   readonly names: Names;
   readonly scheduler: Scheduler;
+  readonly lost: LostCommits;
 }
 
 export class Truth {
@@ -88,13 +52,17 @@ export class Truth {
 
   readonly #evidence: Evidence;
   readonly #hazards: Hazards;
+  readonly #lost: LostCommits;
+  /** The step at which a failover has taken back what was stored of a payment. */
+  readonly #takenBackAt = new Map<string, number>();
 
-  constructor({ ledger, evidence, hazards, names, scheduler }: TruthOptions) {
+  constructor({ ledger, evidence, hazards, names, scheduler, lost }: TruthOptions) {
     this.ledger = ledger;
     this.#evidence = evidence;
     this.#hazards = hazards;
     this.#names = names;
     this.#scheduler = scheduler;
+    this.#lost = lost;
     const violated = (text: string): void => this.violated(text);
     this.accounts = new Accounts({ scheduler, violated });
   }
@@ -136,6 +104,7 @@ export class Truth {
 
   /** A payment leaves a process. */
   attempted(process: Owner, { customer, endToEnd, clientRequestId }: Order): void {
+    if (this.#lost.hasForgotten({ endToEnd })) return;
     const name = nameOf(customer, clientRequestId);
     const shown = this.#names.of('E', endToEnd);
     const sameIds =
@@ -164,7 +133,8 @@ export class Truth {
   }
 
   /** The bank has executed a payment. */
-  executed({ customer, clientRequestId }: Payment): void {
+  executed({ customer, clientRequestId, endToEnd }: Payment): void {
+    if (this.#lost.hasForgotten({ endToEnd })) return;
     const name = nameOf(customer, clientRequestId);
     if (this.#told.get(name)?.status === 'FAILED' && !this.#isDecided(name, 'FAILED')) {
       this.violated(`${name} was executed after the app had been told that it failed`);
@@ -181,7 +151,10 @@ export class Truth {
    * @returns whether it is seen to be final for the first time.
    */
   observed(row: PixTransactionRow): boolean {
-    if (row.phase === 'PAYING' && row.end_to_end !== null) this.#paying.add(row.end_to_end);
+    if (row.phase === 'PAYING' && row.end_to_end !== null) {
+      this.#paying.add(row.end_to_end);
+      this.#lost.beganPaying(row.end_to_end);
+    }
     const final = this.#finals.get(row.id);
     if (final !== undefined && final !== row.status) {
       this.violated(`${this.#names.of('tx', row.id)} went from ${final} to ${row.status}`);
@@ -195,9 +168,30 @@ export class Truth {
     return final === undefined;
   }
 
+  /** A failover has taken a transaction back, or away: what was told of it is not true any more. */
+  tookBack({ before, after }: ChangedRow): void {
+    const { id, end_to_end: endToEnd, idempotency_key: key } = before;
+    const customer = this.ledger.customers.find((one) => one.id === before.user_id);
+    if (!customer) return;
+    const name = nameOf(customer, key);
+    this.#takenBackAt.set(name, this.#scheduler.taken);
+    this.#finals.delete(id);
+    this.#told.delete(name);
+    if (after === null) this.transactions.delete(name);
+    if (endToEnd === null) return;
+    this.#endedAt.delete(endToEnd);
+    this.#statusOf.delete(endToEnd);
+    if (!this.#lost.hasForgotten({ endToEnd })) return;
+    this.#attempted.delete(name);
+    this.#attempted.delete(endToEnd);
+    this.#evidence.forgot(endToEnd);
+  }
+
   /** The service has answered a request about a payment. */
   told(ask: Ask, answer: Answer): void {
     const name = nameOf(ask.customer, ask.key);
+    // What was read before a failover may be answered after it.
+    if ((this.#takenBackAt.get(name) ?? -1) > ask.askedAt) return;
     this.#checkId(name, answer);
     if (answer.status === 422 && !this.#isRefusable(ask, answer)) {
       this.violated(`${name} was refused as another request, and there was none`);
@@ -236,9 +230,11 @@ export class Truth {
     const isTrue =
       status === 'COMPLETED'
         ? payments.some(
-            ({ state, endToEnd }) => state === 'completed' && endToEnd === answer.pix?.endToEnd,
+            (one) =>
+              one.state === 'completed' &&
+              (one.endToEnd === answer.pix?.endToEnd || this.#lost.hasForgotten(one)),
           )
-        : payments.every(({ state }) => state === 'reversed');
+        : payments.every((one) => one.state === 'reversed' || this.#lost.hasForgotten(one));
     if (isTrue || this.#isDecided(name, status)) return;
     this.violated(`the app was told ${status} of ${name}, which is not true`);
   }
@@ -251,7 +247,7 @@ export class Truth {
     const isFalse =
       (outcome === 'accepted' && !hasFailed && payments.length === 0) ||
       ((outcome === 'not_sent' || outcome === 'rejected') &&
-        payments.some(({ state }) => state !== 'reversed'));
+        payments.some((one) => one.state !== 'reversed' && !this.#lost.hasForgotten(one)));
     const decided = outcome === 'accepted' ? 'COMPLETED' : 'FAILED';
     if (!isFalse || this.#isDecided(nameOf(ask.customer, ask.key), decided)) return;
     this.violated(`the app was told ${outcome} of ${nameOf(ask.customer, ask.key)}: not true`);
@@ -260,16 +256,4 @@ export class Truth {
   #paymentsOf({ customer, key }: Ask): Payment[] {
     return this.ledger.paymentsOf(customer).filter((payment) => payment.clientRequestId === key);
   }
-}
-
-/** Names one payment of one customer, as the app means it. */
-export function nameOf(customer: StoredCustomer, key: string): string {
-  return `${customer.name}/${key}`;
-}
-
-/** A 502 is a final answer too: it invites a new key. */
-export function finalOf({ status, outcome, pix }: Answer): 'COMPLETED' | 'FAILED' | null {
-  if (pix && pix.status !== 'PROCESSING') return pix.status;
-  const failed = status === 502 || outcome === 'not_sent' || outcome === 'rejected';
-  return failed ? 'FAILED' : null;
 }
