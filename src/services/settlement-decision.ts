@@ -11,7 +11,12 @@ import { chargeNamed, chargePaid, findMeant, openNamed } from '../domain/settlem
 import type { IgnoredBecause, ProviderEvent } from '../provider/webhook-events.ts';
 import type { Move } from './pix-transactions.ts';
 import { failureCodeOf, type Decision, type Told } from './settlement-kinds.ts';
-import { decideBeside, decideOnKnown, decideUnmatched } from './settlement-received.ts';
+import {
+  agreedByPayee,
+  decideBeside,
+  decideOnKnown,
+  decideUnmatched,
+} from './settlement-received.ts';
 
 /**
  * Decides what becomes of an item.
@@ -128,7 +133,7 @@ async function decideTold(
   candidates: readonly CandidateRow[],
 ): Promise<Decision> {
   const { item, status, eventId } = told;
-  const match = findMeant(item, candidates);
+  const match = await agreedByPayee(context, item, findMeant(item, candidates));
   switch (match.kind) {
     case 'transaction': {
       const decision = decideOn(told, match.transaction);

@@ -278,6 +278,21 @@ test('a further payment of a charge that names another account is recorded for n
   for (const user of [payee, other]) assert.deepEqual(await receivedBy(user), []);
 });
 
+test('a charge is not completed by a PIX that names another user’s account in every part', async () => {
+  const [payee, other] = [await givenCustomer(app), await givenCustomer(app)];
+  const charged = await app.charge(payee, { type: 'dynamic', amount: 20 });
+  const { id, transaction_identification: txid } = await stored(charged.body.transaction_id);
+  const { document, agency, account_number: account } = await accountOf(other);
+  const paid = { txid, valor: '20.00', recebedor: { document, agency, account } };
+  assert.deepEqual(results(await tell(pix(paid))), ['anomaly: payee_disagrees']);
+  assert.equal((await stored(id)).status, 'PROCESSING');
+  assert.equal((await app.timeline(id)).at(-1), 'ANOMALY payee_disagrees event');
+  for (const user of [payee, other]) assert.deepEqual(await receivedBy(user), []);
+  // What is nobody's here may be the same account in another spelling: the identification counts.
+  const masked = { txid, valor: '20.00', recebedor: { document: '***.982.247-**', account: '1' } };
+  assert.deepEqual(results(await tell(pix(masked))), ['applied']);
+});
+
 test('a received PIX is dated by its event, within bounds, and else by its receipt', async () => {
   const now = app.clock.now().getTime();
   const [minute, day] = [60_000, 24 * 60 * 60_000];

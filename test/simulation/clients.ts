@@ -72,8 +72,9 @@ export class Client {
 
   constructor(options: ClientOptions) {
     this.#options = options;
-    const { customer, fleet, scheduler, weather, charges } = options;
-    this.phone = new Phone({ customer, fleet, scheduler, weather });
+    const { customer, fleet, scheduler, weather, charges, truth } = options;
+    const outlived = (): void => truth.outlived(customer);
+    this.phone = new Phone({ customer, fleet, scheduler, weather, outlived });
     this.owner = this.phone.owner;
     this.#charging = new ChargeClient({ phone: this.phone, customer, scheduler, weather, charges });
     this.#logOuts = scheduler.chance.pick([0, 0, 0.1, 0.3]);

@@ -65,7 +65,7 @@ const states = {
     says: 'what a living process knows is stored however often the database fails',
   },
   foreign_payees: {
-    on: false,
+    on: true,
     says: 'an event names a charge of one customer and, in every part, the account of another',
   },
   bare_receipts: {

@@ -12,6 +12,7 @@ import { stepSend } from '../../src/db/queries/step-send.ts';
 import { receiveProviderWebhook } from '../../src/operations/webhooks/receive-provider-webhook.ts';
 import { ProviderError } from '../../src/provider/outcome.ts';
 import type { Provider } from '../../src/provider/provider.ts';
+import { mutationsOfVerbs } from './mutations-of-verbs.ts';
 import { sendJobs } from './service.ts';
 import type { Deviation } from './world.ts';
 
@@ -228,4 +229,5 @@ export const mutations: readonly Mutation[] = [
   { name: 'an event with a wrong amount is accepted', deviation: wrongAmountAccepted },
   { name: 'an event is acknowledged before it is stored', deviation: acknowledgedTooEarly },
   { name: 'nothing is swept', deviation: neverSwept },
+  ...mutationsOfVerbs,
 ];

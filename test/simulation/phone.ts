@@ -18,10 +18,12 @@ export interface PhoneOptions {
   readonly fleet: Fleet;
   readonly scheduler: Scheduler;
   readonly weather: () => Weather;
+  /** The token of a session that was ended has been good for something. */
+  readonly outlived: () => void;
 }
 
 /** What the app asks for. */
-interface Errand<Answer> {
+interface Errand<Answer extends { readonly status: number }> {
   /** For the trace. */
   readonly label: string;
   run(context: Context, token: VerifiedToken): Promise<Answer>;
@@ -37,6 +39,8 @@ export class Phone {
   /** The banking session that the app's token names. */
   sessionId = '';
   readonly #options: PhoneOptions;
+  /** The sessions that the app knows to be ended. */
+  readonly #ended = new Set<string>();
 
   constructor(options: PhoneOptions) {
     this.#options = options;
@@ -44,7 +48,9 @@ export class Phone {
   }
 
   /** @returns the answer, or null when none comes in time. */
-  async ask<Answer>(errand: Errand<Answer>): Promise<Answer | null> {
+  async ask<Answer extends { readonly status: number }>(
+    errand: Errand<Answer>,
+  ): Promise<Answer | null> {
     const { scheduler } = this.#options;
     const patienceMs = 2_000 + scheduler.chance.below(longestPatienceMs);
     const noAnswer = Promise.withResolvers<null>();
@@ -70,11 +76,14 @@ export class Phone {
   async logOut(): Promise<boolean> {
     const { customer, scheduler } = this.#options;
     scheduler.count('log-outs');
-    return this.#serve(`${customer.name} logs out`, async (context) => {
+    const { sessionId } = this;
+    const isDone = await this.#serve(`${customer.name} logs out`, async (context) => {
       const input = { path: {}, query: {}, headers: {}, body: undefined };
-      const token = this.#token(context);
+      const token = { ...this.#token(context), sessionId };
       await logout.run(context, { input, token, request: requestFacts(context) });
     });
+    if (isDone) this.#ended.add(sessionId);
+    return isDone;
   }
 
   async #serve(label: string, work: (context: Context) => Promise<void>): Promise<boolean> {
@@ -88,15 +97,21 @@ export class Phone {
     );
   }
 
-  async #exchange<Answer>({ label, run, describe }: Errand<Answer>): Promise<Answer | null> {
+  async #exchange<Answer extends { readonly status: number }>({
+    label,
+    run,
+    describe,
+  }: Errand<Answer>): Promise<Answer | null> {
     const { scheduler, weather, fleet } = this.#options;
     await scheduler.hop(this.owner, `${label} is on its way`);
     const service = fleet.pick();
     if (!service || scheduler.chance.happens(weather().lostMessages / 2)) return lost();
     scheduler.note(`${label} reaches ${service.name}`);
+    const isEnded = this.#ended.has(this.sessionId);
     const answer = await service
       .serve((context) => run(context, this.#token(context)))
       .catch(() => null);
+    if (isEnded && answer?.status === 200) this.#options.outlived();
     await scheduler.hop(this.owner, `${label} is answered ${describe(answer)}`);
     return answer && scheduler.chance.happens(weather().lostMessages / 2) ? lost() : answer;
   }

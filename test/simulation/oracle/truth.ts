@@ -84,6 +84,11 @@ export class Truth {
     return () => void (isNew && decided.delete(status));
   }
 
+  /** A request was served whose token names a session that was ended before. */
+  outlived({ name }: StoredCustomer): void {
+    if (this.#lost.failedOverAt === null) this.violated(`${name} is served after the log-out`);
+  }
+
   #isDecided(name: string, status: PixStatus): boolean {
     return this.#decided.get(name)?.has(status) === true;
   }
