@@ -110,6 +110,7 @@ export class Receipts {
     const name = `${names.of('receipt', row.id)} (${names.of('E', row.end_to_end)})`;
     const receipt = ledger.receipts.find(({ endToEnd }) => endToEnd === row.end_to_end);
     if (!receipt) return violated(`${name} is stored and has not come in`);
+    if (this.#isMisled(receipt)) return;
     if (receipt.customer.id !== row.user_id) violated(`${name} is shown to the wrong customer`);
     if (receipt.amountCents !== centsFromDecimal(row.amount))
       violated(`${name} has another amount`);
@@ -141,9 +142,22 @@ export class Receipts {
     scheduler.note(`${name} is not attributed: no event that was acknowledged proves whose it is`);
   }
 
+  /**
+   * Where a failover has lost a charge, its identification says nothing any more, and the account of
+   * another customer beside it is all that is known.
+   */
+  #isMisled(receipt: Receipt): boolean {
+    const { lost } = this.#options;
+    if (lost.failedOverAt === null) return false;
+    return this.#tracked.some(
+      ({ notice }) => notice.receipt === receipt && notice.txid !== null && !this.#isClear(notice),
+    );
+  }
+
   /** What is shown to a customer as come in is what has come in, each once. */
   #checkSums(rows: readonly FinalRow[]): void {
     const { ledger, violated } = this.#options;
+    if (ledger.receipts.some((one) => this.#isMisled(one))) return;
     for (const { id, name } of ledger.customers) {
       const own = rows.filter((row) => row.user_id === id && row.status === 'COMPLETED');
       const charges = own.filter(({ operation }) => operation === 'CHARGE');
