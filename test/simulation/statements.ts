@@ -38,7 +38,7 @@ interface Asked {
   readonly statement: Statement;
   /** The parameters of each call. */
   readonly calls: readonly (readonly unknown[])[];
-  /** As the server gets them: of a batched statement, each an array with the values of all calls. */
+  /** As the server gets them: each an array with the values of all calls, if it is batched. */
   readonly sent: readonly unknown[];
   /** The step that it was asked at. */
   readonly askedAt: number;

@@ -30,7 +30,7 @@ export interface FinalRow {
   readonly events: readonly string[];
 }
 
-export interface EventRow {
+interface EventRow {
   readonly status: string;
   readonly hash: string;
 }
