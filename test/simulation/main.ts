@@ -1,6 +1,6 @@
 /**
- * `npm run simulate`: sends under every trouble that a seed brings, on the real code and the real
- * embedded database.
+ * `npm run simulate`: sends under every trouble that a seed brings, on the real code and a model of
+ * PostgreSQL in memory.
  *
  *     npm run simulate -- --seeds 10000           seeds 1 to 10000
  *     npm run simulate -- --start 5000 --seeds 100
@@ -10,6 +10,8 @@
  *     npm run simulate -- --seed 42               one seed, with all that happens in it
  *     npm run simulate -- --hazards all           with what the service does not cope with yet
  *     npm run simulate -- --hazards help          which hazards there are
+ *     npm run simulate -- --engine embedded       on the embedded database
+ *     npm run simulate -- --engine both           on both, whose answers are compared
  *
  * It exits with 1 when a seed fails, and prints that seed and what led to its failure.
  */
@@ -22,8 +24,9 @@ import {
   readHazards,
   type Hazards,
 } from './hazards.ts';
+import { engineNames } from './engines.ts';
 import { failureText, Summary } from './report.ts';
-import { simulate } from './simulate.ts';
+import { simulate, type Verdict } from './simulate.ts';
 import { openStore, type Store } from './store.ts';
 
 /** A line of progress after so many seeds. */
@@ -52,9 +55,17 @@ function startOf(text: string): number {
   return text === 'random' ? randomInt(randomStarts) : wholeNumber('start', text);
 }
 
+/** One seed; where two databases run, it does not hold if they differ. */
+async function simulateOn(store: Store, seed: number, hazards: Hazards): Promise<Verdict> {
+  const verdict = await simulate(store, seed, { hazards });
+  const [first] = await store.differences();
+  if (first === undefined) return verdict;
+  return { ...verdict, violations: [...verdict.violations, `the databases differ: ${first}`] };
+}
+
 /** @returns whether the seed holds. */
 async function replay(store: Store, seed: number, hazards: Hazards): Promise<boolean> {
-  const { trace, violations } = await simulate(store, seed, { hazards });
+  const { trace, violations } = await simulateOn(store, seed, hazards);
   write(trace.join('\n'));
   for (const violation of violations) write(`seed ${seed}: ${violation}`);
   return violations.length === 0;
@@ -65,7 +76,7 @@ async function runMany(store: Store, { start, seeds, minutes, hazards }: Range):
   const summary = new Summary();
   write(`seeds from ${start}`);
   for (let seed = start; seed < start + seeds && summary.seconds < minutes * 60; seed += 1) {
-    const verdict = await simulate(store, seed, { hazards });
+    const verdict = await simulateOn(store, seed, hazards);
     summary.add(verdict);
     if (verdict.violations.length > 0) write(failureText(verdict));
     if (summary.seeds % seedsBetweenLines === 0) write(summary.progress());
@@ -81,13 +92,16 @@ const { values } = parseArgs({
     start: { type: 'string', default: '1' },
     minutes: { type: 'string' },
     hazards: { type: 'string' },
+    engine: { type: 'string', default: 'memory' },
   },
 });
 const { seed, seeds, start, minutes } = values;
 
 /** @returns whether every seed holds. */
 async function run(hazards: Hazards): Promise<boolean> {
-  const store = await openStore();
+  const engine = engineNames.find((name) => name === values.engine);
+  if (!engine) throw new Error(`--engine takes one of ${engineNames.join(', ')}`);
+  const store = await openStore({ engine });
   try {
     if (seed !== undefined) return await replay(store, wholeNumber('seed', seed), hazards);
     return await runMany(store, {

@@ -14,7 +14,7 @@ import { simulate, type Verdict } from './simulate.ts';
 import { openStore } from './store.ts';
 
 const database = await createTestDatabase();
-const store = await openStore(database.dataDir);
+const store = await openStore({ folder: database.dataDir });
 after(async () => {
   await store.close();
   await database.drop();

@@ -1,6 +1,6 @@
 /**
- * The database of all simulations in a run: the embedded one, opened once, with three customers.
- * Between two seeds everything is taken out of it that a seed has put in.
+ * The database of all simulations in a run, opened once, with three customers. Between two seeds
+ * everything is taken out of it that a seed has put in.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -12,6 +12,9 @@ import { openDatabase, type Database } from '../../src/db/database.ts';
 import { migrateUp } from '../../src/db/migrate.ts';
 import { createLog, type Log } from '../../src/log.ts';
 import { createMetrics, type Metrics } from '../../src/metrics.ts';
+import { bothEngines, embeddedEngine, memoryEngine, type EngineName } from './engines.ts';
+import { readCatalog, type Ask } from './memory/catalog.ts';
+import type { Snapshot } from './memory/database.ts';
 import type { AccountRef } from '../../src/provider/provider.ts';
 import { createSealer, type Sealer } from '../../src/security/sealing.ts';
 
@@ -44,10 +47,14 @@ export interface Store {
   rows<Row>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
   /** Takes out what the last seed has put in; from now on the next one is told. */
   reset(next: Watch): Promise<void>;
+  /** What all tables hold now: a commit that one can go back to. */
+  snapshot(): Snapshot;
+  /** Goes back to a snapshot: whatever was committed since is lost. */
+  restore(snapshot: Snapshot): Promise<void>;
+  /** Where the database in memory differs from PostgreSQL, if both run; each is told once. */
+  differences(): Promise<readonly string[]>;
   close(): Promise<void>;
 }
-
-const channels = ['ponte_jobs', 'ponte_pix'] as const;
 
 /** Nothing here has to survive, and every plan is for a few rows: that makes it twice as fast. */
 const tuning = [
@@ -56,43 +63,37 @@ const tuning = [
   'set plan_cache_mode = force_generic_plan',
 ] as const;
 
-/** The triggers that keep what is final would keep all of it; they are back on after the commit. */
-const emptying = `
-  do $$ begin
-    set local session_replication_role = replica;
-    delete from pix_timeline;
-    delete from pix_transactions;
-    delete from webhook_waits;
-    delete from webhook_events;
-    delete from jobs;
-    delete from banking_sessions;
-  end $$`;
+export interface StoreOptions {
+  /** Without one, the rows are kept in memory alone. */
+  readonly engine?: EngineName;
+  /** A folder with a migrated database in it; without one, a new one is made. */
+  readonly folder?: string;
+  /** A migrated server in place of the embedded database. */
+  readonly databaseUrl?: string | undefined;
+}
 
-/** After so many seeds the space of deleted rows is worth taking back. */
-const seedsBetweenVacuums = 50;
+const engines = { memory: memoryEngine, embedded: embeddedEngine, both: bothEngines } as const;
 
-/**
- * Opens the database.
- * @param folder a folder with a migrated database in it; without one, a new one is made.
- */
-export async function openStore(folder?: string): Promise<Store> {
+/** Opens the database. */
+export async function openStore(options: StoreOptions = {}): Promise<Store> {
+  const { engine: name = 'memory', folder, databaseUrl } = options;
   const dataDir = folder ?? (await mkdtemp(join(tmpdir(), 'ponte-simulation-')));
   const config = loadConfig({ APP_ENV: 'test', DATA_DIR: dataDir });
-  const db = await openDatabase({ databaseUrl: undefined, dataDir, clock: systemClock });
-  await migrateUp(db);
-  const rows: Store['rows'] = (text, parameters = []) => db.query({ name: '', text }, parameters);
-  for (const setting of tuning) await rows(setting);
-  const customers = await insertCustomers(rows);
+  const real = await openDatabase({ databaseUrl, dataDir, clock: systemClock });
+  await migrateUp(real);
+  const ask: Ask = (text, parameters = []) => real.query({ name: '', text }, parameters);
+  for (const setting of databaseUrl ? [] : tuning) await ask(setting);
+  const customers = await insertCustomers(ask);
   let watch: Watch = { notified: () => undefined, logged: () => undefined };
-  const notified = (channel: string, payload: string): void => watch.notified(channel, payload);
-  for (const channel of channels) {
-    await db.listen(channel, (payload) => notified(channel, payload));
-  }
+  const engine = await engines[name]({
+    real,
+    catalog: await readCatalog(ask),
+    notified: (channel, payload) => watch.notified(channel, payload),
+  });
   const time = new HistoryTime();
-  let seeds = 0;
   return {
     config,
-    db,
+    db: engine.db,
     log: createLog({
       level: 'error',
       pretty: false,
@@ -102,16 +103,17 @@ export async function openStore(folder?: string): Promise<Store> {
     sealer: createSealer(randomBytes(32)),
     customers,
     time,
-    rows,
+    rows: (text, parameters = []) => engine.db.query({ name: '', text }, parameters),
+    snapshot: () => engine.snapshot(),
+    restore: (snapshot) => engine.restore(snapshot),
+    differences: () => engine.differences(),
     async reset(next) {
       watch = next;
-      await rows(emptying);
-      seeds += 1;
-      if (seeds % seedsBetweenVacuums === 0) await db.vacuum();
+      await engine.reset();
     },
     async close() {
       time.close();
-      await db.close();
+      await engine.close();
       if (folder === undefined) await rm(dataDir, { recursive: true, force: true });
     },
   };
@@ -147,7 +149,7 @@ const people = [
   ['caio', '12345678909'],
 ] as const;
 
-async function insertCustomers(rows: Store['rows']): Promise<StoredCustomer[]> {
+async function insertCustomers(rows: Ask): Promise<StoredCustomer[]> {
   const customers: StoredCustomer[] = [];
   const passwordHash = 'none';
   for (const [name, document] of people) {

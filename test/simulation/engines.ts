@@ -1,0 +1,201 @@
+/**
+ * What a simulation stores its rows in: a model of PostgreSQL in memory, PostgreSQL itself (the
+ * embedded one, or a server), or both at once, whose answers are compared.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { Database, Statement } from '../../src/db/database.ts';
+import type { Ask, Catalog } from './memory/catalog.ts';
+import { MemoryDatabase, type Snapshot } from './memory/database.ts';
+import { putIn, readTables } from './memory/tables-on-server.ts';
+
+export const engineNames = ['memory', 'embedded', 'both'] as const;
+
+export type EngineName = (typeof engineNames)[number];
+
+export interface Engine {
+  readonly db: Database;
+  /** Takes out whatever was put in since it was opened. */
+  reset(): Promise<void>;
+  /** What all tables hold now. */
+  snapshot(): Snapshot;
+  /** Goes back to a snapshot: whatever was committed since is lost. */
+  restore(snapshot: Snapshot): Promise<void>;
+  /** Where the two databases differ, if there are two; it is told once. */
+  differences(): Promise<readonly string[]>;
+  close(): Promise<void>;
+}
+
+export interface EngineOptions {
+  /** Migrated, with the customers in it. */
+  readonly real: Database;
+  readonly catalog: Catalog;
+  readonly notified: (channel: string, payload: string) => void;
+}
+
+type Row = Record<string, unknown>;
+
+/** The one in memory; the real database is closed, nothing of it is needed any more. */
+export async function memoryEngine({ real, catalog, notified }: EngineOptions): Promise<Engine> {
+  await real.close();
+  const memory = await MemoryDatabase.open(catalog, notified);
+  const first = memory.snapshot();
+  return {
+    reset: async () => memory.restore(first),
+    db: databaseOn(async (statement, parameters) => carryOut(memory, statement, parameters)),
+    snapshot: () => memory.snapshot(),
+    restore: async (snapshot) => memory.restore(snapshot),
+    differences: async () => [],
+    close: () => Promise.resolve(),
+  };
+}
+
+/** One call of a statement that is written for many is a list of one in each parameter. */
+function carryOut(
+  memory: MemoryDatabase,
+  { text, grouping }: Statement,
+  parameters: readonly unknown[],
+): Row[] {
+  return memory.run(text, grouping ? parameters.map((value) => [value]) : parameters);
+}
+
+type Query = (statement: Statement, parameters: readonly unknown[]) => Promise<Row[]>;
+
+function databaseOn(query: Query): Database {
+  const missing = (): never => {
+    throw new Error('the simulation has no MikroORM');
+  };
+  return {
+    kind: 'postgresql',
+    ...{ orm: missing, em: missing, migrating: missing },
+    query: query as Database['query'],
+    connections: () => ({ busy: 0, idle: 0, waiting: 0 }),
+    // Processes listen by way of the simulation.
+    listen: async () => missing(),
+    notificationsUp: () => true,
+    vacuum: () => Promise.resolve(),
+    close: () => Promise.resolve(),
+  };
+}
+
+/** Between two vacuums; what is deleted takes space until then. */
+const resetsBetweenVacuums = 50;
+
+/** PostgreSQL itself. */
+export async function embeddedEngine({ real, catalog, notified }: EngineOptions): Promise<Engine> {
+  for (const channel of ['ponte_jobs', 'ponte_pix']) {
+    await real.listen(channel, (payload) => notified(channel, payload));
+  }
+  const memory = await MemoryDatabase.open(catalog, () => undefined);
+  const contents = memory.contents(memory.snapshot());
+  const missing = (): never => {
+    throw new Error('only the database in memory goes back to a commit');
+  };
+  let resets = 0;
+  return {
+    db: real,
+    snapshot: missing,
+    restore: missing,
+    async reset() {
+      await putIn(asking(real), catalog, contents);
+      resets += 1;
+      if (resets % resetsBetweenVacuums === 0) await real.vacuum();
+    },
+    differences: async () => [],
+    close: () => real.close(),
+  };
+}
+
+function asking(real: Database): Ask {
+  return (text, parameters = []) => real.query({ name: '', text }, parameters);
+}
+
+/** Both: every statement runs on both, and the answers of the one in memory are given. */
+export async function bothEngines({ real, catalog, notified }: EngineOptions): Promise<Engine> {
+  const memory = await MemoryDatabase.open(catalog, notified);
+  const ask = asking(real);
+  let found: string[] = [];
+  const query: Query = async (statement, parameters) => {
+    const expected = await ended(() => real.query<Row>(statement, parameters));
+    const answer = await ended(async () => carryOut(memory, statement, parameters));
+    const difference = differenceOf(expected, answer);
+    if (difference !== null) found.push(`${statement.name || statement.text}: ${difference}`);
+    if (answer.error) throw answer.error;
+    return answer.rows;
+  };
+  const first = memory.snapshot();
+  const restore = async (snapshot: Snapshot): Promise<void> => {
+    memory.restore(snapshot);
+    await putIn(ask, catalog, memory.contents(snapshot));
+  };
+  return {
+    db: databaseOn(query),
+    reset: () => restore(first),
+    snapshot: () => memory.snapshot(),
+    restore,
+    async differences() {
+      const stored = await readTables(ask, catalog);
+      const { tables } = memory.contents(memory.snapshot());
+      for (const [name, rows] of Object.entries(stored)) {
+        const difference = differenceOfRows(rows, tables[name] ?? []);
+        if (difference !== null) found.push(`table ${name}: ${difference}`);
+      }
+      const told = found;
+      found = [];
+      return told;
+    },
+    close: () => real.close(),
+  };
+}
+
+interface Ended {
+  readonly rows: Row[];
+  readonly error?: Error & { readonly code?: unknown; readonly constraint?: unknown };
+}
+
+async function ended(work: () => Promise<Row[]>): Promise<Ended> {
+  try {
+    return { rows: await work() };
+  } catch (error) {
+    return { rows: [], error: error as Error };
+  }
+}
+
+/** What is different in the second one, as a sentence. */
+function differenceOf(expected: Ended, found: Ended): string | null {
+  if (expected.error || found.error) {
+    const [one, other] = [wordOf(expected), wordOf(found)];
+    return one === other ? null : `${other} in place of ${one}`;
+  }
+  return differenceOfRows(expected.rows, found.rows);
+}
+
+function wordOf({ rows, error }: Ended): string {
+  if (!error) return `${rows.length} rows`;
+  const words = [error.name, error.code, error.constraint].filter(Boolean).join(' ');
+  return error.code === undefined ? `${words} (${error.message})` : words;
+}
+
+/** In no order: where a statement has an order of its own, ties may come either way. */
+function differenceOfRows(expected: readonly Row[], found: readonly Row[]): string | null {
+  const [one, other] = [inOrder(expected), inOrder(found)];
+  if (
+    isDeepStrictEqual(
+      one.map(([, row]) => row),
+      other.map(([, row]) => row),
+    )
+  )
+    return null;
+  const words = new Set(one.map(([word]) => word));
+  const extra = other.filter(([word]) => !words.has(word)).map(([word]) => word);
+  const others = new Set(other.map(([word]) => word));
+  const missing = one.filter(([word]) => !others.has(word)).map(([word]) => word);
+  return `${extra.join(', ') || 'nothing'} in place of ${missing.join(', ') || 'nothing'}`;
+}
+
+function inOrder(rows: readonly Row[]): (readonly [string, Row])[] {
+  const worded = rows.map((row) => {
+    const entries = Object.entries(row).toSorted(([one], [other]) => (one < other ? -1 : 1));
+    return [JSON.stringify(entries), { ...row }] as const;
+  });
+  return worded.toSorted(([one], [other]) => (one < other ? -1 : 1));
+}

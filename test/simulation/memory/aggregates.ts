@@ -1,0 +1,152 @@
+/** Aggregates. */
+import type * as Tree from 'libpg-query';
+import { NotModelled } from './errors.ts';
+import { normalJson } from './json.ts';
+import { sumOf } from './operators.ts';
+import { cast, settled, type Aggregate, type Expr, type Frame, type Scope } from './scope.ts';
+import { nameOf } from './tree.ts';
+import { comparison, keyOf, toJson, toText, type Type, type Value } from './types.ts';
+
+/** How values are gathered; NULLs are left out unless it says otherwise. */
+interface Kind {
+  readonly gives: (type: Type) => Type;
+  readonly begin: () => unknown;
+  readonly add: (state: unknown, values: readonly Value[], types: readonly Type[]) => unknown;
+  readonly end?: (state: unknown) => Value;
+  readonly takesNulls?: true;
+  /** What its arguments are turned into. */
+  readonly takes?: readonly Type[];
+}
+
+const extreme = (sign: number): Kind => ({
+  gives: (type) => type,
+  begin: () => null,
+  add: (state, [value], [type = 'text']) =>
+    state === null || comparison(type)(value, state) * sign > 0 ? value : state,
+});
+
+const collect: Pick<Kind, 'begin' | 'takesNulls'> = { begin: () => null, takesNulls: true };
+
+const kinds: Readonly<Record<string, Kind>> = {
+  count: { gives: () => 'int8', begin: () => 0, add: (state) => (state as number) + 1 },
+  min: extreme(-1),
+  max: extreme(1),
+  sum: {
+    gives: (type) => (type === 'int4' ? 'int8' : type),
+    begin: () => null,
+    add: (state, [value], [type = 'int4']) => (state === null ? value : sumOf(type)(state, value)),
+  },
+  bool_or: {
+    gives: () => 'bool',
+    begin: () => null,
+    add: (state, [value]) => state === true || value,
+  },
+  bool_and: {
+    gives: () => 'bool',
+    begin: () => null,
+    add: (state, [value]) => (state === null ? value : state === true && value),
+  },
+  array_agg: {
+    ...collect,
+    // Arrays become one of more dimensions, which is kept as one.
+    gives: (type) => (type.endsWith('[]') ? type : `${type}[]`),
+    add: (state, [value], [type = 'text']) => [
+      ...((state as Value[] | null) ?? []),
+      ...(type.endsWith('[]') ? (value as Value[]) : [value]),
+    ],
+  },
+  string_agg: {
+    gives: () => 'text',
+    takes: ['text', 'text'],
+    begin: () => null,
+    add: (state, [value, separator]) =>
+      state === null ? value : `${state as string}${separator as string}${value as string}`,
+  },
+  jsonb_agg: {
+    ...collect,
+    gives: () => 'jsonb',
+    add: (state, [value = null], [type = 'text']) => [
+      ...((state as unknown[] | null) ?? []),
+      toJson(type, value),
+    ],
+  },
+  jsonb_object_agg: {
+    ...collect,
+    gives: () => 'jsonb',
+    add: (state, [key = null, value = null], [keyType = 'text', type = 'text']) => ({
+      ...(state as Record<string, unknown> | null),
+      [toText(keyType, key)]: toJson(type, value),
+    }),
+    end: (state) => (state === null ? null : normalJson(state)),
+  },
+};
+
+/** What compiles the expressions in it. */
+interface Expressions {
+  all(nodes: readonly Tree.Node[] | undefined, scope: Scope): Expr[];
+  condition(node: Tree.Node | undefined, scope: Scope): Expr;
+}
+
+/** Whether a function gathers the rows of a group. */
+export function isAggregate(name: string): boolean {
+  return Object.hasOwn(kinds, name);
+}
+
+/** An aggregate: an expression that reads what has been gathered for the current group. */
+export function compileAggregate(
+  body: Tree.FuncCall,
+  scope: Scope,
+  { all, condition }: Expressions,
+): Expr {
+  const name = nameOf(body.funcname?.at(-1));
+  const kind = kinds[name];
+  const { aggregates } = scope;
+  if (!kind) throw new NotModelled(`the aggregate ${name}`);
+  if (!aggregates) throw new NotModelled(`${name} at this place`);
+  if (body.agg_order || body.over) throw new NotModelled(`${name} in an order or a window`);
+  scope.aggregates = null;
+  const args = all(body.args, scope).map((arg, place) => {
+    const type = kind.takes?.[place];
+    return type === undefined ? settled(scope, arg) : cast(scope, arg, type);
+  });
+  const filter = body.agg_filter ? condition(body.agg_filter, scope) : null;
+  scope.aggregates = aggregates;
+  const types = args.map(({ type }) => type);
+  const type = kind.gives(types[0] ?? 'int8');
+  aggregates.push(gathering(kind, args, { filter, isDistinct: body.agg_distinct === true }));
+  return scope.reference({ source: scope.aggregateSource, place: aggregates.length - 1 }, type);
+}
+
+interface Choice {
+  readonly filter: Expr | null;
+  readonly isDistinct: boolean;
+}
+
+interface Gathered {
+  state: unknown;
+  readonly seen: Set<string>;
+}
+
+function gathering(kind: Kind, args: readonly Expr[], { filter, isDistinct }: Choice): Aggregate {
+  const types = args.map(({ type }) => type);
+  const add = (gathered: Gathered, frame: Frame): void => {
+    if (filter && filter.run(frame) !== true) return;
+    const values = args.map(({ run }) => run(frame));
+    if (!kind.takesNulls && values.includes(null)) return;
+    const key = isDistinct ? values.map((one, place) => keyOf(types[place] ?? '', one)).join() : '';
+    if (isDistinct && gathered.seen.has(key)) return;
+    gathered.seen.add(key);
+    gathered.state = kind.add(gathered.state, values, types);
+  };
+  return {
+    begin: (): Gathered => ({ state: kind.begin(), seen: new Set() }),
+    add(gathered, frame) {
+      add(gathered as Gathered, frame);
+      return gathered;
+    },
+    end(gathered) {
+      const { state } = gathered as Gathered;
+      return kind.end ? kind.end(state) : state;
+    },
+  };
+}

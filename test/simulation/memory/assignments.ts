@@ -1,0 +1,36 @@
+/** Assignments: the SET of UPDATE and of ON CONFLICT. */
+import type * as Tree from 'libpg-query';
+import { refusal } from './errors.ts';
+import { compile } from './expressions.ts';
+import type { Tuple } from './rows.ts';
+import { coerced, type Expr, type Frame, type Run, type Scope } from './scope.ts';
+import type { Table } from './table.ts';
+import { bodyOf } from './tree.ts';
+import type { Value } from './types.ts';
+
+/** Where a column of a table stands. */
+export function placeOf(table: Table, name: string): number {
+  const place = table.columns.findIndex((column) => column.name === name);
+  if (place !== -1) return place;
+  throw refusal('undefined_column', `column "${name}" of relation "${table.name}" does not exist`);
+}
+
+/** The new values of a row, from those that it has. */
+export function assigning(
+  nodes: readonly Tree.Node[] | undefined,
+  table: Table,
+  scope: Scope,
+): (before: Tuple, frame: Frame) => Tuple {
+  const assigned = (nodes ?? []).map((node): readonly [number, Run, (value: Value) => Value] => {
+    const { name = '', val } = bodyOf(node, 'ResTarget');
+    const place = placeOf(table, name);
+    const column = table.columns[place];
+    const expr: Expr = coerced(scope, compile(val, scope), column?.type ?? 'text');
+    return [place, expr.run, column?.fit ?? ((value) => value)];
+  });
+  return (before, frame) => {
+    const after = [...before];
+    for (const [place, run, fit] of assigned) after[place] = fit(run(frame));
+    return after;
+  };
+}

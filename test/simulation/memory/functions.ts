@@ -1,0 +1,217 @@
+/** Functions: those of PostgreSQL that the statements use, and our own. */
+import { createHash } from 'node:crypto';
+import { NotModelled } from './errors.ts';
+import { normalJson } from './json.ts';
+import { cast, coerced, computed, settled, type Expr, type Frame, type Scope } from './scope.ts';
+import { formatTime } from './times.ts';
+import { elementOf, keyOf, toJson, toText, type Type, type Value } from './types.ts';
+
+type Apply = (values: readonly Value[], frame: Frame) => Value;
+
+interface Simple {
+  /** Of each argument; `any` is left as it is. */
+  readonly takes: readonly Type[];
+  readonly gives: Type;
+  /** Called unless an argument is NULL. */
+  readonly apply: Apply;
+}
+
+const text = (apply: (one: string) => Value, gives: Type = 'text'): Simple => ({
+  takes: ['text'],
+  gives,
+  apply: ([one]) => apply(one as string),
+});
+
+/** Characters, not code units. */
+function charactersOf(value: Value): string[] {
+  return Array.from(value as string);
+}
+
+const simple: Readonly<Record<string, Simple>> = {
+  lower: text((one) => one.toLowerCase()),
+  upper: text((one) => one.toUpperCase()),
+  length: text((one) => charactersOf(one).length, 'int4'),
+  left: {
+    takes: ['text', 'int4'],
+    gives: 'text',
+    apply: ([one, count]) =>
+      charactersOf(one)
+        .slice(0, count as number)
+        .join(''),
+  },
+  right: {
+    takes: ['text', 'int4'],
+    gives: 'text',
+    apply: ([one, count]) =>
+      count === 0
+        ? ''
+        : charactersOf(one)
+            .slice(-(count as number))
+            .join(''),
+  },
+  replace: {
+    takes: ['text', 'text', 'text'],
+    gives: 'text',
+    apply: ([one, from, to]) => (one as string).replaceAll(from as string, to as string),
+  },
+  to_char: {
+    takes: ['any', 'text'],
+    gives: 'text',
+    apply: ([at, format]) => formatTime(at as number, format as string),
+  },
+  timezone: {
+    takes: ['text', 'timestamptz'],
+    gives: 'timestamp',
+    apply: ([zone, at]) => {
+      if (zone !== 'UTC') throw new NotModelled(`the time zone ${String(zone)}`);
+      return at;
+    },
+  },
+  encode: {
+    takes: ['bytea', 'text'],
+    gives: 'text',
+    apply: ([bytes, format]) =>
+      Buffer.from(bytes as string, 'latin1').toString(encodingOf(format as string)),
+  },
+  decode: {
+    takes: ['text', 'text'],
+    gives: 'bytea',
+    apply: ([encoded, format]) =>
+      Buffer.from(encoded as string, encodingOf(format as string)).toString('latin1'),
+  },
+  sha256: {
+    takes: ['bytea'],
+    gives: 'bytea',
+    apply: ([bytes]) =>
+      createHash('sha256')
+        .update(Buffer.from(bytes as string, 'latin1'))
+        .digest('latin1'),
+  },
+  jsonb_array_length: {
+    takes: ['jsonb'],
+    gives: 'int4',
+    apply: ([json]) => (json as unknown[]).length,
+  },
+  pg_notify: {
+    takes: ['text', 'text'],
+    gives: 'void',
+    apply: ([channel, payload], { session }) => {
+      session.notify(channel as string, payload as string);
+      return '';
+    },
+  },
+  nextval: {
+    takes: ['regclass'],
+    gives: 'int8',
+    apply: ([sequence], { session }) => session.database.nextValue(sequence as string),
+  },
+  now: { takes: [], gives: 'timestamptz', apply: (_, { session }) => session.nowUs },
+};
+
+function encodingOf(format: string): 'hex' | 'base64' {
+  if (format === 'hex' || format === 'base64') return format;
+  throw new NotModelled(`the encoding ${format}`);
+}
+
+/** A call of a function that gives one value. */
+export function call(name: string, args: readonly Expr[], scope: Scope): Expr {
+  const known = Object.hasOwn(simple, name) ? simple[name] : undefined;
+  if (known) return callSimple(known, args, { name, scope });
+  const compileCall = Object.hasOwn(special, name) ? special[name] : undefined;
+  return compileCall ? compileCall(args, scope) : callOwn(name, args, scope);
+}
+
+interface Named {
+  readonly name: string;
+  readonly scope: Scope;
+}
+
+function callSimple({ takes, gives, apply }: Simple, args: readonly Expr[], named: Named): Expr {
+  const { name, scope } = named;
+  if (takes.length !== args.length) throw new NotModelled(`${name} of ${args.length} arguments`);
+  const runs = args.map((arg, place) => {
+    const type = takes[place] ?? 'any';
+    return (type === 'any' ? settled(scope, arg) : coerced(scope, arg, type)).run;
+  });
+  return computed(gives, args, (frame) => {
+    const values: Value[] = [];
+    for (const run of runs) {
+      const value = run(frame);
+      if (value === null) return null;
+      values.push(value);
+    }
+    return apply(values, frame);
+  });
+}
+
+const special: Readonly<Record<string, (args: readonly Expr[], scope: Scope) => Expr>> = {
+  jsonb_build_array(args, scope) {
+    const items = args.map((arg) => settled(scope, arg));
+    return computed('jsonb', items, (frame) =>
+      items.map(({ type, run }) => toJson(type, run(frame))),
+    );
+  },
+  jsonb_build_object(args, scope) {
+    const items = args.map((arg) => settled(scope, arg));
+    return computed('jsonb', items, (frame) => {
+      const object: Record<string, unknown> = {};
+      for (let place = 0; place + 1 < items.length; place += 2) {
+        const [key, value] = [items[place], items[place + 1]];
+        if (!key || !value) break;
+        object[toText(key.type, key.run(frame))] = toJson(value.type, value.run(frame));
+      }
+      return normalJson(object);
+    });
+  },
+  octet_length([arg], scope) {
+    const known = settled(scope, arg ?? missing());
+    const isText = known.type === 'text';
+    return computed('int4', [known], (frame) => {
+      const value = known.run(frame) as string | null;
+      return value === null ? null : Buffer.byteLength(value, isText ? 'utf8' : 'latin1');
+    });
+  },
+  concat(args, scope) {
+    const items = args.map((arg) => settled(scope, arg));
+    return computed('text', items, (frame) =>
+      items
+        .map(({ type, run }) => {
+          const value = run(frame);
+          return value === null ? '' : toText(type, value);
+        })
+        .join(''),
+    );
+  },
+  array_remove([list = missing(), item = missing()], scope) {
+    const element = elementOf(list.type);
+    const removed = cast(scope, item, element);
+    return computed(list.type, [list, removed], (frame) => {
+      const values = list.run(frame) as readonly Value[] | null;
+      const key = keyOf(element, removed.run(frame));
+      return values?.filter((value) => keyOf(element, value) !== key) ?? null;
+    });
+  },
+  cardinality([list = missing()]) {
+    return computed('int4', [list], (frame) => {
+      const values = list.run(frame) as readonly Value[] | null;
+      return values?.length ?? null;
+    });
+  },
+};
+
+function missing(): never {
+  throw new NotModelled('a call without its argument');
+}
+
+/** A function of ours, which the migrations have made. */
+function callOwn(name: string, args: readonly Expr[], scope: Scope): Expr {
+  const own = scope.statement.catalog.functions.get(name);
+  if (!own || own.takes.length !== args.length) throw new NotModelled(`the function ${name}`);
+  const runs = args.map((arg, place) => coerced(scope, arg, own.takes[place] ?? 'text').run);
+  return computed(own.gives, args, (frame) =>
+    own.run(
+      frame.session,
+      runs.map((run) => run(frame)),
+    ),
+  );
+}

@@ -1,0 +1,177 @@
+/** INSERT, UPDATE and DELETE. */
+import type * as Tree from 'libpg-query';
+import { assigning, placeOf } from './assignments.ts';
+import { resolveConflict, type Resolve } from './conflict.ts';
+import { NotModelled } from './errors.ts';
+import { compileFrom, tableOf, walkTable } from './from.ts';
+import { addCtes, compileLoose } from './query.ts';
+import type { Tuple } from './rows.ts';
+import { cast, Scope, type Changed, type Frame, type Modification } from './scope.ts';
+import { conjuncts, targetsOf, type Target } from './select.ts';
+import type { Table } from './table.ts';
+import { bodyOf, parts } from './tree.ts';
+
+/** A statement that changes a table; null: the node is none. */
+export function compileModification(node: Tree.Node, outer: Scope): Modification | null {
+  const [kind, body] = parts(node);
+  const scope = new Scope(outer.statement, outer);
+  if (kind === 'InsertStmt') return compileInsert(body as Tree.InsertStmt, scope);
+  if (kind === 'UpdateStmt') return compileUpdate(body as Tree.UpdateStmt, scope);
+  if (kind === 'DeleteStmt') return compileDelete(body as Tree.DeleteStmt, scope);
+  return null;
+}
+
+/** Adds the table that is changed to a scope. */
+function addTarget(relation: Tree.RangeVar | undefined, scope: Scope): readonly [Table, number] {
+  const table = tableOf(relation?.relname ?? '', scope);
+  const source = scope.statement.source();
+  const { columns } = table;
+  scope.add({ alias: relation?.alias?.aliasname ?? table.name, number: source, columns });
+  const visible = columns.map(({ name, type }, place) => ({ name, type, source, place }));
+  scope.visible.push(...visible);
+  return [table, source];
+}
+
+function returningOf(clause: Tree.ReturningClause | undefined, scope: Scope): Target[] {
+  const targets = targetsOf(clause?.exprs, scope);
+  for (const target of targets) {
+    if (target.type !== 'unknown') continue;
+    target.expr = cast(scope, target.expr, 'text');
+    target.type = 'text';
+  }
+  return targets;
+}
+
+/** What a run has changed so far. */
+class Count implements Changed {
+  count = 0;
+  readonly rows: Tuple[] = [];
+  readonly #returning: readonly Target[];
+
+  constructor(returning: readonly Target[]) {
+    this.#returning = returning;
+  }
+
+  add(frame: Frame): void {
+    this.count += 1;
+    if (this.#returning.length > 0)
+      this.rows.push(this.#returning.map(({ expr }) => expr.run(frame)));
+  }
+}
+
+function compileInsert(body: Tree.InsertStmt, scope: Scope): Modification {
+  addCtes(body.withClause, scope);
+  const table = tableOf(body.relation?.relname ?? '', scope);
+  const named = body.cols?.map((node) => bodyOf(node, 'ResTarget').name ?? '');
+  const places = (named ?? table.columns.map(({ name }) => name)).map((name) =>
+    placeOf(table, name),
+  );
+  const query = compileLoose(bodyOf(body.selectStmt, 'SelectStmt'), scope);
+  if (query.columns.length !== places.length) throw new NotModelled('an INSERT of other columns');
+  query.retype(places.map((place) => table.columns[place]?.type ?? 'text'));
+  const inner = new Scope(scope.statement, scope);
+  const [, source] = addTarget(body.relation, inner);
+  const returning = returningOf(body.returningClause, inner);
+  const resolve = body.onConflictClause
+    ? resolveConflict(body.onConflictClause, { table, source, scope: inner })
+    : null;
+  const complete = completing(table, places);
+  return {
+    columns: returning,
+    run(frame) {
+      const changed = new Count(returning);
+      for (const given of query.rows(frame)) {
+        const values = complete(given, frame);
+        table.admit(values);
+        if (put(table, values, { frame, source, resolve })) changed.add(frame);
+      }
+      return changed;
+    },
+  };
+}
+
+/** Fits the values that are given into a row, and the columns' own values where none is. */
+function completing(table: Table, places: readonly number[]) {
+  const givenAt = table.columns.map((_, place) => places.indexOf(place));
+  return (given: Tuple, { session }: Frame): Tuple =>
+    table.columns.map(({ fit, byDefault }, place) => {
+      const at = givenAt[place] ?? -1;
+      return at === -1 ? byDefault(session) : fit(given[at] ?? null);
+    });
+}
+
+interface Putting {
+  readonly frame: Frame;
+  readonly source: number;
+  readonly resolve: Resolve | null;
+}
+
+/** @returns whether there is a row now that RETURNING tells of. */
+function put(table: Table, values: Tuple, { frame, source, resolve }: Putting): boolean {
+  const resolved = resolve?.(frame, values);
+  if (resolved === 'nothing') return false;
+  const version = resolved ?? table.insert(values, frame);
+  frame.tuples[source] = version.values;
+  frame.versions[source] = version;
+  return true;
+}
+
+function compileUpdate(body: Tree.UpdateStmt, scope: Scope): Modification {
+  addCtes(body.withClause, scope);
+  const inner = new Scope(scope.statement, scope);
+  const [table, source] = addTarget(body.relation, inner);
+  const from = compileFrom(body.fromClause, inner);
+  from.steps.push({ walk: walkTable(source, table), sources: [source] });
+  const assign = assigning(body.targetList, table, inner);
+  from.conditions.push(...conjuncts(body.whereClause, inner));
+  const returning = returningOf(body.returningClause, inner);
+  const walk = from.walk(inner.own);
+  return {
+    columns: returning,
+    run(frame) {
+      const changed = new Count(returning);
+      walk(frame, () => {
+        const version = frame.versions[source];
+        if (!version || isGone(version.deletedBy, frame)) return false;
+        const updated = table.update(version, assign(version.values, frame), frame);
+        frame.tuples[source] = updated.values;
+        changed.add(frame);
+        return false;
+      });
+      return changed;
+    },
+  };
+}
+
+/** A row that this command has changed already is passed over. */
+function isGone(deletedBy: number, { command }: Frame): boolean {
+  if (deletedBy !== Infinity && deletedBy !== command) {
+    throw new NotModelled('a row that a function of the statement has changed');
+  }
+  return deletedBy === command;
+}
+
+function compileDelete(body: Tree.DeleteStmt, scope: Scope): Modification {
+  addCtes(body.withClause, scope);
+  const inner = new Scope(scope.statement, scope);
+  const [table, source] = addTarget(body.relation, inner);
+  const from = compileFrom(body.usingClause, inner);
+  from.steps.push({ walk: walkTable(source, table), sources: [source] });
+  from.conditions.push(...conjuncts(body.whereClause, inner));
+  const returning = returningOf(body.returningClause, inner);
+  const walk = from.walk(inner.own);
+  return {
+    columns: returning,
+    run(frame) {
+      const changed = new Count(returning);
+      walk(frame, () => {
+        const version = frame.versions[source];
+        if (!version || isGone(version.deletedBy, frame)) return false;
+        table.delete(version, frame);
+        changed.add(frame);
+        return false;
+      });
+      return changed;
+    },
+  };
+}

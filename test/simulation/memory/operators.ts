@@ -1,0 +1,284 @@
+/** Operators. */
+import { addDecimals, multiplyDecimals } from './decimals.ts';
+import { NotModelled, refusal } from './errors.ts';
+import { containsJson, jsonNull } from './json.ts';
+import { cast, coerced, computed, type Expr, type Scope } from './scope.ts';
+import {
+  addIntervals,
+  divideInterval,
+  intervalBetween,
+  scaleInterval,
+  shiftTime,
+  type Interval,
+} from './times.ts';
+import {
+  commonType,
+  comparison,
+  elementOf,
+  isNumber,
+  toText,
+  type Type,
+  type Value,
+} from './types.ts';
+
+type Pair = readonly [Expr, Expr];
+
+/** Whether an order, as a comparison gives it, is what an operator asks for. */
+const orders: Readonly<Record<string, (order: number) => boolean>> = {
+  '=': (order) => order === 0,
+  '<>': (order) => order !== 0,
+  '<': (order) => order < 0,
+  '>': (order) => order > 0,
+  '<=': (order) => order <= 0,
+  '>=': (order) => order >= 0,
+};
+
+/** An operator between two expressions. */
+export function operate(name: string, pair: Pair, scope: Scope): Expr {
+  if (Object.hasOwn(orders, name)) return compare(name, pair, scope);
+  const operator = operators[name];
+  if (!operator) throw new NotModelled(`the operator ${name}`);
+  return operator(pair, scope);
+}
+
+/** What it is not; unknown stays unknown. */
+export function not(expr: Expr): Expr {
+  return computed('bool', [expr], (frame) => {
+    const value = expr.run(frame);
+    return value === null ? null : value === false;
+  });
+}
+
+/** Whether two values of a type are equal, neither of them NULL. */
+export function equality(type: Type): (one: Value, other: Value) => boolean {
+  const isPlain = !type.endsWith('[]') && !['numeric', 'jsonb', 'interval'].includes(type);
+  if (isPlain) return (one, other) => one === other;
+  const order = comparison(type);
+  return (one, other) => order(one, other) === 0;
+}
+
+/** A function of two values that is NULL where one of them is. */
+function strict(type: Type, [left, right]: Pair, apply: (one: Value, other: Value) => Value): Expr {
+  const [one, other] = [left.run, right.run];
+  return computed(type, [left, right], (frame) => {
+    const first = one(frame);
+    if (first === null) return null;
+    const second = other(frame);
+    return second === null ? null : apply(first, second);
+  });
+}
+
+/** A comparison of two values or of two rows. */
+export function compare(name: string, [left, right]: Pair, scope: Scope): Expr {
+  if (left.fields && right.fields) return compareRows(name, [left, right], scope);
+  const common = commonType(left.type, right.type);
+  const type = common === 'unknown' ? 'text' : common;
+  if (type === 'record') throw new NotModelled('a comparison of records');
+  const pair: Pair = [cast(scope, left, type), cast(scope, right, type)];
+  if (name === '=') return { ...strict('bool', pair, equality(type)), equal: pair };
+  const order = comparison(type);
+  const holds = orders[name];
+  if (!holds) throw new NotModelled(`the comparison ${name}`);
+  return strict('bool', pair, (one, other) => holds(order(one, other)));
+}
+
+/** From the first field on; a NULL decides nothing unless a later field makes them unequal. */
+function compareRows(name: string, [left, right]: Pair, scope: Scope): Expr {
+  const fields = (left.fields ?? []).map((field, place): Pair => {
+    const other = right.fields?.[place];
+    if (!other) throw new NotModelled('rows of different lengths');
+    return [field, other];
+  });
+  const equals = fields.map((pair) => compare('=', pair, scope).run);
+  const isEquality = name === '=' || name === '<>';
+  const lasts = isEquality ? [] : fields.map((pair) => compare(name, pair, scope).run);
+  return computed('bool', [left, right], (frame) => {
+    let isUnknown = false;
+    for (const [place, equal] of equals.entries()) {
+      const same = equal(frame);
+      if (same === null && !isEquality) return null;
+      if (same === null) isUnknown = true;
+      if (same === false) return isEquality ? name === '<>' : (lasts[place]?.(frame) ?? null);
+    }
+    if (isUnknown) return null;
+    return name === '=' || name === '<=' || name === '>=';
+  });
+}
+
+/** Whether a value is one of a list. */
+export function isIn(left: Expr, items: readonly Expr[], scope: Scope): Expr {
+  const equals = items.map((item) => compare('=', [left, item], scope));
+  const runs = equals.map(({ run }) => run);
+  return computed('bool', equals, (frame) => {
+    let result: Value = false;
+    for (const run of runs) {
+      const same = run(frame);
+      if (same === true) return true;
+      if (same === null) result = null;
+    }
+    return result;
+  });
+}
+
+const operators: Readonly<Record<string, (pair: Pair, scope: Scope) => Expr>> = {
+  '||': concatenate,
+  '@>': contains,
+  '->>': fieldText,
+  '~~': (pair, scope) => like(pair, scope),
+  '!~~': (pair, scope) => not(like(pair, scope)),
+  '+': (pair, scope) => add(pair, scope),
+  '-': (pair, scope) => subtract(pair, scope),
+  '*': (pair, scope) => multiply(pair, scope),
+  '/': (pair, scope) => divide(pair, scope),
+};
+
+function concatenate([left, right]: Pair, scope: Scope): Expr {
+  if (left.type.endsWith('[]') && left.type === right.type) {
+    return strict(left.type, [left, right], (one, other) => [
+      ...(one as Value[]),
+      ...(other as Value[]),
+    ]);
+  }
+  if (![left.type, right.type].some((type) => type === 'text' || type === 'unknown')) {
+    throw new NotModelled(`${left.type} || ${right.type}`);
+  }
+  const texts = [left, right].map((expr) => {
+    const known = expr.type === 'unknown' ? cast(scope, expr, 'text') : expr;
+    return computed('text', [known], (frame) => {
+      const value = known.run(frame);
+      return value === null ? null : toText(known.type, value);
+    });
+  }) as unknown as Pair;
+  return strict('text', texts, (one, other) => `${one as string}${other as string}`);
+}
+
+function contains([left, right]: Pair, scope: Scope): Expr {
+  const pair: Pair = [left, coerced(scope, right, left.type)];
+  if (left.type === 'jsonb') return strict('bool', pair, containsJson);
+  const equal = equality(elementOf(left.type));
+  return strict('bool', pair, (whole, part) =>
+    (part as Value[]).every(
+      (one) => one !== null && (whole as Value[]).some((other) => equal(one, other)),
+    ),
+  );
+}
+
+function fieldText([left, right]: Pair, scope: Scope): Expr {
+  const key = right.type === 'int4' ? right : coerced(scope, right, 'text');
+  return strict('text', [left, key], (json, name) => {
+    if (json === jsonNull || typeof json !== 'object' || json === null) return null;
+    if (Array.isArray(json) !== (typeof name === 'number')) return null;
+    if (!Object.hasOwn(json, name as string)) return null;
+    const value = (json as Readonly<Record<string, unknown>>)[name as string];
+    if (value === null || value === undefined) return null;
+    return typeof value === 'string' ? value : toText('jsonb', value);
+  });
+}
+
+function like([left, right]: Pair, scope: Scope): Expr {
+  const pair: Pair = [coerced(scope, left, 'text'), coerced(scope, right, 'text')];
+  const patterns = new Map<string, RegExp>();
+  return strict('bool', pair, (text, pattern) => {
+    const known = patterns.get(pattern as string) ?? patternOf(pattern as string);
+    patterns.set(pattern as string, known);
+    return known.test(text as string);
+  });
+}
+
+function patternOf(pattern: string): RegExp {
+  if (pattern.includes('\\')) throw new NotModelled(`like '${pattern}'`);
+  const source = pattern
+    .replaceAll(/[.*+?^${}()|[\]]/g, String.raw`\$&`)
+    .replaceAll('%', '.*')
+    .replaceAll('_', '.');
+  return new RegExp(`^${source}$`, 's');
+}
+
+/** Both as numbers of one type. */
+function numbersOf([left, right]: Pair, scope: Scope): readonly [Type, Pair] {
+  const type = commonType(left.type, right.type);
+  if (!isNumber(type)) throw new NotModelled(`an operation on ${left.type} and ${right.type}`);
+  return [type, [cast(scope, left, type), cast(scope, right, type)]];
+}
+
+function checked(type: Type, value: number): number {
+  const most = type === 'int4' ? 2_147_483_647 : Number.MAX_SAFE_INTEGER;
+  if (type === 'float8' || Math.abs(value) <= most) return value;
+  throw refusal('numeric_value_out_of_range', 'integer out of range');
+}
+
+function add(pair: Pair, scope: Scope): Expr {
+  const [{ type: left }, { type: right }] = pair;
+  if (isTime(left) && (right === 'interval' || right === 'unknown')) {
+    const shifted: Pair = [pair[0], cast(scope, pair[1], 'interval')];
+    return strict(left, shifted, (at, by) => shiftTime(at as number, by as Interval, 1));
+  }
+  if (left === 'interval' && right === 'interval') {
+    return strict('interval', pair, (one, other) =>
+      addIntervals(one as Interval, other as Interval),
+    );
+  }
+  const [type, numbers] = numbersOf(pair, scope);
+  return strict(type, numbers, (one, other) =>
+    type === 'numeric'
+      ? addDecimals(one as string, other as string)
+      : checked(type, (one as number) + (other as number)),
+  );
+}
+
+function isTime(type: Type): boolean {
+  return type === 'timestamptz' || type === 'timestamp';
+}
+
+function subtract(pair: Pair, scope: Scope): Expr {
+  const [{ type: left }, { type: right }] = pair;
+  if (isTime(left) && right === 'interval') {
+    return strict(left, pair, (at, by) => shiftTime(at as number, by as Interval, -1));
+  }
+  if (isTime(left) && left === right) {
+    return strict('interval', pair, (at, since) => intervalBetween(since as number, at as number));
+  }
+  const [type, numbers] = numbersOf(pair, scope);
+  return strict(type, numbers, (one, other) =>
+    type === 'numeric'
+      ? addDecimals(one as string, other as string, -1n)
+      : checked(type, (one as number) - (other as number)),
+  );
+}
+
+function multiply(pair: Pair, scope: Scope): Expr {
+  if (pair[0].type === 'interval') {
+    const scaledBy: Pair = [pair[0], cast(scope, pair[1], 'float8')];
+    return strict('interval', scaledBy, (one, by) => scaleInterval(one as Interval, by as number));
+  }
+  const [type, numbers] = numbersOf(pair, scope);
+  return strict(type, numbers, (one, other) =>
+    type === 'numeric'
+      ? multiplyDecimals(one as string, other as string)
+      : checked(type, (one as number) * (other as number)),
+  );
+}
+
+function divide(pair: Pair, scope: Scope): Expr {
+  const zero = (): Error => refusal('division_by_zero', 'division by zero');
+  if (pair[0].type === 'interval') {
+    const dividedBy: Pair = [pair[0], cast(scope, pair[1], 'float8')];
+    return strict('interval', dividedBy, (one, by) => {
+      if (by === 0) throw zero();
+      return divideInterval(one as Interval, by as number);
+    });
+  }
+  const [type, numbers] = numbersOf(pair, scope);
+  if (type === 'numeric') throw new NotModelled('a division of numeric');
+  return strict(type, numbers, (one, other) => {
+    if (other === 0) throw zero();
+    const quotient = (one as number) / (other as number);
+    return type === 'float8' ? quotient : Math.trunc(quotient);
+  });
+}
+
+/** The sum of numbers of a type, for aggregates. */
+export function sumOf(type: Type): (one: Value, other: Value) => Value {
+  if (type === 'numeric') return (one, other) => addDecimals(String(one), String(other));
+  return (one, other) => checked(type, Number(one) + Number(other));
+}

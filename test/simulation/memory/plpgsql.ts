@@ -1,0 +1,160 @@
+/** Functions in PL/pgSQL, as far as the migrations use the language. */
+import { parsePlPgSQLSync } from 'libpg-query';
+import { NotModelled, refusal, sqlStates } from './errors.ts';
+import { condition } from './expressions.ts';
+import { compileQuery } from './query.ts';
+import {
+  Scope,
+  Statement,
+  type Compiler,
+  type Frame,
+  type Known,
+  type OwnFunction,
+} from './scope.ts';
+import { bodyOf, expressionOf, statementIn, statementOf, typeOf } from './tree.ts';
+import type { Value } from './types.ts';
+
+interface Text {
+  readonly PLpgSQL_expr: { readonly query: string };
+}
+
+/** A step of a function's body: one of these. */
+interface Step {
+  readonly PLpgSQL_stmt_execsql?: { readonly sqlstmt: Text };
+  readonly PLpgSQL_stmt_if?: { readonly cond: Text; readonly then_body: readonly Step[] };
+  readonly PLpgSQL_stmt_perform?: { readonly expr: Text };
+  readonly PLpgSQL_stmt_return?: { readonly expr?: Text };
+  readonly PLpgSQL_stmt_raise?: {
+    readonly message: string;
+    readonly options: readonly { readonly PLpgSQL_raise_option: { readonly expr: Text } }[];
+  };
+}
+
+interface Parsed {
+  readonly plpgsql_funcs: readonly {
+    readonly PLpgSQL_function: {
+      readonly action: { readonly PLpgSQL_stmt_block: { readonly body: readonly Step[] } };
+    };
+  }[];
+}
+
+function stepsOf(text: string): readonly Step[] {
+  const [first] = (parsePlPgSQLSync(text) as unknown as Parsed).plpgsql_funcs;
+  return first?.PLpgSQL_function.action.PLpgSQL_stmt_block.body ?? [];
+}
+
+/** What a trigger's function raises: nothing else is expected of one. */
+export function raisedBy(text: string): () => Error {
+  const [first, ...others] = stepsOf(text);
+  const raised = first?.PLpgSQL_stmt_raise;
+  if (!raised || others.some((one) => !one.PLpgSQL_stmt_return)) {
+    throw new NotModelled(`the trigger's function ${text}`);
+  }
+  const named = raised.options[0]?.PLpgSQL_raise_option.expr.PLpgSQL_expr.query ?? '';
+  const name = named.slice(1, -1);
+  if (!isCondition(name)) throw new NotModelled(`the condition ${name}`);
+  return () => refusal(name, raised.message);
+}
+
+function isCondition(name: string): name is keyof typeof sqlStates {
+  return Object.hasOwn(sqlStates, name);
+}
+
+/** A function of ours that statements call; null: it is a trigger's. */
+export function functionOf(text: string, compiler: Compiler, catalog: Known): OwnFunction | null {
+  const made = statementOf(text, 'CreateFunctionStmt');
+  const gives = typeOf(made.returnType);
+  if (gives === 'trigger') return null;
+  if (gives !== 'void') throw new NotModelled(`a function that gives ${gives}`);
+  const parameters = (made.parameters ?? []).map((node) => {
+    const { name = '', argType } = bodyOf(node, 'FunctionParameter');
+    return { name, type: typeOf(argType) };
+  });
+  const variables = [...parameters, { name: 'found', type: 'bool' }];
+  let work: ((session: Frame['session'], values: readonly Value[]) => void) | null = null;
+  return {
+    takes: parameters.map(({ type }) => type),
+    gives,
+    run(session, values) {
+      // Compiled late: it may name what is not there yet when the function is made.
+      work ??= compileBody(stepsOf(text), variables, new Place(compiler, catalog));
+      work(session, values);
+      return '';
+    },
+  };
+}
+
+class Place {
+  readonly compiler: Compiler;
+  readonly catalog: Known;
+
+  constructor(compiler: Compiler, catalog: Known) {
+    this.compiler = compiler;
+    this.catalog = catalog;
+  }
+
+  /** A scope in which the function's variables can be named. */
+  scope(variables: readonly { readonly name: string; readonly type: string }[]): Scope {
+    const scope = new Scope(new Statement(this.compiler, this.catalog), null);
+    const source = scope.statement.source();
+    scope.add({ alias: '', number: source, columns: variables });
+    scope.visible = variables.map((variable, place) => ({ ...variable, source, place }));
+    return scope;
+  }
+}
+
+interface Variables {
+  readonly values: readonly Value[];
+  isFound: boolean;
+}
+
+type Work = (session: Frame['session'], variables: Variables) => void;
+
+type Names = readonly { readonly name: string; readonly type: string }[];
+
+function compileBody(steps: readonly Step[], names: Names, place: Place) {
+  const works = steps.map((step) => compileStep(step, names, place));
+  return (session: Frame['session'], values: readonly Value[]): void => {
+    const variables = { values, isFound: false };
+    for (const work of works) work(session, variables);
+  };
+}
+
+/** Each statement of a function sees what was done before it. */
+function frameOf(session: Frame['session'], { values, isFound }: Variables): Frame {
+  const command = session.nextCommand();
+  const tuples = [[...values, isFound]];
+  return { session, command, parameters: [], tuples, versions: [], kept: [] };
+}
+
+function compileStep(step: Step, names: Names, place: Place): Work {
+  const scope = place.scope(names);
+  if (step.PLpgSQL_stmt_return && !step.PLpgSQL_stmt_return.expr) return () => undefined;
+  if (step.PLpgSQL_stmt_execsql) {
+    const node = statementIn(step.PLpgSQL_stmt_execsql.sqlstmt.PLpgSQL_expr.query);
+    const modification = scope.statement.compiler.modification(node, scope);
+    if (!modification || scope.statement.modifying.length > 0) {
+      throw new NotModelled('this statement in a function');
+    }
+    return (session, variables) => {
+      variables.isFound = modification.run(frameOf(session, variables)).count > 0;
+    };
+  }
+  if (step.PLpgSQL_stmt_perform) {
+    const { query: text } = step.PLpgSQL_stmt_perform.expr.PLpgSQL_expr;
+    const query = compileQuery(statementOf(text, 'SelectStmt'), scope);
+    return (session, variables) => {
+      variables.isFound = query.rows(frameOf(session, variables)).length > 0;
+    };
+  }
+  if (step.PLpgSQL_stmt_if) {
+    const { cond, then_body: then } = step.PLpgSQL_stmt_if;
+    const { run } = condition(expressionOf(cond.PLpgSQL_expr.query), scope);
+    const works = then.map((one) => compileStep(one, names, place));
+    return (session, variables) => {
+      if (run(frameOf(session, variables)) !== true) return;
+      for (const work of works) work(session, variables);
+    };
+  }
+  throw new NotModelled(`a step ${Object.keys(step).join()} in a function`);
+}

@@ -1,0 +1,235 @@
+/** Tables, functions and sequences, made from the catalog. */
+import { canonical } from './canonical.ts';
+import type { Catalog, ColumnFacts, UniqueFacts } from './catalog.ts';
+import { canonicalParts } from './conflict.ts';
+import { NotModelled } from './errors.ts';
+import { condition } from './expressions.ts';
+import { functionOf, raisedBy } from './plpgsql.ts';
+import type { Tuple } from './rows.ts';
+import {
+  coerced,
+  Scope,
+  settled,
+  Statement,
+  type Compiler,
+  type Expr,
+  type Known,
+  type OwnFunction,
+  type Run,
+} from './scope.ts';
+import { Session } from './session.ts';
+import { Table, type TableColumn, type Trigger, type Unique } from './table.ts';
+import { expressionOf, statementOf } from './tree.ts';
+import { fitting, fromText, keyOf, typeNamed } from './types.ts';
+
+/** The schema of a database, and where its sequences stand. */
+export interface Schema extends Known {
+  readonly tables: Map<string, Table>;
+  readonly functions: Map<string, OwnFunction>;
+  readonly sequences: Map<string, number>;
+}
+
+/** Makes the tables that a catalog tells of, with their rows. */
+export function buildSchema(catalog: Catalog, compiler: Compiler): Schema {
+  const schema: Schema = {
+    tables: new Map(),
+    functions: new Map(),
+    sequences: new Map(catalog.sequences.map(({ name, next }) => [name, Number(next)])),
+  };
+  const bodies = new Map(catalog.functions.map((text) => [nameOfFunction(text), text]));
+  for (const [name, columns] of Map.groupBy(catalog.columns, ({ table }) => table)) {
+    schema.tables.set(
+      name,
+      new Table(
+        name,
+        columns.map((one) => columnOf(one, compiler, schema)),
+      ),
+    );
+  }
+  for (const table of schema.tables.values()) constrain(table, catalog, { compiler, schema });
+  addForeignKeys(catalog, schema);
+  for (const { table, definition } of catalog.triggers) {
+    const owner = schema.tables.get(table);
+    if (owner)
+      owner.triggers = [
+        ...owner.triggers,
+        triggerOf(definition, owner, { compiler, bodies, schema }),
+      ];
+  }
+  for (const text of bodies.values()) {
+    const own = functionOf(text, compiler, schema);
+    if (own) schema.functions.set(nameOfFunction(text), own);
+  }
+  schema.tables.set(statistics, statisticsOf([...schema.tables.keys()]));
+  for (const [name, rows] of Object.entries(catalog.contents)) fill(schema.tables.get(name), rows);
+  return schema;
+}
+
+/** The table that tells how large the tables are, by PostgreSQL's own guess. */
+export const statistics = 'pg_class';
+
+/** No table has been looked at so far, which is told as -1. */
+function statisticsOf(tables: readonly string[]): Table {
+  const column = { isRequired: true, fit: (value: unknown) => value, byDefault: () => null };
+  const table = new Table(statistics, [
+    { ...column, name: 'oid', type: 'regclass' },
+    { ...column, name: 'reltuples', type: 'float8' },
+  ]);
+  for (const name of tables) table.rows.insert([name, -1], 0);
+  table.rows.commit();
+  return table;
+}
+
+interface Making {
+  readonly compiler: Compiler;
+  readonly schema: Schema;
+}
+
+function nameOfFunction(text: string): string {
+  return /function (?:public\.)?"?(\w+)"?\s*\(/i.exec(text)?.[1] ?? '';
+}
+
+function columnOf(facts: ColumnFacts, compiler: Compiler, schema: Schema): TableColumn {
+  const { name, is_required: isRequired } = facts;
+  const type = typeNamed(facts.type);
+  const column = { name, type, isRequired, fit: fitting(facts.type) };
+  if (facts.default === null) return { ...column, byDefault: () => null };
+  const scope = new Scope(new Statement(compiler, schema), null);
+  const { run } = coerced(scope, compiler.expression(expressionOf(facts.default), scope), type);
+  return {
+    ...column,
+    byDefault: (session) =>
+      run({ session, command: 0, parameters: [], tuples: [], versions: [], kept: [] }),
+  };
+}
+
+/** A function of one row of a table, or of the row before and after a change. */
+type OfRows = (...rows: (Tuple | null)[]) => unknown;
+
+function ofRows(scope: Scope, run: Run): OfRows {
+  const session = new Session({
+    nextValue() {
+      throw new NotModelled('a sequence in a constraint');
+    },
+  });
+  return (...rows) =>
+    run({
+      ...{ session, command: 0, parameters: [], versions: [], kept: [] },
+      tuples: rows.map((row) => row ?? []),
+    });
+}
+
+/** A scope in which the columns of a table can be named. */
+function scopeOf(table: Table, aliases: readonly string[], { compiler, schema }: Making): Scope {
+  const scope = new Scope(new Statement(compiler, schema), null);
+  for (const alias of aliases) {
+    const source = scope.statement.source();
+    scope.add({ alias, number: source, columns: table.columns });
+    if (aliases.length > 1) continue;
+    scope.visible = table.columns.map((column, place) => ({ ...column, source, place }));
+  }
+  return scope;
+}
+
+function constrain(table: Table, catalog: Catalog, making: Making): void {
+  const ours = <One extends { readonly table: string }>(all: readonly One[]): One[] =>
+    all.filter((one) => one.table === table.name);
+  table.checks = ours(catalog.checks).map(({ name, definition }) => {
+    const scope = scopeOf(table, [table.name], making);
+    const text = definition.replace(/^CHECK /, '').replace(/ NOT VALID$/, '');
+    return { name, test: ofRows(scope, condition(expressionOf(text), scope).run) };
+  });
+  // PostgreSQL checks them in the order of their names.
+  table.checks = table.checks.toSorted((one, other) => (one.name < other.name ? -1 : 1));
+  table.uniques = ours(catalog.uniques).map((facts, place) =>
+    uniqueOf(facts, place, { ...making, table }),
+  );
+}
+
+function uniqueOf(facts: UniqueFacts, place: number, making: Making & { table: Table }): Unique {
+  const scope = scopeOf(making.table, [making.table.name], making);
+  const keys = facts.keys.map((text) => expressionOf(text));
+  const exprs = keys.map((node) => settled(scope, making.compiler.expression(node, scope)));
+  const predicate = facts.predicate === null ? null : expressionOf(facts.predicate);
+  const holds = predicate ? ofRows(scope, condition(predicate, scope).run) : () => true;
+  const parts = exprs.map(({ type, run }: Expr) => [type, ofRows(scope, run)] as const);
+  return {
+    name: facts.name,
+    place,
+    keys: new Set(keys.map(canonical)),
+    predicate: new Set(predicate ? canonicalParts(predicate) : []),
+    keyOf(values) {
+      if (holds(values) !== true) return null;
+      const words: string[] = [];
+      for (const [type, part] of parts) {
+        const value = part(values) ?? null;
+        if (value === null) return null;
+        words.push(keyOf(type, value));
+      }
+      return words.join('\0');
+    },
+  };
+}
+
+function addForeignKeys(catalog: Catalog, { tables }: Schema): void {
+  for (const { name, table, columns, parent: parentName, ...facts } of catalog.foreignKeys) {
+    const [child, parent] = [tables.get(table), tables.get(parentName)];
+    if (!child || !parent) throw new NotModelled(`the foreign key ${name}`);
+    const isCascade = facts.on_delete === 'c';
+    if (!isCascade && !['a', 'r'].includes(facts.on_delete)) throw new NotModelled(name);
+    const placesIn = (one: Table, list: readonly string[]): number[] =>
+      list.map((column) => one.columns.findIndex((other) => other.name === column));
+    const key = {
+      ...({ name, child, parent, onDelete: isCascade ? 'cascade' : 'restrict' } as const),
+      places: placesIn(child, columns),
+      parentPlaces: placesIn(parent, facts.parent_columns),
+    };
+    child.parents.push(key);
+    parent.children.push(key);
+  }
+}
+
+interface WithBodies extends Making {
+  readonly bodies: ReadonlyMap<string, string>;
+}
+
+/** A trigger that refuses a change. */
+function triggerOf(definition: string, table: Table, making: WithBodies): Trigger {
+  const trigger = statementOf(definition, 'CreateTrigStmt');
+  const { timing = 0, events = 0, whenClause } = trigger;
+  const [before, onInsert, onDelete, onUpdate] = [2, 4, 8, 16];
+  if (timing !== before || events & onInsert || trigger.columns || !trigger.row) {
+    throw new NotModelled(definition);
+  }
+  const called = trigger.funcname?.at(-1);
+  const name = called && 'String' in called ? (called.String.sval ?? '') : '';
+  const raise = raisedBy(making.bodies.get(name) ?? '');
+  const scope = scopeOf(table, ['old', 'new'], making);
+  const holds = whenClause ? ofRows(scope, condition(whenClause, scope).run) : () => true;
+  const on = new Set<'update' | 'delete'>();
+  if (events & onDelete) on.add('delete');
+  if (events & onUpdate) on.add('update');
+  return {
+    on,
+    fire(old, next) {
+      if (holds(old, next) === true) throw raise();
+    },
+  };
+}
+
+/** Puts in what is stored already. */
+function fill(
+  table: Table | undefined,
+  rows: readonly Readonly<Record<string, string | null>>[],
+): void {
+  for (const row of rows) {
+    table?.rows.insert(
+      table.columns.map(({ name, type }) => {
+        const text = row[name] ?? null;
+        return text === null ? null : fromText(type, text);
+      }),
+      0,
+    );
+  }
+  table?.rows.commit();
+}

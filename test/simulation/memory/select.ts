@@ -1,0 +1,288 @@
+/** SELECT without set operations: from the FROM list to the rows, in their order. */
+import type * as Tree from 'libpg-query';
+import { NotModelled } from './errors.ts';
+import { all, compile, condition } from './expressions.ts';
+import { compileFrom, type From, type Walk } from './from.ts';
+import type { Tuple, Version } from './rows.ts';
+import {
+  coerced,
+  constant,
+  settled,
+  type Aggregate,
+  type Expr,
+  type Frame,
+  type LooseQuery,
+  type Scope,
+} from './scope.ts';
+import { limited, orderOf, sorted, type Keyed, type Order } from './sorting.ts';
+import { bodyOf, nameOf, parts } from './tree.ts';
+import { type Column, keyOf, type Type } from './types.ts';
+
+/** A row on its way out: what it shows, what it is ordered by, and what it was read from. */
+interface Found extends Keyed {
+  readonly tuple: Tuple;
+  readonly versions: readonly (Version | null)[];
+}
+
+/** A column of the answer. */
+export interface Target extends Column {
+  expr: Expr;
+  type: Type;
+}
+
+/** A query over a FROM list. The scope is empty, but for what WITH has named. */
+export function compileSelect(body: Tree.SelectStmt, scope: Scope): LooseQuery {
+  const from = compileFrom(body.fromClause, scope);
+  const aggregates: Aggregate[] = [];
+  scope.aggregates = aggregates;
+  scope.aggregateSource = scope.statement.source();
+  const targets = targetsOf(body.targetList, scope);
+  const order = orderOf(body.sortClause, scope, targets);
+  const having = body.havingClause ? condition(body.havingClause, scope) : null;
+  scope.aggregates = null;
+  from.conditions.push(...conjuncts(body.whereClause, scope));
+  const groups = (body.groupClause ?? []).map((node) => groupOf(node, scope, targets));
+  const isGrouped = groups.length > 0 || aggregates.length > 0 || having !== null;
+  const plan: Plan = {
+    ...{ scope, from, targets, order, groups, having, aggregates },
+    walk: from.walk(scope.own),
+    distinct: distinctOf(body.distinctClause, scope, targets),
+    locked: lockedBy(body.lockingClause, scope),
+    limit: bound(body.limitCount, scope),
+    offset: bound(body.limitOffset, scope),
+  };
+  const isPlain =
+    !isGrouped && plan.distinct === null && plan.locked.length === 0 && !plan.offset && !plan.limit;
+  return {
+    columns: targets,
+    uses: scope.free,
+    retype(types) {
+      for (const [place, target] of targets.entries()) {
+        const type = types[place];
+        if (type === undefined) continue;
+        target.expr = coerced(scope, target.expr, type);
+        target.type = type;
+      }
+    },
+    rows: (frame) => finished(plan, frame, isGrouped ? grouped(plan, frame) : each(plan, frame)),
+    exists(frame) {
+      return isPlain ? plan.walk(frame, () => true) : this.rows(frame).length > 0;
+    },
+  };
+}
+
+interface Plan {
+  readonly scope: Scope;
+  readonly from: From;
+  readonly walk: Walk;
+  readonly targets: readonly Target[];
+  readonly order: readonly Order[];
+  readonly groups: readonly Expr[];
+  readonly having: Expr | null;
+  readonly aggregates: readonly Aggregate[];
+  /** Null: all rows; empty: the whole row tells which are the same. */
+  readonly distinct: readonly Expr[] | null;
+  /** The sources whose rows are locked. */
+  readonly locked: readonly number[];
+  readonly limit: Expr | null;
+  readonly offset: Expr | null;
+}
+
+/** The columns that a list of expressions shows; a star stands for all. */
+export function targetsOf(nodes: readonly Tree.Node[] | undefined, scope: Scope): Target[] {
+  return (nodes ?? []).flatMap((node) => {
+    const { val, name } = bodyOf(node, 'ResTarget');
+    const starred = starOf(val, scope);
+    if (starred) return starred;
+    const expr = compile(val, scope);
+    return [{ name: name ?? defaultName(val), expr, type: expr.type }];
+  });
+}
+
+function starOf(node: Tree.Node | undefined, scope: Scope): Target[] | null {
+  const [kind, body] = parts(node);
+  if (kind !== 'ColumnRef') return null;
+  const fields = (body as Tree.ColumnRef).fields ?? [];
+  const [last] = parts(fields.at(-1));
+  if (last !== 'A_Star') return null;
+  const [first] = fields;
+  if (fields.length === 1 || !first) {
+    return scope.visible.map((column) => shownAs(column, scope.reference(column, column.type)));
+  }
+  const alias = nameOf(first);
+  return scope
+    .source(alias)
+    .columns.map((column) => shownAs(column, scope.columnOf(alias, column.name)));
+}
+
+function shownAs({ name, type }: Column, expr: Expr): Target {
+  return { name, type, expr };
+}
+
+/** What PostgreSQL calls a column that is given no name. */
+function defaultName(node: Tree.Node | undefined): string {
+  const [kind, body] = parts(node);
+  if (kind === 'ColumnRef') return nameOf((body as Tree.ColumnRef).fields?.at(-1));
+  if (kind === 'FuncCall') return nameOf((body as Tree.FuncCall).funcname?.at(-1));
+  if (kind === 'TypeCast') {
+    const inner = defaultName((body as Tree.TypeCast).arg);
+    return inner === '?column?' ? nameOf((body as Tree.TypeCast).typeName?.names?.at(-1)) : inner;
+  }
+  if (kind === 'SubLink') return nameOfSublink(body as Tree.SubLink);
+  return { CoalesceExpr: 'coalesce', CaseExpr: 'case' }[kind] ?? '?column?';
+}
+
+function nameOfSublink({ subLinkType, subselect }: Tree.SubLink): string {
+  if (subLinkType === 'EXISTS_SUBLINK') return 'exists';
+  if (subLinkType === 'ARRAY_SUBLINK') return 'array';
+  const select = bodyOf(subselect, 'SelectStmt');
+  const { name, val } = bodyOf(select.targetList?.[0], 'ResTarget');
+  return name ?? defaultName(val);
+}
+
+/** The parts of a condition that all have to hold. */
+export function conjuncts(node: Tree.Node | undefined, scope: Scope): Expr[] {
+  if (!node) return [];
+  const [kind, body] = parts(node);
+  if (kind === 'BoolExpr' && (body as Tree.BoolExpr).boolop === 'AND_EXPR') {
+    return ((body as Tree.BoolExpr).args ?? []).flatMap((arg) => conjuncts(arg, scope));
+  }
+  return [condition(node, scope)];
+}
+
+/** By place, by an input column, or by the name of a column of the answer. */
+function groupOf(node: Tree.Node, scope: Scope, targets: readonly Target[]): Expr {
+  const [kind, body] = parts(node);
+  if (kind === 'A_Const') {
+    const place = (body as Tree.A_Const).ival?.ival ?? 0;
+    return settled(scope, targets[place - 1]?.expr ?? constant('text', null));
+  }
+  return compile(node, scope);
+}
+
+function distinctOf(
+  nodes: readonly Tree.Node[] | undefined,
+  scope: Scope,
+  targets: readonly Target[],
+): readonly Expr[] | null {
+  if (!nodes) return null;
+  // A plain DISTINCT is an empty node.
+  const named = nodes.filter((node) => Object.keys(node).length > 0);
+  return named.length > 0 ? all(named, scope) : targets.map(({ expr }) => expr);
+}
+
+function lockedBy(nodes: readonly Tree.Node[] | undefined, scope: Scope): number[] {
+  return (nodes ?? []).flatMap((node) => {
+    const { lockedRels } = bodyOf(node, 'LockingClause');
+    const names = lockedRels?.map((one) => bodyOf(one, 'RangeVar').relname ?? '');
+    return scope.sources
+      .filter(({ alias }) => names?.includes(alias) ?? true)
+      .map(({ number }) => number);
+  });
+}
+
+/** How many rows a limit or an offset names. */
+export function bound(node: Tree.Node | undefined, scope: Scope): Expr | null {
+  return node ? coerced(scope, compile(node, scope), 'int8') : null;
+}
+
+function show({ targets, order, locked }: Plan, frame: Frame): Found {
+  const tuple = Array<unknown>(targets.length);
+  for (let place = 0; place < targets.length; place += 1) {
+    tuple[place] = targets[place]?.expr.run(frame) ?? null;
+  }
+  return {
+    tuple,
+    keys: order.map(({ expr }) => expr.run(frame)),
+    versions: locked.map((source) => frame.versions[source] ?? null),
+  };
+}
+
+function each(plan: Plan, frame: Frame): Found[] {
+  const found: Found[] = [];
+  const isUnordered = plan.order.length === 0 && !plan.distinct && plan.locked.length === 0;
+  const most = isUnordered && plan.limit && !plan.offset ? Number(plan.limit.run(frame)) : Infinity;
+  if (most === 0) return found;
+  plan.walk(frame, () => found.push(show(plan, frame)) >= most);
+  return found;
+}
+
+interface Group {
+  readonly states: unknown[];
+  /** The tuples of its first row, which the columns that it is grouped by are read from. */
+  readonly tuples: readonly (readonly [number, Tuple])[];
+}
+
+function grouped(plan: Plan, frame: Frame): Found[] {
+  const { scope, aggregates, groups, having } = plan;
+  const own = scope.sources.map(({ number }) => number);
+  const byKey = new Map<string, Group>();
+  const begin = (tupleOf: (source: number) => Tuple): Group => ({
+    states: aggregates.map((aggregate) => aggregate.begin()),
+    tuples: own.map((source) => [source, tupleOf(source)] as const),
+  });
+  plan.walk(frame, () => {
+    const key = groups.map(({ type, run }) => keyOf(type, run(frame))).join('\0');
+    let group = byKey.get(key);
+    if (!group) {
+      group = begin((source) => frame.tuples[source] ?? []);
+      byKey.set(key, group);
+    }
+    for (const [place, aggregate] of aggregates.entries()) {
+      group.states[place] = aggregate.add(group.states[place], frame);
+    }
+    return false;
+  });
+  if (groups.length === 0 && byKey.size === 0)
+    byKey.set(
+      '',
+      begin(() => []),
+    );
+  const found: Found[] = [];
+  for (const { states, tuples } of byKey.values()) {
+    for (const [source, tuple] of tuples) frame.tuples[source] = tuple;
+    frame.tuples[scope.aggregateSource] = aggregates.map((one, place) => one.end(states[place]));
+    if (having === null || having.run(frame) === true) found.push(show(plan, frame));
+  }
+  return found;
+}
+
+/** In order, each once where that is asked for, and no more than asked. */
+function finished(plan: Plan, frame: Frame, found: readonly Found[]): readonly Tuple[] {
+  const { distinct, order, locked } = plan;
+  let rows = sorted(found, order);
+  if (distinct) rows = withoutRepeats(plan, rows);
+  if (locked.length > 0) {
+    // A row that this very statement has changed already is passed over.
+    rows = rows.filter(({ versions }) =>
+      versions.every((version) => version === null || version.deletedBy === Infinity),
+    );
+  }
+  return limited(rows, plan, frame).map(({ tuple }) => tuple);
+}
+
+function withoutRepeats({ distinct, order, targets }: Plan, rows: readonly Found[]): Found[] {
+  const seen = new Set<string>();
+  const keyOfRow = ({ tuple, keys }: Found): string =>
+    (distinct ?? [])
+      .map((expr) => {
+        const place = targets.findIndex((one) => one.expr === expr);
+        // What DISTINCT ON names comes first in the order.
+        const isTarget = place !== -1;
+        const value = isTarget ? tuple[place] : keys[(distinct ?? []).indexOf(expr)];
+        return keyOf(expr.type, value ?? null);
+      })
+      .join('\0');
+  if (
+    (distinct ?? []).some((one) => !targets.some(({ expr }) => expr === one)) &&
+    order.length === 0
+  ) {
+    throw new NotModelled('DISTINCT ON without an order');
+  }
+  return rows.filter((row) => {
+    const key = keyOfRow(row);
+    if (seen.has(key)) return false;
+    seen.add(key);
+    return true;
+  });
+}

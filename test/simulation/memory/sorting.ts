@@ -1,0 +1,92 @@
+/** ORDER BY, OFFSET and LIMIT. */
+import type * as Tree from 'libpg-query';
+import { NotModelled } from './errors.ts';
+import { compile } from './expressions.ts';
+import { settled, type Expr, type Frame, type Scope } from './scope.ts';
+import { bodyOf, nameOf, parts } from './tree.ts';
+import { comparison, type Value } from './types.ts';
+
+export interface Order {
+  readonly expr: Expr;
+  readonly isDescending: boolean;
+  readonly nullsFirst: boolean;
+}
+
+/** A row with the values that it is ordered by. */
+export interface Keyed {
+  readonly keys: readonly Value[];
+}
+
+interface Named {
+  readonly name: string;
+  readonly expr: Expr;
+}
+
+/** What the rows of a query are ordered by. */
+export function orderOf(
+  nodes: readonly Tree.Node[] | undefined,
+  scope: Scope,
+  targets: readonly Named[],
+): Order[] {
+  return (nodes ?? []).map((node) => {
+    const { node: by, sortby_dir: direction, sortby_nulls: nulls } = bodyOf(node, 'SortBy');
+    const isDescending = direction === 'SORTBY_DESC';
+    const isDefault = nulls === undefined || nulls === 'SORTBY_NULLS_DEFAULT';
+    const nullsFirst = isDefault ? isDescending : nulls === 'SORTBY_NULLS_FIRST';
+    return {
+      expr: settled(scope, named(by, targets) ?? compile(by, scope)),
+      isDescending,
+      nullsFirst,
+    };
+  });
+}
+
+/** A column of the answer that is named, or told by its place. */
+function named(node: Tree.Node | undefined, targets: readonly Named[]): Expr | null {
+  const [kind, body] = parts(node);
+  if (kind === 'A_Const') {
+    const place = (body as Tree.A_Const).ival?.ival;
+    if (place === undefined) throw new NotModelled('an order by a constant');
+    return targets[place - 1]?.expr ?? null;
+  }
+  if (kind !== 'ColumnRef') return null;
+  const [only, ...others] = (body as Tree.ColumnRef).fields ?? [];
+  if (!only || others.length > 0) return null;
+  const name = nameOf(only);
+  return targets.find((target) => target.name === name)?.expr ?? null;
+}
+
+/** Sorts rows; those that are alike stay as they come. */
+export function sorted<Row extends Keyed>(rows: readonly Row[], order: readonly Order[]): Row[] {
+  if (order.length === 0 || rows.length < 2) return [...rows];
+  const compares = order.map(({ expr, isDescending, nullsFirst }) => {
+    const compare = comparison(expr.type);
+    const sign = isDescending ? -1 : 1;
+    return (one: Value, other: Value): number => {
+      if (one === null || other === null) {
+        if (one === other) return 0;
+        return (one === null) === nullsFirst ? -1 : 1;
+      }
+      return compare(one, other) * sign;
+    };
+  });
+  return rows.toSorted((one, other) => {
+    for (const [place, compare] of compares.entries()) {
+      const result = compare(one.keys[place], other.keys[place]);
+      if (result !== 0) return result;
+    }
+    return 0;
+  });
+}
+
+interface Bounds {
+  readonly limit: Expr | null;
+  readonly offset: Expr | null;
+}
+
+/** The rows that OFFSET and LIMIT leave. */
+export function limited<Row>(rows: readonly Row[], { limit, offset }: Bounds, frame: Frame): Row[] {
+  const start = offset ? Number(offset.run(frame) ?? 0) : 0;
+  const count = limit?.run(frame) ?? null;
+  return rows.slice(start, count === null ? undefined : start + Number(count));
+}

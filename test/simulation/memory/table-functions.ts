@@ -1,0 +1,72 @@
+/** Functions that give rows. */
+import type * as Tree from 'libpg-query';
+import { NotModelled, refusal } from './errors.ts';
+import { jsonNull, normalJson } from './json.ts';
+import type { Tuple } from './rows.ts';
+import type { Expr, Frame } from './scope.ts';
+import { bodyOf, typeOf } from './tree.ts';
+import { type Column, elementOf, fromText, toText, type Value } from './types.ts';
+
+interface RowsOf {
+  readonly columns: readonly Column[];
+  readonly rows: (frame: Frame) => readonly Tuple[];
+}
+
+type Compile = (args: readonly Expr[], defined: readonly Tree.Node[]) => RowsOf;
+
+const functions: Readonly<Record<string, Compile>> = {
+  /** Side by side; what is shorter is filled with NULLs. */
+  unnest: (args) => ({
+    columns: args.map(({ type }) => ({ name: 'unnest', type: elementOf(type) })),
+    rows(frame) {
+      const lists = args.map(({ run }) => (run(frame) ?? []) as readonly Value[]);
+      const length = Math.max(...lists.map((list) => list.length));
+      return Array.from({ length }, (_, place) => lists.map((list) => list[place] ?? null));
+    },
+  }),
+  jsonb_array_elements: ([list]) => ({
+    columns: [{ name: 'value', type: 'jsonb' }],
+    rows: (frame) => itemsOf(list, frame).map((item) => [item === null ? jsonNull : item]),
+  }),
+  jsonb_array_elements_text: ([list]) => ({
+    columns: [{ name: 'value', type: 'text' }],
+    rows: (frame) => itemsOf(list, frame).map((item) => [textOf(item)]),
+  }),
+  jsonb_to_recordset(args, defined) {
+    const columns = defined.map((node) => {
+      const { colname = '', typeName } = bodyOf(node, 'ColumnDef');
+      return { name: colname, type: typeOf(typeName) };
+    });
+    return {
+      columns,
+      rows: (frame) =>
+        itemsOf(args[0], frame).map((item) => columns.map((column) => field(item, column))),
+    };
+  },
+};
+
+function itemsOf(list: Expr | undefined, frame: Frame): readonly unknown[] {
+  const json = list?.run(frame) ?? null;
+  if (json === null) return [];
+  if (Array.isArray(json)) return json as unknown[];
+  throw refusal('datatype_mismatch', 'cannot extract elements from what is no list');
+}
+
+function textOf(item: unknown): string | null {
+  if (item === null) return null;
+  return typeof item === 'string' ? item : toText('jsonb', item);
+}
+
+function field(item: unknown, { name, type }: Column): Value {
+  if (item === null || typeof item !== 'object' || !Object.hasOwn(item, name)) return null;
+  const value = (item as Readonly<Record<string, unknown>>)[name];
+  if (value === null || value === undefined) return null;
+  return type === 'jsonb' ? normalJson(value) : fromText(type, textOf(value) ?? '');
+}
+
+/** The rows that a function gives. */
+export function rowsOf(name: string, args: readonly Expr[], defined: readonly Tree.Node[]): RowsOf {
+  const compile = Object.hasOwn(functions, name) ? functions[name] : undefined;
+  if (!compile) throw new NotModelled(`the function ${name} in FROM`);
+  return compile(args, defined);
+}

@@ -1,0 +1,188 @@
+/** A table: its columns, and what its constraints and triggers demand of a row. */
+import { refusal } from './errors.ts';
+import { Rows, type Tuple, type Version } from './rows.ts';
+import type { Session } from './session.ts';
+import type { Column, Type, Value } from './types.ts';
+
+export interface TableColumn extends Column {
+  readonly type: Type;
+  readonly isRequired: boolean;
+  /** Fits a value into what the column's type says of its digits. */
+  readonly fit: (value: Value) => Value;
+  readonly byDefault: (session: Session) => Value;
+}
+
+type Test = (values: Tuple) => Value;
+
+export interface Check {
+  readonly name: string;
+  readonly test: Test;
+}
+
+export interface Unique {
+  readonly name: string;
+  /** Where the key of a version is kept. */
+  readonly place: number;
+  /** The key of a row, or null where the index does not hold it. */
+  readonly keyOf: (values: Tuple) => string | null;
+  /** The keys and the parts of the condition, written alike wherever they stand. */
+  readonly keys: ReadonlySet<string>;
+  readonly predicate: ReadonlySet<string>;
+}
+
+export interface ForeignKey {
+  readonly name: string;
+  readonly child: Table;
+  readonly places: readonly number[];
+  readonly parent: Table;
+  readonly parentPlaces: readonly number[];
+  readonly onDelete: 'restrict' | 'cascade';
+}
+
+export interface Trigger {
+  readonly on: ReadonlySet<'update' | 'delete'>;
+  /** @throws what the trigger's function raises, where its condition holds. */
+  readonly fire: (before: Tuple, after: Tuple | null) => void;
+}
+
+export class Table {
+  readonly name: string;
+  readonly columns: readonly TableColumn[];
+  readonly rows = new Rows();
+  checks: readonly Check[] = [];
+  uniques: readonly Unique[] = [];
+  triggers: readonly Trigger[] = [];
+  /** Those that its rows name, and those that name its rows. */
+  readonly parents: ForeignKey[] = [];
+  readonly children: ForeignKey[] = [];
+  readonly #keys = new WeakMap<Version, (string | null)[]>();
+
+  constructor(name: string, columns: readonly TableColumn[]) {
+    this.name = name;
+    this.columns = columns;
+  }
+
+  /** @throws where a row breaks a constraint that is about itself alone. */
+  admit(values: Tuple): void {
+    const table = this.name;
+    for (const [place, { name: column, isRequired }] of this.columns.entries()) {
+      if (!isRequired || values[place] !== null) continue;
+      const where = `column "${column}" of relation "${table}"`;
+      const text = `null value in ${where} violates not-null constraint`;
+      throw refusal('not_null_violation', text, { table, column });
+    }
+    for (const { name: constraint, test } of this.checks) {
+      if (test(values) !== false) continue;
+      const text = `new row for relation "${table}" violates check constraint "${constraint}"`;
+      throw refusal('check_violation', text, { table, constraint });
+    }
+  }
+
+  /** The row that stands in the way of another one, by one of some unique indexes. */
+  conflict(values: Tuple, uniques: readonly Unique[]): readonly [Version, Unique] | null {
+    for (const unique of uniques) {
+      const key = unique.keyOf(values);
+      if (key === null) continue;
+      for (const version of this.rows.versions) {
+        if (version.deletedBy !== Infinity) continue;
+        if (this.#keyOf(version, unique) === key) return [version, unique];
+      }
+    }
+    return null;
+  }
+
+  insert(values: Tuple, { session, command }: Doing): Version {
+    const found = this.conflict(values, this.uniques);
+    if (found) {
+      const [, { name: constraint }] = found;
+      const text = `duplicate key value violates unique constraint "${constraint}"`;
+      throw refusal('unique_violation', text, { table: this.name, constraint });
+    }
+    const version = this.rows.insert(values, command);
+    for (const key of this.parents) session.later(() => requireParent(key, version));
+    return version;
+  }
+
+  update(version: Version, values: Tuple, doing: Doing): Version {
+    this.#fire('update', version.values, values);
+    this.admit(values);
+    this.rows.delete(version, doing.command);
+    const updated = this.insert(values, doing);
+    for (const key of this.children) {
+      const isSame = key.parentPlaces.every((one) => version.values[one] === values[one]);
+      if (!isSame) doing.session.later(() => releaseChildren(key, version.values, doing));
+    }
+    return updated;
+  }
+
+  delete(version: Version, doing: Doing): void {
+    this.#fire('delete', version.values, null);
+    this.rows.delete(version, doing.command);
+    for (const key of this.children) {
+      doing.session.later(() => releaseChildren(key, version.values, doing));
+    }
+  }
+
+  #fire(event: 'update' | 'delete', before: Tuple, after: Tuple | null): void {
+    for (const { on, fire } of this.triggers) if (on.has(event)) fire(before, after);
+  }
+
+  #keyOf(version: Version, { place, keyOf }: Unique): string | null {
+    let keys = this.#keys.get(version);
+    if (!keys) {
+      keys = [];
+      this.#keys.set(version, keys);
+    }
+    const known = keys[place];
+    if (known !== undefined) return known;
+    const key = keyOf(version.values);
+    keys[place] = key;
+    return key;
+  }
+}
+
+/** The command that changes rows. */
+export interface Doing {
+  readonly session: Session;
+  readonly command: number;
+}
+
+/** At the end of the statement: what a row names has to be there. */
+function requireParent({ name, child, places, parent, parentPlaces }: ForeignKey, row: Version) {
+  if (row.deletedBy !== Infinity) return;
+  const wanted = places.map((place) => row.values[place]);
+  if (wanted.includes(null) || hasRow(parent, parentPlaces, wanted)) return;
+  throw refusal(
+    'foreign_key_violation',
+    `insert or update on table "${child.name}" violates foreign key constraint "${name}"`,
+    { table: child.name, constraint: name },
+  );
+}
+
+function hasRow(table: Table, places: readonly number[], wanted: readonly Value[]): boolean {
+  return table.rows.versions.some(
+    ({ values, deletedBy }) =>
+      deletedBy === Infinity && places.every((place, index) => values[place] === wanted[index]),
+  );
+}
+
+/** At the end of the statement: what named a row that is gone goes with it, or keeps it. */
+function releaseChildren(key: ForeignKey, gone: Tuple, { session }: Doing): void {
+  const { child, places, parent, parentPlaces, name } = key;
+  const wanted = parentPlaces.map((place) => gone[place]);
+  if (wanted.includes(null) || hasRow(parent, parentPlaces, wanted)) return;
+  const left = child.rows.versions.filter(
+    ({ values, deletedBy }) =>
+      deletedBy === Infinity && places.every((place, index) => values[place] === wanted[index]),
+  );
+  if (left.length === 0) return;
+  if (key.onDelete === 'restrict') {
+    throw refusal(
+      'foreign_key_violation',
+      `update or delete on table "${parent.name}" violates foreign key constraint "${name}"`,
+      { table: child.name, constraint: name },
+    );
+  }
+  const command = session.nextCommand();
+  for (const version of left) child.delete(version, { session, command });
+}

@@ -1,0 +1,164 @@
+/**
+ * Points in time, as microseconds since 1970, and intervals. Everything is in UTC, as the sessions
+ * of the service are.
+ */
+import { NotModelled, refusal } from './errors.ts';
+
+/** As PostgreSQL keeps it: the three parts are not turned into each other. */
+export interface Interval {
+  readonly months: number;
+  readonly days: number;
+  readonly us: number;
+}
+
+const dayUs = 86_400_000_000;
+
+const units: Readonly<Record<string, Interval>> = {
+  microsecond: { months: 0, days: 0, us: 1 },
+  millisecond: { months: 0, days: 0, us: 1_000 },
+  second: { months: 0, days: 0, us: 1_000_000 },
+  minute: { months: 0, days: 0, us: 60_000_000 },
+  hour: { months: 0, days: 0, us: 3_600_000_000 },
+  day: { months: 0, days: 1, us: 0 },
+  week: { months: 0, days: 7, us: 0 },
+  month: { months: 1, days: 0, us: 0 },
+  year: { months: 12, days: 0, us: 0 },
+};
+
+/** Reads an interval such as `90 days` or `1 hour 30 minutes`. */
+export function intervalFrom(text: string): Interval {
+  let sum: Interval = { months: 0, days: 0, us: 0 };
+  const parts = [...text.trim().matchAll(/([+-]?\d+)\s*([a-z]+)\s*/gi)];
+  if (parts.length === 0 || parts.map(([part]) => part).join('') !== text.trim()) {
+    throw new NotModelled(`the interval "${text}"`);
+  }
+  for (const [, count = '', word = ''] of parts) {
+    const unit = units[word.toLowerCase().replace(/s$/, '')];
+    if (!unit) throw new NotModelled(`the unit "${word}"`);
+    sum = addIntervals(sum, scaleInterval(unit, Number(count)));
+  }
+  return sum;
+}
+
+/** The sum, part by part. */
+export function addIntervals(one: Interval, other: Interval): Interval {
+  return {
+    months: one.months + other.months,
+    days: one.days + other.days,
+    us: one.us + other.us,
+  };
+}
+
+/** Multiplied; what is left of a month or a day goes to the smaller part. */
+export function scaleInterval(interval: Interval, factor: number): Interval {
+  return eachPart(interval, (part) => part * factor);
+}
+
+/** Divided, likewise. */
+export function divideInterval(interval: Interval, divisor: number): Interval {
+  return eachPart(interval, (part) => part / divisor);
+}
+
+function eachPart(interval: Interval, change: (part: number) => number): Interval {
+  const [months, days] = [change(interval.months), change(interval.days)];
+  const left = toMicroseconds((months - Math.trunc(months)) * 30);
+  const partOfDay = days - Math.trunc(days) + left - Math.trunc(left);
+  const us = Math.round(change(interval.us) + toMicroseconds(partOfDay * 86_400) * 1_000_000);
+  return { months: Math.trunc(months), days: Math.trunc(days) + Math.trunc(left), us };
+}
+
+/** Rounded to six digits behind the point. */
+function toMicroseconds(seconds: number): number {
+  return Math.round(seconds * 1_000_000) / 1_000_000;
+}
+
+/** From one point in time to another: days, and what is left of a day. */
+export function intervalBetween(from: number, until: number): Interval {
+  const us = until - from;
+  const days = Math.trunc(us / dayUs);
+  return { months: 0, days, us: us - days * dayUs };
+}
+
+/** A point in time that is an interval later, or earlier where the sign is -1. */
+export function shiftTime(at: number, { months, days, us }: Interval, sign: 1 | -1): number {
+  if (!Number.isFinite(at)) return at;
+  let shifted = at;
+  if (months !== 0) {
+    const date = new Date(Math.floor(at / 1_000));
+    const day = date.getUTCDate();
+    date.setUTCDate(1);
+    date.setUTCMonth(date.getUTCMonth() + sign * months);
+    const last = new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 0));
+    date.setUTCDate(Math.min(day, last.getUTCDate()));
+    shifted = date.getTime() * 1_000 + (at - Math.floor(at / 1_000) * 1_000);
+  }
+  return shifted + sign * (days * dayUs + us);
+}
+
+/** A month counts as thirty days, as in PostgreSQL. */
+export function compareIntervals(one: Interval, other: Interval): number {
+  const length = ({ months, days, us }: Interval): number => (months * 30 + days) * dayUs + us;
+  return length(one) - length(other);
+}
+
+const timeForm = new RegExp(
+  String.raw`^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2})?)(?:\.(\d{1,6}))?)?` +
+    String.raw`\s*(Z|[+-]\d{2}(?::?\d{2})?)?$`,
+);
+
+/** Reads a point in time. */
+export function timeFrom(text: string): number {
+  if (text === 'infinity') return Infinity;
+  if (text === '-infinity') return -Infinity;
+  const [, day, time = '00:00', part = '', zone = 'Z'] = timeForm.exec(text) ?? [];
+  const offset =
+    zone === 'Z' ? 'Z' : `${zone.slice(0, 3)}:${zone.slice(3).replace(':', '') || '00'}`;
+  const ms = day === undefined ? Number.NaN : Date.parse(`${day}T${time}${offset}`);
+  if (Number.isNaN(ms)) {
+    throw refusal(
+      'invalid_datetime_format',
+      `invalid input syntax for type timestamp with time zone: "${text}"`,
+    );
+  }
+  return ms * 1_000 + Number(part.padEnd(6, '0'));
+}
+
+/** A point in time as the server writes it, without the zone. */
+export function timeText(at: number): string {
+  if (!Number.isFinite(at)) return at > 0 ? 'infinity' : '-infinity';
+  const ms = Math.floor(at / 1_000);
+  const [day = '', time = ''] = new Date(ms).toISOString().split('T');
+  const us = String(at - Math.floor(at / 1_000_000) * 1_000_000).padStart(6, '0');
+  const part = us.replace(/0+$/, '');
+  return `${day} ${time.slice(0, 8)}${part && `.${part}`}`;
+}
+
+/** The patterns of `to_char` that are used, longest first. */
+const patterns: readonly (readonly [string, (date: Date) => string])[] = [
+  ['YYYY', (date) => String(date.getUTCFullYear()).padStart(4, '0')],
+  ['HH24', (date) => two(date.getUTCHours())],
+  ['MM', (date) => two(date.getUTCMonth() + 1)],
+  ['DD', (date) => two(date.getUTCDate())],
+  ['MI', (date) => two(date.getUTCMinutes())],
+  ['SS', (date) => two(date.getUTCSeconds())],
+  ['MS', (date) => String(date.getUTCMilliseconds()).padStart(3, '0')],
+];
+
+function two(number: number): string {
+  return String(number).padStart(2, '0');
+}
+
+/** `to_char` of a point in time. */
+export function formatTime(at: number, format: string): string {
+  const date = new Date(Math.floor(at / 1_000));
+  let text = '';
+  for (let place = 0; place < format.length;) {
+    const rest = format.slice(place);
+    const quoted = /^"([^"]*)"/.exec(rest);
+    const [name, write] = patterns.find(([one]) => rest.startsWith(one)) ?? [];
+    if (!quoted && !name && /^[A-Za-z]/.test(rest)) throw new NotModelled(`to_char "${format}"`);
+    text += quoted?.[1] ?? write?.(date) ?? rest.slice(0, 1);
+    place += quoted?.[0].length ?? name?.length ?? 1;
+  }
+  return text;
+}
