@@ -26,7 +26,7 @@ export interface StatementsOptions {
   /** Told of every transaction that a statement answers, stores or moves. */
   readonly observed: (row: PixTransactionRow) => void;
   /** Called after a statement that has written something. */
-  readonly committed: () => Promise<void>;
+  readonly committed: () => void;
 }
 
 /** A statement of a dead process that a server has received already is carried out at times. */
@@ -217,7 +217,7 @@ export class Statements {
       }
     }
     const answered = this.#races.answer(asked, rows);
-    if (writes(asked.statement.text)) await committed();
+    if (writes(asked.statement.text)) committed();
     return { rows: answered, word: this.#describe(written.length > 0 ? written : answered) };
   }
 
