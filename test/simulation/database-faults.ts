@@ -54,6 +54,9 @@ export interface DatabaseFaultsOptions {
 
 const windowsMs = [1_000, 3_000, 10_000, 30_000] as const;
 
+/** At least so long the database works between two windows. */
+const quietMs = 20_000;
+
 /** How likely a statement was carried out whose connection broke at the beginning of an outage. */
 const doneBefore = 0.3;
 
@@ -72,6 +75,8 @@ export class DatabaseFaults {
   readonly #options: DatabaseFaultsOptions;
   readonly #owner: Owner = { name: 'database' };
   #window: Window | null = null;
+  /** The next window begins later than this: there is some work between two. */
+  #quietUntilMs = -Infinity;
 
   constructor(options: DatabaseFaultsOptions) {
     this.#options = options;
@@ -81,7 +86,8 @@ export class DatabaseFaults {
   strike(process: Owner): void {
     const { scheduler, weather, isOnServer } = this.#options;
     const { chance } = scheduler;
-    if (this.#window || !chance.happens(weather().databaseWindows)) return;
+    if (this.#window || scheduler.nowMs < this.#quietUntilMs) return;
+    if (!chance.happens(weather().databaseWindows)) return;
     const kind = isOnServer
       ? chance.pick(['outage', 'outage', 'read-only window', 'full disk'] as const)
       : 'full disk';
@@ -96,6 +102,7 @@ export class DatabaseFaults {
     const untilMs = scheduler.nowMs + durationMs;
     const window: Window = { kind, process, beganAt: scheduler.taken, untilMs };
     this.#window = window;
+    this.#quietUntilMs = untilMs + quietMs;
     scheduler.count(`${kind}s${process ? ' of one process' : ''}`);
     scheduler.note(`${kind} of ${process?.name ?? 'all'} for ${durationMs} ms`);
     scheduler.after(this.#owner, durationMs, () => {

@@ -18,7 +18,7 @@ export interface FleetOptions {
 const longestAwayMs = [2_000, 2_000, 20_000, 200_000] as const;
 
 /** After this time a process that could not start is started again. */
-const restartMs = 1_000;
+const restartMs = 5_000;
 
 /** How likely a health check has seen that a process is frozen, or the connection is given up. */
 const refusedByFrozen = 0.8;

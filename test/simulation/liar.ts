@@ -6,7 +6,8 @@ import { knownVocabularies } from './bank/words.ts';
 import type { Truth } from './oracle/truth.ts';
 import type { Scheduler } from './scheduler.ts';
 import type { Weather } from './weather.ts';
-import { hashOf, type Webhooks } from './webhooks.ts';
+import { hashOf } from './payload-hash.ts';
+import type { Webhooks } from './webhooks.ts';
 
 export interface LiarOptions {
   readonly truth: Truth;

@@ -29,7 +29,7 @@ export interface StatementsOptions {
   /** Told of every statement that was carried out. */
   readonly carriedOut: (statement: CarriedOut) => void;
   /** Called after a statement that has written something. */
-  readonly committed: () => Promise<void>;
+  readonly committed: () => void;
 }
 
 /** A statement of a dead process that a server has received already is carried out at times. */
@@ -41,7 +41,7 @@ interface Asked {
   readonly statement: Statement;
   /** The parameters of each call. */
   readonly calls: readonly (readonly unknown[])[];
-  /** As the server gets them: of a batched statement, each an array with the values of all calls. */
+  /** As the server gets them: each an array with the values of all calls, if it is batched. */
   readonly sent: readonly unknown[];
   /** The step that it was asked at. */
   readonly askedAt: number;
@@ -222,7 +222,7 @@ export class Statements {
     const { statement, calls } = asked;
     carriedOut({ name: statement.name, calls, rows, written });
     const answered = this.#races.answer(asked, rows);
-    if (writes(statement.text)) await committed();
+    if (writes(statement.text)) committed();
     return { rows: answered, word: this.#describe(written.length > 0 ? written : answered) };
   }
 

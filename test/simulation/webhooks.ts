@@ -2,7 +2,6 @@
  * The bank's webhooks on their way: late, twice, in other words, out of order, lost; taken in by
  * whichever process lives, and posted again until one has them or the provider gives up.
  */
-import { createHash } from 'node:crypto';
 import type { ProviderEvent } from '../../contract/types.ts';
 import type { Context } from '../../src/context.ts';
 import type { receiveProviderWebhook } from '../../src/operations/webhooks/receive-provider-webhook.ts';
@@ -14,6 +13,7 @@ import type { Names } from './names.ts';
 import type { Evidence } from './oracle/evidence.ts';
 import type { Receipts } from './oracle/receipts.ts';
 import type { Owner, Scheduler } from './scheduler.ts';
+import { hashOf } from './payload-hash.ts';
 import { requestFacts } from './service.ts';
 import type { Weather } from './weather.ts';
 
@@ -187,11 +187,6 @@ export class Webhooks {
 
 function begun(): Delivery {
   return { state: 'under_way' };
-}
-
-/** Names an event as the service does: by its bytes. */
-export function hashOf(payload: Buffer): string {
-  return createHash('sha256').update(payload).digest('hex');
 }
 
 async function takeIn(

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import type { Statement } from '../../../src/db/database.ts';
 import type { PixPhase } from '../../../src/domain/pix.ts';
+import { auditPix } from '../../../src/ops/pix-audit.ts';
 import { eventually } from '../../support/eventually.ts';
 import { givenCustomer, password, type TestUser } from '../../support/factories.ts';
 import { startPixApp } from './pix-app.ts';
@@ -299,6 +300,12 @@ test('a payment that provably has not left does not stay in PAYING', async (t) =
   await eventually(isFailed, 'the end of the payment');
   assert.equal((await app.stored(before.id)).status, 'FAILED');
   assert.equal(payments.mock.callCount(), 0);
+  const { invariants } = await auditPix.run(app.context, {}, () => undefined);
+  const broken = invariants.flatMap(({ name, rows }) => rows.map(({ id }) => `${name} ${id}`));
+  assert.deepEqual(
+    broken.filter((found) => found.endsWith(before.id)),
+    [],
+  );
 });
 
 test('what the database cannot note beforehand is not paid: a repeat pays it later', async (t) => {

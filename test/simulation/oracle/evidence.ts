@@ -11,7 +11,7 @@ import type { Policy } from '../bank/policy.ts';
 import { whatStatementLacks } from '../bank/statement.ts';
 import type { Hazards } from '../hazards.ts';
 import type { Owner, Scheduler } from '../scheduler.ts';
-import { hashOf } from '../webhooks.ts';
+import { hashOf } from '../payload-hash.ts';
 import type { LostCommits } from './lost-commits.ts';
 
 /** How an attempt went, as the process that made it knows; `open`: it does not know yet. */

@@ -6,12 +6,37 @@
 import { centsFromDecimal } from '../../../src/domain/money.ts';
 import type { Notice } from '../bank/notices.ts';
 import { isDuplicate } from './evidence.ts';
-import type { EventRow, FinalRow, Rest } from './invariants.ts';
+import type { Names } from '../names.ts';
+import type { Scheduler } from '../scheduler.ts';
+import type { Webhooks } from '../webhooks.ts';
+import type { LostCommits } from './lost-commits.ts';
+import type { Truth } from './truth.ts';
 
+interface Rest {
+  readonly truth: Truth;
+  readonly lost: LostCommits;
+  readonly webhooks: Pick<Webhooks, 'posted'>;
+  readonly names: Names;
+  readonly scheduler: Scheduler;
+}
+
+interface Row {
+  readonly status: string;
+  readonly end_to_end: string | null;
+  readonly idempotency_key: string;
+  readonly amount: string;
+}
+
+interface Event {
+  readonly hash: string;
+  readonly status: string;
+}
+
+/** Counts the payments that were lost, and holds what was told of them against the rows. */
 export function checkForgotten(
   { truth, lost, webhooks, names, scheduler }: Rest,
-  rows: readonly FinalRow[],
-  events: readonly EventRow[],
+  rows: readonly Row[],
+  events: readonly Event[],
 ): void {
   const forgotten = truth.ledger.payments.filter((payment) => lost.hasForgotten(payment));
   for (const { endToEnd } of forgotten) {
@@ -34,7 +59,7 @@ function tellsAll(notice: Notice): boolean {
   return isReadable && !isDuplicate(notice) && clientRequestId !== null && amountCents !== null;
 }
 
-function standsBeside(row: FinalRow, { clientRequestId, amountCents }: Notice): boolean {
+function standsBeside(row: Row, { clientRequestId, amountCents }: Notice): boolean {
   return (
     row.status === 'PROCESSING' &&
     row.end_to_end !== null &&
