@@ -2,7 +2,7 @@
  * Payments that an operator has ended. The operator may be wrong; but whatever the provider says
  * otherwise, before or after, stands in the timeline of the payment.
  */
-import { hashOf } from '../webhooks.ts';
+import { hashOf } from '../payload-hash.ts';
 import { isDuplicate } from './evidence.ts';
 import type { EventRow, FinalRow, Rest, TimelineRow } from './invariants.ts';
 

@@ -23,7 +23,7 @@ interface Rest {
 interface Row {
   readonly status: string;
   readonly end_to_end: string | null;
-  readonly idempotency_key: string;
+  readonly idempotency_key: string | null;
   readonly amount: string;
 }
 
