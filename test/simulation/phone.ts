@@ -79,7 +79,7 @@ export class Phone {
     const { sessionId } = this;
     const isDone = await this.#serve(`${customer.name} logs out`, async (context) => {
       const input = { path: {}, query: {}, headers: {}, body: undefined };
-      const token = { ...this.#token(context), sessionId };
+      const token = this.#token(context, sessionId);
       await logout.run(context, { input, token, request: requestFacts(context) });
     });
     if (isDone) this.#ended.add(sessionId);
@@ -107,20 +107,22 @@ export class Phone {
     const service = fleet.pick();
     if (!service || scheduler.chance.happens(weather().lostMessages / 2)) return lost();
     scheduler.note(`${label} reaches ${service.name}`);
-    const isEnded = this.#ended.has(this.sessionId);
+    const { sessionId } = this;
+    const isEnded = this.#ended.has(sessionId);
     const answer = await service
-      .serve((context) => run(context, this.#token(context)))
+      .serve((context) => run(context, this.#token(context, sessionId)))
       .catch(() => null);
     if (isEnded && answer?.status === 200) this.#options.outlived();
     await scheduler.hop(this.owner, `${label} is answered ${describe(answer)}`);
     return answer && scheduler.chance.happens(weather().lostMessages / 2) ? lost() : answer;
   }
 
-  #token(context: Context): VerifiedToken {
+  /** @param sessionId of the token that the request carries: it may wait for long. */
+  #token(context: Context, sessionId: string): VerifiedToken {
     const { customer } = this.#options;
     return {
       userId: customer.id,
-      sessionId: this.sessionId,
+      sessionId,
       tokenId: 'simulation',
       expiresAt: context.clock.now(),
     };

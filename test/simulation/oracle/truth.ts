@@ -161,7 +161,8 @@ export class Truth {
       this.#lost.beganPaying(row.end_to_end);
     }
     const final = this.#finals.get(row.id);
-    if (final !== undefined && final !== row.status) {
+    const isTakenBack = row.operation !== 'SEND' && this.#lost.failedOverAt !== null;
+    if (final !== undefined && final !== row.status && !isTakenBack) {
       this.violated(`${this.#names.of('tx', row.id)} went from ${final} to ${row.status}`);
     }
     if (row.status === 'PROCESSING') return false;
