@@ -15,7 +15,7 @@ type Row = Readonly<Record<string, unknown>>;
 function replacing(original: Statement, change: (text: string) => string): Deviation {
   const text = change(original.text);
   if (text === original.text) throw new Error(`nothing is replaced in ${original.name}`);
-  const changed = { ...original, name: `${original.name}-changed`, text };
+  const changed = { ...original, name: `${original.name}#changed`, text };
   return {
     db: (db) => ({
       ...db,

@@ -59,7 +59,7 @@ const everyPhase = '{RESERVED,RESOLVED,PAYING,ACCEPTED,UNKNOWN}';
 /** The steps of a send, which name their phases themselves. */
 const stepFromAnyPhase: Statement = {
   ...stepSend,
-  name: `${stepSend.name}-any`,
+  name: `${stepSend.name}#any`,
   text: stepSend.text.replace(/and t\.phase = any\(.*\)/, ''),
 };
 

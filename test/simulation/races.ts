@@ -4,6 +4,11 @@ import type { Scheduler } from './scheduler.ts';
 
 export type Row = Record<string, unknown>;
 
+/** @returns the name of a statement without the mark of one that was broken on purpose. */
+export function plainName({ name }: Pick<Statement, 'name'>): string {
+  return name.replace(/#.*$/, '');
+}
+
 /** A round trip that was carried out. */
 interface Answered {
   readonly statement: Statement;
@@ -41,8 +46,9 @@ export class Races {
   /** @returns the rows as the process gets them. */
   answer(answered: Answered, rows: readonly Row[]): Row[] {
     const { statement, calls } = answered;
-    const race = racing[statement.name];
-    if (!race) return this.#inAnyOrder(statement.name, rows);
+    const name = plainName(statement);
+    const race = racing[name];
+    if (!race) return this.#inAnyOrder(name, rows);
     return calls.flatMap((parameters, index) => {
       const own = rows.filter(({ place }) => Number(place) === index + 1);
       const isLost = this.#isLost(race.keyOf(parameters), answered.askedAt, own);

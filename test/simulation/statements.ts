@@ -11,7 +11,7 @@ import { DatabaseFault, DatabaseFaults, writes, type StatementFate } from './dat
 import type { Names } from './names.ts';
 import type { CarriedOut } from './oracle/accounts.ts';
 import type { Evidence } from './oracle/evidence.ts';
-import { Races, type Row } from './races.ts';
+import { plainName, Races, type Row } from './races.ts';
 import type { Owner, Scheduler } from './scheduler.ts';
 import type { Store } from './store.ts';
 import type { Weather } from './weather.ts';
@@ -213,14 +213,14 @@ export class Statements {
     const rows = await store.db.query<Row>(asked.statement, asked.sent);
     const written = await this.#writtenBy(asked, rows);
     for (const row of [...rows, ...written]) if (isTransaction(row)) observed(row);
-    if (asked.statement.name === 'pix-step') {
+    if (plainName(asked.statement) === 'pix-step') {
       const begun = new Set(asked.calls.filter(([, to]) => to === 'PAYING').map(([id]) => id));
       for (const { id, end_to_end: endToEnd } of written) {
         if (begun.has(id)) evidence.beganPaying(asked.owner, String(endToEnd));
       }
     }
     const { statement, calls } = asked;
-    carriedOut({ name: statement.name, calls, rows, written });
+    carriedOut({ name: plainName(statement), calls, rows, written });
     const answered = this.#races.answer(asked, rows);
     if (writes(statement.text)) committed();
     return { rows: answered, word: this.#describe(written.length > 0 ? written : answered) };
@@ -228,7 +228,7 @@ export class Statements {
 
   /** The transactions that a statement may have stored or moved and does not answer. */
   async #writtenBy({ statement, calls }: Asked, rows: readonly Row[]): Promise<Row[]> {
-    const writing = silentlyWriting[statement.name];
+    const writing = silentlyWriting[plainName(statement)];
     if (!writing || rows.length === 0) return [];
     return this.#options.store.rows<Row>(
       `select * from pix_transactions

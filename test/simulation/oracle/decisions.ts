@@ -16,13 +16,15 @@ export function decidedIds(timeline: readonly TimelineRow[]): ReadonlySet<string
 
 /** Every event that was acknowledged and contradicts a decision is noted as an anomaly. */
 export function checkDecisions(
-  { truth, evidence, names, scheduler, lost }: Rest,
+  rest: Rest,
   rows: readonly FinalRow[],
   stored: { readonly events: readonly EventRow[]; readonly timeline: readonly TimelineRow[] },
 ): void {
+  const { truth, evidence, names, scheduler, lost } = rest;
   const decided = decidedIds(stored.timeline);
   for (const row of rows.filter(({ id }) => decided.has(id))) {
     scheduler.count(`decided by an operator: ${row.status}`);
+    checkAnswers(rest, row, stored.timeline);
     const contrary = row.status === 'COMPLETED' ? 'failed' : 'completed';
     for (const notice of evidence.readOf(row.end_to_end)) {
       if (notice.status !== contrary || isDuplicate(notice)) continue;
@@ -37,4 +39,24 @@ export function checkDecisions(
       truth.violated(`${names.of('tx', row.id)}: an event contradicts the operator unrecorded`);
     }
   }
+}
+
+/** An answer that a living process has, and that the operator did not wait for, is noted too. */
+function checkAnswers(
+  { truth, evidence, names, lost }: Rest,
+  row: FinalRow,
+  timeline: readonly TimelineRow[],
+): void {
+  if (row.end_to_end === null || lost.failedOverAt !== null) return;
+  const answered = evidence.answersProve(row.end_to_end);
+  const isContrary =
+    row.status === 'FAILED'
+      ? answered === 'completed' || answered === 'accepted'
+      : answered === 'failed';
+  if (!isContrary) return;
+  const own = timeline.filter(({ transaction_id: id }) => id === row.id);
+  if (own.some(({ phase }) => phase === 'ANOMALY' || phase === 'ACCEPTED')) return;
+  truth.violated(
+    `${names.of('tx', row.id)}: an answer (${answered}) contradicts the operator unrecorded`,
+  );
 }

@@ -136,6 +136,12 @@ export class Evidence {
     };
   }
 
+  /** What the answers to the attempts prove, as a living process has them; null: nothing. */
+  answersProve(endToEnd: string): Proven['end'] | null {
+    const proven = this.#fromAnswers(this.#sendOf(endToEnd));
+    return typeof proven === 'string' ? null : proven.end;
+  }
+
   #sendOf(endToEnd: string): Send {
     const known = this.#sends.get(endToEnd);
     if (known) return known;

@@ -104,7 +104,7 @@ export async function checkAtRest(rest: Rest): Promise<FinalRow[]> {
   checkDebits(rest, sends, payments);
   checkForgotten(rest, sends, events);
   checkDecisions(rest, sends, { events, timeline });
-  rest.receipts.learn(events);
+  rest.receipts.learn(rows, events);
   rest.charges.check(rows);
   rest.receipts.check(rows, events);
   const decidedEnds = new Set(

@@ -34,6 +34,8 @@ export class Receipts {
   readonly #tracked: Tracked[] = [];
   /** The hashes of the events that are stored: some are although nobody was told so. */
   #stored: ReadonlySet<string> = new Set();
+  /** The identifications of the charges that are stored: a failover may lose one. */
+  #known: ReadonlySet<string | null> = new Set();
 
   constructor(options: ReceiptsOptions) {
     this.#options = options;
@@ -51,9 +53,10 @@ export class Receipts {
     return this.#tracked.find((one) => one.hash === hash)?.notice.receipt.endToEnd ?? null;
   }
 
-  /** Learns which events the service has, before anything is checked at rest. */
-  learn(events: readonly EventRow[]): void {
+  /** Learns what the service has, before anything is checked at rest. */
+  learn(rows: readonly FinalRow[], events: readonly EventRow[]): void {
     this.#stored = new Set(events.map(({ hash }) => hash));
+    this.#known = new Set(rows.map((row) => row.transaction_identification));
   }
 
   /** The receipts of which an acknowledged event says that they pay a charge, with its amount. */
@@ -183,8 +186,8 @@ export class Receipts {
 
   /** A charge says for whom it is, too, unless the event names another customer beside it. */
   #isClear({ receipt, txid, payee }: ReceivedNotice): boolean {
-    const { customer } = receipt;
-    if (txid === null) return identify(customer, payee);
+    const { customer, charge } = receipt;
+    if (txid === null || !charge || !this.#known.has(charge.txid)) return identify(customer, payee);
     const { customers } = this.#options.ledger;
     return !customers.some((one) => one !== customer && identify(one, payee));
   }

@@ -167,7 +167,9 @@ export class Truth {
     }
     if (row.status === 'PROCESSING') return false;
     this.#finals.set(row.id, row.status);
-    if (row.end_to_end !== null && !this.#endedAt.has(row.end_to_end)) {
+    // What another customer has received has the end-to-end id of the payment.
+    const isSend = row.operation === 'SEND';
+    if (isSend && row.end_to_end !== null && !this.#endedAt.has(row.end_to_end)) {
       this.#endedAt.set(row.end_to_end, this.#scheduler.taken);
       this.#statusOf.set(row.end_to_end, row.status);
     }
