@@ -107,6 +107,8 @@ export interface PaymentReceipt {
   /** The provider's own id of the payment. */
   readonly providerTxid: string | null;
   readonly status: PixStatus;
+  /** It names our payment by the client's request id alone, which other users may have as well. */
+  readonly isByRequestAlone?: true;
 }
 
 export interface ChargeOrder {
