@@ -55,7 +55,8 @@ export class Webhooks {
     const { names, scheduler, weather, policy } = this.#options;
     const { chance } = scheduler;
     const word = `${notice.status} of ${names.of('E', notice.endToEnd)}`;
-    if (policy.hookTries === 0 || chance.happens(weather().lostNotices)) {
+    const isLost = !policy.lateFailures && chance.happens(weather().lostNotices);
+    if (policy.hookTries === 0 || isLost) {
       scheduler.note(`notice lost: ${word}`);
       this.#track(notice).state = 'lost';
       return { cancel: () => undefined };
