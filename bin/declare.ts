@@ -17,6 +17,16 @@ export function yesOption(): Option {
   return new Option('--yes', 'go ahead without asking');
 }
 
+/** `--by`, of every command that changes something. */
+export function byOption(): Option {
+  return new Option('--by <name>', 'who does this, beside the user of the system').argParser(
+    (text: string) => {
+      if (/^[\p{L}\p{N}][\p{L}\p{N} ._-]{0,39}$/u.test(text)) return text;
+      throw new InvalidArgumentError('It must be a name of at most 40 letters and digits.');
+    },
+  );
+}
+
 /** `--limit`, of every list. */
 export function limitOption(standard = 50): Option {
   return new Option('--limit <number>', 'how many at most, up to 1000')

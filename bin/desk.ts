@@ -3,6 +3,7 @@ import { systemClock, type Clock } from '../src/clock.ts';
 import { loadConfig, readEnvironment, type Config, type Environment } from '../src/config.ts';
 import type { OpInput, OpName, OpResult } from '../src/ops/index.ts';
 import type { Reach } from '../src/reach.ts';
+import { operator } from './operator.ts';
 import { UsageError } from './outcome.ts';
 import type { PasswordQuestion } from './prompts.ts';
 import { createTerminal, type Streams, type Terminal } from './terminal.ts';
@@ -43,11 +44,13 @@ export interface DeskOptions {
   /** That of the process when it is left out. */
   readonly environment?: () => Environment;
   readonly clock?: Clock;
+  /** The name that the operator gives with `--by`. */
+  readonly by?: string | undefined;
 }
 
 /** Makes the desk of one command. */
 export function createDesk(options: DeskOptions): Desk {
-  const { streams, environment = readEnvironment, clock = systemClock } = options;
+  const { streams, environment = readEnvironment, clock = systemClock, by } = options;
   const terminal = createTerminal(streams);
   let config: Config | null = null;
   let reach: Reach | null = null;
@@ -63,7 +66,7 @@ export function createDesk(options: DeskOptions): Desk {
       const { createProgressBar } = await import('./progress-bar.ts');
       const bar = createProgressBar(streams);
       try {
-        return await reach.run({ name, input, progress: bar.update });
+        return await reach.run({ name, input, operator: operator(by), progress: bar.update });
       } finally {
         bar.stop();
       }

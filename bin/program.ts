@@ -40,6 +40,7 @@ import { Command, CommanderError } from 'commander';
 import type { DeskOptions } from './desk.ts';
 import type { Describe, Frame } from './frame.ts';
 import { describeAccount } from './groups/account.ts';
+import { describeAudit } from './groups/audit.ts';
 import { describeChecks } from './groups/checks.ts';
 import { describeCompletion } from './groups/completion.ts';
 import { describeConsole } from './groups/console.ts';
@@ -65,6 +66,7 @@ const groups: readonly Describe[] = [
   describePix,
   describeWebhook,
   describeJobs,
+  describeAudit,
   describeChecks,
   describeKeys,
   describeDevelopment,

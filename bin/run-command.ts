@@ -12,7 +12,7 @@ export async function runCommand(
   run: Run,
   typed: readonly unknown[],
 ): Promise<ExitCode> {
-  const desk = createDesk(options);
+  const desk = createDesk({ ...options, by: nameGiven(typed) });
   try {
     const code = await run(desk, ...(typed as never[]));
     return code ?? exitCodes.done;
@@ -21,6 +21,13 @@ export async function runCommand(
   } finally {
     await desk.close();
   }
+}
+
+/** The value of `--by` among what was typed: the options come last. */
+function nameGiven(typed: readonly unknown[]): string | undefined {
+  const last = typed.at(-1);
+  const by = typeof last === 'object' && last !== null && 'by' in last ? last.by : undefined;
+  return typeof by === 'string' ? by : undefined;
 }
 
 function explain(desk: Desk, error: unknown): ExitCode {

@@ -406,7 +406,7 @@ export interface Operations {
     query: { start_date?: string | undefined; end_date?: string | undefined };
     headers: Record<string, never>;
     body: undefined;
-    replies: { 200: Statement; 401: Message; 422: ValidationError; 503: Message };
+    replies: { 200: Statement; 401: Message; 422: ValidationError; 429: Message; 503: Message };
   };
   /** Register an individual in one request. */
   registerPf: {
@@ -453,6 +453,7 @@ export interface Operations {
       413: Message;
       415: Message;
       422: ValidationError;
+      429: Message;
       502: CodedError;
       503: Message;
     };
@@ -470,6 +471,7 @@ export interface Operations {
       413: Message;
       415: Message;
       422: ValidationError;
+      429: Message;
       502: CodedError;
       503: Message;
     };
@@ -492,6 +494,7 @@ export interface Operations {
       200: PixKeysReply;
       401: Message;
       422: ValidationError;
+      429: Message;
       502: CodedError;
       503: Message;
     };
@@ -509,6 +512,7 @@ export interface Operations {
       413: Message;
       415: Message;
       422: ValidationError;
+      429: Message;
       502: CodedError;
       503: Message;
     };
@@ -526,6 +530,7 @@ export interface Operations {
       413: Message;
       415: Message;
       422: ValidationError;
+      429: Message;
       502: CodedError;
       503: Message;
     };

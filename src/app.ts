@@ -13,6 +13,7 @@ import type { DefectKind } from './metrics.ts';
 import type { DevUser } from './ops/ensure-dev-user.ts';
 import type { Bank } from './provider/stub/bank.ts';
 import { findPrincipal } from './services/banking-session.ts';
+import { finishSends } from './services/payment-outcome.ts';
 import { countAttempt } from './services/throttle.ts';
 import { startPatiently } from './start-patiently.ts';
 import { failureOf } from './unreachable.ts';
@@ -128,7 +129,10 @@ async function start(
     await loop.start();
     context.jobs.connect(loop);
   }
-  parts.defer(() => http.drain());
+  // A payment goes on when its client has hung up, so its connection may be gone already.
+  parts.defer(async () => {
+    await Promise.all([http.drain(), finishSends(context, longestSendMs)]);
+  });
   parts.defer(() => stopping.abort());
   const { url, port } = await http.listen();
   context.listening.port = port;
@@ -141,6 +145,9 @@ async function start(
     stop: () => parts.disposeAsync(),
   };
 }
+
+/** How long a service that stops waits for payments, in milliseconds: as long as for requests. */
+const longestSendMs = 15_000;
 
 /** What only `APP_ENV=local` has; elsewhere it is not even loaded. */
 async function developmentParts(context: Context) {

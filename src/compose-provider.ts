@@ -4,6 +4,7 @@ import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { Log } from './log.ts';
 import { breakerStates, type Metrics } from './metrics.ts';
+import { mostAttemptsAtOnce, providerLanes } from './provider/lanes.ts';
 import type { Provider } from './provider/provider.ts';
 import { withResilience, type ProviderObservation } from './provider/resilience.ts';
 import { createBank, type Bank } from './provider/stub/bank.ts';
@@ -49,7 +50,8 @@ async function composeHttp(options: ProviderOptions, baseUrl: string): Promise<C
     import('./provider/http/client.ts'),
     import('./provider/http/index.ts'),
   ]);
-  const client = createHttpClient({ baseUrl, timeoutMs: config.provider.timeoutMs });
+  const { timeoutMs } = config.provider;
+  const client = createHttpClient({ baseUrl, timeoutMs, connections: mostAttemptsAtOnce });
   const http = createHttpProvider({ client, clock, ispb: config.provider.ispb });
   return { provider: wrapped(http, options), bank: null, close: () => client.close() };
 }
@@ -81,6 +83,7 @@ function wrapped(provider: Provider, options: ProviderOptions): Provider {
     },
     onCall: (observation) => logCall(log, observation),
   });
+  for (const lane of providerLanes) metrics.breakerState.set({ lane }, breakerStates.closed);
   return withTokens(resilient.provider, { clock, shutdown });
 }
 

@@ -241,6 +241,14 @@ export const entries = {
     inProduction: integer(1, 6_000),
     default: 30,
   },
+  THROTTLE_USER_PER_MINUTE: {
+    meaning:
+      'sends, charges, statements and changes of PIX keys per user, minute and instance, each ' +
+      'counted apart; 0 lifts it; 1 to 6000 in production',
+    ...integer(0, 1_000_000),
+    inProduction: integer(1, 6_000),
+    default: 120,
+  },
   TRUST_PROXY_HOPS: {
     meaning: "how many proxies to trust for the client's address",
     ...integer(0, 16),

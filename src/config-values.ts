@@ -45,6 +45,7 @@ export interface Values {
   JOB_RETENTION_DAYS: number;
   THROTTLE_LOGIN_PER_MINUTE: number;
   THROTTLE_ADDRESS_PER_MINUTE: number;
+  THROTTLE_USER_PER_MINUTE: number;
   TRUST_PROXY_HOPS: number;
   MAX_CONNECTIONS: number;
   MAX_CONNECTIONS_PER_ADDRESS: number;

@@ -61,6 +61,8 @@ export interface Config {
     readonly loginPerMinute: number;
     /** 0: no limit. */
     readonly addressPerMinute: number;
+    /** 0: no limit. */
+    readonly userPerMinute: number;
   };
   readonly trustProxyHops: number;
   /** At the same time. */
@@ -147,6 +149,7 @@ function configOf(values: Values): Config {
     throttle: {
       loginPerMinute: values.THROTTLE_LOGIN_PER_MINUTE,
       addressPerMinute: values.THROTTLE_ADDRESS_PER_MINUTE,
+      userPerMinute: values.THROTTLE_USER_PER_MINUTE,
     },
     trustProxyHops: values.TRUST_PROXY_HOPS,
     connectionLimits: {

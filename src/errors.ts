@@ -169,6 +169,13 @@ const catalogue = {
       pt: 'O serviço está temporariamente indisponível. Tente novamente em instantes.',
     },
   },
+  BALANCE_UNKNOWN: {
+    status: 503,
+    text: {
+      en: 'The bank does not give the balance right now. Try again in a moment.',
+      pt: 'O banco não informa o saldo agora. Tente novamente em instantes.',
+    },
+  },
   BUSY: {
     status: 503,
     text: {

@@ -66,15 +66,13 @@ type WireMetrics = Pick<
 
 function wireMetrics(registry: Registry): WireMetrics {
   const registers = [registry];
-  const breakerState = new Gauge({
-    name: 'ponte_provider_breaker_state',
-    help: 'Circuit breaker of the provider, by lane: 0 closed, 1 half open, 2 open',
-    labelNames: ['lane'],
-    registers,
-  });
-  for (const lane of ['live', 'background']) breakerState.set({ lane }, breakerStates.closed);
   return {
-    breakerState,
+    breakerState: new Gauge({
+      name: 'ponte_provider_breaker_state',
+      help: 'Circuit breaker of the provider, by lane: 0 closed, 1 half open, 2 open',
+      labelNames: ['lane'],
+      registers,
+    }),
     requests: new Histogram({
       name: 'ponte_http_request_seconds',
       help: 'Time to answer a request, by operation and status',

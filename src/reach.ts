@@ -14,7 +14,7 @@ import { keepAlive } from './keep-alive.ts';
 import { openLocal } from './local.ts';
 import type { Log } from './log.ts';
 import { ops, type OpInput, type OpName, type OpResult } from './ops/index.ts';
-import { OpError, type Op, type Progress } from './ops/op.ts';
+import { OpError, type Op, type OpCaller } from './ops/op.ts';
 import { socketAddress } from './ops/socket/address.ts';
 import { askService, isAnswered, UnansweredError } from './ops/socket/ask.ts';
 import { failureOf, UnreachableError } from './unreachable.ts';
@@ -30,10 +30,9 @@ export interface Reach {
   release(): Promise<void>;
 }
 
-export interface Asked<Name extends OpName> {
+export interface Asked<Name extends OpName> extends OpCaller {
   readonly name: Name;
   readonly input: OpInput<Name>;
-  readonly progress: Progress;
 }
 
 export interface ReachOptions {
@@ -42,7 +41,7 @@ export interface ReachOptions {
 }
 
 interface Way {
-  run(name: OpName, input: unknown, progress: Progress): Promise<unknown>;
+  run(name: OpName, input: unknown, caller: OpCaller): Promise<unknown>;
   close(): Promise<void>;
 }
 
@@ -56,23 +55,23 @@ export function createReach(config: Config, options: ReachOptions): Reach {
     });
     return way;
   };
-  const attempt: Way['run'] = async (name, input, progress) => {
+  const attempt: Way['run'] = async (name, input, caller) => {
     const current = await opened();
     try {
-      return await current.run(name, input, progress);
+      return await current.run(name, input, caller);
     } catch (error) {
       if (!(error instanceof UnansweredError) || error.wasAsked) throw error;
       // A service that has stopped between two ops of a command leaves the database free.
       way = null;
-      return attempt(name, input, progress);
+      return attempt(name, input, caller);
     }
   };
   return {
-    async run({ name, input, progress }) {
+    async run({ name, input, ...caller }) {
       const { needs = 'schema' }: Op<never, unknown> = ops[name];
       if (needs !== 'nothing' && !isThere(config)) throw schemaMissing();
       try {
-        return (await attempt(name, input, progress)) as never;
+        return (await attempt(name, input, caller)) as never;
       } catch (error) {
         throw reachable(error, config.databaseUrl);
       }
@@ -128,7 +127,7 @@ async function openEmbeddedWay(config: Config, options: ReachOptions): Promise<W
 
 function throughSocket(path: string): Way {
   return {
-    run: (op, input, progress) => askService(path, { op, input }, progress),
+    run: (op, input, { operator, progress }) => askService(path, { op, input, operator }, progress),
     close: () => Promise.resolve(),
   };
 }
@@ -140,13 +139,13 @@ async function openDirect(config: Config, { clock, log }: ReachOptions): Promise
   const opened = parts.move();
   let isCurrent = false;
   return {
-    async run(name, input, progress) {
+    async run(name, input, caller) {
       const op: Op<never, unknown> = ops[name];
       if ((op.needs ?? 'schema') === 'schema' && !isCurrent) {
         await refuseOldSchema(context);
         isCurrent = true;
       }
-      return asJson(await op.run(context, input as never, progress));
+      return asJson(await op.run(context, input as never, caller));
     },
     async close() {
       stopping.abort();

@@ -41,7 +41,7 @@ describe('the configuration of an empty environment', () => {
       encryptionKey: undefined,
       uploadMaxBytes: 10_485_760,
       retention: { webhookPayloads: 90, finishedJobs: 7 },
-      throttle: { loginPerMinute: 5, addressPerMinute: 30 },
+      throttle: { loginPerMinute: 5, addressPerMinute: 30, userPerMinute: 120 },
       trustProxyHops: 0,
       connectionLimits: { total: 5000, perAddress: 200 },
       jobs: 'inline',

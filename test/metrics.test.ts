@@ -9,7 +9,7 @@ describe('the metrics', () => {
     metrics.requests.observe({ operation: 'sendPix', status: '200' }, 0.02);
     metrics.databaseQueries.inc(3);
     metrics.providerCalls.observe({ method: 'pay', status_class: '5xx' }, 4);
-    metrics.breakerState.set({ lane: 'live' }, breakerStates.open);
+    metrics.breakerState.set({ lane: 'money' }, breakerStates.open);
     metrics.webhookEvents.inc({ result: 'duplicate' });
     metrics.jobs.inc({ kind: 'settle', result: 'done' });
     metrics.pixAnomalies.inc();
@@ -22,7 +22,7 @@ describe('the metrics', () => {
       'ponte_http_request_seconds_bucket{le="0.01",operation="sendPix",status="200"} 0',
       'ponte_database_queries_total 3',
       'ponte_provider_call_seconds_sum{method="pay",status_class="5xx"} 4',
-      'ponte_provider_breaker_state{lane="live"} 2',
+      'ponte_provider_breaker_state{lane="money"} 2',
       'ponte_webhook_events_total{result="duplicate"} 1',
       'ponte_jobs_total{kind="settle",result="done"} 1',
       'ponte_pix_anomalies_total 1',

@@ -25,7 +25,8 @@ const reachOf = (config: Config, clock: Clock = systemClock): Reach =>
 
 const none = (): void => undefined;
 
-const listing = { name: 'user list', input: { limit: 5 }, progress: none } as const;
+const caller = { operator: 'ana', progress: none };
+const listing = { name: 'user list', input: { limit: 5 }, ...caller } as const;
 
 function emptyFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'ponte-reach-'));
@@ -47,16 +48,18 @@ async function story(reach: Reach): Promise<unknown[]> {
     phone: '(11) 98765-4321',
     password: 'correct horse battery',
   };
-  await tell(run({ name: 'user create', input: person, progress: none }));
-  await tell(run({ name: 'user create', input: { ...person, phone: '1' }, progress: none }));
-  await tell(run({ name: 'user disable', input: { user: 'maria@EXAMPLE.com' }, progress: none }));
-  await tell(run({ name: 'user disable', input: { user: '1' }, progress: none }));
-  await tell(run({ name: 'session revoke', input: { of: '7' }, progress: none }));
+  await tell(run({ name: 'user create', input: person, ...caller }));
+  await tell(run({ name: 'user create', input: { ...person, phone: '1' }, ...caller }));
+  await tell(run({ name: 'user disable', input: { user: 'maria@EXAMPLE.com' }, ...caller }));
+  await tell(run({ name: 'user disable', input: { user: '1' }, ...caller }));
+  await tell(run({ name: 'session revoke', input: { of: '7' }, ...caller }));
   const seen: number[] = [];
-  await tell(run({ name: 'pix audit', input: {}, progress: (done) => void seen.push(done) }));
+  await tell(
+    run({ name: 'pix audit', input: {}, ...caller, progress: (done) => void seen.push(done) }),
+  );
   assert.ok(seen.length > 0, 'no progress came');
   await reach.release();
-  await tell(run({ name: 'user identify', input: { user: '1' }, progress: none }));
+  await tell(run({ name: 'user identify', input: { user: '1' }, ...caller }));
   return told;
 }
 
@@ -88,7 +91,7 @@ describe('a command', () => {
     const reach = reachOf(testConfig(app.database));
     assert.deepEqual(await story(reach), told);
     assert.equal(existsSync(join(app.database.dataDir, 'control', 'socket')), true);
-    const refused = { name: 'migrate down', input: {}, progress: none } as const;
+    const refused = { name: 'migrate down', input: {}, ...caller } as const;
     await assert.rejects(reach.run(refused), /^OpError: a service runs on this database/);
   });
 });
@@ -134,7 +137,7 @@ describe('a database', () => {
     const database = await createTestDatabase();
     after(() => database.drop());
     const reach = reachOf(testConfig(database));
-    const down = await reach.run({ name: 'migrate down', input: {}, progress: none });
+    const down = await reach.run({ name: 'migrate down', input: {}, ...caller });
     await reach.release();
     await assert.rejects(
       reach.run(listing),
@@ -143,7 +146,7 @@ describe('a database', () => {
         'a migration is not applied to the database yet: run `ponte migrate up`',
       ),
     );
-    const up = await reach.run({ name: 'migrate up', input: {}, progress: none });
+    const up = await reach.run({ name: 'migrate up', input: {}, ...caller });
     assert.deepEqual(up, { applied: [down.reverted] });
     assert.deepEqual(await reach.run(listing), { users: [] });
     await reach.release();

@@ -1,6 +1,5 @@
 /** `ponte account block` and `ponte account unblock`. */
 import type { Desk } from '../desk.ts';
-import { operator } from '../operator.ts';
 import { exitCodes, type ExitCode } from '../outcome.ts';
 
 interface Options {
@@ -18,7 +17,7 @@ export async function accountBlock(
   const { id, email } = await run('user identify', { user: reference });
   const question = `Block the account of user ${id} (${email})? It sends and charges no more.`;
   if (!(await confirm(question, options))) return exitCodes.bad;
-  const decision = { user: String(id), reason: options.reason, by: operator() };
+  const decision = { user: String(id), reason: options.reason };
   const account = await run('account block', decision);
   if (options.json) terminal.json(account);
   else terminal.print(`The account of user ${id} (${email}) is blocked; reads stay open.`);
@@ -34,7 +33,7 @@ export async function accountUnblock(
   const { id, email } = await run('user identify', { user: reference });
   const question = `Unblock the account of user ${id} (${email})?`;
   if (!(await confirm(question, options))) return exitCodes.bad;
-  const decision = { user: String(id), reason: options.reason, by: operator() };
+  const decision = { user: String(id), reason: options.reason };
   const account = await run('account unblock', decision);
   if (options.json) terminal.json(account);
   else terminal.print(`The account of user ${id} (${email}) is active and may pay.`);

@@ -1,7 +1,6 @@
 /** `ponte pix resolve`: an operator decides what became of a payment. */
 import { riskOfFailing } from '../../src/ops/pix-resolve.ts';
 import type { Desk } from '../desk.ts';
-import { operator } from '../operator.ts';
 import { exitCodes, UsageError, type ExitCode } from '../outcome.ts';
 
 export interface Options {
@@ -22,7 +21,7 @@ export async function pixResolve(desk: Desk, id: string, options: Options): Prom
     );
   }
   const decision = {
-    ...{ id, as, reason, by: operator() },
+    ...{ id, as, reason },
     ...(as === 'failed' && { confirm: options.confirm ?? riskOfFailing }),
   };
   const { transaction } = await desk.run('pix resolve', { ...decision, onlyCheck: true });

@@ -1,4 +1,4 @@
-import { examples, jsonOption, userReference, yesOption } from '../declare.ts';
+import { examples, jsonOption, userReference, byOption, yesOption } from '../declare.ts';
 import type { Describe } from '../frame.ts';
 
 /** `account …`: the accounts of users. */
@@ -13,6 +13,7 @@ export const describeAccount: Describe = ({ program, action }) => {
     .description('keep an active account from sending, charging and managing keys; reads stay open')
     .argument('<user>', 'id or e-mail', userReference)
     .requiredOption('--reason <text>', 'why; required; it is logged, so name no person')
+    .addOption(byOption())
     .addOption(yesOption())
     .addOption(jsonOption())
     .addHelpText('after', examples("ponte account block maria@example.com --reason 'ticket 7'"))
@@ -23,6 +24,7 @@ export const describeAccount: Describe = ({ program, action }) => {
     .description('let a blocked account send, charge and manage keys again')
     .argument('<user>', 'id or e-mail', userReference)
     .requiredOption('--reason <text>', 'why; required; it is logged, so name no person')
+    .addOption(byOption())
     .addOption(yesOption())
     .addOption(jsonOption())
     .addHelpText('after', examples("ponte account unblock 42 --reason 'ticket 8' --yes"))

@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import { examples, jsonOption, limitOption, yesOption } from '../declare.ts';
+import { examples, jsonOption, limitOption, byOption, yesOption } from '../declare.ts';
 import type { Describe } from '../frame.ts';
 
 /** `jobs …`: the queue. */
@@ -36,6 +36,7 @@ export const describeJobs: Describe = ({ program, action }) => {
     .argument('[ids...]', 'jobs, by their ids')
     .option('--all-dead', 'every dead job')
     .option('--kind <kind>', 'with --all-dead: only of this kind')
+    .addOption(byOption())
     .addOption(yesOption())
     .addOption(jsonOption())
     .addHelpText(

@@ -1,5 +1,13 @@
 import { Option, type Command } from 'commander';
-import { durationMs, examples, integer, jsonOption, limitOption, yesOption } from '../declare.ts';
+import {
+  durationMs,
+  examples,
+  integer,
+  jsonOption,
+  limitOption,
+  byOption,
+  yesOption,
+} from '../declare.ts';
 import type { Describe, Frame } from '../frame.ts';
 
 const aTransaction = '01a1fc38-f5e5-7517-8ecb-a7d299a5dbba';
@@ -71,6 +79,7 @@ function describeResolve(pix: Command, { action }: Frame): void {
     )
     .requiredOption('--reason <text>', 'why; required; it stays in the timeline, so name no person')
     .option('--confirm <words>', "with --as failed and --yes: 'money may have moved'")
+    .addOption(byOption())
     .addOption(yesOption())
     .addOption(jsonOption())
     .addHelpText(

@@ -1,5 +1,12 @@
 import { InvalidArgumentError } from 'commander';
-import { examples, isUserReference, jsonOption, limitOption, yesOption } from '../declare.ts';
+import {
+  examples,
+  isUserReference,
+  jsonOption,
+  limitOption,
+  byOption,
+  yesOption,
+} from '../declare.ts';
 import type { Describe } from '../frame.ts';
 
 /** `session …`: who is logged in. */
@@ -22,6 +29,7 @@ export const describeSession: Describe = ({ program, action }) => {
     .command('revoke')
     .description('log somebody out: every access token of the session is refused at once')
     .argument('<session>', 'id of a session, or id or e-mail of a user', sessionReference)
+    .addOption(byOption())
     .addOption(yesOption())
     .addOption(jsonOption())
     .addHelpText('after', examples('ponte session revoke maria@example.com --yes'))

@@ -5,6 +5,7 @@ import {
   jsonOption,
   limitOption,
   userReference,
+  byOption,
   yesOption,
 } from '../declare.ts';
 import type { Describe, Frame } from '../frame.ts';
@@ -29,6 +30,7 @@ function describeCreate(user: Command, action: Frame['action']): void {
     .requiredOption('--document <number>', 'CPF; required')
     .requiredOption('--phone <number>', 'phone; required, of Brazil unless it begins with +')
     .addOption(passwordStdinOption())
+    .addOption(byOption())
     .addOption(jsonOption())
     .addHelpText('after', createExample)
     .action(action(async () => (await import('../commands/user-create.ts')).userCreate));
@@ -71,6 +73,7 @@ function describeChanges(user: Command, action: Frame['action']): void {
     .command('disable')
     .description('shut a user out: no login, and every access token is refused at once')
     .argument('<user>', 'id or e-mail', userReference)
+    .addOption(byOption())
     .addOption(yesOption())
     .addOption(jsonOption())
     .addHelpText('after', examples('ponte user disable 42', 'ponte user disable 42 --yes'))
@@ -80,6 +83,7 @@ function describeChanges(user: Command, action: Frame['action']): void {
     .command('enable')
     .description('let a disabled user log in again')
     .argument('<user>', 'id or e-mail', userReference)
+    .addOption(byOption())
     .addOption(yesOption())
     .addOption(jsonOption())
     .addHelpText('after', examples('ponte user enable maria@example.com'))
@@ -90,6 +94,7 @@ function describeChanges(user: Command, action: Frame['action']): void {
     .description('set a new password, and log the user out; asks for it')
     .argument('<user>', 'id or e-mail', userReference)
     .addOption(passwordStdinOption())
+    .addOption(byOption())
     .addOption(yesOption())
     .addOption(jsonOption())
     .addHelpText('after', resetExample)

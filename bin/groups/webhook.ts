@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander';
-import { examples, jsonOption, limitOption, yesOption } from '../declare.ts';
+import { examples, jsonOption, limitOption, byOption, yesOption } from '../declare.ts';
 import { moment } from '../moments.ts';
 import type { Describe, Frame } from '../frame.ts';
 
@@ -58,6 +58,7 @@ export const describeWebhook: Describe = (frame) => {
     .argument('[ids...]', 'events, by their ids')
     .option('--dry-run', 'show item by item what would change, and change nothing')
     .option('--after <place>', 'go on where an earlier replay has come to')
+    .addOption(byOption())
     .addOption(yesOption())
     .addOption(jsonOption())
     .addHelpText(

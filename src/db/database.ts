@@ -12,6 +12,8 @@ import {
   openPool,
   postgresConnection,
   run,
+  runTransaction,
+  unitConnection,
   type Connection,
 } from './pool.ts';
 
@@ -42,6 +44,11 @@ export interface Database {
   migrating<Result>(work: (orm: MikroORM) => Promise<Result>): Promise<Result>;
   /** Runs one statement with bind parameters in one round trip, committed when it answers. */
   query<Row>(statement: Statement, parameters: readonly unknown[]): Promise<Row[]>;
+  /**
+   * Runs statements in one transaction, on one connection; nothing else may wait for the database
+   * meanwhile. It commits when `work` resolves, and rolls back when it rejects.
+   */
+  transaction<Result>(work: (query: Query) => Promise<Result>): Promise<Result>;
   /** What the pool is doing at this moment; `waiting` are statements without a connection. */
   connections(): { readonly busy: number; readonly idle: number; readonly waiting: number };
   /**
@@ -126,7 +133,7 @@ function embeddedDatabase(base: Base, embedded: EmbeddedDatabase): Database {
 const longestCloseMs = 5_000;
 
 function openPostgres(options: DatabaseOptions, url: string): Database {
-  const base = openBase(postgresConnection(url), options);
+  const base = openBase(postgresConnection(url), options, openPool(unitConnection(url)));
   const { clock, onNotifications: onChange } = options;
   const notifications = new Notifications({ url, clock, ...(onChange && { onChange }) });
   const indexed = indexedPool(base.pool);
@@ -156,7 +163,7 @@ function openPostgres(options: DatabaseOptions, url: string): Database {
         alone: (statement, columns) => on(base.pool, statement, columns),
       },
     ),
-    connections: () => addedUp([base.pool, indexed]),
+    connections: () => addedUp([base.pool, base.units, indexed]),
     listen: (channel, listener) => notifications.listen(channel, listener),
     notificationsUp: () => notifications.areUp,
     vacuum: () => Promise.resolve(),
@@ -171,7 +178,8 @@ function openPostgres(options: DatabaseOptions, url: string): Database {
   };
 }
 
-type Query = Database['query'];
+/** Runs one statement. */
+export type Query = <Row>(statement: Statement, parameters: readonly unknown[]) => Promise<Row[]>;
 
 /** Lets the calls of a statement that is written for it share round trips. */
 function grouping(query: Query, ways: Ways): Query {
@@ -193,17 +201,26 @@ function addedUp(pools: readonly pg.Pool[]): ReturnType<Database['connections']>
   };
 }
 
-type Base = Pick<Database, 'orm' | 'em' | 'query' | 'connections' | 'close'> & {
+type Base = Pick<Database, 'orm' | 'em' | 'query' | 'transaction' | 'connections' | 'close'> & {
   readonly pool: pg.Pool;
+  readonly units: pg.Pool;
 };
 
-/** What both kinds of database have in common. */
-function openBase({ onReserve, ...config }: Connection, options: DatabaseOptions): Base {
+/**
+ * What both kinds of database have in common.
+ * @param ownUnits the pool of MikroORM; without one it shares that of the statements.
+ */
+function openBase(
+  { onReserve, ...config }: Connection,
+  options: DatabaseOptions,
+  ownUnits?: pg.Pool,
+): Base {
   const onQuery = options.onQuery ?? (() => undefined);
   const pool = openPool(config);
+  const units = ownUnits ?? pool;
   let opened: Promise<MikroORM> | null = null;
   const orm = (): Promise<MikroORM> => {
-    opened ??= openOrm({ pool, onReserve, onQuery }).catch((error: unknown) => {
+    opened ??= openOrm({ pool: units, onReserve, onQuery }).catch((error: unknown) => {
       // Too many open files, say: the next one who asks may have more luck.
       opened = null;
       throw error;
@@ -212,6 +229,7 @@ function openBase({ onReserve, ...config }: Connection, options: DatabaseOptions
   };
   return {
     pool,
+    units,
     orm,
     em: async () => (await orm()).em.fork(),
     connections: () => addedUp([pool]),
@@ -219,13 +237,25 @@ function openBase({ onReserve, ...config }: Connection, options: DatabaseOptions
       onQuery();
       return run<Row>(pool, statement, parameters);
     },
+    transaction: (work) =>
+      runTransaction(units, (client) =>
+        work((statement, parameters) => {
+          onQuery();
+          return run(client, statement, alone(statement, parameters));
+        }),
+      ),
     async close() {
       const loaded = await opened?.catch(() => null);
       await loaded?.close(true);
-      // MikroORM has ended it, unless it has never asked anything.
-      if (!pool.ending) await pool.end();
+      // MikroORM has ended its own, unless it has never asked anything.
+      for (const one of new Set([units, pool])) if (!one.ending) await one.end();
     },
   };
+}
+
+/** A statement that is written for many calls gets each parameter as a list of one. */
+function alone({ grouping: rule }: Statement, parameters: readonly unknown[]): readonly unknown[] {
+  return rule ? parameters.map((value) => [value]) : parameters;
 }
 
 async function openOrm(options: OrmOptions): Promise<MikroORM> {

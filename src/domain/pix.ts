@@ -73,6 +73,9 @@ export const phasesOpenToSettlement = [
  */
 export const phasesOpenToFailure = ['ACCEPTED', 'UNKNOWN'] as const satisfies PixPhase[];
 
+/** What the timeline's row of a repeated attempt notes of the attempt before it. */
+export const repeatNotes = { unknown: 'after_unknown', notSent: 'after_not_sent' } as const;
+
 /** What `Pix-Outcome` says of a stored send: what was decided, or honestly `unknown`. */
 export function outcomeOf(transaction: { readonly outcome: PixOutcome | null }): PixOutcome {
   return transaction.outcome ?? 'unknown';

@@ -55,6 +55,8 @@ export interface OperationContract {
   readonly takesWebhookSecret: boolean;
   /** What a request counts as for its address; operations with one name share the count. */
   readonly throttle: string | null;
+  /** Whether the requests of one user are counted. */
+  readonly limitsUsers: boolean;
   readonly pathParameters: ParameterSet;
   readonly queryParameters: ParameterSet;
   readonly headerParameters: ParameterSet;
@@ -135,6 +137,7 @@ function readOperation(source: Source, place: OperationPlace): OperationContract
     path: `${source.basePath}${place.path}`,
     ...readSecurity(source.document, operation, id),
     throttle: readThrottle(operation.value['x-throttle'], id),
+    limitsUsers: operation.value['x-throttle-user'] === true,
     pathParameters: readParameters(source, place, 'path'),
     queryParameters: readParameters(source, place, 'query'),
     headerParameters: readParameters(source, place, 'header'),

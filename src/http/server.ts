@@ -4,6 +4,7 @@ import type { Context } from '../context.ts';
 import { AppError } from '../errors.ts';
 import type { OperationTable, Refusing } from '../operations/operation.ts';
 import type { Throttle } from '../services/throttle.ts';
+import { UserLimits } from './user-limits.ts';
 import {
   authenticate,
   requireSession,
@@ -63,7 +64,9 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { context, contract, operations } = options;
   const { host, port, metricsHost, metricsPort } = context.config;
   let isDraining = false;
-  const stages: StagesOptions = { ...options, isDraining: () => isDraining };
+  const { clock, config } = options.context;
+  const userLimits = new UserLimits({ clock, perMinute: config.throttle.userPerMinute });
+  const stages: StagesOptions = { ...options, userLimits, isDraining: () => isDraining };
   const main = listenerFor(stages, [
     ...operationRoutes(operations, contract),
     ...systemRoutes(stages),
@@ -109,6 +112,7 @@ function urlOf({ address, family, port }: AddressInfo): string {
 }
 
 interface StagesOptions extends HttpServerOptions {
+  readonly userLimits: UserLimits;
   isDraining(): boolean;
 }
 
@@ -203,14 +207,27 @@ async function runStages(
 
   if (contract.takesWebhookSecret) requireWebhookSecret(context.config.webhookSecrets, headers);
   const caller = await authenticate(options, operation.access, headers);
-  exchange.userId = caller.token?.userId ?? null;
+  const userId = caller.token?.userId ?? null;
+  exchange.userId = userId;
+  if (userId === null) return runOperation(options, exchange, { ...found, caller, address });
 
-  const { body, input } = await readCall(options, exchange, { ...found, caller, address });
+  if (contract.limitsUsers) options.userLimits.count(contract.id, userId);
+  const leave = options.userLimits.enter(userId);
+  return runOperation(options, exchange, { ...found, caller, address }).finally(leave);
+}
+
+async function runOperation(
+  options: StagesOptions,
+  exchange: Exchange,
+  call: AdmittedCall,
+): Promise<Reply> {
+  const { context } = options;
+  const { body, input } = await readCall(options, exchange, call);
 
   if (!body.isComing) exchange.begin();
-  const facts = { log: context.log, clientAddress: address, rawBody: body.raw };
+  const facts = { log: context.log, clientAddress: call.address, rawBody: body.raw };
   const request = new ExchangeFacts(exchange, facts);
-  const reply = await operation.run(context, { input, request, ...caller });
+  const reply = await call.route.operation.run(context, { input, request, ...call.caller });
   return jsonReply(reply.status, reply.body, reply.headers);
 }
 

@@ -9,6 +9,11 @@ export interface JobHandler {
   readonly everyMs?: number;
   /** The first start runs it only a period later, and no start runs it sooner: it can wait. */
   readonly canWait?: boolean;
+  /**
+   * How many of its jobs one process takes from the queue at once; by default as many as the loop
+   * says. A kind has places of its own, so that none waits for jobs of another kind.
+   */
+  readonly concurrency?: number;
   /** After how many failed runs it is dead; by default 8, which takes about two minutes. */
   readonly maxAttempts?: number;
   /** Runs once. Handlers are idempotent, because a run may die after its work and be repeated. */
@@ -19,5 +24,5 @@ export type JobTable = Readonly<Record<string, JobHandler>>;
 
 /** What goes with the calls of one run: a job has no caller, so a trace begins with it. */
 export function callOptionsOf({ id }: LeasedJob): CallOptions {
-  return { requestId: `job-${id}`, trace: beginTrace(), lane: 'background' };
+  return { requestId: `job-${id}`, trace: beginTrace(), isBackground: true };
 }

@@ -9,7 +9,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
 import * as queries from '../db/queries/jobs.ts';
-import type { ClaimRow } from '../db/queries/jobs.ts';
+import type { ClaimRow, JobRow } from '../db/queries/jobs.ts';
 import type { JobPlace, LeasedJob } from '../services/job-queue.ts';
 import type { JobTable } from './job.ts';
 import { JobRuns, maxAttempts } from './job-run.ts';
@@ -21,7 +21,7 @@ export interface LoopOptions {
   readonly leaseMs?: number;
   /** The longest sleep. With the lease it bounds how long a dead process's job waits. */
   readonly pollMs?: number;
-  /** How many jobs of the queue it runs at a time. */
+  /** How many jobs of a kind it takes from the queue at a time, unless the kind says otherwise. */
   readonly concurrency?: number;
   /** How many jobs beside them it runs that were handed over. */
   readonly handOvers?: number;
@@ -42,10 +42,10 @@ export class JobLoop {
   readonly #running = new Map<string, Promise<void>>();
   #state: 'new' | 'running' | 'stopping' = 'new';
   #healthy = false;
-  /** The last look found as much as there was room for: there may be more. */
-  #isFull = false;
-  /** How many of the queue are running. */
-  #claimed = 0;
+  /** The kinds of which the last look found as many as there was room for: there may be more. */
+  #full = new Set<string>();
+  /** How many of each kind are running that the queue has given. */
+  readonly #claimed = new Map<string, number>();
   /** How many are running, or about to be stored, that were handed over. */
   #handedOver = 0;
   #releaseDueMs = -Infinity;
@@ -149,8 +149,8 @@ export class JobLoop {
       this.#healthy = true;
     } catch (error) {
       this.#healthy = false;
-      // Nobody knows what there is: each job that ends looks again.
-      this.#isFull = true;
+      // It is not known what there is: each job that ends looks again.
+      this.#full = new Set(Object.keys(this.#jobs));
       this.#context.log.error({ error }, 'the job queue could not be read');
       this.#sleepUntil(this.#context.clock.now().getTime() + this.#pollMs);
     }
@@ -185,28 +185,41 @@ export class JobLoop {
 
   /** @returns when the next job is due, in ms since 1970; Infinity if there is none, or no room. */
   async #claim(): Promise<number> {
-    const room = this.#concurrency - this.#claimed;
-    this.#isFull = room <= 0;
+    const rooms = new Map(Object.keys(this.#jobs).map((kind) => [kind, this.#room(kind)]));
+    this.#full = new Set([...rooms.keys()].filter((kind) => rooms.get(kind) === 0));
+    const kinds = [...rooms.keys()].filter((kind) => !this.#full.has(kind));
     // A full loop is woken by the job that ends.
-    if (this.#isFull) return Infinity;
-    const { clock, db } = this.#context;
-    const rows = await db.query<ClaimRow>(queries.claimJobs, [
+    if (kinds.length === 0) return Infinity;
+    const rows = await this.#context.db.query<ClaimRow>(queries.claimJobs, [
       this.#worker,
       this.#leaseEnd(),
-      clock.now(),
-      room,
-      Object.keys(this.#jobs),
+      this.#context.clock.now(),
+      kinds,
+      kinds.map((kind) => rooms.get(kind)),
     ]);
     const jobs = rows.filter((row) => row.id !== null);
-    for (const { id, kind, payload, attempts: attempt } of jobs) {
-      this.#claimed += 1;
-      const job = { id, kind, payload, attempt, worker: this.#worker };
-      this.#watch(job, this.#runs.run(job), () => (this.#claimed -= 1));
+    for (const job of jobs) this.#runClaimed(job);
+    for (const kind of kinds) {
+      const found = jobs.filter((job) => job.kind === kind).length;
+      if (found === rooms.get(kind)) this.#full.add(kind);
     }
-    this.#isFull = jobs.length >= room;
-    // Those that ended while this look was under way have woken nobody.
-    if (this.#isFull && this.#claimed < this.#concurrency) this.wake();
+    // Those that ended while this look was under way have woken no one.
+    if ([...this.#full].some((kind) => this.#room(kind) > 0)) this.wake();
     return rows[0]?.next_run_at?.getTime() ?? Infinity;
+  }
+
+  /** How many more jobs of a kind it may take. */
+  #room(kind: string): number {
+    const most = this.#jobs[kind]?.concurrency ?? this.#concurrency;
+    return Math.max(0, most - (this.#claimed.get(kind) ?? 0));
+  }
+
+  #runClaimed({ id, kind, payload, attempts: attempt }: JobRow): void {
+    const count = (change: number): void =>
+      void this.#claimed.set(kind, (this.#claimed.get(kind) ?? 0) + change);
+    const job = { id, kind, payload, attempt, worker: this.#worker };
+    count(1);
+    this.#watch(job, this.#runs.run(job), () => count(-1));
   }
 
   /** To a time, not for one: what the look itself took must not make the next one late. */
@@ -250,7 +263,7 @@ export class JobLoop {
       // A job that lost its lease may run here a second time by now.
       if (this.#running.get(job.id) === watched) this.#running.delete(job.id);
       leave();
-      if (mayBeQueued || this.#isFull) this.wake();
+      if (mayBeQueued || this.#full.has(job.kind)) this.wake();
     });
     this.#running.set(job.id, watched);
   }

@@ -5,6 +5,7 @@ import type { AccountStatus } from '../domain/account.ts';
 import { mistakeInDecision, type Decision } from './decision.ts';
 import { findUser } from './find-user.ts';
 import { OpError, type Op } from './op.ts';
+import { recordAction } from './operator-actions.ts';
 
 export interface AccountStatusInput extends Decision {
   /** An id or an e-mail. */
@@ -33,9 +34,10 @@ const findStatus: Statement = {
 };
 
 interface StatusChange {
+  readonly operator: string;
+  readonly command: string;
   readonly from: AccountStatus;
   readonly to: AccountStatus;
-  readonly done: string;
   readonly rule: string;
 }
 
@@ -44,11 +46,11 @@ interface StatusChange {
  * @throws OpError when the user has no ACTIVE account, or the reason or the operator is missing.
  */
 export const blockAccount: Op<AccountStatusInput, AccountStatusSet> = {
-  run: (context, input) =>
+  run: (context, input, { operator }) =>
     change(context, input, {
+      ...{ operator, command: 'account block' },
       from: 'ACTIVE',
       to: 'BLOCKED',
-      done: 'blocked',
       rule: 'only an ACTIVE account can be blocked',
     }),
 };
@@ -58,29 +60,32 @@ export const blockAccount: Op<AccountStatusInput, AccountStatusSet> = {
  * @throws OpError when the user has no BLOCKED account, or the reason or the operator is missing.
  */
 export const unblockAccount: Op<AccountStatusInput, AccountStatusSet> = {
-  run: (context, input) =>
+  run: (context, input, { operator }) =>
     change(context, input, {
+      ...{ operator, command: 'account unblock' },
       from: 'BLOCKED',
       to: 'ACTIVE',
-      done: 'unblocked',
       rule: 'only a BLOCKED account can be unblocked',
     }),
 };
 
 async function change(
   context: LocalContext,
-  { user, reason, by }: AccountStatusInput,
-  { from, to, done, rule }: StatusChange,
+  { user, reason }: AccountStatusInput,
+  { operator, command, from, to, rule }: StatusChange,
 ): Promise<AccountStatusSet> {
-  const mistake = mistakeInDecision({ reason, by });
+  const mistake = mistakeInDecision({ reason }, operator);
   if (mistake !== null) throw new OpError('REFUSED', mistake);
   const { id: userId, email } = await findUser(context, user);
   const parameters = [userId, from, to, context.clock.now()];
-  const [moved] = await context.db.query<{ id: number }>(moveStatus, parameters);
-  if (!moved) throw await refusal(context, userId, rule);
-  const facts = { userId, accountId: moved.id, by: by.trim(), reason: reason.trim() };
-  context.log.warn(facts, `an operator has ${done} an account`);
-  return { id: moved.id, userId, email, status: to };
+  const action = { operator, command, reason: reason.trim() };
+  const id = await recordAction(context, action, async (transaction) => {
+    const [moved] = await transaction.db.query<{ id: number }>(moveStatus, parameters);
+    if (!moved) throw await refusal(transaction, userId, rule);
+    return { result: moved.id, targets: [`account:${moved.id}`], outcome: to };
+  });
+  context.log.warn({ userId, accountId: id, operator, command }, 'an operator changed an account');
+  return { id, userId, email, status: to };
 }
 
 async function refusal(context: LocalContext, userId: number, rule: string): Promise<OpError> {

@@ -1,7 +1,7 @@
 /** A change of a user that ends the banking session, such as a new password. */
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
-import { queryIn } from '../db/query-in.ts';
+import { recordAction } from './operator-actions.ts';
 
 /** Parameters: user id, now. */
 const endSessions: Statement = {
@@ -11,24 +11,30 @@ const endSessions: Statement = {
      where user_id = $1 and status = 'ACTIVE' returning id`,
 };
 
+export interface UserChange {
+  readonly operator: string;
+  readonly command: string;
+  /** Updates the user whose id is its first parameter, and returns the rows that it changed. */
+  readonly statement: Statement;
+  readonly parameters: readonly [userId: number, ...unknown[]];
+}
+
 /**
  * Changes a user and ends the banking session in one commit. The session is ended by a statement of
  * its own: the change may wait for a login that holds the user's row, and a statement does not see
  * a session that was opened while it waited.
- * @param change updates the user whose id is its first parameter, and answers the rows it changed.
  * @returns whether a session was active, or null when nothing was changed.
  */
 export async function changeUser(
   context: LocalContext,
-  change: Statement,
-  parameters: readonly [userId: number, ...unknown[]],
+  { statement, parameters, ...action }: UserChange,
 ): Promise<{ readonly endedSession: boolean } | null> {
   const [userId] = parameters;
-  const em = await context.db.em();
-  return em.transactional(async (transaction) => {
-    const changed = await queryIn(transaction, change, parameters);
-    if (changed.length === 0) return null;
-    const ended = await queryIn(transaction, endSessions, [userId, context.clock.now()]);
-    return { endedSession: ended.length > 0 };
+  return recordAction(context, action, async ({ db, clock }) => {
+    const changed = await db.query(statement, parameters);
+    if (changed.length === 0) return { result: null, targets: [], outcome: 'nothing' };
+    const ended = await db.query(endSessions, [userId, clock.now()]);
+    const outcome = ended.length > 0 ? 'done, session ended' : 'done';
+    return { result: { endedSession: ended.length > 0 }, targets: [`user:${userId}`], outcome };
   });
 }

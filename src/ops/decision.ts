@@ -1,27 +1,28 @@
-/** What an operator says with a decision: who decides, and why. */
+/** What an operator gives as the reason of a decision. */
 import { namesPerson } from './webhook-redaction.ts';
 
 const longestReason = 500;
 
-const longestName = 64;
+const longestName = 128;
 
 export interface Decision {
   /** 1 to 500 characters; no personal data belongs in it. */
   readonly reason: string;
-  /** Who decides: the name of the operator's user on this machine. */
-  readonly by: string;
 }
 
-/** @returns what is wrong with a decision, in a sentence; null when nothing is. */
-export function mistakeInDecision({ reason, by }: Decision): string | null {
+/**
+ * @param operator who decides.
+ * @returns what is wrong with a decision, in a sentence; null when nothing is.
+ */
+export function mistakeInDecision({ reason }: Decision, operator: string): string | null {
   const length = [...reason].length;
   if (reason.trim() === '') return 'a reason is needed';
   if (length > longestReason)
     return `the reason has ${length} characters; ${longestReason} are most`;
   if (hasControls(reason)) return 'the reason has control characters in it';
   if (namesPerson(reason)) return 'the reason names a person: no e-mail, CPF or CNPJ belongs in it';
-  if (by.trim() === '' || by.length > longestName || hasControls(by)) {
-    return 'it is not known who decides';
+  if (operator.trim() === '' || operator.length > longestName || hasControls(operator)) {
+    return '--by is required: name the operator';
   }
   return null;
 }

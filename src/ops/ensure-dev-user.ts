@@ -34,7 +34,7 @@ export async function ensureDevUser(
   const id = await createUser(context, {
     name: 'Pessoa de Desenvolvimento',
     email,
-    password,
+    passwordHash: await context.passwords.hash(password),
     document: null,
     personType: 'PF',
     phone: '+5511987654321',

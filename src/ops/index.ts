@@ -1,4 +1,5 @@
 /** The table of ops: what the command line may ask for, by the command's name. */
+import { listActions } from './audit-list.ts';
 import { blockAccount, unblockAccount } from './account-status.ts';
 import { createDevUser } from './ensure-dev-user.ts';
 import { inspectDatabase } from './inspect-database.ts';
@@ -36,6 +37,7 @@ export const ops = {
   'user reset-password': resetPassword,
   'account block': blockAccount,
   'account unblock': unblockAccount,
+  'audit list': listActions,
   'session list': listSessions,
   'session revoke': revokeSession,
   'webhook list': listWebhooks,

@@ -7,7 +7,8 @@ import {
   type JobStatus,
 } from '../db/queries/inspect-jobs.ts';
 import { isConstraintViolation } from '../db/unavailable.ts';
-import { OpError, type Op } from './op.ts';
+import { OpError, type Op, type OpCaller } from './op.ts';
+import { recordAction } from './operator-actions.ts';
 
 /** Either `ids` or `allDead`. */
 export interface JobsRetryInput {
@@ -34,17 +35,21 @@ const batch = 500;
  * @throws OpError when neither ids nor `allDead` are given, or an id is none.
  */
 export const retryJobs: Op<JobsRetryInput, JobsRetried> = {
-  async run(context, { ids, allDead = false, kind }, progress) {
-    if (allDead) return retryAll(context, kind ?? null, (done) => progress(done, 0));
+  async run(context, { ids, allDead = false, kind }, caller) {
+    if (allDead) return retryAll(context, kind ?? null, caller);
     if (!ids || ids.length === 0) throw new OpError('REFUSED', 'name jobs, or ask for all dead');
     const wrong = ids.find((id) => !/^\d{1,18}$/.test(id));
     if (wrong !== undefined) throw new OpError('REFUSED', `${wrong} is no id of a job`);
-    return retryGiven(context, [...new Set(ids)]);
+    return retryGiven(context, [...new Set(ids)], caller);
   },
 };
 
-async function retryGiven(context: LocalContext, ids: readonly string[]): Promise<JobsRetried> {
-  const retried = new Set(await retry(context, ids));
+async function retryGiven(
+  context: LocalContext,
+  ids: readonly string[],
+  { operator }: OpCaller,
+): Promise<JobsRetried> {
+  const retried = new Set(await retry(context, ids, operator));
   const left = ids.filter((id) => !retried.has(id));
   const rows = await context.db.query<{ id: string; status: JobStatus }>(jobStatuses, [left]);
   const states = new Map(rows.map(({ id, status }) => [id, status]));
@@ -62,7 +67,7 @@ async function retryGiven(context: LocalContext, ids: readonly string[]): Promis
 async function retryAll(
   context: LocalContext,
   kind: string | null,
-  onBatch: (done: number) => void,
+  { operator, progress }: OpCaller,
 ): Promise<JobsRetried> {
   let retried = 0;
   let seen = 0;
@@ -70,9 +75,9 @@ async function retryAll(
   for (;;) {
     const page = await context.db.query<{ id: string }>(deadJobs, [kind, after, batch]);
     const ids = page.map(({ id }) => id);
-    if (ids.length > 0) retried += (await retry(context, ids)).length;
+    if (ids.length > 0) retried += (await retry(context, ids, operator)).length;
     seen += ids.length;
-    onBatch(seen);
+    progress(seen, 0);
     const last = ids.at(-1);
     if (last === undefined || ids.length < batch || context.stopping.aborted) break;
     after = last;
@@ -81,11 +86,17 @@ async function retryAll(
 }
 
 /** @returns the ids of those that were queued. */
-async function retry(context: LocalContext, ids: readonly string[]): Promise<string[]> {
-  const attempt = async (): Promise<string[]> => {
-    const rows = await context.db.query<{ id: string }>(statement, [ids, context.clock.now()]);
-    return rows.map(({ id }) => id);
-  };
+async function retry(
+  context: LocalContext,
+  ids: readonly string[],
+  operator: string,
+): Promise<string[]> {
+  const attempt = (): Promise<string[]> =>
+    recordAction(context, { operator, command: 'jobs retry' }, async ({ db, clock }) => {
+      const rows = await db.query<{ id: string }>(statement, [ids, clock.now()]);
+      const queued = rows.map(({ id }) => id);
+      return { result: queued, targets: queued.map((id) => `job:${id}`), outcome: 'queued' };
+    });
   try {
     return await attempt();
   } catch (error) {

@@ -8,6 +8,13 @@ import type { LocalContext } from '../context.ts';
 /** Told while a long work goes on: how many parts are done, of how many. */
 export type Progress = (done: number, total: number) => void;
 
+/** Who runs an op, and who is told how far it is. */
+export interface OpCaller {
+  /** The operator: the user of the system and, in brackets, the name that was given (`--by`). */
+  readonly operator: string;
+  readonly progress: Progress;
+}
+
 export interface Op<Input, Result> {
   /**
    * What has to be there before it runs: the schema that this code knows (the default), a database
@@ -20,7 +27,7 @@ export interface Op<Input, Result> {
    * @param input checked by the caller's own options; an op refuses what it cannot find or do.
    * @throws OpError with a sentence for the operator.
    */
-  run(context: LocalContext, input: Input, progress: Progress): Promise<Result>;
+  run(context: LocalContext, input: Input, caller: OpCaller): Promise<Result>;
 }
 
 /** Why an op did nothing: what it was asked about is not there, or may not be done. */

@@ -122,7 +122,7 @@ const scopes: readonly Scope[] = [
 
 /** Audits. It reads only, and may be run at any time. */
 export const auditPix: Op<Record<string, never>, PixAudit> = {
-  async run(context, _input, progress) {
+  async run(context, _input, { progress }) {
     const startedAt = context.clock.now();
     const total = await countAll(context);
     const results: InvariantResult[] = [];

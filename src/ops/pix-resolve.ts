@@ -5,6 +5,7 @@ import { isUuid } from '../domain/uuid.ts';
 import { moveTransaction, type Move } from '../services/pix-transactions.ts';
 import { mistakeInDecision, type Decision } from './decision.ts';
 import { OpError, type Op } from './op.ts';
+import { recordAction } from './operator-actions.ts';
 import { isHeld, type Circumstances } from './pix-next-step.ts';
 import { viewOfPix, type PixView } from './pix-view.ts';
 
@@ -30,7 +31,7 @@ export interface PixResolveInput extends Decision {
  * @throws OpError when it is no such send, somebody else has moved it, or the risk is not named.
  */
 export const resolvePix: Op<PixResolveInput, { readonly transaction: PixView }> = {
-  async run(context, input) {
+  async run(context, input, { operator }) {
     const { id } = input;
     const now = context.clock.now();
     const find = async (): Promise<InspectedPixRow> => {
@@ -42,14 +43,21 @@ export const resolvePix: Op<PixResolveInput, { readonly transaction: PixView }> 
     };
     const row = await find();
     const circumstances = { now, calls: context.config.provider };
-    const refusal = refusalOf(row, circumstances) ?? mistakeOf(input);
+    const refusal = refusalOf(row, circumstances) ?? mistakeOf(input, operator);
     if (refusal !== null) throw new OpError('REFUSED', refusal);
     if (input.onlyCheck) return { transaction: viewOfPix(row) };
-    if (!(await moveTransaction(context, id, decision(row, input)))) {
+    const { as, reason } = input;
+    const action = { operator, command: `pix resolve --as ${as}`, reason: reason.trim() };
+    const isMoved = await recordAction(context, action, async (transaction) => {
+      const moved = await moveTransaction(transaction, id, decision(row, input, operator));
+      const targets = moved ? [`pix:${id}`] : [];
+      return { result: moved !== null, targets, outcome: moved?.status ?? 'nothing' };
+    });
+    if (!isMoved) {
       const { phase } = await find();
       throw new OpError('REFUSED', `it has moved to ${phase} meanwhile: look at it again`);
     }
-    context.log.warn({ transactionId: id, as: input.as }, 'an operator has resolved a payment');
+    context.log.warn({ transactionId: id, as }, 'an operator has resolved a payment');
     return { transaction: viewOfPix(await find()) };
   },
 };
@@ -71,9 +79,9 @@ function refusalOf(
   return phasesOpenToSettlement.some((one) => one === phase) ? null : `it stands in ${phase}`;
 }
 
-function mistakeOf(input: PixResolveInput): string | null {
+function mistakeOf(input: PixResolveInput, operator: string): string | null {
   const { as, confirm } = input;
-  const mistake = mistakeInDecision(input);
+  const mistake = mistakeInDecision(input, operator);
   if (mistake !== null) return mistake;
   if (as === 'failed' && confirm !== riskOfFailing) {
     return `to call it failed, confirm that “${riskOfFailing}”: the person may pay twice`;
@@ -81,7 +89,7 @@ function mistakeOf(input: PixResolveInput): string | null {
   return null;
 }
 
-function decision(row: InspectedPixRow, { as, reason, by }: PixResolveInput): Move {
+function decision(row: InspectedPixRow, { as, reason }: PixResolveInput, operator: string): Move {
   const completed = as === 'completed';
   const unsure = row.outcome === null || row.outcome === 'unknown';
   return {
@@ -90,6 +98,6 @@ function decision(row: InspectedPixRow, { as, reason, by }: PixResolveInput): Mo
     status: completed ? 'COMPLETED' : 'FAILED',
     ...(unsure && { outcome: completed ? 'accepted' : 'rejected' }),
     ...(!completed && { failureCode: 'PROVIDER_REJECTED' }),
-    timeline: [{ phase: 'SETTLED', note: `${decisionNote}${by.trim()}: ${reason.trim()}` }],
+    timeline: [{ phase: 'SETTLED', note: `${decisionNote}${operator.trim()}: ${reason.trim()}` }],
   };
 }

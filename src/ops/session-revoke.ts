@@ -4,6 +4,7 @@ import type { Statement } from '../db/database.ts';
 import { isUuid } from '../domain/uuid.ts';
 import { findUser } from './find-user.ts';
 import { OpError, type Op } from './op.ts';
+import { recordAction } from './operator-actions.ts';
 
 export interface SessionRevokeInput {
   /** The id of a session, or the id or e-mail of a user. */
@@ -34,8 +35,10 @@ const endOfUser: Statement = {
  * @throws OpError when there is no such session or user, or no session is active.
  */
 export const revokeSession: Op<SessionRevokeInput, SessionRevoked> = {
-  async run(context, { of }) {
-    const ended = isUuid(of) ? await end(context, endById, of) : await endForUser(context, of);
+  async run(context, { of }, { operator }) {
+    const ended = isUuid(of)
+      ? await end(context, operator, { statement: endById, id: of })
+      : await endForUser(context, operator, of);
     if (ended) return ended;
     const whose = isUuid(of) ? `there is no active session ${of}` : `user ${of} is not logged in`;
     throw new OpError('NOT_FOUND', whose);
@@ -44,17 +47,21 @@ export const revokeSession: Op<SessionRevokeInput, SessionRevoked> = {
 
 async function endForUser(
   context: LocalContext,
+  operator: string,
   reference: string,
 ): Promise<SessionRevoked | undefined> {
   const { id } = await findUser(context, reference);
-  return end(context, endOfUser, id);
+  return end(context, operator, { statement: endOfUser, id });
 }
 
 async function end(
   context: LocalContext,
-  statement: Statement,
-  id: string | number,
+  operator: string,
+  { statement, id }: { readonly statement: Statement; readonly id: string | number },
 ): Promise<SessionRevoked | undefined> {
-  const [ended] = await context.db.query<SessionRevoked>(statement, [id, context.clock.now()]);
-  return ended;
+  return recordAction(context, { operator, command: 'session revoke' }, async ({ db, clock }) => {
+    const [ended] = await db.query<SessionRevoked>(statement, [id, clock.now()]);
+    const targets = ended ? [`session:${ended.id}`] : [];
+    return { result: ended, targets, outcome: 'ended' };
+  });
 }

@@ -4,6 +4,7 @@ import type { Statement } from '../db/database.ts';
 import { readPerson } from '../domain/person.ts';
 import { createUser as create } from '../services/users.ts';
 import { OpError, type Op } from './op.ts';
+import { recordAction } from './operator-actions.ts';
 
 export interface UserCreateInput {
   readonly name: string;
@@ -30,15 +31,20 @@ const takenBy: Statement = {
  * @throws OpError when a field breaks a rule, or the e-mail or the document is another user's.
  */
 export const createUser: Op<UserCreateInput, UserCreated> = {
-  async run(context, input) {
+  async run(context, input, { operator }) {
     const reading = readPerson({ ...input, password_confirmation: input.password });
     if (reading.faults) {
       const faults = Object.entries(reading.faults).map(([field, [text]]) => [field, text?.en]);
       throw new OpError('REFUSED', faults.map((fault) => fault.join(': ')).join(' '));
     }
     const person = reading.value;
-    const id = await create(context, { ...person, personType: 'PF' });
-    if (id === null) throw await taken(context, person);
+    const passwordHash = await context.passwords.hash(person.password);
+    const action = { operator, command: 'user create' };
+    const id = await recordAction(context, action, async (transaction) => {
+      const made = await create(transaction, { ...person, passwordHash, personType: 'PF' });
+      if (made === null) throw await taken(transaction, person);
+      return { result: made, targets: [`user:${made}`], outcome: 'made' };
+    });
     return { id, email: person.email };
   },
 };

@@ -28,10 +28,13 @@ const setPassword: Statement = {
  * @throws OpError when there is no such user.
  */
 export const resetPassword: Op<ResetPasswordInput, PasswordReset> = {
-  async run(context, { user, password }) {
+  async run(context, { user, password }, { operator }) {
     const { id, email } = await findUser(context, user);
     const hash = await context.passwords.hash(password);
-    const changed = await changeUser(context, setPassword, [id, hash, context.clock.now()]);
+    const changed = await changeUser(context, {
+      ...{ operator, command: 'user reset-password', statement: setPassword },
+      parameters: [id, hash, context.clock.now()],
+    });
     if (!changed) throw new OpError('NOT_FOUND', `there is no user ${user}`);
     return { id, email, ...changed };
   },

@@ -34,7 +34,8 @@ export const identifyUser: Op<UserReference, FoundUser> = {
  * @throws OpError when there is no such user, or it is disabled already.
  */
 export const disableUser: Op<UserReference, UserStatusSet> = {
-  run: (context, { user }) => changeStatus(context, user, 'DISABLED'),
+  run: (context, { user }, { operator }) =>
+    changeStatus(context, user, { operator, command: 'user disable', status: 'DISABLED' }),
 };
 
 /**
@@ -42,16 +43,24 @@ export const disableUser: Op<UserReference, UserStatusSet> = {
  * @throws OpError when there is no such user, or it is not disabled.
  */
 export const enableUser: Op<UserReference, UserStatusSet> = {
-  run: (context, { user }) => changeStatus(context, user, 'ACTIVE'),
+  run: (context, { user }, { operator }) =>
+    changeStatus(context, user, { operator, command: 'user enable', status: 'ACTIVE' }),
 };
+
+interface StatusChange {
+  readonly operator: string;
+  readonly command: string;
+  readonly status: UserStatus;
+}
 
 async function changeStatus(
   context: LocalContext,
   reference: string,
-  status: UserStatus,
+  { status, ...action }: StatusChange,
 ): Promise<UserStatusSet> {
   const { id, email } = await findUser(context, reference);
-  const changed = await changeUser(context, setStatus, [id, status, context.clock.now()]);
+  const parameters = [id, status, context.clock.now()] as const;
+  const changed = await changeUser(context, { ...action, statement: setStatus, parameters });
   if (!changed) {
     const is = status === 'ACTIVE' ? 'is active already' : 'is disabled already';
     throw new OpError('REFUSED', `user ${id} ${is}`);

@@ -7,6 +7,7 @@ import { isUuid, nilUuid } from '../domain/uuid.ts';
 import { previewEvent, replayEvent, type ItemPreview } from '../services/webhook-replay.ts';
 import type { ItemOutcome } from '../services/settlement.ts';
 import { OpError, type Op } from './op.ts';
+import { recordAction } from './operator-actions.ts';
 import { filterParameters, type WebhookFilter } from './webhook-filter.ts';
 
 export interface WebhookReplayInput extends WebhookFilter {
@@ -60,7 +61,7 @@ const mostCounted = 1_000_000;
  * @throws OpError without ids or a filter, and when one of them cannot be read.
  */
 export const replayWebhooks: Op<WebhookReplayInput, WebhookReplay> = {
-  async run(context, { dryRun = false, after, counting = false, limit, ...filter }) {
+  async run(context, { dryRun = false, after, counting = false, limit, ...filter }, { operator }) {
     if (Object.values(filter).every((value) => value === undefined)) {
       throw new OpError('REFUSED', 'say which events: name them, or give a filter');
     }
@@ -72,7 +73,7 @@ export const replayWebhooks: Op<WebhookReplayInput, WebhookReplay> = {
     let last: PageRow | null = null;
     for (const row of page) {
       if (context.stopping.aborted) break;
-      events.push(await (dryRun ? preview(context, row) : replay(context, row)));
+      events.push(await (dryRun ? preview(context, row) : replay(context, row, operator)));
       last = row;
     }
     const isOver = page.length < size && last === (page.at(-1) ?? null);
@@ -128,8 +129,13 @@ async function preview(context: LocalContext, { id, status }: PageRow): Promise<
 }
 
 /** One event that cannot be settled does not keep the others from it. */
-async function replay(context: LocalContext, { id, status }: PageRow): Promise<ReplayedEvent> {
+async function replay(
+  context: LocalContext,
+  { id, status }: PageRow,
+  operator: string,
+): Promise<ReplayedEvent> {
   try {
+    await recordBegin(context, operator, id);
     const replayed = await replayEvent(context, id);
     if (replayed.kind !== 'replayed') return nothing(id, replayed.kind, status);
     const { status: to, items } = replayed;
@@ -139,6 +145,13 @@ async function replay(context: LocalContext, { id, status }: PageRow): Promise<R
     context.log.error({ error, eventId: id }, 'an event could not be replayed');
     return nothing(id, 'failed', status);
   }
+}
+
+/** Recorded before the replay, which has commits of its own; its results stand with the event. */
+function recordBegin(context: LocalContext, operator: string, id: string): Promise<void> {
+  return recordAction(context, { operator, command: 'webhook replay' }, async () => {
+    return { result: undefined, targets: [`event:${id}`], outcome: 'begun' };
+  });
 }
 
 function summaryOf(

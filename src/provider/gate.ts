@@ -1,7 +1,10 @@
 /**
  * What every attempt passes before it may leave: a place among the calls under way, then the
- * breaker. The place comes first, so that an attempt that has waited asks a breaker that knows
+ * breakers. The place comes first, so that an attempt that has waited asks a breaker that knows
  * what became of the attempts before it.
+ *
+ * A lane has one breaker for the failures of the provider, and one for each method that counts
+ * answers that cannot be read: one endpoint that answers nonsense says nothing of the others.
  */
 import {
   bulkhead,
@@ -14,6 +17,7 @@ import {
   isBulkheadRejectedError,
 } from 'cockatiel';
 import { Abandoned } from './attempt.ts';
+import type { ProviderMethod } from './methods.ts';
 import { ProviderError, type ProviderStatusClass } from './outcome.ts';
 
 export interface BreakerOptions {
@@ -35,15 +39,18 @@ export interface Gate {
   /**
    * Lets an attempt leave, or refuses it.
    *
+   * @param method what is called.
    * @param attempt resolves to an answer or to a ProviderError.
    * @param refusal is asked when the attempt has its place: why it may not leave any more. The
    *   breaker counts no time that this takes.
    * @returns the answer or the error, both as values.
    */
   pass(
+    method: ProviderMethod,
     attempt: () => Promise<unknown>,
     refusal: () => ProviderError | null | Promise<ProviderError | null>,
   ): Promise<unknown>;
+  /** The state of the lane's breaker. */
   breakerState(): BreakerState;
 }
 
@@ -56,19 +63,26 @@ const failuresOfTheProvider: ReadonlySet<ProviderStatusClass> = new Set([
   'connect',
   'timeout',
   'reset',
-  'invalid',
 ]);
 
 /** Makes the gate of one lane of calls to the provider. */
 export function createGate(breakerOptions: BreakerOptions, places: BulkheadOptions): Gate {
   const waitingRoom = bulkhead(places.concurrent, places.queue);
-  const breaker = createBreaker(breakerOptions);
+  const breaker = createBreaker(breakerOptions, isFailureOfTheProvider);
+  const readable = new Map<ProviderMethod, CircuitBreakerPolicy>();
+  const breakerOf = (method: ProviderMethod): CircuitBreakerPolicy => {
+    const made = readable.get(method) ?? createBreaker(breakerOptions, isUnreadable);
+    readable.set(method, made);
+    return made;
+  };
   return {
-    async pass(attempt, refusal) {
+    async pass(method, attempt, refusal) {
+      const leave = (): ProviderError | Promise<unknown> =>
+        throughBreaker(breakerOf(method), async () => throughBreaker(breaker, attempt));
       try {
         return await waitingRoom.execute(() => {
           const refused = refusal();
-          const goOn = (error: ProviderError | null) => error ?? throughBreaker(breaker, attempt);
+          const goOn = (error: ProviderError | null) => error ?? leave();
           return refused instanceof Promise ? refused.then(goOn) : goOn(refused);
         });
       } catch (thrown) {
@@ -106,9 +120,12 @@ const stateNames: Readonly<Record<CircuitState, BreakerState>> = {
  * neither way. While the breaker is half open it has to count as a failure, because cockatiel takes
  * an error that it does not handle for a success there: a caller that hangs up would close it.
  */
-function createBreaker(options: BreakerOptions): CircuitBreakerPolicy {
+function createBreaker(
+  options: BreakerOptions,
+  isFailure: (result: unknown) => boolean,
+): CircuitBreakerPolicy {
   const breaker: CircuitBreakerPolicy = circuitBreaker(
-    handleWhenResult(isFailureOfTheProvider).orWhen(() => breaker.state === CircuitState.HalfOpen),
+    handleWhenResult(isFailure).orWhen(() => breaker.state === CircuitState.HalfOpen),
     { breaker: new ConsecutiveBreaker(options.failures), halfOpenAfter: options.openMs },
   );
   return breaker;
@@ -116,6 +133,10 @@ function createBreaker(options: BreakerOptions): CircuitBreakerPolicy {
 
 function isFailureOfTheProvider(result: unknown): boolean {
   return result instanceof ProviderError && failuresOfTheProvider.has(result.statusClass);
+}
+
+function isUnreadable(result: unknown): boolean {
+  return result instanceof ProviderError && result.statusClass === 'invalid';
 }
 
 function throughBreaker(

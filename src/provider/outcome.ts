@@ -45,7 +45,15 @@ export interface ProviderErrorOptions {
   readonly retryAfterMs?: number;
   /** The provider's own reason, such as `AC03`: logged, never echoed. */
   readonly reason?: string;
+  /** Present where it says that the provider has the payment already. */
+  readonly duplicate?: Duplicate;
   readonly cause?: unknown;
+}
+
+/** What a refusal tells of the payment that the provider has already. */
+export interface Duplicate {
+  /** The one end-to-end id that the refusal names, or null. */
+  readonly endToEnd: string | null;
 }
 
 /** The one error that leaves the provider layer. */
@@ -56,6 +64,7 @@ export class ProviderError extends Error {
   readonly retryable: boolean;
   readonly retryAfterMs: number | undefined;
   readonly reason: string | undefined;
+  readonly duplicate: Duplicate | undefined;
   /** The number of attempts that the call took; whoever makes several says so. */
   attempts = 1;
 
@@ -70,6 +79,7 @@ export class ProviderError extends Error {
     this.retryable = options.retryable ?? false;
     this.retryAfterMs = options.retryAfterMs;
     this.reason = options.reason;
+    this.duplicate = options.duplicate;
   }
 }
 

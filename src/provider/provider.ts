@@ -27,8 +27,8 @@ export interface CallOptions {
   readonly requestId?: string;
   /** The trace that the call is a part of; without one it stands alone. */
   readonly trace?: TraceContext;
-  /** `live` by default. Lanes share no circuit breaker and no bulkhead. */
-  readonly lane?: ProviderLane;
+  /** Whether a job makes the call: no caller waits for it (see lanes.ts). */
+  readonly isBackground?: boolean;
   /**
    * Decides right before an attempt leaves whether it may; it never rejects.
    *
@@ -37,12 +37,6 @@ export interface CallOptions {
    */
   beforeAttempt?(last: ProviderError | null): boolean | Promise<boolean>;
 }
-
-/**
- * Which traffic a call belongs to: `live` calls have a caller who waits, `background` calls are
- * made by jobs. An endpoint that fails for jobs must not refuse the sends of customers.
- */
-export type ProviderLane = 'live' | 'background';
 
 export interface Credentials {
   readonly email: string;
@@ -113,6 +107,8 @@ export interface PaymentReceipt {
   /** The provider's own id of the payment. */
   readonly providerTxid: string | null;
   readonly status: PixStatus;
+  /** It names our payment by the client's request id alone, which other users may have as well. */
+  readonly isByRequestAlone?: true;
 }
 
 export interface ChargeOrder {

@@ -1,6 +1,7 @@
 /**
  * Protects the service from an unreliable provider: a time-out for each attempt, retries with
- * back-off, a circuit breaker, and a limit on what is under way at once. Each lane has its own.
+ * back-off within a budget, a circuit breaker, and a limit on what is under way at once. Each lane
+ * has its own breaker and limit.
  *
  *     one call ─ attempt 1 ─ back-off ─ attempt 2 ─ …   each: place → breaker → time-out → client
  *
@@ -31,6 +32,7 @@ import {
   notSent,
 } from './gate.ts';
 import { forwarding } from './forwarding.ts';
+import { laneBulkheads, type ProviderLane, providerLane, providerLanes } from './lanes.ts';
 import { type Manner, mannerOf } from './manners.ts';
 import {
   optionsOf,
@@ -40,7 +42,8 @@ import {
   wrapProvider,
 } from './methods.ts';
 import { type FailedOutcome, ProviderError, type ProviderStatusClass } from './outcome.ts';
-import type { Provider, ProviderLane } from './provider.ts';
+import type { Provider } from './provider.ts';
+import { RetryBudget } from './retry-budget.ts';
 
 export type { BreakerState } from './gate.ts';
 
@@ -94,16 +97,13 @@ export interface ResilienceOptions {
 
 export interface ResilientProvider {
   readonly provider: Provider;
-  /** @param lane `live` by default. */
-  breakerState(lane?: ProviderLane): BreakerState;
+  breakerState(lane: ProviderLane): BreakerState;
 }
 
 const DEFAULT_BACKOFF: BackoffOptions = { baseMs: 200, maxMs: longestBackoffMs };
 
 /** More than three whole calls in a row: one key that always fails cannot open it so easily. */
 const DEFAULT_BREAKER: BreakerOptions = { failures: 10, openMs: 10_000 };
-
-const DEFAULT_BULKHEAD: BulkheadOptions = { concurrent: 64, queue: 256 };
 
 /**
  * What may be tried again when its error says so. A refusal is final, 404 and 429 among them: each
@@ -123,13 +123,15 @@ const triedAgain: ReadonlySet<ProviderStatusClass> = new Set([
  * @returns the provider, and the state of its breaker for the metrics.
  */
 export function withResilience(provider: Provider, options: ResilienceOptions): ResilientProvider {
-  const newGate = (): Gate =>
-    createGate(options.breaker ?? DEFAULT_BREAKER, options.bulkhead ?? DEFAULT_BULKHEAD);
-  const gates: Gates = { live: newGate(), background: newGate() };
+  const { breaker = DEFAULT_BREAKER, bulkhead } = options;
+  const gates = Object.fromEntries(
+    providerLanes.map((lane) => [lane, createGate(breaker, bulkhead ?? laneBulkheads[lane])]),
+  ) as Record<ProviderLane, Gate>;
+  const shared: Shared = { gates, budget: new RetryBudget(options.clock) };
   const checked = withChecks(provider);
   return {
-    provider: wrapProvider(checked, (call) => new ResilientCall(call, options, gates).run()),
-    breakerState: (lane = 'live') => gates[lane].breakerState(),
+    provider: wrapProvider(checked, (call) => new ResilientCall(call, options, shared).run()),
+    breakerState: (lane) => gates[lane].breakerState(),
   };
 }
 
@@ -144,14 +146,18 @@ function withChecks(provider: Provider): Provider {
   };
 }
 
-type Gates = Readonly<Record<ProviderLane, Gate>>;
+/** What all calls have in common. */
+interface Shared {
+  readonly gates: Readonly<Record<ProviderLane, Gate>>;
+  readonly budget: RetryBudget;
+}
 
 /** One call with all its attempts. */
 class ResilientCall {
   readonly #call: ProviderCall;
   readonly #options: ResilienceOptions;
   readonly #lane: ProviderLane;
-  readonly #gate: Gate;
+  readonly #shared: Shared;
   readonly #manner: Manner;
   /** Of each attempt of this call. */
   readonly #timeoutMs: number;
@@ -162,11 +168,11 @@ class ResilientCall {
   #last: ProviderError | null = null;
   #defect: unknown = null;
 
-  constructor(call: ProviderCall, options: ResilienceOptions, gates: Gates) {
+  constructor(call: ProviderCall, options: ResilienceOptions, shared: Shared) {
     this.#call = call;
     this.#options = options;
-    this.#lane = optionsOf(call).lane ?? 'live';
-    this.#gate = gates[this.#lane];
+    this.#lane = providerLane(call.method, optionsOf(call).isBackground);
+    this.#shared = shared;
     this.#manner = mannerOf(call);
     this.#timeoutMs = options.timeoutMs + this.#manner.moreTimeMs(call.args);
     this.#caller = this.#manner.callerMayStop ? optionsOf(call).signal : undefined;
@@ -174,6 +180,7 @@ class ResilientCall {
   }
 
   async run(): Promise<unknown> {
+    this.#shared.budget.called();
     let doubt: ProviderError | null = null;
     for (;;) {
       const result = await this.#attemptOnce();
@@ -202,7 +209,8 @@ class ResilientCall {
     this.#attempt += 1;
     this.#defect = null;
     let leftAt: number | null = null;
-    const result = await this.#gate.pass(
+    const result = await this.#shared.gates[this.#lane].pass(
+      this.#call.method,
       () => this.#makeAttempt(),
       () => {
         leftAt = this.#now();
@@ -260,6 +268,7 @@ class ResilientCall {
     if (error.outcome === 'unknown' && !this.#manner.repeatable) return false;
     const waitMs = Math.max(this.#backoffMs(), error.retryAfterMs ?? 0);
     if (!this.#mayStartAt(this.#now() + waitMs)) return false;
+    if (!this.#shared.budget.take(this.#lane)) return false;
     const stops = [this.#caller, this.#options.shutdown].filter((signal) => signal !== undefined);
     // Own waiting, and not cockatiel's retry: its back-off goes on after an abort.
     await pause(this.#options.clock, waitMs, AbortSignal.any(stops));

@@ -1,16 +1,19 @@
 /**
- * Passwords: argon2id (RFC 9106) in the thread pool, a few at a time, behind a bounded queue. A
- * login storm then fills the queue and is answered "busy"; it does not starve the pool, which
- * serves files and name look-ups too, nor does it eat the memory.
+ * Passwords: argon2id (RFC 9106) in the thread pool, a few at a time, behind bounded queues. A
+ * login storm then fills its queue and is answered "busy"; it does not starve the pool, which
+ * serves files and name look-ups too, nor does it eat the memory. New passwords have a queue of
+ * their own: registrations, which anyone can send, take no place from logins.
  */
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { AppError } from '../errors.ts';
 
 export interface PasswordsOptions {
-  /** How many are hashed at once; libuv's pool has four threads. */
+  /** How many are verified at once; libuv's pool has four threads, and one more hashes. */
   readonly concurrency?: number;
-  /** How many may wait for their turn; about 15 ms each at a concurrency of two. */
+  /** How many may wait to be verified; about 15 ms each at a concurrency of two. */
   readonly queueLimit?: number;
+  /** How many may wait to be hashed. */
+  readonly hashQueueLimit?: number;
 }
 
 export interface Passwords {
@@ -61,22 +64,26 @@ const dummy: Hash = {
 
 /** Makes the hashing of passwords, with its own places in the thread pool and its own queue. */
 export function createPasswords(options: PasswordsOptions = {}): Passwords {
-  const { inTurn, load } = createTurns(options.concurrency ?? 2, options.queueLimit ?? 64);
+  const verifying = createTurns(options.concurrency ?? 2, options.queueLimit ?? 64);
+  const hashing = createTurns(1, options.hashQueueLimit ?? 32);
   return {
     hash: (password) =>
-      inTurn(async () => {
+      hashing.inTurn(async () => {
         const nonce = randomBytes(nonceBytes);
         const tag = await derive(password, nonce, currentCost);
         return phcString({ cost: currentCost, nonce, tag });
       }),
     verify: (password, stored) =>
-      inTurn(async () => {
+      verifying.inTurn(async () => {
         const known = stored === null ? null : readPhcString(stored);
         const { cost, nonce, tag } = known ?? dummy;
         const same = timingSafeEqual(await derive(password, nonce, cost), tag);
         return same && known !== null;
       }),
-    load,
+    load: () => ({
+      running: verifying.load().running + hashing.load().running,
+      waiting: verifying.load().waiting + hashing.load().waiting,
+    }),
   };
 }
 

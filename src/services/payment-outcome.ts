@@ -13,33 +13,45 @@ import {
 } from './pix-transactions.ts';
 import { storeWithRetries } from './unstored-outcomes.ts';
 
+/** The outcome of a payment. */
+export interface Outcome {
+  readonly move: Move;
+  /** Decides about the move by what is stored, where the provider's answer alone does not. */
+  readonly check?: () => Promise<Move>;
+  /** Of the request. */
+  readonly log: Log;
+}
+
 /**
  * Stores the outcome of a payment, however long the database is away: with back-off while the claim
  * lasts, then from the list of this process. A failure to store is no failure of the payment.
- * @param log of the request.
  * @returns the transaction as it is stored; while the outcome is not stored, as it was in PAYING.
  */
 export async function recordOutcome(
   context: Context,
   paying: PayingRow,
-  { move, log }: { readonly move: Move; readonly log: Log },
+  outcome: Outcome,
 ): Promise<PixTransactionRow> {
   const { clock, stopping } = context;
-  const store = (): Promise<PixTransactionRow> => recordOnce(context, paying, { move, log });
+  const { move, log } = outcome;
+  const store = (): Promise<PixTransactionRow> => recordOnce(context, paying, outcome);
   try {
     return await storeWithRetries({ clock, stopping, until: paying.claimed_until }, store);
   } catch (error) {
     log.error({ error, transactionId: paying.id }, 'an outcome waits for the database');
     context.outcomes.keep({ transactionId: paying.id, store });
-    return { ...paying, outcome: move.outcome === 'accepted' ? 'accepted' : 'unknown' };
+    // What the provider took and has refused in the same answer is no accepted payment.
+    const isAccepted = move.outcome === 'accepted' && move.status !== 'FAILED';
+    return { ...paying, outcome: isAccepted ? 'accepted' : 'unknown' };
   }
 }
 
 async function recordOnce(
   context: Context,
   paying: PayingRow,
-  { move, log }: { readonly move: Move; readonly log: Log },
+  { move: told, check, log }: Outcome,
 ): Promise<PixTransactionRow> {
+  const move = check ? await check() : told;
   // Nearly every payment is accepted: that move has a statement of its own.
   const moved =
     move.to === 'ACCEPTED'
@@ -60,6 +72,30 @@ async function recordOnce(
     log.error(facts, 'the provider contradicts a settled payment');
   }
   return stored;
+}
+
+/**
+ * Waits for the sends under way when the service stops. What became of a payment whose call has not
+ * ended by then is unknown.
+ * @param withinMs how long, in milliseconds.
+ */
+export async function finishSends(context: Context, withinMs: number): Promise<void> {
+  const unfinished = await context.outcomes.sendsEnded(withinMs);
+  await Promise.all(unfinished.map((transactionId) => callUnknown(context, transactionId)));
+}
+
+async function callUnknown(context: Context, transactionId: string): Promise<void> {
+  try {
+    await moveTransaction(context, transactionId, {
+      from: ['PAYING'],
+      to: 'UNKNOWN',
+      status: 'PROCESSING',
+      outcome: 'unknown',
+      timeline: [{ phase: 'UNKNOWN', note: 'service_stopped' }],
+    });
+  } catch (error) {
+    context.log.error({ error, transactionId }, 'a payment is left in PAYING');
+  }
 }
 
 /** Longer than the database works on a statement, in milliseconds: later it is not carried out. */

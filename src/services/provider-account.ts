@@ -79,9 +79,9 @@ const documentOf: Statement = {
 };
 
 /**
- * Whether the account of a login is held by the user who logs in: the e-mail and the password may be
- * another person's at the provider. The simulated bank makes up the documents of people who have not
- * registered with it, so they prove nothing.
+ * Whether the account of a login is held by the user who logs in: the e-mail and the password may
+ * be another person's at the provider. The simulated bank makes up the documents of people who have
+ * not registered with it, so they prove nothing.
  * @returns false when both documents are known and differ; one that is no CPF and no CNPJ, such as
  *   a masked one, is not known.
  */

@@ -18,8 +18,8 @@ export function decideOnKnown({ amountCents }: ProviderEvent, transaction: Candi
 
 /**
  * A PIX that contradicts the charge that it names, by its amount or because the charge has failed,
- * has come in all the same: it is recorded, once, for the owner of the charge. It is not recorded if
- * it names another account, or if the same payment has been recorded under another event.
+ * has come in all the same: it is recorded, once, for the owner of the charge. It is not recorded
+ * if it names another account, or if the same payment has been recorded under another event.
  * @param flag what is flagged of the charge.
  */
 export async function decideBeside(

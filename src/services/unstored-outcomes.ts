@@ -1,7 +1,8 @@
 /**
- * Outcomes of payments that this process knows and the database has not stored. A request stores
- * its outcome with back-off while its claim lasts; after that the outcome is kept here, in memory,
- * and stored when the database is back or, at the latest, when the service stops. What is lost with
+ * Outcomes of payments that this process knows, or will know, and the database has not stored. A
+ * request stores its outcome with back-off while its claim lasts; after that the outcome is kept
+ * here, in memory, and stored when the database is back or, at the latest, when the service stops.
+ * A stop waits for the sends under way, whether or not their clients still do. What is lost with
  * the process stays open: the sweep and the provider's events end it.
  */
 import { pause, type Clock } from '../clock.ts';
@@ -34,6 +35,8 @@ const atOnce = 256;
 export class UnstoredOutcomes {
   readonly #options: UnstoredOutcomesOptions;
   readonly #kept = new Set<UnstoredOutcome>();
+  /** The sends under way, by the id of the transaction. */
+  readonly #underWay = new Map<string, Promise<unknown>>();
   #pauseMs = firstPauseMs;
   #cancel: () => void = () => undefined;
   #pass: Promise<void> | null = null;
@@ -44,6 +47,30 @@ export class UnstoredOutcomes {
 
   get size(): number {
     return this.#kept.size;
+  }
+
+  /** Does the work of a send, which a stop waits for. */
+  async follow<T>(transactionId: string, work: () => Promise<T>): Promise<T> {
+    const ended = work();
+    this.#underWay.set(transactionId, ended);
+    try {
+      return await ended;
+    } finally {
+      this.#underWay.delete(transactionId);
+    }
+  }
+
+  /**
+   * Waits until no send is under way.
+   * @param withinMs how long, in milliseconds.
+   * @returns the transactions whose sends are still under way.
+   */
+  async sendsEnded(withinMs: number): Promise<readonly string[]> {
+    const isOver = new AbortController();
+    const ended = Promise.allSettled(this.#underWay.values());
+    const late = pause(this.#options.clock, withinMs, isOver.signal);
+    await Promise.race([ended, late]).finally(() => isOver.abort());
+    return [...this.#underWay.keys()];
   }
 
   /** Keeps an outcome until it is stored. A full list loses it, which is logged. */

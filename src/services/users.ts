@@ -41,7 +41,7 @@ export async function findLoginUser(
 export interface NewUser {
   readonly name: string;
   readonly email: string;
-  readonly password: string;
+  readonly passwordHash: string;
   /** CPF or CNPJ, without punctuation. */
   readonly document: string | null;
   readonly personType: 'PF' | 'PJ' | null;
@@ -57,7 +57,7 @@ export async function createUser(context: LocalContext, user: NewUser): Promise<
     user.document,
     user.personType,
     user.phone,
-    await context.passwords.hash(user.password),
+    user.passwordHash,
     context.clock.now(),
   ]);
   return row?.id ?? null;

@@ -31,6 +31,7 @@ export function serverEnvironment(): Environment {
     LOG_LEVEL: 'warn',
     THROTTLE_LOGIN_PER_MINUTE: '1000000',
     THROTTLE_ADDRESS_PER_MINUTE: '1000000',
+    THROTTLE_USER_PER_MINUTE: '0',
     WEBHOOK_SECRET: webhookSecret,
     JWT_PRIVATE_KEY: privateKey,
     JWT_PUBLIC_KEYS: publicKey,

@@ -35,6 +35,7 @@ interface Operation {
   requestBody?: { required?: boolean; description?: string };
   responses: Record<string, Response>;
   'x-throttle'?: string;
+  'x-throttle-user'?: boolean;
 }
 
 interface Contract {
@@ -91,15 +92,15 @@ const specified: Record<string, [operationId: string, access: Access, statuses: 
 /** The statuses that the service adds to them; 503 and `default` are everywhere. */
 const added: Record<string, string> = {
   login: '400 413 415 429',
-  getStatement: '422',
+  getStatement: '422 429',
   registerPf: '400 413 415 429',
   registerPj: '400 413 415 422 429',
-  sendPix: '400 413 415',
-  createCharge: '400 413 415',
+  sendPix: '400 413 415 429',
+  createCharge: '400 413 415 429',
   getPixTransaction: '304',
-  listPixKeys: '422',
-  createPixKey: '400 413 415',
-  deletePixKey: '400 413 415',
+  listPixKeys: '422 429',
+  createPixKey: '400 413 415 429',
+  deletePixKey: '400 413 415 429',
   startOnboarding: '400 413 415 429',
   lookUpCep: '422 429',
   getOnboarding: '429',
@@ -253,6 +254,15 @@ test('login, registrations, documents and CEPs are throttled by address, nothing
     startOnboarding: 'registration',
     submitDocument: 'document',
   });
+});
+
+test('sends, charges, statements and PIX keys are throttled by user', () => {
+  const throttled = operations
+    .filter(({ operation }) => operation['x-throttle-user'] === true)
+    .map(({ operation }) => operation.operationId);
+  assert.deepEqual(throttled.sort(), [
+    ...['createCharge', 'createPixKey', 'deletePixKey', 'getStatement', 'listPixKeys', 'sendPix'],
+  ]);
 });
 
 test('every answer of a send that knows an outcome carries Pix-Outcome', () => {

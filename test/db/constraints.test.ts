@@ -99,6 +99,14 @@ test('onboarding_applications_moves_forward keeps an application from any other 
   }
 });
 
+test('operator actions are only added to', async () => {
+  const id = await put('operator_actions');
+  const refusal = { code: '23514', message: /operator actions are only added to/ };
+  const change = `update operator_actions set operator = 'eve' where id = $1`;
+  await assert.rejects(rows(change, [id]), refusal);
+  await assert.rejects(rows('delete from operator_actions where id = $1', [id]), refusal);
+});
+
 test('pix_timeline_append_only refuses to change and to remove rows', async () => {
   const id = await put('pix_timeline');
   const refusal = { message: 'the timeline is only added to', code: '23514' };
@@ -172,7 +180,8 @@ test('no constraint, unique index or trigger of the schema is without a test', a
   const tested = [
     ...Object.keys({ ...refusedRows, ...refusedPairs, ...refusedSiblings }),
     ...['pix_transactions_status_and_phase', 'pix_transactions_final_status'],
-    ...['pix_timeline_append_only', 'onboarding_applications_moves_forward'],
+    ...['operator_actions_append_only', 'pix_timeline_append_only'],
+    ...['onboarding_applications_moves_forward'],
     // The migration tool's own table.
     'schema_migrations_pkey',
   ];

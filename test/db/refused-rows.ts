@@ -221,6 +221,7 @@ export const refusedPairs: Readonly<
       [{ table, pair: () => same({ id: 1_000_000 }) }],
     ]),
   ),
+  operator_actions_pkey: [{ table: 'operator_actions', pair: () => same({ id: 1_000_000 }) }],
   throttle_counters_pkey: [{ table: 'throttle_counters', pair: () => same({ key: uuid() }) }],
 };
 

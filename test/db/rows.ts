@@ -41,6 +41,9 @@ export const goodRow = {
     amount: '10.50',
     ...dated,
   }),
+  operator_actions: (): Row => ({
+    ...{ at, operator: 'ana', command: 'user disable', target: 'user:42', outcome: 'done' },
+  }),
   pix_timeline: (): Row => ({ phase: 'RESERVED', at }),
   onboarding_applications: (): Row => ({
     id: uuid(),

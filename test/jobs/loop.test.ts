@@ -1,6 +1,7 @@
 /** The job loop: what is queued is run, when it is due, as often as it takes. */
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
+import type { JobHandler } from '../../src/jobs/job.ts';
 import { settleWebhook } from '../../src/jobs/settle-webhook.ts';
 import { startTestApp } from '../support/app.ts';
 import { eventually } from '../support/eventually.ts';
@@ -279,6 +280,12 @@ test('stopping waits for the jobs that run, claims none and may be done twice', 
 
 test('a place that becomes free while the queue is read is used at once', async (t) => {
   const [first, second, third] = [held(t), held(t), recorder()];
+  const steps = { first, second, third };
+  const work: JobHandler = {
+    run: (context, job) => steps[job.payload['step'] as keyof typeof steps].run(context, job),
+  };
+  const queue = (step: keyof typeof steps) =>
+    queueJob(app, 'work', { payload: JSON.stringify({ step }) });
   const process = watched(app);
   const { query } = process.context.db;
   let endsFirst = false;
@@ -293,15 +300,29 @@ test('a place that becomes free while the queue is read is used at once', async 
     if (statement.name === 'jobs-claim' && endsFirst) await ended();
     return rows;
   };
-  const firstId = await queueJob(app, 'first');
+  const firstId = await queue('first');
   const db = { ...process.context.db, query: slow };
   const busy = { ...process, context: { ...process.context, db } };
-  const loop = await startLoop(t, busy, { jobs: { first, second, third }, concurrency: 2 });
+  const loop = await startLoop(t, busy, { jobs: { work }, concurrency: 2 });
   await process.rest();
-  await queueJob(app, 'second');
-  const thirdId = await queueJob(app, 'third');
+  await queue('second');
+  const thirdId = await queue('third');
   endsFirst = true;
   loop.wake();
   await isDone(thirdId);
   assert.equal(second.runs.length, 1);
+});
+
+test('a kind whose places are all taken holds up no other kind', async (t) => {
+  const process = watched(app);
+  const slow = { ...held(t), concurrency: 2 };
+  const quick = recorder();
+  for (let count = 0; count < 100; count += 1) await queueJob(app, 'slow');
+  const id = await queueJob(app, 'quick');
+  await startLoop(t, process, { jobs: { slow, quick }, concurrency: 3 });
+  await isDone(id);
+  const later = await queueJob(app, 'quick');
+  await app.rows(`select pg_notify('ponte_jobs', '')`);
+  await isDone(later);
+  assert.equal(slow.runs.length, 2);
 });

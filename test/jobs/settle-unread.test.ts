@@ -1,6 +1,7 @@
 /** Events that move nothing and still say something of a transaction: none of it goes unseen. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { unwatched } from '../ops/asking.ts';
 import { listWebhooks } from '../../src/ops/webhook-list.ts';
 import { previewEvent } from '../../src/services/webhook-replay.ts';
 import { confirmed, results, startSettlingApp } from './settling.ts';
@@ -19,7 +20,7 @@ async function unread(): Promise<number> {
 }
 
 async function eventsOf(transactionId: string): Promise<string[]> {
-  const { events } = await listWebhooks.run(context, { transactionId, limit: 100 }, () => {});
+  const { events } = await listWebhooks.run(context, { transactionId, limit: 100 }, unwatched);
   return events.map(({ id }) => id);
 }
 

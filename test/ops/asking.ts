@@ -1,9 +1,9 @@
 /** What the tests of ops do alike. */
 import assert from 'node:assert/strict';
-import { OpError, type OpRefusal } from '../../src/ops/op.ts';
+import { OpError, type OpCaller, type OpRefusal } from '../../src/ops/op.ts';
 
-/** For ops whose progress a test does not look at. */
-export const unwatched = (): void => undefined;
+/** Who runs the ops of tests that do not look at the progress. */
+export const unwatched: OpCaller = { operator: 'ana', progress: () => undefined };
 
 /** Asserts that an op refuses, with a sentence for the operator. */
 export async function refused(

@@ -149,16 +149,12 @@ describe('jobs retry', () => {
   it('looks again when a job with the same key is queued at the same moment', async () => {
     const id = await dead({ unique_key: 'work:3' });
     let looks = 0;
-    const db = {
-      ...context.db,
-      async query<Row>(statement: { name: string; text: string }, parameters: readonly unknown[]) {
-        if (statement.name === 'jobs-retry') {
-          looks += 1;
-          if (looks === 1) throw Object.assign(new Error('duplicate'), { code: '23505' });
-        }
-        return context.db.query<Row>(statement, parameters);
-      },
+    const transaction: typeof context.db.transaction = async (work) => {
+      looks += 1;
+      if (looks === 1) throw Object.assign(new Error('duplicate'), { code: '23505' });
+      return context.db.transaction(work);
     };
+    const db = { ...context.db, transaction };
     const { retried } = await retryJobs.run({ ...context, db }, { ids: [id] }, unwatched);
     assert.equal(retried, 1);
     assert.equal(looks, 2);
@@ -172,8 +168,10 @@ describe('jobs retry', () => {
       [at(-1)],
     );
     const seen: number[] = [];
-    const ofKind = await retryJobs.run(context, { allDead: true, kind: 'kind-a' }, (done) =>
-      seen.push(done),
+    const ofKind = await retryJobs.run(
+      context,
+      { allDead: true, kind: 'kind-a' },
+      { ...unwatched, progress: (done) => void seen.push(done) },
     );
     assert.equal(ofKind.retried, 500);
     assert.deepEqual(seen, [500, 500]);

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { providerLanes, type ProviderLane } from '../../src/provider/lanes.ts';
+import type { Provider } from '../../src/provider/provider.ts';
 import type { ResilienceOptions } from '../../src/provider/resilience.ts';
 import { failureOf, outcomeOf, pay, setUp } from './resilient-set-up.ts';
 import { answers, fails, hangs, receipt, refused, session } from './scripted-provider.ts';
@@ -10,9 +12,9 @@ describe('the breaker', () => {
   it('opens after failures in a row, and then proves that nothing was sent', async () => {
     const made = setUp([fails()], { ...once, breaker: { failures: 2, openMs: 60_000 } });
     await failureOf(made, pay(made.provider));
-    assert.equal(made.breakerState(), 'closed');
+    assert.equal(made.breakerState('money'), 'closed');
     await failureOf(made, pay(made.provider));
-    assert.equal(made.breakerState(), 'open');
+    assert.equal(made.breakerState('money'), 'open');
     const error = await failureOf(made, pay(made.provider));
     assert.deepEqual(
       [error.outcome, error.code, error.statusClass],
@@ -21,25 +23,35 @@ describe('the breaker', () => {
     assert.equal(made.calls.length, 2);
   });
 
-  it('refuses a login too while it is open', async () => {
-    const made = setUp([fails()], { ...once, breaker: { failures: 1, openMs: 60_000 } });
-    await failureOf(made, made.provider.balance(session));
-    const login = made.provider.login({ email: 'ana@ponte.test', password: 'secret' });
-    assert.equal((await failureOf(made, login)).statusClass, 'breaker_open');
-  });
-
-  it('that opens for the calls of jobs refuses no payment, nor the other way round', async () => {
-    const made = setUp([fails(), answers(receipt), fails(), answers(5)], {
-      ...once,
-      breaker: { failures: 1, openMs: 60_000 },
+  const failing = { ...once, breaker: { failures: 1, openMs: 60_000 } };
+  const classes: Readonly<Record<ProviderLane, (provider: Provider) => Promise<unknown>>> = {
+    money: (provider) => pay(provider),
+    login: (provider) => provider.login({ email: 'ana@ponte.test', password: 'secret' }),
+    reads: (provider) => provider.balance(session),
+    onboarding: (provider) => provider.lookUpCep('01310100'),
+    background: (provider) => provider.balance(session, { isBackground: true }),
+  };
+  for (const lane of providerLanes) {
+    it(`that opens for ${lane} refuses no call of another lane`, async () => {
+      const made = setUp([fails(), answers(receipt)], failing);
+      await failureOf(made, classes[lane](made.provider));
+      assert.equal(made.breakerState(lane), 'open');
+      for (const other of providerLanes.filter((one) => one !== lane)) {
+        await outcomeOf(made, classes[other](made.provider));
+        assert.equal(made.breakerState(other), 'closed');
+      }
+      assert.equal(made.calls.length, providerLanes.length);
+      const again = await failureOf(made, classes[lane](made.provider));
+      assert.equal(again.statusClass, 'breaker_open');
     });
-    const background = { lane: 'background' } as const;
-    await failureOf(made, made.provider.balance(session, background));
-    assert.equal(made.breakerState('background'), 'open');
-    assert.deepEqual(await outcomeOf(made, pay(made.provider)), receipt);
-    assert.equal(made.breakerState('live'), 'closed');
-    await failureOf(made, pay(made.provider));
-    assert.equal(made.breakerState('live'), 'open');
+  }
+
+  it('counts an answer that cannot be read against its own method only', async () => {
+    const made = setUp([fails({ statusClass: 'invalid' }), answers(5)], failing);
+    await failureOf(made, made.provider.kyc('p'));
+    assert.equal((await failureOf(made, made.provider.kyc('p'))).statusClass, 'breaker_open');
+    assert.equal(await outcomeOf(made, made.provider.lookUpCep('01310100')), 5);
+    assert.equal(made.breakerState('onboarding'), 'closed');
   });
 
   for (const statusClass of ['401', '4xx', '404', '429'] as const) {
@@ -47,18 +59,18 @@ describe('the breaker', () => {
       const steps = [fails(), fails({ ...refused, statusClass }), fails()];
       const made = setUp(steps, { ...once, breaker: { failures: 2, openMs: 60_000 } });
       for (const _ of steps) await failureOf(made, made.provider.balance(session));
-      assert.equal(made.breakerState(), 'closed');
+      assert.equal(made.breakerState('reads'), 'closed');
     });
   }
 
-  for (const statusClass of ['connect', 'timeout', 'reset', 'invalid'] as const) {
+  for (const statusClass of ['connect', 'timeout', 'reset'] as const) {
     it(`counts ${statusClass} as a failure`, async () => {
       const made = setUp([fails({ statusClass })], {
         ...once,
         breaker: { failures: 1, openMs: 60_000 },
       });
       await failureOf(made, made.provider.balance(session));
-      assert.equal(made.breakerState(), 'open');
+      assert.equal(made.breakerState('reads'), 'open');
     });
   }
 
@@ -66,17 +78,20 @@ describe('the breaker', () => {
     const made = setUp([fails(), answers(5)], { ...once, breaker: { failures: 1, openMs: 0 } });
     await failureOf(made, made.provider.balance(session));
     assert.equal(await outcomeOf(made, made.provider.balance(session)), 5);
-    assert.equal(made.breakerState(), 'closed');
+    assert.equal(made.breakerState('reads'), 'closed');
   });
 
   it('lets one attempt try the provider again and turns the others away meanwhile', async () => {
     const made = setUp([fails(), hangs], { ...once, breaker: { failures: 1, openMs: 0 } });
     await failureOf(made, made.provider.balance(session));
     const trying = made.provider.balance(session).catch((error: unknown) => error);
-    assert.equal(made.breakerState(), 'half_open');
-    assert.equal((await failureOf(made, pay(made.provider))).statusClass, 'breaker_open');
+    assert.equal(made.breakerState('reads'), 'half_open');
+    assert.equal(
+      (await failureOf(made, made.provider.balance(session))).statusClass,
+      'breaker_open',
+    );
     await outcomeOf(made, trying, 1000);
-    assert.equal(made.breakerState(), 'open');
+    assert.equal(made.breakerState('reads'), 'open');
     assert.equal(made.calls.length, 2);
   });
 
@@ -87,7 +102,7 @@ describe('the breaker', () => {
     const trying = made.provider.balance(session, { signal: caller.signal });
     caller.abort();
     await failureOf(made, trying);
-    assert.equal(made.breakerState(), 'open');
+    assert.equal(made.breakerState('reads'), 'open');
   });
 });
 

@@ -72,7 +72,7 @@ describe('every call of an onboarding', () => {
     for (let round = 0; round < 3; round += 1) {
       for (const name of names) await failureOf(made, called(made.provider, name));
     }
-    assert.equal(made.breakerState(), 'closed');
+    assert.equal(made.breakerState('onboarding'), 'closed');
     assert.equal(made.calls.length, 3 * names.length);
   });
 
@@ -82,7 +82,7 @@ describe('every call of an onboarding', () => {
     const call = made.provider.submitDocument('p', documentOf());
     assert.equal((await failureOf(made, call)).statusClass, 'unreadable');
     assert.equal(made.calls.length, 1);
-    assert.equal(made.breakerState(), 'closed');
+    assert.equal(made.breakerState('onboarding'), 'closed');
   });
 
   it('does not close the breaker with a document that never reached the provider', async () => {
@@ -92,7 +92,7 @@ describe('every call of an onboarding', () => {
     await failureOf(made, made.provider.kyc('p'));
     await failureOf(made, made.provider.submitDocument('p', documentOf()));
     assert.equal(made.calls.length, 2);
-    assert.equal(made.breakerState(), 'open');
+    assert.equal(made.breakerState('onboarding'), 'open');
   });
 
   it('stays unknown when it is refused after it may have been taken', async () => {

@@ -85,8 +85,17 @@ describe('the queue of a hashing storm', () => {
     const running = small.verify('a', null);
     const waiting = small.verify('b', null);
     await assert.rejects(small.verify('c', null), isBusy);
-    await assert.rejects(small.hash('d'), isBusy);
     assert.deepEqual(await Promise.all([running, waiting]), [false, false]);
+  });
+
+  it('keeps the places of logins free of registrations, and the other way round', async () => {
+    const small = createPasswords({ concurrency: 1, queueLimit: 0, hashQueueLimit: 1 });
+    const hashes = [small.hash('a'), small.hash('b')];
+    await assert.rejects(small.hash('c'), isBusy);
+    const verified = small.verify('d', null);
+    await assert.rejects(small.verify('e', null), isBusy);
+    assert.equal(await verified, false);
+    assert.equal((await Promise.all(hashes)).length, 2);
   });
 
   it('takes new work once the storm is over', async () => {

@@ -41,7 +41,10 @@ export async function memoryEngine({ real, catalog, notified }: EngineOptions): 
   const first = memory.snapshot();
   return {
     reset: async () => memory.restore(first),
-    db: databaseOn(async (statement, parameters) => carryOut(memory, statement, parameters)),
+    db: databaseOn(
+      async (statement, parameters) => carryOut(memory, statement, parameters),
+      (work) => inMemory(memory, work),
+    ),
     snapshot: () => memory.snapshot(),
     restore: async (snapshot) => memory.restore(snapshot),
     differences: async () => [],
@@ -60,7 +63,25 @@ function carryOut(
 
 type Query = (statement: Statement, parameters: readonly unknown[]) => Promise<Row[]>;
 
-function databaseOn(query: Query): Database {
+/** Statements that are carried out together, or not at all. */
+type Transaction = Database['transaction'];
+
+/** Nothing else is carried out meanwhile: who fails goes back to where it began. */
+async function inMemory<Result>(
+  memory: MemoryDatabase,
+  work: (query: Database['query']) => Promise<Result>,
+): Promise<Result> {
+  const before = memory.snapshot();
+  const query: Query = async (statement, parameters) => carryOut(memory, statement, parameters);
+  try {
+    return await work(query as Database['query']);
+  } catch (error) {
+    memory.restore(before);
+    throw error;
+  }
+}
+
+function databaseOn(query: Query, transaction: Transaction): Database {
   const missing = (): never => {
     throw new Error('the simulation has no MikroORM');
   };
@@ -68,6 +89,7 @@ function databaseOn(query: Query): Database {
     kind: 'postgresql',
     ...{ orm: missing, em: missing, migrating: missing },
     query: query as Database['query'],
+    transaction,
     connections: () => ({ busy: 0, idle: 0, waiting: 0 }),
     // Processes listen by way of the simulation.
     listen: async () => missing(),
@@ -114,21 +136,31 @@ export async function bothEngines({ real, catalog, notified }: EngineOptions): P
   const memory = await MemoryDatabase.open(catalog, notified);
   const ask = asking(real);
   let found: string[] = [];
-  const query: Query = async (statement, parameters) => {
-    const expected = await ended(() => real.query<Row>(statement, parameters));
+  const compare = async (
+    asked: Database['query'],
+    [statement, parameters]: Parameters<Query>,
+  ): Promise<Row[]> => {
+    const expected = await ended(() => asked<Row>(statement, parameters));
     const answer = await ended(async () => carryOut(memory, statement, parameters));
     const difference = differenceOf(expected, answer);
     if (difference !== null) found.push(`${statement.name || statement.text}: ${difference}`);
     if (answer.error) throw answer.error;
     return answer.rows;
   };
+  const query: Query = (...call) => compare(real.query, call);
+  const transaction: Transaction = (work) =>
+    inMemory(memory, () =>
+      real.transaction((asked) =>
+        work(((...call: Parameters<Query>) => compare(asked, call)) as Database['query']),
+      ),
+    );
   const first = memory.snapshot();
   const restore = async (snapshot: Snapshot): Promise<void> => {
     memory.restore(snapshot);
     await putIn(ask, catalog, memory.contents(snapshot));
   };
   return {
-    db: databaseOn(query),
+    db: databaseOn(query, transaction),
     reset: () => restore(first),
     snapshot: () => memory.snapshot(),
     restore,

@@ -17,8 +17,10 @@ const states = {
     says: 'an attempt fails inside the bank, which posts ERROR at once and executes the repeat',
   },
   late_failed_attempt_events: {
-    on: false,
-    says: 'the same, and that ERROR may arrive after the repeat was executed',
+    // Where the end of the executed repeat is never told, the ERROR is all that there is, and it
+    // settles the payment: an event that says failed proves it once no process may still send.
+    on: true,
+    says: 'the same, and that ERROR may arrive after the repeat, whose own end is told as well',
   },
   rejected_repeats: {
     on: true,
@@ -69,7 +71,7 @@ const states = {
     says: 'an event names a charge of one customer and, in every part, the account of another',
   },
   bare_receipts: {
-    on: false,
+    on: true,
     says: "a receipt names neither of our ids, and keys are unique in the company: another's fits",
   },
 } as const satisfies Readonly<Record<string, HazardState>>;

@@ -6,7 +6,7 @@
 import type { Context } from '../../src/context.ts';
 import { isDatabaseTrouble } from '../../src/db/unavailable.ts';
 import { blockAccount, unblockAccount } from '../../src/ops/account-status.ts';
-import { OpError } from '../../src/ops/op.ts';
+import { OpError, type OpCaller } from '../../src/ops/op.ts';
 import { listPix } from '../../src/ops/pix-list.ts';
 import { resolvePix, riskOfFailing } from '../../src/ops/pix-resolve.ts';
 import type { PixView } from '../../src/ops/pix-view.ts';
@@ -31,7 +31,9 @@ const longestPauseMs = 240_000;
 const mostTries = 200;
 const triesPauseMs = 2_000;
 
-const decision = { reason: 'asked the provider', by: 'operator' } as const;
+const decision = { reason: 'asked the provider' } as const;
+
+const caller: OpCaller = { operator: 'operator', progress: ignore };
 
 const everything = '2020-01-01T00:00:00.000Z';
 
@@ -63,7 +65,7 @@ export class Operator {
   /** Replays every event that is stored: what was applied is found applied. */
   replayAll(): Promise<unknown> {
     return this.#tell('replays all', (context) =>
-      replayWebhooks.run(context, { since: everything, limit: 100 }, ignore),
+      replayWebhooks.run(context, { since: everything, limit: 100 }, caller),
     );
   }
 
@@ -73,7 +75,7 @@ export class Operator {
       for (const id of truth.accounts.blocked) {
         const input = { user: String(id), ...decision };
         await this.#tell('unblocks an account', (context) =>
-          unblockAccount.run(context, input, ignore),
+          unblockAccount.run(context, input, caller),
         );
       }
       if (truth.accounts.blocked.length > 0) await scheduler.sleep(this.owner, triesPauseMs);
@@ -85,7 +87,7 @@ export class Operator {
     const [customer] = scheduler.chance.shuffled(truth.ledger.customers);
     if (!customer) return;
     const input = { user: String(customer.id), ...decision };
-    await this.#tell('blocks an account', (context) => blockAccount.run(context, input, ignore));
+    await this.#tell('blocks an account', (context) => blockAccount.run(context, input, caller));
   };
 
   readonly #replay = async (): Promise<void> => {
@@ -97,7 +99,7 @@ export class Operator {
       dryRun: chance.happens(0.2),
       counting: chance.happens(0.2),
     };
-    const replay = await this.#tell('replays', (c) => replayWebhooks.run(c, input, ignore));
+    const replay = await this.#tell('replays', (c) => replayWebhooks.run(c, input, caller));
     for (const { result } of replay?.events ?? []) this.#options.scheduler.count(`event ${result}`);
   };
 
@@ -108,7 +110,7 @@ export class Operator {
       listPix.run(
         context,
         { limit: 20, ...(stuck ? { stuck } : { status: 'PROCESSING' }) },
-        ignore,
+        caller,
       ),
     );
     const sends = (listed?.transactions ?? []).filter(({ operation }) => operation === 'SEND');
@@ -135,7 +137,7 @@ export class Operator {
     const undo = onlyCheck ? ignore : truth.decides(customer, clientRequestId, status);
     const input = { id, as, confirm: riskOfFailing, onlyCheck, ...decision };
     const resolved = await this.#tell(`resolves as ${as}`, (context) =>
-      resolvePix.run(context, input, ignore).catch((error: unknown) => {
+      resolvePix.run(context, input, caller).catch((error: unknown) => {
         if (error instanceof OpError) undo();
         throw error;
       }),

@@ -33,6 +33,9 @@ const restMs = 4 * 60_000;
 /** Ten minutes until what was accepted is looked up, and the same. */
 const acceptedRestMs = 14 * 60_000;
 
+/** A quarter of an hour until a failure that may be an earlier attempt's settles, and its look. */
+const doubtRestMs = 20 * 60_000;
+
 /** The first login after a storm may find the breaker open. */
 const loginPauseMs = 15_000;
 const mostLogins = 10;
@@ -155,6 +158,11 @@ async function sweepsNeedMs({ store, hazards }: World): Promise<number> {
     `select distinct phase from pix_transactions
       where status = 'PROCESSING' and (operation = 'SEND' or phase <> 'ACCEPTED')`,
   );
+  const held = await store.rows(
+    `select from webhook_events
+      where status = 'parked' and results @> '[{"reason": "may_be_another_attempt"}]'`,
+  );
+  if (held.length > 0) return doubtRestMs;
   const isAccepted = rows.some(({ phase }) => phase === 'ACCEPTED');
   if (isAccepted && hazards.has('accepted_lookups')) return acceptedRestMs;
   return rows.some(({ phase }) => phase !== 'ACCEPTED') ? restMs : 0;

@@ -89,6 +89,7 @@ export class Statements {
         if (grouping) return batches.query({ ...statement, grouping }, parameters) as never;
         return this.#ask({ owner, statement, calls: [parameters], sent: parameters }) as never;
       },
+      transaction: (work) => this.#transact(owner, work),
       notificationsUp: () => !this.faults.isCutOff(owner),
       listen: async (channel, tell) => {
         await scheduler.hop(owner, `${owner.name} db listen`);
@@ -166,6 +167,44 @@ export class Statements {
     return error ? `${word}, ${error.message}` : word;
   }
 
+  /** One step: nothing else is carried out between the statements of a transaction. */
+  #transact<Result>(
+    owner: Owner,
+    work: (query: Database['query']) => Promise<Result>,
+  ): Promise<Result> {
+    const { scheduler, kind, store, evidence } = this.#options;
+    const askedAt = scheduler.taken;
+    const ended = Promise.withResolvers<Result>();
+    const query =
+      (carryOut: Database['query']) => (statement: Statement, parameters: readonly unknown[]) => {
+        const asked = { owner, statement, calls: [parameters], sent: parameters, askedAt };
+        return this.#run({ ...asked, answer: Promise.withResolvers() }, carryOut).then(
+          ({ rows }) => rows,
+        );
+      };
+    const run = async (): Promise<string> => {
+      const fate = this.faults.fateOf({ owner, askedAt, text: 'insert into' });
+      if (fate.error) evidence.databaseFailed(owner);
+      const isDone = fate.isDone && !fate.late && askedAt > this.#failedOverAt;
+      const error = fate.error ?? (isDone ? null : new DatabaseFault('ECONNRESET'));
+      const result = isDone
+        ? await store.db
+            .transaction((carryOut) => work(query(carryOut) as Database['query']))
+            .then(
+              (value) => () => ended.resolve(value),
+              (thrown) => () => ended.reject(thrown),
+            )
+        : null;
+      if (error || !result) ended.reject(error);
+      else result();
+      return isDone ? 'done' : 'not done';
+    };
+    scheduler.submit({
+      ...{ owner, label: `${owner.name} db transaction`, isOutside: kind === 'postgresql', run },
+    });
+    return ended.promise;
+  }
+
   /** What breaks a constraint is refused by the store itself. */
   async #runOrRefuse(asked: Asked): Promise<{ rows: Row[] | Error; word: string }> {
     try {
@@ -208,9 +247,12 @@ export class Statements {
   }
 
   /** @returns what the process is answered, and what the trace says of it. */
-  async #run(asked: Asked): Promise<{ rows: Row[]; word: string }> {
-    const { store, observed, carriedOut, evidence, committed } = this.#options;
-    const rows = await store.db.query<Row>(asked.statement, asked.sent);
+  async #run(
+    asked: Asked,
+    carryOut: Database['query'] = this.#options.store.db.query,
+  ): Promise<{ rows: Row[]; word: string }> {
+    const { observed, carriedOut, evidence, committed } = this.#options;
+    const rows = await carryOut<Row>(asked.statement, asked.sent);
     const written = await this.#writtenBy(asked, rows);
     for (const row of [...rows, ...written]) if (isTransaction(row)) observed(row);
     if (plainName(asked.statement) === 'pix-step') {

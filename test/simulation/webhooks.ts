@@ -93,7 +93,9 @@ export class Webhooks {
   ): { readonly cancel: () => void } {
     const { scheduler, weather, policy } = this.#options;
     const { chance } = scheduler;
-    if (policy.hookTries === 0 || chance.happens(weather().lostNotices)) {
+    // Where failures of attempts may come late, the word that the payment was made comes too.
+    const isLost = !policy.lateFailures && chance.happens(weather().lostNotices);
+    if (policy.hookTries === 0 || isLost) {
       scheduler.note(`notice lost: ${word}`);
       parcel().delivery.state = 'lost';
       return { cancel: () => undefined };

@@ -85,6 +85,7 @@ export function testConfig(database: TestDatabase, environment: Record<string, s
     PROVIDER_TIMEOUT_MS: '100',
     THROTTLE_LOGIN_PER_MINUTE: '0',
     THROTTLE_ADDRESS_PER_MINUTE: '0',
+    THROTTLE_USER_PER_MINUTE: '0',
     ...environment,
   });
 }

@@ -12,6 +12,13 @@ export interface DatabaseProxy {
   /** Breaks every connection and refuses new ones. */
   cut(): Promise<void>;
   /**
+   * Cuts when a client sends this text.
+   * @param side `before`: the server does not get it; `after`: its answer is lost, so that what it
+   *   asked for is committed.
+   * @returns a promise that is kept when the connections are broken.
+   */
+  cutAt(text: string, side: CutSide): Promise<void>;
+  /**
    * Swallows what either side sends, on connections that are open and on new ones: none of them
    * ends, none of them answers.
    */
@@ -26,6 +33,8 @@ export interface DatabaseProxy {
   mend(): Promise<void>;
 }
 
+export type CutSide = 'before' | 'after';
+
 export interface Held {
   /** Only the connections of this application name. */
   readonly application?: string;
@@ -37,6 +46,8 @@ interface Line {
   /** What the client has sent first, with the application name in it. */
   startup: string;
   isSilent: boolean;
+  /** The answer to what the client has sent is to be lost. */
+  losesAnswer: boolean;
 }
 
 /**
@@ -52,6 +63,7 @@ export async function startDatabaseProxy(
   const lines = new Set<Line>();
   let held: Held | null = null;
   let refusal: string | null = null;
+  const cutPoint = new CutPoint();
   const keep = (socket: Socket, peer?: Socket): void => {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
@@ -66,6 +78,13 @@ export async function startDatabaseProxy(
     held = which;
     for (const line of lines) line.isSilent ||= isHeld(which, line);
   };
+  const cut = async (): Promise<void> => {
+    if (!server.listening) return;
+    const closed = once(server, 'close');
+    server.close();
+    for (const socket of sockets) socket.resetAndDestroy();
+    await closed;
+  };
   // Half-open sockets: the proxy itself answers the end of one side with nothing.
   const server = createServer({ allowHalfOpen: true }, (client) => {
     if (refusal !== null) {
@@ -79,7 +98,7 @@ export async function startDatabaseProxy(
       host: target.hostname,
       allowHalfOpen: true,
     });
-    const line: Line = { startup: '', isSilent: false };
+    const line: Line = { startup: '', isSilent: false, losesAnswer: false };
     lines.add(line);
     for (const end of ['end', 'close']) client.on(end, () => lines.delete(line));
     for (const [from, to] of [
@@ -88,6 +107,7 @@ export async function startDatabaseProxy(
     ] as const) {
       keep(from, to);
       from.on('data', (bytes: Buffer) => {
+        if (cutPoint.isAt(line, bytes, from === client)) return void cutPoint.reach(cut);
         if (from === client) hear(line, bytes);
         if (!line.isSilent) to.write(from === client ? change(bytes) : bytes);
       });
@@ -107,13 +127,8 @@ export async function startDatabaseProxy(
   through.host = `127.0.0.1:${address.port}`;
   return {
     url: through.href,
-    async cut() {
-      if (!server.listening) return;
-      const closed = once(server, 'close');
-      server.close();
-      for (const socket of sockets) socket.resetAndDestroy();
-      await closed;
-    },
+    cut,
+    cutAt: (text, side) => cutPoint.set(text, side),
     hold: (which = {}) => hold(which),
     isHolding: () => held !== null && held.from === undefined,
     clients: () => lines.size,
@@ -124,6 +139,38 @@ export async function startDatabaseProxy(
       if (!server.listening) await listen(address.port);
     },
   };
+}
+
+/** The server's last message to a statement outside a transaction: it is committed. */
+const readyForQuery = Buffer.from('Z\0\0\0\x05I', 'latin1');
+
+/** Where everything is to be cut. */
+class CutPoint {
+  #next: { readonly text: string; readonly side: CutSide; done(): void } | null = null;
+
+  set(text: string, side: CutSide): Promise<void> {
+    const { promise, resolve: done } = Promise.withResolvers<void>();
+    this.#next = { text, side, done };
+    return promise;
+  }
+
+  /** Whether these bytes are the first that do not get through. */
+  isAt(line: Line, bytes: Buffer, isFromClient: boolean): boolean {
+    if (!this.#next) return false;
+    const { text, side } = this.#next;
+    const isSent = isFromClient && bytes.includes(text);
+    if (side === 'before') return isSent;
+    line.losesAnswer ||= isSent;
+    const end = bytes.subarray(-readyForQuery.length);
+    return !isFromClient && line.losesAnswer && end.equals(readyForQuery);
+  }
+
+  async reach(cut: () => Promise<void>): Promise<void> {
+    const reached = this.#next;
+    this.#next = null;
+    await cut();
+    reached?.done();
+  }
 }
 
 function isHeld(held: Held | null, { startup }: Line): boolean {

@@ -16,13 +16,16 @@ export interface TestUser {
 }
 
 /** Makes a user in the store, without logging in. */
-export async function givenUser(app: TestApp, user: Partial<NewUser> = {}) {
+export async function givenUser(
+  app: TestApp,
+  { password: text = password, ...user }: Partial<NewUser> & { readonly password?: string } = {},
+) {
   made += 1;
   const email = user.email ?? `person${made}@example.com`;
-  const id = await createUser(withCheapHashes(app), {
+  const id = await createUser(app.context, {
     name: 'Maria da Silva',
     email,
-    password,
+    passwordHash: cheapHash(text),
     document: null,
     personType: 'PF',
     phone: '+5511987654321',
@@ -30,12 +33,6 @@ export async function givenUser(app: TestApp, user: Partial<NewUser> = {}) {
   });
   assert.ok(id !== null, 'the e-mail is taken');
   return { id, email };
-}
-
-/** What a password should cost has tests of its own; the others would spend most of their time. */
-function withCheapHashes({ context }: TestApp): TestApp['context'] {
-  const hash = (text: string) => Promise.resolve(cheapHash(text));
-  return { ...context, passwords: { ...context.passwords, hash } };
 }
 
 /** A login checks a password at the cost that the stored text names: here the least there is. */

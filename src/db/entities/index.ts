@@ -5,6 +5,7 @@ import { Job } from './job.ts';
 import { OnboardingApplication } from './onboarding-application.ts';
 import { OnboardingDocumentChunk } from './onboarding-document-chunk.ts';
 import { OnboardingDocument } from './onboarding-document.ts';
+import { OperatorAction } from './operator-action.ts';
 import { PixTimeline } from './pix-timeline.ts';
 import { PixTransaction } from './pix-transaction.ts';
 import { ThrottleCounter } from './throttle-counter.ts';
@@ -25,4 +26,5 @@ export const entities = [
   WebhookWait,
   Job,
   ThrottleCounter,
+  OperatorAction,
 ];

@@ -38,11 +38,12 @@ export const enqueueJob: Statement = {
 };
 
 /**
- * Claims due jobs under a lease; jobs that another process is claiming are passed over, and so are
- * kinds that this version does not know: during an upgrade a newer process has put them there.
- * Whatever the job was asked for before is done by the run that begins now. A row comes back for
- * each job, or one without a job; every row tells when the next job is due that is not due yet.
- * Parameters: worker, leased until, now, limit, kinds.
+ * Claims due jobs under a lease, of each kind as many as it has room for; jobs that another process
+ * is claiming are passed over, and so are kinds that this version does not know: during an upgrade
+ * a newer process has put them there. Whatever the job was asked for before is done by the run that
+ * begins now. A row comes back for each job, or one without a job; every row tells when the next
+ * job is due that is not due yet.
+ * Parameters: worker, leased until, now, kinds, how many of each at most.
  */
 export const claimJobs: Statement = {
   name: 'jobs-claim',
@@ -52,15 +53,16 @@ export const claimJobs: Statement = {
       update jobs set status = 'running', leased_by = $1, leased_until = $2, wanted = false,
                       attempts = attempts + 1
        where id = any(array(
-         select id from jobs
-          where status = 'queued' and run_at <= $3
-            and kind = any($5::text[])
-          order by run_at, id limit $4 for update skip locked))
+         select due.id
+           from unnest($4::text[], $5::int[]) as lane (kind, room),
+                lateral (select id from jobs
+                          where status = 'queued' and run_at <= $3 and kind = lane.kind
+                          order by run_at, id limit room for update skip locked) as due))
       returning id, kind, payload, attempts
     )
     select claimed.*, next_run_at
       from (select min(run_at) as next_run_at from jobs
-             where status = 'queued' and run_at > $3 and kind = any($5::text[])) as next
+             where status = 'queued' and run_at > $3 and kind = any($4::text[])) as next
       left join claimed on true`,
 };
 

@@ -174,3 +174,24 @@ export const noteAnomaly: Statement = {
                           and phase = 'ANOMALY' and note = $4::text)
     returning id`,
 };
+
+/** Another send under the same Idempotency-Key. */
+export interface KeyHolderRow {
+  readonly id: string;
+  /** Whether the provider has accepted it under the end-to-end id that is sought. */
+  readonly is_sought: boolean;
+}
+
+/**
+ * Finds another send with the same Idempotency-Key that may have left: keys are each user's own.
+ * The one with the end-to-end id that is sought comes first.
+ * Parameters: key, id of the transaction that it is not, end-to-end id or null.
+ */
+export const findKeyHolder: Statement = {
+  name: 'pix-key-holder',
+  text: `
+    select id, end_to_end is not distinct from $3::text and outcome = 'accepted' as is_sought
+      from pix_transactions
+     where idempotency_key = $1 and operation = 'SEND' and id <> $2 and end_to_end is not null
+     order by is_sought desc, created_at, id limit 1`,
+};

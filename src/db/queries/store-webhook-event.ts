@@ -1,4 +1,4 @@
-import { phasesOpenToFailure, phasesOpenToSettlement } from '../../domain/pix.ts';
+import { phasesOpenToFailure, phasesOpenToSettlement, repeatNotes } from '../../domain/pix.ts';
 import type { Statement } from '../database.ts';
 import { oneOf } from '../one-of.ts';
 import { jobsChannel } from './jobs.ts';
@@ -13,6 +13,14 @@ export interface StoredEventRow {
   readonly settled: boolean;
   readonly job_id: string | null;
 }
+
+/**
+ * A failure may be that of an attempt before the last one: the job decides. A subquery for `exists`
+ * would be planned to read the whole timeline.
+ */
+const repeatInDoubt = `
+  (select l.id from pix_timeline l where l.transaction_id = t.id and l.phase = 'PAYING'
+                                     and l.note = '${repeatNotes.unknown}' limit 1)`;
 
 /**
  * Stores an event in one commit with the job that settles it, or with what it settles; an event
@@ -54,6 +62,7 @@ export const storeWebhookEvent: Statement = {
            where t.end_to_end = asked.end_to_end and t.operation = 'SEND'
              and t.settled_at is null
              and case asked.status when 'FAILED' then ${oneOf('t.phase', phasesOpenToFailure)}
+                                                      and ${repeatInDoubt} is null
                                    else ${oneOf('t.phase', phasesOpenToSettlement)} end
              and t.amount = coalesce(asked.amount, t.amount)
              and t.idempotency_key = coalesce(asked.client_request_id, t.idempotency_key)

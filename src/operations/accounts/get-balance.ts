@@ -8,9 +8,12 @@ import { keepProviderBalance } from '../../services/provider-account.ts';
 import { unlessSilent } from '../../services/provider-reading.ts';
 import type { SessionOperation } from '../operation.ts';
 
+/** Seconds after which the app may ask again for a balance that is not known yet. */
+const retryAfterSeconds = '10';
+
 /**
- * The caller's balance: the provider's when it answers, otherwise the last one that it told. No
- * account, or no balance ever told: there is nothing to show, and 404 is better than a made-up 0.
+ * The caller's balance: the provider's when it answers, otherwise the last one that was read.
+ * Without an account the answer is 404, with an account that was never read it is 503.
  */
 export const getBalance: SessionOperation<'getBalance'> = {
   access: 'session',
@@ -22,7 +25,9 @@ export const getBalance: SessionOperation<'getBalance'> = {
       await keepReading(context, account, cents);
       return { status: 200, body: { balance: numberFromCents(cents), source: 'provider' } };
     }
-    if (account.balanceCents === null) throw new AppError('NOT_FOUND');
+    if (account.balanceCents === null) {
+      throw new AppError('BALANCE_UNKNOWN', { headers: { 'Retry-After': retryAfterSeconds } });
+    }
     return {
       status: 200,
       body: { balance: numberFromCents(account.balanceCents), source: 'local' },

@@ -3,17 +3,13 @@ import type { SendPixRequest } from '../../../contract/types.ts';
 import type { Context } from '../../context.ts';
 import { centsFromNumber } from '../../domain/money.ts';
 import { normalisePixKey } from '../../domain/pix-key.ts';
-import {
-  isBeforePaying,
-  phasesBeforePaying,
-  phasesOpenToAnswer,
-  type PixOutcome,
-} from '../../domain/pix.ts';
+import { isBeforePaying, phasesBeforePaying, type PixOutcome } from '../../domain/pix.ts';
 import { isConstraintViolation } from '../../db/unavailable.ts';
 import type { AppError } from '../../errors.ts';
 import { notUnderstood, ProviderError } from '../../provider/outcome.ts';
-import type { PaymentOrder, PaymentReceipt, ProviderSession } from '../../provider/provider.ts';
+import type { PaymentOrder, ProviderSession } from '../../provider/provider.ts';
 import { callerSession } from '../../services/banking-session.ts';
+import { outcomeOfFailure, outcomeOfReceipt } from '../../services/payment-answer.ts';
 import { failUnsentLater, recordOutcome } from '../../services/payment-outcome.ts';
 import { PaymentAttempts } from '../../services/pix-attempts.ts';
 import { pixReply } from '../../services/pix-reply.ts';
@@ -63,7 +59,10 @@ export const sendPix: TokenOperation<'sendPix'> = {
     const order = { ...terms, key, clientRequestId, payer: claim.account };
     const session = await sessionOf(context, claim.payer, claim.transaction);
     const work: Send = { transaction: claim.transaction, order, session, request };
-    return pixReply(await carryOut(context, work), { replayed: claim.resumed });
+    const ended = await context.outcomes.follow(claim.transaction.id, () =>
+      carryOut(context, work),
+    );
+    return pixReply(ended, { replayed: claim.resumed });
   },
 };
 
@@ -196,69 +195,22 @@ async function pay(context: Context, send: Send, paying: PayingRow): Promise<Pix
   const order: PaymentOrder = { ...send.order, endToEnd: paying.end_to_end ?? '' };
   const attempts = new PaymentAttempts(context, paying);
   const options = attempts.optionsOf(send.request.callOptions);
+  const { log } = send.request;
   try {
     const receipt = await context.provider.pay(send.session, order, options);
-    const { log } = send.request;
-    return await recordOutcome(context, paying, { move: accepted(receipt, attempts.made), log });
+    const outcome = outcomeOfReceipt(context, paying, { receipt, attempt: attempts.made });
+    return await recordOutcome(context, paying, { ...outcome, log });
   } catch (error) {
     // A fault of our own after the payment may have left proves nothing about it.
     const failure = error instanceof ProviderError ? error : notUnderstood(error);
     if (failure.outcome === 'unknown') context.metrics.unknownOutcomes.inc();
-    const { log } = send.request;
-    const move = notAccepted(failure, attempts.made);
-    const stored = await recordOutcome(context, paying, { move, log });
+    const outcome = outcomeOfFailure(context, paying, { failure, attempt: attempts.made });
+    const stored = await recordOutcome(context, paying, { ...outcome, log });
+    const isUnknown = failure.outcome === 'unknown';
     // The answer is the stored state where that says more, or where a repeat would be told it: the
     // payment may have been settled meanwhile, or the refusal could not be stored.
-    if (failure.outcome === 'unknown' || stored.status !== 'FAILED') return stored;
-    throw answerTo(failure, { 'Pix-Outcome': failure.outcome });
-  }
-}
-
-function accepted(receipt: PaymentReceipt, attempt: number): Move {
-  const settled = receipt.status !== 'PROCESSING';
-  return {
-    ...onAnswer,
-    to: settled ? 'SETTLED' : 'ACCEPTED',
-    status: receipt.status,
-    outcome: 'accepted',
-    providerTxid: receipt.providerTxid,
-    timeline: [
-      { phase: 'ACCEPTED', providerStatus: '2xx', attempt },
-      ...(settled ? [{ phase: 'SETTLED' as const, note: receipt.status }] : []),
-    ],
-  };
-}
-
-function notAccepted(error: ProviderError, attempt: number): Move {
-  const { outcome, code: failureCode, statusClass: providerStatus } = error;
-  const answer = { providerStatus, attempt };
-  switch (outcome) {
-    case 'unknown':
-      return {
-        ...onAnswer,
-        to: 'UNKNOWN',
-        status: 'PROCESSING',
-        outcome,
-        timeline: [{ phase: 'UNKNOWN', ...answer }],
-      };
-    case 'rejected':
-      return {
-        ...onAnswer,
-        to: 'REJECTED',
-        status: 'FAILED',
-        outcome,
-        failureCode,
-        timeline: [{ phase: 'REJECTED', ...answer }],
-      };
-    case 'not_sent':
-      return {
-        ...onAnswer,
-        to: 'SETTLED',
-        status: 'FAILED',
-        outcome,
-        failureCode,
-        timeline: [{ phase: 'SETTLED', ...answer, note: 'not_sent' }],
-      };
+    if (isUnknown ? stored.phase !== 'REJECTED' : stored.status !== 'FAILED') return stored;
+    throw answerTo(failure, { 'Pix-Outcome': isUnknown ? 'rejected' : failure.outcome });
   }
 }
 
@@ -266,5 +218,3 @@ function notAccepted(error: ProviderError, attempt: number): Move {
 function answerOf({ statusClass: providerStatus, attempts: attempt }: ProviderError) {
   return { providerStatus, attempt };
 }
-
-const onAnswer = { from: phasesOpenToAnswer } as const;

@@ -148,7 +148,10 @@ async function answerTo(
   if (op.refusedWhileServing !== undefined) return refusal(op.refusedWhileServing);
   const stopping = AbortSignal.any([context.stopping, gone]);
   try {
-    const result = await op.run({ ...context, stopping }, request.input as never, progress);
+    const result = await op.run({ ...context, stopping }, request.input as never, {
+      operator: request.operator,
+      progress,
+    });
     return { result: result ?? null };
   } catch (error) {
     if (error instanceof OpError) {
@@ -167,7 +170,8 @@ function readRequest(line: string): OpRequest | null {
   try {
     const request: unknown = JSON.parse(line);
     if (typeof request !== 'object' || request === null || !('op' in request)) return null;
-    return typeof request.op === 'string' ? ({ input: {}, ...request } as OpRequest) : null;
+    if (typeof request.op !== 'string') return null;
+    return { input: {}, operator: 'unknown', ...request } as OpRequest;
   } catch {
     return null;
   }

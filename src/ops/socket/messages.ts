@@ -8,6 +8,8 @@ import type { OpRefusal } from '../op.ts';
 export interface OpRequest {
   readonly op: string;
   readonly input: unknown;
+  /** Who runs it. */
+  readonly operator: string;
 }
 
 export type OpMessage =

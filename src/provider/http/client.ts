@@ -45,18 +45,17 @@ export interface HttpClientOptions {
   readonly baseUrl: string;
   /** Of one attempt; the caller's signal ends it, this bounds its parts. */
   readonly timeoutMs: number;
+  /** How many there may be, one for each attempt under way; 64 by default. */
+  readonly connections?: number;
   /** Carries the requests in place of a pool of connections. */
   readonly dispatcher?: Pick<Pool, 'dispatch' | 'destroy'>;
 }
-
-/** As many as the calls that are let through at once (see resilience.ts). */
-const maxConnections = 64;
 
 /** Made once for each provider; it holds the connections. */
 export function createHttpClient(options: HttpClientOptions): HttpClient {
   const { origin, pathname } = new URL(options.baseUrl);
   const basePath = pathname.replace(/\/+$/, '');
-  const pool = options.dispatcher ?? createPool(origin, options.timeoutMs);
+  const pool = options.dispatcher ?? createPool(origin, options);
   const underWay = new Set<Promise<HttpAnswer>>();
   let isClosed = false;
   return {
@@ -76,9 +75,9 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   };
 }
 
-function createPool(origin: string, timeoutMs: number): Pool {
+function createPool(origin: string, { timeoutMs, connections = 64 }: HttpClientOptions): Pool {
   return new Pool(origin, {
-    connections: maxConnections,
+    connections,
     // HTTP/1.1, and one request on a connection at a time: when the connection breaks, it is known
     // which request that concerns, and none is sent again unasked.
     allowH2: false,

@@ -15,19 +15,21 @@ import { placesOf } from './translate.ts';
 import { doubtful, reasonOf } from './verdict.ts';
 
 /**
- * Reads a receipt. An id that the answer leaves out is taken as ours, because the answer came to
- * our request; of those that it carries one that is not ours is handed on, and the caller refuses
- * it. A status that is not known moves nothing, and neither does success that speaks of an error.
+ * Reads a receipt. It has to name the payment by an id of ours: the provider's own id may be that
+ * of another payment, which was made with the same client request id. Of the ids that it carries
+ * one that is not ours is handed on, and the caller refuses it. A status that is not known moves
+ * nothing, and neither does success that speaks of an error.
  *
  * @throws ProviderError `unknown` where the answer proves nothing; a failure that says that the
- *   payment is there already is such an answer.
+ *   payment is there already is such an answer, and so is one without an id of ours.
  */
 export function readReceipt(json: unknown, order: PaymentOrder): PaymentReceipt {
   const places = placesOf(json);
   const endToEnd = idsAt(places, endToEndNames);
   const clientRequestId = idsAt(places, clientRequestIdNames);
   const providerTxid = firstId(valuesOf(paymentIdNames, places));
-  if (endToEnd.length + clientRequestId.length === 0 && providerTxid === null) {
+  if (endToEnd.length + clientRequestId.length === 0) {
+    if (providerTxid !== null) throw doubtful(reasonOf(json), '2xx');
     throw notUnderstood(new Error('a receipt that names no payment'));
   }
   const status = receiptStatus(places);
@@ -40,6 +42,7 @@ export function readReceipt(json: unknown, order: PaymentOrder): PaymentReceipt 
     clientRequestId: foreignOr(order.clientRequestId, clientRequestId),
     providerTxid,
     status,
+    ...(endToEnd.length === 0 && { isByRequestAlone: true as const }),
   };
 }
 

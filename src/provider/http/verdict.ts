@@ -6,10 +6,20 @@ import {
   notUnderstood,
   ProviderError,
   WRONG_VALIDATION_CODE,
+  type Duplicate,
   type ProviderStatusClass,
 } from '../outcome.ts';
 import { saysDuplicate } from '../wire-duplicates.ts';
-import { fieldsOf, firstRead, inner, readReason, valuesOf, type Fields } from '../wire-reading.ts';
+import {
+  endToEndNames,
+  fieldsOf,
+  firstRead,
+  inner,
+  readId,
+  readReason,
+  valuesOf,
+  type Fields,
+} from '../wire-reading.ts';
 import type { HttpAnswer } from './client.ts';
 import { timedOut } from './failure.ts';
 import { placesOf } from './translate.ts';
@@ -44,7 +54,9 @@ export function jsonOf(answer: HttpAnswer, asked: Asked): unknown {
   if (status >= 500) throw unavailable(answer, reason);
   // The server has closed a connection that stood idle, with our request on its way to it.
   if (status === 408) throw timedOut('unknown', new Error('status 408'));
-  if (isRefusal(answer, asked)) throw refused(answer, reason, asked);
+  const duplicate = asked === 'payment' ? duplicateIn(answer) : null;
+  if (duplicate) throw doubtful(reason, '4xx', duplicate);
+  if (isRefusal(status, asked)) throw refused(answer, reason, asked);
   if (status >= 400 && status < 500) throw doubtful(reason, '4xx');
   // Redirects are not followed: what answers so is not the provider that we know.
   throw notUnderstood(new Error(`status ${status}`));
@@ -60,9 +72,20 @@ const refusals: ReadonlySet<number> = new Set([
   429, 431, 451,
 ]);
 
-function isRefusal({ status, json }: HttpAnswer, asked: Asked): boolean {
-  if (asked !== 'payment') return refusals.has(status) || status === 409;
-  return refusals.has(status) && !saysDuplicate(placesOf(json), { describesFailure: true });
+function isRefusal(status: number, asked: Asked): boolean {
+  return refusals.has(status) || (status === 409 && asked !== 'payment');
+}
+
+/** What a refusal of a payment tells of the one that is there already; null when it is another. */
+function duplicateIn({ status, json }: HttpAnswer): Duplicate | null {
+  const isSaid =
+    (refusals.has(status) || status === 409) &&
+    saysDuplicate(placesOf(json), { describesFailure: true });
+  if (!isSaid) return null;
+  const places = [...placesOf(json), ...errorPlaces(json)];
+  const named = new Set(valuesOf(endToEndNames, places).map(readId));
+  const [endToEnd = null] = named;
+  return { endToEnd: named.size === 1 ? endToEnd : null };
 }
 
 function tokenRefused(reason: string | null): ProviderError {
@@ -86,12 +109,17 @@ function unavailable({ retryAfterMs }: HttpAnswer, reason: string | null): Provi
 }
 
 /** The provider lives and says no, but not that nothing was done. */
-export function doubtful(reason: string | null, statusClass: ProviderStatusClass): ProviderError {
+export function doubtful(
+  reason: string | null,
+  statusClass: ProviderStatusClass,
+  duplicate?: Duplicate,
+): ProviderError {
   return new ProviderError({
     outcome: 'unknown',
     code: 'PROVIDER_REJECTED',
     statusClass,
     ...withReason(reason),
+    ...(duplicate && { duplicate }),
   });
 }
 

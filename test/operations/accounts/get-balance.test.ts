@@ -116,7 +116,7 @@ test("another user's stored balance is not answered", async (t) => {
   await balance(one.token);
   t.mock.method(app.bank, 'balance', () => faulty('unavailable'));
   assert.equal((await balance(one.token)).status, 200);
-  assert.equal((await balance(other.token)).status, 404);
+  assert.equal((await balance(other.token)).status, 503);
 });
 
 // 404
@@ -132,12 +132,16 @@ test('404 without an account, and the provider is not asked', async (t) => {
   assert.equal(mock.callCount(), 0);
 });
 
-test('404 when the provider does not answer and never told a balance', async (t) => {
+// 503
+
+test('503 when the provider does not answer and no balance was ever read', async (t) => {
   const { token } = await givenCustomer(app);
   t.mock.method(app.bank, 'balance', () => faulty('unavailable'));
   const answer = await balance(token, { 'accept-language': 'pt-BR' });
-  assert.equal(answer.status, 404);
-  assert.deepEqual(answer.body, { message: 'Não encontrado.' });
+  assert.equal(answer.status, 503);
+  assert.equal(answer.headers.get('retry-after'), '10');
+  const message = 'O banco não informa o saldo agora. Tente novamente em instantes.';
+  assert.deepEqual(answer.body, { message });
 });
 
 // 401

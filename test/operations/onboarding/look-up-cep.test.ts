@@ -77,8 +77,16 @@ test('the provider is asked where onboarding is not local only', async (t) => {
   );
 });
 
+test('a CEP that the provider does not know is answered from what is known here', async (t) => {
+  const unknown = refused({ kind: 'missing', reason: 'CepNotFound' });
+  t.mock.method(remote.bank.onboarding, 'lookUpCep', () => unknown);
+  const answer = await remote.call('/onboarding/cep/69400-000');
+  assert.equal(answer.status, 200);
+  assert.equal(answer.body.cep.estado, 'AM');
+  assert.equal((await remote.call('/onboarding/cep/78900000')).status, 422);
+});
+
 const failures = [
-  ['does not know it', refused({ kind: 'missing', reason: 'CepNotFound' }), 'PROVIDER_REJECTED'],
   ['answers 503', faulty('unavailable'), 'PROVIDER_UNAVAILABLE'],
   ['answers HTML', faulty('garbled'), 'PROVIDER_INVALID_RESPONSE'],
 ] as const;

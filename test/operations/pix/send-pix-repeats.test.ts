@@ -4,7 +4,7 @@ import { test, type TestContext } from 'node:test';
 import type { Statement } from '../../../src/db/database.ts';
 import { connectionLost } from '../../support/lost-answer.ts';
 import { givenCustomer } from '../../support/factories.ts';
-import { startPixApp } from './pix-app.ts';
+import { eventually, startPixApp } from './pix-app.ts';
 
 // Longer than what `throughTime` lets pass: only back-offs end by it.
 const timeoutMs = 2_000;
@@ -120,6 +120,49 @@ test('a failure that says "duplicate" between two attempts stops none and settle
   assert.deepEqual([sent.status, sent.body.status], [200, 'PROCESSING']);
   assert.equal(sent.headers.get('pix-outcome'), 'accepted');
   assert.equal(payments.mock.callCount(), 2);
+});
+
+/** A payment whose first attempt has ended unknown, and a failure that is told after the repeat. */
+async function failedAfterRepeat(t: TestContext, key: string) {
+  failFirst(t);
+  const { body: sent } = await send(key);
+  const { end_to_end: endToEnd } = await app.stored(sent.transaction_id);
+  await post({ event: 'PIX_PAYMENT_OUT', status: 'ERROR', amount: 10, endToEnd });
+  assert.deepEqual(await app.resultsFor(sent.transaction_id, 1), ['parked']);
+  assert.equal((await app.stored(sent.transaction_id)).phase, 'ACCEPTED');
+  return { id: String(sent.transaction_id), endToEnd };
+}
+
+test('a failure that may be that of an earlier attempt waits for the word that the payment was made', async (t) => {
+  const anomalies = await app.anomalies();
+  const { id, endToEnd } = await failedAfterRepeat(t, 'failed late');
+  await post({ event: 'PIX_PAYMENT_OUT', status: 'CONFIRMED', amount: 10, endToEnd });
+  assert.equal((await app.settled(id)).status, 'COMPLETED');
+  await eventually(async () => (await app.anomalies()) === anomalies + 1);
+});
+
+/** Lets the time pass until a payment has ended, up to half an hour. */
+async function endOf(id: string) {
+  const untilMs = app.clock.now().getTime() + 30 * 60_000;
+  await eventually(async () => {
+    await app.clock.advance(5_000);
+    const isOver = app.clock.now().getTime() > untilMs;
+    return isOver || (await app.stored(id)).status !== 'PROCESSING';
+  });
+  return (await app.stored(id)).status;
+}
+
+test('a failure that may be that of an earlier attempt waits for the statement', async (t) => {
+  const { id } = await failedAfterRepeat(t, 'failed and listed');
+  assert.equal(await endOf(id), 'COMPLETED');
+});
+
+test('a failure that may be that of an earlier attempt settles when nothing else is told', async (t) => {
+  const { id } = await failedAfterRepeat(t, 'failed at last');
+  t.mock.method(app.context.provider, 'statement', async () => ({ items: [] }));
+  await app.clock.advance(14 * 60_000);
+  assert.equal((await app.stored(id)).status, 'PROCESSING');
+  assert.equal(await endOf(id), 'FAILED');
 });
 
 const elsewhere: Readonly<Record<string, string>> = {

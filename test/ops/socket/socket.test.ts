@@ -58,7 +58,7 @@ function opsFor(signals: AbortSignal[]): Record<string, Op<never, unknown>> {
   return {
     echo: { run: async (_context, input: unknown) => input },
     count: {
-      async run(_context, { to }: { to: number }, progress) {
+      async run(_context, { to }: { to: number }, { progress }) {
         for (let at = 1; at <= to; at += 1) progress(at, to);
         return { counted: to };
       },
@@ -81,7 +81,7 @@ function opsFor(signals: AbortSignal[]): Record<string, Op<never, unknown>> {
 }
 
 const ask = (path: string, op: string, input: unknown = {}): Promise<unknown> =>
-  askService(path, { op, input }, () => undefined);
+  askService(path, { op, input, operator: 'ana' }, () => undefined);
 
 async function raw(path: string): Promise<Socket> {
   const socket = connect(path);
@@ -100,7 +100,7 @@ describe('asking a service that runs', () => {
   it('streams the progress before the result, in order', async (t) => {
     const { path } = await listening(t);
     const seen: string[] = [];
-    const request = { op: 'count', input: { to: 3 } };
+    const request = { op: 'count', input: { to: 3 }, operator: 'ana' };
     const result = await askService(path, request, (done, total) => seen.push(`${done}/${total}`));
     assert.deepEqual(result, { counted: 3 });
     assert.deepEqual(seen, ['1/3', '2/3', '3/3']);

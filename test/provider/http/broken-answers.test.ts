@@ -70,6 +70,7 @@ describe('a payment may have been executed when the connection', () => {
 });
 
 describe('a payment may have been executed when the answer', () => {
+  const { endToEnd } = order;
   const bodies: readonly [string, string][] = [
     ['is a page', '<!doctype html><title>Maintenance</title>'],
     ['is empty', ''],
@@ -81,12 +82,12 @@ describe('a payment may have been executed when the answer', () => {
     ['is nested 100 000 times', '['.repeat(100_000) + ']'.repeat(100_000)],
     [
       'has a field that is nested 100 000 times',
-      `{"id":"p","x":${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}}`,
+      `{"endToEnd":"${endToEnd}","x":${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}}`,
     ],
     ['names no payment', '{"status":"CONFIRMED"}'],
-    ['says that it was no success', '{"id":"p","success":false}'],
-    ['speaks of an error', '{"id":"p","status":"PAID","error":{"code":"NOT_ENOUGH_BALANCE"}}'],
-    ['speaks of errors deeper down', '{"id":"p","data":{"errors":["no balance"]}}'],
+    ['says that it was no success', JSON.stringify({ endToEnd, success: false })],
+    ['speaks of an error', JSON.stringify({ endToEnd, status: 'PAID', error: { code: 'X' } })],
+    ['speaks of errors deeper down', JSON.stringify({ endToEnd, data: { errors: ['none'] } })],
     ['has an id of another type', '{"id":"p","endToEnd":{"value":"E1"}}'],
     ['has an id that is too long', JSON.stringify({ id: 'p', endToEnd: 'E'.repeat(300) })],
     ['has an id with control characters', '{"id":"p","clientRequestId":"a\\u0000b"}'],

@@ -181,48 +181,60 @@ reads('a receipt:', (provider) => provider.pay(session, order), [
   [{ data: { paymentId: 'p-1', endToEnd, clientRequestId } }, receipt],
   [
     { id: 7, clientRequestId },
-    { ...receipt, providerTxid: '7' },
+    { ...receipt, providerTxid: '7', isByRequestAlone: true },
   ],
   [{ endToEnd }, bare],
-  [{ clientRequestId }, bare],
-  [{ id: 'p-1' }, receipt],
-  [{ id: 'p-1', endToEnd: null, clientRequestId: '' }, receipt],
+  [
+    { clientRequestId, endToEnd: null },
+    { ...bare, isByRequestAlone: true },
+  ],
+  [{ id: 'p-1', endToEnd, clientRequestId: '' }, receipt],
   [{ id: { value: 'p-1' }, endToEnd }, bare],
   ...['PENDING', 'created', 'APPROVED', 'IN_TRANSIT', '', null, {}].map((status): Row => [
-    { id: 'p-1', status },
+    { id: 'p-1', endToEnd, status },
     receipt,
   ]),
   // A bare number means one thing here and another there, and success may be that of the request.
   ...[0, '1', 2, '2', 3, '3', 4, 'SUCCESS', ' success '].map((status): Row => [
-    { id: 'p-1', status },
+    { id: 'p-1', endToEnd, status },
     receipt,
   ]),
   ...['CONFIRMED', 'Completed', 'SETTLED', 'PAID'].map((status): Row => [
-    { id: 'p-1', status },
+    { id: 'p-1', endToEnd, status },
     { ...receipt, status: 'COMPLETED' },
   ]),
   ...['ERROR', 'failed', 'REJECTED', 'CANCELLED'].map((status): Row => [
-    { id: 'p-1', status },
+    { id: 'p-1', endToEnd, status },
     { ...receipt, status: 'FAILED' },
   ]),
   // The object that names the payment has its status; where another one disagrees, none counts.
   ...[
-    [{ status: 'SUCCESS', data: { id: 'p-1', status: 'PROCESSING' } }, 'PROCESSING'],
-    [{ status: 'SUCCESS', data: { id: 'p-1', status: 'ERROR' } }, 'PROCESSING'],
-    [{ status: 'SUCCESS', data: { id: 'p-1' } }, 'PROCESSING'],
-    [{ status: 2, result: { id: 'p-1', status: 'IN_TRANSIT' } }, 'PROCESSING'],
-    [{ status: 'SUCCESS', data: { id: 'p-1', status: 'PAID' } }, 'COMPLETED'],
-    [{ id: 'p-1', status: 'SUCCESS', data: { id: 'p-1', status: 'PAID' } }, 'COMPLETED'],
-    [{ id: 'p-1', status: 'SUCCESS', data: { id: 'p-1', status: 'ERROR' } }, 'PROCESSING'],
-    [{ status: 200, data: { id: 'p-1', status: 'PAID' } }, 'COMPLETED'],
-    [{ status: 'OK', data: { id: 'p-1', status: 'ERROR' } }, 'FAILED'],
-    [{ id: 'p-1', status: 'ERROR', error: { code: 'AC03' } }, 'FAILED'],
-    [{ id: 'p-1', status: 'PAID', success: true, error: null, errors: [] }, 'COMPLETED'],
+    [{ status: 'SUCCESS', data: { id: 'p-1', endToEnd, status: 'PROCESSING' } }, 'PROCESSING'],
+    [{ status: 'SUCCESS', data: { id: 'p-1', endToEnd, status: 'ERROR' } }, 'PROCESSING'],
+    [{ status: 'SUCCESS', data: { id: 'p-1', endToEnd } }, 'PROCESSING'],
+    [{ status: 2, result: { id: 'p-1', endToEnd, status: 'IN_TRANSIT' } }, 'PROCESSING'],
+    [{ status: 'SUCCESS', data: { id: 'p-1', endToEnd, status: 'PAID' } }, 'COMPLETED'],
+    [
+      { id: 'p-1', endToEnd, status: 'SUCCESS', data: { id: 'p-1', endToEnd, status: 'PAID' } },
+      'COMPLETED',
+    ],
+    [
+      { id: 'p-1', endToEnd, status: 'SUCCESS', data: { id: 'p-1', endToEnd, status: 'ERROR' } },
+      'PROCESSING',
+    ],
+    [{ status: 200, data: { id: 'p-1', endToEnd, status: 'PAID' } }, 'COMPLETED'],
+    [{ status: 'OK', data: { id: 'p-1', endToEnd, status: 'ERROR' } }, 'FAILED'],
+    [{ id: 'p-1', endToEnd, status: 'ERROR', error: { code: 'AC03' } }, 'FAILED'],
+    [{ id: 'p-1', endToEnd, status: 'PAID', success: true, error: null, errors: [] }, 'COMPLETED'],
   ].map(([body, status]): Row => [body, { ...receipt, status }]),
   // Foreign ids are handed on, and refused one layer further out; ours beside them is no help.
   [
     { endToEnd: 'E-other', clientRequestId },
     { ...bare, endToEnd: 'E-other' },
+  ],
+  [
+    { id: 'p-1', clientCode: 'other' },
+    { ...receipt, clientRequestId: 'other', isByRequestAlone: true },
   ],
   [
     { endToEnd, clientCode: 'other' },

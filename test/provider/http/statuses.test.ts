@@ -119,12 +119,18 @@ describe('a payment is never called refused by', () => {
       { mensagem: 'Transação existente' },
     ].map((body) => ({ status: 422, body, expected: DOUBTFUL })),
     ...[
-      { id: 'p-1', status: 'REJECTED', error: { code: 'ALREADY_PAID' } },
-      { data: { id: 'p-1', status: 'ERROR', error: { code: 'ALREADY_PAID' } } },
+      { endToEnd: order.endToEnd, status: 'REJECTED', error: { code: 'ALREADY_PAID' } },
+      { data: { endToEnd: order.endToEnd, status: 'ERROR', error: { code: 'ALREADY_PAID' } } },
     ].map((body) => ({
       status: 200,
       body,
       expected: { ...DOUBTFUL, statusClass: '2xx' as const, ...reasonIn(body) },
+    })),
+    // The provider's own id may be that of another payment.
+    ...['PAID', 'PROCESSING', 'REJECTED'].map((status) => ({
+      status: 200,
+      body: { id: 'p-1', status },
+      expected: { ...DOUBTFUL, statusClass: '2xx' as const },
     })),
     { status: 424, expected: DOUBTFUL },
     { status: 425, expected: DOUBTFUL },

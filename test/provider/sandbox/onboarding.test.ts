@@ -231,7 +231,7 @@ describe('a host without the onboarding', () => {
         assert.deepEqual([outcome, code, statusClass], ['rejected', 'PROVIDER_REJECTED', '404']);
       }
     }
-    assert.equal(breakerState(), 'closed');
+    assert.equal(breakerState('onboarding'), 'closed');
     assert.equal(await provider.balance(await logIn(provider)), 1_000_000);
   });
 });

@@ -60,13 +60,15 @@ export function receipt(policy: Policy, payment: Payment): Answer {
   };
   const proves = { under_way: 'accepted', completed: 'completed', failed: 'refused' } as const;
   const proof = vocabulary.isKnown ? proves[meaning] : 'accepted';
+  if (!namesPayment(policy)) return { ...result(policy, body), word: 'bare receipt' };
   return { ...result(policy, body), proves: proof, word: `receipt ${String(body.status ?? '')}` };
 }
 
 /** That the payment itself is refused: nothing was executed. */
 export function refusal(policy: Policy, { status, body }: Refusal, asked: AskedPayment): Answer {
   if (policy.refusal === 'status') return { ...json(status, body, 'refused'), word: 'refused' };
-  const proves = policy.vocabulary.isKnown ? 'refused' : 'nothing';
+  const isRead = policy.vocabulary.isKnown && policy.receiptIds !== 'client';
+  const proves = isRead ? 'refused' : 'nothing';
   return { ...json(200, failedReceipt(policy, asked, body), proves), word: '200 refused' };
 }
 
@@ -92,6 +94,11 @@ function failedReceipt(policy: Policy, asked: AskedPayment, error: unknown): obj
   const errors = typeof error === 'object' && error !== null && 'code' in error ? { error } : error;
   const body = { ...idsOf(policy, asked, null), status: vocabulary.status.failed };
   return Object.assign(body, errors);
+}
+
+/** Whether a receipt names the payment by an id that no other one can have: keys may be shared. */
+function namesPayment({ receiptIds }: Policy): boolean {
+  return receiptIds === 'both' || receiptIds === 'end_to_end';
 }
 
 function idsOf(

@@ -64,7 +64,10 @@ export class Bank {
   readonly #tokens = new Map<string, StoredCustomer>();
   readonly #flakyOf = new Set<StoredCustomer>();
   /** What is still on its way of attempts that failed here, by end-to-end id. */
-  readonly #failedAttempts = new Map<string, { readonly cancel: () => void }>();
+  readonly #failedAttempts = new Map<
+    string,
+    { readonly cancel: () => void; readonly atMs: number }
+  >();
 
   constructor(options: BankOptions) {
     this.#options = options;
@@ -192,14 +195,17 @@ export class Bank {
   /** The attempt has failed, and nothing of it is left: its repeat is a first one. */
   #failInside(asked: AskedPayment): Answer {
     const error = { code: 'AB03', description: 'settlement timeout' };
-    this.#failedAttempts.set(asked.endToEnd, this.#tell({ ...asked, status: 'failed', error }));
+    const { cancel } = this.#tell({ ...asked, status: 'failed', error });
+    this.#failedAttempts.set(asked.endToEnd, { cancel, atMs: this.#options.nowMs() });
     return { ...json(500, { message: 'Internal Server Error' }), word: '500 failed inside' };
   }
 
   #execute(customer: StoredCustomer, asked: AskedPayment): Answer {
     const { ledger, policy, chance, nowMs, ids } = this.#options;
     const { endToEnd, clientRequestId, amountCents, key } = asked;
-    if (!policy.lateFailures) this.#failedAttempts.get(endToEnd)?.cancel();
+    const failed = this.#failedAttempts.get(endToEnd);
+    // What something on the way has doubled is one attempt to the service, which sees no repeat.
+    if (!policy.lateFailures || failed?.atMs === nowMs()) failed?.cancel();
     const payment = ledger.execute({
       ...{ customer, endToEnd, clientRequestId, amountCents },
       bankId: `bank-${ids.next()}`,

@@ -28,7 +28,7 @@ export interface Policy {
    * repeat is executed.
    */
   readonly failedAttempts: number;
-  /** That ERROR may arrive after the repeat was executed. */
+  /** That ERROR may arrive after the repeat was executed; no event is lost or given up then. */
   readonly lateFailures: boolean;
   /** A definite refusal: an error status, or 200 with a failed payment. */
   readonly refusal: 'status' | 'rejected';
@@ -91,9 +91,7 @@ export function drawPolicy(chance: Chance, hazards: Hazards): Policy {
     failedAttempts: failsAttempts ? 0.4 : 0,
     lateFailures: isLate,
     refusal: chance.pick(['status', 'status', 'rejected']),
-    vocabulary: has('status_numbers')
-      ? numberVocabulary
-      : chance.pick([...knownVocabularies, unknownVocabulary]),
+    vocabulary: drawVocabulary(chance, { isLate, isNumbers: has('status_numbers') }),
     receiptStatus: has('success_receipts')
       ? 'success'
       : chance.pick(['none', 'under_way', 'under_way', 'frank']),
@@ -106,8 +104,24 @@ export function drawPolicy(chance: Chance, hazards: Hazards): Policy {
     wrapsAnswers: chance.happens(0.3),
     statement,
     slowestSettlementMs: chance.pick([50, 5_000, 300_000]),
-    hookTries: isSilent ? chance.pick([0, 3]) : chance.pick([Infinity, Infinity, 12, 3, 0]),
+    hookTries: drawHookTries(chance, { isLate, isSilent }),
   };
+}
+
+function drawHookTries(
+  chance: Chance,
+  { isLate, isSilent }: { readonly isLate: boolean; readonly isSilent: boolean },
+): number {
+  if (isLate) return Infinity;
+  return isSilent ? chance.pick([0, 3]) : chance.pick([Infinity, Infinity, 12, 3, 0]);
+}
+
+function drawVocabulary(
+  chance: Chance,
+  { isLate, isNumbers }: { readonly isLate: boolean; readonly isNumbers: boolean },
+): Vocabulary {
+  if (isLate) return chance.pick(knownVocabularies);
+  return isNumbers ? numberVocabulary : chance.pick([...knownVocabularies, unknownVocabulary]);
 }
 
 function drawRepeat(

@@ -130,7 +130,11 @@ async function checkAudit({ store, truth, scheduler }: Rest): Promise<void> {
   const clock = scheduler.clockOf({ name: 'audit' });
   const stopping = new AbortController().signal;
   const context = { db: store.db, clock, stopping } as unknown as LocalContext;
-  const { invariants } = await auditPix.run(context, {}, () => undefined);
+  const { invariants } = await auditPix.run(
+    context,
+    {},
+    { operator: 'simulation', progress: () => undefined },
+  );
   for (const { name, rows } of invariants) {
     for (const { found } of rows) truth.violated(`pix audit: ${name}: ${found}`);
   }

@@ -1,0 +1,191 @@
+/**
+ * Outages of the database at each step of a send, with many sends under way: what the living
+ * process knows of a payment is stored when the database is back.
+ */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import { auditPix } from '../../src/ops/pix-audit.ts';
+import { eventually, startPixApp, type PixApp } from '../operations/pix/pix-app.ts';
+import type { TestAnswer } from '../support/app.ts';
+import { startDatabaseProxy, type CutSide, type DatabaseProxy } from '../support/database-proxy.ts';
+import { unwatched } from '../ops/asking.ts';
+import { createTestDatabase } from '../support/db.ts';
+import { givenCustomer, type TestUser } from '../support/factories.ts';
+import { onlyOnServer } from '../support/open-database.ts';
+
+/** What the statement of a step sends, and no other one. RESOLVED is committed with PAYING. */
+const steps = {
+  'the claim of the key': 'pix-reserve-send',
+  'the commit of PAYING': '"PAYING"',
+  'the acceptance': '"ACCEPTED"',
+  'the refusal': '"REJECTED"',
+} as const;
+
+const sides: readonly CutSide[] = ['before', 'after'];
+
+/** How long the database is away, in seconds on the service's clock. */
+const spans = [3, 10, 30] as const;
+
+/** Three attempts of 5 s, one more in the queue, and two back-offs. */
+const claimSeconds = 22;
+
+/** Sends under way at the same time. */
+const groups = [256, 16, 64] as const;
+
+const users = 8;
+
+interface StoredSend {
+  readonly idempotency_key: string;
+  readonly phase: string;
+  readonly status: string;
+  readonly end_to_end: string | null;
+  readonly outcome: string | null;
+}
+
+interface Outage {
+  readonly marker: string;
+  readonly side: CutSide;
+  readonly seconds: number;
+  readonly sends: number;
+}
+
+/** What the bank has answered to each payment, by its end-to-end id. */
+type Answered = ReadonlyMap<string, 'done' | 'refused'>;
+
+test('outages of the database', onlyOnServer, async (t) => {
+  const database = await createTestDatabase();
+  const proxy = await startDatabaseProxy(database.databaseUrl ?? '');
+  const app = await startPixApp({
+    database: { ...database, databaseUrl: proxy.url },
+    environment: {
+      PROVIDER_TIMEOUT_MS: '5000',
+      JWT_TTL_SECONDS: '86400',
+      MAX_CONNECTIONS_PER_ADDRESS: '1000',
+    },
+  });
+  t.after(async () => {
+    await app.stop();
+    await proxy.cut();
+    await database.drop();
+  });
+  const answered = new Map<string, 'done' | 'refused'>();
+  const { pay } = app.bank;
+  t.mock.method(app.bank, 'pay', async (...call: Parameters<typeof pay>) => {
+    const answer = await pay.apply(app.bank, call);
+    assert.ok(answer.outcome !== 'faulty');
+    answered.set(call[1].endToEnd, answer.outcome);
+    return answer;
+  });
+  const customers = await Promise.all(Array.from({ length: users }, () => givenCustomer(app)));
+
+  let nth = 0;
+  for (const [step, marker] of Object.entries(steps)) {
+    for (const side of sides) {
+      for (const seconds of spans) {
+        const sends = groups[nth % groups.length] ?? 1;
+        nth += 1;
+        await t.test(`${seconds} s from ${side} ${step}, ${sends} sends`, async () => {
+          const outage = { marker, side, seconds, sends };
+          await goThrough({ app, proxy, customers }, outage, answered);
+        });
+      }
+    }
+  }
+  assert.deepEqual(new Set(answered.values()), new Set(['done', 'refused']));
+  await t.test('leave nothing open, and the audit finds nothing', () => endsWell(app));
+});
+
+interface Trial {
+  readonly app: PixApp;
+  readonly proxy: DatabaseProxy;
+  readonly customers: readonly TestUser[];
+}
+
+async function goThrough(trial: Trial, outage: Outage, answered: Answered): Promise<void> {
+  const { app, proxy } = trial;
+  const { marker, side, seconds, sends } = outage;
+  const prefix = randomUUID();
+  const isCut = proxy.cutAt(marker, side);
+  let open = sends;
+  const answers = Array.from({ length: sends }, (_, nth) =>
+    send(trial, prefix, nth).finally(() => (open -= 1)),
+  );
+  const ended = Promise.all(answers);
+  ended.catch(() => undefined);
+  await Promise.race([isCut, ended]);
+  await pass(app, seconds * 1_000);
+  const isAnswered = marker === steps['the acceptance'] || marker === steps['the refusal'];
+  const isKept = app.context.outcomes.size > 0;
+  assert.ok(isKept || seconds < claimSeconds || !isAnswered, 'no outcome has outlasted its claim');
+  await proxy.mend();
+  await eventually(async () => {
+    await pass(app, 1_000);
+    return open === 0 && app.context.outcomes.size === 0;
+  });
+  const rows = await app.rows<StoredSend>(
+    `select * from pix_transactions where idempotency_key like $1 || '-%'`,
+    [prefix],
+  );
+  const stored = new Map(rows.map((row) => [row.idempotency_key, row]));
+  for (const [nth, answer] of (await ended).entries()) {
+    checkSend(stored.get(keyOf(prefix, nth)), answer, answered);
+  }
+}
+
+function keyOf(prefix: string, nth: number): string {
+  return `${prefix}-${nth}`;
+}
+
+function send({ app, customers }: Trial, prefix: string, nth: number): Promise<TestAnswer> {
+  const user = customers[nth % customers.length];
+  assert.ok(user);
+  const key = nth % 3 === 0 ? 'reject@ponte.test' : 'ana@example.com';
+  return app.send(user, { pix_key: key, amount: 0.01 }, { key: keyOf(prefix, nth) });
+}
+
+/** In steps, between which the service comes to do what is due. */
+async function pass(app: PixApp, ms: number): Promise<void> {
+  for (let passedMs = 0; passedMs < ms; passedMs += 250) {
+    await app.clock.advance(250);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+}
+
+/** What is stored of a send is what the bank has told of it, and so is what the app was told. */
+function checkSend(stored: StoredSend | undefined, answer: TestAnswer, answered: Answered): void {
+  const told = answered.get(stored?.end_to_end ?? '');
+  const outcome = answer.headers.get('pix-outcome');
+  const shown = JSON.stringify({ ...stored, told, status: answer.status, outcome });
+  switch (told) {
+    case 'done':
+      assert.deepEqual([stored?.phase, stored?.outcome], ['ACCEPTED', 'accepted'], shown);
+      assert.deepEqual([answer.status, outcome], [200, 'accepted'], shown);
+      break;
+    case 'refused':
+      assert.deepEqual([stored?.phase, stored?.status], ['REJECTED', 'FAILED'], shown);
+      assert.ok(outcome === 'rejected' || outcome === 'unknown', shown);
+      break;
+    case undefined:
+      // Nothing has left: a repeat takes it up, or the sweep ends it.
+      if (stored && stored.status === 'PROCESSING') assert.equal(stored.phase, 'RESERVED', shown);
+      if (stored?.status === 'FAILED') assert.equal(stored.outcome, 'not_sent', shown);
+      assert.ok(answer.status === 503 && (outcome === 'unknown' || outcome === null), shown);
+  }
+}
+
+async function endsWell(app: PixApp): Promise<void> {
+  await eventually(async () => {
+    await pass(app, 10_000);
+    const open = await app.rows(
+      `select phase from pix_transactions where status = 'PROCESSING' and phase <> 'ACCEPTED'`,
+    );
+    return open.length === 0;
+  });
+  const { ok, checked, invariants } = await auditPix.run(app.context, {}, unwatched);
+  assert.deepEqual(
+    invariants.filter(({ broken }) => broken > 0),
+    [],
+  );
+  assert.ok(ok && checked.transactions > 0);
+}
