@@ -30,6 +30,8 @@ const readRows = `
   select id, user_id, idempotency_key, phase, status, end_to_end
     from pix_transactions where operation = 'SEND' order by created_at, id`;
 
+const readBlocked = `select user_id from accounts where status = 'BLOCKED' order by user_id`;
+
 export class Failover {
   readonly #options: FailoverOptions;
   readonly #owner: Owner = { name: 'database' };
@@ -71,6 +73,7 @@ export class Failover {
     const after = await store.rows<StoredRow>(readRows);
     const changed = lost.failedOver(scheduler.taken, before, after);
     for (const row of changed) truth.tookBack(row);
+    truth.accounts.tookBack(await store.rows(readBlocked));
     statements().failOver();
     scheduler.count('failovers');
     if (changed.length > 0) scheduler.count('failovers that lose something of a payment');

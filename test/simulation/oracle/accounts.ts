@@ -50,6 +50,14 @@ export class Accounts {
     return this.#blocked.has(userId) || (this.#unblockedAt.get(userId) ?? -1) >= step;
   }
 
+  /** A failover may have lost what an operator has done. */
+  tookBack(blocked: readonly { readonly user_id: number }[]): void {
+    const { scheduler } = this.#options;
+    for (const userId of this.#blocked) this.#unblockedAt.set(userId, scheduler.taken);
+    this.#blocked.clear();
+    for (const { user_id: userId } of blocked) this.#blocked.add(userId);
+  }
+
   #moved(userId: number, isBlocked: boolean): void {
     const { scheduler } = this.#options;
     scheduler.count(isBlocked ? 'accounts blocked' : 'accounts unblocked');
