@@ -7,7 +7,7 @@ import { purgePayloads } from '../../src/db/queries/retention.ts';
 import { stepSend } from '../../src/db/queries/step-send.ts';
 import type { Provider } from '../../src/provider/provider.ts';
 import type { Mutation } from './mutations.ts';
-import type { Deviation } from './world.ts';
+import type { Deviation } from './deviation.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 

@@ -6,7 +6,7 @@ import type { StoredCustomer } from './store.ts';
 
 export interface PayersOptions {
   readonly scheduler: Scheduler;
-  readonly collections: () => Collections;
+  readonly collections: Collections;
   /** Does something later, as a step of its own. */
   readonly later: (delayMs: number, label: string, work: () => void) => void;
 }
@@ -28,7 +28,7 @@ export class Payers {
       const isOther = chance.happens(0.2);
       const amountCents = charge.amountCents + (isOther ? chance.pick([-1, 1, 500]) : 0);
       scheduler.count(isOther ? 'charges paid with another amount' : 'charges paid');
-      this.#later(`somebody pays ${charge.bankId}`, () => collections().pay(charge, amountCents));
+      this.#later(`somebody pays ${charge.bankId}`, () => collections.pay(charge, amountCents));
     }
   }
 
@@ -39,7 +39,7 @@ export class Payers {
     for (let times = chance.pick([0, 0, 1, 2]); times > 0; times -= 1) {
       const amountCents = chance.pick([1_000, 2_550, 33]);
       this.#later(`somebody pays ${customer.name}`, () =>
-        collections().payCustomer(customer, amountCents),
+        collections.payCustomer(customer, amountCents),
       );
     }
   }

@@ -6,7 +6,8 @@ import { leaveOldPayment } from './old-payment.ts';
 import { checkAtRest, type FinalRow } from './oracle/invariants.ts';
 import { checkRetention } from './oracle/retention.ts';
 import type { Store } from './store.ts';
-import { type Deviation, World } from './world.ts';
+import type { Deviation } from './deviation.ts';
+import { World } from './world.ts';
 
 export interface Verdict {
   readonly seed: number;

@@ -192,7 +192,7 @@ export class Statements {
             .transaction((carryOut) => work(query(carryOut) as Database['query']))
             .then(
               (value) => () => ended.resolve(value),
-              (thrown) => () => ended.reject(thrown),
+              (thrown: unknown) => () => ended.reject(thrown),
             )
         : null;
       if (error || !result) ended.reject(error);

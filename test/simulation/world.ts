@@ -2,58 +2,31 @@
  * One history: a seed, the customers, the processes, the bank and the weather, from the first step
  * to the last check. The same seed gives the same history.
  */
-import type { Clock } from '../../src/clock.ts';
-import type { Database } from '../../src/db/database.ts';
-import type { JobTable } from '../../src/jobs/job.ts';
 import { sendPix } from '../../src/operations/pix/send-pix.ts';
 import { receiveProviderWebhook } from '../../src/operations/webhooks/receive-provider-webhook.ts';
-import type { Provider } from '../../src/provider/provider.ts';
-import { Bank } from './bank/bank.ts';
-import { Collections } from './bank/collections.ts';
-import { Ids } from './bank/ids.ts';
-import { Ledger, type Payment } from './bank/ledger.ts';
+import { Ledger } from './bank/ledger.ts';
 import { drawPolicy, type Policy } from './bank/policy.ts';
 import { Chance } from './chance.ts';
-import { Client, type SendOperation } from './clients.ts';
+import { Client } from './clients.ts';
+import type { Deviation } from './deviation.ts';
 import { Failover } from './failover.ts';
 import { Fleet } from './fleet.ts';
 import type { Hazards } from './hazards.ts';
 import { Liar } from './liar.ts';
 import { Names } from './names.ts';
 import { Operator } from './operator.ts';
-import { Charges } from './oracle/charges.ts';
-import { Evidence, isTrue } from './oracle/evidence.ts';
-import { LostCommits } from './oracle/lost-commits.ts';
-import { Receipts } from './oracle/receipts.ts';
-import { Truth } from './oracle/truth.ts';
-import { Payers } from './payers.ts';
+import { isTrue } from './oracle/evidence.ts';
+import { Oracle } from './oracle/oracle.ts';
+import { ProviderSide } from './provider-side.ts';
 import { type Owner, Scheduler } from './scheduler.ts';
 import { mostClockSkewMs } from './process-faults.ts';
 import { sendJobs, Service } from './service.ts';
 import { Statements } from './statements.ts';
 import type { Store } from './store.ts';
 import { drawWeather, fairWeather, type Weather } from './weather.ts';
-import { type Intake, Webhooks } from './webhooks.ts';
+import { Webhooks } from './webhooks.ts';
 import { describeRequest, watchPayments } from './wire/orders.ts';
 import { wireOf } from './wire/wire.ts';
-
-/**
- * What is different from the service as it is: a part that was broken on purpose, to see that the
- * invariants notice.
- */
-export interface Deviation {
-  readonly db?: (db: Database) => Database;
-  /** Around the provider's HTTP API, below time-outs and retries. */
-  readonly wire?: (wire: Provider) => Provider;
-  /** Around what the operations have, above all else. */
-  readonly provider?: (provider: Provider, clock: Clock) => Provider;
-  readonly jobs?: JobTable;
-  readonly intake?: Intake;
-  readonly send?: SendOperation;
-  /** Trouble in which the difference shows soon; otherwise each seed brings its own. */
-  readonly weather?: Partial<Weather>;
-  readonly policy?: Partial<Policy>;
-}
 
 /** Which history is run. */
 export interface Plan {
@@ -75,14 +48,13 @@ export class World {
   readonly store: Store;
   readonly policy: Policy;
   readonly ledger: Ledger;
-  readonly collections: Collections;
-  readonly payers: Payers;
-  readonly bank: Bank;
-  readonly evidence: Evidence;
-  readonly receipts: Receipts;
-  readonly charges: Charges;
-  readonly truth: Truth;
-  readonly lost = new LostCommits();
+  readonly provider: ProviderSide;
+  readonly bank: ProviderSide['bank'];
+  readonly evidence: Oracle['evidence'];
+  readonly receipts: Oracle['receipts'];
+  readonly charges: Oracle['charges'];
+  readonly truth: Oracle['truth'];
+  readonly lost: Oracle['lost'];
   readonly statements: Statements;
   readonly failover: Failover;
   readonly fleet: Fleet;
@@ -94,10 +66,7 @@ export class World {
   readonly goesOn: boolean;
   /** The most that a clock of a process is wrong, in milliseconds. */
   readonly clockSkewMs: number;
-  /** What the bank is still to do: payments to be settled, and PIX that are to come in. */
-  unsettled = 0;
   readonly #deviation: Deviation;
-  readonly #bankOwner: Owner = { name: 'bank' };
   #weather: Weather;
 
   constructor(store: Store, { seed, hazards, deviation }: Plan) {
@@ -111,25 +80,18 @@ export class World {
     const openingBalanceCents = this.chance.pick([5_000, 100_000, 1_000_000]);
     this.scheduler = this.#makeScheduler();
     this.ledger = new Ledger(store.customers, openingBalanceCents);
-    const ids = new Ids();
-    this.payers = new Payers({
-      scheduler: this.scheduler,
-      collections: () => this.collections,
-      later: (delayMs, label, work) => this.#later(delayMs, label, work),
-    });
-    this.collections = this.#openCollections(ids);
-    this.bank = this.#openBank(ids);
-    const { scheduler, names, ledger, policy, lost } = this;
+    this.provider = this.#openProvider();
+    this.bank = this.provider.bank;
+    const { scheduler, names, ledger, policy } = this;
     const weather = (): Weather => this.#weather;
-    this.evidence = new Evidence({ ledger, policy, hazards, scheduler, lost });
-    const { evidence } = this;
-    this.truth = new Truth({ ledger, evidence, hazards, names, scheduler, lost });
-    const { truth } = this;
-    const violated = (text: string): void => truth.violated(text);
-    this.receipts = new Receipts({ ledger, names, scheduler, violated, lost });
-    const { receipts } = this;
+    const oracle = new Oracle({ ledger, policy, hazards, names, scheduler });
+    const { evidence, receipts, charges, truth, lost } = oracle;
+    this.evidence = evidence;
+    this.receipts = receipts;
+    this.charges = charges;
+    this.truth = truth;
+    this.lost = lost;
     const { accounts } = truth;
-    this.charges = new Charges({ ledger, names, scheduler, violated, receipts, accounts, lost });
     const size = this.chance.pick([1, 2]);
     const kind = size === 1 && this.chance.happens(0.5) ? 'embedded' : 'postgresql';
     this.statements = new Statements({
@@ -166,7 +128,7 @@ export class World {
     this.fleet.start();
     for (const client of this.clients) void client.run();
     void this.operator.run();
-    for (const customer of this.store.customers) this.payers.pay(customer);
+    for (const customer of this.store.customers) this.provider.payers.pay(customer);
   }
 
   /** From now on nothing goes wrong any more; what is under way may still come to its bad end. */
@@ -183,7 +145,7 @@ export class World {
       this.clients.every(({ isDone }) => isDone) &&
       this.operator.isDone &&
       this.webhooks.outstanding === 0 &&
-      this.unsettled === 0 &&
+      this.provider.unsettled === 0 &&
       this.fleet.isComplete &&
       this.scheduler.isQuiet
     );
@@ -217,45 +179,15 @@ export class World {
     return scheduler;
   }
 
-  #openCollections(ids: Ids): Collections {
-    return new Collections({
-      ...{ policy: this.policy, ledger: this.ledger, chance: this.chance, ids },
-      nowMs: () => this.scheduler.nowMs,
-      post: (notice, again) => this.webhooks.postReceived(notice, again),
-      made: (charge) => this.payers.made(charge),
-    });
-  }
-
-  #openBank(ids: Ids): Bank {
-    const { policy, ledger, chance, collections } = this;
-    return new Bank({
-      ...{ policy, ledger, chance, ids, collections },
-      nowMs: () => this.scheduler.nowMs,
+  #openProvider(): ProviderSide {
+    const { policy, ledger, names, scheduler } = this;
+    return new ProviderSide({
+      ...{ policy, ledger, names, scheduler },
       statementLagMs: () => this.#weather.statementLagMs,
       post: (notice) => this.webhooks.post(notice),
-      executed: (payment) => {
-        this.truth.executed(payment);
-        this.#settleLater(payment);
-      },
+      postReceived: (notice, again) => this.webhooks.postReceived(notice, again),
+      executed: (payment) => this.truth.executed(payment),
     });
-  }
-
-  /** Payments settle when the scheduler comes to it, which may be before their answer. */
-  #settleLater(payment: Payment): void {
-    const delayMs = this.chance.delayMs(this.policy.slowestSettlementMs);
-    const label = `bank settles ${this.names.of('E', payment.endToEnd)}`;
-    this.#later(delayMs, label, () => this.bank.settle(payment));
-  }
-
-  #later(delayMs: number, label: string, work: () => void): void {
-    const { scheduler } = this;
-    const owner = this.#bankOwner;
-    this.unsettled += 1;
-    const run = (): void => {
-      work();
-      this.unsettled -= 1;
-    };
-    scheduler.after(owner, delayMs, () => scheduler.submit({ owner, label, run }));
   }
 
   #createService(owner: Owner): Service {

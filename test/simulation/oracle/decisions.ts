@@ -6,11 +6,11 @@ import { hashOf } from '../payload-hash.ts';
 import { isDuplicate } from './evidence.ts';
 import type { EventRow, FinalRow, Rest, TimelineRow } from './invariants.ts';
 
-const decisionNote = /^operator /;
+const decisionNote = 'operator ';
 
 /** Which transactions an operator has ended. */
 export function decidedIds(timeline: readonly TimelineRow[]): ReadonlySet<string> {
-  const decided = timeline.filter(({ note }) => note !== null && decisionNote.test(note));
+  const decided = timeline.filter(({ note }) => note?.startsWith(decisionNote));
   return new Set(decided.map(({ transaction_id: id }) => id));
 }
 

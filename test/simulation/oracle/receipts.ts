@@ -91,8 +91,8 @@ export class Receipts {
    */
   mayContradict(hash: string, rows: readonly FinalRow[]): boolean {
     const notice = this.#tracked.find((one) => one.hash === hash)?.notice;
-    const charge = notice?.txid == null ? null : notice.receipt.charge;
-    if (!notice || !charge) return false;
+    const charge = notice?.receipt.charge;
+    if (!notice?.txid || !charge) return false;
     const row = rows.find((one) => one.transaction_identification === charge.txid);
     const isOther = notice.receipt.amountCents !== charge.amountCents || !this.#isClear(notice);
     return isOther || row?.status === 'FAILED';
