@@ -49,7 +49,7 @@ async function composeHttp(options: ProviderOptions, baseUrl: string): Promise<C
     import('./provider/http/client.ts'),
     import('./provider/http/index.ts'),
   ]);
-  const client = createHttpClient({ baseUrl, timeoutMs: config.provider.timeoutMs });
+  const client = createHttpClient({ baseUrl, timeoutMs: config.provider.timeoutMs, clock });
   const http = createHttpProvider({ client, clock, ispb: config.provider.ispb });
   return { provider: wrapped(http, options), bank: null, close: () => client.close() };
 }
