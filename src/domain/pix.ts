@@ -69,9 +69,14 @@ export const phasesOpenToSettlement = [
 
 /**
  * The phases in which an event that says failed settles a send. PAYING is not among them: a
- * process may still send, and that attempt would be executed although the send has failed.
+ * process may still send, and that attempt would be executed although the send has failed. A send
+ * that was repeated after an attempt with an unknown end is settled by no such event: it may tell of
+ * that attempt alone, however late it comes.
  */
 export const phasesOpenToFailure = ['ACCEPTED', 'UNKNOWN'] as const satisfies PixPhase[];
+
+/** What the timeline's row of a repeated attempt notes of the attempt before it. */
+export const repeatNotes = { unknown: 'after_unknown', notSent: 'after_not_sent' } as const;
 
 /** What `Pix-Outcome` says of a stored send: what was decided, or honestly `unknown`. */
 export function outcomeOf(transaction: { readonly outcome: PixOutcome | null }): PixOutcome {

@@ -4,9 +4,8 @@
  * word, because a constraint can be dropped and an index can be damaged.
  */
 import type { Statement } from '../db/database.ts';
-import { phasesOfStatus, pixStatuses, type PixStatus } from '../domain/pix.ts';
+import { phasesOfStatus, pixStatuses, repeatNotes, type PixStatus } from '../domain/pix.ts';
 import type { ProviderStatusClass } from '../provider/outcome.ts';
-import { repeatNotes } from '../services/pix-attempts.ts';
 import { decisionNote } from './pix-resolve.ts';
 
 /** A rule about rows; its statement is given some of their ids and answers those that break it. */

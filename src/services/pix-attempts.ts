@@ -1,12 +1,10 @@
 /** The attempts at one payment: each leaves only while the payment is this process's to make. */
 import type { Context } from '../context.ts';
 import { repeatPayment } from '../db/queries/repeat-payment.ts';
+import { repeatNotes } from '../domain/pix.ts';
 import type { ProviderError } from '../provider/outcome.ts';
 import type { CallOptions } from '../provider/provider.ts';
 import type { PayingRow } from './pix-transactions.ts';
-
-/** What the timeline's row of a repeat notes of the attempt before it. */
-export const repeatNotes = { unknown: 'after_unknown', notSent: 'after_not_sent' } as const;
 
 /** Counts the attempts at a payment, and stops those that must not leave. */
 export class PaymentAttempts {

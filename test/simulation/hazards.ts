@@ -17,7 +17,7 @@ const states = {
     says: 'an attempt fails inside the bank, which posts ERROR at once and executes the repeat',
   },
   late_failed_attempt_events: {
-    on: false,
+    on: true,
     says: 'the same, and that ERROR may arrive after the repeat was executed',
   },
   rejected_repeats: {

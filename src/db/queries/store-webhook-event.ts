@@ -2,6 +2,7 @@ import { phasesOpenToFailure, phasesOpenToSettlement } from '../../domain/pix.ts
 import type { Statement } from '../database.ts';
 import { oneOf } from '../one-of.ts';
 import { jobsChannel } from './jobs.ts';
+import { isRepeated } from './pix-row.ts';
 import { tellingEnds } from './tell-ends.ts';
 import { waking } from './wake-events.ts';
 
@@ -54,6 +55,7 @@ export const storeWebhookEvent: Statement = {
            where t.end_to_end = asked.end_to_end and t.operation = 'SEND'
              and t.settled_at is null
              and case asked.status when 'FAILED' then ${oneOf('t.phase', phasesOpenToFailure)}
+                                                      and not ${isRepeated('t')}
                                    else ${oneOf('t.phase', phasesOpenToSettlement)} end
              and t.amount = coalesce(asked.amount, t.amount)
              and t.idempotency_key = coalesce(asked.client_request_id, t.idempotency_key)

@@ -128,6 +128,11 @@ export class Evidence {
     };
   }
 
+  /** Whether an event that says failed is no proof: it may tell of one attempt among several. */
+  isInDoubt(endToEnd: string): boolean {
+    return isDoubtful(this.#sendOf(endToEnd).attempts);
+  }
+
   #sendOf(endToEnd: string): Send {
     const known = this.#sends.get(endToEnd);
     if (known) return known;
@@ -165,9 +170,7 @@ export class Evidence {
     if (read.some(({ notice }) => notice.status === 'completed')) return { end: 'completed', by };
     const failures = read.filter(({ notice }) => !isDuplicate(notice));
     if (failures.length === 0) return 'the events tell of a repeat';
-    if (this.#options.policy.failedAttempts > 0 && attempts.length > 1) {
-      return 'the event may tell of one attempt among several';
-    }
+    if (isDoubtful(attempts)) return 'the event may tell of one attempt among several';
     return { end: 'failed', by };
   }
 
@@ -182,6 +185,11 @@ export class Evidence {
     const lack = whatStatementLacks(policy, payment);
     return lack ?? { end: 'completed', by: 'the statement' };
   }
+}
+
+/** Whether an attempt ended unknown and another one was made. */
+function isDoubtful(attempts: readonly Attempt[]): boolean {
+  return attempts.slice(0, -1).some(({ end }) => end !== 'not_sent' && end !== 'not_done');
 }
 
 /** That a repeat was refused says nothing of the payment. */
