@@ -31,7 +31,8 @@ export async function recordOutcome(
   } catch (error) {
     log.error({ error, transactionId: paying.id }, 'an outcome waits for the database');
     context.outcomes.keep({ transactionId: paying.id, store });
-    return { ...paying, outcome: move.outcome === 'accepted' ? 'accepted' : 'unknown' };
+    const isAccepted = move.outcome === 'accepted' && move.status !== 'FAILED';
+    return { ...paying, outcome: isAccepted ? 'accepted' : 'unknown' };
   }
 }
 

@@ -35,7 +35,9 @@ export class Liar {
   /** A transaction is final: the opposite is told of it, which can come only too late. */
   contradict(row: PixTransactionRow): void {
     const { scheduler, weather } = this.#options;
-    if (!scheduler.chance.happens(weather().contradictions)) return;
+    const { contradictions, failovers } = weather();
+    // A failover may take the end back: what is told of it then would be believed, and rightly.
+    if (failovers > 0 || !scheduler.chance.happens(contradictions)) return;
     this.#tell('contradiction', {
       status: row.status === 'COMPLETED' ? 'failed' : 'completed',
       endToEnd: row.end_to_end,

@@ -91,12 +91,14 @@ export async function checkAtRest(rest: Rest): Promise<FinalRow[]> {
 }
 
 /** What operators are told by `pix audit` is that all is well. */
-async function checkAudit({ store, truth, scheduler }: Rest): Promise<void> {
+async function checkAudit({ store, truth, scheduler, lost }: Rest): Promise<void> {
   const clock = scheduler.clockOf({ name: 'audit' });
   const stopping = new AbortController().signal;
   const context = { db: store.db, clock, stopping } as unknown as LocalContext;
   const { invariants } = await auditPix.run(context, {}, () => undefined);
   for (const { name, rows } of invariants) {
+    // A process that has an event in hand settles it after a failover that has lost the event.
+    if (name === 'cause_stored' && lost.failedOverAt !== null) continue;
     for (const { found } of rows) truth.violated(`pix audit: ${name}: ${found}`);
   }
 }
