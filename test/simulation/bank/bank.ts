@@ -25,6 +25,8 @@ export interface BankRequest {
   readonly url: URL;
   readonly token: string | null;
   readonly body: Readonly<Record<string, unknown>>;
+  /** Something on the way has asked twice; the service knows of one attempt. */
+  readonly isHiddenRepeat?: true;
 }
 
 export interface BankOptions {
@@ -195,7 +197,9 @@ export class Bank {
   #execute(customer: StoredCustomer, asked: AskedPayment): Answer {
     const { ledger, policy, chance, nowMs } = this.#options;
     const { endToEnd, clientRequestId, amountCents } = asked;
-    if (!policy.lateFailures) this.#failedAttempts.get(endToEnd)?.cancel();
+    // Nobody could tell such a failure from the one of the payment.
+    const isHidden = !policy.lateFailures || asked.isHiddenRepeat;
+    if (isHidden) this.#failedAttempts.get(endToEnd)?.cancel();
     this.#made += 1;
     const payment = ledger.execute({
       ...{ customer, endToEnd, clientRequestId, amountCents },
@@ -232,12 +236,13 @@ export class Bank {
 
 const dayMs = 24 * 60 * 60_000;
 
-function askedPayment({ body }: BankRequest): AskedPayment {
+function askedPayment({ body, isHiddenRepeat }: BankRequest): AskedPayment {
   const { endToEnd, clientRequestId, key, amount } = body;
   return {
     endToEnd: String(endToEnd),
     clientRequestId: String(clientRequestId),
     key: String(key),
     amountCents: Math.round(Number(amount) * 100),
+    ...(isHiddenRepeat && { isHiddenRepeat }),
   };
 }
