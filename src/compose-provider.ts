@@ -51,7 +51,8 @@ async function composeHttp(options: ProviderOptions, baseUrl: string): Promise<C
     import('./provider/http/index.ts'),
   ]);
   const { timeoutMs } = config.provider;
-  const client = createHttpClient({ baseUrl, timeoutMs, connections: mostAttemptsAtOnce });
+  const connections = mostAttemptsAtOnce;
+  const client = createHttpClient({ baseUrl, timeoutMs, connections, clock });
   const http = createHttpProvider({ client, clock, ispb: config.provider.ispb });
   return { provider: wrapped(http, options), bank: null, close: () => client.close() };
 }

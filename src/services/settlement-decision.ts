@@ -237,6 +237,10 @@ function decideOn(told: Told, transaction: CandidateRow): Decision {
     return { kind: 'flag', transaction, reason: 'contradicts_final_status' };
   }
   const move = settlementOf(told, transaction);
+  const isDoubtful = told.status === 'FAILED' && transaction.repeated;
+  if (isDoubtful && move.from.includes(transaction.phase)) {
+    return { kind: 'flag', transaction, reason: 'failed_after_repeat' };
+  }
   if (move.from.includes(transaction.phase)) return { kind: 'move', transaction, move };
   // Before PAYING no payment of ours can have left, and during PAYING another attempt may leave:
   // the transaction may still come to where this fits.

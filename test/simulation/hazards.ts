@@ -17,10 +17,8 @@ const states = {
     says: 'an attempt fails inside the bank, which posts ERROR at once and executes the repeat',
   },
   late_failed_attempt_events: {
-    // Where the end of the executed repeat is never told, the ERROR is all that there is, and it
-    // settles the payment: an event that says failed proves it once no process may still send.
     on: true,
-    says: 'the same, and that ERROR may arrive after the repeat, whose own end is told as well',
+    says: 'the same, and that ERROR may arrive after the repeat was executed',
   },
   rejected_repeats: {
     on: true,

@@ -3,7 +3,6 @@ import type { PixTransactionRow } from '../../src/db/queries/pix-row.ts';
 import { centsFromDecimal } from '../../src/domain/money.ts';
 import { writeNotice, type EventFacts } from './bank/notices.ts';
 import { knownVocabularies } from './bank/words.ts';
-import type { LostCommits } from './oracle/lost-commits.ts';
 import type { Truth } from './oracle/truth.ts';
 import type { Scheduler } from './scheduler.ts';
 import type { Weather } from './weather.ts';
@@ -15,7 +14,6 @@ export interface LiarOptions {
   readonly webhooks: Webhooks;
   readonly scheduler: Scheduler;
   readonly weather: () => Weather;
-  readonly lost: LostCommits;
 }
 
 /** So many in one history; each is looked at again and again, which costs time. */
@@ -28,29 +26,25 @@ export class Liar {
   /** The hashes of all that was told: none of it may move anything. */
   readonly told = new Set<string>();
   readonly #options: LiarOptions;
-  /** What takes back the contradictions that nobody has yet. */
-  readonly #contradictions: (() => void)[] = [];
   #mismatches = 0;
 
   constructor(options: LiarOptions) {
     this.#options = options;
-    // What was final may be open after a failover: nobody could tell that they are not true then.
-    options.lost.watchers.push(() => {
-      for (const cancel of this.#contradictions) cancel();
-    });
   }
 
   /** A transaction is final: the opposite is told of it, which can come only too late. */
   contradict(row: PixTransactionRow): void {
     const { scheduler, weather } = this.#options;
-    if (row.operation !== 'SEND' || !scheduler.chance.happens(weather().contradictions)) return;
-    const { cancel } = this.#tell('contradiction', {
+    const { contradictions, failovers } = weather();
+    // A failover may take the end back: what is told of it then would be believed, and rightly.
+    if (row.operation !== 'SEND' || failovers > 0) return;
+    if (!scheduler.chance.happens(contradictions)) return;
+    this.#tell('contradiction', {
       status: row.status === 'COMPLETED' ? 'failed' : 'completed',
       endToEnd: row.end_to_end,
       clientRequestId: row.idempotency_key,
       amountCents: centsFromDecimal(row.amount),
     });
-    this.#contradictions.push(cancel);
   }
 
   /** Tells an end of some payment of which an id or the amount is not right. */
@@ -76,11 +70,11 @@ export class Liar {
     this.#tell(`mismatch of ${Object.keys(wrong).join(' and ')}`, facts);
   }
 
-  #tell(word: string, facts: EventFacts): { readonly cancel: () => void } {
+  #tell(word: string, facts: EventFacts): void {
     const { scheduler, webhooks } = this.#options;
     const vocabulary = scheduler.chance.pick(knownVocabularies);
     const { payload } = writeNotice(scheduler.chance, facts, vocabulary);
     this.told.add(hashOf(payload));
-    return webhooks.send(payload, `${word}, ${facts.status}`);
+    webhooks.send(payload, `${word}, ${facts.status}`);
   }
 }

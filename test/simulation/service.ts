@@ -118,7 +118,7 @@ function contextOf(options: ServiceOptions, stopping: AbortSignal): Context {
   const { store, clock, chance, db, dispatcher, wrap, wrapWire } = options;
   const { config, log, metrics, sealer } = store;
   const { timeoutMs, retries, ispb } = config.provider;
-  const client = createHttpClient({ baseUrl: 'https://bank.test', timeoutMs, dispatcher });
+  const client = createHttpClient({ baseUrl: 'https://bank.test', timeoutMs, clock, dispatcher });
   const wire = createHttpProvider({ client, clock, ispb });
   const resilient = withResilience(wrapWire(wire), {
     clock,

@@ -7,6 +7,7 @@ import type { Database, Statement } from '../../src/db/database.ts';
 import { GroupedCalls, type CarryOut, type Placed } from '../../src/db/grouping.ts';
 import type { PixTransactionRow } from '../../src/db/queries/pix-row.ts';
 import { isConstraintViolation } from '../../src/db/unavailable.ts';
+import { repeatNotes } from '../../src/domain/pix.ts';
 import { DatabaseFault, DatabaseFaults, writes, type StatementFate } from './database-faults.ts';
 import type { Names } from './names.ts';
 import type { CarriedOut } from './oracle/accounts.ts';
@@ -262,7 +263,11 @@ export class Statements {
       }
     }
     const { statement, calls } = asked;
-    carriedOut({ name: plainName(statement), calls, rows, written });
+    const name = plainName(statement);
+    carriedOut({ name, calls, rows, written });
+    if (name === 'pix-repeat' && calls[0]?.[5] === repeatNotes.unknown) {
+      for (const { end_to_end: endToEnd } of written) evidence.noted(String(endToEnd));
+    }
     const answered = this.#races.answer(asked, rows);
     if (writes(statement.text)) committed();
     return { rows: answered, word: this.#describe(written.length > 0 ? written : answered) };
@@ -308,6 +313,7 @@ function sizeClass(calls: number): string {
 const silentlyWriting: Readonly<Record<string, { column: string; place: number }>> = {
   'pix-reserve-send': { column: 'id', place: 3 },
   'pix-step': { column: 'id', place: 0 },
+  'pix-repeat': { column: 'id', place: 0 },
   'webhook-store': { column: 'end_to_end', place: 6 },
 };
 

@@ -117,7 +117,7 @@ export class World {
     this.webhooks = new Webhooks({
       ...{ fleet, intake, names, evidence, receipts, policy, scheduler, weather },
     });
-    this.liar = new Liar({ truth, webhooks: this.webhooks, scheduler, weather, lost });
+    this.liar = new Liar({ truth, webhooks: this.webhooks, scheduler, weather });
     this.clients = this.#makeClients();
     this.operator = new Operator({ fleet, truth, scheduler });
     this.goesOn = this.chance.happens(0.2);

@@ -5,6 +5,7 @@
  */
 import type { Readable } from 'node:stream';
 import { Pool } from 'undici';
+import { systemClock, type Clock } from '../../clock.ts';
 import { Exchange, type HttpAnswer } from './exchange.ts';
 import { closed } from './failure.ts';
 
@@ -43,16 +44,21 @@ export interface HttpClient {
 export interface HttpClientOptions {
   /** It may have a path. */
   readonly baseUrl: string;
-  /** Of one attempt; the caller's signal ends it, this bounds its parts. */
+  /**
+   * Of one attempt; the caller's signal ends it, this bounds its parts. A request that has not left
+   * by then never does: others count on it, who take over what a stopped process had in hand.
+   */
   readonly timeoutMs: number;
   /** How many there may be, one for each attempt under way; 64 by default. */
   readonly connections?: number;
+  readonly clock?: Clock;
   /** Carries the requests in place of a pool of connections. */
   readonly dispatcher?: Pick<Pool, 'dispatch' | 'destroy'>;
 }
 
 /** Made once for each provider; it holds the connections. */
 export function createHttpClient(options: HttpClientOptions): HttpClient {
+  const { clock = systemClock, timeoutMs } = options;
   const { origin, pathname } = new URL(options.baseUrl);
   const basePath = pathname.replace(/\/+$/, '');
   const pool = options.dispatcher ?? createPool(origin, options);
@@ -61,7 +67,9 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   return {
     send(request) {
       if (isClosed) return Promise.reject<HttpAnswer>(closed());
-      const exchange = new Exchange(request.signal);
+      const begunAtMs = clock.now().getTime();
+      const isInTime = (): boolean => clock.now().getTime() - begunAtMs < timeoutMs;
+      const exchange = new Exchange(request.signal, isInTime);
       const answer = exchange.answer.finally(() => underWay.delete(answer));
       underWay.add(answer);
       exchange.begin(() => pool.dispatch(written(basePath, request), exchange));

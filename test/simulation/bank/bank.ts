@@ -28,6 +28,8 @@ export interface BankRequest {
   readonly url: URL;
   readonly token: string | null;
   readonly body: Readonly<Record<string, unknown>>;
+  /** Something on the way has asked twice; the service knows of one attempt. */
+  readonly isHiddenRepeat?: true;
 }
 
 export interface BankOptions {
@@ -203,9 +205,9 @@ export class Bank {
   #execute(customer: StoredCustomer, asked: AskedPayment): Answer {
     const { ledger, policy, chance, nowMs, ids } = this.#options;
     const { endToEnd, clientRequestId, amountCents, key } = asked;
-    const failed = this.#failedAttempts.get(endToEnd);
-    // What something on the way has doubled is one attempt to the service, which sees no repeat.
-    if (!policy.lateFailures || failed?.atMs === nowMs()) failed?.cancel();
+    // Nobody could tell such a failure from the one of the payment.
+    const isHidden = !policy.lateFailures || asked.isHiddenRepeat;
+    if (isHidden) this.#failedAttempts.get(endToEnd)?.cancel();
     const payment = ledger.execute({
       ...{ customer, endToEnd, clientRequestId, amountCents },
       bankId: `bank-${ids.next()}`,
@@ -242,12 +244,13 @@ export class Bank {
 
 const dayMs = 24 * 60 * 60_000;
 
-function askedPayment({ body }: BankRequest): AskedPayment {
+function askedPayment({ body, isHiddenRepeat }: BankRequest): AskedPayment {
   const { endToEnd, clientRequestId, key, amount } = body;
   return {
     endToEnd: String(endToEnd),
     clientRequestId: String(clientRequestId),
     key: String(key),
     amountCents: Math.round(Number(amount) * 100),
+    ...(isHiddenRepeat && { isHiddenRepeat }),
   };
 }

@@ -30,6 +30,8 @@ interface Send {
   /** Who has stored PAYING, and at which step. */
   payer: { readonly process: Owner; readonly at: number } | null;
   readonly events: TrackedEvent[];
+  /** It is stored that another attempt was about to leave, after one that ended unknown. */
+  isNoted: boolean;
 }
 
 interface TrackedEvent {
@@ -66,6 +68,11 @@ export class Evidence {
   /** A process has stored PAYING, whether or not it was told so. */
   beganPaying(process: Owner, endToEnd: string): void {
     this.#sendOf(endToEnd).payer ??= { process, at: this.#options.scheduler.taken };
+  }
+
+  /** A process has stored that another attempt is about to leave, whether or not it was told so. */
+  noted(endToEnd: string): void {
+    this.#sendOf(endToEnd).isNoted = true;
   }
 
   attemptLeft(process: Owner, endToEnd: string): void {
@@ -142,10 +149,15 @@ export class Evidence {
     return typeof proven === 'string' ? null : proven.end;
   }
 
+  /** Whether an event that says failed is no proof: it may tell of one attempt among several. */
+  isInDoubt(endToEnd: string): boolean {
+    return isDoubtful(this.#sendOf(endToEnd));
+  }
+
   #sendOf(endToEnd: string): Send {
     const known = this.#sends.get(endToEnd);
     if (known) return known;
-    const send: Send = { attempts: [], payer: null, events: [] };
+    const send: Send = { attempts: [], payer: null, events: [], isNoted: false };
     this.#sends.set(endToEnd, send);
     return send;
   }
@@ -167,7 +179,8 @@ export class Evidence {
     return { end: 'failed', by };
   }
 
-  #fromEvents({ events, attempts }: Send): Proven | string {
+  #fromEvents(send: Send): Proven | string {
+    const { events } = send;
     const by = 'an event that was acknowledged';
     if (events.length === 0) return 'no event was posted';
     const acknowledged = events.filter(({ state }) => state === 'acknowledged');
@@ -179,9 +192,7 @@ export class Evidence {
     if (read.some(({ notice }) => notice.status === 'completed')) return { end: 'completed', by };
     const failures = read.filter(({ notice }) => !isDuplicate(notice));
     if (failures.length === 0) return 'the events tell of a repeat';
-    if (this.#options.policy.failedAttempts > 0 && attempts.length > 1) {
-      return 'the event may tell of one attempt among several';
-    }
+    if (isDoubtful(send)) return 'the event may tell of one attempt among several';
     return { end: 'failed', by };
   }
 
@@ -196,6 +207,13 @@ export class Evidence {
     const lack = whatStatementLacks(policy, payment);
     return lack ?? { end: 'completed', by: 'the statement' };
   }
+}
+
+/** Whether an attempt ended unknown and another one was made. */
+function isDoubtful({ attempts, isNoted }: Send): boolean {
+  return (
+    isNoted || attempts.slice(0, -1).some(({ end }) => end !== 'not_sent' && end !== 'not_done')
+  );
 }
 
 /** That a repeat was refused says nothing of the payment. */

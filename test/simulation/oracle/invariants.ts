@@ -115,6 +115,7 @@ export async function checkAtRest(rest: Rest): Promise<FinalRow[]> {
     const isExpected =
       rest.isUntrue(hash) ||
       isOfForgotten(rest, hash) ||
+      isDoubtful(rest, hash) ||
       mayContradict(rest, hash, { rows, decidedEnds });
     if (status === 'anomaly' && !isExpected) truth.violated('a true event is an anomaly');
   }
@@ -197,6 +198,13 @@ function isAbout(endToEnd: string | null, row: FinalRow): boolean {
 function isOfForgotten({ webhooks, lost }: Rest, hash: string): boolean {
   const endToEnd = webhooks.posted.get(hash)?.endToEnd ?? null;
   return endToEnd !== null && lost.hasForgotten({ endToEnd });
+}
+
+/** A failure proves nothing of a payment that was repeated after an unknown end. */
+function isDoubtful({ webhooks, evidence }: Rest, hash: string): boolean {
+  const notice = webhooks.posted.get(hash);
+  if (notice?.status !== 'failed' || notice.endToEnd === null) return false;
+  return evidence.isInDoubt(notice.endToEnd);
 }
 
 /** The provider may take a send for the payment with its key whose record a failover has lost. */

@@ -25,8 +25,6 @@ export interface ChangedRow {
 export class LostCommits {
   /** The step of the failover; null: there was none. */
   failedOverAt: number | null = null;
-  /** Called at the failover. */
-  readonly watchers: (() => void)[] = [];
   /** The end-to-end ids of sends that no longer stand in PAYING, or beyond, with this id. */
   readonly #payments = new Set<string>();
   /** The end-to-end ids of sends that do, and whose outcome is lost. */
@@ -39,7 +37,6 @@ export class LostCommits {
     after: readonly StoredRow[],
   ): ChangedRow[] {
     this.failedOverAt = atStep;
-    for (const watch of this.watchers) watch();
     const kept = new Map(after.map((row) => [row.id, row]));
     const changed = before
       .map((row) => ({ before: row, after: kept.get(row.id) ?? null }))
