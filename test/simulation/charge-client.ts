@@ -7,7 +7,7 @@ import type { Context } from '../../src/context.ts';
 import type { VerifiedToken } from '../../src/security/access-tokens.ts';
 import { findPrincipal } from '../../src/services/banking-session.ts';
 import { refusedChargeKey } from './bank/collections.ts';
-import { listedKeyOf } from './bank/identifiers.ts';
+import { listedKeyOf } from './bank/listed-key.ts';
 import type { ChargeAnswer, Charges } from './oracle/charges.ts';
 import { nameOf } from './oracle/requests.ts';
 import { readRefusal, type Phone } from './phone.ts';

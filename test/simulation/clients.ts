@@ -8,7 +8,7 @@ import { getPixTransaction } from '../../src/operations/pix/get-pix-transaction.
 import type { sendPix } from '../../src/operations/pix/send-pix.ts';
 import type { VerifiedToken } from '../../src/security/access-tokens.ts';
 import { pixKeys } from './bank/bank.ts';
-import { listedKeyOf } from './bank/identifiers.ts';
+import { listedKeyOf } from './bank/listed-key.ts';
 import { ChargeClient, type ChargeWish } from './charge-client.ts';
 import { DatabaseFault } from './database-faults.ts';
 import type { Fleet } from './fleet.ts';

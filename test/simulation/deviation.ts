@@ -22,3 +22,9 @@ export interface Deviation {
   readonly weather?: Partial<Weather>;
   readonly policy?: Partial<Policy>;
 }
+
+export interface Mutation {
+  /** What is wrong with the service now. */
+  readonly name: string;
+  readonly deviation: Deviation;
+}

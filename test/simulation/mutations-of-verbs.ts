@@ -6,8 +6,7 @@ import { endSession } from '../../src/db/queries/banking-sessions.ts';
 import { purgePayloads } from '../../src/db/queries/retention.ts';
 import { stepSend } from '../../src/db/queries/step-send.ts';
 import type { Provider } from '../../src/provider/provider.ts';
-import type { Mutation } from './mutations.ts';
-import type { Deviation } from './deviation.ts';
+import type { Deviation, Mutation } from './deviation.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 

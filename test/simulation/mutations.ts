@@ -14,13 +14,7 @@ import { ProviderError } from '../../src/provider/outcome.ts';
 import type { Provider } from '../../src/provider/provider.ts';
 import { mutationsOfVerbs } from './mutations-of-verbs.ts';
 import { sendJobs } from './service.ts';
-import type { Deviation } from './deviation.ts';
-
-export interface Mutation {
-  /** What is wrong with the service now. */
-  readonly name: string;
-  readonly deviation: Deviation;
-}
+import type { Deviation, Mutation } from './deviation.ts';
 
 type Parameters = readonly unknown[];
 

@@ -54,7 +54,13 @@ test('the seeds bring what they are there for', () => {
     for (const { status, phase } of rows) ends.add(`${status} ${phase}`);
   }
   const troubles = ['deaths', 'stops', 'races lost', 'server_error after', 'silence after'];
-  for (const trouble of troubles) assert.ok((tally.get(trouble) ?? 0) > 0, trouble);
+  const verbs = [
+    ...(['charge answered 200', 'charges paid', 'charges paid with another amount'] as const),
+    ...(['receipt identified', 'receipt not identified', 'log-outs', 'days passed'] as const),
+    ...(['accounts blocked', 'accounts unblocked', 'event replayed', 'event preview'] as const),
+    ...(['payments resolved as completed', 'payments resolved as failed'] as const),
+  ];
+  for (const word of [...troubles, ...verbs]) assert.ok((tally.get(word) ?? 0) > 0, word);
   const expected = ['COMPLETED SETTLED', 'FAILED REJECTED', 'FAILED SETTLED', 'PROCESSING UNKNOWN'];
   for (const end of expected) assert.ok(ends.has(end), end);
 });

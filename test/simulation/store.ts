@@ -17,7 +17,7 @@ import { readCatalog, type Ask } from './memory/catalog.ts';
 import type { Snapshot } from './memory/database.ts';
 import type { AccountRef } from '../../src/provider/provider.ts';
 import { createSealer, type Sealer } from '../../src/security/sealing.ts';
-import { listedKeyOf } from './bank/identifiers.ts';
+import { listedKeyOf } from './bank/listed-key.ts';
 
 /** A customer as the store keeps it, for all seeds. */
 export interface StoredCustomer {

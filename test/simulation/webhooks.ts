@@ -8,6 +8,7 @@ import type { receiveProviderWebhook } from '../../src/operations/webhooks/recei
 import { writeNotice, type Notice } from './bank/notices.ts';
 import type { Policy } from './bank/policy.ts';
 import type { ReceivedNotice } from './bank/received-notices.ts';
+import type { Delivery } from './delivery.ts';
 import type { Fleet } from './fleet.ts';
 import type { Names } from './names.ts';
 import type { Evidence } from './oracle/evidence.ts';
@@ -40,11 +41,6 @@ const oldEvents = 4;
 interface Parcel {
   readonly payload: Buffer<ArrayBuffer>;
   readonly delivery: Delivery;
-}
-
-/** What becomes of a delivery, for whoever keeps count. */
-export interface Delivery {
-  state: 'under_way' | 'acknowledged' | 'given_up' | 'lost';
 }
 
 export class Webhooks {

@@ -159,7 +159,7 @@ export class World {
     );
   };
 
-  /** The payment that an event, named by its hash, tells of; null where it is none of the bank's. */
+  /** The payment that an event, named by its hash, tells of; null: it is none of the bank's. */
   readonly endToEndOf = (hash: string): string | null =>
     this.webhooks.posted.get(hash)?.endToEnd ?? this.receipts.endToEndOf(hash);
 

@@ -1,6 +1,7 @@
 /** The identifiers that a PIX may name its payee by, and what they prove. */
 import type { Chance } from '../chance.ts';
 import type { StoredCustomer } from '../store.ts';
+import { listedKeyOf } from './listed-key.ts';
 
 /** Whom an event names; what is null is left out. */
 export interface PayeeIdentifiers {
@@ -22,11 +23,6 @@ export const nobody: PayeeIdentifiers = {
 export function allOf(customer: StoredCustomer): PayeeIdentifiers {
   const { agency, accountNumber, document } = customer.account;
   return { key: listedKeyOf(customer), document, agency, accountNumber };
-}
-
-/** @returns the key that the bank lists for a customer. */
-export function listedKeyOf({ name }: Pick<StoredCustomer, 'name'>): string {
-  return `${name}@pix.test`;
 }
 
 /** Whether a key is one of a customer's: the one that is listed, or the document. */

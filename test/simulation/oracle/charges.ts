@@ -10,7 +10,7 @@ import type { Names } from '../names.ts';
 import type { Scheduler } from '../scheduler.ts';
 import type { StoredCustomer } from '../store.ts';
 import type { Accounts } from './accounts.ts';
-import type { FinalRow } from './invariants.ts';
+import type { FinalRow } from './stored-rows.ts';
 import type { LostCommits } from './lost-commits.ts';
 import type { Receipts } from './receipts.ts';
 import { nameOf, type Ask } from './requests.ts';

@@ -3,8 +3,21 @@
  * otherwise, before or after, stands in the timeline of the payment.
  */
 import { hashOf } from '../payload-hash.ts';
-import { isDuplicate } from './evidence.ts';
-import type { EventRow, FinalRow, Rest, TimelineRow } from './invariants.ts';
+import type { Names } from '../names.ts';
+import type { Scheduler } from '../scheduler.ts';
+import { isDuplicate, type Evidence } from './evidence.ts';
+import type { LostCommits } from './lost-commits.ts';
+import type { EventRow, FinalRow, TimelineRow } from './stored-rows.ts';
+import type { Truth } from './truth.ts';
+
+/** What a decision is held against. */
+interface Known {
+  readonly truth: Truth;
+  readonly evidence: Evidence;
+  readonly names: Names;
+  readonly scheduler: Scheduler;
+  readonly lost: LostCommits;
+}
 
 const decisionNote = 'operator ';
 
@@ -16,7 +29,7 @@ export function decidedIds(timeline: readonly TimelineRow[]): ReadonlySet<string
 
 /** Every event that was acknowledged and contradicts a decision is noted as an anomaly. */
 export function checkDecisions(
-  rest: Rest,
+  rest: Known,
   rows: readonly FinalRow[],
   stored: { readonly events: readonly EventRow[]; readonly timeline: readonly TimelineRow[] },
 ): void {
@@ -43,7 +56,7 @@ export function checkDecisions(
 
 /** An answer that a living process has, and that the operator did not wait for, is noted too. */
 function checkAnswers(
-  { truth, evidence, names, lost }: Rest,
+  { truth, evidence, names, lost }: Known,
   row: FinalRow,
   timeline: readonly TimelineRow[],
 ): void {

@@ -4,7 +4,6 @@
  */
 import type { LocalContext } from '../../../src/context.ts';
 import { centsFromDecimal } from '../../../src/domain/money.ts';
-import type { PixOperation, PixPhase, PixStatus } from '../../../src/domain/pix.ts';
 import { auditPix } from '../../../src/ops/pix-audit.ts';
 import type { Payment } from '../bank/ledger.ts';
 import type { Hazards } from '../hazards.ts';
@@ -19,36 +18,8 @@ import { checkForgotten } from './forgotten-payments.ts';
 import type { LostCommits } from './lost-commits.ts';
 import type { Receipts } from './receipts.ts';
 import { nameOf } from './requests.ts';
+import type { EventRow, FinalRow, TimelineRow } from './stored-rows.ts';
 import type { Truth } from './truth.ts';
-
-export interface FinalRow {
-  readonly id: string;
-  readonly user_id: number;
-  readonly operation: PixOperation;
-  readonly idempotency_key: string | null;
-  readonly status: PixStatus;
-  readonly phase: PixPhase;
-  readonly amount: string;
-  readonly end_to_end: string | null;
-  readonly transaction_identification: string | null;
-  readonly phases: readonly PixPhase[];
-  /** The hashes of the events that have moved it. */
-  readonly events: readonly string[];
-}
-
-export interface EventRow {
-  readonly id: string;
-  readonly status: string;
-  readonly hash: string;
-  readonly has_payload: boolean;
-}
-
-export interface TimelineRow {
-  readonly transaction_id: string;
-  readonly phase: string;
-  readonly event_id: string | null;
-  readonly note: string | null;
-}
 
 export interface Rest {
   readonly store: Store;
@@ -68,7 +39,8 @@ export interface Rest {
 }
 
 const readTransactions = `
-  select t.id, t.user_id, t.operation, t.transaction_identification, t.idempotency_key, t.status, t.phase, t.amount, t.end_to_end,
+  select t.id, t.user_id, t.operation, t.transaction_identification, t.idempotency_key,
+         t.status, t.phase, t.amount, t.end_to_end,
          array(select l.phase from pix_timeline l
                 where l.transaction_id = t.id and coalesce(l.note, '') not like 'after%'
                 order by l.id)
@@ -143,7 +115,7 @@ async function checkAudit({ store, truth, scheduler, lost }: Rest): Promise<void
   }
 }
 
-/** Whether a true event may be an anomaly: because of an operator's word, or of a charge's terms. */
+/** Whether a true event may be an anomaly: by an operator's word, or by a charge's terms. */
 function mayContradict(
   { receipts, endToEndOf }: Rest,
   hash: string,

@@ -8,8 +8,8 @@ import type { Charge, Ledger, Receipt } from '../bank/ledger.ts';
 import type { ReceivedNotice } from '../bank/received-notices.ts';
 import type { Names } from '../names.ts';
 import type { Scheduler } from '../scheduler.ts';
-import type { Delivery } from '../webhooks.ts';
-import type { EventRow, FinalRow } from './invariants.ts';
+import type { Delivery } from '../delivery.ts';
+import type { EventRow, FinalRow } from './stored-rows.ts';
 import type { LostCommits } from './lost-commits.ts';
 
 interface Tracked {
@@ -147,8 +147,8 @@ export class Receipts {
   }
 
   /**
-   * Where a failover has lost a charge, its identification says nothing any more, and the account of
-   * another customer beside it is all that is known.
+   * Where a failover has lost a charge, its identification says nothing any more, and the account
+   * of another customer beside it is all that is known.
    */
   #isMisled(receipt: Receipt): boolean {
     const { lost } = this.#options;
@@ -185,7 +185,7 @@ export class Receipts {
     return this.#taken(receipt).some(({ notice }) => notice.isReadable && this.#isClear(notice));
   }
 
-  /** The same of every event that was acknowledged: a process may settle what a failover has lost. */
+  /** The same of every event that was acknowledged: one may be settled that a failover has lost. */
   #mayBeIdentified(receipt: Receipt): boolean {
     const isAcknowledged = this.#tracked.some(
       ({ notice, delivery }) =>
