@@ -14,7 +14,7 @@ import type { DevUser } from './ops/ensure-dev-user.ts';
 import type { Bank } from './provider/stub/bank.ts';
 import { findPrincipal } from './services/banking-session.ts';
 import { finishSends } from './services/payment-outcome.ts';
-import { countAttempt } from './services/throttle.ts';
+import { countAddress } from './services/throttle.ts';
 import { startPatiently } from './start-patiently.ts';
 import { failureOf } from './unreachable.ts';
 
@@ -122,7 +122,7 @@ async function start(
     pages: local?.pages ?? [],
     readiness: () => readiness(context, loop),
     findPrincipal,
-    countAttempt,
+    countAddress,
   });
   if (loop) {
     parts.defer(() => loop.stop());

@@ -1,5 +1,11 @@
 /** The forms of settings that JSON Schema has no word for, each as a check of the text. */
-import { createHash, createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  X509Certificate,
+  type KeyObject,
+} from 'node:crypto';
 
 /** RFC 7518 section 3.3 asks for at least 2048 bits under RS256. */
 const minimumRsaBits = 2048;
@@ -74,16 +80,35 @@ function arePublicKeys(value: string): boolean {
   return pems?.every((pem) => isStrongRsa(createPublicKey(pem))) ?? false;
 }
 
-/** Splits the accepted webhook secrets: one, or the new and the old one during a rotation. */
-export function splitSecrets(value: string): string[] {
-  return value.split(',').map((secret) => secret.trim());
+/** Splits a list: one value, or the new and the old one while a secret is replaced. */
+export function splitList(value: string): string[] {
+  return value === '' ? [] : value.split(',').map((part) => part.trim());
+}
+
+/** One key, or two different ones while a key is replaced. */
+function areKeys(value: string, isKey: (key: string) => boolean): boolean {
+  const keys = splitList(value);
+  return keys.length <= 2 && new Set(keys).size === keys.length && keys.every(isKey);
 }
 
 /** A header's value is visible ASCII; a space at either end would never arrive. */
 function areSecrets(value: string, shortest: number): boolean {
-  const secrets = splitSecrets(value);
+  const secrets = splitList(value);
   const isLongEnough = secrets.every(({ length }) => length >= shortest);
   return isLongEnough && secrets.length <= 2 && secrets.every((one) => /^[!-~]{1,256}$/.test(one));
+}
+
+const certificatePem = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+function areCertificates(value: string): boolean {
+  const pems = value.match(certificatePem) ?? [];
+  const isAll = value.replace(certificatePem, '').trim() === '';
+  return isAll && pems.length > 0 && pems.every((pem) => new X509Certificate(pem).validTo !== '');
+}
+
+/** Whether a private key belongs to the first of some certificates. */
+export function isKeyOf(certificates: string, key: string): boolean {
+  return holds(() => new X509Certificate(certificates).checkPrivateKey(createPrivateKey(key)));
 }
 
 /** Registered with AJV under these names. */
@@ -91,13 +116,16 @@ export const formats = {
   'postgres-url': (value: string) => isUrl(value, ['postgres:', 'postgresql:']),
   'base-url': isBaseUrl,
   'https-base-url': (value: string) => isBaseUrl(value) && isUrl(value, ['https:']),
-  'key-of-32-bytes': isKeyOf32Bytes,
-  'random-key-of-32-bytes': (value: string) => isKeyOf32Bytes(value) && isRandomKey(value),
+  'keys-of-32-bytes': (value: string) => areKeys(value, isKeyOf32Bytes),
+  'random-keys-of-32-bytes': (value: string) =>
+    areKeys(value, (key) => isKeyOf32Bytes(key) && isRandomKey(key)),
   'rsa-private-key': (value: string) => holds(() => isPrivateKey(value)),
   'own-rsa-private-key': (value: string) => holds(() => isPrivateKey(value) && !isPublished(value)),
   'rsa-public-keys': (value: string) => holds(() => arePublicKeys(value)),
   'own-rsa-public-keys': (value: string) =>
     holds(() => arePublicKeys(value) && !splitPublicPems(value)?.some(isPublished)),
+  certificates: (value: string) => holds(() => areCertificates(value)),
+  'private-key': (value: string) => holds(() => createPrivateKey(value).type === 'private'),
   'webhook-secrets': (value: string) => areSecrets(value, 1),
   'long-webhook-secrets': (value: string) => areSecrets(value, 32),
 } as const;

@@ -2,7 +2,7 @@
 import { accessSync, constants } from 'node:fs';
 import { BlockList, isIP } from 'node:net';
 import type { SettingName } from './config-entry.ts';
-import { formats } from './config-formats.ts';
+import { formats, isKeyOf } from './config-formats.ts';
 import { entries } from './config-schema.ts';
 import type { AppEnv, Values } from './config-values.ts';
 import { longestAllowedCallMs, longestCallMs } from './domain/call-duration.ts';
@@ -40,10 +40,39 @@ export function* breachesOf(
     };
   }
   yield* webhookSecretBreaches(values, appEnv);
+  yield* clientCertificateBreaches(values);
+  yield* apiKeyHeaderBreaches(values);
   yield* callDurationBreaches(values);
   if (values.DATABASE_URL !== undefined && URL.canParse(values.DATABASE_URL)) {
     yield* databaseBreaches(new URL(values.DATABASE_URL), values.DATABASE_TLS, appEnv);
   }
+}
+
+/** A certificate is of no use without its key, nor the other way round. */
+function* clientCertificateBreaches(values: Partial<Values>): Generator<Breach> {
+  const { PROVIDER_CLIENT_CERT: certificate, PROVIDER_CLIENT_KEY: key } = values;
+  if (certificate === undefined && key === undefined) return;
+  for (const name of ['PROVIDER_CLIENT_CERT', 'PROVIDER_CLIENT_KEY'] as const) {
+    if (values[name] !== undefined) continue;
+    const when = 'when one of PROVIDER_CLIENT_CERT and PROVIDER_CLIENT_KEY is set';
+    yield { name, isMissing: true, expected: entries[name].expected, when };
+  }
+  if (certificate === undefined || key === undefined || isKeyOf(certificate, key)) return;
+  yield { name: 'PROVIDER_CLIENT_KEY', expected: entries.PROVIDER_CLIENT_KEY.expected };
+}
+
+/** Headers that the client of the provider's API sends, or that belong to the connection. */
+const ownHeaders: ReadonlySet<string> = new Set([
+  ...['accept', 'authorization', 'content-type', 'content-length', 'x-request-id', 'traceparent'],
+  ...['host', 'connection', 'transfer-encoding', 'upgrade', 'expect', 'keep-alive', 'te'],
+]);
+
+function* apiKeyHeaderBreaches({
+  PROVIDER_API_KEY_HEADER: header,
+}: Partial<Values>): Generator<Breach> {
+  if (header === undefined || !ownHeaders.has(header.toLowerCase())) return;
+  const { expected } = entries.PROVIDER_API_KEY_HEADER;
+  yield { name: 'PROVIDER_API_KEY_HEADER', expected };
 }
 
 /** The claim, the sweep and the operator's commands wait for the longest call. */

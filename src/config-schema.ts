@@ -99,6 +99,45 @@ export const entries = {
     isSecret: true,
   },
   PROVIDER_PASSWORD_FILE: fileOf('PROVIDER_PASSWORD'),
+  PROVIDER_CA: {
+    meaning: "authorities that the provider's certificate is verified with, in place of Node's own",
+    expected: 'X.509 certificates as PEM, one after the other',
+    schema: formatted('certificates'),
+    orFile: 'PROVIDER_CA_FILE',
+    isPem: true,
+  },
+  PROVIDER_CA_FILE: fileOf('PROVIDER_CA'),
+  PROVIDER_CLIENT_CERT: {
+    meaning: 'certificate that Ponte shows to the provider (mTLS), with its chain',
+    expected: 'X.509 certificates as PEM, one after the other',
+    schema: formatted('certificates'),
+    orFile: 'PROVIDER_CLIENT_CERT_FILE',
+    isPem: true,
+  },
+  PROVIDER_CLIENT_CERT_FILE: fileOf('PROVIDER_CLIENT_CERT'),
+  PROVIDER_CLIENT_KEY: {
+    meaning: 'private key of PROVIDER_CLIENT_CERT',
+    expected: 'a private key as PEM without a pass phrase, that of PROVIDER_CLIENT_CERT',
+    schema: formatted('private-key'),
+    orFile: 'PROVIDER_CLIENT_KEY_FILE',
+    isPem: true,
+    isSecret: true,
+  },
+  PROVIDER_CLIENT_KEY_FILE: fileOf('PROVIDER_CLIENT_KEY'),
+  PROVIDER_API_KEY: {
+    meaning: 'sent with every call to the provider, those of an onboarding included',
+    expected: '1 to 1024 visible ASCII characters',
+    schema: { type: 'string', pattern: '^[!-~]{1,1024}$' },
+    orFile: 'PROVIDER_API_KEY_FILE',
+    isSecret: true,
+  },
+  PROVIDER_API_KEY_FILE: fileOf('PROVIDER_API_KEY'),
+  PROVIDER_API_KEY_HEADER: {
+    meaning: 'the header that PROVIDER_API_KEY is sent in',
+    expected: 'the name of a header that Ponte does not send by itself',
+    schema: { type: 'string', pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$" },
+    default: 'x-api-key',
+  },
   PROVIDER_ISPB: {
     meaning: 'institution identifier for listing and deleting PIX keys',
     expected: '8 characters from 0-9 and A-Z',
@@ -202,12 +241,14 @@ export const entries = {
     default: 3600,
   },
   ENCRYPTION_KEY: {
-    meaning: 'seals provider tokens and documents at rest; generated in local and test',
-    expected: '32 bytes in base64 (`openssl rand -base64 32`)',
-    schema: formatted('key-of-32-bytes'),
+    meaning:
+      'seals provider tokens and documents at rest; two as new,old while it is replaced; ' +
+      'generated in local and test',
+    expected: '32 bytes in base64 (`openssl rand -base64 32`), or two such keys as new,old',
+    schema: formatted('keys-of-32-bytes'),
     inProduction: {
       expected: '32 random bytes in base64, without a pattern (`openssl rand -base64 32`)',
-      schema: formatted('random-key-of-32-bytes'),
+      schema: formatted('random-keys-of-32-bytes'),
     },
     requiredIn: deployed,
     orFile: 'ENCRYPTION_KEY_FILE',
@@ -229,8 +270,15 @@ export const entries = {
     ...integer(1, 36_500),
     default: 7,
   },
+  ONBOARDING_EXPIRY_DAYS: {
+    meaning:
+      'days after its last change that an application goes, unless it is approved; ' +
+      'its e-mail and document are free again',
+    ...integer(1, 36_500),
+    default: 30,
+  },
   THROTTLE_LOGIN_PER_MINUTE: {
-    meaning: 'failed logins per e-mail and minute; 0 lifts it; 1 to 60 in production',
+    meaning: 'failed logins per e-mail and network in a minute; 0 lifts it; 1 to 60 in production',
     ...integer(0, 1_000_000),
     inProduction: integer(1, 60),
     default: 5,

@@ -22,6 +22,15 @@ export interface Values {
   PROVIDER_EMAIL?: string;
   PROVIDER_PASSWORD?: string;
   PROVIDER_PASSWORD_FILE?: string;
+  PROVIDER_CA?: string;
+  PROVIDER_CA_FILE?: string;
+  PROVIDER_CLIENT_CERT?: string;
+  PROVIDER_CLIENT_CERT_FILE?: string;
+  PROVIDER_CLIENT_KEY?: string;
+  PROVIDER_CLIENT_KEY_FILE?: string;
+  PROVIDER_API_KEY?: string;
+  PROVIDER_API_KEY_FILE?: string;
+  PROVIDER_API_KEY_HEADER: string;
   PROVIDER_ISPB: string;
   PROVIDER_TIMEOUT_MS: number;
   PROVIDER_RETRIES: number;
@@ -43,6 +52,7 @@ export interface Values {
   UPLOAD_MAX_BYTES: number;
   WEBHOOK_RETENTION_DAYS: number;
   JOB_RETENTION_DAYS: number;
+  ONBOARDING_EXPIRY_DAYS: number;
   THROTTLE_LOGIN_PER_MINUTE: number;
   THROTTLE_ADDRESS_PER_MINUTE: number;
   THROTTLE_USER_PER_MINUTE: number;

@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseEnv } from 'node:util';
-import { splitPublicPems, splitSecrets } from './config-formats.ts';
+import { splitPublicPems, splitList } from './config-formats.ts';
 import { readSettings, systemCode, type ConfigFault, type Environment } from './config-reading.ts';
 import type { AppEnv, LogLevel, Values } from './config-values.ts';
 
@@ -28,6 +28,15 @@ export interface Config {
     readonly baseUrl: string | undefined;
     readonly email: string | undefined;
     readonly password: string | undefined;
+    /** How both sides of a connection prove who they are. */
+    readonly tls: {
+      /** Undefined: the authorities that Node knows. */
+      readonly ca: string | undefined;
+      readonly cert: string | undefined;
+      readonly key: string | undefined;
+    };
+    /** Sent with every call. */
+    readonly apiKey: { readonly header: string; readonly value: string } | null;
     readonly ispb: string;
     /** Of one attempt. */
     readonly timeoutMs: number;
@@ -52,10 +61,16 @@ export interface Config {
     readonly publicKeysPem: readonly string[];
   };
   /** 32 bytes; undefined: generated into `dataDir`. */
-  readonly encryptionKey: Buffer | undefined;
+  /** The first one seals, all of them open; none: a generated one. */
+  readonly encryptionKeys: readonly Buffer[];
   readonly uploadMaxBytes: number;
   /** In days. */
-  readonly retention: { readonly webhookPayloads: number; readonly finishedJobs: number };
+  readonly retention: {
+    readonly webhookPayloads: number;
+    readonly finishedJobs: number;
+    /** Since the last change of an application. */
+    readonly onboarding: number;
+  };
   readonly throttle: {
     /** 0: no limit. */
     readonly loginPerMinute: number;
@@ -131,7 +146,7 @@ function configOf(values: Values): Config {
     provider: providerOf(values),
     stubSettleMs: values.STUB_SETTLE_MS,
     stubJournal: values.STUB_JOURNAL,
-    webhookSecrets: values.WEBHOOK_SECRET ? splitSecrets(values.WEBHOOK_SECRET) : [],
+    webhookSecrets: splitList(values.WEBHOOK_SECRET ?? ''),
     onboardingLocalOnly: values.ONBOARDING_LOCAL_ONLY,
     jwt: {
       issuer: values.JWT_ISSUER,
@@ -140,11 +155,12 @@ function configOf(values: Values): Config {
       privateKeyPem: values.JWT_PRIVATE_KEY,
       publicKeysPem: splitPublicPems(values.JWT_PUBLIC_KEYS ?? '') ?? [],
     },
-    encryptionKey: values.ENCRYPTION_KEY ? Buffer.from(values.ENCRYPTION_KEY, 'base64') : undefined,
+    encryptionKeys: splitList(values.ENCRYPTION_KEY ?? '').map((key) => Buffer.from(key, 'base64')),
     uploadMaxBytes: values.UPLOAD_MAX_BYTES,
     retention: {
       webhookPayloads: values.WEBHOOK_RETENTION_DAYS,
       finishedJobs: values.JOB_RETENTION_DAYS,
+      onboarding: values.ONBOARDING_EXPIRY_DAYS,
     },
     throttle: {
       loginPerMinute: values.THROTTLE_LOGIN_PER_MINUTE,
@@ -170,6 +186,15 @@ function providerOf(values: Values): Config['provider'] {
     baseUrl: values.PROVIDER_BASE_URL?.replace(/\/+$/, ''),
     email: values.PROVIDER_EMAIL,
     password: values.PROVIDER_PASSWORD,
+    tls: {
+      ca: values.PROVIDER_CA,
+      cert: values.PROVIDER_CLIENT_CERT,
+      key: values.PROVIDER_CLIENT_KEY,
+    },
+    apiKey:
+      values.PROVIDER_API_KEY === undefined
+        ? null
+        : { header: values.PROVIDER_API_KEY_HEADER, value: values.PROVIDER_API_KEY },
     ispb: values.PROVIDER_ISPB,
     timeoutMs: values.PROVIDER_TIMEOUT_MS,
     retries: values.PROVIDER_RETRIES,

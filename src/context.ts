@@ -14,6 +14,7 @@ import type { Sealer } from './security/sealing.ts';
 import type { JobHandOver } from './services/job-queue.ts';
 import type { UnstoredOutcomes } from './services/unstored-outcomes.ts';
 import type { UploadPlaces } from './services/upload-places.ts';
+import type { UsedUpWindows } from './services/used-up-windows.ts';
 
 /** What needs no provider has at hand; a command that has none cannot call one by mistake. */
 export interface LocalContext {
@@ -25,6 +26,8 @@ export interface LocalContext {
   readonly accessTokens: AccessTokens;
   readonly passwords: Passwords;
   readonly sealer: Sealer;
+  /** What this process knows of limits that are used up. */
+  readonly usedUp: UsedUpWindows;
   /** Aborts when the service begins to stop: nobody waits on from then. */
   readonly stopping: AbortSignal;
 }

@@ -69,11 +69,12 @@ function doubtful(name: string, says: string, todo: string): Finding {
   return { name, state: 'doubtful', says, todo };
 }
 
-function dataFolder({ dataDir, databaseUrl, jwt, encryptionKey: key, ...config }: Config): Finding {
+function dataFolder({ dataDir, databaseUrl, jwt, ...config }: Config): Finding {
   const name = 'data folder';
   const isUsed =
     config.provider.stub ||
-    [databaseUrl, jwt.privateKeyPem, key].some((given) => given === undefined);
+    config.encryptionKeys.length === 0 ||
+    [databaseUrl, jwt.privateKeyPem].some((given) => given === undefined);
   if (!isUsed) return ok(name, `${dataDir} is not used`);
   const nearest = existingPart(dataDir);
   try {
@@ -235,8 +236,10 @@ async function signingKey(config: Config): Promise<Finding> {
   }
 }
 
-function encryptionKey({ encryptionKey: key }: Config): Finding {
-  return ok('encryption key', key ? `set, ${key.length * 8} bits` : 'generated into DATA_DIR');
+function encryptionKey({ encryptionKeys: { length } }: Config): Finding {
+  const name = 'encryption key';
+  if (length === 0) return ok(name, 'generated into DATA_DIR');
+  return ok(name, length === 1 ? 'set, 256 bits' : 'two are set: the first one seals');
 }
 
 function webhookSecret({ webhookSecrets, provider: { stub } }: Config): Finding {

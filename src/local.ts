@@ -9,7 +9,8 @@ import { createAccessTokens } from './security/access-tokens.ts';
 import { createPasswords } from './security/passwords.ts';
 import { createSealer } from './security/sealing.ts';
 import { makeFolder } from './security/make-folder.ts';
-import { loadEncryptionKey, loadSigningKeys } from './security/signing-keys.ts';
+import { loadEncryptionKeys, loadSigningKeys } from './security/signing-keys.ts';
+import { UsedUpWindows } from './services/used-up-windows.ts';
 
 export interface LocalOptions {
   readonly clock?: Clock;
@@ -51,7 +52,7 @@ export async function openLocal(
     },
   });
   parts.defer(() => db.close());
-  const { signingKeys, sealingKey } = await keys;
+  const { signingKeys, sealingKeys } = await keys;
   const { issuer, audience, ttlSeconds } = config.jwt;
   return {
     config,
@@ -61,16 +62,17 @@ export async function openLocal(
     db,
     accessTokens: createAccessTokens({ keys: signingKeys, issuer, audience, ttlSeconds, clock }),
     passwords: createPasswords(),
-    sealer: createSealer(sealingKey),
+    sealer: createSealer(sealingKeys),
+    usedUp: new UsedUpWindows(),
     stopping,
   };
 }
 
-async function loadKeys({ jwt, dataDir, encryptionKey }: Config) {
+async function loadKeys({ jwt, dataDir, encryptionKeys }: Config) {
   const { privateKeyPem, publicKeysPem } = jwt;
-  const [signingKeys, sealingKey] = await Promise.all([
+  const [signingKeys, sealingKeys] = await Promise.all([
     loadSigningKeys({ privateKeyPem, publicKeysPem, dataDir }),
-    loadEncryptionKey({ configured: encryptionKey, dataDir }),
+    loadEncryptionKeys({ configured: encryptionKeys, dataDir }),
   ]);
-  return { signingKeys, sealingKey };
+  return { signingKeys, sealingKeys };
 }

@@ -9,6 +9,7 @@ import type { ConfigReport } from '../src/config-report.ts';
 import { loadConfig } from '../src/config.ts';
 import type { Finding } from '../src/doctor.ts';
 import { typePonte } from './support/command-line.ts';
+import { selfSigned } from './provider/http/certificate.ts';
 import { faultsOf, production, type Environment } from './support/config.ts';
 import { publishedKey } from './support/published-key.ts';
 
@@ -392,6 +393,40 @@ describe('ponte user create-dev', () => {
       assert.deepEqual([code, stdout], [1, '']);
       const reason = `in ${APP_ENV} there is no development user`;
       assert.equal(stderr, `ponte: ${reason}: use \`ponte user create\`\n`);
+    });
+  }
+});
+
+describe('how the provider knows who calls', () => {
+  const [one, other] = [selfSigned(), selfSigned()];
+
+  it('is read: certificate with its key, authorities, API key', () => {
+    const { tls, apiKey } = loadConfig({
+      ...production,
+      PROVIDER_CA: other.cert,
+      PROVIDER_CLIENT_CERT: one.cert,
+      PROVIDER_CLIENT_KEY: one.key,
+      PROVIDER_API_KEY: 'key-1',
+      PROVIDER_API_KEY_HEADER: 'X-Bank-Key',
+    }).provider;
+    assert.deepEqual(tls, { ca: other.cert, ...one });
+    assert.deepEqual(apiKey, { header: 'X-Bank-Key', value: 'key-1' });
+  });
+
+  const faulty: readonly [Record<string, string>, string][] = [
+    [{ PROVIDER_CLIENT_CERT: one.cert }, 'PROVIDER_CLIENT_KEY'],
+    [{ PROVIDER_CLIENT_KEY: one.key }, 'PROVIDER_CLIENT_CERT'],
+    [{ PROVIDER_CLIENT_CERT: one.cert, PROVIDER_CLIENT_KEY: other.key }, 'PROVIDER_CLIENT_KEY'],
+    [{ PROVIDER_CA: 'no certificate' }, 'PROVIDER_CA'],
+    [{ PROVIDER_API_KEY: 'two words' }, 'PROVIDER_API_KEY'],
+    [{ PROVIDER_API_KEY_HEADER: 'Authorization' }, 'PROVIDER_API_KEY_HEADER'],
+    [{ PROVIDER_API_KEY_HEADER: 'x:y' }, 'PROVIDER_API_KEY_HEADER'],
+  ];
+  for (const [changes, name] of faulty) {
+    it(`names ${name} at fault: ${Object.keys(changes).join(', ')}`, () => {
+      const faults = faultsOf({ ...production, ...changes });
+      assert.deepEqual(Object.keys(faults), [name]);
+      assert.ok(!JSON.stringify(faults).includes('BEGIN'));
     });
   }
 });

@@ -22,6 +22,8 @@ describe('the configuration of an empty environment', () => {
         baseUrl: undefined,
         email: 'dev@ponte.test',
         password: 'ponte-dev-password',
+        tls: { ca: undefined, cert: undefined, key: undefined },
+        apiKey: null,
         ispb: '11165756',
         timeoutMs: 5000,
         retries: 2,
@@ -38,9 +40,9 @@ describe('the configuration of an empty environment', () => {
         privateKeyPem: undefined,
         publicKeysPem: [],
       },
-      encryptionKey: undefined,
+      encryptionKeys: [],
       uploadMaxBytes: 10_485_760,
-      retention: { webhookPayloads: 90, finishedJobs: 7 },
+      retention: { webhookPayloads: 90, finishedJobs: 7, onboarding: 30 },
       throttle: { loginPerMinute: 5, addressPerMinute: 30, userPerMinute: 120 },
       trustProxyHops: 0,
       connectionLimits: { total: 5000, perAddress: 200 },
@@ -159,7 +161,7 @@ const accepted: Record<string, string[]> = {
   STUB_JOURNAL: ['true', 'false'],
   WEBHOOK_SECRET: ['one', 'new,old', 'new, old'],
   ONBOARDING_LOCAL_ONLY: ['true', 'false'],
-  ENCRYPTION_KEY: [encryptionKey],
+  ENCRYPTION_KEY: [encryptionKey, `${randomBytes(32).toString('base64')},${encryptionKey}`],
   JOBS: ['inline', 'off'],
   JOB_LEASE_SECONDS: ['1', '50'],
   METRICS_PORT: ['9464'],
@@ -188,10 +190,11 @@ const refused: Record<string, string[]> = {
     'short',
     randomBytes(31).toString('base64'),
     randomBytes(33).toString('base64'),
-    `${encryptionKey}\n`,
+    `${encryptionKey},${encryptionKey}`,
     randomBytes(32).toString('hex'),
   ],
   UPLOAD_MAX_BYTES: ['0', '10MB'],
+  ONBOARDING_EXPIRY_DAYS: ['0', '1.5'],
   THROTTLE_LOGIN_PER_MINUTE: ['-1', 'none'],
   THROTTLE_ADDRESS_PER_MINUTE: ['1.5'],
   TRUST_PROXY_HOPS: ['-1', 'all'],
@@ -260,7 +263,7 @@ describe('values', () => {
   });
 
   it('of ENCRYPTION_KEY become 32 bytes', () => {
-    const key = loadConfig({ ENCRYPTION_KEY: encryptionKey }).encryptionKey;
+    const [key] = loadConfig({ ENCRYPTION_KEY: encryptionKey }).encryptionKeys;
     assert.deepEqual(key, Buffer.from(encryptionKey, 'base64'));
   });
 

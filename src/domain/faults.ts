@@ -25,6 +25,11 @@ export const PASSWORDS_DIFFER: Text = {
   pt: 'Deve ser igual à senha.',
 };
 
+export const WEAK_PASSWORD: Text = {
+  en: 'This password is too easy to guess. Choose another one.',
+  pt: 'Esta senha é muito fácil de adivinhar. Escolha outra.',
+};
+
 /** What is said of a text with fewer characters than `limit`. */
 export function tooShort(limit: number): Text {
   if (limit === 1) return EMPTY;

@@ -8,13 +8,15 @@ import {
   PASSWORDS_DIFFER,
   tooLong,
   tooShort,
+  WEAK_PASSWORD,
   type Reading,
 } from './faults.ts';
 import { formFault, type FormName } from './forms.ts';
+import { guessedPasswords } from './guessed-passwords.ts';
 import { toE164 } from './phone.ts';
 import { toState } from './states.ts';
 import { normaliseTaxId } from './tax-id.ts';
-import { tidyLine } from './text.ts';
+import { normalised, tidyLine } from './text.ts';
 
 const MAX_NAME_LENGTH = 140;
 
@@ -105,11 +107,19 @@ function personFaults(form: PersonForm): Record<string, Text | null> {
   return {
     name: textFault(form.name, { form: 'name', max: MAX_NAME_LENGTH }),
     email: emailFault(form.email.trim()),
-    password: passwordFault(form.password),
+    password: passwordFault(form.password) ?? weakness(form.password, form.email.trim()),
     password_confirmation: form.password_confirmation === form.password ? null : PASSWORDS_DIFFER,
     document: formFault('cpf', form.document),
     phone: formFault('phone', form.phone),
   };
+}
+
+/** Refuses the e-mail, one repeated character and what attackers try first, in any case. */
+function weakness(password: string, email: string): Text | null {
+  const plain = normalised(password, 'NFKC').toLowerCase();
+  const isRepeated = new Set(plain).size === 1;
+  const isWeak = isRepeated || plain === email.toLowerCase() || guessedPasswords.has(plain);
+  return isWeak ? WEAK_PASSWORD : null;
 }
 
 /** The form must be without faults: a document or a phone that cannot be read would be lost. */

@@ -12,7 +12,7 @@ const MAX_NORMALISED_LENGTH = 1_024;
  * @param text at most 1,024 code units.
  * @throws RangeError when it is longer.
  */
-export function normalised(text: string, form: 'NFC' | 'NFD'): string {
+export function normalised(text: string, form: 'NFC' | 'NFD' | 'NFKC'): string {
   if (text.length > MAX_NORMALISED_LENGTH) throw new RangeError('too long to be normalised');
   return text.normalize(form);
 }

@@ -10,15 +10,45 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
  * @returns the value that the bytes are the JSON of.
- * @throws AppError MALFORMED_JSON when they are not JSON in UTF-8.
+ * @throws AppError MALFORMED_JSON when they are not JSON in UTF-8, or an object has two members of
+ *   one name (RFC 8259, section 4): which of two amounts counts must not depend on the reader.
  */
 export function parseJson(bytes: Buffer): unknown {
+  let text: string;
+  let value: unknown;
   try {
-    return JSON.parse(utf8.decode(bytes)) as unknown;
+    text = utf8.decode(bytes);
+    value = JSON.parse(text);
   } catch (cause) {
     // The parser's message quotes the body, which may hold a password: it is not kept.
     throw new AppError('MALFORMED_JSON', { cause: cause instanceof Error ? cause.name : cause });
   }
+  if (membersOfText(text) !== membersOf(value)) throw new AppError('MALFORMED_JSON');
+  return value;
+}
+
+/** Every string of a text that is JSON; a name is followed by a colon. */
+const strings = /"(?:[^"\\]|\\.)*"(\s*:)?/g;
+
+/** How many members the objects of a text have that is JSON. */
+function membersOfText(text: string): number {
+  let members = 0;
+  for (const [, colon] of text.matchAll(strings)) if (colon !== undefined) members += 1;
+  return members;
+}
+
+/** How many members the objects of a value have. */
+function membersOf(value: unknown): number {
+  let members = 0;
+  const open = [value];
+  while (open.length > 0) {
+    const next = open.pop();
+    if (typeof next !== 'object' || next === null) continue;
+    const inner = Object.values(next);
+    if (!Array.isArray(next)) members += inner.length;
+    for (const one of inner) open.push(one);
+  }
+  return members;
 }
 
 const OUTLINES: Readonly<Record<Outermost, unknown>> = { object: {}, array: [], scalar: null };

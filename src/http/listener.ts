@@ -22,6 +22,9 @@ const BODY_MS = 30_000;
 /** The same for a form: enough for 10 MiB at 300 kbit/s. */
 const SLOW_BODY_MS = 300_000;
 
+/** What has to come of a form in each further {@link BODY_MS}: 32 kbit/s. */
+const SLOW_BODY_BYTES = 120_000;
+
 const LIMITS = {
   headersTimeout: 10_000,
   // Node has one limit for all requests: the shorter ones are kept here.
@@ -111,16 +114,29 @@ export function createListener(options: ListenerOptions): Listener {
   };
 }
 
-/** Calls `refuse` when the body is not all here in its time, whether or not it was answered. */
+/**
+ * Calls `refuse` when the body is not all here in its time, or a form comes so slowly that it would
+ * take a place from others; whether or not it was answered.
+ */
 function whenLate(exchange: Exchange, clock: Clock, refuse: () => void): void {
   const { request } = exchange;
-  const checkLast = (): void => {
-    if (!request.complete) refuse();
+  let waitedMs = 0;
+  let bytesRead = 0;
+  const check = (): void => {
+    if (request.complete) return;
+    waitedMs += BODY_MS;
+    // Bytes that wait to be read here show that the delay is not the client's.
+    const isSlow =
+      request.socket.bytesRead - bytesRead < SLOW_BODY_BYTES && request.readableLength === 0;
+    const isLate = waitedMs >= (exchange.mayComeSlowly ? SLOW_BODY_MS : BODY_MS);
+    if (isLate || (waitedMs > BODY_MS && isSlow)) {
+      refuse();
+      return;
+    }
+    ({ bytesRead } = request.socket);
+    cancel = clock.after(BODY_MS, check);
   };
-  let cancel = clock.after(BODY_MS, () => {
-    if (!exchange.mayComeSlowly) checkLast();
-    else cancel = clock.after(SLOW_BODY_MS - BODY_MS, checkLast);
-  });
+  let cancel = clock.after(BODY_MS, check);
   request.on('close', () => cancel());
 }
 

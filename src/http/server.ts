@@ -1,9 +1,9 @@
 /** The wire: what a request goes through, in order; how the service listens and stops. */
+import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Context } from '../context.ts';
 import { AppError } from '../errors.ts';
 import type { OperationTable, Refusing } from '../operations/operation.ts';
-import type { Throttle } from '../services/throttle.ts';
 import { UserLimits } from './user-limits.ts';
 import {
   authenticate,
@@ -17,6 +17,7 @@ import { clientAddress } from './client-address.ts';
 import type { Contract, OperationContract } from './contract.ts';
 import { ClientGone, type Exchange } from './exchange.ts';
 import { readInput, readPath } from './input.ts';
+import { proxyWatch } from './proxy-watch.ts';
 import { createListener, type Listener } from './listener.ts';
 import { contractBreaches } from './reply-check.ts';
 import { asAppError, errorReply, jsonReply, send, type Reply } from './reply.ts';
@@ -42,7 +43,7 @@ export interface HttpServerOptions {
   readiness(): Promise<Readiness>;
   readonly findPrincipal: FindPrincipal;
   /** @throws AppError THROTTLED */
-  countAttempt(context: Context, throttle: Throttle): Promise<void>;
+  countAddress(context: Context, scope: string, address: string): Promise<void>;
 }
 
 export interface HttpServer {
@@ -65,8 +66,12 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { host, port, metricsHost, metricsPort } = context.config;
   let isDraining = false;
   const { clock, config } = options.context;
-  const userLimits = new UserLimits({ clock, perMinute: config.throttle.userPerMinute });
-  const stages: StagesOptions = { ...options, userLimits, isDraining: () => isDraining };
+  const stages: StagesOptions = {
+    ...options,
+    userLimits: new UserLimits({ clock, perMinute: config.throttle.userPerMinute }),
+    isDraining: () => isDraining,
+    watchForProxy: proxyWatch(context),
+  };
   const main = listenerFor(stages, [
     ...operationRoutes(operations, contract),
     ...systemRoutes(stages),
@@ -114,6 +119,7 @@ function urlOf({ address, family, port }: AddressInfo): string {
 interface StagesOptions extends HttpServerOptions {
   readonly userLimits: UserLimits;
   isDraining(): boolean;
+  watchForProxy(request: IncomingMessage): void;
 }
 
 type FoundOperation = Found & { readonly route: OperationRoute };
@@ -142,7 +148,9 @@ async function handle(options: StagesOptions, router: Router, exchange: Exchange
     if (exchange.hasEnded) throw new ClientGone();
     const reply = await answer(options, router, exchange);
     if (exchange.refusedStatus === null) {
-      send(exchange, reply, { clock: context.clock, closes: options.isDraining() });
+      // What follows an `Upgrade` may be of another protocol: it is not read.
+      const closes = options.isDraining() || exchange.request.headers.upgrade !== undefined;
+      send(exchange, reply, { clock: context.clock, closes });
     }
     ({ status } = reply);
   } catch (error) {
@@ -160,6 +168,7 @@ async function answer(options: StagesOptions, router: Router, exchange: Exchange
   const { request } = exchange;
   try {
     requireHost(exchange);
+    requireHttp1(exchange);
     const found = router.find(request.method ?? '', request.url ?? '');
     if ('allow' in found) return jsonReply(204, undefined, { Allow: found.allow });
     const { route } = found;
@@ -202,8 +211,9 @@ async function runStages(
   const { headers } = exchange.request;
   if (options.isDraining()) throw new AppError('SHUTTING_DOWN');
 
+  options.watchForProxy(exchange.request);
   const address = clientAddress(exchange.request, context.config.trustProxyHops);
-  if (contract.throttle !== null) await countAddress(options, contract.throttle, address);
+  if (contract.throttle !== null) await options.countAddress(context, contract.throttle, address);
 
   if (contract.takesWebhookSecret) requireWebhookSecret(context.config.webhookSecrets, headers);
   const caller = await authenticate(options, operation.access, headers);
@@ -261,6 +271,17 @@ function requireHost({ request }: Exchange): void {
   if (isMissing || hostsOf(request.rawHeaders) > 1) throw new AppError('BAD_REQUEST');
 }
 
+/**
+ * Refuses what Node lets pass: another version of HTTP, and codings of a body that it does not
+ * undo. The connection closes, because where the next request begins is not known.
+ */
+function requireHttp1({ request }: Exchange): void {
+  const coding = request.headers['transfer-encoding'];
+  const isHttp1 = request.httpVersion === '1.1' || request.httpVersion === '1.0';
+  if (isHttp1 && (coding === undefined || coding.trim().toLowerCase() === 'chunked')) return;
+  throw new AppError('BAD_REQUEST', { headers: { Connection: 'close' } });
+}
+
 /** Node shows the first host alone, and makes all headers of a request anew to show each. */
 function hostsOf(rawHeaders: readonly string[]): number {
   let hosts = 0;
@@ -269,12 +290,6 @@ function hostsOf(rawHeaders: readonly string[]): number {
     if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
   }
   return hosts;
-}
-
-function countAddress(options: StagesOptions, scope: string, subject: string): Promise<void> {
-  const { context, countAttempt } = options;
-  const limitPerMinute = context.config.throttle.addressPerMinute;
-  return countAttempt(context, { scope, subject, limitPerMinute });
 }
 
 /** The answer to what was thrown. What nobody foresaw is logged under the request's id. */

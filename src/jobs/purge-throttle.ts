@@ -1,17 +1,22 @@
-import { purgeThrottle as statement } from '../db/queries/retention.ts';
+import { forgetAddresses, purgeThrottle as purgeWindows } from '../db/queries/retention.ts';
+import { knownAddressDays } from '../services/users.ts';
 import { inBatches } from './in-batches.ts';
 import type { JobHandler } from './job.ts';
 
-/** Twice as long as a window counts. */
-const keptMs = 2 * 60_000;
+const dayMs = 24 * 60 * 60_000;
 
-/** Deletes counters of attempts that count no more: there is one for everybody who ever tried. */
+/** Deletes counters of windows that have ended, and addresses that no user knows any more. */
 export const purgeThrottle: JobHandler = {
   everyMs: 5 * 60_000,
   canWait: true,
   async run(context) {
-    const before = new Date(context.clock.now().getTime() - keptMs);
-    await inBatches(context, { statement, parameters: [before], batch: 1_000 });
+    const now = context.clock.now();
+    await inBatches(context, { statement: purgeWindows, parameters: [now], batch: 1_000 });
+    await inBatches(context, {
+      statement: forgetAddresses,
+      parameters: [new Date(now.getTime() - knownAddressDays * dayMs)],
+      batch: 1_000,
+    });
     return undefined;
   },
 };

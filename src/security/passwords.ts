@@ -5,6 +5,7 @@
  * their own: registrations, which anyone can send, take no place from logins.
  */
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { AppError } from '../errors.ts';
 
 export interface PasswordsOptions {
@@ -29,6 +30,8 @@ export interface Passwords {
    * @throws AppError BUSY when the queue is full.
    */
   verify(password: string, stored: string | null): Promise<boolean>;
+  /** Whether a stored text was made with other parameters than {@link Passwords.hash} takes now. */
+  isOld(stored: string): boolean;
   /** How many are being hashed, and how many wait, at this moment. */
   load(): { readonly running: number; readonly waiting: number };
 }
@@ -84,6 +87,10 @@ export function createPasswords(options: PasswordsOptions = {}): Passwords {
       running: verifying.load().running + hashing.load().running,
       waiting: verifying.load().waiting + hashing.load().waiting,
     }),
+    isOld(stored) {
+      const cost = readPhcString(stored)?.cost;
+      return cost !== undefined && !isDeepStrictEqual(cost, currentCost);
+    },
   };
 }
 

@@ -3,19 +3,33 @@
  * encrypted with AES-256-GCM. The row's owner is the additional data, so that a sealed value that
  * is copied to another row does not open there.
  *
- *     version (1 byte) | IV (12 bytes) | tag (16 bytes) | ciphertext
+ *     1 | IV (12 bytes) | tag (16 bytes) | ciphertext
+ *     2 | key id (4 bytes) | IV (12 bytes) | tag (16 bytes) | ciphertext
+ *
+ * The first byte is the version. With one key, values are sealed as version 1; while a key is being
+ * replaced there are two, and values are sealed as version 2 with the first key of the ring. What
+ * an older key has sealed opens as long as that key is in the ring.
  */
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 
-/** Tells a later form from this one. */
-const version = 1;
+const keyIdBytes = 4;
 
 /** NIST SP 800-38D section 8.2.2: random 96-bit IVs are good for 2^32 sealings under one key. */
 const ivBytes = 12;
 const tagBytes = 16;
-const headBytes = 1 + ivBytes + tagBytes;
+
+/** A key of the ring, and how the values begin that it seals. */
+interface SealingKey {
+  readonly key: Buffer;
+  readonly prefix: Buffer;
+}
 
 export interface Sealer {
+  /**
+   * How values begin that are sealed now, while older ones are to be sealed again; null where there
+   * is one key only.
+   */
+  readonly currentPrefix: Buffer | null;
   /** Encrypts for one owner, such as `user:7`; a text counts as UTF-8. */
   seal(plain: Buffer | string, owner: string): Buffer;
   /** @throws SealError for another owner or key, and for bytes that were changed. */
@@ -40,21 +54,27 @@ export class SealError extends Error {
 }
 
 /**
- * @param key 32 bytes.
+ * @param ring keys of 32 bytes: the first one seals, all of them open.
  * @throws RangeError for a key of another length.
  */
-export function createSealer(key: Buffer): Sealer {
-  if (key.length !== 32) throw new RangeError('a sealing key has 32 bytes');
+export function createSealer(ring: readonly [Buffer, ...Buffer[]]): Sealer {
+  if (ring.some(({ length }) => length !== 32)) throw new RangeError('a sealing key has 32 bytes');
+  const identified = ring.map((key) => ({ key, prefix: identifiedPrefix(key) }));
+  const plain = ring.map((key) => ({ key, prefix: plainPrefix }));
+  const [current] = ring.length === 1 ? plain : identified;
+  if (!current) throw new RangeError('a sealer needs a key');
+  const keys = [...plain, ...identified];
   const opened = new Map<string, string>();
   return {
-    seal: (plain, owner) => seal(key, plain, owner),
-    open: (sealed, owner) => open(key, sealed, owner),
+    currentPrefix: ring.length === 1 ? null : current.prefix,
+    seal: (value, owner) => seal(current, value, owner),
+    open: (sealed, owner) => open(keys, sealed, owner),
     openText(sealed, owner) {
       // The owner ends before the first NUL, so no two pairs have one name.
       const name = `${owner}\0${sealed.toString('latin1')}`;
       const before = opened.get(name);
       if (before !== undefined) return before;
-      const text = open(key, sealed, owner).toString('utf8');
+      const text = open(keys, sealed, owner).toString('utf8');
       // What has been known for longest makes room.
       if (opened.size >= mostOpened) opened.delete(opened.keys().next().value ?? '');
       opened.set(name, text);
@@ -63,32 +83,49 @@ export function createSealer(key: Buffer): Sealer {
   };
 }
 
-function seal(key: Buffer, plain: Buffer | string, owner: string): Buffer {
+const plainPrefix = Buffer.of(1);
+
+/** Version 2, and the first bytes of the key's digest. */
+function identifiedPrefix(key: Buffer): Buffer {
+  const id = createHash('sha256').update(key).digest().subarray(0, keyIdBytes);
+  return Buffer.concat([Buffer.of(2), id]);
+}
+
+function seal({ key, prefix }: SealingKey, plain: Buffer | string, owner: string): Buffer {
   const iv = randomBytes(ivBytes);
   const cipher = createCipheriv('aes-256-gcm', key, iv, { authTagLength: tagBytes });
-  cipher.setAAD(additionalData(owner));
+  cipher.setAAD(additionalData(prefix, owner));
   const bytes = typeof plain === 'string' ? Buffer.from(plain, 'utf8') : plain;
   const ciphertext = [cipher.update(bytes), cipher.final()];
-  return Buffer.concat([Buffer.of(version), iv, cipher.getAuthTag(), ...ciphertext]);
+  return Buffer.concat([prefix, iv, cipher.getAuthTag(), ...ciphertext]);
 }
 
-function open(key: Buffer, sealed: Buffer, owner: string): Buffer {
-  if (sealed[0] !== version || sealed.length < headBytes) {
-    throw new SealError('not a sealed value of a known version');
+/** Version 1 names no key: each of the ring may have sealed it. */
+function open(keys: readonly SealingKey[], sealed: Buffer, owner: string): Buffer {
+  let cause: unknown;
+  for (const one of keys) {
+    if (!sealed.subarray(0, one.prefix.length).equals(one.prefix)) continue;
+    try {
+      return openWith(one, sealed, owner);
+    } catch (error) {
+      cause = error;
+    }
   }
-  const iv = sealed.subarray(1, 1 + ivBytes);
-  const decipher = createDecipheriv('aes-256-gcm', key, iv, { authTagLength: tagBytes });
-  decipher.setAAD(additionalData(owner));
-  decipher.setAuthTag(sealed.subarray(1 + ivBytes, headBytes));
-  const plain = decipher.update(sealed.subarray(headBytes));
-  try {
-    return Buffer.concat([plain, decipher.final()]);
-  } catch (error) {
-    throw new SealError('a sealed value does not open for this owner', { cause: error });
-  }
+  throw new SealError('a sealed value does not open for this owner', { cause });
 }
 
-/** The version is authenticated too, so that a later form cannot be passed off as this one. */
-function additionalData(owner: string): Buffer {
+/** @throws Error when the key, the owner or a byte of the value is another one. */
+function openWith({ key, prefix }: SealingKey, sealed: Buffer, owner: string): Buffer {
+  const ivEnd = prefix.length + ivBytes;
+  const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(prefix.length, ivEnd), {
+    authTagLength: tagBytes,
+  });
+  decipher.setAAD(additionalData(prefix, owner));
+  decipher.setAuthTag(sealed.subarray(ivEnd, ivEnd + tagBytes));
+  return Buffer.concat([decipher.update(sealed.subarray(ivEnd + tagBytes)), decipher.final()]);
+}
+
+/** The version is authenticated too, so that one form cannot be passed off as another. */
+function additionalData([version]: Buffer, owner: string): Buffer {
   return Buffer.from(`${version}:${owner}`, 'utf8');
 }

@@ -73,25 +73,29 @@ async function generatedPrivateKey(dataDir: string): Promise<KeyObject> {
 }
 
 export interface EncryptionKeyOptions {
-  /** Undefined: read from the data folder, or generated into it. */
-  readonly configured: Buffer | undefined;
+  /** None: read from the data folder, or generated into it. */
+  readonly configured: readonly Buffer[];
   readonly dataDir: string;
 }
 
 /**
- * @returns the 32 bytes that seal what is stored.
+ * @returns the keys of 32 bytes: the first one seals what is stored, all of them open it.
  * @throws Error when the key file in the data folder does not hold 32 bytes in base64.
  */
-export async function loadEncryptionKey(options: EncryptionKeyOptions): Promise<Buffer> {
-  if (options.configured) return options.configured;
+export async function loadEncryptionKeys(
+  options: EncryptionKeyOptions,
+): Promise<readonly [Buffer, ...Buffer[]]> {
+  const [first, ...others] = options.configured;
+  if (first) return [first, ...others];
   const path = join(options.dataDir, 'encryption.key');
   const text = await readOrCreate(path, options.dataDir, async () =>
     randomBytes(32).toString('base64'),
   );
-  return readKey(path, () => {
+  const generated = readKey(path, () => {
     const key = Buffer.from(text, 'base64');
     return key.length === 32 ? key : null;
   });
+  return [generated];
 }
 
 function readKey<Key>(path: string, read: () => Key | null): Key {

@@ -12,6 +12,7 @@ import {
 import { centsFromDecimal } from '../domain/money.ts';
 import type { ProviderLogin, ProviderSession } from '../provider/provider.ts';
 import { AppError } from '../errors.ts';
+import { sha256 } from '../security/digests.ts';
 import { SealError } from '../security/sealing.ts';
 import type { VerifiedToken } from '../security/access-tokens.ts';
 import type { Payer, Principal, PrincipalAccount } from './principal.ts';
@@ -56,21 +57,25 @@ function accountOf(row: PrincipalRow): PrincipalAccount | null {
     document: row.account_document,
     status: row.account_status,
     providerCompanyId: row.provider_company_id,
-    providerClientToken: row.provider_client_token,
     balanceCents: row.balance === null ? null : centsFromDecimal(row.balance),
   };
+}
+
+/** A user whose credentials were right. */
+export interface LoggingIn extends Pick<LoginUser, 'id' | 'passwordHash'> {
+  readonly clientAddress: string;
 }
 
 /**
  * Keeps the token of a successful provider login. A login while a session is active renews it, so
  * that tokens issued before go on until they expire.
- * @param user with the password hash that was checked.
+ * @param user with the password hash that was checked, and the address that the login comes from.
  * @returns the session's id, or null when the user may no longer log in with that password: it was
  *   reset, or the user was disabled, while the login was under way.
  */
 export async function keepProviderLogin(
   context: LocalContext,
-  user: Pick<LoginUser, 'id' | 'passwordHash'>,
+  user: LoggingIn,
   login: ProviderLogin,
 ): Promise<string | null> {
   const [session] = await context.db.query<{ id: string }>(queries.renewSession, [
@@ -80,6 +85,7 @@ export async function keepProviderLogin(
     login.expiresAt,
     context.clock.now(),
     user.passwordHash,
+    sha256(user.clientAddress),
   ]);
   return session?.id ?? null;
 }

@@ -5,6 +5,8 @@
 import type { LocalContext } from '../context.ts';
 import { stepOf } from '../domain/onboarding.ts';
 import { invalidField, type Text } from '../errors.ts';
+import type { ApplicationCaller } from './onboarding-applicant.ts';
+import { countCodeRequest } from './onboarding-code-requests.ts';
 import {
   codeConfirmed,
   countWrongCode,
@@ -33,14 +35,19 @@ const step = 'electronic_validation_confirm';
  */
 export async function takeCode(
   context: LocalContext,
-  applicationId: string,
+  { applicationId, clientAddress }: ApplicationCaller,
   typed: TypedCode,
 ): Promise<Application> {
   let isWrong = false;
-  const application = await changeApplication(context, applicationId, (stored) => {
+  const application = await changeApplication(context, applicationId, async (stored, em) => {
     refuseWhenFinal(stored);
     refuseWhenLocked(context, stored);
-    if (!context.config.onboardingLocalOnly) return keepCode(context, stored, typed);
+    if (!context.config.onboardingLocalOnly) {
+      const after = keepCode(context, stored, typed);
+      // The code that a failed step did not send is requested again, too.
+      await countCodeRequest(context, em, { before: stored, after, clientAddress });
+      return after;
+    }
     isWrong = !isRightHere(typed);
     return isWrong ? countWrongCode(context, stored) : confirm(context, stored);
   });

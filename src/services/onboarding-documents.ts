@@ -18,6 +18,7 @@ import {
   type Application,
   type Change,
 } from './onboarding.ts';
+import { addressThrottles, countAttempt, refuseWhenUsedUp, type Throttle } from './throttle.ts';
 
 /** Entities come with MikroORM, which is loaded when a unit of work first needs it. */
 async function documents() {
@@ -76,12 +77,27 @@ export async function takeDocument(
 ): Promise<Application> {
   // Whether it is a repeat is known when it has been read; a decided application takes not even it.
   refuseWhenFinal(application);
-  return context.uploads.hold(clientAddress, () => takeContent(context, application, receive));
+  await refuseWhenUsedUp(context, uploadQuota(context, clientAddress));
+  const sender = { application, clientAddress };
+  return context.uploads.hold(clientAddress, () => takeContent(context, sender, receive));
+}
+
+/** What one address may have stored in a day, in MiB: the documents of fifty people. */
+const quotaMiB = 1_024;
+
+const dayMs = 24 * 60 * 60_000;
+const bytesPerMiB = 1_024 * 1_024;
+
+/** Lifted together with the other throttles of addresses. */
+function uploadQuota({ config }: LocalContext, address: string, sizeBytes = 0): Throttle[] {
+  const limit = config.throttle.addressPerMinute === 0 ? 0 : quotaMiB;
+  const weight = Math.ceil(sizeBytes / bytesPerMiB);
+  return addressThrottles({ scope: 'upload-mib', limit, windowMs: dayMs, weight }, address);
 }
 
 async function takeContent(
   context: Context,
-  application: Application,
+  { application, clientAddress }: DocumentSender,
   receive: ReceiveDocument,
 ): Promise<Application> {
   const key: DocumentKey = { id: randomUUIDv7(), applicationId: application.id };
@@ -94,6 +110,7 @@ async function takeContent(
     const { tipoDocumento, taken } = await receive((content) =>
       storeContent(context, content, { key, begin }),
     );
+    await countAttempt(context, uploadQuota(context, clientAddress, taken.sizeBytes));
     const document = { id: key.id, tipoDocumento, ...taken };
     return await changeApplication(context, application.id, endDocument(context, document));
   } catch (error) {

@@ -13,6 +13,7 @@ import {
 } from '../domain/onboarding.ts';
 import { ProviderError } from '../provider/outcome.ts';
 import type { CallOptions, KycDecision } from '../provider/provider.ts';
+import { sealClientToken } from './client-token.ts';
 import { openLocalAccount, openProviderAccount } from './onboarding-account.ts';
 import { stepErrorOf } from './onboarding-failure.ts';
 import { changeApplication, type Application } from './onboarding.ts';
@@ -111,7 +112,8 @@ function applyDecision(
   if (decision.status === 'PENDING') return asked;
   const decided = decide(asked, decision.status, context.clock.now());
   if (openEnd(decided) !== 'account' || decision.status !== 'APPROVED') return decided;
-  const approved = { ...decided, clientToken: decision.clientToken ?? decided.clientToken };
+  const clientToken = sealClientToken(context, stored.applicant.id, decision.clientToken);
+  const approved = { ...decided, clientToken: clientToken ?? decided.clientToken };
   const agency = decision.agency ?? stored.agency;
   const accountNumber = decision.accountNumber ?? stored.accountNumber;
   if (agency === null || accountNumber === null) return approved;

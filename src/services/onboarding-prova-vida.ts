@@ -4,12 +4,11 @@ import type { Context } from '../context.ts';
 import { endStep, isReady, stepOf } from '../domain/onboarding.ts';
 import { ownAddress } from '../config-address.ts';
 import type { CallOptions } from '../provider/provider.ts';
-import type { ApplicationCaller } from './onboarding-steps.ts';
+import { findApplicant, type ApplicationCaller } from './onboarding-applicant.ts';
 import { carryOutStep } from './onboarding-work.ts';
 import {
   admitStep,
   changeApplication,
-  findApplication,
   giveStep,
   queueStepJob,
   type Application,
@@ -35,11 +34,11 @@ export interface ProvaVida {
  */
 export async function startProvaVida(
   context: Context,
-  { applicationId, clientAddress }: ApplicationCaller,
+  caller: ApplicationCaller,
   options: CallOptions = {},
 ): Promise<ProvaVida> {
-  await findApplication(context, applicationId, clientAddress);
-  const asked = await changeApplication(context, applicationId, async (application, em) => {
+  const { id } = await findApplicant(context, caller);
+  const asked = await changeApplication(context, id, async (application, em) => {
     const isRepeat = application.provaVidaUrl !== null;
     admitStep(application, { name: 'prova_vida', isRepeat });
     if (isRepeat) return application;

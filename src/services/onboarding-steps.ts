@@ -2,13 +2,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { LocalContext } from '../context.ts';
 import { isCodeWanted, stepOf, type StepName } from '../domain/onboarding.ts';
+import type { ApplicationCaller } from './onboarding-applicant.ts';
+import { countCodeRequest } from './onboarding-code-requests.ts';
 import { admitStep, changeApplication, giveStep, type Application } from './onboarding.ts';
-
-/** Which application a request names, and where the request comes from. */
-export interface ApplicationCaller {
-  readonly applicationId: string;
-  readonly clientAddress: string;
-}
 
 export interface Submission {
   readonly name: StepName;
@@ -20,21 +16,24 @@ export interface Submission {
  * unless the step has failed, or the code that it sent was refused or did not come: then it is
  * tried again.
  * @returns the application as it stands then.
- * @throws AppError NOT_FOUND, and VALIDATION_FAILED when it takes no such step now.
+ * @throws AppError NOT_FOUND, VALIDATION_FAILED when it takes no such step now, and THROTTLED for
+ *   one request of a code too many.
  */
 export async function submitStep(
   context: LocalContext,
-  applicationId: string,
+  { applicationId, clientAddress }: ApplicationCaller,
   { name, content }: Submission,
 ): Promise<Application> {
-  return changeApplication(context, applicationId, (application) => {
+  return changeApplication(context, applicationId, async (application, em) => {
     const given = { ...application, ...content };
     const { status } = stepOf(application, name);
     const isRepeat = status !== 'pending' && isDeepStrictEqual(given, application);
     admitStep(application, { name, isRepeat });
     const isNewRequest = status === 'failed' || wantsCode(context, application, name);
     if (isRepeat && !isNewRequest) return application;
-    return giveStep(context, given, name);
+    const after = giveStep(context, given, name);
+    await countCodeRequest(context, em, { before: application, after, clientAddress });
+    return after;
   });
 }
 

@@ -10,13 +10,13 @@ import {
   stepsBeforeKyc,
   type StepName,
 } from '../domain/onboarding.ts';
+import { findApplicant, type ApplicationCaller } from './onboarding-applicant.ts';
+import { countCodeRequest, mayRequestCode } from './onboarding-code-requests.ts';
 import { hasContent } from './onboarding-given.ts';
 import { isDueForDecision, openEnd } from './onboarding-kyc.ts';
 import { openLocally } from './onboarding-prova-vida.ts';
-import type { ApplicationCaller } from './onboarding-steps.ts';
 import {
   changeApplication,
-  findApplication,
   queueStepJob,
   refuseWhenFinal,
   type Application,
@@ -31,10 +31,10 @@ import {
  */
 export async function syncApplication(
   context: Context,
-  { applicationId, clientAddress }: ApplicationCaller,
+  caller: ApplicationCaller,
 ): Promise<Application> {
-  await findApplication(context, applicationId, clientAddress);
-  return changeApplication(context, applicationId, async (application, em) => {
+  const { id } = await findApplicant(context, caller);
+  return changeApplication(context, id, async (application, em) => {
     const end = openEnd(application);
     if (end === null) refuseWhenFinal(application);
     if (context.config.onboardingLocalOnly) return openAskedPage(context, application);
@@ -42,7 +42,10 @@ export async function syncApplication(
       await queueStepJob(context, em, { application, name: end });
       return application;
     }
-    return queueGivenSteps(context, em, application);
+    const { clientAddress } = caller;
+    const synced = await queueGivenSteps(context, em, { application, clientAddress });
+    await countCodeRequest(context, em, { before: application, after: synced, clientAddress });
+    return synced;
   });
 }
 
@@ -58,11 +61,15 @@ function openAskedPage(context: Context, application: Application): Application 
 async function queueGivenSteps(
   context: LocalContext,
   em: EntityManager,
-  application: Application,
+  { application, clientAddress }: { application: Application; clientAddress: string },
 ): Promise<Application> {
   const now = context.clock.now();
   let synced = application;
   for (const name of stepsBeforeKyc) {
+    // A limit of the code that failed keeps no other step from being tried again.
+    const isCode =
+      name === 'electronic_validation' && stepOf(application, name).status === 'failed';
+    if (isCode && !(await mayRequestCode(context, em, { application, clientAddress }))) continue;
     if (isToTryAgain(application, name)) {
       synced = tryAgain(synced, name, now);
     } else if (isReady(application, name)) {

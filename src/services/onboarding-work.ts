@@ -14,6 +14,7 @@ import {
 } from '../domain/onboarding.ts';
 import { ProviderError, WRONG_VALIDATION_CODE } from '../provider/outcome.ts';
 import type { CallOptions } from '../provider/provider.ts';
+import { sealClientToken } from './client-token.ts';
 import { forwardDocuments } from './document-forwarding.ts';
 import { isRefusal, stepErrorOf } from './onboarding-failure.ts';
 import { documentsStatus } from './onboarding-given.ts';
@@ -96,9 +97,12 @@ type Learnt = Partial<
 type Send = (context: Context, application: Application, options: CallOptions) => Promise<Learnt>;
 
 const send: Readonly<Record<GivenStep, Send>> = {
-  registration({ provider }, { applicant }, options) {
-    const { name, email, document, phone } = applicant;
-    return provider.registerPerson({ name, email, document, phone }, options);
+  async registration(context, { applicant }, options) {
+    const { id, name, email, document, phone } = applicant;
+    const person = { name, email, document, phone };
+    const registered = await context.provider.registerPerson(person, options);
+    const clientToken = sealClientToken(context, id, registered.clientToken);
+    return { ...registered, clientToken };
   },
   async address({ provider }, application, options) {
     const address = given(application.address);

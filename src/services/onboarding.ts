@@ -1,10 +1,12 @@
 /**
- * The onboarding application as it is stored: how it is found, changed and shown. A change holds
+ * The onboarding application as it is stored: how it is found and changed. A change holds
  * the application's row, so that changes come one after another, and commits together with the jobs
  * that follow from it. Nothing waits for the network in it.
  */
+import type { FilterQuery, InferEntity } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { LocalContext } from '../context.ts';
+import type { OnboardingApplication } from '../db/entities/onboarding-application.ts';
 import {
   beginStep,
   endStep,
@@ -22,7 +24,6 @@ import { AppError, invalidField, type Text } from '../errors.ts';
 import { enqueueJobIn } from './job-queue.ts';
 import { applicationOf, columnsOf, type Application } from './onboarding-application.ts';
 import { documentsStatus, endGivenSteps } from './onboarding-given.ts';
-import { countAttempt, refuseWhenUsedUp, type Throttle } from './throttle.ts';
 
 export type { Application };
 
@@ -32,49 +33,6 @@ async function applications() {
   return OnboardingApplication;
 }
 
-/**
- * Finds an application for a caller who is known only by knowing its id. A right id is never
- * refused: behind the same address others may have missed.
- * @throws AppError NOT_FOUND, or THROTTLED after too many of these from the address.
- */
-export async function findApplication(
-  context: LocalContext,
-  applicationId: string,
-  clientAddress: string,
-): Promise<Application> {
-  const application = await readApplication(context, { id: applicationId });
-  if (application) return application;
-  const throttle = missedApplications(context, clientAddress);
-  await refuseWhenUsedUp(context, throttle);
-  await countAttempt(context, throttle);
-  throw new AppError('NOT_FOUND');
-}
-
-/** Refuses a step of an unknown application before its body is read. */
-export async function admitApplicant(
-  context: LocalContext,
-  { path, clientAddress }: ApplicantOfPath,
-): Promise<void> {
-  await findApplication(context, path.applicationId, clientAddress);
-}
-
-interface ApplicantOfPath {
-  readonly path: { readonly applicationId: string };
-  readonly clientAddress: string;
-}
-
-/** Ids cannot be guessed, and nobody gets to try many. Lifted together with the other throttles. */
-function missedApplications({ config }: LocalContext, clientAddress: string): Throttle {
-  const isLifted = config.throttle.addressPerMinute === 0;
-  return {
-    scope: 'onboarding-404',
-    subject: clientAddress,
-    limitPerMinute: isLifted ? 0 : missesPerMinute,
-  };
-}
-
-const missesPerMinute = 60;
-
 /** @returns the application of a user, or null. */
 export function findApplicationOf(
   context: LocalContext,
@@ -83,9 +41,10 @@ export function findApplicationOf(
   return readApplication(context, { user: userId });
 }
 
-async function readApplication(
+/** @returns the application that a condition finds, or null. */
+export async function readApplication(
   { db }: LocalContext,
-  where: { readonly id: string } | { readonly user: number },
+  where: FilterQuery<InferEntity<typeof OnboardingApplication>>,
 ): Promise<Application | null> {
   const em = await db.em();
   const row = await em.findOne(await applications(), where, { populate: ['user'] });
@@ -242,37 +201,4 @@ export async function giveDocument(
   if (!context.config.onboardingLocalOnly) return given;
   const status = await documentsStatus(em, application);
   return endStep(given, 'documents', { status, now: context.clock.now() });
-}
-
-/**
- * An application as `OnboardingApplication` of the contract has it. The client token stays here:
- * the routes are public.
- */
-export function applicationReply(application: Application) {
-  const { applicant } = application;
-  return {
-    id: application.id,
-    user_id: applicant.id,
-    person_type: application.personType,
-    status: application.status,
-    name: applicant.name,
-    email: applicant.email,
-    document: applicant.document,
-    phone: applicant.phone,
-    provider: {
-      pessoa_fisica_id: application.pessoaFisicaId,
-      client_token: null,
-      agency: application.agency,
-      account_number: application.accountNumber,
-    },
-    prova_vida: {
-      session_id: application.provaVidaSessionId,
-      url_iframe: application.provaVidaUrl,
-    },
-    kyc_status: application.kycStatus,
-    conta_bancaria_criada: application.contaBancariaCriada,
-    steps: application.steps.map(({ name, status, attempts, updatedAt, error }) => {
-      return { name, status, attempts, updated_at: updatedAt, error };
-    }),
-  };
 }

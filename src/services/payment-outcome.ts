@@ -1,4 +1,5 @@
 /** Stores what became of a payment that has left, or of one that provably has not. */
+import { pause } from '../clock.ts';
 import type { Context } from '../context.ts';
 import { isBeforePaying } from '../domain/pix.ts';
 import type { Log } from '../log.ts';
@@ -81,8 +82,12 @@ async function recordOnce(
  */
 export async function finishSends(context: Context, withinMs: number): Promise<void> {
   const unfinished = await context.outcomes.sendsEnded(withinMs);
-  await Promise.all(unfinished.map((transactionId) => callUnknown(context, transactionId)));
+  const called = unfinished.map((transactionId) => callUnknown(context, transactionId));
+  await Promise.race([Promise.all(called), pause(context.clock, longestCallingMs)]);
 }
+
+/** A database that is silent for longer does not keep a service from stopping, in milliseconds. */
+const longestCallingMs = 2_000;
 
 async function callUnknown(context: Context, transactionId: string): Promise<void> {
   try {

@@ -21,7 +21,6 @@ export interface PrincipalAccount {
   readonly document: string | null;
   readonly status: AccountStatus;
   readonly providerCompanyId: string | null;
-  readonly providerClientToken: string | null;
   /** The last balance that the provider told, in centavos, or null when it never did. */
   readonly balanceCents: number | null;
 }

@@ -4,6 +4,7 @@ import type { Statement } from '../db/database.ts';
 import { decimalFromCents } from '../domain/money.ts';
 import { normaliseTaxId } from '../domain/tax-id.ts';
 import type { ProviderAccount } from '../provider/provider.ts';
+import { sealClientToken } from './client-token.ts';
 import { noteAccountOfLogin } from './onboarding-account.ts';
 
 /**
@@ -107,7 +108,8 @@ export async function keepProviderAccount(
   userId: number,
   account: ProviderAccount,
 ): Promise<void> {
-  const { agency, accountNumber, document, companyId, clientToken } = account;
+  const { agency, accountNumber, document, companyId } = account;
+  const clientToken = sealClientToken(context, userId, account.clientToken);
   const parts = [agency, accountNumber, document, companyId, clientToken];
   if (parts.every((part) => part === null)) return;
   const [told] = await context.db.query<FirstTold>(keep, [

@@ -1,64 +1,153 @@
 /**
- * How often somebody may try within a minute, counted in the database so that all instances share
- * it. The minute begins with the first attempt. Subjects are stored as digests: an e-mail or an
- * address does not stand in the table.
+ * How often a subject may try within a window, counted in the database so that all instances share
+ * it. A window begins with its first attempt. Subjects are stored as digests: an e-mail or an
+ * address does not stand in the table. A window that is used up is remembered in the process until
+ * it ends, so that refusing costs no write.
  */
+import type { EntityManager } from '@mikro-orm/postgresql';
 import type { LocalContext } from '../context.ts';
+import type { Statement } from '../db/database.ts';
 import * as queries from '../db/queries/throttle.ts';
+import { queryIn } from '../db/query-in.ts';
+import { networksOf } from '../domain/client-network.ts';
 import { AppError } from '../errors.ts';
 import { sha256 } from '../security/digests.ts';
 
-const windowMs = 60_000;
+export const minuteMs = 60_000;
 
 export interface Throttle {
   /** What is limited, such as `login-email`. */
   readonly scope: string;
   /** Who is limited, such as an e-mail or a client's address. */
   readonly subject: string;
-  /** Attempts per minute; 0 lifts the limit. */
-  readonly limitPerMinute: number;
+  /** Attempts in a window; 0 lifts the limit. */
+  readonly limit: number;
+  readonly windowMs: number;
+  /** As how many attempts it counts; 1 by default. */
+  readonly weight?: number;
 }
 
 interface Window {
+  readonly key: string;
   readonly attempts: number;
-  readonly window_started_at: Date;
+  /** Text within a unit of work. */
+  readonly expires_at: Date | string;
 }
 
+type Limits = ReadonlyMap<string, Throttle>;
+
 /**
- * Counts one attempt.
- * @throws AppError THROTTLED when it is one too many, with the seconds to wait in `Retry-After`.
+ * Counts one attempt against each of some limits.
+ * @param em the unit of work that the count belongs to: undone with it, it has not happened.
+ * @throws AppError THROTTLED when it is one too many for any of them, with the seconds to wait in
+ *   `Retry-After`.
  */
-export async function countAttempt(context: LocalContext, throttle: Throttle): Promise<void> {
-  if (throttle.limitPerMinute === 0) return;
+export async function countAttempt(
+  context: LocalContext,
+  throttles: readonly Throttle[],
+  em?: EntityManager,
+): Promise<void> {
+  const limits = limitsOf(throttles);
+  if (limits.size === 0) return;
+  refuseWhenRemembered(context, limits);
   const now = context.clock.now();
-  const [window] = await context.db.query<Window>(queries.countAttempt, [
-    keyOf(throttle),
-    now,
-    new Date(now.getTime() - windowMs),
-  ]);
-  if (window && window.attempts > throttle.limitPerMinute) throw throttled(window, now);
+  const counted = [...limits].map(([key, { windowMs, weight = 1 }]) => {
+    return { key, weight, expires_at: new Date(now.getTime() + windowMs) };
+  });
+  const windows = await read(context, { statement: queries.countAttempt, keys: counted, em });
+  // The last attempt that passes uses the window up; a unit of work may still be undone.
+  if (!em) remember(context, usedUpOf(windows, limits));
+  const exceeded = windows.filter(({ key, attempts }) => attempts > limitOf(limits, key));
+  if (exceeded.length > 0) throw throttled(exceeded.map(endOf), now);
 }
 
 /**
- * Refuses when the limit has been used up already; counts nothing.
+ * Refuses when any of some limits is used up; counts nothing.
+ * @returns the attempts so far in the window of each limit, in their order.
  * @throws AppError THROTTLED
  */
-export async function refuseWhenUsedUp(context: LocalContext, throttle: Throttle): Promise<void> {
-  if (throttle.limitPerMinute === 0) return;
+export async function refuseWhenUsedUp(
+  context: LocalContext,
+  throttles: readonly Throttle[],
+  em?: EntityManager,
+): Promise<number[]> {
+  const limits = limitsOf(throttles);
+  if (limits.size === 0) return throttles.map(() => 0);
+  refuseWhenRemembered(context, limits);
   const now = context.clock.now();
-  const [window] = await context.db.query<Window>(queries.readAttempts, [
-    keyOf(throttle),
-    new Date(now.getTime() - windowMs),
-  ]);
-  if (window && window.attempts >= throttle.limitPerMinute) throw throttled(window, now);
+  const keys = [...limits.keys()];
+  const windows = await read(context, { statement: queries.readAttempts, keys, em });
+  const usedUp = usedUpOf(windows, limits);
+  remember(context, usedUp);
+  if (usedUp.length > 0) throw throttled(usedUp.map(endOf), now);
+  const attempts = new Map(windows.map((window) => [window.key, window.attempts]));
+  return throttles.map((throttle) => attempts.get(keyOf(throttle)) ?? 0);
+}
+
+/** The limits of an address: its own, and larger ones of the networks that it lies in. */
+export function addressThrottles(throttle: Omit<Throttle, 'subject'>, address: string): Throttle[] {
+  const { scope, limit, windowMs, weight = 1 } = throttle;
+  return networksOf(address).map(({ name, share }) => {
+    return { scope, subject: name, limit: limit * share, windowMs, weight };
+  });
+}
+
+/**
+ * Counts an attempt from an address, and from the networks that it lies in.
+ * @throws AppError THROTTLED
+ */
+export function countAddress(context: LocalContext, scope: string, address: string): Promise<void> {
+  const limit = context.config.throttle.addressPerMinute;
+  return countAttempt(context, addressThrottles({ scope, limit, windowMs: minuteMs }, address));
+}
+
+interface Reading {
+  readonly statement: Statement;
+  /** What the statement takes as JSON. */
+  readonly keys: readonly unknown[];
+  readonly em: EntityManager | undefined;
+}
+
+function read({ db, clock }: LocalContext, { statement, keys, em }: Reading): Promise<Window[]> {
+  const parameters = [JSON.stringify(keys), clock.now()];
+  return em ? queryIn(em, statement, parameters) : db.query(statement, parameters);
+}
+
+function limitOf(limits: Limits, key: string): number {
+  return limits.get(key)?.limit ?? Infinity;
+}
+
+function usedUpOf(windows: readonly Window[], limits: Limits): Window[] {
+  return windows.filter(({ key, attempts }) => attempts >= limitOf(limits, key));
+}
+
+/** Limits that are lifted are left out. */
+function limitsOf(throttles: readonly Throttle[]): Limits {
+  const set = throttles.filter(({ limit }) => limit > 0);
+  return new Map(set.map((throttle) => [keyOf(throttle), throttle]));
 }
 
 function keyOf({ scope, subject }: Throttle): string {
   return `${scope}:${sha256(subject).toString('base64url')}`;
 }
 
-function throttled(window: Window, now: Date): AppError {
-  const waitMs = window.window_started_at.getTime() + windowMs - now.getTime();
-  const seconds = Math.max(1, Math.ceil(waitMs / 1_000));
+function endOf({ expires_at: end }: Window): number {
+  return new Date(end).getTime();
+}
+
+function remember({ usedUp }: LocalContext, windows: readonly Window[]): void {
+  for (const window of windows) usedUp.note(window.key, endOf(window));
+}
+
+/** @throws AppError THROTTLED */
+function refuseWhenRemembered({ usedUp, clock }: LocalContext, limits: Limits): void {
+  const now = clock.now();
+  const ends = [...limits.keys()].flatMap((key) => usedUp.endOf(key, now.getTime()) ?? []);
+  if (ends.length > 0) throw throttled(ends, now);
+}
+
+/** The caller waits for the last window to end. */
+function throttled(endsMs: readonly number[], now: Date): AppError {
+  const seconds = Math.max(1, Math.ceil((Math.max(...endsMs) - now.getTime()) / 1_000));
   return new AppError('THROTTLED', { headers: { 'Retry-After': String(seconds) } });
 }

@@ -1,18 +1,39 @@
 /** The local user store. */
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
+import { AppError } from '../errors.ts';
+import { sha256 } from '../security/digests.ts';
+
+const dayMs = 24 * 60 * 60_000;
 
 export interface LoginUser {
   readonly id: number;
   readonly email: string;
   readonly passwordHash: string;
+  /** Whether the user has logged in from the address within {@link knownAddressDays}. */
+  readonly knowsAddress: boolean;
 }
 
+/** How long an address stays known after a login. */
+export const knownAddressDays = 30;
+
+/** Parameters: e-mail, digest of the address, the oldest login that counts. */
 const byEmail: Statement = {
   name: 'user-by-email',
   text: `
-    select id, email, password_hash as "passwordHash" from users
+    select id, email, password_hash as "passwordHash",
+           exists (select from login_addresses
+                    where user_id = users.id and address_digest = $2
+                      and last_login_at > $3) as "knowsAddress"
+      from users
      where lower(email) = lower($1) and status = 'ACTIVE'`,
+};
+
+/** Parameters: user id, the hash that was checked, the new one, now. */
+const renewHash: Statement = {
+  name: 'user-renew-hash',
+  text: `
+    update users set password_hash = $3, updated_at = $4 where id = $1 and password_hash = $2`,
 };
 
 /**
@@ -29,13 +50,37 @@ export const insertUser: Statement = {
     returning id`,
 };
 
-/** @returns the active user with an e-mail, compared without regard to case, or null. */
+/**
+ * @param clientAddress where the user logs in from, if anywhere.
+ * @returns the active user with an e-mail, compared without regard to case, or null.
+ */
 export async function findLoginUser(
-  context: LocalContext,
+  { db, clock }: LocalContext,
   email: string,
+  clientAddress = '',
 ): Promise<LoginUser | null> {
-  const [user] = await context.db.query<LoginUser>(byEmail, [email]);
+  const since = new Date(clock.now().getTime() - knownAddressDays * dayMs);
+  const [user] = await db.query<LoginUser>(byEmail, [email, sha256(clientAddress), since]);
   return user ?? null;
+}
+
+/**
+ * Stores the password anew when its hash has other parameters than new hashes. A full queue leaves
+ * it to the next login.
+ * @param user with the hash that was checked against the password.
+ */
+export async function renewOldHash(
+  { db, clock, passwords }: LocalContext,
+  { id, passwordHash }: Pick<LoginUser, 'id' | 'passwordHash'>,
+  password: string,
+): Promise<void> {
+  if (!passwords.isOld(passwordHash)) return;
+  try {
+    const renewed = await passwords.hash(password);
+    await db.query(renewHash, [id, passwordHash, renewed, clock.now()]);
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'BUSY') throw error;
+  }
 }
 
 export interface NewUser {

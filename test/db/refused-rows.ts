@@ -41,6 +41,7 @@ export const refusedRows: Readonly<Record<string, { table: Table; changes: reado
     changes: [{ ended_at: at }, { ...ended, ended_at: null }],
   },
   banking_sessions_user_id_foreign: { table: 'banking_sessions', changes: [{ user_id: 0 }] },
+  login_addresses_user_id_foreign: { table: 'login_addresses', changes: [{ user_id: 0 }] },
   pix_transactions_amount_positive: {
     table: 'pix_transactions',
     changes: [{ amount: '0.00' }, { amount: '-0.01' }],
@@ -229,6 +230,10 @@ export const refusedPairs: Readonly<
 export const refusedSiblings: Readonly<Record<string, { table: Table; changes?: () => Row }>> = {
   accounts_user_unique: { table: 'accounts' },
   banking_sessions_one_active: { table: 'banking_sessions' },
+  login_addresses_pkey: {
+    table: 'login_addresses',
+    changes: () => ({ address_digest: Buffer.from('the-same') }),
+  },
   pix_transactions_idempotency_unique: {
     table: 'pix_transactions',
     changes: () => ({ idempotency_key: 'the-same' }),

@@ -69,8 +69,19 @@ describe('readPerson', () => {
     assert.equal(value?.email, 'Ana@Example.com');
   });
 
+  for (const password of [
+    ...[person.email, person.email.toUpperCase(), 'aaaaaaaa', '🔒'.repeat(9)],
+    ...['Senha123', '１２３４５６７８', 'flamengo1'],
+  ]) {
+    it(`refuses the weak password ${password}`, () => {
+      const { faults } = readPerson({ ...person, password, password_confirmation: password });
+      assert.deepEqual(Object.keys(faults ?? {}), ['password']);
+      assert.match(faults?.['password']?.[0]?.en ?? '', /too easy to guess/);
+    });
+  }
+
   it('counts the characters of a password in code points', () => {
-    for (const password of ['🔒'.repeat(8), '🔒'.repeat(128)]) {
+    for (const password of ['🔒🗝'.repeat(4), '🔒🗝'.repeat(64)]) {
       assert.equal(
         readPerson({ ...person, password, password_confirmation: password }).faults,
         null,

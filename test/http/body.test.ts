@@ -21,6 +21,26 @@ test('the bytes of the body are passed on beside its value', async (t) => {
   assert.equal(wire.calls[0]?.request.rawBody.toString(), body);
 });
 
+for (const body of [
+  '{"text":"a","text":"b"}',
+  '{"text":"a","te\\u0078t":"b"}',
+  '{"text":"a","more":[{"amount":1,"amount":2}]}',
+]) {
+  test(`two members of one name are 400: ${body}`, async (t) => {
+    const wire = await startWire(t);
+    assert.equal((await call(wire, { ...notes, body })).status, 400);
+    assert.equal(wire.calls.length, 0);
+  });
+}
+
+test('text that looks like members is only text', async (t) => {
+  const wire = await startWire(t);
+  const text = '{"a":1,"a":2}\\",":x":"';
+  const answer = await call(wire, { ...notes, body: JSON.stringify({ text }) });
+  assert.equal(answer.status, 202);
+  assert.deepEqual(wire.calls[0]?.input.body, { text });
+});
+
 test('JSON up to 256 KiB is taken, one byte more is 413', async (t) => {
   const wire = await startWire(t);
   assert.equal((await call(wire, { ...notes, body: noteOf(LIMIT) })).status, 202);

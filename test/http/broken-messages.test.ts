@@ -55,6 +55,31 @@ for (const [hosts, head] of [
   });
 }
 
+for (const [what, text] of [
+  ['another version of HTTP', 'GET /health/live HTTP/2.0\r\nHost: x\r\n\r\n'],
+  [
+    'a body in a coding beside chunked',
+    `${NOTE}Transfer-Encoding: gzip, chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n`,
+  ],
+] as const) {
+  test(`${what} is 400, and closes the connection`, async (t) => {
+    const wire = await startWire(t);
+    const answer = await answerTo(wire, text);
+    assert.match(answer, /^HTTP\/1\.1 400 /);
+    assert.match(answer, /\r\nConnection: close\r\n/i);
+    assert.equal(wire.calls.length, 0);
+  });
+}
+
+test('what follows an upgrade in the same packet is not left waiting', async (t) => {
+  const wire = await startWire(t);
+  const upgrade =
+    'GET /health/live HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n';
+  const answer = await answerTo(wire, `${upgrade}GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n`);
+  assert.equal(answer.match(/^HTTP\/1\.1 200 /gm)?.length, 1);
+  assert.match(answer, /\r\nConnection: close\r\n/i);
+});
+
 test('a head over 16 KiB is 431', async (t) => {
   const wire = await startWire(t);
   for (const size of [17 * 1024, 2 * 1024 * 1024]) {

@@ -234,8 +234,8 @@ test('a body that follows waiting requests is read when its turn comes', async (
 test('a client that pipelines too many requests is cut, and what runs goes on', async (t) => {
   const { opened, open } = gate();
   let attempts = 0;
-  const countAttempt = () => void (attempts += 1);
-  const wire = await startWire(t, { runs: { addNote: () => opened }, countAttempt });
+  const countAddress = () => void (attempts += 1);
+  const wire = await startWire(t, { runs: { addNote: () => opened }, countAddress });
   const client = await rawConnection(wire);
   client.send(NOTE.repeat(40));
   assert.equal(await client.closed(), '');

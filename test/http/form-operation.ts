@@ -5,6 +5,8 @@ import { FORM_TYPE, formOf, type Part } from '../support/forms.ts';
 import { call, startWire, type Answer, type Wire } from './wire.ts';
 
 export interface Taken {
+  /** How many bytes of the file have come so far. */
+  bytes: number;
   /** What came of the file, or null when there was none. */
   content: Buffer | null;
   fields: unknown;
@@ -20,10 +22,13 @@ export const MAX_FILE_BYTES = 300_000;
 
 /** Starts a server whose upload takes a form and notes what it gets. */
 export async function startFormWire(t: TestContext, take?: FileTaker<unknown>): Promise<FormWire> {
-  const taken: Taken = { content: null, fields: null, error: null };
+  const taken: Taken = { bytes: 0, content: null, fields: null, error: null };
   const keep: FileTaker<void> = async (content) => {
     const chunks: Buffer[] = [];
-    for await (const chunk of content) chunks.push(chunk);
+    for await (const chunk of content) {
+      taken.bytes += chunk.length;
+      chunks.push(chunk);
+    }
     taken.content = Buffer.concat(chunks);
   };
   const wire = await startWire(t, {

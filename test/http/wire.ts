@@ -13,7 +13,6 @@ import { createMetrics } from '../../src/metrics.ts';
 import type { OperationTable, RequestFacts } from '../../src/operations/operation.ts';
 import type { VerifiedToken } from '../../src/security/access-tokens.ts';
 import type { Principal } from '../../src/services/principal.ts';
-import type { Throttle } from '../../src/services/throttle.ts';
 import { manualClock, type ManualClock } from '../support/clock.ts';
 import { contractOf, smallContract } from './small-contract.ts';
 
@@ -44,7 +43,7 @@ export interface WireOptions {
   readonly runs?: Readonly<Record<string, Run>>;
   /** What operations do before their body is read, by name. */
   readonly admits?: Readonly<Record<string, () => Promise<void>>>;
-  readonly countAttempt?: (throttle: Throttle) => void;
+  readonly countAddress?: (scope: string, address: string) => void;
   readonly readiness?: HttpServerOptions['readiness'];
 }
 
@@ -73,7 +72,7 @@ export async function startWire(t: TestContext, options: WireOptions = {}): Prom
     readiness: options.readiness ?? (() => Promise.resolve({ ready: true, checks: {} })),
     findPrincipal: (_context, token) =>
       Promise.resolve(token.tokenId === TOKEN ? ({ user: { id: 7 } } as Principal) : null),
-    countAttempt: async (_context, throttle) => options.countAttempt?.(throttle),
+    countAddress: async (_context, scope, address) => options.countAddress?.(scope, address),
   });
   const { port, url } = await server.listen();
   t.after(async () => {

@@ -47,7 +47,7 @@ test('the duties run in turn at every instance, and none of them at the start', 
   const duties = Object.fromEntries(Object.entries(jobs).filter(([, { canWait }]) => canWait));
   assert.deepEqual(Object.keys(duties), [
     ...['expire-sessions', 'purge-throttle', 'apply-retention'],
-    ...['remove-unfinished-uploads', 'vacuum-embedded'],
+    ...['remove-unfinished-uploads', 'expire-onboarding', 'vacuum-embedded'],
   ]);
   for (let start = 0; start < 2; start += 1) await startLoop(t, watched(app), { jobs: duties });
   const queued = await app.rows<{ kind: string; run_at: Date; attempts: number }>(
@@ -174,26 +174,38 @@ test('a session whose token has expired is ended, and its token destroyed', asyn
   assert.equal((await app.call('/accounts/me', { token: gone.token })).status, 401);
 });
 
-test('counters of attempts are deleted once they count no more, in bounded statements', async () => {
-  const ages = [121_000, 120_000, 119_999, 60_000, 0];
+test('counters are deleted once their window has ended, in bounded statements', async () => {
+  const ends = [-60_000, -1, 0, 1, 24 * 60 * 60_000];
   await app.rows(
     `insert into throttle_counters
-     select 'k' || ms || n, $1::timestamptz - make_interval(secs => ms / 1000.0), 1
+     select 'k' || ms || n, $1::timestamptz, 1, $1::timestamptz + make_interval(secs => ms / 1000.0)
        from unnest($2::int[]) ms, generate_series(1, 1100) n`,
-    [clock.now(), ages],
+    [clock.now(), ends],
   );
   const { counts, changed } = counting();
   await run(purgeThrottle, changed);
   const [left] = await app.rows<{ count: number }>(
     'select count(*)::int as count from throttle_counters',
   );
-  assert.equal(left?.count, 3 * 1_100);
-  assert.equal(counts.get('retention-throttle'), 3);
+  assert.equal(left?.count, 2 * 1_100);
+  assert.equal(counts.get('retention-throttle'), 4);
+});
+
+test('an address that its user has not logged in from for thirty days is forgotten', async () => {
+  const kept = { last_login_at: agoMs(30 * dayMs - 1) };
+  await insertGood(app, 'login_addresses', { last_login_at: agoMs(30 * dayMs) });
+  await insertGood(app, 'login_addresses', kept);
+  await run(purgeThrottle);
+  const rows = await app.rows<{ last_login_at: Date }>(
+    `select last_login_at from login_addresses where last_login_at < $1`,
+    [clock.now()],
+  );
+  assert.deepEqual(rows, [kept]);
 });
 
 test('a service that stops leaves the rest to the next run', async () => {
   const stopping = AbortSignal.abort();
-  await insertGood(app, 'throttle_counters', { window_started_at: agoMs(dayMs) });
+  await insertGood(app, 'throttle_counters', { expires_at: agoMs(dayMs) });
   const { counts, changed } = counting();
   await run(purgeThrottle, { ...changed, stopping });
   assert.equal(counts.size, 0);

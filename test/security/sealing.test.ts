@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { createSealer, SealError } from '../../src/security/sealing.ts';
 
 const key = randomBytes(32);
-const sealer = createSealer(key);
+const sealer = createSealer([key]);
 
 describe('a sealer', () => {
   it('opens what it sealed for the same owner, text or bytes, empty ones too', () => {
@@ -27,8 +27,26 @@ describe('a sealer', () => {
   });
 
   it('refuses another key', () => {
-    const other = createSealer(randomBytes(32));
+    const other = createSealer([randomBytes(32)]);
     assert.throws(() => other.open(sealer.seal('token', 'user:7'), 'user:7'), SealError);
+  });
+
+  it('opens what an older key of the ring has sealed, and seals with the first one', () => {
+    const [newer, older] = [randomBytes(32), key];
+    const ring = createSealer([newer, older]);
+    assert.equal(ring.open(sealer.seal('token', 'user:7'), 'user:7').toString(), 'token');
+    const sealed = ring.seal('token', 'user:7');
+    assert.deepEqual(sealed.subarray(0, 5), ring.currentPrefix);
+    assert.equal(createSealer([newer]).open(sealed, 'user:7').toString(), 'token');
+    assert.equal(createSealer([older, newer]).open(sealed, 'user:7').toString(), 'token');
+    assert.throws(() => sealer.open(sealed, 'user:7'), SealError);
+    const plain = createSealer([newer]).seal('token', 'user:7');
+    assert.equal(ring.open(plain, 'user:7').toString(), 'token');
+    for (let index = 0; index < sealed.length; index += 1) {
+      const changed = Buffer.from(sealed);
+      changed.writeUInt8(changed.readUInt8(index) ^ 1, index);
+      assert.throws(() => ring.open(changed, 'user:7'), SealError, `byte ${index}`);
+    }
   });
 
   it('refuses a value with any one byte changed', () => {
@@ -71,6 +89,6 @@ describe('a sealer', () => {
   });
 
   it('is not made from a key of another length', () => {
-    assert.throws(() => createSealer(randomBytes(16)), RangeError);
+    assert.throws(() => createSealer([randomBytes(16)]), RangeError);
   });
 });

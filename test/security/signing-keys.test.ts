@@ -4,7 +4,7 @@ import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { loadEncryptionKey, loadSigningKeys } from '../../src/security/signing-keys.ts';
+import { loadEncryptionKeys, loadSigningKeys } from '../../src/security/signing-keys.ts';
 
 let root: string;
 
@@ -77,14 +77,17 @@ describe('generated signing keys', () => {
 
 describe('the encryption key', () => {
   it('is the configured one', async () => {
-    const configured = randomBytes(32);
-    const key = await loadEncryptionKey({ configured, dataDir: join(root, 'unused') });
-    assert.equal(key, configured);
+    const configured = [randomBytes(32)];
+    const keys = await loadEncryptionKeys({ configured, dataDir: join(root, 'unused') });
+    assert.deepEqual(keys, configured);
   });
 
   it('is one key after two first starts at once, and after a third start', async () => {
     const dataDir = join(root, 'sealing');
-    const start = (): Promise<Buffer> => loadEncryptionKey({ configured: undefined, dataDir });
+    const start = async (): Promise<Buffer> => {
+      const [key] = await loadEncryptionKeys({ configured: [], dataDir });
+      return key;
+    };
     const [one, two] = await Promise.all([start(), start()]);
     assert.equal(one.length, 32);
     assert.deepEqual(one, two);
@@ -95,7 +98,7 @@ describe('the encryption key', () => {
   it('is not made anew over a file that holds something else', async () => {
     const dataDir = await mkdtemp(join(root, 'spoilt-'));
     await writeFile(join(dataDir, 'encryption.key'), 'c2hvcnQ=');
-    const loading = loadEncryptionKey({ configured: undefined, dataDir });
+    const loading = loadEncryptionKeys({ configured: [], dataDir });
     await assert.rejects(loading, /encryption\.key does not hold a key/);
   });
 });

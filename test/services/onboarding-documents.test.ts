@@ -9,7 +9,7 @@ import { DamagedDocument } from '../../src/services/document-content.ts';
 import { forwardDocuments } from '../../src/services/document-forwarding.ts';
 import { takeDocument, type ReceiveDocument } from '../../src/services/onboarding-documents.ts';
 import { carryOutStep } from '../../src/services/onboarding-work.ts';
-import { findApplication } from '../../src/services/onboarding.ts';
+import { findApplication } from '../../src/services/onboarding-applicant.ts';
 import { register, step, type Shown } from '../operations/onboarding/applicants.ts';
 import { startTestApp } from '../support/app.ts';
 import { fieldPart, filePart, FORM_TYPE, formOf } from '../support/forms.ts';
@@ -289,7 +289,10 @@ test('a damaged document is replaced by the next one of its type', async () => {
   const { received, context } = receiver();
   const work = { userId: row?.user_id ?? 0, name: 'documents' } as const;
   assert.equal((await carryOutStep(context, work))?.statusClass, 'unreadable');
-  const failed = await findApplication(app.context, application.id, '127.0.0.1');
+  const failed = await findApplication(app.context, {
+    applicationId: application.id,
+    clientAddress: '127.0.0.1',
+  });
   assert.equal(failed.steps[2]?.error, 'CONTENT_MISSING');
   assert.deepEqual(await standing(application.id), ['stored 1', 'forwarded 0']);
   await upload(application.id, 1, content);
@@ -329,7 +332,10 @@ test('a document that was moved to another application does not open there', asy
 
 test('an upload that cannot be stored leaves nothing, and says why', async () => {
   const { id } = await register(app);
-  const application = await findApplication(app.context, id, '127.0.0.1');
+  const application = await findApplication(app.context, {
+    applicationId: id,
+    clientAddress: '127.0.0.1',
+  });
   async function* content(): AsyncGenerator<Buffer> {
     yield documentOf(300_000);
   }

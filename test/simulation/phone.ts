@@ -68,7 +68,8 @@ export class Phone {
     const { customer } = this.#options;
     return this.#serve(`${customer.name} logs in`, async (context) => {
       const login = await context.provider.login({ email: customer.email, password: '' });
-      this.sessionId = (await keepProviderLogin(context, customer, login)) ?? this.sessionId;
+      const from = { ...customer, clientAddress: '127.0.0.1' };
+      this.sessionId = (await keepProviderLogin(context, from, login)) ?? this.sessionId;
     });
   }
 

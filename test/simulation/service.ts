@@ -141,6 +141,7 @@ function contextOf(options: ServiceOptions, stopping: AbortSignal): Context {
     listening: absent('listening'),
     accessTokens: absent('accessTokens'),
     passwords: absent('passwords'),
+    usedUp: absent('usedUp'),
     sealer,
     stopping,
   };

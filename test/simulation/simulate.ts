@@ -87,8 +87,9 @@ async function openSessions({ store, bank, clients, scheduler }: World): Promise
   const clock = scheduler.clockOf({ name: 'set-up' });
   for (const client of clients) {
     const { customer } = client;
+    const from = { ...customer, clientAddress: '127.0.0.1' };
     const account = { agency: null, accountNumber: null, document: null };
-    const sessionId = await keepProviderLogin({ db, sealer, clock } as never, customer, {
+    const sessionId = await keepProviderLogin({ db, sealer, clock } as never, from, {
       token: bank.open(customer),
       expiresAt: null,
       account: { ...account, companyId: null, clientToken: null },

@@ -101,7 +101,7 @@ export async function openStore(options: StoreOptions = {}): Promise<Store> {
       destination: { write: (line: string) => watch.logged(line) },
     }),
     metrics: createMetrics(),
-    sealer: createSealer(randomBytes(32)),
+    sealer: createSealer([randomBytes(32)]),
     customers,
     time,
     rows: (text, parameters = []) => engine.db.query({ name: '', text }, parameters),

@@ -47,6 +47,8 @@ export interface TestAppOptions {
   readonly clock?: ManualClock;
   /** The bank that the service reaches over HTTP; otherwise it has one in its own process. */
   readonly bank?: Bank;
+  /** Whether logins renew the cheap hashes that tests give their users. */
+  readonly renewsHashes?: boolean;
 }
 
 /** Starts a service of its own for a test file, and stops it after the file's tests. */
@@ -62,6 +64,8 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     await app.stop();
     if (!options.database) await database.drop();
   });
+  // The users of tests have cheap hashes, which a login would renew at the full cost.
+  if (!options.renewsHashes) Object.assign(app.context.passwords, { isOld: () => false });
   const bank = app.bank ?? options.bank;
   assert.ok(bank, 'tests run on the simulated bank');
   return {

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { systemClock } from '../../src/clock.ts';
 import { openDatabase, type Database } from '../../src/db/database.ts';
 import { migrateUp } from '../../src/db/migrate.ts';
-import { loadEncryptionKey, loadSigningKeys } from '../../src/security/signing-keys.ts';
+import { loadEncryptionKeys, loadSigningKeys } from '../../src/security/signing-keys.ts';
 import {
   onServer,
   serverUrl,
@@ -55,7 +55,7 @@ export async function globalSetup(): Promise<void> {
   await db.close();
   // Keys take long to make: one pair serves all tests.
   await loadSigningKeys({ privateKeyPem: undefined, publicKeysPem: [], dataDir: templateDir });
-  await loadEncryptionKey({ configured: undefined, dataDir: templateDir });
+  await loadEncryptionKeys({ configured: [], dataDir: templateDir });
 }
 
 export async function globalTeardown(): Promise<void> {

@@ -9,7 +9,6 @@ import { auditPix } from '../../src/ops/pix-audit.ts';
 import { eventually, startPixApp, type PixApp } from '../operations/pix/pix-app.ts';
 import type { TestAnswer } from '../support/app.ts';
 import { startDatabaseProxy, type CutSide, type DatabaseProxy } from '../support/database-proxy.ts';
-import { unwatched } from '../ops/asking.ts';
 import { createTestDatabase } from '../support/db.ts';
 import { givenCustomer, type TestUser } from '../support/factories.ts';
 import { onlyOnServer } from '../support/open-database.ts';
@@ -146,8 +145,8 @@ function send({ app, customers }: Trial, prefix: string, nth: number): Promise<T
 
 /** In steps, between which the service comes to do what is due. */
 async function pass(app: PixApp, ms: number): Promise<void> {
-  for (let passedMs = 0; passedMs < ms; passedMs += 250) {
-    await app.clock.advance(250);
+  for (let passedMs = 0; passedMs < ms; passedMs += 500) {
+    await app.clock.advance(500);
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
 }
@@ -182,7 +181,11 @@ async function endsWell(app: PixApp): Promise<void> {
     );
     return open.length === 0;
   });
-  const { ok, checked, invariants } = await auditPix.run(app.context, {}, unwatched);
+  const { ok, checked, invariants } = await auditPix.run(
+    app.context,
+    {},
+    { operator: 'test', progress: () => undefined },
+  );
   assert.deepEqual(
     invariants.filter(({ broken }) => broken > 0),
     [],

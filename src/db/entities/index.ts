@@ -2,6 +2,7 @@
 import { Account } from './account.ts';
 import { BankingSession } from './banking-session.ts';
 import { Job } from './job.ts';
+import { LoginAddress } from './login-address.ts';
 import { OnboardingApplication } from './onboarding-application.ts';
 import { OnboardingDocumentChunk } from './onboarding-document-chunk.ts';
 import { OnboardingDocument } from './onboarding-document.ts';
@@ -17,6 +18,7 @@ export const entities = [
   User,
   Account,
   BankingSession,
+  LoginAddress,
   PixTransaction,
   PixTimeline,
   OnboardingApplication,

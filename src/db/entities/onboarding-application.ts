@@ -54,6 +54,13 @@ export const OnboardingApplication = defineEntity({
       body: "raise exception 'an application does not move this way' using errcode = 'check_violation';",
     },
   ],
+  indexes: [
+    {
+      name: 'onboarding_applications_untouched',
+      expression:
+        'create index "onboarding_applications_untouched" on "onboarding_applications" ("updated_at") where "status" <> \'APPROVED\'',
+    },
+  ],
   checks: [
     {
       name: 'onboarding_applications_status_known',

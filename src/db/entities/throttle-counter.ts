@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { instant } from './columns.ts';
 
-/** Attempts in the current minute, shared by all instances. The subject is stored as a digest. */
+/** Attempts in the current window, shared by all instances. The subject is stored as a digest. */
 export const ThrottleCounter = defineEntity({
   name: 'ThrottleCounter',
   tableName: 'throttle_counters',
@@ -9,6 +9,12 @@ export const ThrottleCounter = defineEntity({
     key: p.text().primary(),
     windowStartedAt: instant(),
     attempts: p.integer(),
+    /** The end of the window. The previous release writes none: its windows are over at once. */
+    expiresAt: instant().defaultRaw("'-infinity'"),
   },
-  indexes: [{ name: 'throttle_counters_window', properties: ['windowStartedAt'] }],
+  indexes: [
+    /** The previous release purges by it; drop it once that release does not run any more. */
+    { name: 'throttle_counters_window', properties: ['windowStartedAt'] },
+    { name: 'throttle_counters_expiry', properties: ['expiresAt'] },
+  ],
 });

@@ -3,9 +3,10 @@ import type { Statement } from '../database.ts';
 /**
  * Renews the one active session of a user, or opens it, if the user is active and still has the
  * password hash that was checked. The lock on the user makes a change of either wait for this
- * statement, or this statement for the change.
- * Parameters: new id, user id, sealed token, token's end, now, checked password hash. Answers the
- * session's id; no row when the user or the hash has changed.
+ * statement, or this statement for the change. The address that the user logs in from is known from
+ * then on.
+ * Parameters: new id, user id, sealed token, token's end, now, checked password hash, digest of the
+ * address. Answers the session's id; no row when the user or the hash has changed.
  */
 export const renewSession: Statement = {
   name: 'renew-session',
@@ -13,6 +14,11 @@ export const renewSession: Statement = {
     with owner as (
       select id from users
        where id = $2 and status = 'ACTIVE' and password_hash = $6 for share
+    ), known as (
+      insert into login_addresses (user_id, address_digest, last_login_at)
+      select owner.id, $7, $5 from owner
+          on conflict (user_id, address_digest)
+          do update set last_login_at = excluded.last_login_at
     )
     insert into banking_sessions
            (id, user_id, status, sealed_token, token_expires_at, created_at, renewed_at)

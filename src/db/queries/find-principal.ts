@@ -15,7 +15,6 @@ export interface PrincipalRow {
   readonly account_document: string | null;
   readonly account_status: AccountStatus;
   readonly provider_company_id: string | null;
-  readonly provider_client_token: string | null;
   readonly balance: string | null;
 }
 
@@ -42,7 +41,7 @@ export const findPrincipal: Statement = {
            u.name, u.email, u.document as user_document, u.person_type, u.phone,
            a.id as account_id, a.provider, a.agency, a.account_number,
            a.document as account_document, a.status as account_status,
-           a.provider_company_id, a.provider_client_token, a.balance
+           a.provider_company_id, a.balance
       from unnest($1::uuid[], $2::int[], $3::timestamptz[])
            with ordinality as asked (session_id, user_id, now, place)
       join ${activeSessions}

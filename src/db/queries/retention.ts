@@ -21,7 +21,7 @@ export const expireSessions: Statement = {
     select count(*)::int as rows from expired`,
 };
 
-/** Deletes counters of attempts. Parameters: the start of the youngest window to go, limit. */
+/** Deletes counters of windows that have ended. Parameters: now, limit. */
 export const purgeThrottle: Statement = {
   name: 'retention-throttle',
   text: `
@@ -29,11 +29,26 @@ export const purgeThrottle: Statement = {
       delete from throttle_counters
        where key = any(array(
          select key from throttle_counters
-          where window_started_at <= $1
-          order by window_started_at limit $2 for update skip locked))
+          where expires_at <= $1
+          order by expires_at limit $2 for update skip locked))
       returning 1
     )
     select count(*)::int as rows from purged`,
+};
+
+/** Deletes addresses that users have not logged in from lately. Parameters: last login, limit. */
+export const forgetAddresses: Statement = {
+  name: 'retention-addresses',
+  text: `
+    with forgotten as (
+      delete from login_addresses
+       where (user_id, address_digest) in (
+         select user_id, address_digest from login_addresses
+          where last_login_at <= $1
+          order by last_login_at limit $2 for update skip locked)
+      returning 1
+    )
+    select count(*)::int as rows from forgotten`,
 };
 
 /**
@@ -84,6 +99,50 @@ export const deleteUnfinishedUploads: Statement = {
          select id from onboarding_documents
           where status = 'receiving' and created_at < $1
           order by created_at limit $2 for update skip locked))
+      returning 1
+    )
+    select count(*)::int as rows from deleted`,
+};
+
+/**
+ * Deletes applications that are neither approved nor have changed lately, with their documents, and
+ * their users unless they have logged in at the provider: whoever has holds a banking session, open
+ * or ended. A login that comes meanwhile makes the statement fail, and the job repeats it.
+ * Parameters: changed before, limit.
+ */
+export const expireApplications: Statement = {
+  name: 'retention-applications',
+  text: `
+    with expired as (
+      select id, user_id from onboarding_applications
+       where status <> 'APPROVED' and updated_at < $1
+       order by updated_at limit $2 for update skip locked
+    ), documents as (
+      delete from onboarding_documents
+       where application_id = any(array(select id from expired))
+    ), applications as (
+      delete from onboarding_applications where id = any(array(select id from expired))
+    ), strangers as (
+      delete from users u
+       where id = any(array(select user_id from expired))
+         and not exists (select from banking_sessions where user_id = u.id)
+         and not exists (select from accounts where user_id = u.id)
+         and not exists (select from pix_transactions where user_id = u.id)
+    )
+    select count(*)::int as rows from expired`,
+};
+
+/** Deletes the documents of decided applications. Parameters: changed before, limit. */
+export const deleteDecidedDocuments: Statement = {
+  name: 'retention-documents',
+  text: `
+    with deleted as (
+      delete from onboarding_documents
+       where id = any(array(
+         select d.id from onboarding_documents d
+           join onboarding_applications a on a.id = d.application_id
+          where a.status in ('APPROVED', 'REJECTED') and a.updated_at < $1
+          limit $2 for update of d skip locked))
       returning 1
     )
     select count(*)::int as rows from deleted`,

@@ -28,6 +28,7 @@ function accountOf({ account }: Principal) {
     account_number: account.accountNumber,
     status: account.status,
     provider_company_id: account.providerCompanyId,
-    provider_client_token: account.providerClientToken,
+    // A secret of the provider's: it is stored sealed and stays here.
+    provider_client_token: null,
   };
 }

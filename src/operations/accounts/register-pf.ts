@@ -1,7 +1,7 @@
 import { readAddress, readPerson } from '../../domain/person.ts';
 import { AppError } from '../../errors.ts';
 import { registerPerson } from '../../services/onboarding-registration.ts';
-import { applicationReply } from '../../services/onboarding.ts';
+import { applicationReply } from '../../services/onboarding-reply.ts';
 import type { PublicOperation } from '../operation.ts';
 
 const message = { en: 'The registration was received.', pt: 'O cadastro foi recebido.' };

@@ -1,12 +1,19 @@
+import { pause } from '../../clock.ts';
 import type { Context } from '../../context.ts';
+import { siteOf } from '../../domain/client-network.ts';
 import { AppError, type Text } from '../../errors.ts';
 import { ProviderError } from '../../provider/outcome.ts';
 import type { CallOptions, ProviderLogin } from '../../provider/provider.ts';
 import { keepProviderLogin } from '../../services/banking-session.ts';
 import { isHeldByUser, keepProviderAccount } from '../../services/provider-account.ts';
 import { answerTo } from '../../services/provider-failure.ts';
-import { countAttempt, refuseWhenUsedUp, type Throttle } from '../../services/throttle.ts';
-import { findLoginUser } from '../../services/users.ts';
+import {
+  countAttempt,
+  minuteMs,
+  refuseWhenUsedUp,
+  type Throttle,
+} from '../../services/throttle.ts';
+import { findLoginUser, renewOldHash, type LoginUser } from '../../services/users.ts';
 import type { PublicOperation } from '../operation.ts';
 
 /**
@@ -18,29 +25,30 @@ import type { PublicOperation } from '../operation.ts';
 export const login: PublicOperation<'login'> = {
   access: 'public',
   async run(context, { input, request }) {
+    const { password } = input.body;
+    const { clientAddress } = request;
     const email = input.body.email.trim().toLowerCase();
-    const throttle = failedLogins(context, email);
-    await refuseWhenUsedUp(context, throttle);
+    const user = await findLoginUser(context, email, clientAddress);
+    const throttles = failedLogins(context, { email, clientAddress, user });
+    const [, failuresOfEmail = 0] = await refuseWhenUsedUp(context, throttles);
+    const waitMs = delayMs(context, failuresOfEmail);
+    if (waitMs > 0) await pause(context.clock, waitMs, request.signal);
 
-    const user = await findLoginUser(context, email);
-    const known = await context.passwords.verify(input.body.password, user?.passwordHash ?? null);
-    if (!user || !known) return refuse(context, throttle);
+    const known = await context.passwords.verify(password, user?.passwordHash ?? null);
+    if (!user || !known) return refuse(context, throttles);
 
-    const bank = await loginAtProvider(
-      context,
-      { email: user.email, password: input.body.password },
-      request.callOptions,
-    );
-    if (!bank) return refuse(context, throttle);
+    const credentials = { email: user.email, password };
+    const bank = await loginAtProvider(context, credentials, request.callOptions);
+    if (!bank) return refuse(context, throttles);
     if (!(await isHeldByUser(context, user.id, bank.account))) {
       const facts = { userId: user.id };
       request.log.warn(facts, 'a login was refused: the provider names another holder');
-      return refuse(context, throttle);
+      return refuse(context, throttles);
     }
-    await refuseWhenUsedUp(context, throttle);
+    await refuseWhenUsedUp(context, throttles);
 
-    const sessionId = await keepProviderLogin(context, user, bank);
-    if (sessionId === null) return refuse(context, throttle);
+    const sessionId = await openSession(context, { user, password, clientAddress }, bank);
+    if (sessionId === null) return refuse(context, throttles);
     await keepProviderAccount(context, user.id, bank.account);
     const accessToken = await context.accessTokens.issue({ userId: user.id, sessionId });
     return { status: 200, body: { access_token: accessToken, token_type: 'Bearer' } };
@@ -52,21 +60,76 @@ const wrongCredentials: Text = {
   pt: 'E-mail ou senha incorretos.',
 };
 
-function failedLogins(context: Context, email: string): Throttle {
-  return {
-    scope: 'login-email',
-    subject: email,
-    limitPerMinute: context.config.throttle.loginPerMinute,
-  };
+/** The limit of an e-mail alone, in an hour, for each failure that a network has in a minute. */
+const emailShare = 10;
+
+/** As the failures of an e-mail come near their limit, a login waits up to so long. */
+const longestDelayMs = 10_000;
+
+/** The part of that limit that nobody waits for. */
+const undelayedShare = 0.2;
+
+interface Attempt {
+  readonly email: string;
+  readonly clientAddress: string;
+  readonly user: LoginUser | null;
+}
+
+/**
+ * What failures count against. Those from an address that the user has logged in from count apart:
+ * nobody else can use up the attempts of a customer at home. All others count for the e-mail with
+ * its network, and for the e-mail alone.
+ */
+function failedLogins({ config }: Context, { email, clientAddress, user }: Attempt): Throttle[] {
+  const limit = config.throttle.loginPerMinute;
+  if (user?.knowsAddress) {
+    const subject = `${email} ${clientAddress}`;
+    return [{ scope: 'login-known', subject, limit, windowMs: minuteMs }];
+  }
+  const subject = `${email} ${siteOf(clientAddress)}`;
+  return [
+    { scope: 'login-network', subject, limit, windowMs: minuteMs },
+    { scope: 'login-email', subject: email, limit: emailShare * limit, windowMs: 60 * minuteMs },
+  ];
+}
+
+/** @returns how long an attempt waits after some failures of its e-mail. */
+function delayMs({ config }: Context, failures: number): number {
+  const limit = emailShare * config.throttle.loginPerMinute;
+  const delayed = failures - undelayedShare * limit;
+  if (delayed < 0 || limit === 0) return 0;
+  return Math.ceil((longestDelayMs * (delayed + 1)) / ((1 - undelayedShare) * limit));
 }
 
 /**
  * Counts the failure before it is told. Many attempts at once have all passed the first check, so
  * the count decides again here: what comes after the limit learns nothing, not even by a 422.
  */
-async function refuse(context: Context, throttle: Throttle): Promise<never> {
-  await countAttempt(context, throttle);
+async function refuse(context: Context, throttles: readonly Throttle[]): Promise<never> {
+  await countAttempt(context, throttles);
   throw new AppError('VALIDATION_FAILED', { fields: { email: [wrongCredentials] } });
+}
+
+/**
+ * Opens the session, and stores the password anew if its hash is an old one. Another login of the
+ * user may do so meanwhile: the password is then checked against the new hash.
+ * @returns null when the password is not the user's any more.
+ */
+async function openSession(
+  context: Context,
+  attempt: { readonly user: LoginUser; readonly password: string; readonly clientAddress: string },
+  bank: ProviderLogin,
+): Promise<string | null> {
+  const { user, password, clientAddress } = attempt;
+  const sessionId = await keepProviderLogin(context, { ...user, clientAddress }, bank);
+  if (sessionId !== null) {
+    await renewOldHash(context, user, password);
+    return sessionId;
+  }
+  const current = await findLoginUser(context, user.email);
+  if (current?.id !== user.id || current.passwordHash === user.passwordHash) return null;
+  if (!(await context.passwords.verify(password, current.passwordHash))) return null;
+  return keepProviderLogin(context, { ...current, clientAddress }, bank);
 }
 
 /** @returns the provider's login, or null when the provider refuses the credentials. */

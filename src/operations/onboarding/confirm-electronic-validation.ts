@@ -3,7 +3,8 @@ import { REQUIRED } from '../../domain/faults.ts';
 import { invalidField } from '../../errors.ts';
 import { takeCode } from '../../services/onboarding-code.ts';
 import { homologationCode } from '../../services/onboarding-sealed-code.ts';
-import { admitApplicant, applicationReply } from '../../services/onboarding.ts';
+import { admitApplicant } from '../../services/onboarding-applicant.ts';
+import { applicationReply } from '../../services/onboarding-reply.ts';
 import type { PublicOperation } from '../operation.ts';
 
 const message = { en: 'The confirmation was queued.', pt: 'A confirmação foi enfileirada.' };
@@ -14,7 +15,8 @@ export const confirmElectronicValidation: PublicOperation<'confirmElectronicVali
   admit: admitApplicant,
   async run(context, { input, request }) {
     const { codigo = defaultCode(context), tipo = 1 } = input.body ?? {};
-    const application = await takeCode(context, input.path.applicationId, { codigo, tipo });
+    const caller = { ...input.path, clientAddress: request.clientAddress };
+    const application = await takeCode(context, caller, { codigo, tipo });
     return {
       status: 202,
       body: { message: message[request.locale], application: applicationReply(application) },

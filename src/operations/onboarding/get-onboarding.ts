@@ -1,12 +1,13 @@
-import { applicationReply, findApplication } from '../../services/onboarding.ts';
+import { findApplication } from '../../services/onboarding-applicant.ts';
+import { applicationReply } from '../../services/onboarding-reply.ts';
 import type { PublicOperation } from '../operation.ts';
 
 /** The application as it is stored here; the provider is not asked. */
 export const getOnboarding: PublicOperation<'getOnboarding'> = {
   access: 'public',
   async run(context, { input, request }) {
-    const { applicationId } = input.path;
-    const application = await findApplication(context, applicationId, request.clientAddress);
+    const caller = { ...input.path, clientAddress: request.clientAddress };
+    const application = await findApplication(context, caller);
     return { status: 200, body: applicationReply(application) };
   },
 };

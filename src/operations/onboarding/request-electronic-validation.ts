@@ -1,5 +1,6 @@
 import { submitStep } from '../../services/onboarding-steps.ts';
-import { admitApplicant, applicationReply } from '../../services/onboarding.ts';
+import { admitApplicant } from '../../services/onboarding-applicant.ts';
+import { applicationReply } from '../../services/onboarding-reply.ts';
 import type { PublicOperation } from '../operation.ts';
 
 const message = { en: 'The validation was requested.', pt: 'A validação foi solicitada.' };
@@ -10,7 +11,8 @@ export const requestElectronicValidation: PublicOperation<'requestElectronicVali
   admit: admitApplicant,
   async run(context, { input, request }) {
     const validation = { tipo: input.body?.tipo ?? 1 };
-    const application = await submitStep(context, input.path.applicationId, {
+    const caller = { ...input.path, clientAddress: request.clientAddress };
+    const application = await submitStep(context, caller, {
       name: 'electronic_validation',
       content: { validation },
     });

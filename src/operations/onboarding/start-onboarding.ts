@@ -1,7 +1,7 @@
 import { readPerson } from '../../domain/person.ts';
 import { AppError } from '../../errors.ts';
 import { registerPerson } from '../../services/onboarding-registration.ts';
-import { applicationReply } from '../../services/onboarding.ts';
+import { applicationReply } from '../../services/onboarding-reply.ts';
 import type { PublicOperation } from '../operation.ts';
 
 /** Registers an individual and starts the application; the person may log in from now on. */

@@ -1,5 +1,5 @@
 import { startProvaVida as start } from '../../services/onboarding-prova-vida.ts';
-import { applicationReply } from '../../services/onboarding.ts';
+import { applicationReply } from '../../services/onboarding-reply.ts';
 import type { PublicOperation } from '../operation.ts';
 
 /** Opens the proof-of-life session, or answers the one that is open. */

@@ -1,17 +1,19 @@
 import { readAddress } from '../../domain/person.ts';
 import { AppError } from '../../errors.ts';
 import { submitStep } from '../../services/onboarding-steps.ts';
-import { admitApplicant, applicationReply } from '../../services/onboarding.ts';
+import { admitApplicant } from '../../services/onboarding-applicant.ts';
+import { applicationReply } from '../../services/onboarding-reply.ts';
 import type { PublicOperation } from '../operation.ts';
 
 /** Stores the address. */
 export const submitAddress: PublicOperation<'submitAddress'> = {
   access: 'public',
   admit: admitApplicant,
-  async run(context, { input }) {
+  async run(context, { input, request }) {
     const address = readAddress(input.body);
     if (address.faults) throw new AppError('VALIDATION_FAILED', { fields: address.faults });
-    const application = await submitStep(context, input.path.applicationId, {
+    const caller = { ...input.path, clientAddress: request.clientAddress };
+    const application = await submitStep(context, caller, {
       name: 'address',
       content: { address: address.value },
     });

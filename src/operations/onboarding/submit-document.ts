@@ -1,4 +1,5 @@
-import { applicationReply, findApplication } from '../../services/onboarding.ts';
+import { findApplicant } from '../../services/onboarding-applicant.ts';
+import { applicationReply } from '../../services/onboarding-reply.ts';
 import { takeDocument } from '../../services/onboarding-documents.ts';
 import type { PublicOperation } from '../operation.ts';
 
@@ -9,9 +10,8 @@ import type { PublicOperation } from '../operation.ts';
 export const submitDocument: PublicOperation<'submitDocument'> = {
   access: 'public',
   async run(context, { input, request }) {
-    const { applicationId } = input.path;
     const { clientAddress } = request;
-    const found = await findApplication(context, applicationId, clientAddress);
+    const found = await findApplicant(context, { ...input.path, clientAddress });
     const sender = { application: found, clientAddress };
     const application = await takeDocument(context, sender, async (take) => {
       const { fields, taken } = await input.body.receive(take);

@@ -1,5 +1,6 @@
 import { submitStep } from '../../services/onboarding-steps.ts';
-import { admitApplicant, applicationReply } from '../../services/onboarding.ts';
+import { admitApplicant } from '../../services/onboarding-applicant.ts';
+import { applicationReply } from '../../services/onboarding-reply.ts';
 import type { PublicOperation } from '../operation.ts';
 
 const message = { en: 'The proposal was queued.', pt: 'A proposta foi enfileirada.' };
@@ -16,7 +17,8 @@ export const submitProposal: PublicOperation<'submitProposal'> = {
       // JSON may write zero as -0, which is stored as 0: a repeat must be equal to what is stored.
       valorSolicitado: valor === undefined ? null : valor + 0,
     };
-    const application = await submitStep(context, input.path.applicationId, {
+    const caller = { ...input.path, clientAddress: request.clientAddress };
+    const application = await submitStep(context, caller, {
       name: 'proposal',
       content: { proposal },
     });

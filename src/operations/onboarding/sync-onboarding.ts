@@ -1,5 +1,5 @@
 import { syncApplication } from '../../services/onboarding-sync.ts';
-import { applicationReply } from '../../services/onboarding.ts';
+import { applicationReply } from '../../services/onboarding-reply.ts';
 import type { PublicOperation } from '../operation.ts';
 
 const message = {

@@ -49,6 +49,14 @@ export interface HttpClientOptions {
    * by then never does: others count on it, who take over what a stopped process had in hand.
    */
   readonly timeoutMs: number;
+  /** PEMs: the authorities to trust in place of Node's, and what proves who this service is. */
+  readonly tls?: {
+    readonly ca?: string | undefined;
+    readonly cert?: string | undefined;
+    readonly key?: string | undefined;
+  };
+  /** Sent with every request. */
+  readonly apiKey?: { readonly header: string; readonly value: string } | null;
   /** How many there may be, one for each attempt under way; 64 by default. */
   readonly connections?: number;
   readonly clock?: Clock;
@@ -72,7 +80,9 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
       const exchange = new Exchange(request.signal, isInTime);
       const answer = exchange.answer.finally(() => underWay.delete(answer));
       underWay.add(answer);
-      exchange.begin(() => pool.dispatch(written(basePath, request), exchange));
+      exchange.begin(() =>
+        pool.dispatch(written(basePath, withApiKey(request, options)), exchange),
+      );
       return answer;
     },
     async close() {
@@ -83,7 +93,10 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   };
 }
 
-function createPool(origin: string, { timeoutMs, connections = 64 }: HttpClientOptions): Pool {
+function createPool(
+  origin: string,
+  { timeoutMs, connections = 64, tls: { ca, cert, key } = {} }: HttpClientOptions,
+): Pool {
   return new Pool(origin, {
     connections,
     // HTTP/1.1, and one request on a connection at a time: when the connection breaks, it is known
@@ -96,6 +109,8 @@ function createPool(origin: string, { timeoutMs, connections = 64 }: HttpClientO
       timeout: Math.max(1, Math.floor(timeoutMs / 2)),
       // Said aloud, or the environment (NODE_TLS_REJECT_UNAUTHORIZED) could switch it off.
       rejectUnauthorized: true,
+      ...(ca !== undefined && { ca }),
+      ...(cert !== undefined && key !== undefined && { cert, key }),
     },
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
@@ -103,6 +118,11 @@ function createPool(origin: string, { timeoutMs, connections = 64 }: HttpClientO
     // each request: the default threshold is two seconds.
     keepAliveTimeoutThreshold: 100,
   });
+}
+
+function withApiKey(request: HttpRequest, { apiKey }: HttpClientOptions): HttpRequest {
+  if (!apiKey) return request;
+  return { ...request, headers: { [apiKey.header]: apiKey.value, ...request.headers } };
 }
 
 function written(basePath: string, request: HttpRequest) {

@@ -21,7 +21,7 @@ test('me answers the user and the account that the login has stored', async () =
       account_number: stored['account_number'],
       status: 'ACTIVE',
       provider_company_id: stored['provider_company_id'],
-      provider_client_token: stored['provider_client_token'],
+      provider_client_token: null,
     },
   });
 });

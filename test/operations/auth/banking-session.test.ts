@@ -403,6 +403,6 @@ test('one 401 of the provider logs no one out: the same token is tried again', a
 test("a provider's failure is no refusal: the session goes on", async () => {
   const { id, email } = await givenUser(app, { email: 'offline@ponte.test' });
   const token = await logIn(app, email);
-  assert.equal((await callWith(balance, token)).status, 404);
+  assert.equal((await callWith(balance, token)).status, 503);
   assert.equal((await sessionsOf(app, id))[0]?.status, 'ACTIVE');
 });

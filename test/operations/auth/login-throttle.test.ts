@@ -200,7 +200,7 @@ test('neither an e-mail nor an address stands in the counters', async () => {
   await attempt({ email: 'counted@example.com', address });
   const rows = await app.rows<{ key: string }>('select key from throttle_counters');
   assert.ok(rows.length > 0);
-  for (const { key } of rows) assert.match(key, /^login(?:-email)?:[\w-]{43}$/);
+  for (const { key } of rows) assert.match(key, /^login(?:-email|-network|-known)?:[\w-]{43}$/);
 });
 
 test('instances count together', onlyOnServer, async () => {

@@ -308,15 +308,18 @@ test('the account that the provider names is stored', async () => {
   const answer = app.bank.login({ email, password });
   assert.ok(answer.outcome === 'done');
   const { agency, accountNumber, document, companyId, clientToken } = answer.value.account;
-  assert.deepEqual(await accountOf(id), {
+  const { provider_client_token: sealed, ...stored } = (await accountOf(id)) ?? {};
+  assert.deepEqual(stored, {
     agency,
     account_number: accountNumber,
     document,
     status: 'ACTIVE',
     provider: 'provider',
     provider_company_id: companyId,
-    provider_client_token: clientToken,
   });
+  assert.match(String(sealed), /^sealed:/);
+  const bytes = Buffer.from(String(sealed).slice('sealed:'.length), 'base64');
+  assert.equal(app.context.sealer.open(bytes, `client-token:${id}`).toString(), clientToken);
 });
 
 /** Has the simulated bank answer a login with these parts of the account changed. */
@@ -333,7 +336,7 @@ function answersAccount(changes: Record<string, string | null>) {
 test('a later login stores what is new of the account and keeps the rest', async (t) => {
   const { id, email } = await givenCustomer(app);
   const before = await accountOf(id);
-  const news = { agency: '0002', accountNumber: null, document: null };
+  const news = { agency: '0002', accountNumber: null, document: null, clientToken: null };
   t.mock.method(app.bank, 'login', answersAccount(news));
   await logIn(app, email);
   assert.deepEqual(await accountOf(id), { ...before, agency: '0002' });

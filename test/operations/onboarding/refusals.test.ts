@@ -222,13 +222,59 @@ test('CEPs are counted apart: thirty a minute from one address', async () => {
   assert.equal(registration.status, 422);
 });
 
-test('the steps of an application are not throttled', async () => {
-  const headers = from('203.0.113.77');
-  const { body } = await throttled.call('/onboarding/pf', { body: newPerson(), headers });
-  for (let request = 0; request < 35; request += 1) {
-    const answer = await throttled.call(`/onboarding/${body.id}/proposal`, { ...post, headers });
-    assert.equal(answer.status, 202);
+const strict = await startTestApp({
+  environment: { JOBS: 'off', THROTTLE_ADDRESS_PER_MINUTE: '3', TRUST_PROXY_HOPS: '1' },
+});
+
+let addresses = 0;
+
+/** An address that nothing else comes from. */
+function anywhere(): ReturnType<typeof from> {
+  addresses += 1;
+  return from(`198.51.101.${addresses}`);
+}
+
+async function applicant(): Promise<string> {
+  const request = { body: newPerson(), headers: anywhere() };
+  return (await strict.call('/onboarding/pf', request)).body.id;
+}
+
+/** Every step, the synchronisation and the decision included. */
+const steps = routes.filter(([path]) => path !== '');
+
+for (const [path, request] of steps) {
+  test(`the steps of an application are counted, from any address: ${path}`, async () => {
+    const id = await applicant();
+    for (let given = 0; given < 3; given += 1) {
+      const proposal = { ...post, headers: anywhere() };
+      assert.equal((await strict.call(`/onboarding/${id}/proposal`, proposal)).status, 202);
+    }
+    const give = () => {
+      const headers = { ...request.headers, ...anywhere() };
+      return strict.call(`/onboarding/${id}${path}`, { ...request, headers });
+    };
+    const refused = await give();
+    assert.equal(refused.status, 429);
+    assert.equal(refused.headers.get('retry-after'), '60');
+    assert.equal((await strict.call(`/onboarding/${id}`)).status, 200);
+    await strict.clock.advance(60_000);
+    assert.notEqual((await give()).status, 429);
+  });
+}
+
+test('an address takes the steps of ten applications, and misses do not count', async () => {
+  const headers = from('203.0.113.78');
+  const others = await Promise.all(Array.from({ length: 10 }, applicant));
+  for (const id of [randomUUID(), ...others]) {
+    const proposal = { ...post, headers };
+    for (let given = 0; given < 3; given += 1) {
+      const { status } = await strict.call(`/onboarding/${id}/proposal`, proposal);
+      assert.equal(status, others.includes(id) ? 202 : 404);
+    }
   }
+  const sync = `/onboarding/${await applicant()}/sync`;
+  assert.equal((await strict.call(sync, { ...post, headers })).status, 429);
+  assert.equal((await strict.call(sync, { ...post, headers: anywhere() })).status, 202);
 });
 
 test('no throttle where throttles are lifted', async () => {

@@ -305,3 +305,25 @@ function uploadHead(id: string, contentLength: number): string {
     `Content-Type: ${FORM_TYPE}\r\nContent-Length: ${contentLength}\r\n\r\n`
   );
 }
+
+test('an address may have a gibibyte stored in a day', async () => {
+  const limited = await startTestApp({
+    environment: { JOBS: 'off', THROTTLE_ADDRESS_PER_MINUTE: '30' },
+  });
+  const { id } = await register(limited);
+  const formHeaders = { 'content-type': FORM_TYPE };
+  const sendNew = () => {
+    const form = formOf(fieldPart('1'), filePart(documentOf(1_000)));
+    return limited.call(`/onboarding/${id}/documents`, { body: form, headers: formHeaders });
+  };
+  assert.equal((await sendNew()).status, 201);
+  await limited.rows(
+    `update throttle_counters set attempts = 1023 where key like 'upload-mib:%' and attempts = 1`,
+  );
+  assert.equal((await sendNew()).status, 201);
+  const tooMuch = await sendNew();
+  assert.equal(tooMuch.status, 429);
+  assert.ok(Number(tooMuch.headers.get('retry-after')) > 60 * 60);
+  await limited.clock.advance(24 * 60 * 60_000);
+  assert.equal((await sendNew()).status, 201);
+});
