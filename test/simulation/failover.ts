@@ -6,7 +6,6 @@ import type { Snapshot } from './memory/database.ts';
 import type { LostCommits, StoredRow } from './oracle/lost-commits.ts';
 import type { Truth } from './oracle/truth.ts';
 import type { Owner, Scheduler } from './scheduler.ts';
-import type { Statements } from './statements.ts';
 import type { Store } from './store.ts';
 import type { Weather } from './weather.ts';
 
@@ -18,7 +17,8 @@ export interface FailoverOptions {
   readonly isOnServer: boolean;
   readonly lost: LostCommits;
   readonly truth: Truth;
-  readonly statements: () => Statements;
+  /** Called when the store has gone back. */
+  readonly failedOver: () => void;
   /** Whether the service has begun: what came before is on every standby. */
   readonly hasBegun: () => boolean;
 }
@@ -65,13 +65,13 @@ export class Failover {
   }
 
   async #failOver(standby: Snapshot): Promise<string> {
-    const { store, scheduler, lost, truth, statements } = this.#options;
+    const { store, scheduler, lost, truth, failedOver } = this.#options;
     const before = await store.rows<StoredRow>(readRows);
     await store.restore(standby);
     const after = await store.rows<StoredRow>(readRows);
     const changed = lost.failedOver(scheduler.taken, before, after);
     for (const row of changed) truth.tookBack(row);
-    statements().failOver();
+    failedOver();
     scheduler.count('failovers');
     if (changed.length > 0) scheduler.count('failovers that lose something of a payment');
     return `${changed.length} transactions go back`;

@@ -9,8 +9,10 @@ import type { PixTransactionRow } from '../../src/db/queries/pix-row.ts';
 import { isConstraintViolation } from '../../src/db/unavailable.ts';
 import { repeatNotes } from '../../src/domain/pix.ts';
 import { DatabaseFault, DatabaseFaults, writes, type StatementFate } from './database-faults.ts';
+import { Failover } from './failover.ts';
 import type { Names } from './names.ts';
 import type { Evidence } from './oracle/evidence.ts';
+import type { Truth } from './oracle/truth.ts';
 import { Races, type Row } from './races.ts';
 import type { Owner, Scheduler } from './scheduler.ts';
 import type { Store } from './store.ts';
@@ -26,8 +28,9 @@ export interface StatementsOptions {
   readonly evidence: Evidence;
   /** Told of every transaction that a statement answers, stores or moves. */
   readonly observed: (row: PixTransactionRow) => void;
-  /** Called after a statement that has written something. */
-  readonly committed: () => void;
+  readonly truth: Truth;
+  /** Whether the service has begun. */
+  readonly hasBegun: () => boolean;
 }
 
 /** A statement of a dead process that a server has received already is carried out at times. */
@@ -54,6 +57,7 @@ interface Listener {
 
 export class Statements {
   readonly faults: DatabaseFaults;
+  readonly failover: Failover;
   readonly #options: StatementsOptions;
   readonly #races: Races;
   readonly #server: Owner = { name: 'database' };
@@ -65,6 +69,12 @@ export class Statements {
     const { scheduler, weather, kind } = options;
     this.#options = options;
     this.#races = new Races(options);
+    this.failover = new Failover({
+      ...options,
+      isOnServer: kind === 'postgresql',
+      lost: options.evidence.lost,
+      failedOver: () => this.#failOver(),
+    });
     this.faults = new DatabaseFaults({
       ...{ scheduler, weather, isOnServer: kind === 'postgresql' },
       reconnected: (process) => this.#reconnected(process),
@@ -116,7 +126,7 @@ export class Statements {
   }
 
   /** Another server has taken over, after the restore: all connections are broken. */
-  failOver(): void {
+  #failOver(): void {
     this.#failedOverAt = this.#options.scheduler.taken;
     this.#races.forget();
     this.faults.open('outage', null);
@@ -207,7 +217,7 @@ export class Statements {
 
   /** @returns what the process is answered, and what the trace says of it. */
   async #run(asked: Asked): Promise<{ rows: Row[]; word: string }> {
-    const { store, observed, evidence, committed } = this.#options;
+    const { store, observed, evidence } = this.#options;
     const rows = await store.db.query<Row>(asked.statement, asked.sent);
     const written = await this.#writtenBy(asked, rows);
     for (const row of [...rows, ...written]) if (isTransaction(row)) observed(row);
@@ -221,7 +231,7 @@ export class Statements {
       for (const { end_to_end: endToEnd } of written) evidence.noted(String(endToEnd));
     }
     const answered = this.#races.answer(asked, rows);
-    if (writes(asked.statement.text)) committed();
+    if (writes(asked.statement.text)) this.failover.committed();
     return { rows: answered, word: this.#describe(written.length > 0 ? written : answered) };
   }
 

@@ -13,16 +13,13 @@ import { Ledger, type Payment } from './bank/ledger.ts';
 import { drawPolicy, type Policy } from './bank/policy.ts';
 import { Chance } from './chance.ts';
 import { Client, type SendOperation } from './clients.ts';
-import { Failover } from './failover.ts';
 import { Fleet } from './fleet.ts';
 import type { Hazards } from './hazards.ts';
 import { Liar } from './liar.ts';
 import { Names } from './names.ts';
 import { Evidence, isTrue } from './oracle/evidence.ts';
-import { LostCommits } from './oracle/lost-commits.ts';
 import { Truth } from './oracle/truth.ts';
 import { type Owner, Scheduler } from './scheduler.ts';
-import { mostClockSkewMs } from './process-faults.ts';
 import { sendJobs, Service } from './service.ts';
 import { Statements } from './statements.ts';
 import type { Store } from './store.ts';
@@ -72,16 +69,12 @@ export class World {
   readonly bank: Bank;
   readonly evidence: Evidence;
   readonly truth: Truth;
-  readonly lost = new LostCommits();
   readonly statements: Statements;
-  readonly failover: Failover;
   readonly fleet: Fleet;
   readonly webhooks: Webhooks;
   readonly liar: Liar;
   readonly clients: readonly Client[];
   readonly openingBalanceCents: number;
-  /** The most that a clock of a process is wrong, in milliseconds. */
-  readonly clockSkewMs: number;
   /** The executed payments whose end is still to be told. */
   unsettled = 0;
   readonly #deviation: Deviation;
@@ -94,30 +87,24 @@ export class World {
     this.#deviation = deviation;
     this.chance = new Chance(seed);
     this.#weather = { ...drawWeather(this.chance), ...deviation.weather };
-    this.clockSkewMs = mostClockSkewMs(this.#weather);
     this.policy = { ...drawPolicy(this.chance, hazards), ...deviation.policy };
     this.openingBalanceCents = this.chance.pick([5_000, 100_000, 1_000_000]);
     this.scheduler = this.#makeScheduler();
     this.ledger = new Ledger(store.customers, this.openingBalanceCents);
     this.bank = this.#openBank();
-    const { scheduler, names, ledger, policy, lost } = this;
+    const { scheduler, names, ledger, policy } = this;
     const weather = (): Weather => this.#weather;
-    this.evidence = new Evidence({ ledger, policy, hazards, scheduler, lost });
+    this.evidence = new Evidence({ ledger, policy, hazards, scheduler });
     const { evidence } = this;
-    this.truth = new Truth({ ledger, evidence, hazards, names, scheduler, lost });
+    this.truth = new Truth({ ledger, evidence, hazards, names, scheduler });
     const { truth } = this;
     const size = this.chance.pick([1, 2]);
     const kind = size === 1 && this.chance.happens(0.5) ? 'embedded' : 'postgresql';
     this.statements = new Statements({
-      ...{ store, names, scheduler, weather, kind, evidence },
+      ...{ store, names, scheduler, weather, kind, evidence, truth },
       observed: (row) => {
         if (truth.observed(row)) this.liar.contradict(row);
       },
-      committed: () => this.failover.committed(),
-    });
-    this.failover = new Failover({
-      ...{ store, scheduler, weather, lost, truth, isOnServer: kind === 'postgresql' },
-      statements: () => this.statements,
       hasBegun: () => this.fleet.isComplete,
     });
     this.fleet = new Fleet({
@@ -130,6 +117,11 @@ export class World {
     this.webhooks = new Webhooks({ fleet, intake, names, evidence, policy, scheduler, weather });
     this.liar = new Liar({ truth, webhooks: this.webhooks, scheduler, weather });
     this.clients = this.#makeClients();
+  }
+
+  /** What a failover has lost, if there was one. */
+  get lost(): Evidence['lost'] {
+    return this.evidence.lost;
   }
 
   /** From now on nothing goes wrong any more; what is under way may still come to its bad end. */
@@ -166,7 +158,7 @@ export class World {
       beforeStep: (owner) => {
         this.fleet.strike(owner);
         this.statements.faults.strike(owner);
-        this.failover.strike();
+        this.statements.failover.strike();
         this.liar.mismatch();
       },
     });
