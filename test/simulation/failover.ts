@@ -2,6 +2,7 @@
  * An asynchronous failover: the store goes back to an earlier commit, and every connection breaks.
  * It comes once in a history at most.
  */
+import { repeatNotes } from '../../src/domain/pix.ts';
 import type { Snapshot } from './memory/database.ts';
 import type { LostCommits, StoredRow } from './oracle/lost-commits.ts';
 import type { Truth } from './oracle/truth.ts';
@@ -27,8 +28,10 @@ export interface FailoverOptions {
 const replicated = 0.15;
 
 const readRows = `
-  select id, user_id, idempotency_key, phase, status, end_to_end
-    from pix_transactions where operation = 'SEND' order by created_at, id`;
+  select id, user_id, idempotency_key, phase, status, end_to_end,
+         (select count(*)::int from pix_timeline l
+           where l.transaction_id = t.id and l.note = '${repeatNotes.unknown}') as repeats
+    from pix_transactions t where operation = 'SEND' order by created_at, id`;
 
 export class Failover {
   readonly #options: FailoverOptions;
