@@ -94,7 +94,9 @@ export class Statements {
       kind,
       query: (statement, parameters) => {
         const { grouping } = statement;
-        if (grouping) return batches.query({ ...statement, grouping }, parameters) as never;
+        // In the order of random ids a seed would not give the same history again.
+        const inOrder = grouping && { ...statement, grouping: { ...grouping, inOrderOf: [] } };
+        if (inOrder) return batches.query(inOrder, parameters) as never;
         return this.#ask({ owner, statement, calls: [parameters], sent: parameters }) as never;
       },
       notificationsUp: () => !this.faults.isCutOff(owner),
