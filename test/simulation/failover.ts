@@ -2,11 +2,11 @@
  * An asynchronous failover: the store goes back to an earlier commit, and every connection breaks.
  * It comes once in a history at most.
  */
+import { repeatNotes } from '../../src/domain/pix.ts';
 import type { Snapshot } from './memory/database.ts';
 import type { LostCommits, StoredRow } from './oracle/lost-commits.ts';
 import type { Truth } from './oracle/truth.ts';
 import type { Owner, Scheduler } from './scheduler.ts';
-import type { Statements } from './statements.ts';
 import type { Store } from './store.ts';
 import type { Weather } from './weather.ts';
 
@@ -18,7 +18,8 @@ export interface FailoverOptions {
   readonly isOnServer: boolean;
   readonly lost: LostCommits;
   readonly truth: Truth;
-  readonly statements: () => Statements;
+  /** Called when the store has gone back. */
+  readonly failedOver: () => void;
   /** Whether the service has begun: what came before is on every standby. */
   readonly hasBegun: () => boolean;
 }
@@ -27,8 +28,10 @@ export interface FailoverOptions {
 const replicated = 0.15;
 
 const readRows = `
-  select id, user_id, idempotency_key, phase, status, end_to_end
-    from pix_transactions where operation = 'SEND' order by created_at, id`;
+  select id, user_id, idempotency_key, phase, status, end_to_end,
+         (select count(*)::int from pix_timeline l
+           where l.transaction_id = t.id and l.note = '${repeatNotes.unknown}') as repeats
+    from pix_transactions t where operation = 'SEND' order by created_at, id`;
 
 const readBlocked = `select user_id from accounts where status = 'BLOCKED' order by user_id`;
 
@@ -67,14 +70,14 @@ export class Failover {
   }
 
   async #failOver(standby: Snapshot): Promise<string> {
-    const { store, scheduler, lost, truth, statements } = this.#options;
+    const { store, scheduler, lost, truth, failedOver } = this.#options;
     const before = await store.rows<StoredRow>(readRows);
     await store.restore(standby);
     const after = await store.rows<StoredRow>(readRows);
     const changed = lost.failedOver(scheduler.taken, before, after);
     for (const row of changed) truth.tookBack(row);
     truth.accounts.tookBack(await store.rows(readBlocked));
-    statements().failOver();
+    failedOver();
     scheduler.count('failovers');
     if (changed.length > 0) scheduler.count('failovers that lose something of a payment');
     return `${changed.length} transactions go back`;

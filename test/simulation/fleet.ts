@@ -1,5 +1,5 @@
 /** The processes that run: how many, when they die or are replaced, and when they come back. */
-import { ProcessFaults } from './process-faults.ts';
+import { mostClockSkewMs, ProcessFaults } from './process-faults.ts';
 import type { Owner, Scheduler } from './scheduler.ts';
 import type { Service } from './service.ts';
 import type { Weather } from './weather.ts';
@@ -24,6 +24,8 @@ const restartMs = 5_000;
 const refusedByFrozen = 0.8;
 
 export class Fleet {
+  /** The most that the clock of a process is wrong, in milliseconds. */
+  readonly clockSkewMs: number;
   readonly #options: FleetOptions;
   readonly #faults: ProcessFaults;
   readonly #services = new Map<Owner, Service>();
@@ -32,6 +34,7 @@ export class Fleet {
 
   constructor(options: FleetOptions) {
     this.#options = options;
+    this.clockSkewMs = mostClockSkewMs(options.weather());
     this.#faults = new ProcessFaults(options);
   }
 

@@ -9,9 +9,11 @@ import type { PixTransactionRow } from '../../src/db/queries/pix-row.ts';
 import { isConstraintViolation } from '../../src/db/unavailable.ts';
 import { repeatNotes } from '../../src/domain/pix.ts';
 import { DatabaseFault, DatabaseFaults, writes, type StatementFate } from './database-faults.ts';
+import { Failover } from './failover.ts';
 import type { Names } from './names.ts';
 import type { CarriedOut } from './oracle/accounts.ts';
 import type { Evidence } from './oracle/evidence.ts';
+import type { Truth } from './oracle/truth.ts';
 import { plainName, Races, type Row } from './races.ts';
 import type { Owner, Scheduler } from './scheduler.ts';
 import type { Store } from './store.ts';
@@ -29,8 +31,9 @@ export interface StatementsOptions {
   readonly observed: (row: PixTransactionRow) => void;
   /** Told of every statement that was carried out. */
   readonly carriedOut: (statement: CarriedOut) => void;
-  /** Called after a statement that has written something. */
-  readonly committed: () => void;
+  readonly truth: Truth;
+  /** Whether the service has begun. */
+  readonly hasBegun: () => boolean;
 }
 
 /** A statement of a dead process that a server has received already is carried out at times. */
@@ -57,6 +60,7 @@ interface Listener {
 
 export class Statements {
   readonly faults: DatabaseFaults;
+  readonly failover: Failover;
   readonly #options: StatementsOptions;
   readonly #races: Races;
   readonly #server: Owner = { name: 'database' };
@@ -68,6 +72,12 @@ export class Statements {
     const { scheduler, weather, kind } = options;
     this.#options = options;
     this.#races = new Races(options);
+    this.failover = new Failover({
+      ...options,
+      isOnServer: kind === 'postgresql',
+      lost: options.evidence.lost,
+      failedOver: () => this.#failOver(),
+    });
     this.faults = new DatabaseFaults({
       ...{ scheduler, weather, isOnServer: kind === 'postgresql' },
       reconnected: (process) => this.#reconnected(process),
@@ -87,7 +97,9 @@ export class Statements {
       kind,
       query: (statement, parameters) => {
         const { grouping } = statement;
-        if (grouping) return batches.query({ ...statement, grouping }, parameters) as never;
+        // In the order of random ids a seed would not give the same history again.
+        const inOrder = grouping && { ...statement, grouping: { ...grouping, inOrderOf: [] } };
+        if (inOrder) return batches.query(inOrder, parameters) as never;
         return this.#ask({ owner, statement, calls: [parameters], sent: parameters }) as never;
       },
       transaction: (work) => this.#transact(owner, work),
@@ -120,7 +132,7 @@ export class Statements {
   }
 
   /** Another server has taken over, after the restore: all connections are broken. */
-  failOver(): void {
+  #failOver(): void {
     this.#failedOverAt = this.#options.scheduler.taken;
     this.#races.forget();
     this.faults.open('outage', null);
@@ -252,7 +264,7 @@ export class Statements {
     asked: Asked,
     carryOut: Database['query'] = this.#options.store.db.query,
   ): Promise<{ rows: Row[]; word: string }> {
-    const { observed, carriedOut, evidence, committed } = this.#options;
+    const { observed, carriedOut, evidence } = this.#options;
     const rows = await carryOut<Row>(asked.statement, asked.sent);
     const written = await this.#writtenBy(asked, rows);
     for (const row of [...rows, ...written]) if (isTransaction(row)) observed(row);
@@ -269,7 +281,7 @@ export class Statements {
       for (const { end_to_end: endToEnd } of written) evidence.noted(String(endToEnd));
     }
     const answered = this.#races.answer(asked, rows);
-    if (writes(statement.text)) committed();
+    if (writes(statement.text)) this.failover.committed();
     return { rows: answered, word: this.#describe(written.length > 0 ? written : answered) };
   }
 

@@ -9,7 +9,6 @@ import { drawPolicy, type Policy } from './bank/policy.ts';
 import { Chance } from './chance.ts';
 import { Client } from './clients.ts';
 import type { Deviation } from './deviation.ts';
-import { Failover } from './failover.ts';
 import { Fleet } from './fleet.ts';
 import type { Hazards } from './hazards.ts';
 import { Liar } from './liar.ts';
@@ -19,7 +18,6 @@ import { isTrue } from './oracle/evidence.ts';
 import { Oracle } from './oracle/oracle.ts';
 import { ProviderSide } from './provider-side.ts';
 import { type Owner, Scheduler } from './scheduler.ts';
-import { mostClockSkewMs } from './process-faults.ts';
 import { sendJobs, Service } from './service.ts';
 import { Statements } from './statements.ts';
 import type { Store } from './store.ts';
@@ -54,9 +52,7 @@ export class World {
   readonly receipts: Oracle['receipts'];
   readonly charges: Oracle['charges'];
   readonly truth: Oracle['truth'];
-  readonly lost: Oracle['lost'];
   readonly statements: Statements;
-  readonly failover: Failover;
   readonly fleet: Fleet;
   readonly webhooks: Webhooks;
   readonly liar: Liar;
@@ -64,8 +60,6 @@ export class World {
   readonly operator: Operator;
   /** Whether days pass after the history, and all is asked for again. */
   readonly goesOn: boolean;
-  /** The most that a clock of a process is wrong, in milliseconds. */
-  readonly clockSkewMs: number;
   readonly #deviation: Deviation;
   #weather: Weather;
 
@@ -75,7 +69,6 @@ export class World {
     this.#deviation = deviation;
     this.chance = new Chance(seed);
     this.#weather = { ...drawWeather(this.chance), ...deviation.weather };
-    this.clockSkewMs = mostClockSkewMs(this.#weather);
     this.policy = { ...drawPolicy(this.chance, hazards), ...deviation.policy };
     const openingBalanceCents = this.chance.pick([5_000, 100_000, 1_000_000]);
     this.scheduler = this.#makeScheduler();
@@ -85,26 +78,20 @@ export class World {
     const { scheduler, names, ledger, policy } = this;
     const weather = (): Weather => this.#weather;
     const oracle = new Oracle({ ledger, policy, hazards, names, scheduler });
-    const { evidence, receipts, charges, truth, lost } = oracle;
+    const { evidence, receipts, charges, truth } = oracle;
     this.evidence = evidence;
     this.receipts = receipts;
     this.charges = charges;
     this.truth = truth;
-    this.lost = lost;
     const { accounts } = truth;
     const size = this.chance.pick([1, 2]);
     const kind = size === 1 && this.chance.happens(0.5) ? 'embedded' : 'postgresql';
     this.statements = new Statements({
-      ...{ store, names, scheduler, weather, kind, evidence },
+      ...{ store, names, scheduler, weather, kind, evidence, truth },
       observed: (row) => {
         if (truth.observed(row)) this.liar.contradict(row);
       },
       carriedOut: (statement) => accounts.carriedOut(statement),
-      committed: () => this.failover.committed(),
-    });
-    this.failover = new Failover({
-      ...{ store, scheduler, weather, lost, truth, isOnServer: kind === 'postgresql' },
-      statements: () => this.statements,
       hasBegun: () => this.fleet.isComplete,
     });
     this.fleet = new Fleet({
@@ -129,6 +116,11 @@ export class World {
     for (const client of this.clients) void client.run();
     void this.operator.run();
     for (const customer of this.store.customers) this.provider.payers.pay(customer);
+  }
+
+  /** What a failover has lost, if there was one. */
+  get lost(): Oracle['evidence']['lost'] {
+    return this.evidence.lost;
   }
 
   /** From now on nothing goes wrong any more; what is under way may still come to its bad end. */
@@ -170,7 +162,7 @@ export class World {
       beforeStep: (owner) => {
         this.fleet.strike(owner);
         this.statements.faults.strike(owner);
-        this.failover.strike();
+        this.statements.failover.strike();
         this.liar.mismatch();
       },
     });

@@ -10,9 +10,9 @@ export interface FinishedEventRow {
 
 /**
  * Stores what became of an event's items, and in the same commit the ids that it waits for from now
- * on: those of the items that are parked. Answers whether it did not wait for one of them before, or
- * no row when somebody else has looked at the event since: this statement may have been on its way
- * for long, and must not put back what a later look has found.
+ * on: those of the items that are parked. Answers whether it did not wait for one of them before,
+ * or no row when somebody else has looked at the event since: this statement may have been on its
+ * way for long, and must not put back what a later look has found.
  * Where no job of the event has looked, one is queued in that commit too, so that no event ever
  * waits for nobody: an open one is due at the earlier time, or is run once more if it runs. And
  * where a job of the event has looked that has no more to do, it ends in that commit. Events are
@@ -38,7 +38,8 @@ export const finishWebhookEvent: Statement = {
                      and event.processed_at is not distinct from asked.looked_at
       returning asked.*
     ), waits as materialized (
-      select id as event_id, id_value from finished, jsonb_array_elements_text(ids::jsonb) as id_value
+      select id as event_id, id_value
+        from finished, jsonb_array_elements_text(ids::jsonb) as id_value
     ), forgotten as (
       delete from webhook_waits wait using finished
        where wait.event_id = finished.id

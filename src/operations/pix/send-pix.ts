@@ -123,9 +123,9 @@ async function carryOut(context: Context, send: Send): Promise<PixTransactionRow
 
 /**
  * A send that could not be taken to PAYING: another process has moved it, or it stands where it
- * stood because its account was blocked meanwhile. One with the end-to-end id of our own look-up was
- * taken to PAYING after all, by a statement that we had given up, and others have called it unknown
- * since: nothing has left.
+ * stood because its account was blocked meanwhile. One with the end-to-end id of our own look-up
+ * was taken to PAYING after all, by a statement that we had given up, and others have called it
+ * unknown since: nothing has left.
  */
 async function standing(
   context: Context,

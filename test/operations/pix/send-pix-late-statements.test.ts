@@ -1,4 +1,4 @@
-/** Statements that are carried out after their time-out, and rows that a failover has taken away. */
+/** Statements that are carried out after their time-out, and rows that a failover takes away. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
@@ -44,10 +44,14 @@ test('a send that came to PAYING late, and was called unknown since, fails: noth
     // The first one is carried out only now, and the sweep finds it before the second one comes.
     if (steps === 2) {
       await query({ ...statement, name: 'late-step' }, values);
-      await moveTransaction({ ...app.context, db: { ...app.context.db, query } }, `${values[0]}`, {
-        ...{ from: ['PAYING'], to: 'UNKNOWN', status: 'PROCESSING', outcome: 'unknown' },
-        timeline: [{ phase: 'UNKNOWN', note: 'process_died' }],
-      });
+      await moveTransaction(
+        { ...app.context, db: { ...app.context.db, query } },
+        String(values[0]),
+        {
+          ...{ from: ['PAYING'], to: 'UNKNOWN', status: 'PROCESSING', outcome: 'unknown' },
+          timeline: [{ phase: 'UNKNOWN', note: 'process_died' }],
+        },
+      );
     }
     return query(statement, values);
   });
@@ -69,7 +73,8 @@ test('a key whose rows were taken away between two looks is claimed by the third
     // As a look answers that has run into a row which it does not see.
     const other = [...values.slice(0, 3), randomUUID(), randomUUID(), ...values.slice(5)];
     const rows = await query<object>(statement, other);
-    return rows.map((row) => ({ ...row, id: null, phase: null, status: null, reserved: null }));
+    const unseen = { id: null, phase: null, status: null, reserved: null };
+    return rows.map((row) => Object.assign(row, unseen));
   });
   const sent = await app.send(user, { ...body, pix_key: 'bruno@example.com' }, { key: 'taken' });
   assert.equal(looks, 3);

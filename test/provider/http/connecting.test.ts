@@ -79,7 +79,7 @@ describe('a request that finds no connection was not sent:', () => {
       baseUrl: 'http://frozen.invalid',
       timeoutMs: 5_000,
       clock,
-      dispatcher: dispatcher as never,
+      dispatcher,
     });
     const call = failure(pay(client));
     await clock.advance(5_000);

@@ -12,7 +12,7 @@ import { whatStatementLacks } from '../bank/statement.ts';
 import type { Hazards } from '../hazards.ts';
 import type { Owner, Scheduler } from '../scheduler.ts';
 import { hashOf } from '../payload-hash.ts';
-import type { LostCommits } from './lost-commits.ts';
+import { LostCommits } from './lost-commits.ts';
 
 /** How an attempt went, as the process that made it knows; `open`: it does not know yet. */
 type AttemptEnd = Proof | 'not_sent' | 'open';
@@ -50,10 +50,11 @@ export interface EvidenceOptions {
   readonly policy: Policy;
   readonly hazards: Hazards;
   readonly scheduler: Scheduler;
-  readonly lost: LostCommits;
 }
 
 export class Evidence {
+  /** What a failover has lost, if there was one. */
+  readonly lost = new LostCommits();
   readonly #options: EvidenceOptions;
   readonly #sends = new Map<string, Send>();
   /** The step at which a statement of a process has last failed. */
@@ -134,7 +135,7 @@ export class Evidence {
    */
   weigh(endToEnd: string): { readonly proven: Proven[]; readonly lacks: string[] } {
     const send = this.#sendOf(endToEnd);
-    const isOutcomeLost = this.#options.lost.hasForgottenOutcome(endToEnd);
+    const isOutcomeLost = this.lost.hasForgottenOutcome(endToEnd);
     const answers = isOutcomeLost ? 'a failover has lost the answers' : this.#fromAnswers(send);
     const found = [answers, this.#fromEvents(send), this.#fromStatement(endToEnd)];
     return {

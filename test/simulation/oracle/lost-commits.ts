@@ -13,6 +13,8 @@ export interface StoredRow {
   readonly phase: string;
   readonly status: string;
   readonly end_to_end: string | null;
+  /** How many further attempts are noted after one that ended unknown. */
+  readonly repeats: number;
 }
 
 /** A transaction that a failover has taken back or away. */
@@ -27,6 +29,8 @@ export class LostCommits {
   failedOverAt: number | null = null;
   /** The end-to-end ids of sends that no longer stand in PAYING, or beyond, with this id. */
   readonly #payments = new Set<string>();
+  /** The end-to-end ids of sends of which it is lost that they were repeated in doubt. */
+  readonly #doubts = new Set<string>();
   /** The end-to-end ids of sends that do, and whose outcome is lost. */
   readonly #outcomes = new Set<string>();
 
@@ -43,6 +47,7 @@ export class LostCommits {
       .filter((pair) => !isSame(pair));
     for (const { before: row, after: now } of changed) {
       if (row.end_to_end === null) continue;
+      if (now && now.repeats < row.repeats) this.#doubts.add(row.end_to_end);
       const lost = now?.end_to_end === row.end_to_end ? this.#outcomes : this.#payments;
       lost.add(row.end_to_end);
     }
@@ -54,9 +59,9 @@ export class LostCommits {
     this.#payments.delete(endToEnd);
   }
 
-  /** Whether no transaction says that this payment may have left. */
+  /** Whether no transaction says that this payment may have left, or that another attempt may. */
   hasForgotten({ endToEnd }: Pick<Payment, 'endToEnd'>): boolean {
-    return this.#payments.has(endToEnd);
+    return this.#payments.has(endToEnd) || this.#doubts.has(endToEnd);
   }
 
   hasForgottenOutcome(endToEnd: string): boolean {
@@ -69,6 +74,7 @@ function isSame({ before, after }: ChangedRow): boolean {
     after !== null &&
     before.phase === after.phase &&
     before.status === after.status &&
-    before.end_to_end === after.end_to_end
+    before.end_to_end === after.end_to_end &&
+    before.repeats === after.repeats
   );
 }

@@ -6,7 +6,6 @@ import type { Names } from '../names.ts';
 import type { Scheduler } from '../scheduler.ts';
 import { Charges } from './charges.ts';
 import { Evidence } from './evidence.ts';
-import { LostCommits } from './lost-commits.ts';
 import { Receipts } from './receipts.ts';
 import { Truth } from './truth.ts';
 
@@ -19,17 +18,16 @@ export interface OracleOptions {
 }
 
 export class Oracle {
-  readonly lost = new LostCommits();
   readonly evidence: Evidence;
   readonly truth: Truth;
   readonly receipts: Receipts;
   readonly charges: Charges;
 
   constructor({ ledger, policy, hazards, names, scheduler }: OracleOptions) {
-    const { lost } = this;
-    this.evidence = new Evidence({ ledger, policy, hazards, scheduler, lost });
+    this.evidence = new Evidence({ ledger, policy, hazards, scheduler });
     const { evidence } = this;
-    this.truth = new Truth({ ledger, evidence, hazards, names, scheduler, lost });
+    const { lost } = evidence;
+    this.truth = new Truth({ ledger, evidence, hazards, names, scheduler });
     const { accounts } = this.truth;
     const violated = (text: string): void => this.truth.violated(text);
     this.receipts = new Receipts({ ledger, names, scheduler, violated, lost });

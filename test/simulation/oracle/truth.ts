@@ -26,7 +26,6 @@ export interface TruthOptions {
   readonly hazards: Hazards;
   readonly names: Names;
   readonly scheduler: Scheduler;
-  readonly lost: LostCommits;
 }
 
 export class Truth {
@@ -56,13 +55,13 @@ export class Truth {
   /** The step at which a failover has taken back what was stored of a payment. */
   readonly #takenBackAt = new Map<string, number>();
 
-  constructor({ ledger, evidence, hazards, names, scheduler, lost }: TruthOptions) {
+  constructor({ ledger, evidence, hazards, names, scheduler }: TruthOptions) {
     this.ledger = ledger;
     this.#evidence = evidence;
     this.#hazards = hazards;
     this.#names = names;
     this.#scheduler = scheduler;
-    this.#lost = lost;
+    this.#lost = evidence.lost;
     const violated = (text: string): void => this.violated(text);
     this.accounts = new Accounts({ scheduler, violated });
   }
