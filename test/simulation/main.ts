@@ -10,6 +10,7 @@
  *     npm run simulate -- --seed 42               one seed, with all that happens in it
  *     npm run simulate -- --hazards all           with what the service does not cope with yet
  *     npm run simulate -- --hazards help          which hazards there are
+ *     npm run simulate -- --workers 2             two processes share the seeds
  *     npm run simulate -- --engine embedded       on the embedded database
  *     npm run simulate -- --engine both           on both, whose answers are compared
  *
@@ -26,18 +27,12 @@ import {
 } from './hazards.ts';
 import { engineNames } from './engines.ts';
 import { failureText, Summary } from './report.ts';
-import { simulate, type Verdict } from './simulate.ts';
-import { openStore, type Store } from './store.ts';
+import { runPart, shareRange, simulateOn, type Range } from './seeds.ts';
+import type { Verdict } from './simulate.ts';
+import { openStore, prepareStore, type Store } from './store.ts';
 
 /** A line of progress after so many seeds. */
 const seedsBetweenLines = 500;
-
-interface Range {
-  readonly start: number;
-  readonly seeds: number;
-  readonly minutes: number;
-  readonly hazards: Hazards;
-}
 
 function write(text: string): void {
   process.stdout.write(`${text}\n`);
@@ -55,34 +50,12 @@ function startOf(text: string): number {
   return text === 'random' ? randomInt(randomStarts) : wholeNumber('start', text);
 }
 
-/** One seed; where two databases run, it does not hold if they differ. */
-async function simulateOn(store: Store, seed: number, hazards: Hazards): Promise<Verdict> {
-  const verdict = await simulate(store, seed, { hazards });
-  const [first] = await store.differences();
-  if (first === undefined) return verdict;
-  return { ...verdict, violations: [...verdict.violations, `the databases differ: ${first}`] };
-}
-
 /** @returns whether the seed holds. */
 async function replay(store: Store, seed: number, hazards: Hazards): Promise<boolean> {
   const { trace, violations } = await simulateOn(store, seed, hazards);
   write(trace.join('\n'));
   for (const violation of violations) write(`seed ${seed}: ${violation}`);
   return violations.length === 0;
-}
-
-/** @returns whether every seed holds. */
-async function runMany(store: Store, { start, seeds, minutes, hazards }: Range): Promise<boolean> {
-  const summary = new Summary();
-  write(`seeds from ${start}`);
-  for (let seed = start; seed < start + seeds && summary.seconds < minutes * 60; seed += 1) {
-    const verdict = await simulateOn(store, seed, hazards);
-    summary.add(verdict);
-    if (verdict.violations.length > 0) write(failureText(verdict));
-    if (summary.seeds % seedsBetweenLines === 0) write(summary.progress());
-  }
-  write(summary.text());
-  return summary.failed.length === 0;
 }
 
 const { values } = parseArgs({
@@ -93,6 +66,7 @@ const { values } = parseArgs({
     minutes: { type: 'string' },
     hazards: { type: 'string' },
     engine: { type: 'string', default: 'memory' },
+    workers: { type: 'string', default: '1' },
   },
 });
 const { seed, seeds, start, minutes } = values;
@@ -101,18 +75,41 @@ const { seed, seeds, start, minutes } = values;
 async function run(hazards: Hazards): Promise<boolean> {
   const engine = engineNames.find((name) => name === values.engine);
   if (!engine) throw new Error(`--engine takes one of ${engineNames.join(', ')}`);
+  const workers = wholeNumber('workers', values.workers);
+  if (workers > 1 && engine !== 'memory') throw new Error('several workers run in memory only');
+  const range = {
+    start: startOf(start),
+    seeds: seeds === undefined && minutes ? Infinity : wholeNumber('seeds', seeds ?? '200'),
+    minutes: minutes === undefined ? Infinity : wholeNumber('minutes', minutes),
+    hazards,
+  };
+  if (workers > 1 && seed === undefined) {
+    const prepared = await prepareStore();
+    return summarise(range, (told) => shareRange(range, { prepared, workers }, told));
+  }
   const store = await openStore({ engine });
   try {
     if (seed !== undefined) return await replay(store, wholeNumber('seed', seed), hazards);
-    return await runMany(store, {
-      start: startOf(start),
-      seeds: seeds === undefined && minutes ? Infinity : wholeNumber('seeds', seeds ?? '200'),
-      minutes: minutes === undefined ? Infinity : wholeNumber('minutes', minutes),
-      hazards,
-    });
+    return await summarise(range, (told) => runPart(store, { ...range, step: 1 }, told));
   } finally {
     await store.close();
   }
+}
+
+/** @returns whether every seed holds. */
+async function summarise(
+  range: Range,
+  work: (told: (verdict: Verdict) => void) => Promise<void>,
+): Promise<boolean> {
+  const summary = new Summary();
+  write(`seeds from ${range.start}`);
+  await work((verdict) => {
+    summary.add(verdict);
+    if (verdict.violations.length > 0) write(failureText(verdict));
+    if (summary.seeds % seedsBetweenLines === 0) write(summary.progress());
+  });
+  write(summary.text());
+  return summary.failed.length === 0;
 }
 
 if (values.hazards === 'help') {

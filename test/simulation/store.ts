@@ -10,10 +10,11 @@ import { systemClock } from '../../src/clock.ts';
 import { loadConfig, type Config } from '../../src/config.ts';
 import { openDatabase, type Database } from '../../src/db/database.ts';
 import { migrateUp } from '../../src/db/migrate.ts';
+import { indexedSettings } from '../../src/db/pool.ts';
 import { createLog, type Log } from '../../src/log.ts';
 import { createMetrics, type Metrics } from '../../src/metrics.ts';
 import { bothEngines, embeddedEngine, memoryEngine, type EngineName } from './engines.ts';
-import { readCatalog, type Ask } from './memory/catalog.ts';
+import { readCatalog, type Ask, type Catalog } from './memory/catalog.ts';
 import type { Snapshot } from './memory/database.ts';
 import type { AccountRef } from '../../src/provider/provider.ts';
 import { createSealer, type Sealer } from '../../src/security/sealing.ts';
@@ -57,12 +58,11 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/** Nothing here has to survive, and every plan is for a few rows: that makes it twice as fast. */
-const tuning = [
-  'set synchronous_commit = off',
-  'set jit = off',
-  'set plan_cache_mode = force_generic_plan',
-] as const;
+/**
+ * Nothing here has to survive; otherwise the statements are planned as the service has them planned
+ * on a server, where they take the rows of a group in the order of its calls.
+ */
+const tuning = [...indexedSettings, 'synchronous_commit=off'].map((one) => `set ${one}`);
 
 export interface StoreOptions {
   /** Without one, the rows are kept in memory alone. */
@@ -71,26 +71,58 @@ export interface StoreOptions {
   readonly folder?: string;
   /** A migrated server in place of the embedded database. */
   readonly databaseUrl?: string | undefined;
+  /** What another process has prepared: then the rows are kept in memory. */
+  readonly prepared?: Prepared;
 }
 
-const engines = { memory: memoryEngine, embedded: embeddedEngine, both: bothEngines } as const;
+/** The schema with the customers in it. */
+export interface Prepared {
+  readonly catalog: Catalog;
+  readonly customers: readonly StoredCustomer[];
+}
 
-/** Opens the database. */
-export async function openStore(options: StoreOptions = {}): Promise<Store> {
-  const { engine: name = 'memory', folder, databaseUrl } = options;
+const realEngines = { embedded: embeddedEngine, both: bothEngines } as const;
+
+/** Migrates a database, and tells what is in it then. */
+export async function prepareStore(): Promise<Prepared> {
+  const { prepared, close } = await openReal({});
+  await close();
+  return prepared;
+}
+
+/** PostgreSQL, migrated, with the customers in it. */
+async function openReal({ folder, databaseUrl }: StoreOptions) {
   const dataDir = folder ?? (await mkdtemp(join(tmpdir(), 'ponte-simulation-')));
-  const config = loadConfig({ APP_ENV: 'test', DATA_DIR: dataDir });
   const real = await openDatabase({ databaseUrl, dataDir, clock: systemClock });
   await migrateUp(real);
   const ask: Ask = (text, parameters = []) => real.query({ name: '', text }, parameters);
   for (const setting of databaseUrl ? [] : tuning) await ask(setting);
   const customers = await insertCustomers(ask);
-  let watch: Watch = { notified: () => undefined, logged: () => undefined };
-  const engine = await engines[name]({
+  return {
     real,
-    catalog: await readCatalog(ask),
-    notified: (channel, payload) => watch.notified(channel, payload),
-  });
+    prepared: { catalog: await readCatalog(ask), customers },
+    async close(): Promise<void> {
+      await real.close();
+      if (folder === undefined) await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Opens the database. */
+export async function openStore(options: StoreOptions = {}): Promise<Store> {
+  const { engine: name = 'memory' } = options;
+  const opened = options.prepared ? null : await openReal(options);
+  const prepared = options.prepared ?? opened?.prepared;
+  if (!prepared) throw new Error('no database was opened');
+  const { catalog, customers } = prepared;
+  let watch: Watch = { notified: () => undefined, logged: () => undefined };
+  const notified = (channel: string, payload: string): void => watch.notified(channel, payload);
+  const isInMemory = name === 'memory' || !opened;
+  if (isInMemory) await opened?.close();
+  const engine = isInMemory
+    ? await memoryEngine({ catalog, notified })
+    : await realEngines[name]({ real: opened.real, catalog, notified });
+  const config = loadConfig({ APP_ENV: 'test', DATA_DIR: tmpdir() });
   const time = new HistoryTime();
   return {
     config,
@@ -114,8 +146,7 @@ export async function openStore(options: StoreOptions = {}): Promise<Store> {
     },
     async close() {
       time.close();
-      await engine.close();
-      if (folder === undefined) await rm(dataDir, { recursive: true, force: true });
+      if (!isInMemory) await opened.close();
     },
   };
 }

@@ -50,6 +50,8 @@ export interface SequenceFacts {
 }
 
 export interface Catalog {
+  /** The server's version, as `server_version_num` has it. */
+  readonly version: number;
   readonly columns: readonly ColumnFacts[];
   readonly checks: readonly CheckFacts[];
   readonly uniques: readonly UniqueFacts[];
@@ -123,7 +125,11 @@ export async function readCatalog(ask: Ask): Promise<Catalog> {
     const list = ofTable.map(({ name }) => `${name}::text as ${name}`).join(', ');
     contents[table] = await ask(`select ${list} from ${table} order by 1, 2`);
   }
+  const [server] = await ask<{ version: number }>(
+    `select current_setting('server_version_num')::int as version`,
+  );
   return {
+    version: server?.version ?? 0,
     columns: found,
     checks: await ask(checks),
     uniques: await ask(uniques),

@@ -14,7 +14,7 @@ import { Scope, Statement, type Compiler, type Frame } from './scope.ts';
 import { buildSchema, statistics, type Schema } from './schema.ts';
 import { Session } from './session.ts';
 import { bodyOf, statementIn } from './tree.ts';
-import { type Column, fromParameter, toDriver, toText } from './types.ts';
+import { type Column, fromParameter, driverOf, toText } from './types.ts';
 
 /** What all tables held at one moment. */
 export interface Snapshot {
@@ -33,8 +33,8 @@ type Row = Record<string, unknown>;
 /** A statement, ready to be run. */
 interface Prepared {
   readonly statement: Statement;
-  readonly columns: readonly Column[];
   readonly rows: (frame: Frame) => readonly Tuple[];
+  readonly answer: (tuples: readonly Tuple[]) => Row[];
 }
 
 const compiler: Compiler = {
@@ -64,7 +64,7 @@ export class MemoryDatabase {
 
   /** @throws Error as the driver does when PostgreSQL refuses; nothing is changed then. */
   run(text: string, parameters: readonly unknown[]): Row[] {
-    const { statement, columns, rows } = this.#prepare(text);
+    const { statement, rows, answer } = this.#prepare(text);
     const values = parameters.map((value, place) =>
       fromParameter(statement.parameters[place] ?? 'text', value),
     );
@@ -82,7 +82,7 @@ export class MemoryDatabase {
       session.check();
       for (const table of this.#schema.tables.values()) table.rows.commit();
       for (const [channel, payload] of session.notifications) this.#notified(channel, payload);
-      return tuples.map((tuple) => rowOf(columns, tuple));
+      return answer(tuples);
     } catch (error) {
       for (const table of this.#schema.tables.values()) table.rows.rollBack();
       throw error;
@@ -136,13 +136,18 @@ export class MemoryDatabase {
     const statement = new Statement(compiler, this.#schema);
     const scope = new Scope(statement, null);
     const node = statementIn(text);
-    const prepared = { statement, ...compileStatement(node, scope) };
+    const { columns, rows } = compileStatement(node, scope);
+    const prepared = { statement, rows, answer: rowsOf(columns) };
     this.#prepared.set(text, prepared);
     return prepared;
   }
 }
 
-function compileStatement(node: Tree.Node, scope: Scope): Pick<Prepared, 'columns' | 'rows'> {
+interface Compiled extends Pick<Prepared, 'rows'> {
+  readonly columns: readonly Column[];
+}
+
+function compileStatement(node: Tree.Node, scope: Scope): Compiled {
   const modification = compileModification(node, scope);
   if (modification) {
     return { columns: modification.columns, rows: (frame) => modification.run(frame).rows };
@@ -150,10 +155,16 @@ function compileStatement(node: Tree.Node, scope: Scope): Pick<Prepared, 'column
   return compileQuery(bodyOf(node, 'SelectStmt'), scope);
 }
 
-function rowOf(columns: readonly Column[], tuple: Tuple): Row {
-  const row: Row = {};
-  for (const [place, { name, type }] of columns.entries()) {
-    row[name] = toDriver(type, tuple[place] ?? null);
-  }
-  return row;
+/** What makes the rows that the driver would give. */
+function rowsOf(columns: readonly Column[]): (tuples: readonly Tuple[]) => Row[] {
+  const readers = columns.map(({ name, type }, place) => [name, place, driverOf(type)] as const);
+  return (tuples) =>
+    tuples.map((tuple) => {
+      const row: Row = {};
+      for (const [name, place, read] of readers) {
+        const value = tuple[place] ?? null;
+        row[name] = value === null || read === null ? value : read(value);
+      }
+      return row;
+    });
 }

@@ -17,6 +17,7 @@ interface Fields {
 
 /** SQLSTATEs by the names of conditions (PostgreSQL, appendix A), as far as they are raised. */
 export const sqlStates = {
+  restrict_violation: '23001',
   not_null_violation: '23502',
   foreign_key_violation: '23503',
   unique_violation: '23505',

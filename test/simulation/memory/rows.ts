@@ -15,6 +15,8 @@ export interface Version {
   madeBy: number;
   /** The command of the running statement that has deleted it; Infinity: none has. */
   deletedBy: number;
+  /** Its keys in the unique indexes of its table, as far as they have been wanted. */
+  readonly keys: (string | null)[];
 }
 
 /** The rows of a table, and what the running statement has changed. */
@@ -38,7 +40,7 @@ export class Rows {
       this.#versions = [...this.#versions];
       this.#isShared = false;
     }
-    const version = { values, madeBy: command, deletedBy: Infinity };
+    const version = { values, madeBy: command, deletedBy: Infinity, keys: [] };
     this.#versions.push(version);
     this.#made.push(version);
     return version;

@@ -18,7 +18,7 @@ import {
   type Run,
 } from './scope.ts';
 import { Session } from './session.ts';
-import { Table, type TableColumn, type Trigger, type Unique } from './table.ts';
+import { Table, type ForeignKey, type TableColumn, type Trigger, type Unique } from './table.ts';
 import { expressionOf, statementOf } from './tree.ts';
 import { fitting, fromText, keyOf, typeNamed } from './types.ts';
 
@@ -180,13 +180,20 @@ function addForeignKeys(catalog: Catalog, { tables }: Schema): void {
     const placesIn = (one: Table, list: readonly string[]): number[] =>
       list.map((column) => one.columns.findIndex((other) => other.name === column));
     const key = {
-      ...({ name, child, parent, onDelete: isCascade ? 'cascade' : 'restrict' } as const),
+      ...({ name, child, parent, onDelete: isCascade ? 'cascade' : 'refuse' } as const),
       places: placesIn(child, columns),
       parentPlaces: placesIn(parent, facts.parent_columns),
+      refusal: refusalOf(facts.on_delete, catalog.version),
     };
     child.parents.push(key);
     parent.children.push(key);
   }
+}
+
+/** From version 18 on RESTRICT has an SQLSTATE of its own. */
+function refusalOf(onDelete: string, version: number): ForeignKey['refusal'] {
+  const isRestrict = onDelete === 'r' && version >= 180_000;
+  return isRestrict ? 'restrict_violation' : 'foreign_key_violation';
 }
 
 interface WithBodies extends Making {

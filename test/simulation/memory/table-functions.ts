@@ -20,6 +20,8 @@ const functions: Readonly<Record<string, Compile>> = {
     columns: args.map(({ type }) => ({ name: 'unnest', type: elementOf(type) })),
     rows(frame) {
       const lists = args.map(({ run }) => (run(frame) ?? []) as readonly Value[]);
+      // A call that comes alone.
+      if (lists.every((list) => list.length === 1)) return [lists.map(([only = null]) => only)];
       const length = Math.max(...lists.map((list) => list.length));
       return Array.from({ length }, (_, place) => lists.map((list) => list[place] ?? null));
     },

@@ -36,7 +36,8 @@ export interface ForeignKey {
   readonly places: readonly number[];
   readonly parent: Table;
   readonly parentPlaces: readonly number[];
-  readonly onDelete: 'restrict' | 'cascade';
+  readonly onDelete: 'refuse' | 'cascade';
+  readonly refusal: 'restrict_violation' | 'foreign_key_violation';
 }
 
 export interface Trigger {
@@ -55,7 +56,6 @@ export class Table {
   /** Those that its rows name, and those that name its rows. */
   readonly parents: ForeignKey[] = [];
   readonly children: ForeignKey[] = [];
-  readonly #keys = new WeakMap<Version, (string | null)[]>();
 
   constructor(name: string, columns: readonly TableColumn[]) {
     this.name = name;
@@ -85,7 +85,7 @@ export class Table {
       if (key === null) continue;
       for (const version of this.rows.versions) {
         if (version.deletedBy !== Infinity) continue;
-        if (this.#keyOf(version, unique) === key) return [version, unique];
+        if (keyIn(version, unique) === key) return [version, unique];
       }
     }
     return null;
@@ -126,19 +126,14 @@ export class Table {
   #fire(event: 'update' | 'delete', before: Tuple, after: Tuple | null): void {
     for (const { on, fire } of this.triggers) if (on.has(event)) fire(before, after);
   }
+}
 
-  #keyOf(version: Version, { place, keyOf }: Unique): string | null {
-    let keys = this.#keys.get(version);
-    if (!keys) {
-      keys = [];
-      this.#keys.set(version, keys);
-    }
-    const known = keys[place];
-    if (known !== undefined) return known;
-    const key = keyOf(version.values);
-    keys[place] = key;
-    return key;
-  }
+function keyIn({ keys, values }: Version, { place, keyOf }: Unique): string | null {
+  const known = keys[place];
+  if (known !== undefined) return known;
+  const key = keyOf(values);
+  keys[place] = key;
+  return key;
 }
 
 /** The command that changes rows. */
@@ -176,9 +171,9 @@ function releaseChildren(key: ForeignKey, gone: Tuple, { session }: Doing): void
       deletedBy === Infinity && places.every((place, index) => values[place] === wanted[index]),
   );
   if (left.length === 0) return;
-  if (key.onDelete === 'restrict') {
+  if (key.onDelete === 'refuse') {
     throw refusal(
-      'foreign_key_violation',
+      key.refusal,
       `update or delete on table "${parent.name}" violates foreign key constraint "${name}"`,
       { table: child.name, constraint: name },
     );

@@ -110,6 +110,9 @@ const timeForm = new RegExp(
 export function timeFrom(text: string): number {
   if (text === 'infinity') return Infinity;
   if (text === '-infinity') return -Infinity;
+  // As JavaScript writes it, which is what is mostly asked for.
+  const plainMs = text.length === 24 && text.endsWith('Z') ? Date.parse(text) : Number.NaN;
+  if (!Number.isNaN(plainMs)) return plainMs * 1_000;
   const [, day, time = '00:00', part = '', zone = 'Z'] = timeForm.exec(text) ?? [];
   const offset =
     zone === 'Z' ? 'Z' : `${zone.slice(0, 3)}:${zone.slice(3).replace(':', '') || '00'}`;

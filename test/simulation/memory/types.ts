@@ -178,28 +178,29 @@ export function fromParameter(type: Type, value: unknown): Value {
   return fromText(type, typeof value === 'object' ? JSON.stringify(value) : textOf(value));
 }
 
-/** What the driver gives for a value. */
-export function toDriver(type: Type, value: Value): unknown {
-  if (value === null) return null;
+/** What the driver makes of the values of a type; null: it gives them as they are kept. */
+export function driverOf(type: Type): ((value: Value) => unknown) | null {
   switch (type) {
     case 'int8':
-      return textOf(value);
+      return textOf;
     case 'timestamptz':
-      return Number.isFinite(value) ? new Date(Math.floor((value as number) / 1_000)) : value;
+      return (value) =>
+        Number.isFinite(value) ? new Date(Math.floor((value as number) / 1_000)) : value;
     case 'bytea':
-      return Buffer.from(value as string, 'latin1');
+      return (value) => Buffer.from(value as string, 'latin1');
     case 'jsonb':
     case 'json':
-      return plainJson(value);
+      return plainJson;
     case 'interval':
     case 'timestamp':
     case 'record':
       throw new NotModelled(`an answer of type ${type}`);
     default:
-      if (!type.endsWith('[]')) return value;
+      if (!type.endsWith('[]')) return null;
   }
-  const element = elementOf(type);
-  return (value as Value[]).map((one) => toDriver(element, one));
+  const read = driverOf(elementOf(type));
+  return (value) =>
+    (value as Value[]).map((one) => (one === null || read === null ? one : read(one)));
 }
 
 /** A value as the server writes it. */

@@ -1,0 +1,317 @@
+/**
+ * The database in memory, held against PostgreSQL beyond what histories bring: every statement of
+ * the service, on the tables that a history has left, and every refusal of the schema.
+ */
+import assert from 'node:assert/strict';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import type { Statement } from '../../src/db/database.ts';
+import { createTestDatabase } from '../support/db.ts';
+import { simulate } from './simulate.ts';
+import { openStore } from './store.ts';
+
+const database = await createTestDatabase();
+const { dataDir: folder, databaseUrl } = database;
+const store = await openStore({ engine: 'both', folder, databaseUrl });
+after(async () => {
+  await store.close();
+  await database.drop();
+});
+
+const now = new Date('2026-06-01T12:00:00.000Z');
+const later = new Date('2026-06-01T12:00:30.000Z');
+const longAgo = new Date('2026-01-01T00:00:00.000Z');
+const ids = [
+  '019d0000-0000-7000-8000-000000000001',
+  '019d0000-0000-7000-8000-000000000002',
+  '019d0000-0000-7000-8000-000000000003',
+  '019d0000-0000-7000-8000-000000000004',
+] as const;
+
+/** What a history has left, to be asked for. */
+const known: Record<string, unknown> = {};
+
+before(async () => {
+  await simulate(store, 2);
+  const [customer] = store.customers;
+  const sessions = await store.rows<{ id: string; sealed_token: Buffer }>(
+    `select id, sealed_token from banking_sessions where user_id = $1 and status = 'ACTIVE'`,
+    [customer?.id],
+  );
+  const sends = await store.rows<{ id: string; end_to_end: string; idempotency_key: string }>(
+    `select id, end_to_end, idempotency_key from pix_transactions
+      where user_id = $1 and end_to_end is not null order by id limit 1`,
+    [customer?.id],
+  );
+  const events = await store.rows<{ id: string }>('select id from webhook_events order by id');
+  const jobs = await store.rows<{ id: string }>('select id from jobs order by id');
+  Object.assign(known, { customer, session: sessions[0], send: sends[0] });
+  Object.assign(known, { events: events.map(({ id }) => id), jobs: jobs.map(({ id }) => id) });
+  assert.ok(sessions[0] && sends[0] && events[0] && jobs[0], 'the history left too little');
+  await store.differences();
+});
+
+async function agrees(work: () => Promise<unknown>, what: string): Promise<void> {
+  await work().catch((error: unknown) => {
+    const { name } = error as Error;
+    assert.ok(name !== 'NotModelled' && name !== 'AssertionError', `${what}: ${String(error)}`);
+  });
+  assert.deepEqual(await store.differences(), [], what);
+}
+
+/** The statements of a module, wherever they stand in what it exports. */
+function statementsIn(value: unknown, seen = new Set<unknown>()): Statement[] {
+  if (value === null || typeof value !== 'object' || seen.has(value)) return [];
+  seen.add(value);
+  if ('text' in value && 'name' in value && typeof value.text === 'string') {
+    return [value as Statement];
+  }
+  return Object.values(value).flatMap((one) => statementsIn(one, seen));
+}
+
+async function everyStatement(): Promise<Statement[]> {
+  const root = join(import.meta.dirname, '../../src');
+  const found = new Map<string, Statement>();
+  for (const part of ['db/queries', 'services', 'ops']) {
+    for (const file of await readdir(join(root, part))) {
+      if (!file.endsWith('.ts')) continue;
+      const module = (await import(join(root, part, file))) as object;
+      for (const one of statementsIn({ ...module })) found.set(one.name, one);
+    }
+  }
+  return [...found.values()];
+}
+
+test('every statement that is exported is known, and means the same with nothing given', async () => {
+  const statements = await everyStatement();
+  assert.ok(statements.length > 60);
+  for (const statement of statements) {
+    const places = [...statement.text.matchAll(/\$(\d+)/g)].map(([, place]) => Number(place));
+    const parameters = Array<null>(Math.max(0, ...places)).fill(null);
+    await agrees(() => store.db.query(statement, parameters), statement.name);
+  }
+});
+
+type Case = readonly [name: string, parameters: () => readonly unknown[]];
+
+const of = (name: string) => known[name] as never as Record<string, unknown> & unknown[];
+const user = (): unknown => of('customer')['id'];
+const session = (): unknown => of('session')['id'];
+
+const charge: readonly unknown[] = ['CHARGE', 'charge-1', Buffer.from('a'), '12.30', null, null];
+const entry = JSON.stringify([{ phase: 'SETTLED', event_id: ids[2], note: 'COMPLETED' }]);
+const none = Array<null>(6).fill(null);
+
+/** What the verbs of the service ask, one after the other. */
+const story: readonly Case[] = [
+  ['find-principal', () => [session(), user(), now]],
+  ['pix-view', () => [session(), user(), now, of('send')['id']]],
+  ['pix-reserve', () => [ids[0], user(), ...charge, 'txid-1', later, now]],
+  ['pix-reserve', () => [ids[1], user(), ...charge, 'txid-2', later, now]],
+  ['pix-reserve', () => [ids[1], user(), ...charge.with(1, 'charge-2'), 'txid-1', later, now]],
+  [
+    'pix-move',
+    () => [
+      ids[0],
+      '{RESERVED}',
+      'ACCEPTED',
+      'PROCESSING',
+      ...[null, 'accepted', null],
+      ...['provider-1', 'qr', 'copy', null, now],
+      '[{"phase":"ACCEPTED","attempt":1}]',
+    ],
+  ],
+  [
+    'webhook-store',
+    () => [ids[2], Buffer.from('hash'), Buffer.from('{}'), now, null, null, ...none],
+  ],
+  [
+    'webhook-store',
+    () => [ids[3], Buffer.from('hash'), Buffer.from('{}'), now, null, null, ...none],
+  ],
+  ['webhook-find', () => [ids[2]]],
+  [
+    'pix-candidates',
+    () => [of('send')['end_to_end'], of('send')['idempotency_key'], 'txid-1', 'x'],
+  ],
+  ['pix-candidates', () => [null, null, null, 'provider-1']],
+  [
+    'pix-move',
+    () => [
+      ids[0],
+      '{ACCEPTED}',
+      'SETTLED',
+      'COMPLETED',
+      ...[null, null, null],
+      ...['provider-2', null, null, null, later],
+      entry,
+    ],
+  ],
+  [
+    'pix-move',
+    () => [
+      ids[0],
+      '{SETTLED}',
+      'REJECTED',
+      'FAILED',
+      ...[null, null, null],
+      ...[null, null, null, null, later],
+      entry,
+    ],
+  ],
+  ['pix-identify', () => [ids[0], 'E1', later, ids[2]]],
+  ['pix-identify', () => [ids[0], 'E2', later, ids[2]]],
+  ['find-payees', () => ['52998224725', '0001', '1007', 'a@b.test', true]],
+  ['find-payees', () => [null, null, null, '52998224725', false]],
+  ['account-keys-keep', () => [1, ['a@b.test', 'with "quotes", and commas']]],
+  ['find-payees', () => [null, null, null, 'a@b.test', true]],
+  ['account-keys-forget', () => [1, 'a@b.test']],
+  [
+    'pix-received',
+    () => [ids[1], user(), '1.00', 'key', 'E3', 'provider-3', later, ids[2], longAgo],
+  ],
+  ['pix-received', () => [ids[3], user(), '1.00', 'key', 'E3', 'provider-3', later, ids[2], now]],
+  ['pix-list', () => [user(), longAgo, later]],
+  [
+    'webhook-finish',
+    () => [
+      ids[2],
+      'parked',
+      '[{"index":0,"result":"parked"}]',
+      now,
+      '["E9","key-9"]',
+      later,
+      'now',
+      null,
+      null,
+    ],
+  ],
+  ['pix-reserve', () => [ids[3], user(), ...charge.with(1, 'key-9'), 'txid-9', later, now]],
+  ['webhook-finish', () => [ids[2], 'processed', '[]', later, '[]', null, null, null, null]],
+  ['jobs-claim', () => ['worker', later, later, 5, ['settle-webhook', 'sweep-pix']]],
+  ['jobs-renew', () => ['worker', later, of('jobs')]],
+  ['jobs-release-lapsed', () => [new Date('2026-06-02'), 1, 'another', [], ['sweep-pix']]],
+  [
+    'jobs-claim',
+    () => ['worker', later, new Date('2026-06-03'), 5, ['settle-webhook', 'sweep-pix']],
+  ],
+  ['jobs-release-lapsed', () => [new Date('2026-06-04'), 1, 'another', [], ['sweep-pix']]],
+  [
+    'jobs-enqueue',
+    () => ['settle-webhook', `{"eventId":"${ids[2]}"}`, `webhook:${ids[2]}`, now, now],
+  ],
+  ['jobs-ensure-periodic', () => ['sweep-pix', 'every:sweep-pix', longAgo, now]],
+  ['jobs-bring-forward', () => [['every:sweep-pix'], [longAgo]]],
+  ['jobs-retry', () => [of('jobs'), now]],
+  ['inspect-jobs', () => [null, 'settle-webhook', 100]],
+  ['inspect-jobs-of-event', () => [ids[2], 10]],
+  ['inspect-job-statuses', () => [of('jobs')]],
+  ['inspect-dead-jobs', () => [null, 0, 10]],
+  ['inspect-job-stats', () => [later]],
+  ['backlog-read', () => [later, now]],
+  ['inspect-pix', () => [user(), null, null, later, 100]],
+  ['inspect-pix-stuck', () => [null, null, null, null, 100, later, later, later]],
+  ['inspect-pix-one', () => [of('send')['id'], now]],
+  ['inspect-pix-timeline', () => [of('send')['id'], 100]],
+  ['inspect-events', () => [null, longAgo, later, of('events'), 100]],
+  ['inspect-events-page', () => ['processed', null, null, null, longAgo, ids[0], 100]],
+  ['inspect-events-count', () => [null, null, null, null, longAgo, ids[0], 3]],
+  ['inspect-events-of-transaction', () => [of('send')['id'], 100]],
+  ['inspect-events-of-transaction', () => [ids[0], 100]],
+  ['inspect-event', () => [ids[2]]],
+  ['inspect-events-known', () => [of('events')]],
+  ['pix-stale', () => [['UNKNOWN', 'RESERVED'], later, later, 100]],
+  ['pix-unconfirmed', () => [later, later, 100]],
+  ['pix-touch-unconfirmed', () => [[of('send')['id']], later]],
+  ['pix-anomaly', () => [of('send')['id'], later, ids[2], 'a reason']],
+  ['pix-anomaly', () => [of('send')['id'], later, ids[2], 'a reason']],
+  ['throttle-count', () => ['login:1', now, longAgo]],
+  ['throttle-count', () => ['login:1', later, longAgo]],
+  ['throttle-count', () => ['login:1', later, later]],
+  ['throttle-read', () => ['login:1', longAgo]],
+  ['renew-session', () => [ids[0], user(), Buffer.from('t'), later, now, 'none']],
+  ['retention-sessions', () => [later, 10]],
+  ['sealed-token', () => [session()]],
+  ['renew-session', () => [ids[1], user(), Buffer.from('t'), null, now, 'none']],
+  ['expire-session', () => [ids[1], Buffer.from('other'), now]],
+  ['end-session', () => [ids[1], user(), now]],
+  ['retention-throttle', () => [later, 10]],
+  ['retention-payloads', () => [later, 10]],
+  ['retention-jobs', () => [new Date('2027-01-01'), 10]],
+  ['retention-uploads', () => [later, 10]],
+  ['pix-take-over', () => [ids[3], later, new Date('2026-06-05')]],
+];
+
+test('what the verbs of the service ask is answered and stored alike', async () => {
+  const statements = new Map((await everyStatement()).map((one) => [one.name, one]));
+  for (const [name, parameters] of story) {
+    const statement = statements.get(name);
+    if (!statement) continue;
+    await agrees(() => store.db.query(statement, parameters()), name);
+  }
+  const unknown = story.filter(([name]) => !statements.has(name)).map(([name]) => name);
+  assert.deepEqual(unknown, ['account-keys-keep', 'account-keys-forget']);
+});
+
+/** Each breaks one promise of the schema. */
+const refused = [
+  `insert into users (name) values ('a')`,
+  `insert into users (name, email, password_hash, created_at, updated_at)
+   values ('a', 'ANA@simulation.test', '', now(), now())`,
+  `update users set status = 'GONE'`,
+  `delete from users`,
+  `update pix_transactions set amount = 0`,
+  `update pix_transactions set amount = 99999999999999.99`,
+  `update pix_transactions set status = 'PROCESSING', phase = 'UNKNOWN', settled_at = null`,
+  `update pix_transactions set user_id = 999`,
+  `update pix_transactions set end_to_end = 'one for all'`,
+  `update pix_timeline set note = 'changed'`,
+  `delete from pix_timeline`,
+  `delete from pix_transactions where phase = 'SETTLED'`,
+  `insert into pix_timeline (transaction_id, phase, at)
+   values ('019d0000-0000-7000-8000-00000000ffff', 'PAYING', now())`,
+  `insert into webhook_waits (id_value, event_id)
+   values ('a', '019d0000-0000-7000-8000-00000000ffff')`,
+  `update jobs set status = 'running'`,
+  `update jobs set unique_key = 'the same', status = 'queued', leased_by = null,
+                   leased_until = null, finished_at = null`,
+  `update banking_sessions set status = 'ACTIVE'`,
+  `update accounts set status = 'OPEN'`,
+  `select 'no uuid'::uuid`,
+  `select 'x'::int`,
+  `select 1 / 0`,
+  `insert into throttle_counters values ('k', now(), 1), ('k', now(), 1)
+       on conflict (key) do update set attempts = 2`,
+  `insert into throttle_counters values ('k', now(), 1) on conflict (attempts) do nothing`,
+  `select nothing from users`,
+  `select * from nowhere`,
+];
+
+test('what the schema refuses is refused with the same SQLSTATE and constraint', async () => {
+  for (const text of refused) {
+    await agrees(async () => {
+      await store.rows(text);
+      assert.fail(`it was not refused: ${text}`);
+    }, text);
+  }
+});
+
+test('what goes with a row that is deleted goes in both', async () => {
+  await agrees(() => store.rows('delete from webhook_events'), 'webhook_waits');
+  assert.deepEqual(await store.rows('select * from webhook_waits'), []);
+});
+
+test('a lost suffix of commits is lost, and nothing else', async () => {
+  const snapshot = store.snapshot();
+  const count = 'select count(*)::int as events from webhook_events';
+  const kept = await store.rows(count);
+  const text = `
+    insert into webhook_events (id, payload_hash, status, received_at)
+    values ($1, $2, 'received', $3)`;
+  await store.rows(text, [ids[1], Buffer.from('lost'), now]);
+  await store.restore(snapshot);
+  assert.deepEqual(await store.rows(count), kept);
+  await store.rows(text, [ids[1], Buffer.from('lost'), now]);
+  assert.deepEqual(await store.differences(), []);
+});

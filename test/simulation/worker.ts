@@ -1,0 +1,17 @@
+/** A process of several that share a range of seeds (`seeds.ts`): it tells a verdict for each. */
+import { once } from 'node:events';
+import { runPart, type Order } from './seeds.ts';
+import type { Verdict } from './simulate.ts';
+import { openStore } from './store.ts';
+
+/** Of a seed that holds, only the number of its steps is told. */
+function brief(verdict: Verdict): Verdict {
+  const { violations, trace } = verdict;
+  return violations.length > 0 ? verdict : { ...verdict, trace: Array<string>(trace.length) };
+}
+
+const [order] = (await once(process, 'message')) as [Order];
+const store = await openStore({ prepared: order.prepared });
+await runPart(store, order.part, (verdict) => process.send?.(brief(verdict)));
+await store.close();
+process.disconnect?.();
