@@ -5,9 +5,8 @@
 import type { LocalContext } from '../context.ts';
 import { findCandidates } from '../db/queries/find-candidates.ts';
 import type { CandidateRow } from '../db/queries/pix-row.ts';
-import { findRepeat } from '../db/queries/repeat-payment.ts';
 import { normalisePixKey } from '../domain/pix-key.ts';
-import { phasesOpenToFailure, phasesOpenToSettlement, repeatNotes } from '../domain/pix.ts';
+import { phasesOpenToFailure, phasesOpenToSettlement } from '../domain/pix.ts';
 import { chargeNamed, chargePaid, findMeant, openNamed } from '../domain/settlement.ts';
 import type { IgnoredBecause, ProviderEvent } from '../provider/webhook-events.ts';
 import type { Move } from './pix-transactions.ts';
@@ -138,11 +137,8 @@ async function decideTold(
   switch (match.kind) {
     case 'transaction': {
       const decision = decideOn(told, match.transaction);
-      if (decision.kind === 'flag') {
-        return decideBeside(context, told, { flag: decision, candidates });
-      }
-      const isHeld = decision.kind === 'move' && (await mayBeOtherAttempt(context, told, decision));
-      return isHeld ? heldBack(decision.transaction) : decision;
+      if (decision.kind !== 'flag') return decision;
+      return decideBeside(context, told, { flag: decision, candidates });
     }
     case 'identifies': {
       const { transaction, endToEnd } = match;
@@ -246,30 +242,6 @@ function decideOn(told: Told, transaction: CandidateRow): Decision {
   // the transaction may still come to where this fits.
   const reason = transaction.phase === 'PAYING' ? 'still_paying' : 'not_paying_yet';
   return { kind: 'leave', result: 'parked', reason, transaction };
-}
-
-/**
- * How long after the last repeat of a payment a failure waits, in milliseconds: the word that the
- * payment was made comes before, and the statement has been read.
- */
-const repeatSettlesWithinMs = 15 * 60_000;
-
-/**
- * Whether a failure may be that of an earlier attempt. Where an attempt ended unknown and was
- * repeated, a provider may fail the first one, make the second one, and tell of the failure last.
- */
-async function mayBeOtherAttempt(
-  { db, clock }: LocalContext,
-  { status }: Told,
-  { transaction: { id, operation } }: Extract<Decision, { readonly kind: 'move' }>,
-): Promise<boolean> {
-  if (status !== 'FAILED' || operation !== 'SEND') return false;
-  const since = new Date(clock.now().getTime() - repeatSettlesWithinMs);
-  return (await db.query(findRepeat, [id, repeatNotes.unknown, since])).length > 0;
-}
-
-function heldBack(transaction: CandidateRow): Decision {
-  return { kind: 'leave', result: 'parked', reason: 'may_be_another_attempt', transaction };
 }
 
 function settlementOf({ status, item, eventId }: Told, transaction: CandidateRow): Move {
