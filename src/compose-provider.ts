@@ -52,7 +52,7 @@ async function composeHttp(options: ProviderOptions, baseUrl: string): Promise<C
   ]);
   const { timeoutMs, tls, apiKey } = config.provider;
   const connections = mostAttemptsAtOnce;
-  const client = createHttpClient({ baseUrl, timeoutMs, connections, tls, apiKey });
+  const client = createHttpClient({ baseUrl, timeoutMs, connections, tls, apiKey, clock });
   const http = createHttpProvider({ client, clock, ispb: config.provider.ispb });
   return { provider: wrapped(http, options), bank: null, close: () => client.close() };
 }

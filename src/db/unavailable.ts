@@ -40,12 +40,13 @@ export function isDatabaseUnavailable(error: unknown): boolean {
 
 /**
  * Whether PostgreSQL ended a statement because it waited or ran for too long, and rolled it back:
- * SQLSTATE 55P03 (lock_not_available), 57014 (query_canceled) and 40P01 (deadlock_detected: one of
- * those who waited for each other was refused), PostgreSQL, appendix A.
+ * SQLSTATE 55P03 (lock_not_available), 57014 (query_canceled), 40P01 (deadlock_detected: one of
+ * those who waited for each other was refused) and 40001 (serialization_failure: so does a server
+ * that is in recovery end a statement that it would have to wait for), PostgreSQL, appendix A.
  */
 export function isWaitTooLong(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  return /^(?:55P03|57014|40P01)$/.test(code);
+  return /^(?:55P03|57014|40P01|40001)$/.test(code);
 }
 
 /** Whether a request failed because the database is away or slow: the same request may succeed. */

@@ -69,7 +69,9 @@ export const phasesOpenToSettlement = [
 
 /**
  * The phases in which an event that says failed settles a send. PAYING is not among them: a
- * process may still send, and that attempt would be executed although the send has failed.
+ * process may still send, and that attempt would be executed although the send has failed. A send
+ * that was repeated after an attempt with an unknown end is settled by no such event: it may tell
+ * of that attempt alone, however late it comes.
  */
 export const phasesOpenToFailure = ['ACCEPTED', 'UNKNOWN'] as const satisfies PixPhase[];
 

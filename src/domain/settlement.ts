@@ -46,7 +46,7 @@ export type Match<Candidate> =
   | {
       readonly kind: 'contradiction';
       readonly transaction: Candidate;
-      readonly reason: 'amount_mismatch' | 'ids_disagree' | 'other_end_to_end';
+      readonly reason: 'amount_mismatch' | 'ids_disagree' | 'other_end_to_end' | 'payee_disagrees';
     }
   /** A received PIX that has completed a charge already: nothing more came in. */
   | { readonly kind: 'paid_before'; readonly transaction: Candidate }

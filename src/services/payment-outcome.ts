@@ -41,7 +41,9 @@ export async function recordOutcome(
   } catch (error) {
     log.error({ error, transactionId: paying.id }, 'an outcome waits for the database');
     context.outcomes.keep({ transactionId: paying.id, store });
-    return { ...paying, outcome: move.outcome === 'accepted' ? 'accepted' : 'unknown' };
+    // What the provider took and has refused in the same answer is no accepted payment.
+    const isAccepted = move.outcome === 'accepted' && move.status !== 'FAILED';
+    return { ...paying, outcome: isAccepted ? 'accepted' : 'unknown' };
   }
 }
 

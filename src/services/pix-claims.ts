@@ -155,8 +155,11 @@ export async function giveUp(
   return { work: 'theirs', transaction: await rereadTransaction(context, transaction) };
 }
 
-/** A second look always finds the row that the first one ran into: it is committed by then. */
-const mostLooks = 2;
+/**
+ * A second look finds the row that the first one ran into: it is committed by then. A failover may
+ * have lost it, and the second look run into another one.
+ */
+const mostLooks = 3;
 
 function neitherClaimedNorFound(): Error {
   return new Error('an idempotency key was neither claimed nor found');

@@ -5,14 +5,18 @@
 import type { LocalContext } from '../context.ts';
 import { findCandidates } from '../db/queries/find-candidates.ts';
 import type { CandidateRow } from '../db/queries/pix-row.ts';
-import { findRepeat } from '../db/queries/repeat-payment.ts';
 import { normalisePixKey } from '../domain/pix-key.ts';
-import { phasesOpenToFailure, phasesOpenToSettlement, repeatNotes } from '../domain/pix.ts';
+import { phasesOpenToFailure, phasesOpenToSettlement } from '../domain/pix.ts';
 import { chargeNamed, chargePaid, findMeant, openNamed } from '../domain/settlement.ts';
 import type { IgnoredBecause, ProviderEvent } from '../provider/webhook-events.ts';
 import type { Move } from './pix-transactions.ts';
 import { failureCodeOf, type Decision, type Told } from './settlement-kinds.ts';
-import { decideBeside, decideOnKnown, decideUnmatched } from './settlement-received.ts';
+import {
+  agreedByPayee,
+  decideBeside,
+  decideOnKnown,
+  decideUnmatched,
+} from './settlement-received.ts';
 
 /**
  * Decides what becomes of an item.
@@ -33,12 +37,36 @@ export async function decide(
   const told = { eventId, item: directed(item, candidates), status };
   const charge = chargeOrSend(told, candidates);
   if (charge) return [{ kind: 'flag', transaction: charge, reason: 'ids_disagree' }];
-  if (!paysCharge(told, candidates)) return [await decideTold(context, told, candidates)];
+  if (!paysCharge(told, candidates)) {
+    return told.item === item
+      ? [await decideTold(context, told, candidates)]
+      : decideBothSides(context, { ...told, item }, candidates);
+  }
   const asReceived = { ...told, item: { ...item, kind: 'received' } } as const;
   if (!isSendOf(item, candidates)) return [await decideTold(context, asReceived, candidates)];
   const ofSend = await decideTold(context, told, candidates);
-  const isSettled = ofSend.kind === 'move' || (ofSend.kind === 'leave' && !isParked(ofSend));
-  return isSettled ? [ofSend, await decideTold(context, asReceived, candidates)] : [ofSend];
+  return isSettled(ofSend) ? [ofSend, await decideTold(context, asReceived, candidates)] : [ofSend];
+}
+
+/**
+ * What stands where received PIX stand and settles a send of ours has come in as well, where its
+ * key is another user's: one item may be all that the provider tells of both sides.
+ */
+async function decideBothSides(
+  context: LocalContext,
+  asReceived: Told,
+  candidates: readonly CandidateRow[],
+): Promise<readonly Decision[]> {
+  const asSent = { ...asReceived, item: { ...asReceived.item, kind: 'payment' } } as const;
+  const ofSend = await decideTold(context, asSent, candidates);
+  if (!isSettled(ofSend)) return [ofSend];
+  const received = await decideTold(context, asReceived, candidates);
+  return received.kind === 'record' ? [ofSend, received] : [ofSend];
+}
+
+/** Whether a decision finds the end of a transaction, or that it has ended so. */
+function isSettled(decision: Decision): boolean {
+  return decision.kind === 'move' || (decision.kind === 'leave' && !isParked(decision));
 }
 
 /**
@@ -105,15 +133,12 @@ async function decideTold(
   candidates: readonly CandidateRow[],
 ): Promise<Decision> {
   const { item, status, eventId } = told;
-  const match = findMeant(item, candidates);
+  const match = await agreedByPayee(context, item, findMeant(item, candidates));
   switch (match.kind) {
     case 'transaction': {
       const decision = decideOn(told, match.transaction);
-      if (decision.kind === 'flag') {
-        return decideBeside(context, told, { flag: decision, candidates });
-      }
-      const isHeld = decision.kind === 'move' && (await mayBeOtherAttempt(context, told, decision));
-      return isHeld ? heldBack(decision.transaction) : decision;
+      if (decision.kind !== 'flag') return decision;
+      return decideBeside(context, told, { flag: decision, candidates });
     }
     case 'identifies': {
       const { transaction, endToEnd } = match;
@@ -208,35 +233,15 @@ function decideOn(told: Told, transaction: CandidateRow): Decision {
     return { kind: 'flag', transaction, reason: 'contradicts_final_status' };
   }
   const move = settlementOf(told, transaction);
+  const isDoubtful = told.status === 'FAILED' && transaction.repeated;
+  if (isDoubtful && move.from.includes(transaction.phase)) {
+    return { kind: 'flag', transaction, reason: 'failed_after_repeat' };
+  }
   if (move.from.includes(transaction.phase)) return { kind: 'move', transaction, move };
   // Before PAYING no payment of ours can have left, and during PAYING another attempt may leave:
   // the transaction may still come to where this fits.
   const reason = transaction.phase === 'PAYING' ? 'still_paying' : 'not_paying_yet';
   return { kind: 'leave', result: 'parked', reason, transaction };
-}
-
-/**
- * How long after the last repeat of a payment a failure waits, in milliseconds: the word that the
- * payment was made comes before, and the statement has been read.
- */
-const repeatSettlesWithinMs = 15 * 60_000;
-
-/**
- * Whether a failure may be that of an earlier attempt. Where an attempt ended unknown and was
- * repeated, a provider may fail the first one, make the second one, and tell of the failure last.
- */
-async function mayBeOtherAttempt(
-  { db, clock }: LocalContext,
-  { status }: Told,
-  { transaction: { id, operation } }: Extract<Decision, { readonly kind: 'move' }>,
-): Promise<boolean> {
-  if (status !== 'FAILED' || operation !== 'SEND') return false;
-  const since = new Date(clock.now().getTime() - repeatSettlesWithinMs);
-  return (await db.query(findRepeat, [id, repeatNotes.unknown, since])).length > 0;
-}
-
-function heldBack(transaction: CandidateRow): Decision {
-  return { kind: 'leave', result: 'parked', reason: 'may_be_another_attempt', transaction };
 }
 
 function settlementOf({ status, item, eventId }: Told, transaction: CandidateRow): Move {

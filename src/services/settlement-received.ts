@@ -4,7 +4,7 @@ import { findPayees, type PayeeRow } from '../db/queries/find-payees.ts';
 import type { CandidateRow } from '../db/queries/pix-row.ts';
 import { centsFromDecimal } from '../domain/money.ts';
 import { normalisePixKey } from '../domain/pix-key.ts';
-import { chargeNamed, recordOf } from '../domain/settlement.ts';
+import { chargeNamed, recordOf, type Match } from '../domain/settlement.ts';
 import type { ProviderEvent } from '../provider/webhook-events.ts';
 import type { Decision, Flag, ReceivedPix, Told } from './settlement-kinds.ts';
 
@@ -42,6 +42,27 @@ export async function decideBeside(
   const received = userId === null ? null : receivedBy(userId, item, endToEnd);
   const isRecorded = received !== null && !hasPaid;
   return isRecorded ? { kind: 'record', received, beside: { transaction, reason } } : flag;
+}
+
+/**
+ * Holds a match against whom the item names as its payee: the identification of one user's charge
+ * and, in every identifier, another user's account belong to two payments. Identifiers that name
+ * nobody surely, or nobody here, do not count against the identification.
+ * @returns the match, or that the item contradicts it.
+ */
+export async function agreedByPayee(
+  context: LocalContext,
+  { kind, payee }: ProviderEvent,
+  match: Match<CandidateRow>,
+): Promise<Match<CandidateRow>> {
+  const isOfCharge = match.kind === 'transaction' || match.kind === 'identifies';
+  const isNamed = Object.values(payee).some((identifier) => identifier !== null);
+  if (!isOfCharge || kind !== 'received' || !isNamed) return match;
+  const { transaction } = match;
+  const userId = clearPayee(await payeesOf(context, payee));
+  return userId === null || userId === transaction.user_id
+    ? match
+    : { kind: 'contradiction', transaction, reason: 'payee_disagrees' };
 }
 
 function receivedBy(userId: number, item: ProviderEvent, endToEnd: string): ReceivedPix | null {
@@ -110,16 +131,28 @@ async function payeeOf(
   { payee }: ProviderEvent,
   charge?: CandidateRow,
 ): Promise<number | null> {
-  const { document, agency, accountNumber, key } = payee;
-  const [first, second] = await context.db.query<PayeeRow>(findPayees, [
+  const payees = await payeesOf(context, payee);
+  const clear = clearPayee(payees);
+  if (!charge) return clear;
+  const named = clear === null ? payees.map((one) => one.user_id) : [clear];
+  return named.every((userId) => userId === charge.user_id) ? charge.user_id : null;
+}
+
+/** @returns the accounts that the identifiers of a payee name, two at most. */
+function payeesOf(
+  { db, config }: LocalContext,
+  { document, agency, accountNumber, key }: ProviderEvent['payee'],
+): Promise<PayeeRow[]> {
+  return db.query<PayeeRow>(findPayees, [
     document,
     agency,
     accountNumber,
     key === null ? null : normalisePixKey(key).key,
-    context.config.provider.stub,
+    config.provider.stub,
   ]);
-  const isClear = first?.agrees && !second?.agrees;
-  if (!charge) return isClear ? first.user_id : null;
-  const named = (isClear ? [first] : [first, second]).filter((one) => one !== undefined);
-  return named.every((one) => one.user_id === charge.user_id) ? charge.user_id : null;
+}
+
+/** The one user whom every identifier names, or null: two would be a guess. */
+function clearPayee([first, second]: readonly PayeeRow[]): number | null {
+  return first?.agrees && !second?.agrees ? first.user_id : null;
 }

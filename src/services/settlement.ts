@@ -41,6 +41,8 @@ export interface EventAtHand {
   /** What became of them at the last look. */
   readonly before: readonly ItemOutcome[];
   readonly receivedAt: Date;
+  /** When the last look was, if there was one. */
+  readonly lookedAt: Date | null;
 }
 
 export interface SettleOptions {
@@ -119,30 +121,44 @@ async function settle(
   eventId: string,
   options: SettleOptions,
 ): Promise<Look | null> {
-  const event = options.event ?? (await lookUp(context, eventId));
-  if (!event) return null;
-  const work: Work = {
-    eventId,
-    job: options.job ?? null,
-    items: event.items,
-    before: event.before,
-    isAnew: options.anew ?? false,
-    queuesJob: options.queuesJob ?? false,
-    waitingSince: options.waitingSince ?? event.receivedAt,
-  };
+  let event = options.event ?? (await lookUp(context, eventId));
+  for (let tries = 0; tries < mostTries; tries += 1) {
+    if (!event) return null;
+    const last = await settleAsRead(context, {
+      eventId,
+      job: options.job ?? null,
+      items: event.items,
+      before: event.before,
+      lookedAt: event.lookedAt,
+      isAnew: options.anew ?? false,
+      queuesJob: options.queuesJob ?? false,
+      waitingSince: options.waitingSince ?? event.receivedAt,
+    });
+    if (last) {
+      context.metrics.webhookEvents.inc({ result: last.settlement.status });
+      return last;
+    }
+    event = await lookUp(context, eventId);
+  }
+  throw new Error('somebody else has looked at the event at every try');
+}
+
+/** Two workers look at one event at a time where a lease has run out, or an operator replays it. */
+const mostTries = 3;
+
+/** @returns null when somebody else has looked at the event since it was read. */
+async function settleAsRead(context: LocalContext, work: Work): Promise<Look | null> {
   const first = await look(context, work);
-  const last = first.waitsAnew
-    ? await look(context, { ...work, before: first.settlement.items, isAnew: false })
-    : first;
-  context.metrics.webhookEvents.inc({ result: last.settlement.status });
-  return last;
+  if (!first?.waitsAnew) return first;
+  const { items: before } = first.settlement;
+  return look(context, { ...work, before, lookedAt: first.lookedAt, isAnew: false });
 }
 
 async function lookUp(context: LocalContext, eventId: string): Promise<EventAtHand | null> {
   const event = await findEvent(context, eventId);
   if (!event?.payload) return null;
-  const { payload, results, received_at: receivedAt } = event;
-  return { items: await readItems(payload), before: outcomesOf(results), receivedAt };
+  const { payload, results, received_at: receivedAt, processed_at: lookedAt } = event;
+  return { items: await readItems(payload), before: outcomesOf(results), receivedAt, lookedAt };
 }
 
 /** @returns an event as it is stored, or null. */
@@ -179,6 +195,8 @@ interface Work {
   readonly items: readonly ProviderEvent[];
   /** What became of its items at the last look. */
   readonly before: readonly ItemOutcome[];
+  /** When the last look was, if there was one. */
+  readonly lookedAt: Date | null;
   readonly isAnew: boolean;
   readonly queuesJob: boolean;
   readonly waitingSince: Date;
@@ -187,14 +205,18 @@ interface Work {
 /** What one look at an event came to. */
 interface Look {
   readonly settlement: Settlement;
+  readonly lookedAt: Date;
   /** It waits for an id that it did not wait for before. */
   readonly waitsAnew: boolean;
   /** How the event's job stands, if it was ended. */
   readonly jobStatus: FinishedEventRow['job_status'];
 }
 
-/** Settles each item, and stores what became of them together with the ids that are waited for. */
-async function look(context: LocalContext, work: Work): Promise<Look> {
+/**
+ * Settles each item, and stores what became of them together with the ids that are waited for.
+ * @returns null when somebody else has looked at the event meanwhile: nothing is stored then.
+ */
+async function look(context: LocalContext, work: Work): Promise<Look | null> {
   const { eventId, job } = work;
   const lookAgain = nextLook(work.waitingSince, context.clock.now());
   const items: ItemOutcome[] = [];
@@ -211,22 +233,22 @@ async function look(context: LocalContext, work: Work): Promise<Look> {
   const status = statusOf(items);
   const parkedUntil = items.some(({ result }) => result === 'parked') ? lookAgain : null;
   const isOver = parkedUntil === null;
+  const lookedAt = context.clock.now();
   const [finished] = await context.db.query<FinishedEventRow>(finishWebhookEvent, [
     eventId,
     status,
     JSON.stringify(items),
-    context.clock.now(),
+    lookedAt,
     JSON.stringify([...waits]),
     work.queuesJob ? parkedUntil : null,
     work.waitingSince.toISOString(),
     isOver && job ? job.id : null,
     isOver && job ? job.worker : null,
+    work.lookedAt,
   ]);
-  return {
-    settlement: { status, items, parkedUntil },
-    waitsAnew: finished?.waits_anew ?? false,
-    jobStatus: finished?.job_status ?? null,
-  };
+  if (!finished) return null;
+  const { waits_anew: waitsAnew, job_status: jobStatus } = finished;
+  return { settlement: { status, items, parkedUntil }, lookedAt, waitsAnew, jobStatus };
 }
 
 function orphaned(outcome: ItemOutcome): ItemOutcome {

@@ -41,7 +41,7 @@ export async function receiveEvent(context: Context, posted: PostedEvent): Promi
     if (settled) context.metrics.webhookEvents.inc({ result: 'processed' });
     if (place && jobId !== null) {
       isBegun = true;
-      const event = items && { items, before: [], receivedAt };
+      const event = items && { items, before: [], receivedAt, lookedAt: null };
       place.begin({ id: jobId, kind: 'settle-webhook', payload: { eventId: id } }, (job) =>
         settleForJob(context, job, { eventId: id, ...(event && { event }) }),
       );

@@ -144,6 +144,7 @@ function imagineReceived(received: ReceivedPix): CandidateRow {
     pix_key: received.pixKey,
     end_to_end: received.endToEnd,
     provider_txid: received.providerTxid,
+    repeated: false,
     ...{ idempotency_key: null, transaction_identification: null, qr_code: null, copy_paste: null },
   };
 }

@@ -31,8 +31,8 @@ test('an unreachable database is told from a wrong statement', () => {
   for (const error of others) assert.ok(!isDatabaseUnavailable(error), String(error));
 });
 
-/** Unreachable; then a lock, a statement and a deadlock that PostgreSQL ended. */
-for (const code of ['ECONNREFUSED', '55P03', '57014', '40P01']) {
+/** Unreachable; then a lock, a statement, a deadlock and a conflict that PostgreSQL ended. */
+for (const code of ['ECONNREFUSED', '55P03', '57014', '40P01', '40001']) {
   test(`a database that fails with ${code} is 503 with Retry-After, and logged`, async (t) => {
     const wire = await startWire(t, { runs: { readCode: () => Promise.reject(coded(code)) } });
     const answer = await call(wire, { path: '/api/v1/codes/123' });

@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { beforeEach, test } from 'node:test';
+import { repeatPayment } from '../../src/db/queries/repeat-payment.ts';
+import { repeatNotes } from '../../src/domain/pix.ts';
 import { sweepPix } from '../../src/jobs/sweep-pix.ts';
 import { releaseAfterCrash } from '../../src/services/after-crash.ts';
 import {
@@ -67,7 +69,36 @@ const ends: Readonly<Record<string, (paying: PayingRow) => Promise<unknown>>> = 
   unknown: (paying) => moveTransaction(context, paying.id, unknown),
 };
 
+const repeat = ({ id, claimed_until: claimedUntil }: PayingRow, note: string) =>
+  context.db.query(repeatPayment, [id, claimedUntil, clock.now(), 2, '5xx', note]);
+
 for (const isLeftToJob of [false, true]) {
+  const where = isLeftToJob ? 'in its job' : 'at once';
+  test(`a failure does not settle a payment that was repeated after an unknown end, ${where}`, async () => {
+    app.leaveToJobs(isLeftToJob);
+    const paying = await givenPaying();
+    const ids = { endToEnd: paying.end_to_end, amount: 10.5 };
+    assert.equal((await repeat(paying, repeatNotes.unknown)).length, 1);
+    const early = await tell(failed({ ...ids, nth: 1 }));
+    assert.deepEqual(results(early), ['parked: still_paying']);
+    await accept(paying);
+    assert.deepEqual(results(await settle(early.eventId)), ['anomaly: failed_after_repeat']);
+    const late = await tell(failed({ ...ids, nth: 2 }));
+    assert.deepEqual(results(late), ['anomaly: failed_after_repeat']);
+    assert.equal((await stored(paying.id)).phase, 'ACCEPTED');
+    await tell(confirmed(ids));
+    assert.equal((await stored(paying.id)).status, 'COMPLETED');
+  });
+
+  test(`it settles one whose first attempt has provably not left, ${where}`, async () => {
+    app.leaveToJobs(isLeftToJob);
+    const paying = await givenPaying();
+    assert.equal((await repeat(paying, repeatNotes.notSent)).length, 1);
+    await accept(paying);
+    await tell(failed({ endToEnd: paying.end_to_end, amount: 10.5 }));
+    assert.equal((await stored(paying.id)).status, 'FAILED');
+  });
+
   const way = isLeftToJob ? 'its job' : 'the commit that stores it';
   for (const [end, take] of Object.entries(ends)) {
     test(`a failure that comes to ${way} during PAYING settles the send when its call has ended ${end}`, async () => {

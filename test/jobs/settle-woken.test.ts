@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeEach, test, type TestContext } from 'node:test';
 import { newTransactionIdentification } from '../../src/domain/txid.ts';
 import { settleWebhook } from '../../src/jobs/settle-webhook.ts';
+import { settleEvent } from '../../src/services/settlement.ts';
 import { eventually } from '../support/eventually.ts';
 import { startLoop, watched, type JobState } from './loops.ts';
 import { confirmed, results, startSettlingApp } from './settling.ts';
@@ -182,6 +183,47 @@ test('the waits of an event are gone when it is an orphan', async () => {
   await clock.advance(24 * 60 * 60_000);
   assert.equal((await app.settle(eventId)).status, 'orphaned');
   assert.deepEqual(await waits(), []);
+});
+
+test('a look that is stored late does not put back what a later look has found', async () => {
+  const endToEnd = newEndToEnd();
+  const eventId = await deliver(confirmed({ endToEnd, amount: 10.5 }));
+  const { db } = app.context;
+  let storeLate: () => Promise<unknown> = () => assert.fail('the look was not to be stored');
+  // The process is told that the time is over while its statement is still on its way.
+  const query: typeof db.query = async (statement, parameters) => {
+    if (statement.name !== 'webhook-finish') return db.query<never>(statement, parameters);
+    storeLate = () => db.query(statement, parameters);
+    throw new Error('Query read timeout');
+  };
+  const context = { ...app.context, db: { ...db, query } };
+  await assert.rejects(settleEvent(context, eventId), /read timeout/);
+
+  const send = await reserveSend(app, randomUUID());
+  await send.pay(endToEnd);
+  assert.equal((await app.settle(eventId)).status, 'processed');
+  assert.deepEqual(await storeLate(), []);
+  const [event] = await app.rows<{ status: string }>('select status from webhook_events');
+  assert.equal(event?.status, 'processed');
+  assert.deepEqual(await waits(), []);
+});
+
+test('a look that another one has overtaken is taken again', async () => {
+  const endToEnd = newEndToEnd();
+  const eventId = await deliver(confirmed({ endToEnd, amount: 10.5 }));
+  const { db } = app.context;
+  let isOvertaken = false;
+  const query: typeof db.query = async (statement, parameters) => {
+    if (statement.name === 'webhook-finish' && !isOvertaken) {
+      isOvertaken = true;
+      await clock.advance(1);
+      assert.equal((await app.settle(eventId)).status, 'parked');
+    }
+    return db.query<never>(statement, parameters);
+  };
+  const context = { ...app.context, db: { ...db, query } };
+  assert.equal((await settleEvent(context, eventId))?.status, 'parked');
+  assert.equal((await waits()).length, 1);
 });
 
 /** When, in the first run of an event's job, the transaction comes that it waits for. */

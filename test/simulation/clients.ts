@@ -1,29 +1,36 @@
 /**
- * The app on its customers' phones: it pays, loses answers, asks again with the same key, at times
- * twice at once, and takes a new key only after a definite answer.
+ * The app on its customers' phones: it pays and charges, loses answers, asks again with the same
+ * key, at times twice at once, and takes a new key only after a definite answer.
  */
 import type { Context } from '../../src/context.ts';
-import { AppError } from '../../src/errors.ts';
+import { isDatabaseTrouble } from '../../src/db/unavailable.ts';
 import { getPixTransaction } from '../../src/operations/pix/get-pix-transaction.ts';
 import type { sendPix } from '../../src/operations/pix/send-pix.ts';
 import type { VerifiedToken } from '../../src/security/access-tokens.ts';
-import { keepProviderLogin } from '../../src/services/banking-session.ts';
 import { pixKeys } from './bank/bank.ts';
+import { listedKeyOf } from './bank/listed-key.ts';
+import { ChargeClient, type ChargeWish } from './charge-client.ts';
+import { DatabaseFault } from './database-faults.ts';
 import type { Fleet } from './fleet.ts';
+import type { Charges } from './oracle/charges.ts';
+import { finalOf, nameOf, type Answer, type Ask } from './oracle/requests.ts';
+import type { Truth } from './oracle/truth.ts';
+import { Phone, readRefusal } from './phone.ts';
 import type { Owner, Scheduler } from './scheduler.ts';
 import { requestFacts } from './service.ts';
-import { ConnectionLost } from './statements.ts';
 import type { StoredCustomer } from './store.ts';
-import { finalOf, nameOf, type Answer, type Ask, type Truth } from './oracle/truth.ts';
 import type { Weather } from './weather.ts';
 
 export type SendOperation = typeof sendPix;
 
 export interface ClientOptions {
   readonly customer: StoredCustomer;
+  /** Everybody who has an account here. */
+  readonly customers: readonly StoredCustomer[];
   readonly send: SendOperation;
   readonly fleet: Fleet;
   readonly truth: Truth;
+  readonly charges: Charges;
   readonly scheduler: Scheduler;
   readonly weather: () => Weather;
   /** Makes keys that other customers use too. */
@@ -44,71 +51,93 @@ const keysToPay = [
   ...([pixKeys.notFound, pixKeys.flaky] as const),
 ] as const;
 
+/** How likely a payment goes to another customer. */
+const transfers = 0.3;
+
 /** How often the app asks for the same payment before the person puts the phone away. */
 const mostRounds = 5;
-
-/** Longer than a send takes with all its attempts, at times. */
-const longestPatienceMs = 30_000;
-
-type Work = (context: Context) => Promise<Answer>;
 
 const refused = { outcome: null, pix: null } as const;
 
 export class Client {
   readonly owner: Owner;
+  readonly phone: Phone;
   isDone = false;
-  /** The banking session that the app's token names. */
-  sessionId = '';
   readonly #options: ClientOptions;
-  #keys = 0;
+  readonly #charging: ChargeClient;
+  readonly #wishes: Wish[] = [];
+  readonly #charges: ChargeWish[] = [];
+  /** How likely the person logs out between two requests. */
+  readonly #logOuts: number;
 
   constructor(options: ClientOptions) {
     this.#options = options;
-    this.owner = { name: options.customer.name };
+    const { customer, fleet, scheduler, weather, charges, truth } = options;
+    const outlived = (): void => truth.outlived(customer);
+    this.phone = new Phone({ customer, fleet, scheduler, weather, outlived });
+    this.owner = this.phone.owner;
+    this.#charging = new ChargeClient({ phone: this.phone, customer, scheduler, weather, charges });
+    this.#logOuts = scheduler.chance.pick([0, 0, 0.1, 0.3]);
   }
 
   async run(): Promise<void> {
-    const { scheduler } = this.#options;
-    const wishes = Array.from({ length: scheduler.chance.between(1, 3) }, () => this.#wish());
-    if (scheduler.chance.happens(0.3)) {
-      await Promise.all(wishes.map((wish) => this.#fulfil(wish)));
+    const { scheduler, weather } = this.#options;
+    const { chance } = scheduler;
+    const { burst } = weather();
+    const length = burst > 0 ? chance.between(2, burst) : chance.between(1, 3);
+    const sends = Array.from({ length }, () => this.#wish());
+    const charges = Array.from({ length: chance.pick([0, 0, 1, 2]) }, () => this.#chargeWish());
+    const work = chance.shuffled([
+      ...sends.map((wish) => () => this.#fulfil(wish)),
+      ...charges.map((wish) => () => this.#charging.fulfil(wish)),
+    ]);
+    if (burst > 0 || chance.happens(0.3)) {
+      await Promise.all(work.map((begin) => begin()));
     } else {
-      for (const wish of wishes) await this.#fulfil(wish);
+      for (const begin of work) {
+        await begin();
+        if (chance.happens(this.#logOuts)) await this.phone.logOut();
+      }
     }
     this.isDone = true;
+  }
+
+  /** Asks once more for all that was asked for: each answer is what it was, however old it is. */
+  async askAgain(): Promise<void> {
+    for (const wish of this.#wishes) await this.#send(wish);
+    for (const wish of this.#charges) await this.#charging.ask(wish);
   }
 
   get customer(): StoredCustomer {
     return this.#options.customer;
   }
 
-  /**
-   * Logs in again, as far as the provider's part goes.
-   * @returns whether it succeeded.
-   */
-  async logIn(): Promise<boolean> {
-    const { customer, fleet, scheduler } = this.#options;
-    await scheduler.hop(this.owner, `${customer.name} logs in`);
-    const work = async (context: Context): Promise<void> => {
-      const login = await context.provider.login({ email: customer.email, password: '' });
-      const from = { ...customer, clientAddress: '127.0.0.1' };
-      this.sessionId = (await keepProviderLogin(context, from, login)) ?? this.sessionId;
-    };
-    const login = fleet.pick()?.serve(work);
-    if (!login) return false;
-    return login.then(
-      () => true,
-      () => false,
-    );
+  /** One key may be used for a send and for a charge: they are two operations. */
+  #key(count: number): string {
+    const { customer, sharesKeys } = this.#options;
+    return sharesKeys ? `key-${count}` : `${customer.name}-${count}`;
   }
 
   #wish(): Wish {
-    const { customer, sharesKeys, scheduler } = this.#options;
-    this.#keys += 1;
-    const key = sharesKeys ? `key-${this.#keys}` : `${customer.name}-${this.#keys}`;
+    const { customer, customers, scheduler } = this.#options;
+    const { chance } = scheduler;
+    const key = this.#key(this.#wishes.length + 1);
     // Few amounts, so that two payments are alike at times; the last one is over any balance.
-    const amountCents = scheduler.chance.pick([1_000, 1_000, 2_550, 7_001, 90_000]);
-    return { key, pixKey: scheduler.chance.pick(keysToPay), amountCents };
+    const amountCents = chance.pick([1_000, 1_000, 2_550, 7_001, 90_000]);
+    const [other] = chance.shuffled(customers.filter((one) => one !== customer));
+    const isTransfer = other !== undefined && chance.happens(transfers);
+    const pixKey = isTransfer
+      ? chance.pick([listedKeyOf(other), listedKeyOf(other), other.account.document])
+      : chance.pick(keysToPay);
+    const wish = { key, pixKey, amountCents };
+    this.#wishes.push(wish);
+    return wish;
+  }
+
+  #chargeWish(): ChargeWish {
+    const wish = this.#charging.wish(this.#key(this.#charges.length + 1));
+    this.#charges.push(wish);
+    return wish;
   }
 
   /** Asks until the answer is definite, or the person gives up. */
@@ -118,7 +147,7 @@ export class Client {
     for (let round = 0; round < mostRounds; round += 1) {
       const answers = await this.#round(wish);
       if (answers.some((answer) => answer?.status === 401) || chance.happens(weather().renewals)) {
-        await this.logIn();
+        await this.phone.logIn();
       }
       const final = answers.find((answer) => answer && finalOf(answer));
       if (final && finalOf(final) === 'FAILED' && chance.happens(0.3)) {
@@ -126,6 +155,7 @@ export class Client {
       }
       // Some apps ask on although they know.
       if (final && !chance.happens(0.2)) return;
+      if (chance.happens(this.#logOuts)) await this.phone.logOut();
       await scheduler.sleep(this.owner, 100 + chance.delayMs(60_000));
     }
   }
@@ -147,8 +177,7 @@ export class Client {
     const { customer, truth, send } = this.#options;
     const { key, pixKey, amountCents } = wish;
     truth.asked(customer, key, amountCents);
-    return this.#call(key, 'send', async (context) => {
-      const token = this.#token(context);
+    return this.#call(key, 'send', async (context, token) => {
       const body = { pix_key: pixKey, amount: amountCents / 100 };
       const headers = { 'Idempotency-Key': key };
       const input = { path: {}, query: {}, headers, body };
@@ -163,8 +192,7 @@ export class Client {
   #view({ key }: Wish, transactionId: string): Promise<Answer | null> {
     const { scheduler, customer, truth } = this.#options;
     const headers = scheduler.chance.happens(0.5) ? { Prefer: 'wait=20' } : {};
-    return this.#call(key, 'view', async (context) => {
-      const token = this.#token(context);
+    return this.#call(key, 'view', async (context, token) => {
       const input = { path: { transactionId }, query: {}, headers, body: undefined };
       const request = requestFacts(context);
       const reply = await getPixTransaction.run(context, { input, token, request });
@@ -178,61 +206,31 @@ export class Client {
     });
   }
 
-  #token(context: Context): VerifiedToken {
-    const { customer } = this.#options;
-    return {
-      userId: customer.id,
-      sessionId: this.sessionId,
-      tokenId: 'simulation',
-      expiresAt: context.clock.now(),
-    };
-  }
-
-  /** @returns the answer, or null when none comes in time. */
-  async #call(key: string, what: string, work: Work): Promise<Answer | null> {
-    const { scheduler, customer } = this.#options;
+  #call(
+    key: string,
+    what: string,
+    work: (context: Context, token: VerifiedToken) => Promise<Answer>,
+  ): Promise<Answer | null> {
+    const { scheduler, customer, truth } = this.#options;
     const ask: Ask = { customer, key, askedAt: scheduler.taken };
-    const label = `${what} ${nameOf(customer, key)}`;
-    const patienceMs = 2_000 + scheduler.chance.below(longestPatienceMs);
-    const noAnswer = Promise.withResolvers<null>();
-    const cancel = scheduler.after(this.owner, patienceMs, () => noAnswer.resolve(null));
-    const answer = await Promise.race([this.#exchange(ask, label, work), noAnswer.promise]);
-    cancel();
-    return answer;
-  }
-
-  async #exchange(ask: Ask, label: string, work: Work): Promise<Answer | null> {
-    const { scheduler, weather, fleet } = this.#options;
-    await scheduler.hop(this.owner, `${label} is on its way`);
-    const service = fleet.pick();
-    if (!service || scheduler.chance.happens(weather().lostMessages / 2)) return this.#lost();
-    scheduler.note(`${label} reaches ${service.name}`);
-    const answer = await service
-      .serve((context) => this.#answer(ask, work(context)))
-      .catch(() => null);
-    await scheduler.hop(this.owner, `${label} is answered ${describe(answer)}`);
-    return answer && scheduler.chance.happens(weather().lostMessages / 2) ? this.#lost() : answer;
-  }
-
-  /** Only time tells the app that its message was lost. */
-  #lost(): Promise<never> {
-    return new Promise(() => undefined);
-  }
-
-  /** What the service answers, held against the truth at that moment. */
-  async #answer(ask: Ask, work: Promise<Answer>): Promise<Answer> {
-    const { truth } = this.#options;
-    const answer = await work.catch((error: unknown) => this.#refusal(error));
-    truth.told(ask, answer);
-    return answer;
+    return this.phone.ask({
+      label: `${what} ${nameOf(customer, key)}`,
+      describe,
+      // What the service answers is held against the truth at that moment.
+      run: async (context, token) => {
+        const answer = await work(context, token).catch((error: unknown) => this.#refusal(error));
+        truth.told(ask, answer);
+        return answer;
+      },
+    });
   }
 
   #refusal(error: unknown): Answer {
-    if (error instanceof AppError) {
-      return { status: error.status, outcome: error.headers['Pix-Outcome'] ?? null, pix: null };
-    }
-    if (!(error instanceof ConnectionLost))
+    const refusal = readRefusal(error);
+    if (refusal) return { ...refusal, pix: null };
+    if (!(error instanceof DatabaseFault) || !isDatabaseTrouble(error)) {
       this.#options.truth.violated(`a defect: ${String(error)}`);
+    }
     return { status: 503, ...refused };
   }
 }

@@ -1,4 +1,5 @@
 /** The processes that run: how many, when they die or are replaced, and when they come back. */
+import { mostClockSkewMs, ProcessFaults } from './process-faults.ts';
 import type { Owner, Scheduler } from './scheduler.ts';
 import type { Service } from './service.ts';
 import type { Weather } from './weather.ts';
@@ -14,26 +15,40 @@ export interface FleetOptions {
 }
 
 /** Mostly a process is started again at once; at times what it has left is stale by then. */
-const awayMs = [2_000, 2_000, 20_000, 200_000] as const;
+const longestAwayMs = [2_000, 2_000, 20_000, 200_000] as const;
+
+/** After this time a process that could not start is started again. */
+const restartMs = 5_000;
+
+/** How likely a health check has seen that a process is frozen, or the connection is given up. */
+const refusedByFrozen = 0.8;
 
 export class Fleet {
+  /** The most that the clock of a process is wrong, in milliseconds. */
+  readonly clockSkewMs: number;
   readonly #options: FleetOptions;
+  readonly #faults: ProcessFaults;
   readonly #services = new Map<Owner, Service>();
   readonly #owner: Owner = { name: 'fleet' };
   #started = 0;
 
   constructor(options: FleetOptions) {
     this.#options = options;
+    this.clockSkewMs = mostClockSkewMs(options.weather());
+    this.#faults = new ProcessFaults(options);
   }
 
   start(): void {
     while (this.#services.size < this.#options.size) this.#launch();
   }
 
-  /** @returns a process that takes requests, or null. */
+  /** @returns a process that takes requests, or null; one that is frozen seems to take them. */
   pick(): Service | null {
-    const [first, ...others] = [...this.#services.values()].filter(({ isOpen }) => isOpen);
-    return first ? this.#options.scheduler.chance.pick([first, ...others]) : null;
+    const { scheduler } = this.#options;
+    const [first, ...others] = [...this.#services].filter(([, { isOpen }]) => isOpen);
+    if (!first) return null;
+    const [owner, service] = scheduler.chance.pick([first, ...others]);
+    return scheduler.isFrozen(owner) && scheduler.chance.happens(refusedByFrozen) ? null : service;
   }
 
   /** How many processes take requests. */
@@ -42,7 +57,13 @@ export class Fleet {
   }
 
   get isComplete(): boolean {
-    return this.open === this.#options.size;
+    const { scheduler, size } = this.#options;
+    return this.open === size && ![...this.#services.keys()].some((one) => scheduler.isFrozen(one));
+  }
+
+  /** From now on the clocks of the processes are right. */
+  calmDown(): void {
+    this.#faults.calmDown();
   }
 
   /** The history is over: nobody goes on. */
@@ -59,17 +80,22 @@ export class Fleet {
     else if (service.isOpen && scheduler.chance.happens(weather().stops)) {
       void this.#replace(owner, service);
     }
+    this.#faults.strike(owner);
   }
 
   #launch(): void {
     this.#started += 1;
     const owner = { name: `P${this.#started}` };
     const service = this.#options.create(owner);
+    this.#faults.started(owner);
     this.#services.set(owner, service);
-    this.#options.scheduler.note(`${owner.name} starts`);
+    const { scheduler } = this.#options;
+    scheduler.note(`${owner.name} starts`);
     service.start().catch(() => {
       // It cannot start without the database: it ends, and is started again.
-      if (this.#services.has(owner)) this.#kill(owner, service);
+      if (!this.#services.has(owner)) return;
+      scheduler.count('failed starts');
+      this.#end(owner, service, restartMs);
     });
   }
 
@@ -77,9 +103,13 @@ export class Fleet {
     const { scheduler } = this.#options;
     scheduler.count('deaths');
     scheduler.note(`${owner.name} dies`);
-    this.#bury(owner, service);
     const { chance } = scheduler;
-    scheduler.after(this.#owner, chance.delayMs(chance.pick(awayMs)), () => this.start());
+    this.#end(owner, service, chance.delayMs(chance.pick(longestAwayMs)));
+  }
+
+  #end(owner: Owner, service: Service, awayMs: number): void {
+    this.#bury(owner, service);
+    this.#options.scheduler.after(this.#owner, awayMs, () => this.start());
   }
 
   /** It finishes what it has begun, then the next one takes its place. */

@@ -17,10 +17,8 @@ const states = {
     says: 'an attempt fails inside the bank, which posts ERROR at once and executes the repeat',
   },
   late_failed_attempt_events: {
-    // Where the end of the executed repeat is never told, the ERROR is all that there is, and it
-    // settles the payment: an event that says failed proves it once no process may still send.
     on: true,
-    says: 'the same, and that ERROR may arrive after the repeat, whose own end is told as well',
+    says: 'the same, and that ERROR may arrive after the repeat was executed',
   },
   rejected_repeats: {
     on: true,
@@ -65,6 +63,10 @@ const states = {
   stored_knowledge: {
     on: true,
     says: 'what a living process knows is stored however often the database fails',
+  },
+  foreign_payees: {
+    on: true,
+    says: 'an event names a charge of one customer and, in every part, the account of another',
   },
   bare_receipts: {
     on: true,

@@ -6,7 +6,8 @@ import { knownVocabularies } from './bank/words.ts';
 import type { Truth } from './oracle/truth.ts';
 import type { Scheduler } from './scheduler.ts';
 import type { Weather } from './weather.ts';
-import { hashOf, type Webhooks } from './webhooks.ts';
+import { hashOf } from './payload-hash.ts';
+import type { Webhooks } from './webhooks.ts';
 
 export interface LiarOptions {
   readonly truth: Truth;
@@ -34,7 +35,10 @@ export class Liar {
   /** A transaction is final: the opposite is told of it, which can come only too late. */
   contradict(row: PixTransactionRow): void {
     const { scheduler, weather } = this.#options;
-    if (!scheduler.chance.happens(weather().contradictions)) return;
+    const { contradictions, failovers } = weather();
+    // A failover may take the end back: what is told of it then would be believed, and rightly.
+    if (row.operation !== 'SEND' || failovers > 0) return;
+    if (!scheduler.chance.happens(contradictions)) return;
     this.#tell('contradiction', {
       status: row.status === 'COMPLETED' ? 'failed' : 'completed',
       endToEnd: row.end_to_end,

@@ -12,14 +12,9 @@ import { stepSend } from '../../src/db/queries/step-send.ts';
 import { receiveProviderWebhook } from '../../src/operations/webhooks/receive-provider-webhook.ts';
 import { ProviderError } from '../../src/provider/outcome.ts';
 import type { Provider } from '../../src/provider/provider.ts';
+import { mutationsOfVerbs } from './mutations-of-verbs.ts';
 import { sendJobs } from './service.ts';
-import type { Deviation } from './world.ts';
-
-export interface Mutation {
-  /** What is wrong with the service now. */
-  readonly name: string;
-  readonly deviation: Deviation;
-}
+import type { Deviation, Mutation } from './deviation.ts';
 
 type Parameters = readonly unknown[];
 
@@ -58,7 +53,7 @@ const everyPhase = '{RESERVED,RESOLVED,PAYING,ACCEPTED,UNKNOWN}';
 /** The steps of a send, which name their phases themselves. */
 const stepFromAnyPhase: Statement = {
   ...stepSend,
-  name: `${stepSend.name}-any`,
+  name: `${stepSend.name}#any`,
   text: stepSend.text.replace(/and t\.phase = any\(.*\)/, ''),
 };
 
@@ -228,4 +223,5 @@ export const mutations: readonly Mutation[] = [
   { name: 'an event with a wrong amount is accepted', deviation: wrongAmountAccepted },
   { name: 'an event is acknowledged before it is stored', deviation: acknowledgedTooEarly },
   { name: 'nothing is swept', deviation: neverSwept },
+  ...mutationsOfVerbs,
 ];

@@ -5,7 +5,7 @@
  * rest, and the next one is picked. So the order of all that happens is the scheduler's choice, and
  * the scheduler chooses by the seed.
  */
-import type { Clock } from '../../src/clock.ts';
+import { nextTurn, type Clock } from '../../src/clock.ts';
 import type { Chance } from './chance.ts';
 
 /** Whoever waits for steps; when it dies, its steps are taken off the list. */
@@ -21,6 +21,8 @@ export interface Step {
   run(): Promise<string | void> | string | void;
   /** Called when the owner dies first; true keeps the step, which then happens all the same. */
   outlives?(): boolean;
+  /** It happens outside of its owner, also while the owner is frozen. */
+  readonly isOutside?: boolean;
 }
 
 interface Timer {
@@ -56,6 +58,9 @@ export class Scheduler {
   #waiting: Step[] = [];
   readonly #timers = new Set<Timer>();
   readonly #buried = new Set<Owner>();
+  readonly #frozen = new Set<Owner>();
+  /** How far the wall clock of an owner is ahead, in milliseconds. */
+  readonly #clockOffsets = new Map<Owner, number>();
 
   constructor({ chance, startMs, beforeStep }: SchedulerOptions) {
     this.chance = chance;
@@ -99,9 +104,32 @@ export class Scheduler {
 
   clockOf(owner: Owner): Clock {
     return {
-      now: () => new Date(this.#nowMs),
+      now: () => new Date(this.#nowMs + (this.#clockOffsets.get(owner) ?? 0)),
       after: (delayMs, work) => this.after(owner, delayMs, work),
     };
+  }
+
+  /** Sets the wall clock of an owner; its timers are monotonic, as those of Node are. */
+  setClock(owner: Owner, offsetMs: number): void {
+    this.#clockOffsets.set(owner, offsetMs);
+  }
+
+  clockOffsetMs(owner: Owner): number {
+    return this.#clockOffsets.get(owner) ?? 0;
+  }
+
+  /** Holds the timers of an owner, and its steps that do not happen outside of it. */
+  freeze(owner: Owner): void {
+    this.#frozen.add(owner);
+  }
+
+  /** The owner goes on with what it has in hand; timers that are due compete with its steps. */
+  thaw(owner: Owner): void {
+    this.#frozen.delete(owner);
+  }
+
+  isFrozen(owner: Owner): boolean {
+    return this.#frozen.has(owner);
   }
 
   /** Takes a waiting step off the list: it never happens. */
@@ -112,6 +140,7 @@ export class Scheduler {
   /** The owner is dead: what it waits for is taken off the list, but for what outlives it. */
   bury(owner: Owner): void {
     this.#buried.add(owner);
+    this.#frozen.delete(owner);
     this.#waiting = this.#waiting.filter(
       (step) => step.owner !== owner || step.outlives?.() === true,
     );
@@ -120,6 +149,12 @@ export class Scheduler {
 
   isBuried(owner: Owner): boolean {
     return this.#buried.has(owner);
+  }
+
+  /** Time passes in which nothing happens; what is due by then is due now. */
+  leap(ms: number): void {
+    this.#nowMs += ms;
+    this.note(`${Math.round(ms / 3_600_000)} hours pass`);
   }
 
   note(text: string): void {
@@ -134,8 +169,9 @@ export class Scheduler {
   /** Takes one step; false when nothing is left to happen. */
   async step(): Promise<boolean> {
     const timer = this.#nextTimer();
-    if (this.#waiting.length > 0 && (!timer || !this.#goesOff(timer))) {
-      await this.#take(this.#pick());
+    const ready = this.#ready();
+    if (ready.length > 0 && (!timer || !this.#goesOff(timer, ready.length))) {
+      await this.#take(this.#pick(ready));
     } else if (timer) {
       await this.#fire(timer);
     } else {
@@ -145,16 +181,21 @@ export class Scheduler {
     return true;
   }
 
-  #goesOff(timer: Timer): boolean {
-    if (timer.dueMs <= this.#nowMs) return this.chance.happens(1 / (this.#waiting.length + 1));
+  #ready(): readonly Step[] {
+    if (this.#frozen.size === 0) return this.#waiting;
+    return this.#waiting.filter((step) => step.isOutside || !this.#frozen.has(step.owner));
+  }
+
+  #goesOff(timer: Timer, ready: number): boolean {
+    if (timer.dueMs <= this.#nowMs) return this.chance.happens(1 / (ready + 1));
     return this.chance.happens(this.stalls);
   }
 
-  #pick(): Step {
-    const last = this.#waiting.length - 1;
+  #pick(ready: readonly Step[]): Step {
+    const last = ready.length - 1;
     const drawn = this.order === 'any' ? this.chance.next() : this.chance.next() ** 3;
     const index = Math.floor(drawn * (last + 1));
-    const [step] = this.#waiting.slice(this.order === 'newest' ? last - index : index);
+    const step = ready[this.order === 'newest' ? last - index : index];
     if (!step) throw new Error('no step was waiting');
     return step;
   }
@@ -185,12 +226,19 @@ export class Scheduler {
 
   #nextTimer(): Timer | null {
     let next: Timer | null = null;
-    for (const timer of this.#timers) if (!next || timer.dueMs < next.dueMs) next = timer;
+    for (const timer of this.#timers) {
+      if ((!next || timer.dueMs < next.dueMs) && !this.#frozen.has(timer.owner)) next = timer;
+    }
     return next;
   }
 }
 
-/** Nothing of the service waits for anything but steps: one turn empties all that follows. */
-function comeToRest(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
+/**
+ * Nothing of the service waits for anything but steps and turns of the event loop: those who group
+ * statements let one pass before they begin, and another one after an answer.
+ */
+async function comeToRest(): Promise<void> {
+  for (let turn = 0; turn < turnsOfGrouping; turn += 1) await nextTurn();
 }
+
+const turnsOfGrouping = 3;

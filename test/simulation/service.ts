@@ -6,6 +6,7 @@ import type { Context } from '../../src/context.ts';
 import type { Clock } from '../../src/clock.ts';
 import type { Database } from '../../src/db/database.ts';
 import type { JobTable } from '../../src/jobs/job.ts';
+import { applyRetention } from '../../src/jobs/apply-retention.ts';
 import { settleWebhook } from '../../src/jobs/settle-webhook.ts';
 import { sweepPix } from '../../src/jobs/sweep-pix.ts';
 import { JobLoop } from '../../src/jobs/loop.ts';
@@ -40,6 +41,8 @@ export interface ServiceOptions {
   readonly jobs: JobTable;
   /** What wraps the provider's API first; it stays as it is unless something is to be broken. */
   readonly wrapWire: (provider: Provider) => Provider;
+  /** Waits while the process is frozen; null: it is not. */
+  readonly whenAwake: () => Promise<void> | null;
   /** What wraps the provider last; it stays as it is unless something is to be broken. */
   readonly wrap: (provider: Provider, clock: Clock) => Provider;
 }
@@ -48,6 +51,7 @@ export interface ServiceOptions {
 export const sendJobs = {
   'settle-webhook': settleWebhook,
   'sweep-pix': sweepPix,
+  'apply-retention': applyRetention,
 } as const satisfies JobTable;
 
 /** The loop polls this seldom, so that quiet minutes cost little; notifications wake it. */
@@ -61,10 +65,12 @@ export class Service {
   readonly #loop: JobLoop;
   readonly #stopping = new AbortController();
   readonly #connections = new Set<() => void>();
+  readonly #whenAwake: ServiceOptions['whenAwake'];
 
   constructor(options: ServiceOptions) {
     const { name, chance, jobs } = options;
     this.name = name;
+    this.#whenAwake = options.whenAwake;
     this.#context = contextOf(options, this.#stopping.signal);
     this.#loop = new JobLoop({ context: this.#context, jobs, pollMs, random: chance.next });
   }
@@ -82,7 +88,8 @@ export class Service {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const hangUp = (): void => reject(new ProcessGone());
     this.#connections.add(hangUp);
-    work(this.#context)
+    const awake = this.#whenAwake();
+    (awake ? awake.then(() => work(this.#context)) : work(this.#context))
       .then(resolve, reject)
       .finally(() => this.#connections.delete(hangUp));
     return promise;
@@ -111,7 +118,7 @@ function contextOf(options: ServiceOptions, stopping: AbortSignal): Context {
   const { store, clock, chance, db, dispatcher, wrap, wrapWire } = options;
   const { config, log, metrics, sealer } = store;
   const { timeoutMs, retries, ispb } = config.provider;
-  const client = createHttpClient({ baseUrl: 'https://bank.test', timeoutMs, dispatcher });
+  const client = createHttpClient({ baseUrl: 'https://bank.test', timeoutMs, clock, dispatcher });
   const wire = createHttpProvider({ client, clock, ispb });
   const resilient = withResilience(wrapWire(wire), {
     clock,

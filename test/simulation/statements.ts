@@ -1,24 +1,23 @@
 /**
- * The database as one process of a simulation has it: each statement is a step, and is carried out
- * alone, to its end, on the real database. Answers can get lost, and so can whole statements.
+ * The database as one process of a simulation has it. Concurrent calls of a statement are batched
+ * by the service's own code; each round trip is a step, and is carried out alone, to its end, on
+ * the store. Answers can get lost, and so can whole statements.
  */
 import type { Database, Statement } from '../../src/db/database.ts';
+import { GroupedCalls, type CarryOut, type Placed } from '../../src/db/grouping.ts';
 import type { PixTransactionRow } from '../../src/db/queries/pix-row.ts';
+import { isConstraintViolation } from '../../src/db/unavailable.ts';
+import { repeatNotes } from '../../src/domain/pix.ts';
+import { DatabaseFault, DatabaseFaults, writes, type StatementFate } from './database-faults.ts';
+import { Failover } from './failover.ts';
 import type { Names } from './names.ts';
+import type { CarriedOut } from './oracle/accounts.ts';
 import type { Evidence } from './oracle/evidence.ts';
+import type { Truth } from './oracle/truth.ts';
+import { plainName, Races, type Row } from './races.ts';
 import type { Owner, Scheduler } from './scheduler.ts';
 import type { Store } from './store.ts';
 import type { Weather } from './weather.ts';
-
-/** The connection to the database is lost; nothing tells whether the statement was carried out. */
-export class ConnectionLost extends Error {
-  readonly code = 'ECONNRESET';
-
-  constructor() {
-    super('the simulated connection is lost');
-    this.name = 'ConnectionLost';
-  }
-}
 
 export interface StatementsOptions {
   readonly store: Store;
@@ -30,18 +29,24 @@ export interface StatementsOptions {
   readonly evidence: Evidence;
   /** Told of every transaction that a statement answers, stores or moves. */
   readonly observed: (row: PixTransactionRow) => void;
+  /** Told of every statement that was carried out. */
+  readonly carriedOut: (statement: CarriedOut) => void;
+  readonly truth: Truth;
+  /** Whether the service has begun. */
+  readonly hasBegun: () => boolean;
 }
 
 /** A statement of a dead process that a server has received already is carried out at times. */
 const momentum = 0.5;
 
-type Row = Record<string, unknown>;
-
-/** One statement of one process, on its way. */
+/** One round trip of one process, on its way. */
 interface Asked {
   readonly owner: Owner;
   readonly statement: Statement;
-  readonly parameters: readonly unknown[];
+  /** The parameters of each call. */
+  readonly calls: readonly (readonly unknown[])[];
+  /** As the server gets them: each an array with the values of all calls, if it is batched. */
+  readonly sent: readonly unknown[];
   /** The step that it was asked at. */
   readonly askedAt: number;
   readonly answer: PromiseWithResolvers<Row[]>;
@@ -54,25 +59,51 @@ interface Listener {
 }
 
 export class Statements {
+  readonly faults: DatabaseFaults;
+  readonly failover: Failover;
   readonly #options: StatementsOptions;
   readonly #races: Races;
+  readonly #server: Owner = { name: 'database' };
   readonly #listeners = new Set<Listener>();
+  /** The step of the last failover: what was asked before never arrives. */
+  #failedOverAt = -1;
 
   constructor(options: StatementsOptions) {
+    const { scheduler, weather, kind } = options;
     this.#options = options;
     this.#races = new Races(options);
+    this.failover = new Failover({
+      ...options,
+      isOnServer: kind === 'postgresql',
+      lost: options.evidence.lost,
+      failedOver: () => this.#failOver(),
+    });
+    this.faults = new DatabaseFaults({
+      ...{ scheduler, weather, isOnServer: kind === 'postgresql' },
+      reconnected: (process) => this.#reconnected(process),
+    });
   }
 
   databaseOf(owner: Owner): Database {
     const { store, kind, scheduler } = this.#options;
+    const batch: CarryOut = (statement, columns) => {
+      const calls = (columns[0] ?? []).map((_, call) => columns.map((column) => column[call]));
+      const rows = this.#ask({ owner, statement: ungrouped(statement), calls, sent: columns });
+      return rows as Promise<(Row & Placed)[]>;
+    };
+    const batches = new GroupedCalls({ together: batch, alone: batch });
     return {
       ...store.db,
       kind,
       query: (statement, parameters) => {
-        const answer = Promise.withResolvers<Row[]>();
-        this.#ask({ owner, statement, parameters, askedAt: scheduler.taken, answer });
-        return answer.promise as Promise<never>;
+        const { grouping } = statement;
+        // In the order of random ids a seed would not give the same history again.
+        const inOrder = grouping && { ...statement, grouping: { ...grouping, inOrderOf: [] } };
+        if (inOrder) return batches.query(inOrder, parameters) as never;
+        return this.#ask({ owner, statement, calls: [parameters], sent: parameters }) as never;
       },
+      transaction: (work) => this.#transact(owner, work),
+      notificationsUp: () => !this.faults.isCutOff(owner),
       listen: async (channel, tell) => {
         await scheduler.hop(owner, `${owner.name} db listen`);
         const listener = { owner, channel, tell };
@@ -86,6 +117,7 @@ export class Statements {
   notified(channel: string, payload: string): void {
     const { scheduler, weather, kind } = this.#options;
     for (const { owner, tell } of [...this.#listeners].filter((one) => one.channel === channel)) {
+      if (this.faults.isCutOff(owner)) continue;
       const isLost = kind === 'postgresql' && scheduler.chance.happens(weather().lostNotifications);
       const label = `${owner.name} is notified`;
       if (!isLost) scheduler.submit({ owner, label, run: () => tell(payload) });
@@ -99,57 +131,169 @@ export class Statements {
     for (const one of this.#listeners) if (one.owner === process) this.#listeners.delete(one);
   }
 
-  #ask(asked: Asked): void {
-    const { scheduler, kind } = this.#options;
-    scheduler.submit({
-      owner: asked.owner,
-      label: `${asked.owner.name} db ${asked.statement.name}`,
-      run: () => this.#carryOut(asked),
-      outlives: () => kind === 'postgresql' && scheduler.chance.happens(momentum),
-    });
+  /** Another server has taken over, after the restore: all connections are broken. */
+  #failOver(): void {
+    this.#failedOverAt = this.#options.scheduler.taken;
+    this.#races.forget();
+    this.faults.open('outage', null);
   }
 
-  async #carryOut(asked: Asked): Promise<string> {
-    const { scheduler, weather } = this.#options;
-    const isCut = scheduler.chance.happens(weather().databaseFaults);
-    const isLost = isCut && scheduler.chance.happens(0.5);
-    if (isCut) this.#options.evidence.databaseFailed(asked.owner);
-    const { rows, word } = isLost ? { rows: [], word: 'not done' } : await this.#run(asked);
+  #reconnected(process: Owner | null): void {
+    const { scheduler } = this.#options;
+    for (const { owner, tell } of this.#listeners) {
+      if (process !== null && process !== owner) continue;
+      scheduler.submit({ owner, label: `${owner.name} listens again`, run: () => tell('') });
+    }
+  }
+
+  #ask(asked: Omit<Asked, 'askedAt' | 'answer'>): Promise<Row[]> {
+    const { scheduler, kind } = this.#options;
+    const answer = Promise.withResolvers<Row[]>();
+    const whole: Asked = { ...asked, askedAt: scheduler.taken, answer };
+    const { length } = asked.calls;
+    if (length > 1) scheduler.count(`batches of ${sizeClass(length)} calls`);
+    scheduler.submit({
+      owner: asked.owner,
+      label: labelOf(whole),
+      isOutside: kind === 'postgresql',
+      run: () => this.#arrive(whole),
+      outlives: () => kind === 'postgresql' && scheduler.chance.happens(momentum),
+    });
+    return answer.promise;
+  }
+
+  async #arrive(asked: Asked): Promise<string> {
+    const { scheduler } = this.#options;
+    const isOfOldServer = asked.askedAt <= this.#failedOverAt;
+    const fate: StatementFate = isOfOldServer
+      ? { isDone: false, error: new DatabaseFault('ECONNRESET') }
+      : this.faults.fateOf({ ...asked, text: asked.statement.text });
+    const { error, isDone, late } = fate;
+    if (error) this.#options.evidence.databaseFailed(asked.owner);
+    if (error && asked.calls.length > 1) scheduler.count('batches that failed');
+    if (late) return this.#giveUp(asked, { ...late, error });
+    const result = isDone ? await this.#runOrRefuse(asked) : { rows: [], word: 'not done' };
+    const { rows, word } = result;
     // Nobody waits for the answer when the process has died meanwhile.
     if (scheduler.isBuried(asked.owner)) return `${word}, nobody waits`;
-    if (isCut) asked.answer.reject(new ConnectionLost());
-    else asked.answer.resolve(rows);
-    return isCut ? `${word}, connection lost` : word;
+    this.#reply(asked, error ?? rows);
+    return error ? `${word}, ${error.message}` : word;
+  }
+
+  /** One step: nothing else is carried out between the statements of a transaction. */
+  #transact<Result>(
+    owner: Owner,
+    work: (query: Database['query']) => Promise<Result>,
+  ): Promise<Result> {
+    const { scheduler, kind, store, evidence } = this.#options;
+    const askedAt = scheduler.taken;
+    const ended = Promise.withResolvers<Result>();
+    const query =
+      (carryOut: Database['query']) => (statement: Statement, parameters: readonly unknown[]) => {
+        const asked = { owner, statement, calls: [parameters], sent: parameters, askedAt };
+        return this.#run({ ...asked, answer: Promise.withResolvers() }, carryOut).then(
+          ({ rows }) => rows,
+        );
+      };
+    const run = async (): Promise<string> => {
+      const fate = this.faults.fateOf({ owner, askedAt, text: 'insert into' });
+      if (fate.error) evidence.databaseFailed(owner);
+      const isDone = fate.isDone && !fate.late && askedAt > this.#failedOverAt;
+      const error = fate.error ?? (isDone ? null : new DatabaseFault('ECONNRESET'));
+      const result = isDone
+        ? await store.db
+            .transaction((carryOut) => work(query(carryOut) as Database['query']))
+            .then(
+              (value) => () => ended.resolve(value),
+              (thrown: unknown) => () => ended.reject(thrown),
+            )
+        : null;
+      if (error || !result) ended.reject(error);
+      else result();
+      return isDone ? 'done' : 'not done';
+    };
+    scheduler.submit({
+      ...{ owner, label: `${owner.name} db transaction`, isOutside: kind === 'postgresql', run },
+    });
+    return ended.promise;
+  }
+
+  /** What breaks a constraint is refused by the store itself. */
+  async #runOrRefuse(asked: Asked): Promise<{ rows: Row[] | Error; word: string }> {
+    try {
+      return await this.#run(asked);
+    } catch (error) {
+      if (!isConstraintViolation(error)) throw error;
+      this.#options.scheduler.count('statements: a constraint refuses');
+      return { rows: error as Error, word: 'refused by a constraint' };
+    }
+  }
+
+  /** The process waits no longer; the server carries the statement out when it gets it. */
+  #giveUp(
+    asked: Asked,
+    {
+      error,
+      givenUpAfterMs,
+      lateMs,
+    }: NonNullable<StatementFate['late']> & Pick<StatementFate, 'error'>,
+  ): string {
+    const { scheduler } = this.#options;
+    scheduler.after(asked.owner, givenUpAfterMs, () => asked.answer.reject(error));
+    const run = async (): Promise<string> =>
+      asked.askedAt <= this.#failedOverAt ? 'not done' : (await this.#runOrRefuse(asked)).word;
+    scheduler.after(this.#server, givenUpAfterMs + lateMs, () => {
+      scheduler.submit({ owner: this.#server, label: `late: ${labelOf(asked)}`, run });
+    });
+    return 'on its way';
+  }
+
+  /** A process that is frozen reads the answer when it wakes up. */
+  #reply({ owner, answer }: Asked, result: Row[] | Error): void {
+    const { scheduler } = this.#options;
+    const run = (): void => {
+      if (result instanceof Error) answer.reject(result);
+      else answer.resolve(result);
+    };
+    if (!scheduler.isFrozen(owner)) return run();
+    scheduler.submit({ owner, label: `${owner.name} reads an answer of the database`, run });
   }
 
   /** @returns what the process is answered, and what the trace says of it. */
-  async #run(asked: Asked): Promise<{ rows: Row[]; word: string }> {
-    const { store, observed, evidence } = this.#options;
-    const rows = await store.db.query<Row>(asked.statement, asked.parameters);
+  async #run(
+    asked: Asked,
+    carryOut: Database['query'] = this.#options.store.db.query,
+  ): Promise<{ rows: Row[]; word: string }> {
+    const { observed, carriedOut, evidence } = this.#options;
+    const rows = await carryOut<Row>(asked.statement, asked.sent);
     const written = await this.#writtenBy(asked, rows);
     for (const row of [...rows, ...written]) if (isTransaction(row)) observed(row);
-    if (asked.statement.name === 'pix-step' && asked.parameters[1] === 'PAYING') {
-      for (const { end_to_end: id } of written) evidence.beganPaying(asked.owner, String(id));
+    if (plainName(asked.statement) === 'pix-step') {
+      const begun = new Set(asked.calls.filter(([, to]) => to === 'PAYING').map(([id]) => id));
+      for (const { id, end_to_end: endToEnd } of written) {
+        if (begun.has(id)) evidence.beganPaying(asked.owner, String(endToEnd));
+      }
     }
-    const answered = this.#answerOf(asked, rows);
+    const { statement, calls } = asked;
+    const name = plainName(statement);
+    carriedOut({ name, calls, rows, written });
+    if (name === 'pix-repeat' && calls[0]?.[5] === repeatNotes.unknown) {
+      for (const { end_to_end: endToEnd } of written) evidence.noted(String(endToEnd));
+    }
+    const answered = this.#races.answer(asked, rows);
+    if (writes(statement.text)) this.failover.committed();
     return { rows: answered, word: this.#describe(written.length > 0 ? written : answered) };
   }
 
-  #answerOf(asked: Asked, rows: Row[]): Row[] {
-    const { name } = asked.statement;
-    if (this.#races.isLostBy(asked, rows)) return racing[name]?.lost(rows) ?? [];
-    // The database promises no order here: it is left to chance, and to ours alone.
-    const order = unordered[name];
-    return order ? this.#options.scheduler.chance.shuffled(rows.toSorted(order)) : rows;
-  }
-
   /** The transactions that a statement may have stored or moved and does not answer. */
-  async #writtenBy({ statement, parameters }: Asked, rows: readonly Row[]): Promise<Row[]> {
-    const writing = silentlyWriting[statement.name];
+  async #writtenBy({ statement, calls }: Asked, rows: readonly Row[]): Promise<Row[]> {
+    const writing = silentlyWriting[plainName(statement)];
     if (!writing || rows.length === 0) return [];
     return this.#options.store.rows<Row>(
-      `select * from pix_transactions where operation = 'SEND' and ${writing.column} = $1`,
-      [parameters[writing.place]],
+      `select * from pix_transactions
+        where operation = 'SEND' and ${writing.column}::text = any($1::text[])
+        order by created_at, id`,
+      [calls.map((parameters) => parameters[writing.place])],
     );
   }
 
@@ -162,74 +306,29 @@ export class Statements {
   }
 }
 
+/** The store's own batcher must not take part: this is one round trip. */
+function ungrouped({ name, text }: Pick<Statement, 'name' | 'text'>): Statement {
+  return { name, text };
+}
+
+function labelOf({ owner, statement, calls }: Asked): string {
+  const times = calls.length > 1 ? ` ×${calls.length}` : '';
+  return `${owner.name} db ${statement.name}${times}`;
+}
+
+function sizeClass(calls: number): string {
+  if (calls > 20) return 'over 20';
+  return calls > 5 ? '6 to 20' : '2 to 5';
+}
+
 /** Statements that store or move a transaction without answering it, and what it would have. */
 const silentlyWriting: Readonly<Record<string, { column: string; place: number }>> = {
   'pix-reserve-send': { column: 'id', place: 3 },
   'pix-step': { column: 'id', place: 0 },
+  'pix-repeat': { column: 'id', place: 0 },
   'webhook-store': { column: 'end_to_end', place: 6 },
 };
-
-/** Statements that insert, or find the row that stands in their way. */
-const racing: Readonly<Record<string, Racing>> = {
-  'pix-reserve-send': {
-    keyOf: ([, userId, , , key]) => JSON.stringify([userId, key]),
-    // The payer is found, and no transaction.
-    lost: (rows) =>
-      rows.map((row) => ({
-        ...row,
-        ...{ id: null, phase: null, status: null, reserved: null },
-      })),
-  },
-  'webhook-store': { keyOf: ([, hash]) => (hash as Buffer).toString('hex'), lost: () => [] },
-};
-
-interface Racing {
-  keyOf(parameters: readonly unknown[]): string;
-  /** What is answered to the one who came second. */
-  lost(rows: readonly Row[]): Row[];
-}
-
-/**
- * On a server a statement sees the rows that were there when it began. One that runs into a row
- * that was committed since then neither inserts its own nor finds the other one.
- */
-class Races {
-  readonly #scheduler: Scheduler;
-  readonly #isOnServer: boolean;
-  readonly #committedAt = new Map<string, number>();
-
-  constructor({ scheduler, kind }: StatementsOptions) {
-    this.#scheduler = scheduler;
-    this.#isOnServer = kind === 'postgresql';
-  }
-
-  isLostBy({ statement, parameters, askedAt }: Asked, [row]: readonly Row[]): boolean {
-    const key = racing[statement.name]?.keyOf(parameters);
-    if (key === undefined || row === undefined) return false;
-    const isOwn = row['reserved'] === true || row['duplicate'] === false;
-    // A second try that finds its own row commits nothing anew.
-    if (isOwn && !this.#committedAt.has(key)) this.#committedAt.set(key, this.#scheduler.taken);
-    const isRace = !isOwn && (this.#committedAt.get(key) ?? 0) > askedAt;
-    const isLost = isRace && this.#isOnServer && this.#scheduler.chance.happens(0.5);
-    if (isLost) this.#scheduler.count('races lost');
-    return isLost;
-  }
-}
 
 function isTransaction(row: Row): row is Row & PixTransactionRow {
   return 'phase' in row && row['phase'] !== null && 'idempotency_key' in row;
 }
-
-type Comparison = (one: Row, other: Row) => number;
-
-const by =
-  (column: string): Comparison =>
-  (one, other) =>
-    Number(one[column]) - Number(other[column]);
-
-/** Statements whose rows come in no order or with ties, and what tells their rows apart. */
-const unordered: Readonly<Record<string, Comparison>> = {
-  'jobs-claim': by('id'),
-  'pix-unknown': by('created_at'),
-  'pix-candidates': by('created_at'),
-};

@@ -18,6 +18,7 @@ import { readCatalog, type Ask, type Catalog } from './memory/catalog.ts';
 import type { Snapshot } from './memory/database.ts';
 import type { AccountRef } from '../../src/provider/provider.ts';
 import { createSealer, type Sealer } from '../../src/security/sealing.ts';
+import { listedKeyOf } from './bank/listed-key.ts';
 
 /** A customer as the store keeps it, for all seeds. */
 export interface StoredCustomer {
@@ -193,9 +194,11 @@ async function insertCustomers(rows: Ask): Promise<StoredCustomer[]> {
          values ($1, $2, $3, $6, now(), now()) returning id
        )
        insert into accounts
-              (user_id, provider, agency, account_number, document, status, created_at, updated_at)
-       select id, 'provider', $4, $5, $3, 'ACTIVE', now(), now() from made returning user_id as id`,
-      [name, email, document, agency, accountNumber, passwordHash],
+              (user_id, provider, agency, account_number, document, pix_keys, status, created_at,
+               updated_at)
+       select id, 'provider', $4, $5, $3, array[$7], 'ACTIVE', now(), now() from made
+       returning user_id as id`,
+      [name, email, document, agency, accountNumber, passwordHash, listedKeyOf({ name })],
     );
     if (!user) throw new Error('a customer was not stored');
     customers.push({ id: user.id, name, email, passwordHash, account });

@@ -35,6 +35,22 @@ export interface Weather {
   readonly lostNotifications: number;
   /** The app logs in again for no reason. */
   readonly renewals: number;
+  /** A step begins an outage, a read-only window or a full disk of the database. */
+  readonly databaseWindows: number;
+  /** The database refuses a statement with an SQLSTATE. */
+  readonly refusals: number;
+  /** A statement is carried out after the process has stopped waiting for it. */
+  readonly lateCommits: number;
+  /** A step begins a failover that loses the newest commits; at most one in a history. */
+  readonly failovers: number;
+  /** The most that the clock of a process is ahead or behind, in milliseconds. */
+  readonly clockSkewMs: number;
+  /** The clock of a process jumps before a step of its own. */
+  readonly clockJumps: number;
+  /** A process is frozen before a step of its own. */
+  readonly freezes: number;
+  /** How many payments a person wants at once at most; 0: a few. */
+  readonly burst: number;
 }
 
 export const fairWeather: Weather = {
@@ -54,6 +70,14 @@ export const fairWeather: Weather = {
   mismatches: 0,
   lostNotifications: 0,
   renewals: 0,
+  databaseWindows: 0,
+  refusals: 0,
+  lateCommits: 0,
+  failovers: 0,
+  clockSkewMs: 0,
+  clockJumps: 0,
+  freezes: 0,
+  burst: 0,
 };
 
 /**
@@ -79,5 +103,13 @@ export function drawWeather(chance: Chance): Weather {
     mismatches: some(0, 0, 0.02, 0.05),
     lostNotifications: some(0, 0, 0.3),
     renewals: some(0, 0, 0.3),
+    databaseWindows: some(0, 0, 0.005, 0.02),
+    refusals: some(0, 0, 0.02, 0.08),
+    lateCommits: some(0, 0, 0.02, 0.05),
+    failovers: some(0, 0, 0, 0.01),
+    clockSkewMs: some(0, 0, 30_000, 300_000),
+    clockJumps: some(0, 0, 0.01),
+    freezes: some(0, 0, 0.01),
+    burst: some(0, 0, 0, 0, 0, 8, 20),
   };
 }

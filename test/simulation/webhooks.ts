@@ -2,16 +2,19 @@
  * The bank's webhooks on their way: late, twice, in other words, out of order, lost; taken in by
  * whichever process lives, and posted again until one has them or the provider gives up.
  */
-import { createHash } from 'node:crypto';
 import type { ProviderEvent } from '../../contract/types.ts';
 import type { Context } from '../../src/context.ts';
 import type { receiveProviderWebhook } from '../../src/operations/webhooks/receive-provider-webhook.ts';
 import { writeNotice, type Notice } from './bank/notices.ts';
 import type { Policy } from './bank/policy.ts';
+import type { ReceivedNotice } from './bank/received-notices.ts';
+import type { Delivery } from './delivery.ts';
 import type { Fleet } from './fleet.ts';
 import type { Names } from './names.ts';
 import type { Evidence } from './oracle/evidence.ts';
+import type { Receipts } from './oracle/receipts.ts';
 import type { Owner, Scheduler } from './scheduler.ts';
+import { hashOf } from './payload-hash.ts';
 import { requestFacts } from './service.ts';
 import type { Weather } from './weather.ts';
 
@@ -22,6 +25,7 @@ export interface WebhooksOptions {
   readonly intake: Intake;
   readonly names: Names;
   readonly evidence: Evidence;
+  readonly receipts: Receipts;
   readonly policy: Policy;
   readonly scheduler: Scheduler;
   readonly weather: () => Weather;
@@ -30,9 +34,13 @@ export interface WebhooksOptions {
 const firstRetryMs = 1_000;
 const longestRetryMs = 60_000;
 
-/** What becomes of a delivery, for whoever keeps count. */
-interface Delivery {
-  state: 'under_way' | 'acknowledged' | 'given_up' | 'lost';
+/** How many old events are posted once more. */
+const oldEvents = 4;
+
+/** Bytes to be delivered, and what follows them on their way. */
+interface Parcel {
+  readonly payload: Buffer<ArrayBuffer>;
+  readonly delivery: Delivery;
 }
 
 export class Webhooks {
@@ -42,6 +50,7 @@ export class Webhooks {
   /** What the bank has posted, by the hash of its bytes. */
   readonly posted = new Map<string, Notice>();
   readonly #options: WebhooksOptions;
+  readonly #parcels: Parcel[] = [];
 
   constructor(options: WebhooksOptions) {
     this.#options = options;
@@ -52,29 +61,62 @@ export class Webhooks {
    * @returns what takes it back, while nobody has it.
    */
   post(notice: Notice): { readonly cancel: () => void } {
-    const { names, scheduler, weather, policy } = this.#options;
+    const { names, scheduler, policy } = this.#options;
     const { chance } = scheduler;
-    const word = `${notice.status} of ${names.of('E', notice.endToEnd)}`;
-    const isLost = !policy.lateFailures && chance.happens(weather().lostNotices);
-    if (policy.hookTries === 0 || isLost) {
-      scheduler.note(`notice lost: ${word}`);
-      this.#track(notice).state = 'lost';
-      return { cancel: () => undefined };
-    }
-    const sent = [this.send(notice.payload, word, this.#track(notice))];
-    while (chance.happens(weather().repeatedNotices)) {
+    const writeAgain = (): Parcel => {
       // The end-to-end id is one payment's; the key may be another customer's too.
       const clientRequestId = chance.happens(0.5) ? notice.clientRequestId : null;
       const isSame = chance.happens(0.4);
       const other = { ...notice, clientRequestId };
-      const copy = isSame ? notice : writeNotice(chance, other, policy.vocabulary);
-      sent.push(this.send(copy.payload, `${word} again`, this.#track(copy)));
+      return this.#track(isSame ? notice : writeNotice(chance, other, policy.vocabulary));
+    };
+    const word = `${notice.status} of ${names.of('E', notice.endToEnd)}`;
+    return this.#post(word, { parcel: () => this.#track(notice), writeAgain });
+  }
+
+  /** The same for a PIX that has come in; `again` tells it in other words. */
+  postReceived(notice: ReceivedNotice, again: () => ReceivedNotice): void {
+    const { names, scheduler } = this.#options;
+    const writeAgain = (): Parcel =>
+      this.#trackReceived(scheduler.chance.happens(0.4) ? notice : again());
+    const word = `receipt of ${names.of('E', notice.receipt.endToEnd)}`;
+    this.#post(word, { parcel: () => this.#trackReceived(notice), writeAgain });
+  }
+
+  #post(
+    word: string,
+    { parcel, writeAgain }: { readonly parcel: () => Parcel; readonly writeAgain: () => Parcel },
+  ): { readonly cancel: () => void } {
+    const { scheduler, weather, policy } = this.#options;
+    const { chance } = scheduler;
+    // Where failures of attempts may come late, the word that the payment was made comes too.
+    const isLost = !policy.lateFailures && chance.happens(weather().lostNotices);
+    if (policy.hookTries === 0 || isLost) {
+      scheduler.note(`notice lost: ${word}`);
+      parcel().delivery.state = 'lost';
+      return { cancel: () => undefined };
+    }
+    const first = parcel();
+    const sent = [this.send(first.payload, word, first.delivery)];
+    while (chance.happens(weather().repeatedNotices)) {
+      const { payload, delivery } = writeAgain();
+      sent.push(this.send(payload, `${word} again`, delivery));
     }
     return {
       cancel: () => {
         for (const { cancel } of sent) cancel();
       },
     };
+  }
+
+  /** Posts some events again that the service has had for long. */
+  postOldAgain(): void {
+    const { chance } = this.#options.scheduler;
+    const taken = this.#parcels.filter(({ delivery }) => delivery.state === 'acknowledged');
+    for (const { payload, delivery } of chance.shuffled(taken).slice(0, oldEvents)) {
+      delivery.state = 'under_way';
+      this.send(payload, 'an old event', delivery);
+    }
   }
 
   /** @returns what takes it back, while nobody has it. */
@@ -96,9 +138,20 @@ export class Webhooks {
     };
   }
 
-  #track(notice: Notice): Delivery {
+  #track(notice: Notice): Parcel {
     this.posted.set(hashOf(notice.payload), notice);
-    return this.#options.evidence.posted(notice);
+    return this.#keep(notice.payload, this.#options.evidence.posted(notice));
+  }
+
+  #trackReceived(notice: ReceivedNotice): Parcel {
+    const hash = hashOf(notice.payload);
+    return this.#keep(notice.payload, this.#options.receipts.posted(notice, hash));
+  }
+
+  #keep(payload: Parcel['payload'], delivery: Delivery): Parcel {
+    const parcel = { payload, delivery };
+    this.#parcels.push(parcel);
+    return parcel;
   }
 
   async #deliver(
@@ -132,11 +185,6 @@ export class Webhooks {
 
 function begun(): Delivery {
   return { state: 'under_way' };
-}
-
-/** Names an event as the service does: by its bytes. */
-export function hashOf(payload: Buffer): string {
-  return createHash('sha256').update(payload).digest('hex');
 }
 
 async function takeIn(

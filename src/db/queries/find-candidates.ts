@@ -1,6 +1,6 @@
 import { mostCandidates } from '../../domain/settlement.ts';
 import type { Statement } from '../database.ts';
-import { columnsOf, pixColumns } from './pix-row.ts';
+import { columnsOf, isRepeated, pixColumns } from './pix-row.ts';
 
 /**
  * The transactions that an event's ids may mean, those first that an id of their own names: many
@@ -21,7 +21,8 @@ export const findCandidates: Statement = {
            lateral (
              select ${columnsOf('t', pixColumns)}, t.pix_key,
                     case when t.id = any(told.ids) then asked.provider_txid
-                         else t.provider_txid end as provider_txid
+                         else t.provider_txid end as provider_txid,
+                    t.status = 'PROCESSING' and ${isRepeated('t')} as repeated
                from pix_transactions t
               where (t.end_to_end = asked.end_to_end
                      and t.operation in ('SEND', 'CHARGE', 'RECEIVED'))

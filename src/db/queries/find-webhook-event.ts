@@ -11,6 +11,8 @@ export interface WebhookEventRow {
   /** What became of each item at the last look, if there was one. */
   readonly results: unknown;
   readonly received_at: Date;
+  /** The last look, if there was one. */
+  readonly processed_at: Date | null;
 }
 
 /** One event. Parameters, grouped: id. */
@@ -18,7 +20,7 @@ export const findWebhookEvent: Statement = {
   name: 'webhook-find',
   grouping: {},
   text: `
-    select place, id, payload, status, results, received_at
+    select place, id, payload, status, results, received_at, processed_at
       from unnest($1::uuid[]) with ordinality as asked (id, place) join webhook_events using (id)
      where id = any($1)`,
 };

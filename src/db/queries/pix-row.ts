@@ -1,4 +1,10 @@
-import type { PixOperation, PixOutcome, PixPhase, PixStatus } from '../../domain/pix.ts';
+import {
+  repeatNotes,
+  type PixOperation,
+  type PixOutcome,
+  type PixPhase,
+  type PixStatus,
+} from '../../domain/pix.ts';
 
 /** A stored transaction, as far as the work on it needs it: columns add to the cost of a send. */
 export interface PixTransactionRow {
@@ -36,6 +42,18 @@ export interface CandidateRow extends PixTransactionRow {
   readonly pix_key: string | null;
   /** The one that the event names, if it is one of those that were told of the transaction. */
   readonly provider_txid: string | null;
+  /** It is open, and was repeated after an attempt whose end is unknown. */
+  readonly repeated: boolean;
+}
+
+/**
+ * A condition: the payment was repeated after an attempt with an unknown end.
+ * @param table the transactions.
+ */
+export function isRepeated(table: string): string {
+  return `exists (select from pix_timeline attempt
+                   where attempt.transaction_id = ${table}.id and attempt.phase = 'PAYING'
+                     and attempt.note = '${repeatNotes.unknown}')`;
 }
 
 /** @returns columns of a table that stands beside others. */

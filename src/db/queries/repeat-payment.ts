@@ -29,14 +29,3 @@ export const repeatPayment: Statement = {
     select id, 'PAYING', $3, $4, $5, $6 from held
     returning transaction_id`,
 };
-
-/**
- * Finds a repeat of a payment for a reason.
- * Parameters: transaction id, note, noted after.
- */
-export const findRepeat: Statement = {
-  name: 'pix-find-repeat',
-  text: `
-    select id from pix_timeline
-     where transaction_id = $1 and phase = 'PAYING' and note = $2 and at > $3 limit 1`,
-};

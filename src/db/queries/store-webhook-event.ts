@@ -1,7 +1,8 @@
-import { phasesOpenToFailure, phasesOpenToSettlement, repeatNotes } from '../../domain/pix.ts';
+import { phasesOpenToFailure, phasesOpenToSettlement } from '../../domain/pix.ts';
 import type { Statement } from '../database.ts';
 import { oneOf } from '../one-of.ts';
 import { jobsChannel } from './jobs.ts';
+import { isRepeated } from './pix-row.ts';
 import { tellingEnds } from './tell-ends.ts';
 import { waking } from './wake-events.ts';
 
@@ -13,14 +14,6 @@ export interface StoredEventRow {
   readonly settled: boolean;
   readonly job_id: string | null;
 }
-
-/**
- * A failure may be that of an attempt before the last one: the job decides. A subquery for `exists`
- * would be planned to read the whole timeline.
- */
-const repeatInDoubt = `
-  (select l.id from pix_timeline l where l.transaction_id = t.id and l.phase = 'PAYING'
-                                     and l.note = '${repeatNotes.unknown}' limit 1)`;
 
 /**
  * Stores an event in one commit with the job that settles it, or with what it settles; an event
@@ -62,7 +55,7 @@ export const storeWebhookEvent: Statement = {
            where t.end_to_end = asked.end_to_end and t.operation = 'SEND'
              and t.settled_at is null
              and case asked.status when 'FAILED' then ${oneOf('t.phase', phasesOpenToFailure)}
-                                                      and ${repeatInDoubt} is null
+                                                      and not ${isRepeated('t')}
                                    else ${oneOf('t.phase', phasesOpenToSettlement)} end
              and t.amount = coalesce(asked.amount, t.amount)
              and t.idempotency_key = coalesce(asked.client_request_id, t.idempotency_key)

@@ -117,16 +117,24 @@ const letGo: Move = { from: ['RESERVED'], to: 'RESERVED', status: 'PROCESSING', 
 async function carryOut(context: Context, send: Send): Promise<PixTransactionRow> {
   const endToEnd = send.transaction.end_to_end ?? (await lookUp(context, send));
   const paying = endToEnd && (await beginToPay(context, send, endToEnd));
-  if (!paying) return standing(context, send);
+  if (!paying) return standing(context, send, endToEnd);
   return pay(context, { ...send, transaction: paying }, paying);
 }
 
 /**
  * A send that could not be taken to PAYING: another process has moved it, or it stands where it
- * stood because its account was blocked meanwhile.
+ * stood because its account was blocked meanwhile. One with the end-to-end id of our own look-up
+ * was taken to PAYING after all, by a statement that we had given up, and others have called it
+ * unknown since: nothing has left.
  */
-async function standing(context: Context, send: Send): Promise<PixTransactionRow> {
+async function standing(
+  context: Context,
+  send: Send,
+  endToEnd: string | null,
+): Promise<PixTransactionRow> {
   const stored = await rereadTransaction(context, send.transaction);
+  const isOurs = endToEnd !== null && stored.end_to_end === endToEnd;
+  if (isOurs && stored.phase === 'UNKNOWN') failUnsentLater(context, send.transaction, endToEnd);
   if (!isBeforePaying(stored.phase)) return stored;
   return (await giveUp(context, stored, inactiveAccount('BLOCKED'))).transaction;
 }

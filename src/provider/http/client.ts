@@ -5,6 +5,7 @@
  */
 import type { Readable } from 'node:stream';
 import { Pool } from 'undici';
+import { systemClock, type Clock } from '../../clock.ts';
 import { Exchange, type HttpAnswer } from './exchange.ts';
 import { closed } from './failure.ts';
 
@@ -43,7 +44,10 @@ export interface HttpClient {
 export interface HttpClientOptions {
   /** It may have a path. */
   readonly baseUrl: string;
-  /** Of one attempt; the caller's signal ends it, this bounds its parts. */
+  /**
+   * Of one attempt; the caller's signal ends it, this bounds its parts. A request that has not left
+   * by then never does: others count on it, who take over what a stopped process had in hand.
+   */
   readonly timeoutMs: number;
   /** PEMs: the authorities to trust in place of Node's, and what proves who this service is. */
   readonly tls?: {
@@ -55,12 +59,14 @@ export interface HttpClientOptions {
   readonly apiKey?: { readonly header: string; readonly value: string } | null;
   /** How many there may be, one for each attempt under way; 64 by default. */
   readonly connections?: number;
+  readonly clock?: Clock;
   /** Carries the requests in place of a pool of connections. */
   readonly dispatcher?: Pick<Pool, 'dispatch' | 'destroy'>;
 }
 
 /** Made once for each provider; it holds the connections. */
 export function createHttpClient(options: HttpClientOptions): HttpClient {
+  const { clock = systemClock, timeoutMs } = options;
   const { origin, pathname } = new URL(options.baseUrl);
   const basePath = pathname.replace(/\/+$/, '');
   const pool = options.dispatcher ?? createPool(origin, options);
@@ -69,7 +75,9 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   return {
     send(request) {
       if (isClosed) return Promise.reject<HttpAnswer>(closed());
-      const exchange = new Exchange(request.signal);
+      const begunAtMs = clock.now().getTime();
+      const isInTime = (): boolean => clock.now().getTime() - begunAtMs < timeoutMs;
+      const exchange = new Exchange(request.signal, isInTime);
       const answer = exchange.answer.finally(() => underWay.delete(answer));
       underWay.add(answer);
       exchange.begin(() =>

@@ -42,8 +42,13 @@ export class Exchange {
   readonly #chunks: Buffer[] = [];
   #size = 0;
 
-  constructor(signal: AbortSignal | undefined) {
+  /** Whether the request may still leave. */
+  readonly #isInTime: () => boolean;
+
+  /** @param isInTime is asked right before the first byte is written. */
+  constructor(signal: AbortSignal | undefined, isInTime: () => boolean = () => true) {
     this.#signal = signal;
+    this.#isInTime = isInTime;
   }
 
   /** Rejects with a ProviderError when no whole answer has come. */
@@ -64,6 +69,8 @@ export class Exchange {
 
   /** Comes right before the first byte is written. */
   onRequestStart(controller: Controller): void {
+    // A process that was frozen reads its sockets before its timers: the signal comes too late.
+    if (!this.#isInTime()) this.#giveUp();
     // It has been told that nothing was sent, so nothing may be: throwing takes it off the queue.
     if (this.#isOver) throw new Error('given up before it left');
     this.#controller = controller;

@@ -4,7 +4,8 @@ import { connect, createServer } from 'node:net';
 import { after, describe, it } from 'node:test';
 import * as tls from 'node:tls';
 import { Worker } from 'node:worker_threads';
-import type { HttpClient } from '../../../src/provider/http/client.ts';
+import { createHttpClient, type HttpClient } from '../../../src/provider/http/client.ts';
+import { manualClock } from '../../support/clock.ts';
 import { eventually } from '../../support/eventually.ts';
 import { failure } from '../stub/open-bank.ts';
 import { selfSigned } from './certificate.ts';
@@ -61,6 +62,28 @@ describe('a request that finds no connection was not sent:', () => {
     const controller = new AbortController();
     const call = failure(pay(client, controller.signal));
     controller.abort(new Error('time is up'));
+    assert.deepEqual(await call, NOT_SENT_IN_TIME);
+  });
+
+  it('its process was frozen while the connection was made', async () => {
+    const clock = manualClock();
+    let handler: { onRequestStart?: (controller: never, context: never) => void } = {};
+    const dispatcher = {
+      dispatch(_request: unknown, given: typeof handler) {
+        handler = given;
+        return true;
+      },
+      destroy: () => Promise.resolve(),
+    };
+    const client = createHttpClient({
+      baseUrl: 'http://frozen.invalid',
+      timeoutMs: 5_000,
+      clock,
+      dispatcher,
+    });
+    const call = failure(pay(client));
+    await clock.advance(5_000);
+    assert.throws(() => handler.onRequestStart?.({} as never, {} as never), /before it left/);
     assert.deepEqual(await call, NOT_SENT_IN_TIME);
   });
 

@@ -25,6 +25,7 @@ export interface AskedPayment {
   readonly clientRequestId: string;
   readonly key: string;
   readonly amountCents: number;
+  readonly isHiddenRepeat?: true;
 }
 
 /** An answer with a JSON body. */

@@ -13,6 +13,9 @@ import {
   type Answer,
   type AskedPayment,
 } from './answers.ts';
+import type { Collections } from './collections.ts';
+import { hasKey } from './identifiers.ts';
+import type { Ids } from './ids.ts';
 import type { Ledger, Payment } from './ledger.ts';
 import { writeNotice, type EventFacts, type Notice } from './notices.ts';
 import type { Policy } from './policy.ts';
@@ -25,12 +28,16 @@ export interface BankRequest {
   readonly url: URL;
   readonly token: string | null;
   readonly body: Readonly<Record<string, unknown>>;
+  /** Something on the way has asked twice; the service knows of one attempt. */
+  readonly isHiddenRepeat?: true;
 }
 
 export interface BankOptions {
   readonly policy: Policy;
   readonly ledger: Ledger;
   readonly chance: Chance;
+  readonly ids: Ids;
+  readonly collections: Collections;
   readonly nowMs: () => number;
   /** How long an executed payment is missing from the statement, in milliseconds. */
   readonly statementLagMs: () => number;
@@ -63,7 +70,6 @@ export class Bank {
     string,
     { readonly cancel: () => void; readonly atMs: number }
   >();
-  #made = 0;
 
   constructor(options: BankOptions) {
     this.#options = options;
@@ -71,8 +77,7 @@ export class Bank {
 
   /** @returns a new token of a customer. */
   open(customer: StoredCustomer): string {
-    this.#made += 1;
-    const token = `token-${this.#made}`;
+    const token = `token-${this.#options.ids.next()}`;
     this.#tokens.set(token, customer);
     return token;
   }
@@ -97,6 +102,11 @@ export class Bank {
         return this.#lookUp(customer, request);
       case '/payments':
         return this.#pay(customer, askedPayment(request));
+      case '/payments/qrcode/dynamic':
+      case '/payments/qrcode/static': {
+        const kind = path.endsWith('static') ? 'static' : 'dynamic';
+        return this.#options.collections.makeCharge(customer, { kind, body: request.body });
+      }
       case '/account/statement':
         return this.#statement(customer, request);
       default:
@@ -108,6 +118,9 @@ export class Bank {
   settle(payment: Payment): void {
     if (payment.state !== 'under_way') return;
     payment.state = payment.end;
+    if (payment.end === 'completed' && payment.payee) {
+      this.#options.collections.credit(payment, payment.payee);
+    }
     this.#tell({
       status: payment.end === 'completed' ? 'completed' : 'failed',
       endToEnd: payment.endToEnd,
@@ -126,21 +139,14 @@ export class Bank {
   }
 
   #lookUp(customer: StoredCustomer, { body }: BankRequest): Answer {
-    const { policy } = this.#options;
+    const { policy, ids, nowMs } = this.#options;
     const { key } = body;
     if (key === pixKeys.notFound) return json(404, { code: 'NOT_FOUND', message: 'Not found' });
     if (key === pixKeys.flaky && !this.#flakyOf.has(customer)) {
       this.#flakyOf.add(customer);
       return json(503, { message: 'Service Unavailable' });
     }
-    return result(policy, { endToEnd: this.#newEndToEnd(), key });
-  }
-
-  /** Ids come in the order in which they are made, so that a seed has the same ones each time. */
-  #newEndToEnd(): string {
-    this.#made += 1;
-    const minute = new Date(this.#options.nowMs()).toISOString().replaceAll(/\D/g, '').slice(0, 12);
-    return `E${ispb}${minute}${String(this.#made).padStart(11, '0')}`;
+    return result(policy, { endToEnd: ids.endToEnd(ispb, nowMs()), key });
   }
 
   #pay(customer: StoredCustomer, asked: AskedPayment): Answer {
@@ -197,16 +203,16 @@ export class Bank {
   }
 
   #execute(customer: StoredCustomer, asked: AskedPayment): Answer {
-    const { ledger, policy, chance, nowMs } = this.#options;
-    const { endToEnd, clientRequestId, amountCents } = asked;
-    const failed = this.#failedAttempts.get(endToEnd);
-    // What something on the way has doubled is one attempt to the service, which sees no repeat.
-    if (!policy.lateFailures || failed?.atMs === nowMs()) failed?.cancel();
-    this.#made += 1;
+    const { ledger, policy, chance, nowMs, ids } = this.#options;
+    const { endToEnd, clientRequestId, amountCents, key } = asked;
+    // Nobody could tell such a failure from the one of the payment.
+    const isHidden = !policy.lateFailures || asked.isHiddenRepeat;
+    if (isHidden) this.#failedAttempts.get(endToEnd)?.cancel();
     const payment = ledger.execute({
       ...{ customer, endToEnd, clientRequestId, amountCents },
-      bankId: `bank-${this.#made}`,
-      end: asked.key === pixKeys.returned ? 'reversed' : 'completed',
+      bankId: `bank-${ids.next()}`,
+      payee: ledger.customers.find((one) => one !== customer && hasKey(one, key)) ?? null,
+      end: key === pixKeys.returned ? 'reversed' : 'completed',
       executedAtMs: nowMs(),
     });
     this.#options.executed(payment);
@@ -238,12 +244,13 @@ export class Bank {
 
 const dayMs = 24 * 60 * 60_000;
 
-function askedPayment({ body }: BankRequest): AskedPayment {
+function askedPayment({ body, isHiddenRepeat }: BankRequest): AskedPayment {
   const { endToEnd, clientRequestId, key, amount } = body;
   return {
     endToEnd: String(endToEnd),
     clientRequestId: String(clientRequestId),
     key: String(key),
     amountCents: Math.round(Number(amount) * 100),
+    ...(isHiddenRepeat && { isHiddenRepeat }),
   };
 }

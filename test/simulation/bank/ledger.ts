@@ -15,13 +15,42 @@ export interface Payment {
   /** How it will end. */
   readonly end: 'completed' | 'reversed';
   readonly executedAtMs: number;
+  /** The customer who has its key, if it is one of the bank's. */
+  readonly payee?: StoredCustomer | null;
   state: PaymentState;
+}
+
+/** A charge that the bank has made. */
+export interface Charge {
+  readonly customer: StoredCustomer;
+  /** `transactionIdentification`. */
+  readonly txid: string;
+  /** The PIX key that it is paid to. */
+  readonly key: string;
+  readonly amountCents: number;
+  readonly kind: 'dynamic' | 'static';
+  readonly bankId: string;
+  readonly copyPaste: string;
+}
+
+/** A PIX that has come in. */
+export interface Receipt {
+  /** Who has received it. */
+  readonly customer: StoredCustomer;
+  readonly endToEnd: string;
+  readonly amountCents: number;
+  readonly bankId: string;
+  /** The charge that it pays, with its amount or with another. */
+  readonly charge: Charge | null;
+  readonly atMs: number;
 }
 
 export class Ledger {
   readonly customers: readonly StoredCustomer[];
   readonly #openingBalanceCents: number;
   readonly #payments: Payment[] = [];
+  readonly #charges: Charge[] = [];
+  readonly #receipts: Receipt[] = [];
 
   constructor(customers: readonly StoredCustomer[], openingBalanceCents: number) {
     this.customers = customers;
@@ -30,6 +59,22 @@ export class Ledger {
 
   get payments(): readonly Payment[] {
     return this.#payments;
+  }
+
+  get charges(): readonly Charge[] {
+    return this.#charges;
+  }
+
+  get receipts(): readonly Receipt[] {
+    return this.#receipts;
+  }
+
+  makeCharge(charge: Charge): void {
+    this.#charges.push(charge);
+  }
+
+  receive(receipt: Receipt): void {
+    this.#receipts.push(receipt);
   }
 
   execute(payment: Omit<Payment, 'state'>): Payment {
@@ -47,9 +92,17 @@ export class Ledger {
     return this.paymentsOf(customer).find((payment) => payment.endToEnd === endToEnd) ?? null;
   }
 
-  balanceCentsOf(customer: StoredCustomer): number {
-    const kept = this.paymentsOf(customer).filter(({ state }) => state !== 'reversed');
-    const sentCents = kept.reduce((sum, { amountCents }) => sum + amountCents, 0);
-    return this.#openingBalanceCents - sentCents;
+  /** What has left an account and has not come back. */
+  sentCentsOf(customer: StoredCustomer): number {
+    return sumCents(this.paymentsOf(customer).filter(({ state }) => state !== 'reversed'));
   }
+
+  balanceCentsOf(customer: StoredCustomer): number {
+    const receivedCents = sumCents(this.#receipts.filter((one) => one.customer === customer));
+    return this.#openingBalanceCents + receivedCents - this.sentCentsOf(customer);
+  }
+}
+
+function sumCents(movements: readonly { readonly amountCents: number }[]): number {
+  return movements.reduce((sum, { amountCents }) => sum + amountCents, 0);
 }

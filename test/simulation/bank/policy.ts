@@ -36,6 +36,12 @@ export interface Policy {
   /** The status in the answer to a payment; `frank`: as the payment stands. */
   readonly receiptStatus: 'none' | 'under_way' | 'frank' | 'success';
   readonly receiptIds: 'both' | 'end_to_end' | 'client' | 'own';
+  /** The answer to a repeated order of a charge. */
+  readonly repeatedCharges: 'replayed' | 'refused';
+  /** The code of a charge: an image with its text, the text alone, the text where images stand. */
+  readonly chargeCode: 'image' | 'text' | 'bare';
+  /** How likely an event names a charge of one customer and the account of another one. */
+  readonly foreignPayees: number;
   /** Answers stand under `data`. */
   readonly wrapsAnswers: boolean;
   readonly statement: StatementPolicy;
@@ -92,6 +98,9 @@ export function drawPolicy(chance: Chance, hazards: Hazards): Policy {
     receiptIds: isBare
       ? chance.pick(['own', 'client'])
       : chance.pick(['both', 'end_to_end', ...(keysUniquePer === 'company' ? [] : clientIds)]),
+    repeatedCharges: chance.pick(['replayed', 'replayed', 'refused']),
+    chargeCode: chance.pick(['image', 'text', 'bare']),
+    foreignPayees: has('foreign_payees') ? 0.3 : 0,
     wrapsAnswers: chance.happens(0.3),
     statement,
     slowestSettlementMs: chance.pick([50, 5_000, 300_000]),

@@ -11,6 +11,8 @@ import type { Policy } from '../bank/policy.ts';
 import { whatStatementLacks } from '../bank/statement.ts';
 import type { Hazards } from '../hazards.ts';
 import type { Owner, Scheduler } from '../scheduler.ts';
+import { hashOf } from '../payload-hash.ts';
+import { LostCommits } from './lost-commits.ts';
 
 /** How an attempt went, as the process that made it knows; `open`: it does not know yet. */
 type AttemptEnd = Proof | 'not_sent' | 'open';
@@ -28,6 +30,8 @@ interface Send {
   /** Who has stored PAYING, and at which step. */
   payer: { readonly process: Owner; readonly at: number } | null;
   readonly events: TrackedEvent[];
+  /** It is stored that another attempt was about to leave, after one that ended unknown. */
+  isNoted: boolean;
 }
 
 interface TrackedEvent {
@@ -49,10 +53,14 @@ export interface EvidenceOptions {
 }
 
 export class Evidence {
+  /** What a failover has lost, if there was one. */
+  readonly lost = new LostCommits();
   readonly #options: EvidenceOptions;
   readonly #sends = new Map<string, Send>();
   /** The step at which a statement of a process has last failed. */
   readonly #databaseFailedAt = new Map<Owner, number>();
+
+  #stored: ReadonlySet<string> | null = null;
 
   constructor(options: EvidenceOptions) {
     this.#options = options;
@@ -61,6 +69,11 @@ export class Evidence {
   /** A process has stored PAYING, whether or not it was told so. */
   beganPaying(process: Owner, endToEnd: string): void {
     this.#sendOf(endToEnd).payer ??= { process, at: this.#options.scheduler.taken };
+  }
+
+  /** A process has stored that another attempt is about to leave, whether or not it was told so. */
+  noted(endToEnd: string): void {
+    this.#sendOf(endToEnd).isNoted = true;
   }
 
   attemptLeft(process: Owner, endToEnd: string): void {
@@ -89,6 +102,24 @@ export class Evidence {
     return event;
   }
 
+  /** The events of a payment that the service has acknowledged and can read. */
+  readOf(endToEnd: string | null): Notice[] {
+    const events = endToEnd === null ? [] : this.#sendOf(endToEnd).events;
+    return events
+      .filter(({ notice, state }) => state === 'acknowledged' && notice.isReadable)
+      .map(({ notice }) => notice);
+  }
+
+  /** A failover has lost that a payment may have left. */
+  forgot(endToEnd: string): void {
+    this.#sendOf(endToEnd).payer = null;
+  }
+
+  /** After a failover: the hashes of the events that are stored. */
+  stored(hashes: ReadonlySet<string>): void {
+    this.#stored = hashes;
+  }
+
   databaseFailed(process: Owner): void {
     this.#databaseFailedAt.set(process, this.#options.scheduler.taken);
   }
@@ -104,17 +135,30 @@ export class Evidence {
    */
   weigh(endToEnd: string): { readonly proven: Proven[]; readonly lacks: string[] } {
     const send = this.#sendOf(endToEnd);
-    const found = [this.#fromAnswers(send), this.#fromEvents(send), this.#fromStatement(endToEnd)];
+    const isOutcomeLost = this.lost.hasForgottenOutcome(endToEnd);
+    const answers = isOutcomeLost ? 'a failover has lost the answers' : this.#fromAnswers(send);
+    const found = [answers, this.#fromEvents(send), this.#fromStatement(endToEnd)];
     return {
       proven: found.filter((one) => typeof one !== 'string'),
       lacks: found.filter((one) => typeof one === 'string'),
     };
   }
 
+  /** What the answers to the attempts prove, as a living process has them; null: nothing. */
+  answersProve(endToEnd: string): Proven['end'] | null {
+    const proven = this.#fromAnswers(this.#sendOf(endToEnd));
+    return typeof proven === 'string' ? null : proven.end;
+  }
+
+  /** Whether an event that says failed is no proof: it may tell of one attempt among several. */
+  isInDoubt(endToEnd: string): boolean {
+    return isDoubtful(this.#sendOf(endToEnd));
+  }
+
   #sendOf(endToEnd: string): Send {
     const known = this.#sends.get(endToEnd);
     if (known) return known;
-    const send: Send = { attempts: [], payer: null, events: [] };
+    const send: Send = { attempts: [], payer: null, events: [], isNoted: false };
     this.#sends.set(endToEnd, send);
     return send;
   }
@@ -136,20 +180,25 @@ export class Evidence {
     return { end: 'failed', by };
   }
 
-  #fromEvents({ events, attempts }: Send): Proven | string {
+  #fromEvents(send: Send): Proven | string {
+    const { events } = send;
     const by = 'an event that was acknowledged';
     if (events.length === 0) return 'no event was posted';
-    const taken = events.filter(({ state }) => state === 'acknowledged');
+    const acknowledged = events.filter(({ state }) => state === 'acknowledged');
+    const taken = acknowledged.filter(({ notice }) => this.#isKept(notice));
+    if (acknowledged.length > 0 && taken.length === 0) return 'a failover has lost the events';
     if (taken.length === 0) return 'every event was lost, or the provider gave it up';
     const read = taken.filter(({ notice }) => notice.isReadable);
     if (read.length === 0) return 'the words of the events are not documented';
     if (read.some(({ notice }) => notice.status === 'completed')) return { end: 'completed', by };
     const failures = read.filter(({ notice }) => !isDuplicate(notice));
     if (failures.length === 0) return 'the events tell of a repeat';
-    if (this.#options.policy.failedAttempts > 0 && attempts.length > 1) {
-      return 'the event may tell of one attempt among several';
-    }
+    if (isDoubtful(send)) return 'the event may tell of one attempt among several';
     return { end: 'failed', by };
+  }
+
+  #isKept({ payload }: Notice): boolean {
+    return this.#stored === null || this.#stored.has(hashOf(payload));
   }
 
   #fromStatement(endToEnd: string): Proven | string {
@@ -159,6 +208,13 @@ export class Evidence {
     const lack = whatStatementLacks(policy, payment);
     return lack ?? { end: 'completed', by: 'the statement' };
   }
+}
+
+/** Whether an attempt ended unknown and another one was made. */
+function isDoubtful({ attempts, isNoted }: Send): boolean {
+  return (
+    isNoted || attempts.slice(0, -1).some(({ end }) => end !== 'not_sent' && end !== 'not_done')
+  );
 }
 
 /** That a repeat was refused says nothing of the payment. */

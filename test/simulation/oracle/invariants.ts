@@ -4,49 +4,43 @@
  */
 import type { LocalContext } from '../../../src/context.ts';
 import { centsFromDecimal } from '../../../src/domain/money.ts';
-import type { PixPhase, PixStatus } from '../../../src/domain/pix.ts';
 import { auditPix } from '../../../src/ops/pix-audit.ts';
 import type { Payment } from '../bank/ledger.ts';
 import type { Hazards } from '../hazards.ts';
 import type { Names } from '../names.ts';
 import type { Scheduler } from '../scheduler.ts';
 import type { Store } from '../store.ts';
+import type { Webhooks } from '../webhooks.ts';
+import type { Charges } from './charges.ts';
+import { checkDecisions, decidedIds } from './decisions.ts';
 import type { Evidence } from './evidence.ts';
-import { nameOf, type Truth } from './truth.ts';
-
-export interface FinalRow {
-  readonly id: string;
-  readonly user_id: number;
-  readonly idempotency_key: string;
-  readonly status: PixStatus;
-  readonly phase: PixPhase;
-  readonly amount: string;
-  readonly end_to_end: string | null;
-  readonly phases: readonly PixPhase[];
-  /** The hashes of the events that have moved it. */
-  readonly events: readonly string[];
-}
-
-interface EventRow {
-  readonly status: string;
-  readonly hash: string;
-}
+import { checkForgotten } from './forgotten-payments.ts';
+import type { LostCommits } from './lost-commits.ts';
+import type { Receipts } from './receipts.ts';
+import { nameOf } from './requests.ts';
+import type { EventRow, FinalRow, TimelineRow } from './stored-rows.ts';
+import type { Truth } from './truth.ts';
 
 export interface Rest {
   readonly store: Store;
   readonly truth: Truth;
   readonly evidence: Evidence;
+  readonly charges: Charges;
+  readonly receipts: Receipts;
   readonly names: Names;
   readonly hazards: Hazards;
   readonly scheduler: Scheduler;
+  readonly lost: LostCommits;
+  readonly webhooks: Pick<Webhooks, 'posted'>;
   /** Whether the event with this hash says what is not true. */
   readonly isUntrue: (hash: string) => boolean;
-  /** What the bank has given each account at first, in centavos. */
-  readonly openingBalanceCents: number;
+  /** The payment that the event with this hash tells of, or null. */
+  readonly endToEndOf: (hash: string) => string | null;
 }
 
 const readTransactions = `
-  select t.id, t.user_id, t.idempotency_key, t.status, t.phase, t.amount, t.end_to_end,
+  select t.id, t.user_id, t.operation, t.transaction_identification, t.idempotency_key,
+         t.status, t.phase, t.amount, t.end_to_end,
          array(select l.phase from pix_timeline l
                 where l.transaction_id = t.id and coalesce(l.note, '') not like 'after%'
                 order by l.id)
@@ -57,22 +51,45 @@ const readTransactions = `
            as events
     from pix_transactions t order by t.created_at, t.id`;
 
-const readEvents = `select status, encode(payload_hash, 'hex') as hash from webhook_events`;
+const readEvents = `
+  select id, status, encode(payload_hash, 'hex') as hash, payload is not null as has_payload
+    from webhook_events`;
+
+const readTimeline = `
+  select transaction_id, phase, event_id, note from pix_timeline order by id`;
 
 const readDeadJobs = `select kind from jobs where status = 'dead'`;
 
 /** Checks everything; what does not hold becomes a violation. */
 export async function checkAtRest(rest: Rest): Promise<FinalRow[]> {
-  const { store, truth } = rest;
+  const { store, truth, lost, evidence } = rest;
   const rows = await store.rows<FinalRow>(readTransactions);
-  const { payments } = truth.ledger;
-  for (const row of rows) checkRow(rest, row, payments);
-  for (const row of rows) checkKnown(rest, row);
-  checkNothingVanished(rest, rows, payments);
-  checkDebits(rest, rows, payments);
-  for (const { status, hash } of await store.rows<EventRow>(readEvents)) {
+  const events = await store.rows<EventRow>(readEvents);
+  const timeline = await store.rows<TimelineRow>(readTimeline);
+  if (lost.failedOverAt !== null) evidence.stored(new Set(events.map(({ hash }) => hash)));
+  const sends = rows.filter(({ operation }) => operation === 'SEND');
+  const decided = decidedIds(timeline);
+  const payments = truth.ledger.payments.filter((payment) => !lost.hasForgotten(payment));
+  for (const row of sends) checkRow(rest, row, { payments, isDecided: decided.has(row.id) });
+  for (const row of sends) checkKnown(rest, row);
+  checkNothingVanished(rest, sends, payments);
+  checkDebits(rest, sends, payments);
+  checkForgotten(rest, sends, events);
+  checkDecisions(rest, sends, { events, timeline });
+  rest.receipts.learn(rows, events);
+  rest.charges.check(rows);
+  rest.receipts.check(rows, events);
+  const decidedEnds = new Set(
+    sends.filter(({ id }) => decided.has(id)).map((row) => row.end_to_end),
+  );
+  for (const { status, hash } of events) {
     if (status === 'received') truth.violated('an event was taken in and never looked at');
-    if (status === 'anomaly' && !rest.isUntrue(hash)) truth.violated('a true event is an anomaly');
+    const isExpected =
+      rest.isUntrue(hash) ||
+      isOfForgotten(rest, hash) ||
+      isDoubtful(rest, hash) ||
+      mayContradict(rest, hash, { rows, decidedEnds });
+    if (status === 'anomaly' && !isExpected) truth.violated('a true event is an anomaly');
   }
   for (const { kind } of await store.rows<{ kind: string }>(readDeadJobs)) {
     truth.violated(`a job is dead: ${kind}`);
@@ -82,7 +99,7 @@ export async function checkAtRest(rest: Rest): Promise<FinalRow[]> {
 }
 
 /** What operators are told by `pix audit` is that all is well. */
-async function checkAudit({ store, truth, scheduler }: Rest): Promise<void> {
+async function checkAudit({ store, truth, scheduler, lost }: Rest): Promise<void> {
   const clock = scheduler.clockOf({ name: 'audit' });
   const stopping = new AbortController().signal;
   const context = { db: store.db, clock, stopping } as unknown as LocalContext;
@@ -92,28 +109,88 @@ async function checkAudit({ store, truth, scheduler }: Rest): Promise<void> {
     { operator: 'simulation', progress: () => undefined },
   );
   for (const { name, rows } of invariants) {
+    // A process that had an event in hand when a failover lost it has settled it all the same.
+    if (name === 'cause_stored' && lost.failedOverAt !== null) continue;
     for (const { found } of rows) truth.violated(`pix audit: ${name}: ${found}`);
   }
 }
 
+/** Whether a true event may be an anomaly: by an operator's word, or by a charge's terms. */
+function mayContradict(
+  { receipts, endToEndOf }: Rest,
+  hash: string,
+  stored: {
+    readonly rows: readonly FinalRow[];
+    readonly decidedEnds: ReadonlySet<string | null>;
+  },
+): boolean {
+  const endToEnd = endToEndOf(hash);
+  if (endToEnd !== null && stored.decidedEnds.has(endToEnd)) return true;
+  return receipts.mayContradict(hash, stored.rows);
+}
+
 /** One transaction and the payments that were executed for it. */
-function checkRow({ truth, names, isUntrue }: Rest, row: FinalRow, all: readonly Payment[]): void {
+function checkRow(
+  rest: Rest,
+  row: FinalRow,
+  found: { readonly payments: readonly Payment[]; readonly isDecided: boolean },
+): void {
+  const { truth, names, isUntrue, webhooks } = rest;
   const { status, phase } = row;
+  const { isDecided } = found;
   const name = names.of('tx', row.id);
-  const payments = all.filter((payment) => belongs(payment, row));
+  const payments = found.payments.filter((payment) => belongs(payment, row));
   const kept = payments.filter(({ state }) => state !== 'reversed');
   const checks: readonly (readonly [boolean, string])[] = [
     [payments.length <= 1, 'was executed more than once'],
-    [status !== 'COMPLETED' || kept.length === 1, 'is COMPLETED and was not executed'],
-    [status !== 'FAILED' || kept.length === 0, 'is FAILED and was executed'],
+    [
+      isDecided || status !== 'COMPLETED' || kept.length === 1 || wasPaidBefore(rest, row),
+      'is COMPLETED and was not executed',
+    ],
+    [isDecided || status !== 'FAILED' || kept.length === 0, 'is FAILED and was executed'],
     [payments.every((payment) => agrees(payment, row)), 'was executed with other values'],
     [!['RESERVED', 'RESOLVED', 'PAYING'].includes(phase), `was left in ${phase}`],
     [row.phases[0] === 'RESERVED', 'has a timeline that does not begin with RESERVED'],
     [row.phases.filter((one) => one === 'PAYING').length <= 1, 'was PAYING twice'],
     [payments.length === 0 || row.phases.includes('PAYING'), 'was executed without PAYING'],
-    [!row.events.some(isUntrue), 'was moved by an event that is not true'],
+    [
+      !row.events.some((hash) => isUntrue(hash) && !isOfForgotten(rest, hash)),
+      'was moved by an event that is not true',
+    ],
+    [
+      row.events.every((hash) => isAbout(webhooks.posted.get(hash)?.endToEnd ?? null, row)),
+      'was moved by an event of another payment',
+    ],
   ];
   for (const [holds, sentence] of checks) if (!holds) truth.violated(`${name} ${sentence}`);
+}
+
+function isAbout(endToEnd: string | null, row: FinalRow): boolean {
+  return endToEnd === null || endToEnd === row.end_to_end;
+}
+
+/** An event may contradict what stands in place of the payment that a failover has lost. */
+function isOfForgotten({ webhooks, lost }: Rest, hash: string): boolean {
+  const endToEnd = webhooks.posted.get(hash)?.endToEnd ?? null;
+  return endToEnd !== null && lost.hasForgotten({ endToEnd });
+}
+
+/** A failure proves nothing of a payment that was repeated after an unknown end. */
+function isDoubtful({ webhooks, evidence }: Rest, hash: string): boolean {
+  const notice = webhooks.posted.get(hash);
+  if (notice?.status !== 'failed' || notice.endToEnd === null) return false;
+  return evidence.isInDoubt(notice.endToEnd);
+}
+
+/** The provider may take a send for the payment with its key whose record a failover has lost. */
+function wasPaidBefore({ truth, lost }: Rest, row: FinalRow): boolean {
+  return truth.ledger.payments.some(
+    (payment) =>
+      payment.customer.id === row.user_id &&
+      payment.clientRequestId === row.idempotency_key &&
+      payment.state === 'completed' &&
+      lost.hasForgotten(payment),
+  );
 }
 
 /** A transaction whose end can be known has it; of any other it is counted what is lacking. */
@@ -131,6 +208,7 @@ function checkKnown({ truth, names, evidence, hazards, scheduler }: Rest, row: F
       truth.violated(`${names.of('tx', row.id)} is ${phase}: it has ${end} by ${by}`);
     }
   }
+  scheduler.note(`${names.of('tx', row.id)} stays ${phase}: ${lacks.join('; ')}`);
   for (const lack of lacks) scheduler.count(`lacks: ${lack}`);
 }
 
@@ -167,7 +245,7 @@ function checkNothingVanished(
 
 /** What has left each account is what its transactions say, and nothing else. */
 function checkDebits(
-  { truth, openingBalanceCents }: Rest,
+  { truth, lost }: Rest,
   rows: readonly FinalRow[],
   payments: readonly Payment[],
 ): void {
@@ -178,7 +256,11 @@ function checkDebits(
     const sentCents = executed
       .filter((row) => row.user_id === customer.id)
       .reduce((sum, { amount }) => sum + (centsFromDecimal(amount) ?? 0), 0);
-    const debitedCents = openingBalanceCents - truth.ledger.balanceCentsOf(customer);
+    const forgottenCents = truth.ledger
+      .paymentsOf(customer)
+      .filter((payment) => payment.state !== 'reversed' && lost.hasForgotten(payment))
+      .reduce((sum, { amountCents }) => sum + amountCents, 0);
+    const debitedCents = truth.ledger.sentCentsOf(customer) - forgottenCents;
     if (sentCents !== debitedCents) {
       const what = `${debitedCents} centavos for sends of ${sentCents}`;
       truth.violated(`${nameOf(customer, '')} was debited ${what}`);

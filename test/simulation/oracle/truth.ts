@@ -9,49 +9,15 @@ import type { Hazards } from '../hazards.ts';
 import type { Names } from '../names.ts';
 import type { Owner, Scheduler } from '../scheduler.ts';
 import type { StoredCustomer } from '../store.ts';
+import { Accounts } from './accounts.ts';
 import type { Evidence } from './evidence.ts';
-
-/** A request of the app about one of its payments. */
-export interface Ask {
-  readonly customer: StoredCustomer;
-  /** The idempotency key. */
-  readonly key: string;
-  /** The step that it was sent at. */
-  readonly askedAt: number;
-}
-
-/** What came back. Of an answer that never came there is nothing to be said. */
-export interface Answer {
-  readonly status: number;
-  /** `Pix-Outcome`. */
-  readonly outcome: string | null;
-  readonly pix: {
-    readonly transactionId: string;
-    readonly status: PixStatus;
-    readonly endToEnd: string | null;
-  } | null;
-}
-
-/** A payment that the app has asked for. */
-export interface Wish {
-  /** `customer/key`. */
-  readonly name: string;
-  readonly key: string;
-  readonly endToEnd: string | null;
-  readonly amountCents: number;
-}
+import { finalOf, nameOf, type Answer, type Ask, type Order, type Wish } from './requests.ts';
+import type { ChangedRow, LostCommits } from './lost-commits.ts';
 
 /** A final answer, and the step that it was given at. */
 interface Told {
   readonly status: 'COMPLETED' | 'FAILED';
   readonly at: number;
-}
-
-/** A payment that leaves: whose it is, and the ids that it carries. */
-export interface Order {
-  readonly customer: StoredCustomer;
-  readonly endToEnd: string;
-  readonly clientRequestId: string;
 }
 
 export interface TruthOptions {
@@ -65,6 +31,7 @@ export interface TruthOptions {
 export class Truth {
   readonly violations: string[] = [];
   readonly ledger: Ledger;
+  readonly accounts: Accounts;
   /** The transaction of each key, by `customer/key`, as the app was told. */
   readonly transactions = new Map<string, string>();
   /** The amounts that the app has asked for under a key. */
@@ -75,6 +42,8 @@ export class Truth {
   readonly #endedAt = new Map<string, number>();
   readonly #statusOf = new Map<string, PixStatus>();
   readonly #paying = new Set<string>();
+  /** What an operator may have called a payment, by `customer/key`. */
+  readonly #decided = new Map<string, Set<PixStatus>>();
   /** The end-to-end id of each key, and the key of each end-to-end id, of what has left. */
   readonly #attempted = new Map<string, string>();
   readonly #names: Names;
@@ -82,6 +51,9 @@ export class Truth {
 
   readonly #evidence: Evidence;
   readonly #hazards: Hazards;
+  readonly #lost: LostCommits;
+  /** The step at which a failover has taken back what was stored of a payment. */
+  readonly #takenBackAt = new Map<string, number>();
 
   constructor({ ledger, evidence, hazards, names, scheduler }: TruthOptions) {
     this.ledger = ledger;
@@ -89,11 +61,35 @@ export class Truth {
     this.#hazards = hazards;
     this.#names = names;
     this.#scheduler = scheduler;
+    this.#lost = evidence.lost;
+    const violated = (text: string): void => this.violated(text);
+    this.accounts = new Accounts({ scheduler, violated });
   }
 
   violated(text: string): void {
     this.#scheduler.note(`VIOLATION ${text}`);
     this.violations.push(text);
+  }
+
+  /**
+   * An operator is about to end a payment: the word is theirs from now on, right or wrong.
+   * @returns what takes it back, for a decision that was refused.
+   */
+  decides(customer: StoredCustomer, key: string, status: PixStatus): () => void {
+    const name = nameOf(customer, key);
+    const decided = this.#decided.get(name) ?? new Set();
+    const isNew = !decided.has(status);
+    this.#decided.set(name, decided.add(status));
+    return () => void (isNew && decided.delete(status));
+  }
+
+  /** A request was served whose token names a session that was ended before. */
+  outlived({ name }: StoredCustomer): void {
+    if (this.#lost.failedOverAt === null) this.violated(`${name} is served after the log-out`);
+  }
+
+  #isDecided(name: string, status: PixStatus): boolean {
+    return this.#decided.get(name)?.has(status) === true;
   }
 
   asked(customer: StoredCustomer, key: string, amountCents: number): void {
@@ -112,6 +108,7 @@ export class Truth {
 
   /** A payment leaves a process. */
   attempted(process: Owner, { customer, endToEnd, clientRequestId }: Order): void {
+    if (this.#lost.hasForgotten({ endToEnd })) return;
     const name = nameOf(customer, clientRequestId);
     const shown = this.#names.of('E', endToEnd);
     const sameIds =
@@ -140,9 +137,10 @@ export class Truth {
   }
 
   /** The bank has executed a payment. */
-  executed({ customer, clientRequestId }: Payment): void {
+  executed({ customer, clientRequestId, endToEnd }: Payment): void {
+    if (this.#lost.hasForgotten({ endToEnd })) return;
     const name = nameOf(customer, clientRequestId);
-    if (this.#told.get(name)?.status === 'FAILED') {
+    if (this.#told.get(name)?.status === 'FAILED' && !this.#isDecided(name, 'FAILED')) {
       this.violated(`${name} was executed after the app had been told that it failed`);
     }
   }
@@ -157,25 +155,52 @@ export class Truth {
    * @returns whether it is seen to be final for the first time.
    */
   observed(row: PixTransactionRow): boolean {
-    if (row.phase === 'PAYING' && row.end_to_end !== null) this.#paying.add(row.end_to_end);
+    if (row.phase === 'PAYING' && row.end_to_end !== null) {
+      this.#paying.add(row.end_to_end);
+      this.#lost.beganPaying(row.end_to_end);
+    }
     const final = this.#finals.get(row.id);
-    if (final !== undefined && final !== row.status) {
+    const isTakenBack = row.operation !== 'SEND' && this.#lost.failedOverAt !== null;
+    if (final !== undefined && final !== row.status && !isTakenBack) {
       this.violated(`${this.#names.of('tx', row.id)} went from ${final} to ${row.status}`);
     }
     if (row.status === 'PROCESSING') return false;
     this.#finals.set(row.id, row.status);
-    if (row.end_to_end !== null && !this.#endedAt.has(row.end_to_end)) {
+    // What another customer has received has the end-to-end id of the payment.
+    const isSend = row.operation === 'SEND';
+    if (isSend && row.end_to_end !== null && !this.#endedAt.has(row.end_to_end)) {
       this.#endedAt.set(row.end_to_end, this.#scheduler.taken);
       this.#statusOf.set(row.end_to_end, row.status);
     }
     return final === undefined;
   }
 
+  /** A failover has taken a transaction back, or away: what was told of it is not true any more. */
+  tookBack({ before, after }: ChangedRow): void {
+    const { id, end_to_end: endToEnd, idempotency_key: key } = before;
+    const customer = this.ledger.customers.find((one) => one.id === before.user_id);
+    if (!customer) return;
+    const name = nameOf(customer, key);
+    this.#takenBackAt.set(name, this.#scheduler.taken);
+    this.#finals.delete(id);
+    this.#told.delete(name);
+    if (after === null) this.transactions.delete(name);
+    if (endToEnd === null) return;
+    this.#endedAt.delete(endToEnd);
+    this.#statusOf.delete(endToEnd);
+    if (!this.#lost.hasForgotten({ endToEnd })) return;
+    this.#attempted.delete(name);
+    this.#attempted.delete(endToEnd);
+    this.#evidence.forgot(endToEnd);
+  }
+
   /** The service has answered a request about a payment. */
   told(ask: Ask, answer: Answer): void {
     const name = nameOf(ask.customer, ask.key);
+    // What was read before a failover may be answered after it.
+    if ((this.#takenBackAt.get(name) ?? -1) > ask.askedAt) return;
     this.#checkId(name, answer);
-    if (answer.status === 422 && (this.#asked.get(name)?.size ?? 0) < 2) {
+    if (answer.status === 422 && !this.#isRefusable(ask, answer)) {
       this.violated(`${name} was refused as another request, and there was none`);
     }
     if (answer.status === 502 && answer.outcome === null) {
@@ -183,6 +208,12 @@ export class Truth {
     }
     this.#checkFinal(ask, answer);
     this.#checkOutcome(ask, answer);
+  }
+
+  /** Whether there is another request with the key, or the account was blocked meanwhile. */
+  #isRefusable({ customer, key, askedAt }: Ask, { fields = [] }: Answer): boolean {
+    if (fields.includes('account')) return this.accounts.wasBlockedSince(customer.id, askedAt);
+    return (this.#asked.get(nameOf(customer, key))?.size ?? 0) > 1;
   }
 
   #checkId(name: string, { pix }: Answer): void {
@@ -206,10 +237,13 @@ export class Truth {
     const isTrue =
       status === 'COMPLETED'
         ? payments.some(
-            ({ state, endToEnd }) => state === 'completed' && endToEnd === answer.pix?.endToEnd,
+            (one) =>
+              one.state === 'completed' &&
+              (one.endToEnd === answer.pix?.endToEnd || this.#lost.hasForgotten(one)),
           )
-        : payments.every(({ state }) => state === 'reversed');
-    if (!isTrue) this.violated(`the app was told ${status} of ${name}, which is not true`);
+        : payments.every((one) => one.state === 'reversed' || this.#lost.hasForgotten(one));
+    if (isTrue || this.#isDecided(name, status)) return;
+    this.violated(`the app was told ${status} of ${name}, which is not true`);
   }
 
   /** A 2xx answer may say that the payment has failed: it was accepted then, and never executed. */
@@ -220,24 +254,13 @@ export class Truth {
     const isFalse =
       (outcome === 'accepted' && !hasFailed && payments.length === 0) ||
       ((outcome === 'not_sent' || outcome === 'rejected') &&
-        payments.some(({ state }) => state !== 'reversed'));
-    if (!isFalse) return;
+        payments.some((one) => one.state !== 'reversed' && !this.#lost.hasForgotten(one)));
+    const decided = outcome === 'accepted' ? 'COMPLETED' : 'FAILED';
+    if (!isFalse || this.#isDecided(nameOf(ask.customer, ask.key), decided)) return;
     this.violated(`the app was told ${outcome} of ${nameOf(ask.customer, ask.key)}: not true`);
   }
 
   #paymentsOf({ customer, key }: Ask): Payment[] {
     return this.ledger.paymentsOf(customer).filter((payment) => payment.clientRequestId === key);
   }
-}
-
-/** Names one payment of one customer, as the app means it. */
-export function nameOf(customer: StoredCustomer, key: string): string {
-  return `${customer.name}/${key}`;
-}
-
-/** A 502 is a final answer too: it invites a new key. */
-export function finalOf({ status, outcome, pix }: Answer): 'COMPLETED' | 'FAILED' | null {
-  if (pix && pix.status !== 'PROCESSING') return pix.status;
-  const failed = status === 502 || outcome === 'not_sent' || outcome === 'rejected';
-  return failed ? 'FAILED' : null;
 }

@@ -2,7 +2,8 @@
 import type { Bank, BankRequest } from '../bank/bank.ts';
 import type { Names } from '../names.ts';
 import type { Evidence } from '../oracle/evidence.ts';
-import type { Order, Truth } from '../oracle/truth.ts';
+import type { Order } from '../oracle/requests.ts';
+import type { Truth } from '../oracle/truth.ts';
 import type { StoredCustomer } from '../store.ts';
 import { isPayment } from './requests.ts';
 import type { WireWatch } from './wire.ts';

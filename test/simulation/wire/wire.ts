@@ -145,7 +145,7 @@ class Attempt {
     const { bank } = this.#options;
     const { request } = this.#exchange;
     const answer = bank.handle(request);
-    if (this.#fate.kind === 'doubled') return bank.handle(request);
+    if (this.#fate.kind === 'doubled') return bank.handle({ ...request, isHiddenRepeat: true });
     return this.#fate.kind === 'foreign_ids' ? withForeignIds(answer) : answer;
   }
 

@@ -1,0 +1,134 @@
+/** What comes in at the bank: the charges that it makes, who pays them, and every other PIX. */
+import type { Chance } from '../chance.ts';
+import type { StoredCustomer } from '../store.ts';
+import { json, result, type Answer } from './answers.ts';
+import { allOf, drawIdentifiers, nobody, type PayeeIdentifiers } from './identifiers.ts';
+import type { Ids } from './ids.ts';
+import type { Charge, Ledger, Payment, Receipt } from './ledger.ts';
+import type { Policy } from './policy.ts';
+import { writeReceivedNotice, type ReceivedNotice } from './received-notices.ts';
+
+export interface CollectionsOptions {
+  readonly policy: Policy;
+  readonly ledger: Ledger;
+  readonly chance: Chance;
+  readonly ids: Ids;
+  readonly nowMs: () => number;
+  /** Carries a notice to the service; `again` writes what the same receipt is told with later. */
+  readonly post: (notice: ReceivedNotice, again: () => ReceivedNotice) => void;
+  /** Told of a charge that was made: somebody may pay it. */
+  readonly made: (charge: Charge) => void;
+}
+
+/** An order of a charge, as it has reached the bank. */
+interface ChargeOrder {
+  readonly kind: Charge['kind'];
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** The bank refuses to make a charge for this key. */
+export const refusedChargeKey = 'reject@ponte.test';
+
+/** Another institution, whose customers pay. */
+const foreignIspb = '99999004';
+
+/** A static code has room for so many characters of the identification. */
+const staticTxidLength = 25;
+
+export class Collections {
+  readonly #options: CollectionsOptions;
+
+  constructor(options: CollectionsOptions) {
+    this.#options = options;
+  }
+
+  /** Makes a charge, once for an identification. */
+  makeCharge(customer: StoredCustomer, { kind, body }: ChargeOrder): Answer {
+    const { ledger, policy, ids, made } = this.#options;
+    const txid = String(body['transactionIdentification']);
+    if (body['key'] === refusedChargeKey) {
+      return { ...json(422, { code: 'CH01', message: 'Chave inválida' }), word: 'charge refused' };
+    }
+    const known = ledger.charges.find((one) => one.customer === customer && one.txid === txid);
+    if (known && policy.repeatedCharges === 'refused') {
+      return { ...json(409, { message: 'Conflict' }), word: 'charge conflict' };
+    }
+    if (known) return this.#codeOf(known);
+    const amount = Number(kind === 'dynamic' ? body['initialAmount'] : body['amount']);
+    const bankId = `charge-${ids.next()}`;
+    const terms = { key: String(body['key']), amountCents: Math.round(amount * 100) };
+    const charge = { customer, txid, kind, bankId, ...terms };
+    const stored = { ...charge, copyPaste: `000201${bankId}` };
+    ledger.makeCharge(stored);
+    made(stored);
+    return this.#codeOf(stored);
+  }
+
+  /** Somebody pays a charge. */
+  pay(charge: Charge, amountCents: number): void {
+    const { customer } = charge;
+    this.#receive({ customer, charge, amountCents, endToEnd: this.#foreignEndToEnd() });
+  }
+
+  /** Somebody pays a customer without a charge. */
+  payCustomer(customer: StoredCustomer, amountCents: number): void {
+    this.#receive({ customer, charge: null, amountCents, endToEnd: this.#foreignEndToEnd() });
+  }
+
+  /** One customer has paid another one: both sides have one end-to-end id. */
+  credit({ endToEnd, amountCents }: Payment, customer: StoredCustomer): void {
+    this.#receive({ customer, charge: null, amountCents, endToEnd });
+  }
+
+  #foreignEndToEnd(): string {
+    const { ids, nowMs } = this.#options;
+    return ids.endToEnd(foreignIspb, nowMs());
+  }
+
+  #receive(came: Pick<Receipt, 'customer' | 'charge' | 'amountCents' | 'endToEnd'>): void {
+    const { ledger, ids, nowMs, post } = this.#options;
+    const receipt = { ...came, bankId: `in-${ids.next()}`, atMs: nowMs() };
+    ledger.receive(receipt);
+    post(this.#write(receipt), () => this.#write(receipt));
+  }
+
+  #write(receipt: Receipt): ReceivedNotice {
+    const { chance, policy } = this.#options;
+    const { charge } = receipt;
+    const namesCharge = charge !== null && chance.happens(0.8);
+    const facts = namesCharge
+      ? { receipt, txid: this.#spelled(charge), payee: this.#payeeBeside(charge) }
+      : { receipt, txid: null, payee: this.#payeeOf(receipt) };
+    return writeReceivedNotice(chance, facts, policy.vocabulary);
+  }
+
+  #payeeOf({ customer }: Receipt): PayeeIdentifiers {
+    const { chance, ledger } = this.#options;
+    const others = ledger.customers.filter((one) => one !== customer);
+    return drawIdentifiers(chance, customer, others);
+  }
+
+  /** What stands beside the identification of a charge: the identification alone proves enough. */
+  #payeeBeside({ customer, key }: Charge): PayeeIdentifiers {
+    const { chance, ledger, policy } = this.#options;
+    const [other] = chance.shuffled(ledger.customers.filter((one) => one !== customer));
+    if (other && chance.happens(policy.foreignPayees)) return allOf(other);
+    return chance.pick([nobody, { ...nobody, key }, allOf(customer)]);
+  }
+
+  #spelled({ kind, txid }: Charge): string {
+    const isCut = kind === 'static' && this.#options.chance.happens(0.7);
+    return isCut ? txid.slice(0, staticTxidLength) : txid;
+  }
+
+  #codeOf({ txid, kind, bankId, copyPaste }: Charge): Answer {
+    const { policy } = this.#options;
+    const body = {
+      id: bankId,
+      ...(kind === 'dynamic' && { transactionIdentification: txid }),
+      ...(policy.chargeCode === 'image' && { qrcode: 'iVBORw0KGgo=' }),
+      ...(policy.chargeCode === 'bare' ? { qrcode: copyPaste } : { emv: copyPaste }),
+    };
+    return { ...result(policy, body), word: 'charge' };
+  }
+}

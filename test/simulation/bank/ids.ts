@@ -1,0 +1,16 @@
+/** The ids that a bank makes: in the order in which it makes them, so that a seed repeats them. */
+export class Ids {
+  #made = 0;
+
+  /** @returns a number that no other id has. */
+  next(): number {
+    this.#made += 1;
+    return this.#made;
+  }
+
+  /** @returns a new end-to-end id of the institution. */
+  endToEnd(ispb: string, nowMs: number): string {
+    const minute = new Date(nowMs).toISOString().replaceAll(/\D/g, '').slice(0, 12);
+    return `E${ispb}${minute}${String(this.next()).padStart(11, '0')}`;
+  }
+}

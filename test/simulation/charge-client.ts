@@ -1,0 +1,148 @@
+/** The app that charges: it asks for a code, loses it, and asks again with the same key. */
+import { isDatabaseTrouble } from '../../src/db/unavailable.ts';
+import { AppError } from '../../src/errors.ts';
+import { createCharge } from '../../src/operations/pix/create-charge.ts';
+import { getPixTransaction } from '../../src/operations/pix/get-pix-transaction.ts';
+import type { Context } from '../../src/context.ts';
+import type { VerifiedToken } from '../../src/security/access-tokens.ts';
+import { findPrincipal } from '../../src/services/banking-session.ts';
+import { refusedChargeKey } from './bank/collections.ts';
+import { listedKeyOf } from './bank/listed-key.ts';
+import type { ChargeAnswer, Charges } from './oracle/charges.ts';
+import { nameOf } from './oracle/requests.ts';
+import { readRefusal, type Phone } from './phone.ts';
+import type { Scheduler } from './scheduler.ts';
+import { requestFacts } from './service.ts';
+import type { StoredCustomer } from './store.ts';
+import type { Weather } from './weather.ts';
+
+export interface ChargeClientOptions {
+  readonly phone: Phone;
+  readonly customer: StoredCustomer;
+  readonly scheduler: Scheduler;
+  readonly weather: () => Weather;
+  readonly charges: Charges;
+}
+
+/** A charge that a person wants, under one key. */
+export interface ChargeWish {
+  readonly key: string;
+  readonly type: 'dynamic' | 'static';
+  readonly pixKey: string | null;
+  readonly amountCents: number;
+}
+
+const mostRounds = 4;
+
+export class ChargeClient {
+  readonly #options: ChargeClientOptions;
+
+  constructor(options: ChargeClientOptions) {
+    this.#options = options;
+  }
+
+  /** Draws a charge. */
+  wish(key: string): ChargeWish {
+    const { customer, scheduler } = this.#options;
+    const { chance } = scheduler;
+    return {
+      key,
+      type: chance.pick(['dynamic', 'static']),
+      pixKey: chance.pick([null, null, listedKeyOf(customer), refusedChargeKey]),
+      amountCents: chance.pick([1_000, 1_000, 2_550]),
+    };
+  }
+
+  /** Asks until there is a code, or the person gives up. */
+  async fulfil(wish: ChargeWish): Promise<void> {
+    const { scheduler, weather, phone } = this.#options;
+    const { chance } = scheduler;
+    for (let round = 0; round < mostRounds; round += 1) {
+      const requests = [this.#viewOrAsk(wish)];
+      while (chance.happens(weather().impatience)) requests.push(this.ask(wish));
+      if (chance.happens(weather().impatience / 10)) {
+        requests.push(this.ask({ ...wish, amountCents: wish.amountCents + 1 }));
+      }
+      const answers = await Promise.all(requests);
+      if (answers.some((answer) => answer?.status === 401)) await phone.logIn();
+      const isOver = answers.some(
+        (answer) => answer?.charge && (answer.charge.code || answer.charge.status !== 'PROCESSING'),
+      );
+      if (isOver && !chance.happens(0.3)) return;
+      await scheduler.sleep(phone.owner, 100 + chance.delayMs(60_000));
+    }
+  }
+
+  /** Asks for the charge, once. */
+  ask(wish: ChargeWish): Promise<ChargeAnswer | null> {
+    const { customer, charges } = this.#options;
+    const { key, type, pixKey, amountCents } = wish;
+    charges.asked(customer, key, amountCents);
+    return this.#call(key, 'charge', async (context, token) => {
+      const principal = await findPrincipal(context, token);
+      if (!principal) throw new AppError('UNAUTHENTICATED');
+      const body = { type, amount: amountCents / 100, ...(pixKey !== null && { key: pixKey }) };
+      const headers = { 'Idempotency-Key': key };
+      const input = { path: {}, query: {}, headers, body };
+      const request = requestFacts(context);
+      const reply = await createCharge.run(context, { input, principal, request });
+      if (reply.status !== 200) throw new Error(`a charge was answered ${reply.status}`);
+      return answerOf(reply.body);
+    });
+  }
+
+  #viewOrAsk(wish: ChargeWish): Promise<ChargeAnswer | null> {
+    const { scheduler, customer, charges } = this.#options;
+    const transactionId = charges.transactions.get(nameOf(customer, wish.key));
+    if (transactionId === undefined || !scheduler.chance.happens(0.4)) return this.ask(wish);
+    return this.#call(wish.key, 'view charge', async (context, token) => {
+      const input = { path: { transactionId }, query: {}, headers: {}, body: undefined };
+      const request = requestFacts(context);
+      const reply = await getPixTransaction.run(context, { input, token, request });
+      if (reply.status !== 200) throw new Error(`a view was answered ${reply.status}`);
+      return answerOf(reply.body);
+    });
+  }
+
+  #call(
+    key: string,
+    what: string,
+    work: (context: Context, token: VerifiedToken) => Promise<ChargeAnswer>,
+  ): Promise<ChargeAnswer | null> {
+    const { scheduler, customer, charges, phone } = this.#options;
+    const ask = { customer, key, askedAt: scheduler.taken };
+    return phone.ask({
+      label: `${what} ${nameOf(customer, key)}`,
+      describe,
+      run: async (context, token) => {
+        const answer = await work(context, token).catch((error: unknown) => this.#refusal(error));
+        charges.told(ask, answer);
+        return answer;
+      },
+    });
+  }
+
+  #refusal(error: unknown): ChargeAnswer {
+    const refusal = readRefusal(error);
+    if (refusal) return { ...refusal, charge: null };
+    if (!isDatabaseTrouble(error)) this.#options.charges.violated(`a defect: ${String(error)}`);
+    return { status: 503, fields: [], charge: null };
+  }
+}
+
+interface ChargeBody {
+  readonly transaction_id: string;
+  readonly status: 'PROCESSING' | 'COMPLETED' | 'FAILED';
+  readonly copy_paste?: string | undefined;
+}
+
+function answerOf(body: ChargeBody): ChargeAnswer {
+  const { transaction_id: transactionId, status, copy_paste: code = null } = body;
+  return { status: 200, fields: [], charge: { transactionId, status, code } };
+}
+
+function describe(answer: ChargeAnswer | null): string {
+  if (!answer) return 'by nobody';
+  const { status, charge } = answer;
+  return [status, charge?.status, charge?.code && 'with its code'].filter(Boolean).join(' ');
+}

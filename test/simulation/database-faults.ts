@@ -1,0 +1,194 @@
+/**
+ * The database as a faulty replica: it is away for seconds, takes no writes, has a full disk,
+ * refuses single statements, or carries a statement out when the process has given it up.
+ */
+import type { Owner, Scheduler } from './scheduler.ts';
+import type { Weather } from './weather.ts';
+
+const writing = /\b(?:insert into|update \w|delete from|for (?:no key )?update|for share)\b/i;
+
+/** Whether a server that takes no writes refuses the statement: it writes, or it locks rows. */
+export function writes(text: string): boolean {
+  return writing.test(text);
+}
+
+/** What a process gets in place of an answer, as the driver words it. */
+export class DatabaseFault extends Error {
+  readonly code: string | undefined;
+
+  /** @param code a SQLSTATE or a code of the network; without one the driver has a message only. */
+  constructor(code: string | undefined, message = `simulated: ${code}`) {
+    super(message);
+    this.name = 'DatabaseFault';
+    this.code = code;
+  }
+}
+
+/** What becomes of a statement that has reached the server or is on its way there. */
+export interface StatementFate {
+  /** Whether the server carries it out, `lateMs` after the process has given it up. */
+  readonly isDone: boolean;
+  /** What the process gets; null: the answer. */
+  readonly error: DatabaseFault | null;
+  readonly late?: { readonly givenUpAfterMs: number; readonly lateMs: number };
+}
+
+/** A time in which the database takes no statements, or no writes. */
+interface Window {
+  readonly kind: 'outage' | 'read-only window' | 'full disk';
+  /** The one process that is cut off; null: all are. */
+  readonly process: Owner | null;
+  /** The step at which it began. */
+  readonly beganAt: number;
+  readonly untilMs: number;
+}
+
+export interface DatabaseFaultsOptions {
+  readonly scheduler: Scheduler;
+  readonly weather: () => Weather;
+  /** A database inside of its process has no network, and nobody else locks its rows. */
+  readonly isOnServer: boolean;
+  /** Called when the processes that were cut off are connected again. */
+  readonly reconnected: (process: Owner | null) => void;
+}
+
+const windowsMs = [1_000, 3_000, 10_000, 30_000] as const;
+
+/** At least so long the database works between two windows. */
+const quietMs = 20_000;
+
+/** How likely a statement was carried out whose connection broke at the beginning of an outage. */
+const doneBefore = 0.3;
+
+/** A statement that was refused is rolled back. PostgreSQL, appendix A. */
+const refusals = ['40P01', '55P03', '57014', '40001', '53300', '57P01'] as const;
+
+/** As long as the driver waits for an answer, on the two pools. */
+const readTimeoutsMs = [8_000, 35_000] as const;
+
+/** The longest that a statement of a closed connection is still on its way. */
+const latestMs = 30_000;
+
+const done: StatementFate = { isDone: true, error: null };
+
+export class DatabaseFaults {
+  readonly #options: DatabaseFaultsOptions;
+  readonly #owner: Owner = { name: 'database' };
+  #window: Window | null = null;
+  /** The next window begins later than this: there is some work between two. */
+  #quietUntilMs = -Infinity;
+
+  constructor(options: DatabaseFaultsOptions) {
+    this.#options = options;
+  }
+
+  /** A process is about to take a step: the database may fail meanwhile. */
+  strike(process: Owner): void {
+    const { scheduler, weather, isOnServer } = this.#options;
+    const { chance } = scheduler;
+    if (this.#window || scheduler.nowMs < this.#quietUntilMs) return;
+    if (!chance.happens(weather().databaseWindows)) return;
+    const kind = isOnServer
+      ? chance.pick(['outage', 'outage', 'read-only window', 'full disk'] as const)
+      : 'full disk';
+    const isPartial = kind === 'outage' && chance.happens(0.4);
+    this.open(kind, isPartial ? process : null);
+  }
+
+  /** Begins a window in which the database fails. */
+  open(kind: Window['kind'], process: Owner | null): void {
+    const { scheduler, reconnected } = this.#options;
+    const durationMs = scheduler.chance.pick(windowsMs);
+    const untilMs = scheduler.nowMs + durationMs;
+    const window: Window = { kind, process, beganAt: scheduler.taken, untilMs };
+    this.#window = window;
+    this.#quietUntilMs = untilMs + quietMs;
+    scheduler.count(`${kind}s${process ? ' of one process' : ''}`);
+    scheduler.note(`${kind} of ${process?.name ?? 'all'} for ${durationMs} ms`);
+    scheduler.after(this.#owner, durationMs, () => {
+      if (this.#window !== window) return;
+      this.#window = null;
+      scheduler.note(`the ${kind} is over`);
+      if (kind === 'outage') reconnected(process);
+    });
+  }
+
+  /** Whether a process cannot reach the database. */
+  isCutOff(process: Owner): boolean {
+    const window = this.#window;
+    if (window?.kind !== 'outage') return false;
+    return window.process === null || window.process === process;
+  }
+
+  /**
+   * Decides what becomes of a statement.
+   * @param asked which process has asked it, at which step.
+   */
+  fateOf(asked: { readonly owner: Owner; readonly askedAt: number; readonly text: string }) {
+    const fate = this.#inWindow(asked) ?? this.#alone(asked.text);
+    if (fate.error) this.#options.scheduler.count(`statements: ${wordOf(fate)}`);
+    return fate;
+  }
+
+  #inWindow({
+    owner,
+    askedAt,
+    text,
+  }: {
+    readonly owner: Owner;
+    readonly askedAt: number;
+    readonly text: string;
+  }): StatementFate | null {
+    const { chance } = this.#options.scheduler;
+    const window = this.#window;
+    if (window === null) return null;
+    if (window.kind !== 'outage') {
+      if (!writes(text)) return null;
+      const code = window.kind === 'full disk' ? '53100' : '25006';
+      return { isDone: false, error: new DatabaseFault(code) };
+    }
+    if (!this.isCutOff(owner)) return null;
+    if (askedAt < window.beganAt) {
+      return { isDone: chance.happens(doneBefore), error: brokenConnection(chance.below(3)) };
+    }
+    return { isDone: false, error: noConnection(chance.below(3)) };
+  }
+
+  #alone(text: string): StatementFate {
+    const { scheduler, weather, isOnServer } = this.#options;
+    const { chance } = scheduler;
+    const { refusals: refused, lateCommits, databaseFaults } = weather();
+    if (chance.happens(databaseFaults)) {
+      return { isDone: chance.happens(0.5), error: new DatabaseFault('ECONNRESET') };
+    }
+    if (!isOnServer) return done;
+    if (chance.happens(refused)) {
+      return { isDone: false, error: new DatabaseFault(chance.pick(refusals)) };
+    }
+    if (!writes(text) || !chance.happens(lateCommits)) return done;
+    const late = {
+      givenUpAfterMs: chance.pick(readTimeoutsMs),
+      lateMs: chance.below(latestMs),
+    };
+    return { isDone: true, error: new DatabaseFault(undefined, 'Query read timeout'), late };
+  }
+}
+
+function wordOf({ error, isDone, late }: StatementFate): string {
+  if (late) return 'done after the time-out';
+  return `${error?.code ?? error?.message}${isDone ? ' after' : ''}`;
+}
+
+function brokenConnection(variant: number): DatabaseFault {
+  if (variant === 0) return new DatabaseFault('57P01');
+  if (variant === 1) return new DatabaseFault(undefined, 'Connection terminated unexpectedly');
+  return new DatabaseFault('ECONNRESET');
+}
+
+function noConnection(variant: number): DatabaseFault {
+  if (variant === 0) return new DatabaseFault('57P03');
+  if (variant === 1) {
+    return new DatabaseFault(undefined, 'timeout exceeded when trying to connect');
+  }
+  return new DatabaseFault('ECONNREFUSED');
+}

@@ -1,0 +1,85 @@
+/**
+ * An asynchronous failover: the store goes back to an earlier commit, and every connection breaks.
+ * It comes once in a history at most.
+ */
+import { repeatNotes } from '../../src/domain/pix.ts';
+import type { Snapshot } from './memory/database.ts';
+import type { LostCommits, StoredRow } from './oracle/lost-commits.ts';
+import type { Truth } from './oracle/truth.ts';
+import type { Owner, Scheduler } from './scheduler.ts';
+import type { Store } from './store.ts';
+import type { Weather } from './weather.ts';
+
+export interface FailoverOptions {
+  readonly store: Store;
+  readonly scheduler: Scheduler;
+  readonly weather: () => Weather;
+  /** A database inside of its process has no standby. */
+  readonly isOnServer: boolean;
+  readonly lost: LostCommits;
+  readonly truth: Truth;
+  /** Called when the store has gone back. */
+  readonly failedOver: () => void;
+  /** Whether the service has begun: what came before is on every standby. */
+  readonly hasBegun: () => boolean;
+}
+
+/** How likely a commit is the last one that the standby has. */
+const replicated = 0.15;
+
+const readRows = `
+  select id, user_id, idempotency_key, phase, status, end_to_end,
+         (select count(*)::int from pix_timeline l
+           where l.transaction_id = t.id and l.note = '${repeatNotes.unknown}') as repeats
+    from pix_transactions t where operation = 'SEND' order by created_at, id`;
+
+const readBlocked = `select user_id from accounts where status = 'BLOCKED' order by user_id`;
+
+export class Failover {
+  readonly #options: FailoverOptions;
+  readonly #owner: Owner = { name: 'database' };
+  /** What the standby has; null: nothing, or it has taken over. */
+  #standby: Snapshot | null = null;
+  #isOver = false;
+
+  constructor(options: FailoverOptions) {
+    this.#options = options;
+  }
+
+  /** A statement was committed: the standby may have got this far. */
+  committed(): void {
+    const { store, scheduler, weather, isOnServer, hasBegun } = this.#options;
+    const { failovers } = weather();
+    if (!isOnServer || failovers === 0 || this.#isOver || !hasBegun()) return;
+    if (this.#standby && !scheduler.chance.happens(replicated)) return;
+    this.#standby = store.snapshot();
+  }
+
+  /** A step is about to be taken: the server may die. */
+  strike(): void {
+    const { scheduler, weather } = this.#options;
+    const standby = this.#standby;
+    if (!standby || !scheduler.chance.happens(weather().failovers)) return;
+    this.#standby = null;
+    this.#isOver = true;
+    scheduler.submit({
+      owner: this.#owner,
+      label: 'the database fails over',
+      run: () => this.#failOver(standby),
+    });
+  }
+
+  async #failOver(standby: Snapshot): Promise<string> {
+    const { store, scheduler, lost, truth, failedOver } = this.#options;
+    const before = await store.rows<StoredRow>(readRows);
+    await store.restore(standby);
+    const after = await store.rows<StoredRow>(readRows);
+    const changed = lost.failedOver(scheduler.taken, before, after);
+    for (const row of changed) truth.tookBack(row);
+    truth.accounts.tookBack(await store.rows(readBlocked));
+    failedOver();
+    scheduler.count('failovers');
+    if (changed.length > 0) scheduler.count('failovers that lose something of a payment');
+    return `${changed.length} transactions go back`;
+  }
+}

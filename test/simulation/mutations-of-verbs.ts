@@ -1,0 +1,82 @@
+/** The service, broken on purpose in what it does beside sending: see `mutations.ts`. */
+import type { Database, Statement } from '../../src/db/database.ts';
+import { findPayees } from '../../src/db/queries/find-payees.ts';
+import * as pix from '../../src/db/queries/pix-transactions.ts';
+import { endSession } from '../../src/db/queries/banking-sessions.ts';
+import { purgePayloads } from '../../src/db/queries/retention.ts';
+import { stepSend } from '../../src/db/queries/step-send.ts';
+import type { Provider } from '../../src/provider/provider.ts';
+import type { Deviation, Mutation } from './deviation.ts';
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** In place of one statement stands another one. */
+function replacing(original: Statement, change: (text: string) => string): Deviation {
+  const text = change(original.text);
+  if (text === original.text) throw new Error(`nothing is replaced in ${original.name}`);
+  const changed = { ...original, name: `${original.name}#changed`, text };
+  return {
+    db: (db) => ({
+      ...db,
+      query: (statement, parameters) =>
+        db.query(statement === original ? changed : statement, parameters),
+    }),
+  };
+}
+
+/** What a statement answers is changed, or it is not carried out at all. */
+function answering(original: Statement, change: (rows: Row[]) => Row[] | null): Deviation {
+  return {
+    db: (db: Database): Database => ({
+      ...db,
+      async query<Answer>(statement: Statement, parameters: readonly unknown[]) {
+        if (statement !== original) return db.query<Answer>(statement, parameters);
+        const nothing = change([]);
+        if (nothing === null) return [];
+        return change(await db.query<Row>(statement, parameters)) as Answer[];
+      },
+    }),
+  };
+}
+
+let attempts = 0;
+
+/** Each order of a charge has an identification of its own. */
+const newIdentifications = (wire: Provider): Provider => {
+  const renamed = <Order extends { readonly transactionIdentification: string }>(order: Order) => {
+    attempts += 1;
+    const number = String(attempts).padStart(6, '0');
+    const transactionIdentification = order.transactionIdentification.slice(0, 20) + number;
+    return { ...order, transactionIdentification };
+  };
+  return {
+    ...wire,
+    createStaticCharge: (session, order, options) =>
+      wire.createStaticCharge(session, renamed(order), options),
+  };
+};
+
+export const mutationsOfVerbs: readonly Mutation[] = [
+  {
+    name: 'a received PIX is attributed although an identifier disagrees',
+    deviation: answering(findPayees, (rows) => rows.map((row) => ({ ...row, agrees: true }))),
+  },
+  {
+    name: 'a blocked account goes on paying',
+    deviation: {
+      ...replacing(stepSend, (text) => text.replace("or 'ACTIVE' =", "or 'none' <>")),
+      weather: { stalls: 0.15, attemptFaults: 0.5 },
+    },
+  },
+  { name: 'a contradiction is not noted', deviation: answering(pix.noteAnomaly, () => null) },
+  { name: 'a received PIX is not recorded', deviation: answering(pix.recordReceived, () => null) },
+  { name: 'a log-out ends nothing', deviation: answering(endSession, () => null) },
+  {
+    name: 'retention empties what was not settled',
+    deviation: replacing(purgePayloads, (text) => text.replace('and status in', "and 'x' not in")),
+  },
+  {
+    name: 'a charge has a new identification at each attempt',
+    deviation: { wire: newIdentifications },
+  },
+];

@@ -1,0 +1,170 @@
+/**
+ * The operator: resolves payments, replays events, blocks and unblocks accounts, at any moment and
+ * in whichever process lives. A careful one asks the provider before deciding about a payment, a
+ * careless one does not.
+ */
+import type { Context } from '../../src/context.ts';
+import { isDatabaseTrouble } from '../../src/db/unavailable.ts';
+import { blockAccount, unblockAccount } from '../../src/ops/account-status.ts';
+import { OpError, type OpCaller } from '../../src/ops/op.ts';
+import { listPix } from '../../src/ops/pix-list.ts';
+import { resolvePix, riskOfFailing } from '../../src/ops/pix-resolve.ts';
+import type { PixView } from '../../src/ops/pix-view.ts';
+import { replayWebhooks, type WebhookReplayInput } from '../../src/ops/webhook-replay.ts';
+import type { Fleet } from './fleet.ts';
+import type { Truth } from './oracle/truth.ts';
+import type { Owner, Scheduler } from './scheduler.ts';
+import { ProcessGone } from './service.ts';
+
+export interface OperatorOptions {
+  readonly fleet: Fleet;
+  readonly truth: Truth;
+  readonly scheduler: Scheduler;
+}
+
+/** How often the operator does something in one history. */
+const counts = [0, 0, 2, 5, 12] as const;
+
+const longestPauseMs = 240_000;
+
+/** The operator waits for the service to come back, so often and so long. */
+const mostTries = 200;
+const triesPauseMs = 2_000;
+
+const decision = { reason: 'asked the provider' } as const;
+
+const caller: OpCaller = { operator: 'operator', progress: ignore };
+
+const everything = '2020-01-01T00:00:00.000Z';
+
+const states = ['received', 'parked', 'orphaned', 'processed', 'anomaly', 'ignored'] as const;
+
+export class Operator {
+  readonly owner: Owner = { name: 'operator' };
+  isDone = false;
+  readonly #options: OperatorOptions;
+  readonly #isCareful: boolean;
+
+  constructor(options: OperatorOptions) {
+    this.#options = options;
+    this.#isCareful = options.scheduler.chance.happens(0.6);
+  }
+
+  async run(): Promise<void> {
+    const { scheduler } = this.#options;
+    const { chance } = scheduler;
+    for (let left = chance.pick(counts); left > 0; left -= 1) {
+      await scheduler.sleep(this.owner, 10 + chance.delayMs(longestPauseMs));
+      await chance.pick([this.#resolve, this.#resolve, this.#replay, this.#replay, this.#block])();
+      if (chance.happens(0.4)) await this.unblockAll();
+    }
+    await this.unblockAll();
+    this.isDone = true;
+  }
+
+  /** Replays every event that is stored: what was applied is found applied. */
+  replayAll(): Promise<unknown> {
+    return this.#tell('replays all', (context) =>
+      replayWebhooks.run(context, { since: everything, limit: 100 }, caller),
+    );
+  }
+
+  async unblockAll(): Promise<void> {
+    const { truth, scheduler } = this.#options;
+    for (let tries = 0; tries < mostTries && truth.accounts.blocked.length > 0; tries += 1) {
+      for (const id of truth.accounts.blocked) {
+        const input = { user: String(id), ...decision };
+        await this.#tell('unblocks an account', (context) =>
+          unblockAccount.run(context, input, caller),
+        );
+      }
+      if (truth.accounts.blocked.length > 0) await scheduler.sleep(this.owner, triesPauseMs);
+    }
+  }
+
+  readonly #block = async (): Promise<void> => {
+    const { truth, scheduler } = this.#options;
+    const [customer] = scheduler.chance.shuffled(truth.ledger.customers);
+    if (!customer) return;
+    const input = { user: String(customer.id), ...decision };
+    await this.#tell('blocks an account', (context) => blockAccount.run(context, input, caller));
+  };
+
+  readonly #replay = async (): Promise<void> => {
+    const { chance } = this.#options.scheduler;
+    const filter = chance.happens(0.5) ? { since: everything } : { state: chance.pick(states) };
+    const input: WebhookReplayInput = {
+      ...filter,
+      limit: chance.pick([1, 5, 100]),
+      dryRun: chance.happens(0.2),
+      counting: chance.happens(0.2),
+    };
+    const replay = await this.#tell('replays', (c) => replayWebhooks.run(c, input, caller));
+    for (const { result } of replay?.events ?? []) this.#options.scheduler.count(`event ${result}`);
+  };
+
+  readonly #resolve = async (): Promise<void> => {
+    const { scheduler } = this.#options;
+    const stuck = scheduler.chance.happens(0.5);
+    const listed = await this.#tell('lists payments', (context) =>
+      listPix.run(
+        context,
+        { limit: 20, ...(stuck ? { stuck } : { status: 'PROCESSING' }) },
+        caller,
+      ),
+    );
+    const sends = (listed?.transactions ?? []).filter(({ operation }) => operation === 'SEND');
+    const [send] = scheduler.chance.shuffled(sends);
+    const as = send ? this.#verdict(send) : null;
+    if (send && as) await this.#decide(send, as);
+  };
+
+  /** What the operator says became of a payment; null: nothing yet. */
+  #verdict({ endToEnd }: PixView): 'completed' | 'failed' | null {
+    const { truth, scheduler } = this.#options;
+    if (!this.#isCareful) return scheduler.chance.pick(['completed', 'failed']);
+    const state = truth.ledger.payments.find((one) => one.endToEnd === endToEnd)?.state;
+    if (state === 'completed') return 'completed';
+    return state === 'reversed' ? 'failed' : null;
+  }
+
+  async #decide({ id, userId, clientRequestId }: PixView, as: 'completed' | 'failed') {
+    const { truth, scheduler } = this.#options;
+    const customer = truth.ledger.customers.find((one) => one.id === userId);
+    if (!customer || clientRequestId === null) return;
+    const status = as === 'completed' ? 'COMPLETED' : 'FAILED';
+    const onlyCheck = scheduler.chance.happens(0.2);
+    const undo = onlyCheck ? ignore : truth.decides(customer, clientRequestId, status);
+    const input = { id, as, confirm: riskOfFailing, onlyCheck, ...decision };
+    const resolved = await this.#tell(`resolves as ${as}`, (context) =>
+      resolvePix.run(context, input, caller).catch((error: unknown) => {
+        if (error instanceof OpError) undo();
+        throw error;
+      }),
+    );
+    if (resolved && !onlyCheck) scheduler.count(`payments resolved as ${as}`);
+  }
+
+  /** @returns what the service answers, or null: it refused, or could not be reached. */
+  async #tell<Result>(
+    label: string,
+    work: (context: Context) => Promise<Result>,
+  ): Promise<Result | null> {
+    const { scheduler, fleet, truth } = this.#options;
+    await scheduler.hop(this.owner, `operator ${label}`);
+    scheduler.count(`operator ${label}`);
+    try {
+      return (await fleet.pick()?.serve(work)) ?? null;
+    } catch (error) {
+      const isExpected =
+        error instanceof OpError || error instanceof ProcessGone || isDatabaseTrouble(error);
+      if (!isExpected) truth.violated(`a defect when the operator ${label}: ${String(error)}`);
+      scheduler.note(`operator ${label}: ${String(error)}`);
+      return null;
+    }
+  }
+}
+
+function ignore(): void {
+  // An operator who does not watch the progress.
+}

@@ -1,0 +1,71 @@
+/** Which accounts are blocked, as the database has committed it, and what may not happen then. */
+import type { Scheduler } from '../scheduler.ts';
+
+export interface AccountsOptions {
+  readonly scheduler: Scheduler;
+  readonly violated: (text: string) => void;
+}
+
+/** A statement that the database has carried out. */
+export interface CarriedOut {
+  readonly name: string;
+  /** The parameters of each call. */
+  readonly calls: readonly (readonly unknown[])[];
+  readonly rows: readonly Readonly<Record<string, unknown>>[];
+  /** The transactions that it has stored or moved without answering them. */
+  readonly written: readonly Readonly<Record<string, unknown>>[];
+}
+
+export class Accounts {
+  readonly #options: AccountsOptions;
+  readonly #blocked = new Set<number>();
+  /** The step at which an account was last made ACTIVE again. */
+  readonly #unblockedAt = new Map<number, number>();
+
+  constructor(options: AccountsOptions) {
+    this.#options = options;
+  }
+
+  /** The users whose account is blocked. */
+  get blocked(): readonly number[] {
+    return [...this.#blocked];
+  }
+
+  carriedOut({ name, calls, rows, written }: CarriedOut): void {
+    const [first = []] = calls;
+    if (name === 'ops-account-move-status' && rows.length > 0) {
+      this.#moved(Number(first[0]), first[2] === 'BLOCKED');
+    }
+    if (name !== 'pix-step') return;
+    const moved = rows.map(({ place }) => calls[Number(place) - 1]);
+    const begun = new Set(moved.filter((call) => call?.[1] === 'PAYING').map((call) => call?.[0]));
+    for (const { id, user_id: userId } of written) {
+      if (!begun.has(id) || !this.#blocked.has(Number(userId))) continue;
+      this.#options.violated('a payment began while its account was blocked');
+    }
+  }
+
+  /** Whether an account was blocked at any time since a step. */
+  wasBlockedSince(userId: number, step: number): boolean {
+    return this.#blocked.has(userId) || (this.#unblockedAt.get(userId) ?? -1) >= step;
+  }
+
+  /** A failover may have lost what an operator has done. */
+  tookBack(blocked: readonly { readonly user_id: number }[]): void {
+    const { scheduler } = this.#options;
+    for (const userId of this.#blocked) this.#unblockedAt.set(userId, scheduler.taken);
+    this.#blocked.clear();
+    for (const { user_id: userId } of blocked) this.#blocked.add(userId);
+  }
+
+  #moved(userId: number, isBlocked: boolean): void {
+    const { scheduler } = this.#options;
+    scheduler.count(isBlocked ? 'accounts blocked' : 'accounts unblocked');
+    if (isBlocked) {
+      this.#blocked.add(userId);
+    } else {
+      this.#blocked.delete(userId);
+      this.#unblockedAt.set(userId, scheduler.taken);
+    }
+  }
+}

@@ -1,0 +1,75 @@
+/**
+ * Payments that an operator has ended. The operator may be wrong; but whatever the provider says
+ * otherwise, before or after, stands in the timeline of the payment.
+ */
+import { hashOf } from '../payload-hash.ts';
+import type { Names } from '../names.ts';
+import type { Scheduler } from '../scheduler.ts';
+import { isDuplicate, type Evidence } from './evidence.ts';
+import type { LostCommits } from './lost-commits.ts';
+import type { EventRow, FinalRow, TimelineRow } from './stored-rows.ts';
+import type { Truth } from './truth.ts';
+
+/** What a decision is held against. */
+interface Known {
+  readonly truth: Truth;
+  readonly evidence: Evidence;
+  readonly names: Names;
+  readonly scheduler: Scheduler;
+  readonly lost: LostCommits;
+}
+
+const decisionNote = 'operator ';
+
+/** Which transactions an operator has ended. */
+export function decidedIds(timeline: readonly TimelineRow[]): ReadonlySet<string> {
+  const decided = timeline.filter(({ note }) => note?.startsWith(decisionNote));
+  return new Set(decided.map(({ transaction_id: id }) => id));
+}
+
+/** Every event that was acknowledged and contradicts a decision is noted as an anomaly. */
+export function checkDecisions(
+  rest: Known,
+  rows: readonly FinalRow[],
+  stored: { readonly events: readonly EventRow[]; readonly timeline: readonly TimelineRow[] },
+): void {
+  const { truth, evidence, names, scheduler, lost } = rest;
+  const decided = decidedIds(stored.timeline);
+  for (const row of rows.filter(({ id }) => decided.has(id))) {
+    scheduler.count(`decided by an operator: ${row.status}`);
+    checkAnswers(rest, row, stored.timeline);
+    const contrary = row.status === 'COMPLETED' ? 'failed' : 'completed';
+    for (const notice of evidence.readOf(row.end_to_end)) {
+      if (notice.status !== contrary || isDuplicate(notice)) continue;
+      const hash = hashOf(notice.payload);
+      const event = stored.events.find((one) => one.hash === hash);
+      const isNoted = stored.timeline.some(
+        ({ transaction_id: id, phase, event_id: eventId }) =>
+          id === row.id && phase === 'ANOMALY' && eventId === event?.id,
+      );
+      // An event that a failover has lost is nobody's.
+      if (isNoted || (!event && lost.failedOverAt !== null)) continue;
+      truth.violated(`${names.of('tx', row.id)}: an event contradicts the operator unrecorded`);
+    }
+  }
+}
+
+/** An answer that a living process has, and that the operator did not wait for, is noted too. */
+function checkAnswers(
+  { truth, evidence, names, lost }: Known,
+  row: FinalRow,
+  timeline: readonly TimelineRow[],
+): void {
+  if (row.end_to_end === null || lost.failedOverAt !== null) return;
+  const answered = evidence.answersProve(row.end_to_end);
+  const isContrary =
+    row.status === 'FAILED'
+      ? answered === 'completed' || answered === 'accepted'
+      : answered === 'failed';
+  if (!isContrary) return;
+  const own = timeline.filter(({ transaction_id: id }) => id === row.id);
+  if (own.some(({ phase }) => phase === 'ANOMALY' || phase === 'ACCEPTED')) return;
+  truth.violated(
+    `${names.of('tx', row.id)}: an answer (${answered}) contradicts the operator unrecorded`,
+  );
+}

@@ -1,0 +1,37 @@
+/** All that holds a history against what is true. */
+import type { Ledger } from '../bank/ledger.ts';
+import type { Policy } from '../bank/policy.ts';
+import type { Hazards } from '../hazards.ts';
+import type { Names } from '../names.ts';
+import type { Scheduler } from '../scheduler.ts';
+import { Charges } from './charges.ts';
+import { Evidence } from './evidence.ts';
+import { Receipts } from './receipts.ts';
+import { Truth } from './truth.ts';
+
+export interface OracleOptions {
+  readonly ledger: Ledger;
+  readonly policy: Policy;
+  readonly hazards: Hazards;
+  readonly names: Names;
+  readonly scheduler: Scheduler;
+}
+
+export class Oracle {
+  readonly evidence: Evidence;
+  readonly truth: Truth;
+  readonly receipts: Receipts;
+  readonly charges: Charges;
+
+  constructor({ ledger, policy, hazards, names, scheduler }: OracleOptions) {
+    this.evidence = new Evidence({ ledger, policy, hazards, scheduler });
+    const { evidence } = this;
+    const { lost } = evidence;
+    this.truth = new Truth({ ledger, evidence, hazards, names, scheduler });
+    const { accounts } = this.truth;
+    const violated = (text: string): void => this.truth.violated(text);
+    this.receipts = new Receipts({ ledger, names, scheduler, violated, lost });
+    const { receipts } = this;
+    this.charges = new Charges({ ledger, names, scheduler, violated, receipts, accounts, lost });
+  }
+}

@@ -1,0 +1,233 @@
+/**
+ * What came in, held against what is stored. A PIX is recorded for the customer whom every
+ * identifier of an event names, once; an event that names nobody so is kept and visible.
+ */
+import { centsFromDecimal } from '../../../src/domain/money.ts';
+import { identify } from '../bank/identifiers.ts';
+import type { Charge, Ledger, Receipt } from '../bank/ledger.ts';
+import type { ReceivedNotice } from '../bank/received-notices.ts';
+import type { Names } from '../names.ts';
+import type { Scheduler } from '../scheduler.ts';
+import type { Delivery } from '../delivery.ts';
+import type { EventRow, FinalRow } from './stored-rows.ts';
+import type { LostCommits } from './lost-commits.ts';
+
+interface Tracked {
+  readonly notice: ReceivedNotice;
+  readonly hash: string;
+  readonly delivery: Delivery;
+}
+
+export interface ReceiptsOptions {
+  readonly ledger: Ledger;
+  readonly names: Names;
+  readonly lost: LostCommits;
+  readonly scheduler: Scheduler;
+  readonly violated: (text: string) => void;
+}
+
+/** Where an event shows to operators that it was not applied. */
+const visible: readonly string[] = ['parked', 'orphaned', 'anomaly'];
+
+export class Receipts {
+  readonly #options: ReceiptsOptions;
+  readonly #tracked: Tracked[] = [];
+  /** The hashes of the events that are stored: some are although nobody was told so. */
+  #stored: ReadonlySet<string> = new Set();
+  /** The identifications of the charges that are stored: a failover may lose one. */
+  #known: ReadonlySet<string | null> = new Set();
+
+  constructor(options: ReceiptsOptions) {
+    this.#options = options;
+  }
+
+  /** @returns what follows the notice on its way. */
+  posted(notice: ReceivedNotice, hash: string): Delivery {
+    const delivery: Delivery = { state: 'under_way' };
+    this.#tracked.push({ notice, hash, delivery });
+    return delivery;
+  }
+
+  /** The end-to-end id of which an event tells that it came in, or null. */
+  endToEndOf(hash: string): string | null {
+    return this.#tracked.find((one) => one.hash === hash)?.notice.receipt.endToEnd ?? null;
+  }
+
+  /** Learns what the service has, before anything is checked at rest. */
+  learn(rows: readonly FinalRow[], events: readonly EventRow[]): void {
+    this.#stored = new Set(events.map(({ hash }) => hash));
+    this.#known = new Set(rows.map((row) => row.transaction_identification));
+  }
+
+  /** The receipts of which an acknowledged event says that they pay a charge, with its amount. */
+  tellingPaid(charge: Charge): Receipt[] {
+    return this.#tracked
+      .filter((one) => one.notice.isReadable && this.#isTaken(one))
+      .filter(({ notice }) => this.#pays(notice, charge))
+      .map(({ notice }) => notice.receipt);
+  }
+
+  /** How often a charge was paid with its amount. */
+  paidTimes(charge: Charge): number {
+    return this.#options.ledger.receipts.filter((one) => isPayment(one, charge)).length;
+  }
+
+  /** Why a charge is not known to be paid. */
+  whatLacks(charge: Charge): string {
+    const ofCharge = this.#options.ledger.receipts.filter((one) => one.charge === charge);
+    if (ofCharge.length === 0) return 'nobody has paid the charge';
+    if (!ofCharge.some((one) => isPayment(one, charge))) return 'it was paid with another amount';
+    const told = this.#tracked.filter(({ notice }) => isPayment(notice.receipt, charge));
+    const taken = told.filter((one) => this.#isTaken(one));
+    if (taken.length === 0) return 'every event of the charge was lost, or given up';
+    return taken.every(({ notice }) => notice.isReadable)
+      ? 'no event names the charge'
+      : 'the words of the events of the charge are not documented';
+  }
+
+  /**
+   * Whether an event may be an anomaly although it is true: it names a charge that it does not
+   * complete, because of the amount, or because the charge has failed.
+   */
+  mayContradict(hash: string, rows: readonly FinalRow[]): boolean {
+    const notice = this.#tracked.find((one) => one.hash === hash)?.notice;
+    const charge = notice?.receipt.charge;
+    if (!notice?.txid || !charge) return false;
+    const row = rows.find((one) => one.transaction_identification === charge.txid);
+    const isOther = notice.receipt.amountCents !== charge.amountCents || !this.#isClear(notice);
+    return isOther || row?.status === 'FAILED';
+  }
+
+  /** Checks what is stored of each receipt, at rest. */
+  check(rows: readonly FinalRow[], events: readonly EventRow[]): void {
+    const { ledger } = this.#options;
+    const received = rows.filter(({ operation }) => operation === 'RECEIVED');
+    for (const row of received) this.#checkRow(row);
+    for (const receipt of ledger.receipts) this.#checkReceipt(receipt, rows, events);
+    this.#checkSums(rows);
+  }
+
+  /** What is recorded has come in, for that customer, and an event says for whom. */
+  #checkRow(row: FinalRow): void {
+    const { ledger, names, violated } = this.#options;
+    const name = `${names.of('receipt', row.id)} (${names.of('E', row.end_to_end)})`;
+    const receipt = ledger.receipts.find(({ endToEnd }) => endToEnd === row.end_to_end);
+    if (!receipt) return violated(`${name} is stored and has not come in`);
+    if (this.#isMisled(receipt)) return;
+    if (receipt.customer.id !== row.user_id) violated(`${name} is shown to the wrong customer`);
+    if (receipt.amountCents !== centsFromDecimal(row.amount))
+      violated(`${name} has another amount`);
+    if (!this.#mayBeIdentified(receipt))
+      violated(`${name} is attributed and no event proves whose`);
+  }
+
+  #checkReceipt(receipt: Receipt, rows: readonly FinalRow[], events: readonly EventRow[]): void {
+    const { names, scheduler, violated } = this.#options;
+    const name = names.of('E', receipt.endToEnd);
+    const stored = rows.filter(
+      (row) => row.end_to_end === receipt.endToEnd && row.operation !== 'SEND',
+    );
+    const isIdentified = this.#isIdentified(receipt);
+    if (isIdentified && stored.length === 0) {
+      violated(`${name} has come in, an event says for whom, and it is stored nowhere`);
+    }
+    scheduler.count(`receipt ${isIdentified ? 'identified' : 'not identified'}`);
+    if (isIdentified || stored.length > 0) return;
+    // What does not say which way it went, and fits a payment that went out, settles that one.
+    const isSent = rows.some(
+      (row) => row.operation === 'SEND' && row.end_to_end === receipt.endToEnd,
+    );
+    for (const { hash, notice } of this.#taken(receipt)) {
+      if (!notice.isReadable || (notice.isUndirected && isSent)) continue;
+      const event = events.find((one) => one.hash === hash);
+      const isSeen = event && visible.includes(event.status) && event.has_payload;
+      if (!isSeen) violated(`${name} is nobody's, and its event is ${event?.status ?? 'gone'}`);
+    }
+    scheduler.note(`${name} is not attributed: no event that was acknowledged proves whose it is`);
+  }
+
+  /**
+   * Where a failover has lost a charge, its identification says nothing any more, and the account
+   * of another customer beside it is all that is known.
+   */
+  #isMisled(receipt: Receipt): boolean {
+    const { lost } = this.#options;
+    if (lost.failedOverAt === null) return false;
+    return this.#tracked.some(
+      ({ notice }) => notice.receipt === receipt && notice.txid !== null && !this.#isClear(notice),
+    );
+  }
+
+  /** What is shown to a customer as come in is what has come in, each once. */
+  #checkSums(rows: readonly FinalRow[]): void {
+    const { ledger, violated } = this.#options;
+    if (ledger.receipts.some((one) => this.#isMisled(one))) return;
+    for (const { id, name } of ledger.customers) {
+      const listed = rows.filter((row) => row.user_id === id && row.status === 'COMPLETED');
+      const charges = listed.filter(({ operation }) => operation === 'CHARGE');
+      // As the statement shows them: a payment of a charge is shown once, as the charge.
+      const others = listed.filter(
+        ({ operation, end_to_end: endToEnd }) =>
+          operation === 'RECEIVED' && !charges.some((one) => one.end_to_end === endToEnd),
+      );
+      const shownCents = sumCents([...charges, ...others]);
+      const own = ledger.receipts.filter((one) => one.customer.id === id);
+      const leastCents = sumReceived(own.filter((one) => this.#isIdentified(one)));
+      const mostCents = sumReceived(own.filter((one) => this.#mayBeIdentified(one)));
+      if (shownCents < leastCents || shownCents > mostCents) {
+        violated(`${name} is shown ${shownCents} centavos that came in, of ${leastCents}`);
+      }
+    }
+  }
+
+  /** Whether an event that was acknowledged says for whom it is, and is right. */
+  #isIdentified(receipt: Receipt): boolean {
+    return this.#taken(receipt).some(({ notice }) => notice.isReadable && this.#isClear(notice));
+  }
+
+  /** The same of every event that was acknowledged: one may be settled that a failover has lost. */
+  #mayBeIdentified(receipt: Receipt): boolean {
+    const isAcknowledged = this.#tracked.some(
+      ({ notice, delivery }) =>
+        notice.receipt === receipt &&
+        delivery.state === 'acknowledged' &&
+        notice.isReadable &&
+        this.#isClear(notice),
+    );
+    return isAcknowledged || this.#isIdentified(receipt);
+  }
+
+  /** A charge says for whom it is, too, unless the event names another customer beside it. */
+  #isClear({ receipt, txid, payee }: ReceivedNotice): boolean {
+    const { customer, charge } = receipt;
+    if (txid === null || !charge || !this.#known.has(charge.txid)) return identify(customer, payee);
+    const { customers } = this.#options.ledger;
+    return !customers.some((one) => one !== customer && identify(one, payee));
+  }
+
+  #pays(notice: ReceivedNotice, charge: Charge): boolean {
+    return notice.txid !== null && isPayment(notice.receipt, charge) && this.#isClear(notice);
+  }
+
+  #taken(receipt: Receipt): Tracked[] {
+    return this.#tracked.filter((one) => one.notice.receipt === receipt && this.#isTaken(one));
+  }
+
+  #isTaken({ delivery, hash }: Tracked): boolean {
+    const { lost } = this.#options;
+    const isAcknowledged = delivery.state === 'acknowledged' && lost.failedOverAt === null;
+    return isAcknowledged || this.#stored.has(hash);
+  }
+}
+
+function isPayment(receipt: Receipt, charge: Charge): boolean {
+  return receipt.charge === charge && receipt.amountCents === charge.amountCents;
+}
+
+function sumCents(rows: readonly FinalRow[]): number {
+  return rows.reduce((sum, { amount }) => sum + (centsFromDecimal(amount) ?? 0), 0);
+}
+
+function sumReceived(receipts: readonly Receipt[]): number {
+  return receipts.reduce((sum, { amountCents }) => sum + amountCents, 0);
+}

@@ -1,0 +1,31 @@
+/** What is kept and what is let go of when days have passed and the retention job has run. */
+import type { Rest } from './invariants.ts';
+
+const dayMs = 24 * 60 * 60_000;
+
+interface KeptRow {
+  readonly status: string;
+  readonly has_payload: boolean;
+}
+
+/** Only settled events lose their payload, and only jobs that are done go. */
+export async function checkRetention({ store, truth, scheduler }: Rest): Promise<void> {
+  const { webhookPayloads, finishedJobs } = store.config.retention;
+  const before = (days: number): Date => new Date(scheduler.nowMs - days * dayMs);
+  const events = await store.rows<KeptRow>(
+    `select status, payload is not null as has_payload from webhook_events
+      where received_at < $1`,
+    [before(webhookPayloads + 1)],
+  );
+  for (const { status, has_payload: isKept } of events) {
+    const isSettled = status === 'processed' || status === 'ignored';
+    scheduler.count(`old event ${status}, ${isKept ? 'kept' : 'emptied'}`);
+    if (isSettled && isKept) truth.violated(`an old event that is ${status} keeps its payload`);
+    if (!isSettled && !isKept) truth.violated(`an event that is ${status} has lost its payload`);
+  }
+  const jobs = await store.rows<{ kind: string }>(
+    `select kind from jobs where status = 'done' and finished_at < $1`,
+    [before(finishedJobs + 1)],
+  );
+  for (const { kind } of jobs) truth.violated(`an old job that is done was kept: ${kind}`);
+}

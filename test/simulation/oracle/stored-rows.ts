@@ -1,0 +1,31 @@
+/** What the service has stored, as it is read at rest. */
+import type { PixOperation, PixPhase, PixStatus } from '../../../src/domain/pix.ts';
+
+export interface FinalRow {
+  readonly id: string;
+  readonly user_id: number;
+  readonly operation: PixOperation;
+  readonly idempotency_key: string | null;
+  readonly status: PixStatus;
+  readonly phase: PixPhase;
+  readonly amount: string;
+  readonly end_to_end: string | null;
+  readonly transaction_identification: string | null;
+  readonly phases: readonly PixPhase[];
+  /** The hashes of the events that have moved it. */
+  readonly events: readonly string[];
+}
+
+export interface EventRow {
+  readonly id: string;
+  readonly status: string;
+  readonly hash: string;
+  readonly has_payload: boolean;
+}
+
+export interface TimelineRow {
+  readonly transaction_id: string;
+  readonly phase: string;
+  readonly event_id: string | null;
+  readonly note: string | null;
+}

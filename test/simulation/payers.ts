@@ -1,0 +1,51 @@
+/** Those outside who pay: charges, never, once or several times, and customers without a charge. */
+import type { Collections } from './bank/collections.ts';
+import type { Charge } from './bank/ledger.ts';
+import type { Scheduler } from './scheduler.ts';
+import type { StoredCustomer } from './store.ts';
+
+export interface PayersOptions {
+  readonly scheduler: Scheduler;
+  readonly collections: Collections;
+  /** Does something later, as a step of its own. */
+  readonly later: (delayMs: number, label: string, work: () => void) => void;
+}
+
+const slowestPayerMs = 240_000;
+
+export class Payers {
+  readonly #options: PayersOptions;
+
+  constructor(options: PayersOptions) {
+    this.#options = options;
+  }
+
+  /** A charge was made: somebody may pay it, at times with another amount. */
+  made(charge: Charge): void {
+    const { scheduler, collections } = this.#options;
+    const { chance } = scheduler;
+    for (let times = chance.pick([0, 1, 1, 1, 2, 3]); times > 0; times -= 1) {
+      const isOther = chance.happens(0.2);
+      const amountCents = charge.amountCents + (isOther ? chance.pick([-1, 1, 500]) : 0);
+      scheduler.count(isOther ? 'charges paid with another amount' : 'charges paid');
+      this.#later(`somebody pays ${charge.bankId}`, () => collections.pay(charge, amountCents));
+    }
+  }
+
+  /** Pays a customer at times. */
+  pay(customer: StoredCustomer): void {
+    const { scheduler, collections } = this.#options;
+    const { chance } = scheduler;
+    for (let times = chance.pick([0, 0, 1, 2]); times > 0; times -= 1) {
+      const amountCents = chance.pick([1_000, 2_550, 33]);
+      this.#later(`somebody pays ${customer.name}`, () =>
+        collections.payCustomer(customer, amountCents),
+      );
+    }
+  }
+
+  #later(label: string, work: () => void): void {
+    const { scheduler, later } = this.#options;
+    later(scheduler.chance.delayMs(slowestPayerMs), label, work);
+  }
+}

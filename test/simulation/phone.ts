@@ -1,0 +1,151 @@
+/**
+ * A customer's phone: it carries requests to whichever process lives, loses some of them and some
+ * answers, and knows the banking session that its token names.
+ */
+import type { Context } from '../../src/context.ts';
+import { AppError } from '../../src/errors.ts';
+import { logout } from '../../src/operations/auth/logout.ts';
+import type { VerifiedToken } from '../../src/security/access-tokens.ts';
+import { keepProviderLogin } from '../../src/services/banking-session.ts';
+import type { Fleet } from './fleet.ts';
+import type { Owner, Scheduler } from './scheduler.ts';
+import { requestFacts } from './service.ts';
+import type { StoredCustomer } from './store.ts';
+import type { Weather } from './weather.ts';
+
+export interface PhoneOptions {
+  readonly customer: StoredCustomer;
+  readonly fleet: Fleet;
+  readonly scheduler: Scheduler;
+  readonly weather: () => Weather;
+  /** The token of a session that was ended has been good for something. */
+  readonly outlived: () => void;
+}
+
+/** What the app asks for. */
+interface Errand<Answer extends { readonly status: number }> {
+  /** For the trace. */
+  readonly label: string;
+  run(context: Context, token: VerifiedToken): Promise<Answer>;
+  /** What the answer is, for the trace. */
+  describe(answer: Answer | null): string;
+}
+
+/** Longer than a send takes with all its attempts, at times. */
+const longestPatienceMs = 30_000;
+
+export class Phone {
+  readonly owner: Owner;
+  /** The banking session that the app's token names. */
+  sessionId = '';
+  readonly #options: PhoneOptions;
+  /** The sessions that the app knows to be ended. */
+  readonly #ended = new Set<string>();
+
+  constructor(options: PhoneOptions) {
+    this.#options = options;
+    this.owner = { name: options.customer.name };
+  }
+
+  /** @returns the answer, or null when none comes in time. */
+  async ask<Answer extends { readonly status: number }>(
+    errand: Errand<Answer>,
+  ): Promise<Answer | null> {
+    const { scheduler } = this.#options;
+    const patienceMs = 2_000 + scheduler.chance.below(longestPatienceMs);
+    const noAnswer = Promise.withResolvers<null>();
+    const cancel = scheduler.after(this.owner, patienceMs, () => noAnswer.resolve(null));
+    const answer = await Promise.race([this.#exchange(errand), noAnswer.promise]);
+    cancel();
+    return answer;
+  }
+
+  /**
+   * Logs in again, as far as the provider's part goes.
+   * @returns whether it succeeded.
+   */
+  async logIn(): Promise<boolean> {
+    const { customer } = this.#options;
+    return this.#serve(`${customer.name} logs in`, async (context) => {
+      const login = await context.provider.login({ email: customer.email, password: '' });
+      const from = { ...customer, clientAddress: '127.0.0.1' };
+      this.sessionId = (await keepProviderLogin(context, from, login)) ?? this.sessionId;
+    });
+  }
+
+  /** @returns whether it succeeded. */
+  async logOut(): Promise<boolean> {
+    const { customer, scheduler } = this.#options;
+    scheduler.count('log-outs');
+    const { sessionId } = this;
+    const isDone = await this.#serve(`${customer.name} logs out`, async (context) => {
+      const input = { path: {}, query: {}, headers: {}, body: undefined };
+      const token = this.#token(context, sessionId);
+      await logout.run(context, { input, token, request: requestFacts(context) });
+    });
+    if (isDone) this.#ended.add(sessionId);
+    return isDone;
+  }
+
+  async #serve(label: string, work: (context: Context) => Promise<void>): Promise<boolean> {
+    const { fleet, scheduler } = this.#options;
+    await scheduler.hop(this.owner, label);
+    const served = fleet.pick()?.serve(work);
+    if (!served) return false;
+    return served.then(
+      () => true,
+      () => false,
+    );
+  }
+
+  async #exchange<Answer extends { readonly status: number }>({
+    label,
+    run,
+    describe,
+  }: Errand<Answer>): Promise<Answer | null> {
+    const { scheduler, weather, fleet } = this.#options;
+    await scheduler.hop(this.owner, `${label} is on its way`);
+    const service = fleet.pick();
+    if (!service || scheduler.chance.happens(weather().lostMessages / 2)) return lost();
+    scheduler.note(`${label} reaches ${service.name}`);
+    const { sessionId } = this;
+    const isEnded = this.#ended.has(sessionId);
+    const answer = await service
+      .serve((context) => run(context, this.#token(context, sessionId)))
+      .catch(() => null);
+    if (isEnded && answer?.status === 200) this.#options.outlived();
+    await scheduler.hop(this.owner, `${label} is answered ${describe(answer)}`);
+    return answer && scheduler.chance.happens(weather().lostMessages / 2) ? lost() : answer;
+  }
+
+  /** @param sessionId of the token that the request carries: it may wait for long. */
+  #token(context: Context, sessionId: string): VerifiedToken {
+    const { customer } = this.#options;
+    return {
+      userId: customer.id,
+      sessionId,
+      tokenId: 'simulation',
+      expiresAt: context.clock.now(),
+    };
+  }
+}
+
+/** Only time tells the app that its message was lost. */
+function lost(): Promise<never> {
+  return new Promise(() => undefined);
+}
+
+/** Why the service did not do what it was asked for. */
+export interface Refusal {
+  readonly status: number;
+  readonly outcome: string | null;
+  /** The fields of a 422. */
+  readonly fields: readonly string[];
+}
+
+/** @returns what the app is answered; null for what is no refusal but a defect. */
+export function readRefusal(error: unknown): Refusal | null {
+  if (!(error instanceof AppError)) return null;
+  const { status, headers, fields = {} } = error;
+  return { status, outcome: headers['Pix-Outcome'] ?? null, fields: Object.keys(fields) };
+}

@@ -1,0 +1,72 @@
+/** The provider of a history: its bank, what comes in there, and those who pay from outside. */
+import { Bank, type BankOptions } from './bank/bank.ts';
+import { Collections, type CollectionsOptions } from './bank/collections.ts';
+import { Ids } from './bank/ids.ts';
+import type { Ledger, Payment } from './bank/ledger.ts';
+import type { Policy } from './bank/policy.ts';
+import type { Names } from './names.ts';
+import { Payers } from './payers.ts';
+import type { Owner, Scheduler } from './scheduler.ts';
+
+export interface ProviderSideOptions {
+  readonly policy: Policy;
+  readonly ledger: Ledger;
+  readonly names: Names;
+  readonly scheduler: Scheduler;
+  readonly statementLagMs: BankOptions['statementLagMs'];
+  readonly post: BankOptions['post'];
+  readonly postReceived: CollectionsOptions['post'];
+  /** Told of a payment that was executed. */
+  readonly executed: BankOptions['executed'];
+}
+
+export class ProviderSide {
+  readonly bank: Bank;
+  readonly payers: Payers;
+  /** What the bank is still to do: payments to be settled, and PIX that are to come in. */
+  unsettled = 0;
+  readonly #options: ProviderSideOptions;
+  readonly #owner: Owner = { name: 'bank' };
+
+  constructor(options: ProviderSideOptions) {
+    this.#options = options;
+    const { policy, ledger, scheduler, statementLagMs, post, postReceived, executed } = options;
+    const { chance } = scheduler;
+    const common = { policy, ledger, chance, ids: new Ids(), nowMs: () => scheduler.nowMs };
+    const collections = new Collections({
+      ...common,
+      post: postReceived,
+      made: (charge) => this.payers.made(charge),
+    });
+    this.payers = new Payers({
+      ...{ scheduler, collections },
+      later: (delayMs, label, work) => this.#later(delayMs, label, work),
+    });
+    this.bank = new Bank({
+      ...{ ...common, collections, statementLagMs, post },
+      executed: (payment) => {
+        executed(payment);
+        this.#settleLater(payment);
+      },
+    });
+  }
+
+  /** Payments settle when the scheduler comes to it, which may be before their answer. */
+  #settleLater(payment: Payment): void {
+    const { scheduler, policy, names } = this.#options;
+    const delayMs = scheduler.chance.delayMs(policy.slowestSettlementMs);
+    const label = `bank settles ${names.of('E', payment.endToEnd)}`;
+    this.#later(delayMs, label, () => this.bank.settle(payment));
+  }
+
+  #later(delayMs: number, label: string, work: () => void): void {
+    const { scheduler } = this.#options;
+    const owner = this.#owner;
+    this.unsettled += 1;
+    const run = (): void => {
+      work();
+      this.unsettled -= 1;
+    };
+    scheduler.after(owner, delayMs, () => scheduler.submit({ owner, label, run }));
+  }
+}
