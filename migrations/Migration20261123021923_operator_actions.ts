@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
-export class Migration20261123021923 extends Migration {
+export class Migration20261123021923_operator_actions extends Migration {
 
-  override name = 'Migration20261123021923';
+  override name = 'Migration20261123021923_operator_actions';
 
   override up(): void | Promise<void> {
     this.addSql(`create table "operator_actions" ("id" bigserial primary key, "at" timestamptz(3) not null, "operator" text not null, "command" text not null, "target" text not null, "reason" text null, "outcome" text not null);`);

@@ -1,12 +1,15 @@
-import { deleteDoneJobs, purgePayloads } from '../db/queries/retention.ts';
+import { deleteDoneJobs, forgetSecurityEvents, purgePayloads } from '../db/queries/retention.ts';
 import { inBatches } from './in-batches.ts';
 import type { JobHandler } from './job.ts';
 
 const dayMs = 24 * 60 * 60_000;
 
+/** A year: long enough to look into a complaint. */
+const securityEventDays = 365;
+
 /**
  * Lets go of what is kept for a number of days only: the payloads of settled webhook events, which
- * hold personal data, and jobs that are done.
+ * hold personal data, jobs that are done, and security events.
  */
 export const applyRetention: JobHandler = {
   everyMs: 60 * 60_000,
@@ -22,6 +25,11 @@ export const applyRetention: JobHandler = {
     const jobs = await inBatches(context, {
       statement: deleteDoneJobs,
       parameters: [before(config.retention.finishedJobs)],
+      batch: 1_000,
+    });
+    await inBatches(context, {
+      statement: forgetSecurityEvents,
+      parameters: [before(securityEventDays)],
       batch: 1_000,
     });
     if (payloads + jobs > 0) log.info({ payloads, jobs }, 'retention was applied');

@@ -1,6 +1,8 @@
 /** A change of a user that ends the banking session, such as a new password. */
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
+import type { SecurityEventKind } from '../domain/security-event.ts';
+import { recordSecurityEvent } from '../services/security-events.ts';
 import { recordAction } from './operator-actions.ts';
 
 /** Parameters: user id, now. */
@@ -12,6 +14,8 @@ const endSessions: Statement = {
 };
 
 export interface UserChange {
+  readonly kind: SecurityEventKind;
+  readonly email: string;
   readonly operator: string;
   readonly command: string;
   /** Updates the user whose id is its first parameter, and returns the rows that it changed. */
@@ -27,13 +31,15 @@ export interface UserChange {
  */
 export async function changeUser(
   context: LocalContext,
-  { statement, parameters, ...action }: UserChange,
+  { statement, parameters, kind, email, ...action }: UserChange,
 ): Promise<{ readonly endedSession: boolean } | null> {
   const [userId] = parameters;
-  return recordAction(context, action, async ({ db, clock }) => {
+  return recordAction(context, action, async (transaction) => {
+    const { db, clock } = transaction;
     const changed = await db.query(statement, parameters);
     if (changed.length === 0) return { result: null, targets: [], outcome: 'nothing' };
     const ended = await db.query(endSessions, [userId, clock.now()]);
+    await recordSecurityEvent(transaction, { kind, userId, email, clientAddress: null });
     const outcome = ended.length > 0 ? 'done, session ended' : 'done';
     return { result: { endedSession: ended.length > 0 }, targets: [`user:${userId}`], outcome };
   });

@@ -1,4 +1,5 @@
 /** The table of ops: what the command line may ask for, by the command's name. */
+import { listSecurityEvents } from './audit-events.ts';
 import { listActions } from './audit-list.ts';
 import { blockAccount, unblockAccount } from './account-status.ts';
 import { createDevUser } from './ensure-dev-user.ts';
@@ -38,6 +39,7 @@ export const ops = {
   'account block': blockAccount,
   'account unblock': unblockAccount,
   'audit list': listActions,
+  'audit events': listSecurityEvents,
   'session list': listSessions,
   'session revoke': revokeSession,
   'webhook list': listWebhooks,

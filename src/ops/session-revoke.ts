@@ -2,6 +2,7 @@
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
 import { isUuid } from '../domain/uuid.ts';
+import { recordSecurityEvent } from '../services/security-events.ts';
 import { findUser } from './find-user.ts';
 import { OpError, type Op } from './op.ts';
 import { recordAction } from './operator-actions.ts';
@@ -54,13 +55,26 @@ async function endForUser(
   return end(context, operator, { statement: endOfUser, id });
 }
 
+/** Parameters: user id. */
+const emailOf: Statement = {
+  name: 'ops-session-email',
+  text: `select email from users where id = $1`,
+};
+
 async function end(
   context: LocalContext,
   operator: string,
   { statement, id }: { readonly statement: Statement; readonly id: string | number },
 ): Promise<SessionRevoked | undefined> {
-  return recordAction(context, { operator, command: 'session revoke' }, async ({ db, clock }) => {
+  return recordAction(context, { operator, command: 'session revoke' }, async (transaction) => {
+    const { db, clock } = transaction;
     const [ended] = await db.query<SessionRevoked>(statement, [id, clock.now()]);
+    if (ended) {
+      const { userId } = ended;
+      const [user] = await db.query<{ email: string }>(emailOf, [userId]);
+      const event = { userId, email: user?.email ?? '', clientAddress: null };
+      await recordSecurityEvent(transaction, { kind: 'session_revoked', ...event });
+    }
     const targets = ended ? [`session:${ended.id}`] : [];
     return { result: ended, targets, outcome: 'ended' };
   });

@@ -33,6 +33,7 @@ export const resetPassword: Op<ResetPasswordInput, PasswordReset> = {
     const hash = await context.passwords.hash(password);
     const changed = await changeUser(context, {
       ...{ operator, command: 'user reset-password', statement: setPassword },
+      ...{ kind: 'password_reset', email },
       parameters: [id, hash, context.clock.now()],
     });
     if (!changed) throw new OpError('NOT_FOUND', `there is no user ${user}`);

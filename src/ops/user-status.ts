@@ -60,7 +60,9 @@ async function changeStatus(
 ): Promise<UserStatusSet> {
   const { id, email } = await findUser(context, reference);
   const parameters = [id, status, context.clock.now()] as const;
-  const changed = await changeUser(context, { ...action, statement: setStatus, parameters });
+  const kind = status === 'ACTIVE' ? 'user_enabled' : 'user_disabled';
+  const change = { ...action, kind, email, statement: setStatus, parameters } as const;
+  const changed = await changeUser(context, change);
   if (!changed) {
     const is = status === 'ACTIVE' ? 'is active already' : 'is disabled already';
     throw new OpError('REFUSED', `user ${id} ${is}`);

@@ -10,7 +10,14 @@
  * replaced there are two, and values are sealed as version 2 with the first key of the ring. What
  * an older key has sealed opens as long as that key is in the ring.
  */
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  hkdfSync,
+  randomBytes,
+} from 'node:crypto';
 
 const keyIdBytes = 4;
 
@@ -40,6 +47,11 @@ export interface Sealer {
    * @throws SealError as `open` does.
    */
   openText(sealed: Buffer, owner: string): string;
+  /**
+   * A keyed digest of 16 bytes: equal texts have equal digests under one first key of the ring, and
+   * without the key a text cannot be tried.
+   */
+  digest(text: string): Buffer;
 }
 
 /** About 5 MB of provider tokens. */
@@ -65,7 +77,9 @@ export function createSealer(ring: readonly [Buffer, ...Buffer[]]): Sealer {
   if (!current) throw new RangeError('a sealer needs a key');
   const keys = [...plain, ...identified];
   const opened = new Map<string, string>();
+  const digestKey = Buffer.from(hkdfSync('sha256', current.key, '', 'ponte digests', 32));
   return {
+    digest: (text) => createHmac('sha256', digestKey).update(text).digest().subarray(0, 16),
     currentPrefix: ring.length === 1 ? null : current.prefix,
     seal: (value, owner) => seal(current, value, owner),
     open: (sealed, owner) => open(keys, sealed, owner),

@@ -149,6 +149,7 @@ export const refusedRows: Readonly<Record<string, { table: Table; changes: reado
   },
   webhook_waits_event_id_foreign: { table: 'webhook_waits', changes: [{ event_id: uuid() }] },
   webhook_events_status_known: { table: 'webhook_events', changes: [{ status: 'lost' }] },
+  security_events_kind_known: { table: 'security_events', changes: [{ kind: 'lost' }] },
   jobs_status_known: { table: 'jobs', changes: [{ status: 'paused' }] },
   jobs_lease_while_running: {
     table: 'jobs',
@@ -222,6 +223,7 @@ export const refusedPairs: Readonly<
       [{ table, pair: () => same({ id: 1_000_000 }) }],
     ]),
   ),
+  security_events_pkey: [{ table: 'security_events', pair: () => same({ id: 1_000_000 }) }],
   operator_actions_pkey: [{ table: 'operator_actions', pair: () => same({ id: 1_000_000 }) }],
   throttle_counters_pkey: [{ table: 'throttle_counters', pair: () => same({ key: uuid() }) }],
 };

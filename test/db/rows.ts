@@ -44,6 +44,7 @@ export const goodRow = {
   operator_actions: (): Row => ({
     ...{ at, operator: 'ana', command: 'user disable', target: 'user:42', outcome: 'done' },
   }),
+  security_events: (): Row => ({ at, kind: 'login', identity: 'digest' }),
   pix_timeline: (): Row => ({ phase: 'RESERVED', at }),
   onboarding_applications: (): Row => ({
     id: uuid(),

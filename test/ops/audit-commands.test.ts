@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { blockAccount } from '../../src/ops/account-status.ts';
+import { listSecurityEvents } from '../../src/ops/audit-events.ts';
 import { listActions, type ActionView } from '../../src/ops/audit-list.ts';
 import { retryJobs } from '../../src/ops/jobs-retry.ts';
 import { resolvePix } from '../../src/ops/pix-resolve.ts';
@@ -114,5 +115,34 @@ describe('ponte audit list', () => {
     assert.equal(mayHaveMore, true);
     const none = await type(['list', '--operator', 'somebody else']);
     assert.match(none.stdout + none.stderr, /No operator has changed anything/);
+  });
+});
+
+describe('ponte audit events', () => {
+  const eventsOf = async (user: string) => {
+    const { events } = await listSecurityEvents.run(context, { user, limit: 50 }, unwatched);
+    return events.map(({ kind }) => kind);
+  };
+
+  it('shows logins, refused logins and what operators have done to a user', async () => {
+    const { id, email } = await givenCustomer(app);
+    const wrong = { email, password: 'not the password' };
+    assert.equal((await app.call('/auth/login', { body: wrong })).status, 422);
+    await disableUser.run(context, { user: String(id) }, unwatched);
+    await enableUser.run(context, { user: String(id) }, unwatched);
+    await resetPassword.run(context, { user: String(id), password }, unwatched);
+    const kinds = ['password_reset', 'user_enabled', 'user_disabled', 'login_refused', 'login'];
+    assert.deepEqual(await eventsOf(String(id)), kinds);
+    assert.deepEqual(await eventsOf(email.toUpperCase()), kinds);
+    const { stdout } = await type(['events', '--user', email, '--json']);
+    assert.equal((JSON.parse(stdout) as { events: unknown[] }).events.length, kinds.length);
+  });
+
+  it('knows an e-mail that no user has, and stores neither e-mails nor addresses', async () => {
+    const body = { email: 'nobody@example.com', password: 'whatever it is' };
+    await app.call('/auth/login', { body });
+    assert.deepEqual(await eventsOf('nobody@example.com'), ['login_refused']);
+    const rows = JSON.stringify(await app.rows('select * from security_events'));
+    assert.ok(!rows.includes('@') && !rows.includes('127.0.0.1'));
   });
 });

@@ -9,6 +9,7 @@ import { OnboardingDocument } from './onboarding-document.ts';
 import { OperatorAction } from './operator-action.ts';
 import { PixTimeline } from './pix-timeline.ts';
 import { PixTransaction } from './pix-transaction.ts';
+import { SecurityEvent } from './security-event.ts';
 import { ThrottleCounter } from './throttle-counter.ts';
 import { User } from './user.ts';
 import { WebhookEvent } from './webhook-event.ts';
@@ -29,4 +30,5 @@ export const entities = [
   Job,
   ThrottleCounter,
   OperatorAction,
+  SecurityEvent,
 ];

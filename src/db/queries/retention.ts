@@ -36,6 +36,20 @@ export const purgeThrottle: Statement = {
     select count(*)::int as rows from purged`,
 };
 
+/** Deletes security events. Parameters: before, limit. */
+export const forgetSecurityEvents: Statement = {
+  name: 'retention-security-events',
+  text: `
+    with purged as (
+      delete from security_events
+       where id = any(array(
+         select id from security_events where at < $1 order by at limit $2
+            for update skip locked))
+      returning 1
+    )
+    select count(*)::int as rows from purged`,
+};
+
 /** Deletes addresses that users have not logged in from lately. Parameters: last login, limit. */
 export const forgetAddresses: Statement = {
   name: 'retention-addresses',

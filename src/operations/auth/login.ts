@@ -7,6 +7,7 @@ import type { CallOptions, ProviderLogin } from '../../provider/provider.ts';
 import { keepProviderLogin } from '../../services/banking-session.ts';
 import { isHeldByUser, keepProviderAccount } from '../../services/provider-account.ts';
 import { answerTo } from '../../services/provider-failure.ts';
+import { noteSecurityEvent } from '../../services/security-events.ts';
 import {
   countAttempt,
   minuteMs,
@@ -34,22 +35,26 @@ export const login: PublicOperation<'login'> = {
     const waitMs = delayMs(context, failuresOfEmail);
     if (waitMs > 0) await pause(context.clock, waitMs, request.signal);
 
+    const refuse = (): Promise<never> =>
+      refuseLogin(context, throttles, { email, clientAddress, user });
     const known = await context.passwords.verify(password, user?.passwordHash ?? null);
-    if (!user || !known) return refuse(context, throttles);
+    if (!user || !known) return refuse();
 
     const credentials = { email: user.email, password };
     const bank = await loginAtProvider(context, credentials, request.callOptions);
-    if (!bank) return refuse(context, throttles);
+    if (!bank) return refuse();
     if (!(await isHeldByUser(context, user.id, bank.account))) {
       const facts = { userId: user.id };
       request.log.warn(facts, 'a login was refused: the provider names another holder');
-      return refuse(context, throttles);
+      return refuse();
     }
     await refuseWhenUsedUp(context, throttles);
 
     const sessionId = await openSession(context, { user, password, clientAddress }, bank);
-    if (sessionId === null) return refuse(context, throttles);
+    if (sessionId === null) return refuse();
     await keepProviderAccount(context, user.id, bank.account);
+    const event = { kind: 'login', userId: user.id, email, clientAddress } as const;
+    await noteSecurityEvent(context, event);
     const accessToken = await context.accessTokens.issue({ userId: user.id, sessionId });
     return { status: 200, body: { access_token: accessToken, token_type: 'Bearer' } };
   },
@@ -105,8 +110,14 @@ function delayMs({ config }: Context, failures: number): number {
  * Counts the failure before it is told. Many attempts at once have all passed the first check, so
  * the count decides again here: what comes after the limit learns nothing, not even by a 422.
  */
-async function refuse(context: Context, throttles: readonly Throttle[]): Promise<never> {
+async function refuseLogin(
+  context: Context,
+  throttles: readonly Throttle[],
+  { email, clientAddress, user }: Attempt,
+): Promise<never> {
   await countAttempt(context, throttles);
+  const userId = user?.id ?? null;
+  await noteSecurityEvent(context, { kind: 'login_refused', userId, email, clientAddress });
   throw new AppError('VALIDATION_FAILED', { fields: { email: [wrongCredentials] } });
 }
 

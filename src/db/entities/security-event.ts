@@ -1,0 +1,24 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import { securityEventKinds } from '../../domain/security-event.ts';
+import { oneOf } from '../one-of.ts';
+import { instant } from './columns.ts';
+
+/** What concerns who may act as a user. Whose e-mail and address it was stands as keyed digests. */
+export const SecurityEvent = defineEntity({
+  name: 'SecurityEvent',
+  tableName: 'security_events',
+  properties: {
+    id: p.bigint().primary().autoincrement(),
+    at: instant(),
+    kind: p.text(),
+    /** No reference: the event outlives the user. */
+    userId: p.integer().nullable(),
+    identity: p.text(),
+    address: p.text().nullable(),
+  },
+  indexes: [
+    { name: 'security_events_identity', properties: ['identity'] },
+    { name: 'security_events_at', properties: ['at'] },
+  ],
+  checks: [{ name: 'security_events_kind_known', expression: oneOf('kind', securityEventKinds) }],
+});

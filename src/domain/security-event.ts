@@ -1,0 +1,11 @@
+/** What is recorded of who may act as a user. */
+export const securityEventKinds = [
+  'login',
+  'login_refused',
+  'password_reset',
+  'session_revoked',
+  'user_disabled',
+  'user_enabled',
+] as const;
+
+export type SecurityEventKind = (typeof securityEventKinds)[number];
