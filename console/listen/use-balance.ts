@@ -23,4 +23,4 @@ export function useBalance(): { readonly balance: Balance | null; readonly notic
   };
 }
 
-const none = 'There is no balance: no account yet, or the bank has never told one.';
+const none = 'There is no balance: there is no account yet.';

@@ -199,6 +199,8 @@ describe('ponte config check', () => {
     PROVIDER_STUB: 'true',
     PROVIDER_PASSWORD: secret,
     WEBHOOK_SECRET: `${secret},${secret}2`,
+    WEBHOOK_SIGNING_SECRET: `${secret}-of-more-than-32-characters`,
+    PROVIDER_API_KEY: secret,
     JWT_PRIVATE_KEY: privatePem,
     JWT_PUBLIC_KEYS: publicPem + publicPem,
     ENCRYPTION_KEY: Buffer.from(secret.padEnd(32)).toString('base64'),
@@ -236,7 +238,7 @@ describe('ponte config check', () => {
     const { settings: shown } = JSON.parse(stdout) as ConfigReport;
     const telling = shown.filter(
       ({ name }) =>
-        /SECRET|PASSWORD|PRIVATE_KEY|ENCRYPTION|TOKEN|CREDENTIAL/.test(name) &&
+        /SECRET|PASSWORD|PRIVATE_KEY|API_KEY$|ENCRYPTION|TOKEN|CREDENTIAL/.test(name) &&
         // The name of a file is no secret.
         !name.endsWith('_FILE'),
     );

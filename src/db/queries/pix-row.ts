@@ -51,9 +51,10 @@ export interface CandidateRow extends PixTransactionRow {
  * @param table the transactions.
  */
 export function isRepeated(table: string): string {
-  return `exists (select from pix_timeline attempt
-                   where attempt.transaction_id = ${table}.id and attempt.phase = 'PAYING'
-                     and attempt.note = '${repeatNotes.unknown}')`;
+  // A scalar subquery: PostgreSQL turns `exists` into a join that may read the whole timeline.
+  return `coalesce((select true from pix_timeline attempt
+                     where attempt.transaction_id = ${table}.id and attempt.phase = 'PAYING'
+                       and attempt.note = '${repeatNotes.unknown}' limit 1), false)`;
 }
 
 /** @returns columns of a table that stands beside others. */
