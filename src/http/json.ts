@@ -1,5 +1,5 @@
 /** JSON as it comes over the wire: strict UTF-8, of bounded depth, with text that can be stored. */
-import { AppError } from '../errors.ts';
+import { AppError, type Text } from '../errors.ts';
 import { MAX_FIELDS, pathOf } from './faults.ts';
 import { outermostValue, type Outermost } from './json-syntax.ts';
 
@@ -23,9 +23,16 @@ export function parseJson(bytes: Buffer): unknown {
     // The parser's message quotes the body, which may hold a password: it is not kept.
     throw new AppError('MALFORMED_JSON', { cause: cause instanceof Error ? cause.name : cause });
   }
-  if (membersOfText(text) !== membersOf(value)) throw new AppError('MALFORMED_JSON');
+  if (membersOfText(text) !== membersOf(value)) {
+    throw new AppError('MALFORMED_JSON', { text: twoMembers });
+  }
   return value;
 }
+
+const twoMembers: Text = {
+  en: 'An object in the body has two fields of one name.',
+  pt: 'Um objeto do corpo da requisição tem dois campos com o mesmo nome.',
+};
 
 /** Every string of a text that is JSON; a name is followed by a colon. */
 const strings = /"(?:[^"\\]|\\.)*"(\s*:)?/g;

@@ -28,7 +28,11 @@ for (const body of [
 ]) {
   test(`two members of one name are 400: ${body}`, async (t) => {
     const wire = await startWire(t);
-    assert.equal((await call(wire, { ...notes, body })).status, 400);
+    const answer = await call(wire, { ...notes, body });
+    assert.equal(answer.status, 400);
+    assert.deepEqual(answer.json, {
+      message: 'An object in the body has two fields of one name.',
+    });
     assert.equal(wire.calls.length, 0);
   });
 }
