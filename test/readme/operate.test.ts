@@ -6,7 +6,8 @@ import { describe, it } from 'node:test';
 import type { Command } from 'commander';
 import { declareProgram } from '../../bin/program.ts';
 import { systemClock } from '../../src/clock.ts';
-import { createMetrics, type Metrics } from '../../src/metrics.ts';
+import { breakerStates, createMetrics, type Metrics } from '../../src/metrics.ts';
+import { providerLanes } from '../../src/provider/lanes.ts';
 import { addReadings, type Backlog } from '../../src/metrics-gauges.ts';
 import { root } from '../process/service-process.ts';
 import { sectionsOf, tablesIn } from './document.ts';
@@ -45,6 +46,7 @@ const backlog: Backlog = {
 /** The metrics of a service whose database gives this, or does not answer. */
 function metricsWith(given: Backlog | null): Metrics {
   const metrics = createMetrics();
+  for (const lane of providerLanes) metrics.breakerState.set({ lane }, breakerStates.closed);
   addReadings(metrics, {
     connections: () => ({ busy: 1, idle: 1, waiting: 1 }),
     notificationsUp: () => true,
