@@ -11,6 +11,9 @@
  *     npm run simulate -- --hazards all           with what the service does not cope with yet
  *     npm run simulate -- --hazards help          which hazards there are
  *     npm run simulate -- --workers 2             two processes share the seeds
+ *     npm run simulate -- --mutants --seeds 60    whether each mutant of the service is noticed
+ *     npm run simulate -- --mutants --only webhook-store
+ *                                                 those whose names begin so
  *     npm run simulate -- --engine embedded       on the embedded database
  *     npm run simulate -- --engine both           on both, whose answers are compared
  *
@@ -29,6 +32,7 @@ import { engineNames } from './engines.ts';
 import { failureText, Summary } from './report.ts';
 import { runPart, shareRange, simulateOn, type Range } from './seeds.ts';
 import type { Verdict } from './simulate.ts';
+import { judgeMutants } from './strength/judge.ts';
 import { openStore, prepareStore, type Store } from './store.ts';
 
 /** A line of progress after so many seeds. */
@@ -67,6 +71,8 @@ const { values } = parseArgs({
     hazards: { type: 'string' },
     engine: { type: 'string', default: 'memory' },
     workers: { type: 'string', default: '1' },
+    mutants: { type: 'boolean', default: false },
+    only: { type: 'string', default: '' },
   },
 });
 const { seed, seeds, start, minutes } = values;
@@ -114,6 +120,13 @@ async function summarise(
 
 if (values.hazards === 'help') {
   for (const name of allHazards) write(describeHazard(name));
+} else if (values.mutants) {
+  const order = {
+    prepared: await prepareStore(),
+    seeds: wholeNumber('seeds', seeds ?? '60'),
+    ...{ workers: wholeNumber('workers', values.workers), only: values.only },
+  };
+  if (!(await judgeMutants(order, write))) process.exitCode = 1;
 } else {
   const hazards = values.hazards === undefined ? defaultHazards : readHazards(values.hazards);
   if (!(await run(hazards))) process.exitCode = 1;
