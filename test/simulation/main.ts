@@ -8,6 +8,7 @@
  *                                                 others at every run, as many as a minute allows
  *     npm run simulate -- --minutes 5             as many as five minutes allow
  *     npm run simulate -- --seed 42               one seed, with all that happens in it
+ *     npm run simulate -- --seed 42 --shrink      with as few troubles as it still fails in
  *     npm run simulate -- --hazards all           with what the service does not cope with yet
  *     npm run simulate -- --hazards help          which hazards there are
  *     npm run simulate -- --workers 2             two processes share the seeds
@@ -33,6 +34,7 @@ import { failureText, Summary } from './report.ts';
 import { runPart, shareRange, simulateOn, type Range } from './seeds.ts';
 import type { Verdict } from './simulate.ts';
 import { judgeMutants } from './strength/judge.ts';
+import { shrink, shrunkText } from './strength/shrink.ts';
 import { openStore, prepareStore, type Store } from './store.ts';
 
 /** A line of progress after so many seeds. */
@@ -56,6 +58,11 @@ function startOf(text: string): number {
 
 /** @returns whether the seed holds. */
 async function replay(store: Store, seed: number, hazards: Hazards): Promise<boolean> {
+  const shrunk = values.shrink ? await shrink(store, seed, { hazards }) : null;
+  if (shrunk) {
+    write(shrunkText(shrunk));
+    return false;
+  }
   const { trace, violations } = await simulateOn(store, seed, hazards);
   write(trace.join('\n'));
   for (const violation of violations) write(`seed ${seed}: ${violation}`);
@@ -71,6 +78,7 @@ const { values } = parseArgs({
     hazards: { type: 'string' },
     engine: { type: 'string', default: 'memory' },
     workers: { type: 'string', default: '1' },
+    shrink: { type: 'boolean', default: false },
     mutants: { type: 'boolean', default: false },
     only: { type: 'string', default: '' },
   },
