@@ -8,9 +8,13 @@
  *                                                 others at every run, as many as a minute allows
  *     npm run simulate -- --minutes 5             as many as five minutes allow
  *     npm run simulate -- --seed 42               one seed, with all that happens in it
+ *     npm run simulate -- --seed 42 --shrink      with as few troubles as it still fails in
  *     npm run simulate -- --hazards all           with what the service does not cope with yet
  *     npm run simulate -- --hazards help          which hazards there are
  *     npm run simulate -- --workers 2             two processes share the seeds
+ *     npm run simulate -- --mutants --seeds 60    whether each mutant of the service is noticed
+ *     npm run simulate -- --mutants --only webhook-store
+ *                                                 those whose names begin so
  *     npm run simulate -- --engine embedded       on the embedded database
  *     npm run simulate -- --engine both           on both, whose answers are compared
  *
@@ -29,6 +33,8 @@ import { engineNames } from './engines.ts';
 import { failureText, Summary } from './report.ts';
 import { runPart, shareRange, simulateOn, type Range } from './seeds.ts';
 import type { Verdict } from './simulate.ts';
+import { judgeMutants } from './strength/judge.ts';
+import { shrink, shrunkText } from './strength/shrink.ts';
 import { openStore, prepareStore, type Store } from './store.ts';
 
 /** A line of progress after so many seeds. */
@@ -52,6 +58,11 @@ function startOf(text: string): number {
 
 /** @returns whether the seed holds. */
 async function replay(store: Store, seed: number, hazards: Hazards): Promise<boolean> {
+  const shrunk = values.shrink ? await shrink(store, seed, { hazards }) : null;
+  if (shrunk) {
+    write(shrunkText(shrunk));
+    return false;
+  }
   const { trace, violations } = await simulateOn(store, seed, hazards);
   write(trace.join('\n'));
   for (const violation of violations) write(`seed ${seed}: ${violation}`);
@@ -67,6 +78,9 @@ const { values } = parseArgs({
     hazards: { type: 'string' },
     engine: { type: 'string', default: 'memory' },
     workers: { type: 'string', default: '1' },
+    shrink: { type: 'boolean', default: false },
+    mutants: { type: 'boolean', default: false },
+    only: { type: 'string', default: '' },
   },
 });
 const { seed, seeds, start, minutes } = values;
@@ -114,6 +128,13 @@ async function summarise(
 
 if (values.hazards === 'help') {
   for (const name of allHazards) write(describeHazard(name));
+} else if (values.mutants) {
+  const order = {
+    prepared: await prepareStore(),
+    seeds: wholeNumber('seeds', seeds ?? '60'),
+    ...{ workers: wholeNumber('workers', values.workers), only: values.only },
+  };
+  if (!(await judgeMutants(order, write))) process.exitCode = 1;
 } else {
   const hazards = values.hazards === undefined ? defaultHazards : readHazards(values.hazards);
   if (!(await run(hazards))) process.exitCode = 1;

@@ -59,13 +59,23 @@ export async function shareRange(
     const { start, seeds } = range;
     return { ...range, start: start + index, seeds: seeds - index, step: workers };
   });
-  await Promise.all(parts.map((part) => runElsewhere({ prepared, part }, told)));
+  await Promise.all(
+    parts.map((part) => {
+      const order: Order = { prepared, part };
+      return runElsewhere('worker.ts', order, (verdict) => told(verdict as Verdict));
+    }),
+  );
 }
 
-function runElsewhere(order: Order, told: (verdict: Verdict) => void): Promise<void> {
+/** Runs a script in a process of its own, with an order that it gets as its first message. */
+export function runElsewhere(
+  script: string,
+  order: object,
+  told: (message: unknown) => void,
+): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const worker = fork(join(import.meta.dirname, 'worker.ts'), { serialization: 'advanced' });
-  worker.on('message', (verdict) => told(verdict as Verdict));
+  const worker = fork(join(import.meta.dirname, script), { serialization: 'advanced' });
+  worker.on('message', told);
   worker.on('error', reject);
   worker.on('exit', (code) => {
     if (code === 0) resolve();

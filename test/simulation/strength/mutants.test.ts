@@ -1,0 +1,61 @@
+/** The mutants of a statement, and the list of those that survive. */
+import assert from 'node:assert/strict';
+import { before, test } from 'node:test';
+import { loadModule } from 'libpg-query';
+import { moveTransaction } from '../../../src/db/queries/move-transaction.ts';
+import { allMutants } from './mutants.ts';
+import { statementMutants } from './statement-mutants.ts';
+import { reasons } from './survivors.ts';
+
+before(loadModule);
+
+const changesOf = (text: string): string[] => statementMutants(text).map(({ change }) => change);
+
+test('each condition of an and is left out once, at any depth', () => {
+  const text = `
+    select 1 from jobs j join lanes l on l.kind = j.kind
+     where j.status = 'queued' and (j.id = 1 or j.wanted and j.run_at is not null)
+       and not exists (select from jobs where id = any($1))`;
+  assert.deepEqual(changesOf(text), [
+    'without l.kind = j.kind',
+    "without j.status = 'queued'",
+    'without j.id = 1 or j.wanted and j.run_at is not null',
+    'without not exists (select from jobs where id = any($1))',
+    'without j.wanted',
+    'without j.run_at is not null',
+    'without id = any($1)',
+  ]);
+});
+
+test('each branch of a case is never taken once, and an index stays named as it is', () => {
+  const text = `
+    insert into jobs (id, status)
+    select 1, case when a.wanted then 'queued' else case a.kind when 'x' then 'done' end end
+      from asked a on conflict (id) where status = 'queued' do nothing`;
+  assert.deepEqual(changesOf(text), ['never when a.wanted', "never when 'x'"]);
+});
+
+test('a list of phases gets each open phase that it lacks, and loses each that it has', () => {
+  const phases = ['RESERVED', 'RESOLVED', 'PAYING', 'ACCEPTED', 'UNKNOWN'];
+  const expected = phases.map((phase) => {
+    const isListed = phase === 'PAYING' || phase === 'UNKNOWN';
+    return `PAYING or UNKNOWN ${isListed ? 'without' : 'and'} ${phase}`;
+  });
+  assert.deepEqual(changesOf(`select phase in ('PAYING', 'UNKNOWN')`), expected);
+  assert.deepEqual(changesOf(`select '{PAYING,UNKNOWN}'::text[]`), expected);
+  assert.deepEqual(changesOf(`select status in ('queued', 'running')`), []);
+});
+
+test('a mutant differs from the statement in one place', () => {
+  const mutants = statementMutants(moveTransaction.text);
+  assert.ok(mutants.length > 0);
+  const written = mutants.map(({ tree }) => JSON.stringify(tree));
+  assert.equal(new Set(written).size, written.length);
+});
+
+test('mutants have names of their own, and only mutants have reasons to survive', async () => {
+  const names = (await allMutants()).map(({ name }) => name);
+  assert.equal(new Set(names).size, names.length);
+  const unknown = [...reasons.keys()].filter((name) => !names.includes(name));
+  assert.deepEqual(unknown, []);
+});

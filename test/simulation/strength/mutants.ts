@@ -1,0 +1,160 @@
+/** The mutants of the service: hot statements, phases that a move leaves, and what answers mean. */
+import { loadModule } from 'libpg-query';
+import type { Statement } from '../../../src/db/database.ts';
+import { findCandidates } from '../../../src/db/queries/find-candidates.ts';
+import { finishWebhookEvent } from '../../../src/db/queries/finish-webhook-event.ts';
+import * as jobs from '../../../src/db/queries/jobs.ts';
+import { moveTransaction } from '../../../src/db/queries/move-transaction.ts';
+import * as pix from '../../../src/db/queries/pix-transactions.ts';
+import { repeatPayment } from '../../../src/db/queries/repeat-payment.ts';
+import { reserveSend } from '../../../src/db/queries/reserve-send.ts';
+import { reserveTransaction } from '../../../src/db/queries/reserve-transaction.ts';
+import { stepSend } from '../../../src/db/queries/step-send.ts';
+import { storeWebhookEvent } from '../../../src/db/queries/store-webhook-event.ts';
+import {
+  phasesBeforePaying,
+  phasesOpenToAnswer,
+  phasesOpenToFailure,
+  phasesOpenToSettlement,
+  pixStatuses,
+} from '../../../src/domain/pix.ts';
+import {
+  ProviderError,
+  type FailedOutcome,
+  type ProviderStatusClass,
+} from '../../../src/provider/outcome.ts';
+import type { Provider } from '../../../src/provider/provider.ts';
+import type { Deviation, Mutation } from '../deviation.ts';
+import { standsFor } from '../memory/tree.ts';
+import { otherLists, statementMutants } from './statement-mutants.ts';
+
+/** What a send, a charge, an event and a job run each time, and what the sweep runs. */
+const hotStatements: readonly Statement[] = [
+  ...[reserveSend, stepSend, repeatPayment, moveTransaction, reserveTransaction],
+  ...[pix.takeOverTransaction, pix.identifyPayment, pix.recordReceived, pix.noteAnomaly],
+  ...[storeWebhookEvent, finishWebhookEvent, findCandidates],
+  ...[pix.findStale, pix.findUnconfirmedSends, pix.touchUnconfirmedSends],
+  ...[jobs.claimJobs, jobs.finishJob, jobs.requeueJob, jobs.releaseLapsed, jobs.renewLeases],
+];
+
+/** All of them, always in the same order. */
+export async function allMutants(): Promise<Mutation[]> {
+  await loadModule();
+  return [...hotStatements.flatMap(ofStatement), ...ofMoves(), ...ofErrors(), ...ofReceipts()];
+}
+
+function ofStatement(original: Statement): Mutation[] {
+  return statementMutants(original.text).map(({ change, tree }, place) => {
+    const text = `${original.text}\n-- mutant ${place}`;
+    standsFor(text, tree);
+    const mutant = { ...original, name: `${original.name}#${place}`, text };
+    const deviation: Deviation = {
+      db: (db) => ({
+        ...db,
+        query: (statement, parameters) =>
+          db.query(statement === original ? mutant : statement, parameters),
+      }),
+    };
+    return { name: `${original.name}: ${change}`, deviation };
+  });
+}
+
+/** The lists of phases that moves leave, and the places of the two in the statement. */
+const leftPhases: readonly (readonly string[])[] = [
+  phasesBeforePaying,
+  phasesOpenToAnswer,
+  phasesOpenToFailure,
+  phasesOpenToSettlement,
+  ['RESERVED', ...phasesOpenToSettlement],
+];
+const fromPlace = 1;
+
+function ofMoves(): Mutation[] {
+  return leftPhases.flatMap((listed) =>
+    otherLists(listed).map(({ change, phases }) => {
+      const changed = (parameters: readonly unknown[]): readonly unknown[] =>
+        parameters[fromPlace] === `{${listed.join(',')}}`
+          ? parameters.with(fromPlace, `{${phases.join(',')}}`)
+          : parameters;
+      const deviation: Deviation = {
+        db: (db) => ({
+          ...db,
+          query: (statement, parameters) =>
+            db.query(statement, statement === moveTransaction ? changed(parameters) : parameters),
+        }),
+      };
+      return { name: `a move leaves ${change}`, deviation };
+    }),
+  );
+}
+
+/** How an attempt to pay fails, and what that means (`provider/http/verdict.ts`, `failure.ts`). */
+const verdicts: readonly (readonly [ProviderStatusClass, FailedOutcome])[] = [
+  ['2xx', 'unknown'],
+  ['401', 'not_sent'],
+  ['404', 'rejected'],
+  ['429', 'rejected'],
+  ['4xx', 'rejected'],
+  ['4xx', 'unknown'],
+  ['5xx', 'unknown'],
+  ['timeout', 'unknown'],
+  ['reset', 'unknown'],
+  ['connect', 'not_sent'],
+  ['unreadable', 'unknown'],
+  ['invalid', 'unknown'],
+];
+
+const outcomes = ['not_sent', 'rejected', 'unknown'] as const satisfies FailedOutcome[];
+
+function ofErrors(): Mutation[] {
+  return verdicts.flatMap(([statusClass, outcome]) =>
+    outcomes
+      .filter((other) => other !== outcome)
+      .map((other) => ({
+        name: `a payment that ends in ${statusClass} is ${other}, not ${outcome}`,
+        deviation: paying(async (pay) => {
+          try {
+            return await pay();
+          } catch (error) {
+            const isMeant =
+              error instanceof ProviderError &&
+              error.statusClass === statusClass &&
+              error.outcome === outcome;
+            throw isMeant ? otherwise(error, other) : error;
+          }
+        }),
+      })),
+  );
+}
+
+function otherwise(error: ProviderError, outcome: FailedOutcome): ProviderError {
+  const { code, statusClass, retryable, reason, duplicate, cause } = error;
+  const told = { ...(reason !== undefined && { reason }), ...(duplicate && { duplicate }) };
+  return new ProviderError({ outcome, code, statusClass, retryable, cause, ...told });
+}
+
+function ofReceipts(): Mutation[] {
+  return pixStatuses.flatMap((status) =>
+    pixStatuses
+      .filter((other) => other !== status)
+      .map((other) => ({
+        name: `a receipt that says ${status} says ${other}`,
+        deviation: paying(async (pay) => {
+          const receipt = await pay();
+          return receipt.status === status ? { ...receipt, status: other } : receipt;
+        }),
+      })),
+  );
+}
+
+type Paid = ReturnType<Provider['pay']>;
+
+/** Around each attempt to pay, below the retries. */
+function paying(change: (pay: () => Paid) => Paid): Deviation {
+  return {
+    wire: (wire) => ({
+      ...wire,
+      pay: (session, order, options) => change(() => wire.pay(session, order, options)),
+    }),
+  };
+}
