@@ -1,10 +1,12 @@
 /** Stores what became of a payment that has left, or of one that provably has not. */
 import { pause } from '../clock.ts';
 import type { Context } from '../context.ts';
+import { findAttempts } from '../db/queries/repeat-payment.ts';
 import { isBeforePaying } from '../domain/pix.ts';
 import type { Log } from '../log.ts';
 import {
   acceptPayment,
+  type BeginningPayment,
   moveTransaction,
   noteAnomaly,
   rereadTransaction,
@@ -112,14 +114,18 @@ const longestStatementMs = 40_000;
  * still before PAYING is left to a repeat or to the sweep.
  * @param send as it was before; with an end-to-end id of an earlier look-up it is left alone,
  *   because another process may pay it under the same id.
- * @param endToEnd of this process's own look-up.
+ * @param begun this process's own step to PAYING.
  */
-export function failUnsentLater(context: Context, send: PixTransactionRow, endToEnd: string): void {
+export function failUnsentLater(
+  context: Context,
+  send: PixTransactionRow,
+  begun: Required<BeginningPayment>,
+): void {
   if (send.end_to_end !== null) return;
   const until = new Date(context.clock.now().getTime() + longestStatementMs);
   context.outcomes.keep({
     transactionId: send.id,
-    store: () => failUnsent(context, send, { endToEnd, until }),
+    store: () => failUnsent(context, send, { ...begun, until }),
   });
 }
 
@@ -127,13 +133,16 @@ export function failUnsentLater(context: Context, send: PixTransactionRow, endTo
 async function failUnsent(
   context: Context,
   send: PixTransactionRow,
-  { endToEnd, until }: { readonly endToEnd: string; readonly until: Date },
+  { endToEnd, at, until }: Required<BeginningPayment> & { readonly until: Date },
 ): Promise<void> {
   const stored = await rereadTransaction(context, send);
   if (isBeforePaying(stored.phase) && context.clock.now() < until) {
     throw new Error('the send may still be moved');
   }
   if (stored.end_to_end !== endToEnd) return;
+  // Another process may have paid after a look-up that gave the same end-to-end id.
+  const attempts = await context.db.query<{ at: Date }>(findAttempts, [send.id]);
+  if (attempts.length !== 1 || attempts[0]?.at.getTime() !== at.getTime()) return;
   await moveTransaction(context, send.id, {
     from: ['PAYING', 'UNKNOWN'],
     to: 'SETTLED',

@@ -88,6 +88,12 @@ export function claimUntil({ clock, config }: Pick<LocalContext, 'clock' | 'conf
   return new Date(clock.now().getTime() + longestCallMs(config.provider));
 }
 
+export interface BeginningPayment {
+  readonly endToEnd: string;
+  /** What the timeline dates the step by; now, unless said otherwise. */
+  readonly at?: Date;
+}
+
 /**
  * Stores a send's end-to-end id, and that a payment is about to leave: RESOLVED, PAYING. The claim
  * is renewed for the longest duration of a call.
@@ -97,10 +103,10 @@ export function claimUntil({ clock, config }: Pick<LocalContext, 'clock' | 'conf
 export async function beginPaying(
   context: LocalContext,
   send: PixTransactionRow,
-  endToEnd: string,
+  { endToEnd, at }: BeginningPayment,
 ): Promise<PayingRow | null> {
   const claimedUntil = claimUntil(context);
-  const paying = { to: 'PAYING', endToEnd, claimedUntil, attempt: 1 } as const;
+  const paying = { to: 'PAYING', endToEnd, claimedUntil, attempt: 1, at } as const;
   const isTaken = await step(context, send, paying).catch((error: unknown) => {
     if (!isDatabaseUnavailable(error)) throw error;
     return beginsAfterAll(context, send, paying);
@@ -146,17 +152,19 @@ interface Step {
   readonly endToEnd?: string | null;
   readonly providerTxid?: string | null;
   readonly claimedUntil?: Date;
+  /** Now, unless said otherwise. */
+  readonly at?: Date | undefined;
 }
 
 /** @returns whether the send still stood where the step may come from. */
 async function step(
   { db, clock }: LocalContext,
   send: PixTransactionRow,
-  { to, attempt, endToEnd = null, providerTxid = null, claimedUntil }: Step,
+  { to, attempt, endToEnd = null, providerTxid = null, claimedUntil, at = clock.now() }: Step,
 ): Promise<boolean> {
   const notesResolved = send.phase === 'RESERVED';
   const parameters = [
-    ...[send.id, to, endToEnd, providerTxid, notesResolved, clock.now()],
+    ...[send.id, to, endToEnd, providerTxid, notesResolved, at],
     ...[claimedUntil ?? null, attempt],
   ];
   return (await db.query(stepSend, parameters)).length > 0;

@@ -32,7 +32,8 @@ async function givenPaying(): Promise<PayingRow & { readonly key: string }> {
   const [reserved] = await rows<PixTransactionRow>('select * from pix_transactions where id = $1', [
     id,
   ]);
-  const paying = reserved && (await beginPaying(context, reserved, `E${randomUUID().slice(1)}`));
+  const paying =
+    reserved && (await beginPaying(context, reserved, { endToEnd: `E${randomUUID().slice(1)}` }));
   assert.ok(paying);
   return { ...paying, key };
 }

@@ -85,7 +85,7 @@ const moves =
     moveTransaction(context, send.id, move(send));
 
 test('a send that begins to be paid', async () => {
-  const narrow: Step = (send) => beginPaying(context, send, `E-${send.id}`);
+  const narrow: Step = (send) => beginPaying(context, send, { endToEnd: `E-${send.id}` });
   const general = moves((send) => ({
     ...{ from: ['RESERVED', 'RESOLVED'], to: 'PAYING', status: 'PROCESSING' },
     endToEnd: `E-${send.id}`,
@@ -134,7 +134,9 @@ test('of several that take one step of a send at once, one takes it', async () =
     assert.ok(taken && others.length === 0, `${others.length + 1} have taken it`);
     return taken;
   };
-  const paying = await atOnce((nth) => beginPaying(context, reserved, `E-${nth}-${reserved.id}`));
+  const paying = await atOnce((nth) =>
+    beginPaying(context, reserved, { endToEnd: `E-${nth}-${reserved.id}` }),
+  );
   await atOnce((nth) => acceptPayment(context, paying, { providerTxid: `T-${nth}`, attempt: 1 }));
   const [row] = await rows(`select ${pixColumns} from pix_transactions where id = $1`, [
     reserved.id,
@@ -150,7 +152,7 @@ for (const isCarriedOut of [true, false]) {
     const reserved = await givenSendIn('RESERVED', 'PROCESSING');
     const endToEnd = `E-${reserved.id}`;
     const service = losingOneAnswer(context, { isCarriedOut });
-    const paying = await beginPaying(service, reserved, endToEnd);
+    const paying = await beginPaying(service, reserved, { endToEnd });
     assert.deepEqual([paying?.phase, paying?.end_to_end], ['PAYING', endToEnd]);
     assert.deepEqual(await app.timeline(reserved.id), ['RESERVED', 'RESOLVED', 'PAYING 1']);
   });
@@ -158,13 +160,13 @@ for (const isCarriedOut of [true, false]) {
 
 test('a step that somebody else has taken is not taken for one whose answer was lost', async () => {
   const reserved = await givenSendIn('RESERVED', 'PROCESSING');
-  assert.ok(await beginPaying(context, reserved, `E-theirs-${reserved.id}`));
+  assert.ok(await beginPaying(context, reserved, { endToEnd: `E-theirs-${reserved.id}` }));
   const service = losingOneAnswer(context);
-  assert.equal(await beginPaying(service, reserved, `E-ours-${reserved.id}`), null);
+  assert.equal(await beginPaying(service, reserved, { endToEnd: `E-ours-${reserved.id}` }), null);
 
   // Whoever resumes has its end-to-end id from the row, as anybody else who resumes has.
   const resolved = await givenSendIn('RESOLVED', 'PROCESSING');
   const endToEnd = String(resolved.end_to_end);
-  assert.ok(await beginPaying(context, resolved, endToEnd));
-  assert.equal(await beginPaying(losingOneAnswer(context), resolved, endToEnd), null);
+  assert.ok(await beginPaying(context, resolved, { endToEnd }));
+  assert.equal(await beginPaying(losingOneAnswer(context), resolved, { endToEnd }), null);
 });

@@ -29,3 +29,9 @@ export const repeatPayment: Statement = {
     select id, 'PAYING', $3, $4, $5, $6 from held
     returning transaction_id`,
 };
+
+/** Finds when the attempts at a payment were noted. Parameters: transaction id. */
+export const findAttempts: Statement = {
+  name: 'pix-find-attempts',
+  text: `select at from pix_timeline where transaction_id = $1 and phase = 'PAYING' order by id`,
+};

@@ -17,6 +17,7 @@ import { inactiveAccount } from '../../services/payer-account.ts';
 import { claimSend, fingerprintOf, giveUp } from '../../services/pix-claims.ts';
 import {
   beginPaying,
+  type BeginningPayment,
   moveTransaction,
   rereadTransaction,
   type Move,
@@ -116,8 +117,9 @@ const letGo: Move = { from: ['RESERVED'], to: 'RESERVED', status: 'PROCESSING', 
 /** @returns the transaction as it stands after the payment, or as another process has left it. */
 async function carryOut(context: Context, send: Send): Promise<PixTransactionRow> {
   const endToEnd = send.transaction.end_to_end ?? (await lookUp(context, send));
-  const paying = endToEnd && (await beginToPay(context, send, endToEnd));
-  if (!paying) return standing(context, send, endToEnd);
+  const begins = endToEnd === null ? null : { endToEnd, at: context.clock.now() };
+  const paying = begins && (await beginToPay(context, send, begins));
+  if (!paying) return standing(context, send, begins);
   return pay(context, { ...send, transaction: paying }, paying);
 }
 
@@ -130,11 +132,11 @@ async function carryOut(context: Context, send: Send): Promise<PixTransactionRow
 async function standing(
   context: Context,
   send: Send,
-  endToEnd: string | null,
+  begun: Required<BeginningPayment> | null,
 ): Promise<PixTransactionRow> {
   const stored = await rereadTransaction(context, send.transaction);
-  const isOurs = endToEnd !== null && stored.end_to_end === endToEnd;
-  if (isOurs && stored.phase === 'UNKNOWN') failUnsentLater(context, send.transaction, endToEnd);
+  const isOurs = begun !== null && stored.end_to_end === begun.endToEnd;
+  if (isOurs && stored.phase === 'UNKNOWN') failUnsentLater(context, send.transaction, begun);
   if (!isBeforePaying(stored.phase)) return stored;
   return (await giveUp(context, stored, inactiveAccount('BLOCKED'))).transaction;
 }
@@ -175,13 +177,13 @@ function lookUpFailed(error: ProviderError): Move {
 async function beginToPay(
   context: Context,
   send: Send,
-  endToEnd: string,
+  begins: Required<BeginningPayment>,
 ): Promise<PayingRow | null> {
   try {
-    return await beginPaying(context, send.transaction, endToEnd);
+    return await beginPaying(context, send.transaction, begins);
   } catch (error) {
     if (isConstraintViolation(error)) return refuseUsedEndToEnd(context, send, error);
-    failUnsentLater(context, send.transaction, endToEnd);
+    failUnsentLater(context, send.transaction, begins);
     throw error;
   }
 }

@@ -318,6 +318,27 @@ test('a payment that provably has not left does not stay in PAYING', async (t) =
   assert.deepEqual(broken, []);
 });
 
+test('a repeat that has paid under the same end-to-end id is not called unsent', async (t) => {
+  const user = await givenCustomer(app);
+  const lost = { ...body, pix_key: 'lost@ponte.test' };
+  // The directory answers each look-up of this payment with one end-to-end id.
+  const { provider } = app.context;
+  const { lookUpKey } = provider;
+  let first: ReturnType<typeof lookUpKey> | null = null;
+  t.mock.method(provider, 'lookUpKey', (...args: Parameters<typeof lookUpKey>) => {
+    first ??= lookUpKey(...args);
+    return first;
+  });
+  failMoves(t, 'PAYING', 1);
+  assert.equal((await app.send(user, lost, { key: 'one-look-up' })).status, 500);
+  await app.clock.advance(30_000);
+  const again = await app.throughTime(app.send(user, lost, { key: 'one-look-up' }));
+  assert.equal(again.headers.get('pix-outcome'), 'unknown');
+  await app.clock.advance(60_000);
+  // The statement has it.
+  assert.equal((await app.stored(again.body.transaction_id)).status, 'COMPLETED');
+});
+
 test('what the database cannot note beforehand is not paid: a repeat pays it later', async (t) => {
   const user = await givenCustomer(app);
   failMoves(t, 'PAYING');
