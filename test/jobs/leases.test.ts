@@ -137,7 +137,9 @@ test('what a process says of a job that was taken from it does not count', async
 
 test('a run whose claim a failover has taken back does not end the run that follows it', async (t) => {
   const gates = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()] as const;
-  t.after(() => gates.forEach((gate) => gate.resolve(undefined)));
+  t.after(() => {
+    for (const gate of gates) gate.resolve(undefined);
+  });
   const work = recorder(() => gates[work.runs.length === 1 ? 0 : 1].promise);
   const process = watched(app);
   const id = await queueJob(app, 'work');
