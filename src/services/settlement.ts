@@ -130,8 +130,7 @@ async function settle(
       items: event.items,
       before: event.before,
       lookedAt: event.lookedAt,
-      // What an earlier look has settled may have been lost in a failover.
-      isAnew: options.anew === true || tries > 0,
+      isAnew: options.anew ?? false,
       queuesJob: options.queuesJob ?? false,
       waitingSince: options.waitingSince ?? event.receivedAt,
     });
