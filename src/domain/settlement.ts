@@ -137,8 +137,8 @@ function meantSend<Candidate extends SettlementCandidate>(
 
 /**
  * An open send whose key and amount are those of a payment with another end-to-end id, which is no
- * transaction's here. Either another holder of the key has paid, or this send has been paid under
- * an id whose record was lost: a person has to look.
+ * send's here. Either another holder of the key has paid, or this send has been paid under an id
+ * whose record was lost, perhaps to a customer for whom it has come in: a person has to look.
  */
 function sendOfOtherPayment<Candidate extends SettlementCandidate>(
   { ids, amountCents }: SettlementItem,
@@ -146,10 +146,10 @@ function sendOfOtherPayment<Candidate extends SettlementCandidate>(
 ): Candidate | undefined {
   const { endToEnd, clientRequestId } = ids;
   if (endToEnd === null || amountCents === null) return undefined;
-  if (candidates.some((one) => one.end_to_end === endToEnd)) return undefined;
-  return candidates.find(
+  const sends = candidates.filter(({ operation }) => operation === 'SEND');
+  if (sends.some((one) => one.end_to_end === endToEnd)) return undefined;
+  return sends.find(
     (one) =>
-      one.operation === 'SEND' &&
       one.status === 'PROCESSING' &&
       one.end_to_end !== null &&
       isSame(one.idempotency_key, clientRequestId) &&

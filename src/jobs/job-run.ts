@@ -23,6 +23,11 @@ export class JobRuns {
   readonly #context: Context;
   readonly #jobs: JobTable;
   readonly #random: () => number;
+  /**
+   * The run of each job that has its lease. The same worker may claim an id a second time, because
+   * a failover has taken back the first claim, or has given the id to another job.
+   */
+  readonly #latest = new Map<string, LeasedJob>();
 
   constructor({ context, jobs, random }: JobRunsOptions) {
     this.#context = context;
@@ -38,6 +43,7 @@ export class JobRuns {
   async run(job: LeasedJob, work?: FirstRun): Promise<boolean> {
     const handler = this.#jobs[job.kind];
     const { metrics, log } = this.#context;
+    this.#latest.set(job.id, job);
     try {
       const result = await this.#work(job, handler, work);
       const status = await this.#succeeded(job, handler, result);
@@ -51,7 +57,13 @@ export class JobRuns {
         log.error({ error: cause, jobId: job.id }, 'a failed job was not put back');
       });
       return true;
+    } finally {
+      if (this.#isLatest(job)) this.#latest.delete(job.id);
     }
+  }
+
+  #isLatest(job: LeasedJob): boolean {
+    return (this.#latest.get(job.id) ?? job) === job;
   }
 
   /**
@@ -119,6 +131,7 @@ export class JobRuns {
     status: 'done' | 'dead',
     error: string | null,
   ): Promise<EndedRow['status']> {
+    if (!this.#isLatest(job)) return status;
     const { clock, db } = this.#context;
     const parameters = [job.id, job.worker, status, error, clock.now()];
     const [ended] = await db.query<EndedRow>(queries.finishJob, parameters);
@@ -129,6 +142,7 @@ export class JobRuns {
     job: LeasedJob,
     again: { runAt: Date; attempts: number; error: string | null },
   ): Promise<void> {
+    if (!this.#isLatest(job)) return;
     const { clock, db } = this.#context;
     const { runAt, attempts, error } = again;
     await db.query(queries.requeueJob, [job.id, job.worker, runAt, attempts, error, clock.now()]);

@@ -36,15 +36,16 @@ export async function recordOutcome(
   outcome: Outcome,
 ): Promise<PixTransactionRow> {
   const { clock, stopping } = context;
-  const { move, log } = outcome;
+  const { move, check, log } = outcome;
   const store = (): Promise<PixTransactionRow> => recordOnce(context, paying, outcome);
   try {
     return await storeWithRetries({ clock, stopping, until: paying.claimed_until }, store);
   } catch (error) {
     log.error({ error, transactionId: paying.id }, 'an outcome waits for the database');
     context.outcomes.keep({ transactionId: paying.id, store });
-    // What the provider took and has refused in the same answer is no accepted payment.
-    const isAccepted = move.outcome === 'accepted' && move.status !== 'FAILED';
+    // What the provider took and has refused in the same answer is no accepted payment, and what
+    // has yet to be checked may be another payment's receipt.
+    const isAccepted = !check && move.outcome === 'accepted' && move.status !== 'FAILED';
     return { ...paying, outcome: isAccepted ? 'accepted' : 'unknown' };
   }
 }

@@ -140,13 +140,16 @@ async function settle(
     }
     event = await lookUp(context, eventId);
   }
-  throw new Error('somebody else has looked at the event at every try');
+  throw new Error('the event, or what it settles, was changed at every try');
 }
 
 /** Two workers look at one event at a time where a lease has run out, or an operator replays it. */
 const mostTries = 3;
 
-/** @returns null when somebody else has looked at the event since it was read. */
+/**
+ * @returns null when somebody else has looked at the event since it was read, or a failover has
+ *   taken back what was settled.
+ */
 async function settleAsRead(context: LocalContext, work: Work): Promise<Look | null> {
   const first = await look(context, work);
   if (!first?.waitsAnew) return first;
@@ -214,7 +217,8 @@ interface Look {
 
 /**
  * Settles each item, and stores what became of them together with the ids that are waited for.
- * @returns null when somebody else has looked at the event meanwhile: nothing is stored then.
+ * @returns null when somebody else has looked at the event meanwhile, or what was settled is taken
+ *   back: nothing is stored then.
  */
 async function look(context: LocalContext, work: Work): Promise<Look | null> {
   const { eventId, job } = work;
@@ -245,10 +249,17 @@ async function look(context: LocalContext, work: Work): Promise<Look | null> {
     isOver && job ? job.id : null,
     isOver && job ? job.worker : null,
     work.lookedAt,
+    JSON.stringify(settledBy(items)),
   ]);
   if (!finished) return null;
   const { waits_anew: waitsAnew, job_status: jobStatus } = finished;
   return { settlement: { status, items, parkedUntil }, lookedAt, waitsAnew, jobStatus };
+}
+
+/** The transactions that items found settled, or have settled. */
+function settledBy(items: readonly ItemOutcome[]): string[] {
+  const settled = items.filter(({ result }) => result === 'applied' || result === 'already');
+  return settled.flatMap(({ transactionId }) => transactionId ?? []);
 }
 
 function orphaned(outcome: ItemOutcome): ItemOutcome {

@@ -51,7 +51,13 @@ test(
     await waitingForLocks(1);
     const finished = events.map(({ id, job }) => {
       const event = [id, 'anomaly', '[]', at, '[]', null, at.toISOString()];
-      return db.query<{ job_status: string }>(finishWebhookEvent, [...event, job, 'me', null]);
+      return db.query<{ job_status: string }>(finishWebhookEvent, [
+        ...event,
+        job,
+        'me',
+        null,
+        '[]',
+      ]);
     });
     await waitingForLocks(2);
     await holder.commit();

@@ -84,8 +84,8 @@ describe('an item about a payment', () => {
     assert.equal(meant(payment(otherEnd, null), send()), 'none');
     assert.equal(meant(payment(otherEnd), send({ status: 'COMPLETED' })), 'none');
     assert.equal(meant(receipt(otherEnd), send()), 'none');
-    const known = received({ id: 'known', end_to_end: 'E9' });
-    assert.equal(meant(payment(otherEnd), send(), known), 'none');
+    const cameIn = received({ id: 'known', end_to_end: 'E9' });
+    assert.equal(meant(payment(otherEnd), send(), cameIn), 'transaction: other_end_to_end');
     const both = { providerTxid: 'P1', clientRequestId: 'key' };
     assert.equal(meant(payment(both, null), send()), 'transaction');
     assert.equal(meant(payment({ clientRequestId: 'key' }), send()), 'transaction');

@@ -135,6 +135,28 @@ test('what a process says of a job that was taken from it does not count', async
   assert.deepEqual([first.runs.length, second.runs.length], [1, 1]);
 });
 
+test('a run whose claim a failover has taken back does not end the run that follows it', async (t) => {
+  const gates = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()] as const;
+  t.after(() => {
+    for (const gate of gates) gate.resolve(undefined);
+  });
+  const work = recorder(() => gates[work.runs.length === 1 ? 0 : 1].promise);
+  const process = watched(app);
+  const id = await queueJob(app, 'work');
+  const loop = await startLoop(t, process, { jobs: { work } });
+  await eventually(() => work.runs.length === 1, 'the first run');
+  await app.rows(
+    `update jobs set status = 'queued', attempts = 0, leased_by = null, leased_until = null`,
+  );
+  loop.wake();
+  await eventually(() => work.runs.length === 2, 'the second run');
+  gates[0].resolve(undefined);
+  await process.rest();
+  assert.equal((await jobState(app, id))?.status, 'running');
+  gates[1].resolve(undefined);
+  await isDone(id);
+});
+
 test('a result that could not be stored makes the job run again: at least once, not at most', async (t) => {
   const work = recorder();
   const process = watched(app);

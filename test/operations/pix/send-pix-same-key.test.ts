@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { test } from 'node:test';
+import type { Statement } from '../../../src/db/database.ts';
 import { listening } from '../../provider/http/raw-server.ts';
 import { givenCustomer, type TestUser } from '../../support/factories.ts';
 import { unhurriedTimeoutMs } from '../../support/passing-time.ts';
@@ -168,6 +169,23 @@ test('a receipt that names a key of two users alone: unknown, and that is noted'
   assert.deepEqual([sent.status, sent.body.status], [200, 'PROCESSING']);
   assert.equal(sent.headers.get('pix-outcome'), 'unknown');
   assert.deepEqual(timeline, [...begun, `ANOMALY same_key_as ${other.id}`, 'UNKNOWN 1 2xx']);
+});
+
+test('a receipt that names the key alone is not reported as accepted before it is checked', async () => {
+  const { db } = app.context;
+  const query = db.query.bind(db);
+  Object.assign(db, {
+    query: (statement: Statement, parameters: readonly unknown[]) =>
+      statement.name === 'pix-key-holder'
+        ? Promise.reject(new Error('simulated: the database is away'))
+        : query(statement, parameters),
+  });
+  script.payments = ({ clientRequestId }) => [200, { id: 'p-4', clientRequestId, status: 'PAID' }];
+  const { sent, stored } = await sentBySecond('9');
+  Object.assign(db, { query });
+  assert.deepEqual([sent.status, sent.body.status], [200, 'PROCESSING']);
+  assert.equal(sent.headers.get('pix-outcome'), 'unknown');
+  assert.equal(stored.phase, 'PAYING');
 });
 
 test('receipts that name no id of ours: unknown, and they open no breaker', async () => {
