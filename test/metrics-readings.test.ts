@@ -237,7 +237,8 @@ describe('the gauges of a process', () => {
     assert.ok(busy !== undefined && idle !== undefined && busy + idle >= 1);
     assert.equal(values.get('ponte_database_waiting'), 0);
     const { db } = app.context;
-    const connections = db.kind === 'embedded' ? 1 : 10;
+    // Units of work have connections of their own on a server.
+    const connections = db.kind === 'embedded' ? 1 : 6;
     const held = Promise.withResolvers<void>();
     const holding = Array.from({ length: connections }, async () =>
       (await db.em()).transactional(async (em) => {
@@ -246,7 +247,7 @@ describe('the gauges of a process', () => {
       }),
     );
     await eventually(() => db.connections().busy === connections, 'every connection at work');
-    const late = app.rows('select 1');
+    const late = (await db.em()).execute('select 1');
     await eventually(() => db.connections().waiting === 1, 'a statement without a connection');
     held.resolve();
     await Promise.all([...holding, late]);
