@@ -57,6 +57,22 @@ function onStatement(
   });
 }
 
+test('a payment in PAYING stands under the claim of its process, which a call fits into', async (t) => {
+  const { pay } = app.bank;
+  const claims: number[] = [];
+  t.mock.method(app.bank, 'pay', async (...call: Parameters<Pay>) => {
+    const [row] = await app.rows<{ claimed_until: Date | null }>(
+      `select claimed_until from pix_transactions where end_to_end = $1 and phase = 'PAYING'`,
+      [call[1].endToEnd],
+    );
+    claims.push((row?.claimed_until?.getTime() ?? 0) - app.clock.now().getTime());
+    return pay.apply(app.bank, call);
+  });
+  await app.send(user, body, { key: 'claimed' });
+  // Three attempts, one more time-out in the queue, and two back-offs.
+  assert.deepEqual(claims, [4 * timeoutMs + 2 * 1_000]);
+});
+
 test('a repeat is written down before it leaves, and the acceptance tells the attempts', async (t) => {
   const seen: string[][] = [];
   const payments = failFirst(t);
@@ -206,20 +222,4 @@ test('a process that stood still after PAYING sends nothing when its claim has e
   const sent = await app.send(user, body, { key: 'stood-still' });
   assert.deepEqual([sent.status, sent.headers.get('pix-outcome')], [502, 'not_sent']);
   assert.equal(payments.mock.callCount(), 0);
-});
-
-test('a payment in PAYING stands under the claim of its process, which a call fits into', async (t) => {
-  const { pay } = app.bank;
-  const claims: number[] = [];
-  t.mock.method(app.bank, 'pay', async (...call: Parameters<Pay>) => {
-    const [row] = await app.rows<{ claimed_until: Date | null }>(
-      `select claimed_until from pix_transactions where end_to_end = $1 and phase = 'PAYING'`,
-      [call[1].endToEnd],
-    );
-    claims.push((row?.claimed_until?.getTime() ?? 0) - app.clock.now().getTime());
-    return pay.apply(app.bank, call);
-  });
-  await app.send(user, body, { key: 'claimed' });
-  // Three attempts, one more time-out in the queue, and two back-offs.
-  assert.deepEqual(claims, [4 * timeoutMs + 2 * 1_000]);
 });
