@@ -7,7 +7,7 @@ const hourMs = 60 * 60_000;
 /**
  * Removes applications that are neither approved nor have changed for ONBOARDING_EXPIRY_DAYS, with
  * their documents and with users who have never logged in at the provider: e-mail and document are
- * free again. Where onboarding is local, nobody forwards the documents: those of a decided
+ * free again. Where onboarding is local, no job forwards the documents: those of a decided
  * application go after a day.
  */
 export const expireOnboarding: JobHandler = {

@@ -8,7 +8,7 @@ import type { LocalContext } from '../context.ts';
 /** Told while a long work goes on: how many parts are done, of how many. */
 export type Progress = (done: number, total: number) => void;
 
-/** Who runs an op, and who is told how far it is. */
+/** The operator who runs an op, and a listener for its progress. */
 export interface OpCaller {
   /** The operator: the user of the system and, in brackets, the name that was given (`--by`). */
   readonly operator: string;

@@ -17,18 +17,26 @@ export interface SessionRevoked {
   readonly userId: number;
 }
 
+interface EndedSession extends SessionRevoked {
+  readonly email: string;
+}
+
+/** What a statement that ends a session returns. */
+const endedSession = `id, user_id as "userId",
+  (select email from users where users.id = user_id) as email`;
+
 const endById: Statement = {
   name: 'ops-session-end',
   text: `
     update banking_sessions set status = 'ENDED', sealed_token = null, ended_at = $2
-     where id = $1 and status = 'ACTIVE' returning id, user_id as "userId"`,
+     where id = $1 and status = 'ACTIVE' returning ${endedSession}`,
 };
 
 const endOfUser: Statement = {
   name: 'ops-session-end-of-user',
   text: `
     update banking_sessions set status = 'ENDED', sealed_token = null, ended_at = $2
-     where user_id = $1 and status = 'ACTIVE' returning id, user_id as "userId"`,
+     where user_id = $1 and status = 'ACTIVE' returning ${endedSession}`,
 };
 
 /**
@@ -55,12 +63,6 @@ async function endForUser(
   return end(context, operator, { statement: endOfUser, id });
 }
 
-/** Parameters: user id. */
-const emailOf: Statement = {
-  name: 'ops-session-email',
-  text: `select email from users where id = $1`,
-};
-
 async function end(
   context: LocalContext,
   operator: string,
@@ -68,14 +70,12 @@ async function end(
 ): Promise<SessionRevoked | undefined> {
   return recordAction(context, { operator, command: 'session revoke' }, async (transaction) => {
     const { db, clock } = transaction;
-    const [ended] = await db.query<SessionRevoked>(statement, [id, clock.now()]);
-    if (ended) {
-      const { userId } = ended;
-      const [user] = await db.query<{ email: string }>(emailOf, [userId]);
-      const event = { userId, email: user?.email ?? '', clientAddress: null };
-      await recordSecurityEvent(transaction, { kind: 'session_revoked', ...event });
-    }
-    const targets = ended ? [`session:${ended.id}`] : [];
-    return { result: ended, targets, outcome: 'ended' };
+    const [ended] = await db.query<EndedSession>(statement, [id, clock.now()]);
+    if (!ended) return { result: undefined, targets: [], outcome: 'nothing' };
+    const { email, ...revoked } = ended;
+    const { userId } = revoked;
+    const event = { kind: 'session_revoked', userId, email, clientAddress: null } as const;
+    await recordSecurityEvent(transaction, event);
+    return { result: revoked, targets: [`session:${ended.id}`], outcome: 'ended' };
   });
 }

@@ -147,7 +147,7 @@ async function settle(
 const mostTries = 3;
 
 /**
- * @returns null when somebody else has looked at the event since it was read, or a failover has
+ * @returns null when another process has settled the event since it was read, or a failover has
  *   taken back what was settled.
  */
 async function settleAsRead(context: LocalContext, work: Work): Promise<Look | null> {
@@ -217,7 +217,7 @@ interface Look {
 
 /**
  * Settles each item, and stores what became of them together with the ids that are waited for.
- * @returns null when somebody else has looked at the event meanwhile, or what was settled is taken
+ * @returns null when another process has settled the event meanwhile, or what was settled is taken
  *   back: nothing is stored then.
  */
 async function look(context: LocalContext, work: Work): Promise<Look | null> {

@@ -11,7 +11,7 @@ export interface FinishedEventRow {
 /**
  * Stores what became of an event's items, and in the same commit the ids that it waits for from now
  * on: those of the items that are parked. Answers whether it did not wait for one of them before,
- * or no row when somebody else has looked at the event since: this statement may have been on its
+ * or no row when another process has settled the event since: this statement may have been on its
  * way for long, and must not put back what a later look has found.
  * It answers no row either when a transaction that the items have settled is not final: a failover
  * has taken it back since, and the event must not be called processed.

@@ -6,6 +6,33 @@
  */
 import type { Statement } from '../database.ts';
 
+interface Deletion {
+  readonly name: string;
+  readonly table: string;
+  /** The primary key; `id` by default. */
+  readonly key?: string;
+  /** An SQL condition on `$1`. */
+  readonly where: string;
+  readonly oldestBy: string;
+}
+
+/** A statement that deletes the oldest rows of a table. Its second parameter is the limit. */
+function deletingOldest({ name, table, key = 'id', where, oldestBy }: Deletion): Statement {
+  return {
+    name,
+    text: `
+    with deleted as (
+      delete from ${table}
+       where ${key} = any(array(
+         select ${key} from ${table}
+          where ${where}
+          order by ${oldestBy} limit $2 for update skip locked))
+      returning 1
+    )
+    select count(*)::int as rows from deleted`,
+  };
+}
+
 /** Ends sessions whose provider token has expired, and destroys it. Parameters: now, limit. */
 export const expireSessions: Statement = {
   name: 'retention-sessions',
@@ -22,33 +49,21 @@ export const expireSessions: Statement = {
 };
 
 /** Deletes counters of windows that have ended. Parameters: now, limit. */
-export const purgeThrottle: Statement = {
+export const purgeThrottle = deletingOldest({
   name: 'retention-throttle',
-  text: `
-    with purged as (
-      delete from throttle_counters
-       where key = any(array(
-         select key from throttle_counters
-          where expires_at <= $1
-          order by expires_at limit $2 for update skip locked))
-      returning 1
-    )
-    select count(*)::int as rows from purged`,
-};
+  table: 'throttle_counters',
+  key: 'key',
+  where: 'expires_at <= $1',
+  oldestBy: 'expires_at',
+});
 
 /** Deletes security events. Parameters: before, limit. */
-export const forgetSecurityEvents: Statement = {
+export const forgetSecurityEvents = deletingOldest({
   name: 'retention-security-events',
-  text: `
-    with purged as (
-      delete from security_events
-       where id = any(array(
-         select id from security_events where at < $1 order by at limit $2
-            for update skip locked))
-      returning 1
-    )
-    select count(*)::int as rows from purged`,
-};
+  table: 'security_events',
+  where: 'at < $1',
+  oldestBy: 'at',
+});
 
 /** Deletes addresses that users have not logged in from lately. Parameters: last login, limit. */
 export const forgetAddresses: Statement = {
@@ -89,39 +104,25 @@ export const purgePayloads: Statement = {
 };
 
 /** Deletes jobs that are done; dead ones stay. Parameters: finished before, limit. */
-export const deleteDoneJobs: Statement = {
+export const deleteDoneJobs = deletingOldest({
   name: 'retention-jobs',
-  text: `
-    with deleted as (
-      delete from jobs
-       where id = any(array(
-         select id from jobs
-          where status = 'done' and finished_at < $1
-          order by finished_at limit $2 for update skip locked))
-      returning 1
-    )
-    select count(*)::int as rows from deleted`,
-};
+  table: 'jobs',
+  where: `status = 'done' and finished_at < $1`,
+  oldestBy: 'finished_at',
+});
 
 /** Deletes documents whose upload broke off, and their chunks. Parameters: begun before, limit. */
-export const deleteUnfinishedUploads: Statement = {
+export const deleteUnfinishedUploads = deletingOldest({
   name: 'retention-uploads',
-  text: `
-    with deleted as (
-      delete from onboarding_documents
-       where id = any(array(
-         select id from onboarding_documents
-          where status = 'receiving' and created_at < $1
-          order by created_at limit $2 for update skip locked))
-      returning 1
-    )
-    select count(*)::int as rows from deleted`,
-};
+  table: 'onboarding_documents',
+  where: `status = 'receiving' and created_at < $1`,
+  oldestBy: 'created_at',
+});
 
 /**
  * Deletes applications that are neither approved nor have changed lately, with their documents, and
- * their users unless they have logged in at the provider: whoever has holds a banking session, open
- * or ended. A login that comes meanwhile makes the statement fail, and the job repeats it.
+ * their users unless they have logged in at the provider: a user who has logged in has a banking
+ * session, open or ended. A concurrent login makes the statement fail, and the job repeats it.
  * Parameters: changed before, limit.
  */
 export const expireApplications: Statement = {

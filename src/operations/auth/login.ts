@@ -71,7 +71,7 @@ const emailShare = 10;
 /** As the failures of an e-mail come near their limit, a login waits up to so long. */
 const longestDelayMs = 10_000;
 
-/** The part of that limit that nobody waits for. */
+/** The part of that limit that causes no delay. */
 const undelayedShare = 0.2;
 
 interface Attempt {
@@ -82,8 +82,8 @@ interface Attempt {
 
 /**
  * What failures count against. Those from an address that the user has logged in from count apart:
- * nobody else can use up the attempts of a customer at home. All others count for the e-mail with
- * its network, and for the e-mail alone.
+ * an attacker elsewhere cannot use up the attempts of a customer at home. All others count for the
+ * e-mail with its network, and for the e-mail alone.
  */
 function failedLogins({ config }: Context, { email, clientAddress, user }: Attempt): Throttle[] {
   const limit = config.throttle.loginPerMinute;
@@ -122,7 +122,7 @@ async function refuseLogin(
 }
 
 /**
- * Opens the session, and stores the password anew if its hash is an old one. Another login of the
+ * Opens the session, and hashes the password again if its hash is an old one. Another login of the
  * user may do so meanwhile: the password is then checked against the new hash.
  * @returns null when the password is not the user's any more.
  */

@@ -5,7 +5,7 @@ import { resolveConflict, type Resolve } from './conflict.ts';
 import { NotModelled } from './errors.ts';
 import { compileFrom, tableOf, walkTable } from './from.ts';
 import { addCtes, compileLoose } from './query.ts';
-import type { Tuple } from './rows.ts';
+import type { Tuple, Version } from './rows.ts';
 import { cast, Scope, type Changed, type Frame, type Modification } from './scope.ts';
 import { conjuncts, targetsOf, type Target } from './select.ts';
 import type { Table } from './table.ts';
@@ -117,12 +117,45 @@ function put(table: Table, values: Tuple, { frame, source, resolve }: Putting): 
 }
 
 function compileUpdate(body: Tree.UpdateStmt, scope: Scope): Modification {
+  return compileChange({ ...body, tables: body.fromClause }, scope, (table, source, inner) => {
+    const assign = assigning(body.targetList, table, inner);
+    return (version, frame) => {
+      frame.tuples[source] = table.update(version, assign(version.values, frame), frame).values;
+    };
+  });
+}
+
+function compileDelete(body: Tree.DeleteStmt, scope: Scope): Modification {
+  return compileChange(
+    { ...body, tables: body.usingClause },
+    scope,
+    (table) => (version, frame) => table.delete(version, frame),
+  );
+}
+
+/** What an UPDATE and a DELETE have in common. */
+interface Change extends Pick<
+  Tree.DeleteStmt,
+  'withClause' | 'relation' | 'whereClause' | 'returningClause'
+> {
+  /** The tables beside the target. */
+  readonly tables: Tree.DeleteStmt['usingClause'];
+}
+
+type CompileChange = (
+  table: Table,
+  source: number,
+  inner: Scope,
+) => (version: Version, frame: Frame) => void;
+
+/** Changes every row of the target that the conditions find. */
+function compileChange(body: Change, scope: Scope, compile: CompileChange): Modification {
   addCtes(body.withClause, scope);
   const inner = new Scope(scope.statement, scope);
   const [table, source] = addTarget(body.relation, inner);
-  const from = compileFrom(body.fromClause, inner);
+  const from = compileFrom(body.tables, inner);
   from.steps.push({ walk: walkTable(source, table), sources: [source] });
-  const assign = assigning(body.targetList, table, inner);
+  const change = compile(table, source, inner);
   from.conditions.push(...conjuncts(body.whereClause, inner));
   const returning = returningOf(body.returningClause, inner);
   const walk = from.walk(inner.own);
@@ -133,8 +166,7 @@ function compileUpdate(body: Tree.UpdateStmt, scope: Scope): Modification {
       walk(frame, () => {
         const version = frame.versions[source];
         if (!version || isGone(version.deletedBy, frame)) return false;
-        const updated = table.update(version, assign(version.values, frame), frame);
-        frame.tuples[source] = updated.values;
+        change(version, frame);
         changed.add(frame);
         return false;
       });
@@ -149,29 +181,4 @@ function isGone(deletedBy: number, { command }: Frame): boolean {
     throw new NotModelled('a row that a function of the statement has changed');
   }
   return deletedBy === command;
-}
-
-function compileDelete(body: Tree.DeleteStmt, scope: Scope): Modification {
-  addCtes(body.withClause, scope);
-  const inner = new Scope(scope.statement, scope);
-  const [table, source] = addTarget(body.relation, inner);
-  const from = compileFrom(body.usingClause, inner);
-  from.steps.push({ walk: walkTable(source, table), sources: [source] });
-  from.conditions.push(...conjuncts(body.whereClause, inner));
-  const returning = returningOf(body.returningClause, inner);
-  const walk = from.walk(inner.own);
-  return {
-    columns: returning,
-    run(frame) {
-      const changed = new Count(returning);
-      walk(frame, () => {
-        const version = frame.versions[source];
-        if (!version || isGone(version.deletedBy, frame)) return false;
-        table.delete(version, frame);
-        changed.add(frame);
-        return false;
-      });
-      return changed;
-    },
-  };
 }
