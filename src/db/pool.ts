@@ -151,11 +151,11 @@ export async function runTransaction<Result>(
 
 /** Runs a statement once, on a connection. A name: it is prepared there. */
 export async function run<Row>(
-  pool: Pick<pg.Pool, 'query'>,
+  connection: Pick<pg.Pool, 'query'>,
   { name, text }: { readonly name: string; readonly text: string },
   parameters: readonly unknown[],
 ): Promise<Row[]> {
-  const result = await pool.query<Cells>({ name, text, values: [...parameters] });
+  const result = await connection.query<Cells>({ name, text, values: [...parameters] });
   return withDates(result) as Row[];
 }
 

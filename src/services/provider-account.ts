@@ -6,6 +6,7 @@ import { normaliseTaxId } from '../domain/tax-id.ts';
 import type { ProviderAccount } from '../provider/provider.ts';
 import { sealClientToken } from './client-token.ts';
 import { noteAccountOfLogin } from './onboarding-account.ts';
+import type { LoginUser } from './users.ts';
 
 /**
  * A part that the answer does not carry keeps its value. A user whose onboarding is not approved
@@ -73,12 +74,6 @@ const keepBalance: Statement = {
   text: `update accounts set balance = $2, balance_read_at = $3 where id = $1`,
 };
 
-/** Parameters: user id. */
-const documentOf: Statement = {
-  name: 'user-document',
-  text: `select document from users where id = $1`,
-};
-
 /**
  * Whether the account of a login is held by the user who logs in: the e-mail and the password may
  * be another person's at the provider. The simulated bank makes up the documents of people who have
@@ -86,15 +81,14 @@ const documentOf: Statement = {
  * @returns false when both documents are known and differ; one that is no CPF and no CNPJ, such as
  *   a masked one, is not known.
  */
-export async function isHeldByUser(
-  context: LocalContext,
-  userId: number,
+export function isHeldByUser(
+  { config }: Pick<LocalContext, 'config'>,
+  user: Pick<LoginUser, 'document'>,
   { document }: ProviderAccount,
-): Promise<boolean> {
-  const told = document === null ? null : taxIdOf(document);
-  if (told === null || context.config.provider.stub) return true;
-  const [user] = await context.db.query<{ document: string | null }>(documentOf, [userId]);
-  return !user?.document || user.document === told;
+): boolean {
+  const named = document === null ? null : taxIdOf(document);
+  if (named === null || config.provider.stub) return true;
+  return !user.document || user.document === named;
 }
 
 /** A document that is written as a number has lost its leading zeros. */

@@ -10,6 +10,8 @@ export interface LoginUser {
   readonly id: number;
   readonly email: string;
   readonly passwordHash: string;
+  /** CPF or CNPJ, without punctuation. */
+  readonly document: string | null;
   /** Whether the user has logged in from the address within {@link knownAddressDays}. */
   readonly knowsAddress: boolean;
 }
@@ -21,7 +23,7 @@ export const knownAddressDays = 30;
 const byEmail: Statement = {
   name: 'user-by-email',
   text: `
-    select id, email, password_hash as "passwordHash",
+    select id, email, password_hash as "passwordHash", document,
            exists (select from login_addresses
                     where user_id = users.id and address_digest = $2
                       and last_login_at > $3) as "knowsAddress"
@@ -65,8 +67,8 @@ export async function findLoginUser(
 }
 
 /**
- * Stores the password anew when its hash has other parameters than new hashes. A full queue leaves
- * it to the next login.
+ * Hashes the password again when its hash has other parameters than new hashes. If the queue is
+ * full, the next login does it.
  * @param user with the hash that was checked against the password.
  */
 export async function renewOldHash(

@@ -43,7 +43,7 @@ export const login: PublicOperation<'login'> = {
     const credentials = { email: user.email, password };
     const bank = await loginAtProvider(context, credentials, request.callOptions);
     if (!bank) return refuse();
-    if (!(await isHeldByUser(context, user.id, bank.account))) {
+    if (!isHeldByUser(context, user, bank.account)) {
       const facts = { userId: user.id };
       request.log.warn(facts, 'a login was refused: the provider names another holder');
       return refuse();
