@@ -4,7 +4,7 @@ import { loadConfig, readEnvironment, type Config, type Environment } from '../s
 import type { OpInput, OpName, OpResult } from '../src/ops/index.ts';
 import type { Reach } from '../src/reach.ts';
 import { operator } from './operator.ts';
-import { UsageError } from './outcome.ts';
+import { UsageError } from './exit-codes.ts';
 import type { PasswordQuestion } from './prompts.ts';
 import { createTerminal, type Streams, type Terminal } from './terminal.ts';
 

@@ -1,7 +1,7 @@
 /** What `program.ts` and the declarations of commands in `groups/` have in common. */
 import type { Command } from 'commander';
 import type { Desk } from './desk.ts';
-import type { ExitCode } from './outcome.ts';
+import type { ExitCode } from './exit-codes.ts';
 
 /** What a command does; after the desk come its arguments and its options. */
 export type Run = (desk: Desk, ...typed: never[]) => Promise<ExitCode> | Promise<void>;

@@ -53,7 +53,7 @@ import { describeService } from './groups/service.ts';
 import { describeSession } from './groups/session.ts';
 import { describeUser } from './groups/user.ts';
 import { describeWebhook } from './groups/webhook.ts';
-import { exitCodes, type ExitCode } from './outcome.ts';
+import { exitCodes, type ExitCode } from './exit-codes.ts';
 
 /** In the order of the help. */
 const groups: readonly Describe[] = [

@@ -1,7 +1,7 @@
 /** What an operator is asked at the terminal; what is typed as a password is not shown. */
 import { confirm, password } from '@inquirer/prompts';
 import type { Text } from '../src/errors.ts';
-import { InterruptedError, UsageError } from './outcome.ts';
+import { InterruptedError, UsageError } from './exit-codes.ts';
 import type { Streams } from './terminal.ts';
 
 /** @returns whether the operator says yes; Enter alone says no. */

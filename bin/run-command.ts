@@ -3,7 +3,7 @@ import { ConfigError } from '../src/config.ts';
 import { OpError } from '../src/ops/op.ts';
 import { startFailure } from '../src/start-failure.ts';
 import { createDesk, type Desk, type DeskOptions } from './desk.ts';
-import { exitCodes, InterruptedError, UsageError, type ExitCode } from './outcome.ts';
+import { exitCodes, InterruptedError, UsageError, type ExitCode } from './exit-codes.ts';
 import type { Run } from './frame.ts';
 
 /** @returns the exit code; it never rejects. */

@@ -4,13 +4,16 @@ import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { Log } from './log.ts';
 import { breakerStates, type Metrics } from './metrics.ts';
-import { mostAttemptsAtOnce, providerLanes } from './provider/lanes.ts';
 import type { Provider } from './provider/provider.ts';
-import { withResilience, type ProviderObservation } from './provider/resilience.ts';
+import { mostAttemptsAtOnce, providerLanes } from './provider/resilience/call-policy.ts';
+import {
+  withResilience,
+  type ProviderObservation,
+} from './provider/resilience/resilient-provider.ts';
+import { withTokenRefresh } from './provider/resilience/token-refresh.ts';
 import { createBank, type Bank } from './provider/stub/bank.ts';
 import { createStubProvider } from './provider/stub/index.ts';
 import { openJournal } from './provider/stub/journal.ts';
-import { withTokens } from './provider/tokens.ts';
 
 export interface ProviderOptions {
   readonly config: Config;
@@ -85,7 +88,7 @@ function wrapped(provider: Provider, options: ProviderOptions): Provider {
     onCall: (observation) => logCall(log, observation),
   });
   for (const lane of providerLanes) metrics.breakerState.set({ lane }, breakerStates.closed);
-  return withTokens(resilient.provider, { clock, shutdown });
+  return withTokenRefresh(resilient.provider, { clock, shutdown });
 }
 
 function logCall(log: Log, observation: ProviderObservation): void {

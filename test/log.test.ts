@@ -8,7 +8,7 @@ import pg from 'pg';
 import { UniqueConstraintViolationException } from '@mikro-orm/core';
 import { AppError } from '../src/errors.ts';
 import { createLog, errorFacts, type Log } from '../src/log.ts';
-import { ProviderError } from '../src/provider/outcome.ts';
+import { ProviderError } from '../src/provider/errors.ts';
 
 const cpf = '52998224725';
 

@@ -1,6 +1,6 @@
 /** `ponte account block` and `ponte account unblock`. */
 import type { Desk } from '../desk.ts';
-import { exitCodes, type ExitCode } from '../outcome.ts';
+import { exitCodes, type ExitCode } from '../exit-codes.ts';
 
 interface Options {
   readonly reason: string;

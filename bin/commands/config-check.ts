@@ -1,7 +1,7 @@
 /** `ponte config check`: what is in effect, and what is wrong. */
 import { reportConfig, type SettingReport } from '../../src/config-report.ts';
 import type { Desk } from '../desk.ts';
-import { exitCodes, type ExitCode } from '../outcome.ts';
+import { exitCodes, type ExitCode } from '../exit-codes.ts';
 import type { Column } from '../table.ts';
 
 const columns: readonly Column<SettingReport>[] = [

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../../src/config.ts';
 import type { Desk } from '../desk.ts';
-import { exitCodes, UsageError, type ExitCode } from '../outcome.ts';
+import { exitCodes, UsageError, type ExitCode } from '../exit-codes.ts';
 import { ownAddress } from '../own-address.ts';
 
 export interface Options {

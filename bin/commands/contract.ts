@@ -1,7 +1,7 @@
 /** `ponte contract print` and `ponte contract check`. */
 import { checkContract, parseContract, readContract } from '../../src/contract-file.ts';
 import type { Desk } from '../desk.ts';
-import { exitCodes, type ExitCode } from '../outcome.ts';
+import { exitCodes, type ExitCode } from '../exit-codes.ts';
 
 interface Options {
   readonly json?: boolean;

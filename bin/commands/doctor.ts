@@ -1,7 +1,7 @@
 /** `ponte doctor`: everything that Ponte needs, and what to do. */
 import { examine, type Finding } from '../../src/doctor.ts';
 import type { Desk } from '../desk.ts';
-import { exitCodes, type ExitCode } from '../outcome.ts';
+import { exitCodes, type ExitCode } from '../exit-codes.ts';
 import { plainText } from '../table.ts';
 import type { Tone } from '../tone.ts';
 

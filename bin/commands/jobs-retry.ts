@@ -1,7 +1,7 @@
 /** `ponte jobs retry`: dead jobs are queued again. */
 import type { JobsRetried } from '../../src/ops/jobs-retry.ts';
 import type { Desk } from '../desk.ts';
-import { exitCodes, UsageError, type ExitCode } from '../outcome.ts';
+import { exitCodes, UsageError, type ExitCode } from '../exit-codes.ts';
 
 export interface Options {
   readonly allDead?: boolean;

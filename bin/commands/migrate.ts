@@ -1,7 +1,7 @@
 /** `ponte migrate status`, `up` and `down`. */
 import type { MigrationView } from '../../src/ops/migrate.ts';
 import type { Desk } from '../desk.ts';
-import { exitCodes, UsageError, type ExitCode } from '../outcome.ts';
+import { exitCodes, UsageError, type ExitCode } from '../exit-codes.ts';
 import { shortTime } from '../short-time.ts';
 import type { Column } from '../table.ts';
 

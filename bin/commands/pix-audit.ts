@@ -1,7 +1,7 @@
 /** `ponte pix audit`: the rules of money, held against the rows. */
 import type { InvariantResult } from '../../src/ops/pix-audit.ts';
 import type { Desk } from '../desk.ts';
-import { exitCodes, type ExitCode } from '../outcome.ts';
+import { exitCodes, type ExitCode } from '../exit-codes.ts';
 
 /** Audits; exit 1 when a rule is broken. */
 export async function pixAudit(

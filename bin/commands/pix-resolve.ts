@@ -1,7 +1,7 @@
 /** `ponte pix resolve`: an operator decides what became of a payment. */
 import { riskOfFailing } from '../../src/ops/pix-resolve.ts';
 import type { Desk } from '../desk.ts';
-import { exitCodes, UsageError, type ExitCode } from '../outcome.ts';
+import { exitCodes, UsageError, type ExitCode } from '../exit-codes.ts';
 
 export interface Options {
   readonly as: 'completed' | 'failed';

@@ -1,6 +1,6 @@
 /** `ponte session revoke`: somebody is logged out. */
 import type { Desk } from '../desk.ts';
-import { exitCodes, type ExitCode } from '../outcome.ts';
+import { exitCodes, type ExitCode } from '../exit-codes.ts';
 
 interface Options {
   readonly yes?: boolean;

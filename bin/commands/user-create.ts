@@ -1,7 +1,7 @@
 /** `ponte user create`: a user by the rules of a registration. */
 import { passwordFault, readPerson } from '../../src/domain/person.ts';
 import type { Desk, PasswordSource } from '../desk.ts';
-import { UsageError } from '../outcome.ts';
+import { UsageError } from '../exit-codes.ts';
 
 interface Options extends PasswordSource {
   readonly name: string;

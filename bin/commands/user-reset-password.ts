@@ -1,7 +1,7 @@
 /** `ponte user reset-password`. */
 import { passwordFault } from '../../src/domain/person.ts';
 import type { Desk, PasswordSource } from '../desk.ts';
-import { exitCodes, type ExitCode } from '../outcome.ts';
+import { exitCodes, type ExitCode } from '../exit-codes.ts';
 
 interface Options extends PasswordSource {
   readonly yes?: boolean;

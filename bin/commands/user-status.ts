@@ -1,6 +1,6 @@
 /** `ponte user disable` and `ponte user enable`. */
 import type { Desk } from '../desk.ts';
-import { exitCodes, type ExitCode } from '../outcome.ts';
+import { exitCodes, type ExitCode } from '../exit-codes.ts';
 
 interface Options {
   readonly yes?: boolean;

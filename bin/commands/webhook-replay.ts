@@ -1,7 +1,7 @@
 /** `ponte webhook replay`: stored events are settled once more, page by page. */
 import type { ReplayedEvent, WebhookReplay } from '../../src/ops/webhook-replay.ts';
 import type { Desk } from '../desk.ts';
-import { exitCodes, UsageError, type ExitCode } from '../outcome.ts';
+import { exitCodes, UsageError, type ExitCode } from '../exit-codes.ts';
 import { createProgressBar } from '../progress-bar.ts';
 import { plainText } from '../table.ts';
 import { filterOf, outcomesText, type FilterOptions } from '../webhook-words.ts';

@@ -6,7 +6,7 @@ import { OpError } from '../../src/ops/op.ts';
 import type { WebhookComposeInput } from '../../src/ops/webhook-send.ts';
 import { UnreachableError } from '../../src/unreachable.ts';
 import type { Desk } from '../desk.ts';
-import { exitCodes, UsageError, type ExitCode } from '../outcome.ts';
+import { exitCodes, UsageError, type ExitCode } from '../exit-codes.ts';
 import { ownAddress } from '../own-address.ts';
 import { plainText } from '../table.ts';
 

@@ -1,6 +1,6 @@
 /** `ponte worker`: from the environment to a running job loop, and back at a signal. */
 import { configOrExit, runUntilSignal } from '../lifecycle.ts';
-import { UsageError } from '../outcome.ts';
+import { UsageError } from '../exit-codes.ts';
 
 /**
  * Runs jobs until it is told to stop; ends the process.

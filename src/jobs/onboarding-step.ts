@@ -9,7 +9,7 @@ import { callOptionsOf, type JobHandler } from './job.ts';
  * local has the steps carried out here; the decision waits until it is asked for.
  */
 export const onboardingStep: JobHandler = {
-  // As many as its calls to the provider have places (see provider/lanes.ts).
+  // As many as its calls to the provider have places (see provider/resilience/call-policy.ts).
   concurrency: 16,
   async run(context, job) {
     const { userId } = job.payload;

@@ -5,7 +5,7 @@
  */
 import type { Statement } from '../db/database.ts';
 import { phasesOfStatus, pixStatuses, repeatNotes, type PixStatus } from '../domain/pix.ts';
-import type { ProviderStatusClass } from '../provider/outcome.ts';
+import type { ProviderStatusClass } from '../provider/errors.ts';
 import { decisionNote } from './pix-resolve.ts';
 
 /** A rule about rows; its statement is given some of their ids and answers those that break it. */

@@ -1,12 +1,13 @@
 /**
- * The port: all that Ponte asks of the banking provider behind it. Amounts are integer centavos;
- * wire types never pass here. Every method rejects with a {@link ProviderError} and nothing else.
+ * The port: every call that Ponte makes to the banking provider. A method takes one request object
+ * and rejects with a {@link ProviderError} and nothing else. Amounts are integer centavos; the
+ * provider's wire types do not pass this interface.
  */
 import type { Proposal } from '../domain/onboarding.ts';
 import type { Address } from '../domain/person.ts';
 import type { PixStatus } from '../domain/pix.ts';
 import type { TraceContext } from '../domain/trace-context.ts';
-import type { ProviderError } from './outcome.ts';
+import type { ProviderError } from './errors.ts';
 
 /**
  * The banking session that a call is made in. The provider layer knows nothing of the database:
@@ -21,7 +22,7 @@ export interface ProviderSession {
   expire(refusedToken: string): Promise<void>;
 }
 
-/** What goes with every call: when to give up early, and what ties the log lines together. */
+/** What every call may carry: when to give up early, and what ties the log lines together. */
 export interface CallOptions {
   readonly signal?: AbortSignal;
   readonly requestId?: string;
@@ -210,77 +211,75 @@ export interface CepAddress {
   readonly estado: string | null;
 }
 
+/** What every method takes. */
+export interface ProviderRequest extends CallOptions {
+  readonly session?: ProviderSession;
+}
+
+/** A request that is made in a banking session. */
+export interface SessionRequest extends ProviderRequest {
+  readonly session: ProviderSession;
+}
+
+export type LoginRequest = ProviderRequest & Credentials;
+export type StatementRequest = SessionRequest & DayRange;
+export type LookUpKeyRequest = SessionRequest & KeyLookUp;
+export type PayRequest = SessionRequest & { readonly order: PaymentOrder };
+export type ChargeRequest = SessionRequest & { readonly order: ChargeOrder };
+export type ListKeysRequest = SessionRequest & { readonly account: AccountRef };
+export type CreateKeyRequest = SessionRequest & NewPixKey;
+export type DeleteKeyRequest = SessionRequest & OwnPixKey;
+
+/** A request about one applicant, by the provider's id. */
+export interface PersonRequest extends ProviderRequest {
+  readonly personId: string;
+}
+
+export type RegisterPersonRequest = ProviderRequest & NewPerson;
+export type AddressRequest = PersonRequest & { readonly address: PersonAddress };
+export type DocumentRequest = PersonRequest & { readonly document: PersonDocument };
+export type ProposalRequest = PersonRequest & { readonly proposal: AccountProposal };
+export type ValidationRequest = PersonRequest & { readonly tipo: number };
+export type ConfirmationRequest = ValidationRequest & { readonly codigo: string };
+export type CepRequest = ProviderRequest & { readonly cep: string };
+
 /**
- * The opening of an account, at the provider. It comes before any banking session: these calls
- * carry no token. Each may be made again: the provider keeps what it has.
+ * Opens an account at the provider. No banking session exists yet, so these calls carry no token.
+ * The caller may repeat each of them: the provider keeps what it has.
  */
 export interface ProviderOnboarding {
-  registerPerson(person: NewPerson, options?: CallOptions): Promise<RegisteredPerson>;
-  submitAddress(personId: string, address: PersonAddress, options?: CallOptions): Promise<void>;
-  submitDocument(personId: string, document: PersonDocument, options?: CallOptions): Promise<void>;
-  submitProposal(personId: string, proposal: AccountProposal, options?: CallOptions): Promise<void>;
-  requestValidation(personId: string, tipo: number, options?: CallOptions): Promise<void>;
-  confirmValidation(
-    personId: string,
-    validation: { readonly codigo: string; readonly tipo: number },
-    options?: CallOptions,
-  ): Promise<void>;
-  startLivenessCheck(personId: string, options?: CallOptions): Promise<LivenessSession>;
-  kyc(personId: string, options?: CallOptions): Promise<KycDecision>;
-  lookUpCep(cep: string, options?: CallOptions): Promise<CepAddress>;
+  registerPerson(request: RegisterPersonRequest): Promise<RegisteredPerson>;
+  submitAddress(request: AddressRequest): Promise<void>;
+  submitDocument(request: DocumentRequest): Promise<void>;
+  submitProposal(request: ProposalRequest): Promise<void>;
+  requestValidation(request: ValidationRequest): Promise<void>;
+  confirmValidation(request: ConfirmationRequest): Promise<void>;
+  startLivenessCheck(request: PersonRequest): Promise<LivenessSession>;
+  kyc(request: PersonRequest): Promise<KycDecision>;
+  lookUpCep(request: CepRequest): Promise<CepAddress>;
 }
 
 export interface Provider extends ProviderOnboarding {
-  login(credentials: Credentials, options?: CallOptions): Promise<ProviderLogin>;
+  login(request: LoginRequest): Promise<ProviderLogin>;
 
   /** @returns the balance in centavos. */
-  balance(session: ProviderSession, options?: CallOptions): Promise<number>;
+  balance(request: SessionRequest): Promise<number>;
 
-  statement(
-    session: ProviderSession,
-    range: DayRange,
-    options?: CallOptions,
-  ): Promise<ProviderStatement>;
+  statement(request: StatementRequest): Promise<ProviderStatement>;
 
-  lookUpKey(session: ProviderSession, lookUp: KeyLookUp, options?: CallOptions): Promise<KeyOwner>;
+  lookUpKey(request: LookUpKeyRequest): Promise<KeyOwner>;
 
   /**
-   * Sends a payment. A {@link ProviderError} with `unknown` means that it may have been executed,
-   * whichever attempt that was.
+   * Sends a payment. A {@link ProviderError} with `unknown` means that the provider may have
+   * executed it, in any of the attempts.
    */
-  pay(
-    session: ProviderSession,
-    order: PaymentOrder,
-    options?: CallOptions,
-  ): Promise<PaymentReceipt>;
+  pay(request: PayRequest): Promise<PaymentReceipt>;
 
-  createDynamicCharge(
-    session: ProviderSession,
-    order: ChargeOrder,
-    options?: CallOptions,
-  ): Promise<ChargeCode>;
-
-  createStaticCharge(
-    session: ProviderSession,
-    order: ChargeOrder,
-    options?: CallOptions,
-  ): Promise<ChargeCode>;
-
-  listKeys(
-    session: ProviderSession,
-    account: AccountRef,
-    options?: CallOptions,
-  ): Promise<ProviderPayload>;
-
-  createKey(
-    session: ProviderSession,
-    key: NewPixKey,
-    options?: CallOptions,
-  ): Promise<ProviderPayload>;
-
-  deleteKey(
-    session: ProviderSession,
-    key: OwnPixKey,
-    options?: CallOptions,
-  ): Promise<ProviderPayload>;
+  createDynamicCharge(request: ChargeRequest): Promise<ChargeCode>;
+  createStaticCharge(request: ChargeRequest): Promise<ChargeCode>;
+  listKeys(request: ListKeysRequest): Promise<ProviderPayload>;
+  createKey(request: CreateKeyRequest): Promise<ProviderPayload>;
+  deleteKey(request: DeleteKeyRequest): Promise<ProviderPayload>;
 }
+
+export type ProviderMethod = keyof Provider;

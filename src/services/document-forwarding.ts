@@ -2,7 +2,7 @@
 import type { Context, LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
 import type { DocumentContentType } from '../domain/document-types.ts';
-import { ProviderError } from '../provider/outcome.ts';
+import { ProviderError } from '../provider/errors.ts';
 import type { CallOptions } from '../provider/provider.ts';
 import { readContent, type DocumentKey } from './document-content.ts';
 import type { Application } from './onboarding-application.ts';
@@ -95,7 +95,11 @@ async function forward(
 ): Promise<ProviderError | null> {
   const key = { id: row.id, applicationId };
   try {
-    await context.provider.submitDocument(personId, personDocument(context, key, row), options);
+    await context.provider.submitDocument({
+      personId,
+      document: personDocument(context, key, row),
+      ...options,
+    });
   } catch (error) {
     // Two that forward at once may both succeed, and then the content is gone for the slower one.
     const [stored] = await context.db.query(isStored, [row.id]);

@@ -5,7 +5,7 @@
  */
 import type { Context } from '../context.ts';
 import { findKeyHolder, type KeyHolderRow } from '../db/queries/pix-transactions.ts';
-import type { Duplicate } from '../provider/outcome.ts';
+import type { Duplicate } from '../provider/errors.ts';
 import { noteAnomaly, type PayingRow } from './pix-transactions.ts';
 
 /**

@@ -1,6 +1,6 @@
 /** How a failed call to the provider stands in a step. */
 import type { StepError } from '../domain/onboarding.ts';
-import type { ProviderError } from '../provider/outcome.ts';
+import type { ProviderError } from '../provider/errors.ts';
 import { DamagedDocument } from './document-content.ts';
 
 /** @returns the word for the step; the provider's own text stays in the log. */

@@ -11,7 +11,7 @@ import {
   stepsBeforeKyc,
   type StepName,
 } from '../domain/onboarding.ts';
-import { ProviderError } from '../provider/outcome.ts';
+import { ProviderError } from '../provider/errors.ts';
 import type { CallOptions, KycDecision } from '../provider/provider.ts';
 import { sealClientToken } from './client-token.ts';
 import { openLocalAccount, openProviderAccount } from './onboarding-account.ts';
@@ -79,7 +79,7 @@ async function askProvider(
   }
   if (end === null || pessoaFisicaId === null) return application;
   try {
-    const decision = await context.provider.kyc(pessoaFisicaId, options);
+    const decision = await context.provider.kyc({ personId: pessoaFisicaId, ...options });
     return await changeApplication(context, id, (stored, em) =>
       applyDecision(context, em, { stored, decision }),
     );

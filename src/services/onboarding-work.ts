@@ -12,7 +12,7 @@ import {
   stepOf,
   type StepName,
 } from '../domain/onboarding.ts';
-import { ProviderError, WRONG_VALIDATION_CODE } from '../provider/outcome.ts';
+import { ProviderError, WRONG_VALIDATION_CODE } from '../provider/errors.ts';
 import type { CallOptions } from '../provider/provider.ts';
 import { sealClientToken } from './client-token.ts';
 import { forwardDocuments } from './document-forwarding.ts';
@@ -100,13 +100,13 @@ const send: Readonly<Record<GivenStep, Send>> = {
   async registration(context, { applicant }, options) {
     const { id, name, email, document, phone } = applicant;
     const person = { name, email, document, phone };
-    const registered = await context.provider.registerPerson(person, options);
+    const registered = await context.provider.registerPerson({ ...person, ...options });
     const clientToken = sealClientToken(context, id, registered.clientToken);
     return { ...registered, clientToken };
   },
   async address({ provider }, application, options) {
     const address = given(application.address);
-    await provider.submitAddress(personOf(application), address, options);
+    await provider.submitAddress({ personId: personOf(application), address, ...options });
     return {};
   },
   async documents(context, application, options) {
@@ -115,21 +115,28 @@ const send: Readonly<Record<GivenStep, Send>> = {
   },
   async proposal({ provider }, application, options) {
     const proposal = given(application.proposal);
-    await provider.submitProposal(personOf(application), proposal, options);
+    await provider.submitProposal({ personId: personOf(application), proposal, ...options });
     return {};
   },
   async electronic_validation({ provider }, application, options) {
     const { tipo } = given(application.validation);
-    await provider.requestValidation(personOf(application), tipo, options);
+    await provider.requestValidation({ personId: personOf(application), tipo, ...options });
     return {};
   },
   async electronic_validation_confirm(context, application, options) {
     const code = given(openCode(context, application));
-    await context.provider.confirmValidation(personOf(application), code, options);
+    await context.provider.confirmValidation({
+      personId: personOf(application),
+      ...code,
+      ...options,
+    });
     return {};
   },
   async prova_vida({ provider }, application, options) {
-    const session = await provider.startLivenessCheck(personOf(application), options);
+    const session = await provider.startLivenessCheck({
+      personId: personOf(application),
+      ...options,
+    });
     return { provaVidaSessionId: session.sessionId, provaVidaUrl: session.urlIframe };
   },
 };

@@ -1,7 +1,7 @@
 /** What the provider's answer makes of a payment that has left, or provably has not. */
 import type { Context } from '../context.ts';
 import { phasesOpenToAnswer } from '../domain/pix.ts';
-import type { ProviderError } from '../provider/outcome.ts';
+import type { ProviderError } from '../provider/errors.ts';
 import type { PaymentReceipt } from '../provider/provider.ts';
 import { isOtherPayment, mayBeOtherReceipt } from './key-holders.ts';
 import type { Outcome } from './payment-outcome.ts';

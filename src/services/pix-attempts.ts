@@ -2,7 +2,7 @@
 import type { Context } from '../context.ts';
 import { repeatPayment } from '../db/queries/repeat-payment.ts';
 import { repeatNotes } from '../domain/pix.ts';
-import type { ProviderError } from '../provider/outcome.ts';
+import type { ProviderError } from '../provider/errors.ts';
 import type { CallOptions } from '../provider/provider.ts';
 import type { PayingRow } from './pix-transactions.ts';
 

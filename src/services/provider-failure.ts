@@ -1,7 +1,7 @@
 /** How a failed call to the provider is answered to the app. */
 import { isDatabaseTrouble } from '../db/unavailable.ts';
 import { AppError, type AppErrorOptions } from '../errors.ts';
-import { ProviderError } from '../provider/outcome.ts';
+import { ProviderError } from '../provider/errors.ts';
 
 /**
  * Turns the provider layer's error into an answer: 401 where the provider has ended the banking

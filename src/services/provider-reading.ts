@@ -1,5 +1,5 @@
 /** What a reading does without when the provider does not give it. */
-import { ProviderError } from '../provider/outcome.ts';
+import { ProviderError } from '../provider/errors.ts';
 import { answerTo } from './provider-failure.ts';
 
 /**

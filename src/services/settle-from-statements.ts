@@ -11,7 +11,7 @@ import {
 } from '../db/queries/pix-transactions.ts';
 import { dayOf, shiftDay } from '../domain/calendar.ts';
 import { centsFromDecimal } from '../domain/money.ts';
-import { ProviderError, type ProviderStatusClass } from '../provider/outcome.ts';
+import { ProviderError, type ProviderStatusClass } from '../provider/errors.ts';
 import type {
   CallOptions,
   DayRange,
@@ -126,7 +126,7 @@ async function readDays(
   { range, options }: { readonly range: DayRange; readonly options: CallOptions },
 ): Promise<readonly ProviderStatementItem[] | null> {
   try {
-    return (await context.provider.statement(session, range, options)).items;
+    return (await context.provider.statement({ session, ...range, ...options })).items;
   } catch (error) {
     if (!(error instanceof ProviderError) || error.code === 'TOKEN_REFUSED') throw error;
     if (!halved.has(error.statusClass) || range.start === range.end) return null;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { longestCallMs, staleAfterMs } from '../../src/domain/call-duration.ts';
-import { ProviderError } from '../../src/provider/outcome.ts';
-import { withResilience } from '../../src/provider/resilience.ts';
+import { ProviderError } from '../../src/provider/errors.ts';
+import { withResilience } from '../../src/provider/resilience/resilient-provider.ts';
 import { fails, order, scriptedProvider, session } from '../provider/scripted-provider.ts';
 import { manualClock } from '../support/clock.ts';
 
@@ -29,7 +29,7 @@ test('no call lasts longer, whatever the provider asks to wait', async () => {
     const { provider } = scriptedProvider(slow);
     const resilient = withResilience(provider, { clock, ...settings, random: () => 0.99 });
     let endedAt = 0;
-    const call = resilient.provider.pay(session, order).catch((error: unknown) => {
+    const call = resilient.provider.pay({ session, order }).catch((error: unknown) => {
       endedAt = clock.now().getTime();
       return error;
     });

@@ -67,7 +67,7 @@ test('content that changes while it is sent stays queued, and is sent after it',
   bank.release();
   const after = await settled(app, application);
   assert.deepEqual([step(after, 'address').status, step(after, 'address').attempts], ['done', 2]);
-  const numbers = sent.calls.map((call) => call.arguments[1].numero);
+  const numbers = sent.calls.map((call) => call.arguments[0].address.numero);
   assert.deepEqual(numbers, ['1000', '2']);
   const jobs = await jobsOf(app, application);
   assert.equal(jobs.filter((job) => job.startsWith('address')).length, 1, 'one job ran twice');

@@ -4,7 +4,7 @@ import { after, test } from 'node:test';
 import { dayOf } from '../../src/domain/calendar.ts';
 import { settleWebhook } from '../../src/jobs/settle-webhook.ts';
 import { sweepPix } from '../../src/jobs/sweep-pix.ts';
-import { notUnderstood } from '../../src/provider/outcome.ts';
+import { notUnderstood } from '../../src/provider/errors.ts';
 import type { DayRange, ProviderStatementItem as Item } from '../../src/provider/provider.ts';
 import { startPixApp, type StoredPix } from '../operations/pix/pix-app.ts';
 import { startTestApp } from '../support/app.ts';
@@ -124,9 +124,9 @@ function withStatement(
   change: (items: readonly Item[], range: DayRange) => readonly Item[],
 ) {
   const { provider } = app.context;
-  const statement: typeof provider.statement = async (session, range, options) => {
-    const { items } = await provider.statement(session, range, options);
-    return { items: session.userId === user.id ? change(items, range) : items };
+  const statement: typeof provider.statement = async (request) => {
+    const { items } = await provider.statement(request);
+    return { items: request.session.userId === user.id ? change(items, request) : items };
   };
   return { ...app.context, provider: { ...provider, statement } };
 }
@@ -315,9 +315,9 @@ test('the provider is asked about an UNKNOWN payment in every sweep of the first
   await app.rows('update pix_transactions set amount = 10.49 where user_id = $1', [user.id]);
   const { provider } = app.context;
   let asked = 0;
-  const statement: typeof provider.statement = (...call) => {
-    asked += Number(call[0].userId === user.id);
-    return provider.statement(...call);
+  const statement: typeof provider.statement = (request) => {
+    asked += Number(request.session.userId === user.id);
+    return provider.statement(request);
   };
   const context = { ...app.context, provider: { ...provider, statement } };
   const isAsked = async () => {

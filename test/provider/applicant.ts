@@ -74,16 +74,17 @@ export function stepsOf(
   options?: CallOptions,
 ): Record<string, () => Promise<unknown>> {
   const document = (tipoDocumento: number) => () =>
-    provider.submitDocument(id, documentOf({ tipoDocumento }), options);
+    provider.submitDocument({ personId: id, document: documentOf({ tipoDocumento }), ...options });
   return {
-    address: () => provider.submitAddress(id, address, options),
+    address: () => provider.submitAddress({ personId: id, address, ...options }),
     licence: document(2),
     residence: document(5),
     selfie: document(6),
-    proposal: () => provider.submitProposal(id, proposal, options),
-    validation: () => provider.requestValidation(id, 1, options),
-    confirmation: () => provider.confirmValidation(id, { codigo: 'ABC123', tipo: 1 }, options),
-    liveness: () => provider.startLivenessCheck(id, options),
+    proposal: () => provider.submitProposal({ personId: id, proposal, ...options }),
+    validation: () => provider.requestValidation({ personId: id, tipo: 1, ...options }),
+    confirmation: () =>
+      provider.confirmValidation({ personId: id, codigo: 'ABC123', tipo: 1, ...options }),
+    liveness: () => provider.startLivenessCheck({ personId: id, ...options }),
   };
 }
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { ProviderErrorOptions } from '../../src/provider/outcome.ts';
+import type { ProviderErrorOptions } from '../../src/provider/errors.ts';
 import type { CallOptions, Provider } from '../../src/provider/provider.ts';
-import { withTokens } from '../../src/provider/tokens.ts';
+import { withTokenRefresh } from '../../src/provider/resilience/token-refresh.ts';
 import { manualClock } from '../support/clock.ts';
 import { applicant, documentOf, stepsOf } from './applicant.ts';
 import { failureOf, outcomeOf, setUp } from './resilient-set-up.ts';
@@ -29,9 +29,9 @@ function callsOf(
   options?: CallOptions,
 ): Record<string, () => Promise<unknown>> {
   return {
-    registration: () => provider.registerPerson(applicant, options),
-    kyc: () => provider.kyc('p', options),
-    cep: () => provider.lookUpCep('01310100', options),
+    registration: () => provider.registerPerson({ ...applicant, ...options }),
+    kyc: () => provider.kyc({ personId: 'p', ...options }),
+    cep: () => provider.lookUpCep({ cep: '01310100', ...options }),
     ...stepsOf(provider, 'p', options),
   };
 }
@@ -60,7 +60,7 @@ describe('every call of an onboarding', () => {
     it(`${name}: carries no session whose token could be renewed`, async () => {
       const { provider, calls } = scriptedProvider(fails(tokenRefused));
       const clock = manualClock();
-      const calling = called(withTokens(provider, { clock }), name);
+      const calling = called(withTokenRefresh(provider, { clock }), name);
       const failed = await calling.catch((error: unknown) => error);
       assert.deepEqual(failed, failure(tokenRefused));
       assert.equal(calls.length, 1);
@@ -79,7 +79,7 @@ describe('every call of an onboarding', () => {
   it('counts an unreadable document neither as an attempt to repeat nor for the breaker', async () => {
     const unreadable = { outcome: 'not_sent', statusClass: 'unreadable' } as const;
     const made = setUp([fails(unreadable)], { breaker: { failures: 1, openMs: 1_000 } });
-    const call = made.provider.submitDocument('p', documentOf());
+    const call = made.provider.submitDocument({ personId: 'p', document: documentOf() });
     assert.equal((await failureOf(made, call)).statusClass, 'unreadable');
     assert.equal(made.calls.length, 1);
     assert.equal(made.breakerState('onboarding'), 'closed');
@@ -89,8 +89,8 @@ describe('every call of an onboarding', () => {
     const unreadable = { outcome: 'not_sent', statusClass: 'unreadable' } as const;
     const steps = [fails(), fails(unreadable)];
     const made = setUp(steps, { retries: 0, breaker: { failures: 1, openMs: 0 } });
-    await failureOf(made, made.provider.kyc('p'));
-    await failureOf(made, made.provider.submitDocument('p', documentOf()));
+    await failureOf(made, made.provider.kyc({ personId: 'p' }));
+    await failureOf(made, made.provider.submitDocument({ personId: 'p', document: documentOf() }));
     assert.equal(made.calls.length, 2);
     assert.equal(made.breakerState('onboarding'), 'open');
   });
@@ -122,7 +122,11 @@ describe('the time of an attempt with a document', () => {
     const made = setUp([hangs], { retries: 0 });
     // A time-out of 1 s, and one more for 256 000 bytes at 2 Mbit/s.
     const document = documentOf({ sizeBytes: 256_000 });
-    const error = await failureOf(made, made.provider.submitDocument('p', document), 60_000);
+    const error = await failureOf(
+      made,
+      made.provider.submitDocument({ personId: 'p', document }),
+      60_000,
+    );
     assert.equal(error.code, 'PROVIDER_TIMEOUT');
     assert.equal(made.attempts[0]?.durationMs, 2_000);
   });
@@ -130,7 +134,7 @@ describe('the time of an attempt with a document', () => {
   it('is there for each of the attempts', async () => {
     const made = setUp([hangs, hangs, answers(undefined)]);
     const document = documentOf({ sizeBytes: 256_000_000 });
-    await outcomeOf(made, made.provider.submitDocument('p', document), 10_000_000);
+    await outcomeOf(made, made.provider.submitDocument({ personId: 'p', document }), 10_000_000);
     assert.deepEqual(
       made.attempts.map(({ outcome, durationMs }) => [outcome, durationMs]),
       [

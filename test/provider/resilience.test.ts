@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { beginTrace } from '../../src/domain/trace-context.ts';
-import { ProviderError, type ProviderErrorOptions } from '../../src/provider/outcome.ts';
-import type { CallOptions, PaymentReceipt } from '../../src/provider/provider.ts';
+import { ProviderError, type ProviderErrorOptions } from '../../src/provider/errors.ts';
+import type { PaymentReceipt } from '../../src/provider/provider.ts';
 import { failureOf, outcomeOf, pay, setUp } from './resilient-set-up.ts';
 import {
   answers,
@@ -82,7 +82,7 @@ describe('the outcome of a payment with several attempts', () => {
     const made = setUp([fails()]);
     await failureOf(made, pay(made.provider));
     assert.deepEqual(
-      made.calls.map(({ args }) => args[1] === order),
+      made.calls.map(({ request }) => request.order === order),
       [true, true, true],
     );
   });
@@ -195,7 +195,7 @@ describe('answers that are not to be believed', () => {
   it('turns whatever else is thrown into a ProviderError and shows it to the log', async () => {
     const defect = new TypeError('a defect');
     const made = setUp([() => Promise.reject(defect)]);
-    const error = await failureOf(made, made.provider.balance(session));
+    const error = await failureOf(made, made.provider.balance({ session }));
     assert.equal(error.code, 'PROVIDER_INVALID_RESPONSE');
     assert.equal(error.cause, defect);
     assert.equal(made.ended[0]?.defect, defect);
@@ -257,7 +257,7 @@ describe('shutdown', () => {
   it('leaves a read with its last answer, and tries nothing again', async () => {
     const stop = new AbortController();
     const made = setUp([fails()], { backoff, shutdown: stop.signal });
-    const call = failureOf(made, made.provider.balance(session));
+    const call = failureOf(made, made.provider.balance({ session }));
     await made.clock.advance(1);
     stop.abort();
     assert.equal((await call).statusClass, '5xx');
@@ -284,7 +284,7 @@ describe('shutdown', () => {
     const made = setUp([() => answer.promise, answers(5)], { shutdown: stop.signal });
     const payment = pay(made.provider);
     stop.abort();
-    assert.equal(await outcomeOf(made, made.provider.balance(session)), 5);
+    assert.equal(await outcomeOf(made, made.provider.balance({ session })), 5);
     assert.equal(made.calls[0]?.signal?.aborted, false);
     answer.resolve(receipt);
     assert.deepEqual(await payment, receipt);
@@ -295,7 +295,7 @@ describe('a caller that has gone', () => {
   it('stops a read that is under way, at once', async () => {
     const caller = new AbortController();
     const made = setUp([hangs]);
-    const call = made.provider.balance(session, { signal: caller.signal });
+    const call = made.provider.balance({ session, signal: caller.signal });
     caller.abort();
     await failureOf(made, call);
     assert.equal(made.calls.length, 1);
@@ -305,7 +305,7 @@ describe('a caller that has gone', () => {
   it('does not count against the provider', async () => {
     const made = setUp([hangs], { breaker: { failures: 1, openMs: 60_000 } });
     const caller = new AbortController();
-    const call = made.provider.balance(session, { signal: caller.signal });
+    const call = made.provider.balance({ session, signal: caller.signal });
     caller.abort();
     await failureOf(made, call);
     assert.equal(made.breakerState('reads'), 'closed');
@@ -313,7 +313,7 @@ describe('a caller that has gone', () => {
 
   it('sends no read at all when it went before', async () => {
     const made = setUp([answers(5)]);
-    const call = made.provider.balance(session, { signal: AbortSignal.abort() });
+    const call = made.provider.balance({ session, signal: AbortSignal.abort() });
     assert.equal((await failureOf(made, call)).outcome, 'not_sent');
     assert.equal(made.calls.length, 0);
   });
@@ -329,7 +329,7 @@ describe('a caller that has gone', () => {
 describe('observations', () => {
   it('tell of every attempt and of the call, without personal data', async () => {
     const made = setUp([fails(), fails(refused)]);
-    await failureOf(made, made.provider.lookUpKey(session, { payerId: '1', key: 'k' }));
+    await failureOf(made, made.provider.lookUpKey({ session, payerId: '1', key: 'k' }));
     const common = {
       method: 'lookUpKey',
       lane: 'money',
@@ -349,10 +349,10 @@ describe('observations', () => {
   it('carry the request id and the trace, which go on to the provider', async () => {
     const made = setUp([answers(5)]);
     const trace = beginTrace();
-    await outcomeOf(made, made.provider.balance(session, { requestId: 'r-1', trace }));
+    await outcomeOf(made, made.provider.balance({ session, requestId: 'r-1', trace }));
     assert.equal(made.ended[0]?.requestId, 'r-1');
     assert.equal(made.ended[0].traceId, trace.traceId);
-    const passedOn = made.calls[0]?.args[1] as CallOptions | undefined;
+    const passedOn = made.calls[0]?.request;
     assert.equal(passedOn?.requestId, 'r-1');
     assert.equal(passedOn.trace, trace);
   });

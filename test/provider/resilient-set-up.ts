@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { ProviderError } from '../../src/provider/outcome.ts';
+import { ProviderError } from '../../src/provider/errors.ts';
 import type { CallOptions, Provider } from '../../src/provider/provider.ts';
 import {
   type ProviderObservation,
   type ResilienceOptions,
   withResilience,
-} from '../../src/provider/resilience.ts';
+} from '../../src/provider/resilience/resilient-provider.ts';
 import { manualClock } from '../support/clock.ts';
 import { order, scriptedProvider, session, type Step } from './scripted-provider.ts';
 
@@ -51,5 +51,5 @@ export async function failureOf(
 }
 
 export function pay(provider: Provider, options?: CallOptions): Promise<unknown> {
-  return provider.pay(session, order, options);
+  return provider.pay({ session, order, ...options });
 }

@@ -16,7 +16,7 @@ describe('retries', () => {
   for (const statusClass of ['5xx', 'connect', 'timeout', 'reset'] as const) {
     it(`tries again after ${statusClass}, a bounded number of times`, async () => {
       const made = setUp([fails({ statusClass })]);
-      await failureOf(made, made.provider.lookUpKey(session, { payerId: '1', key: 'k' }));
+      await failureOf(made, made.provider.lookUpKey({ session, payerId: '1', key: 'k' }));
       assert.equal(made.calls.length, 3);
     });
   }
@@ -24,43 +24,47 @@ describe('retries', () => {
   for (const statusClass of ['401', '4xx', '404', '429', 'invalid', 'no_token'] as const) {
     it(`does not try again after ${statusClass}, even if the error asks for it`, async () => {
       const made = setUp([fails({ ...refused, statusClass, retryable: true })]);
-      await failureOf(made, made.provider.lookUpKey(session, { payerId: '1', key: 'k' }));
+      await failureOf(made, made.provider.lookUpKey({ session, payerId: '1', key: 'k' }));
       assert.equal(made.calls.length, 1);
     });
   }
 
   it('does not try again when the error says that it is of no use', async () => {
     const made = setUp([fails({ retryable: false })]);
-    await failureOf(made, made.provider.balance(session));
+    await failureOf(made, made.provider.balance({ session }));
     assert.equal(made.calls.length, 1);
   });
 
   it('asks for a new key once only when the first attempt may have made it', async () => {
-    const key = { keyType: 'EVP_ENDERECO_VIRTUAL_DE_PAGAMENTO', key: null, account: order.payer };
+    const key = {
+      keyType: 'EVP_ENDERECO_VIRTUAL_DE_PAGAMENTO',
+      key: null,
+      account: order.payer,
+    } as const;
     const doubtful = setUp([fails()]);
-    await failureOf(doubtful, doubtful.provider.createKey(session, key as never));
+    await failureOf(doubtful, doubtful.provider.createKey({ session, ...key }));
     assert.equal(doubtful.calls.length, 1);
     const unsent = setUp([fails(notConnected)]);
-    await failureOf(unsent, unsent.provider.createKey(session, key as never));
+    await failureOf(unsent, unsent.provider.createKey({ session, ...key }));
     assert.equal(unsent.calls.length, 3);
   });
 
   it('lets the last answer stand for what only asks', async () => {
     const made = setUp([fails(), fails({ ...refused, statusClass: '404' })]);
-    const look = made.provider.lookUpKey(session, { payerId: '1', key: 'k' });
+    const look = made.provider.lookUpKey({ session, payerId: '1', key: 'k' });
     assert.equal((await failureOf(made, look)).statusClass, '404');
   });
 
   it('waits longer each time, between half and all of the doubled time', async () => {
     const backoff = { baseMs: 200, maxMs: 300 };
     const made = setUp([fails()], { backoff, random: () => 0.5 });
-    await failureOf(made, made.provider.balance(session), 1000);
+    await failureOf(made, made.provider.balance({ session }), 1000);
     assert.equal(made.ended[0]?.durationMs, 150 + 225);
   });
 
   it('waits as long as the provider asks', async () => {
     const made = setUp([fails({ retryAfterMs: 700 }), answers(5)]);
-    const call = made.provider.balance(session).catch((error: unknown) => error);
+    const call = made.provider.balance({ session }).catch((error: unknown) => error);
     await made.clock.advance(699);
     assert.equal(made.calls.length, 1);
     assert.equal(await outcomeOf(made, call, 1), 5);
@@ -68,7 +72,7 @@ describe('retries', () => {
 
   it('gives up at once when the provider asks for more than the call may take', async () => {
     const made = setUp([fails({ retryAfterMs: 60_000 })]);
-    const error = await failureOf(made, made.provider.balance(session));
+    const error = await failureOf(made, made.provider.balance({ session }));
     assert.equal(error.retryAfterMs, 60_000);
     assert.equal(made.calls.length, 1);
   });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { RetryBudget } from '../../src/provider/retry-budget.ts';
+import { RetryBudget } from '../../src/provider/resilience/retry-budget.ts';
 import { manualClock } from '../support/clock.ts';
 import { setUp } from './resilient-set-up.ts';
 import { fails, session } from './scripted-provider.ts';
@@ -34,13 +34,13 @@ describe('the retry budget', () => {
 
   it('ends a call after its first attempt when it is empty', async () => {
     const made = setUp([fails()], { breaker: { failures: 1_000_000, openMs: 1 } });
-    const calls = Array.from({ length: 60 }, () => made.provider.balance(session));
+    const calls = Array.from({ length: 60 }, () => made.provider.balance({ session }));
     const settled = Promise.allSettled(calls);
     await made.clock.advance(0);
     await settled;
     // 60 first attempts, and the 100 retries that reads may take, with what the calls have added.
     assert.equal(made.calls.length, 60 + 100);
-    await assert.rejects(made.provider.balance(session));
+    await assert.rejects(made.provider.balance({ session }));
     assert.equal(made.calls.length, 60 + 100 + 1);
   });
 });

@@ -1,14 +1,19 @@
-import { ProviderError, type ProviderErrorOptions } from '../../src/provider/outcome.ts';
+import { ProviderError, type ProviderErrorOptions } from '../../src/provider/errors.ts';
 import type {
   PaymentOrder,
   PaymentReceipt,
+  PayRequest,
   Provider,
+  ProviderRequest,
   ProviderSession,
 } from '../../src/provider/provider.ts';
 
+/** The parts of a request that tests look at; which of them is there depends on the method. */
+export type AnyRequest = ProviderRequest & Partial<PayRequest>;
+
 export interface MadeCall {
   readonly method: string;
-  readonly args: readonly unknown[];
+  readonly request: AnyRequest;
   /** The signal that the attempt was given. */
   readonly signal: AbortSignal | undefined;
 }
@@ -30,15 +35,12 @@ export interface ScriptedProvider {
 export function scriptedProvider(...steps: Step[]): ScriptedProvider {
   const calls: MadeCall[] = [];
   const provider = new Proxy({} as Provider, {
-    get:
-      (_, method) =>
-      async (...args: unknown[]) => {
-        const options = args.at(-1) as { signal?: AbortSignal } | undefined;
-        const call = { method: String(method), args, signal: options?.signal };
-        calls.push(call);
-        const step = steps[Math.min(calls.length, steps.length) - 1];
-        return step?.(call);
-      },
+    get: (_, method) => async (request: AnyRequest) => {
+      const call = { method: String(method), request, signal: request.signal };
+      calls.push(call);
+      const step = steps[Math.min(calls.length, steps.length) - 1];
+      return step?.(call);
+    },
   });
   return { provider, calls };
 }

@@ -7,7 +7,7 @@ import type { Command } from 'commander';
 import { declareProgram } from '../../bin/program.ts';
 import { systemClock } from '../../src/clock.ts';
 import { breakerStates, createMetrics, type Metrics } from '../../src/metrics.ts';
-import { providerLanes } from '../../src/provider/lanes.ts';
+import { providerLanes } from '../../src/provider/resilience/call-policy.ts';
 import { addReadings, type Backlog } from '../../src/metrics-gauges.ts';
 import { root } from '../process/service-process.ts';
 import { sectionsOf, tablesIn } from './document.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import type { Context } from '../../src/context.ts';
-import { ProviderError } from '../../src/provider/outcome.ts';
+import { ProviderError } from '../../src/provider/errors.ts';
 import type { PersonDocument } from '../../src/provider/provider.ts';
 import { DamagedDocument } from '../../src/services/document-content.ts';
 import { forwardDocuments } from '../../src/services/document-forwarding.ts';
@@ -35,7 +35,7 @@ function receiver(answer: (count: number) => Promise<void> = () => Promise.resol
   const asked: string[] = [];
   const provider: Context['provider'] = {
     ...app.context.provider,
-    async submitDocument(personId, document) {
+    async submitDocument({ personId, document }) {
       asked.push(personId);
       try {
         const pieces = await Array.fromAsync(document.content());
@@ -220,9 +220,9 @@ function refusing(sizeBytes: number, refusal: ProviderError): Receiver {
   const { submitDocument } = taker.context.provider;
   const provider: Context['provider'] = {
     ...taker.context.provider,
-    async submitDocument(personId, document) {
+    async submitDocument({ personId, document }) {
       if (document.sizeBytes === sizeBytes) throw refusal;
-      await submitDocument(personId, document);
+      await submitDocument({ personId, document });
     },
   };
   return { ...taker, context: { ...taker.context, provider } };
@@ -251,10 +251,10 @@ test('a failure behind a refusal stops the forwarding, and the refusal is told',
   const { submitDocument } = first.context.provider;
   const provider: Context['provider'] = {
     ...first.context.provider,
-    submitDocument: (personId, document) =>
-      document.sizeBytes === 60
-        ? second.context.provider.submitDocument(personId, document)
-        : submitDocument(personId, document),
+    submitDocument: (request) =>
+      request.document.sizeBytes === 60
+        ? second.context.provider.submitDocument(request)
+        : submitDocument(request),
   };
   await assert.rejects(forwardDocuments({ ...first.context, provider }, application), {
     statusClass: '4xx',

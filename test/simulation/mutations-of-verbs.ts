@@ -51,8 +51,8 @@ const newIdentifications = (wire: Provider): Provider => {
   };
   return {
     ...wire,
-    createStaticCharge: (session, order, options) =>
-      wire.createStaticCharge(session, renamed(order), options),
+    createStaticCharge: (request) =>
+      wire.createStaticCharge({ ...request, order: renamed(request.order) }),
   };
 };
 

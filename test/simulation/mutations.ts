@@ -10,7 +10,7 @@ import { moveTransaction } from '../../src/db/queries/move-transaction.ts';
 import { reserveSend } from '../../src/db/queries/reserve-send.ts';
 import { stepSend } from '../../src/db/queries/step-send.ts';
 import { receiveProviderWebhook } from '../../src/operations/webhooks/receive-provider-webhook.ts';
-import { ProviderError } from '../../src/provider/outcome.ts';
+import { ProviderError } from '../../src/provider/errors.ts';
 import type { Provider } from '../../src/provider/provider.ts';
 import { mutationsOfVerbs } from './mutations-of-verbs.ts';
 import { sendJobs } from './service.ts';
@@ -103,15 +103,16 @@ function paying(change: (provider: Provider, clock: Clock) => Provider['pay']): 
   return { provider: (provider, clock) => ({ ...provider, pay: change(provider, clock) }) };
 }
 
-const lookedUpAgain = paying((provider, clock) => async (session, order, options) => {
+const lookedUpAgain = paying((provider, clock) => async (request) => {
   try {
-    return await provider.pay(session, order, options);
+    return await provider.pay(request);
   } catch (error) {
     if (!(error instanceof ProviderError) || error.outcome !== 'unknown') throw error;
     await pause(clock, 1_000);
+    const { session, order } = request;
     const { payer, key } = order;
-    const { endToEnd } = await provider.lookUpKey(session, { payerId: payer.document, key });
-    const receipt = await provider.pay(session, { ...order, endToEnd }, options);
+    const { endToEnd } = await provider.lookUpKey({ session, payerId: payer.document, key });
+    const receipt = await provider.pay({ ...request, order: { ...order, endToEnd } });
     return { ...receipt, endToEnd: order.endToEnd };
   }
 });
@@ -121,19 +122,20 @@ const newKeyForEachAttempt: Deviation = {
     let attempts = 0;
     return {
       ...wire,
-      async pay(session, order, options) {
+      async pay(request) {
         attempts += 1;
+        const { order } = request;
         const clientRequestId = `${order.clientRequestId}#${attempts}`;
-        const receipt = await wire.pay(session, { ...order, clientRequestId }, options);
+        const receipt = await wire.pay({ ...request, order: { ...order, clientRequestId } });
         return { ...receipt, clientRequestId: order.clientRequestId };
       },
     };
   },
 };
 
-const lastWordCounts = paying((provider) => async (session, order, options) => {
+const lastWordCounts = paying((provider) => async (request) => {
   try {
-    return await provider.pay(session, order, options);
+    return await provider.pay(request);
   } catch (error) {
     if (!(error instanceof ProviderError) || error.outcome !== 'unknown') throw error;
     const { code, statusClass } = error;
@@ -144,9 +146,9 @@ const lastWordCounts = paying((provider) => async (session, order, options) => {
 const foreignReceiptsBelieved: Deviation = {
   wire: (wire) => ({
     ...wire,
-    async pay(session, order, options) {
-      const receipt = await wire.pay(session, order, options);
-      const { endToEnd, clientRequestId } = order;
+    async pay(request) {
+      const receipt = await wire.pay(request);
+      const { endToEnd, clientRequestId } = request.order;
       // A receipt is told of that belongs to another payment: ours may not have been looked at.
       const isForeign = receipt.endToEnd !== endToEnd;
       return { ...receipt, endToEnd, clientRequestId, ...(isForeign && { status: 'FAILED' }) };

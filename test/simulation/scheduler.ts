@@ -6,7 +6,10 @@
  * the scheduler chooses by the seed.
  */
 import { nextTurn, type Clock } from '../../src/clock.ts';
+import { runZeroTimersAtNextTurn } from '../support/zero-timers.ts';
 import type { Chance } from './chance.ts';
+
+runZeroTimersAtNextTurn();
 
 /** Whoever waits for steps; when it dies, its steps are taken off the list. */
 export interface Owner {

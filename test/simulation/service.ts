@@ -14,8 +14,8 @@ import type { RequestFacts } from '../../src/operations/operation.ts';
 import { createHttpClient, type HttpClientOptions } from '../../src/provider/http/client.ts';
 import { createHttpProvider } from '../../src/provider/http/index.ts';
 import type { Provider } from '../../src/provider/provider.ts';
-import { withResilience } from '../../src/provider/resilience.ts';
-import { withTokens } from '../../src/provider/tokens.ts';
+import { withResilience } from '../../src/provider/resilience/resilient-provider.ts';
+import { withTokenRefresh } from '../../src/provider/resilience/token-refresh.ts';
 import { releaseAfterCrash } from '../../src/services/after-crash.ts';
 import { JobHandOver } from '../../src/services/job-queue.ts';
 import { UnstoredOutcomes } from '../../src/services/unstored-outcomes.ts';
@@ -134,7 +134,7 @@ function contextOf(options: ServiceOptions, stopping: AbortSignal): Context {
     log,
     metrics,
     db,
-    provider: wrap(withTokens(resilient.provider, tokenOptions), clock),
+    provider: wrap(withTokenRefresh(resilient.provider, tokenOptions), clock),
     outcomes: new UnstoredOutcomes({ clock, log, metrics }),
     uploads: absent('uploads'),
     jobs: new JobHandOver(),

@@ -1,4 +1,7 @@
 import type { Clock } from '../../src/clock.ts';
+import { runZeroTimersAtNextTurn } from './zero-timers.ts';
+
+runZeroTimersAtNextTurn();
 
 /** A clock that moves only when a test moves it. */
 export interface ManualClock extends Clock {

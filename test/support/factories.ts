@@ -1,7 +1,7 @@
 /** People for tests, each in a database of their own making. */
 import assert from 'node:assert/strict';
 import { argon2Sync, randomBytes, randomUUID } from 'node:crypto';
-import type { ProviderMethod } from '../../src/provider/methods.ts';
+import type { ProviderMethod } from '../../src/provider/provider.ts';
 import { createUser, type NewUser } from '../../src/services/users.ts';
 import type { TestApp } from './app.ts';
 

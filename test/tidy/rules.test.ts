@@ -17,7 +17,7 @@ const madeUp = {
     'src/db/rows.ts': `import type { Provider } from '../provider/provider.ts';`,
     'src/provider/stub/one.ts': `type Row = import('../../db/rows.ts').Row;`,
     'src/services/one.ts': `import { createStub } from '../provider/stub/index.ts';`,
-    'src/services/two.ts': `import { withTokens } from '../provider/tokens.ts';`,
+    'src/services/two.ts': `import { lanes } from '../provider/resilience/call-policy.ts';`,
     'src/operations/pix/one.ts': `const other = await import('./other.ts');`,
     'src/operations/pix/two.ts': `import type { IncomingMessage } from 'node:http';`,
     'src/http/one.ts': `export { operations } from '../operations/index.ts';`,
@@ -30,7 +30,7 @@ const madeUp = {
   },
   allowed: {
     'src/domain/one.ts': `import { randomInt } from 'node:crypto'; import { two } from './two.ts';`,
-    'src/services/one.ts': `import { ProviderError } from '../provider/outcome.ts';`,
+    'src/services/one.ts': `import { ProviderError } from '../provider/errors.ts';`,
     'src/operations/pix/one.ts': `import type { SendPix } from '../../../contract/types.ts';`,
     'src/context.ts': `import type { Clock } from './clock.ts';`,
     'bin/commands/one.ts': `const { startApp } = await import('../../src/app.ts');`,

@@ -42,7 +42,7 @@ function askProvider(
   options: CallOptions,
 ): Promise<number | null> {
   return unlessSilent(async () =>
-    context.provider.balance(callerSession(context, principal), options),
+    context.provider.balance({ session: callerSession(context, principal), ...options }),
   );
 }
 

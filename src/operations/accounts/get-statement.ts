@@ -88,6 +88,6 @@ function remoteItems(
 ): Promise<readonly ProviderStatementItem[] | null> {
   return unlessSilent(async () => {
     const session = callerSession(context, principal);
-    return (await context.provider.statement(session, range, options)).items;
+    return (await context.provider.statement({ session, ...range, ...options })).items;
   });
 }

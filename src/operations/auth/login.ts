@@ -2,7 +2,7 @@ import { pause } from '../../clock.ts';
 import type { Context } from '../../context.ts';
 import { siteOf } from '../../domain/client-network.ts';
 import { AppError, type Text } from '../../errors.ts';
-import { ProviderError } from '../../provider/outcome.ts';
+import { ProviderError } from '../../provider/errors.ts';
 import type { CallOptions, ProviderLogin } from '../../provider/provider.ts';
 import { keepProviderLogin } from '../../services/banking-session.ts';
 import { isHeldByUser, keepProviderAccount } from '../../services/provider-account.ts';
@@ -150,7 +150,7 @@ async function loginAtProvider(
   options: CallOptions,
 ): Promise<ProviderLogin | null> {
   try {
-    return await context.provider.login(credentials, options);
+    return await context.provider.login({ ...credentials, ...options });
   } catch (error) {
     if (error instanceof ProviderError && isRefusal(error)) return null;
     throw answerTo(error);

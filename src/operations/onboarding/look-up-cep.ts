@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import { locateCep, type LocatedCep } from '../../domain/cep.ts';
 import { invalidField } from '../../errors.ts';
-import { ProviderError } from '../../provider/outcome.ts';
+import { ProviderError } from '../../provider/errors.ts';
 import type { CallOptions, CepAddress } from '../../provider/provider.ts';
 import { answerTo } from '../../services/provider-failure.ts';
 import type { PublicOperation } from '../operation.ts';
@@ -28,7 +28,7 @@ async function fromProvider(
   options: CallOptions,
 ): Promise<CepAddress | null> {
   try {
-    return await provider.lookUpCep(cep, options);
+    return await provider.lookUpCep({ cep, ...options });
   } catch (error) {
     if (error instanceof ProviderError && error.statusClass === '404') return null;
     throw answerTo(error);

@@ -18,7 +18,7 @@ export const createPixKey: SessionOperation<'createPixKey'> = {
     const session = callerSession(context, principal);
     const newKey = { keyType: input.body.key_type, key, account };
     const data = await answeredChange(
-      context.provider.createKey(session, newKey, request.callOptions),
+      context.provider.createKey({ session, ...newKey, ...request.callOptions }),
     );
     return { status: 201, body: { data } };
   },

@@ -15,7 +15,7 @@ export const deletePixKey: SessionOperation<'deletePixKey'> = {
     // Before the provider is asked: if its answer is lost, the key may be gone.
     if (principal.account) await forgetKey(context, principal.account.id, key);
     const data = await answeredChange(
-      context.provider.deleteKey(session, { key, account }, request.callOptions),
+      context.provider.deleteKey({ session, key, account, ...request.callOptions }),
     );
     return { status: 200, body: { data } };
   },

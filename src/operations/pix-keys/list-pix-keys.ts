@@ -13,7 +13,9 @@ export const listPixKeys: SessionOperation<'listPixKeys'> = {
   async run(context, { principal, request }) {
     const account = completeAccount(context, principal);
     const session = callerSession(context, principal);
-    const data = await answered(context.provider.listKeys(session, account, request.callOptions));
+    const data = await answered(
+      context.provider.listKeys({ session, account, ...request.callOptions }),
+    );
     if (principal.account) await keepListedKeys(context, principal.account.id, data);
     return { status: 200, body: { data } };
   },

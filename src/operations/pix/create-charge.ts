@@ -5,7 +5,7 @@ import { centsFromNumber } from '../../domain/money.ts';
 import { normalisePixKey } from '../../domain/pix-key.ts';
 import { normaliseTaxId } from '../../domain/tax-id.ts';
 import { newTransactionIdentification } from '../../domain/txid.ts';
-import { ProviderError } from '../../provider/outcome.ts';
+import { ProviderError } from '../../provider/errors.ts';
 import type {
   CallOptions,
   ChargeCode,
@@ -129,8 +129,8 @@ async function issue(
   const { provider } = context;
   try {
     const code = await (charge.type === 'dynamic'
-      ? provider.createDynamicCharge(session, order, options)
-      : provider.createStaticCharge(session, order, options));
+      ? provider.createDynamicCharge({ session, order, ...options })
+      : provider.createStaticCharge({ session, order, ...options }));
     const issued = await moveTransaction(context, id, issuedAs(code));
     return issued ?? (await rereadTransaction(context, charge.transaction));
   } catch (error) {

@@ -6,7 +6,7 @@ import { normalisePixKey } from '../../domain/pix-key.ts';
 import { isBeforePaying, phasesBeforePaying, type PixOutcome } from '../../domain/pix.ts';
 import { isConstraintViolation } from '../../db/unavailable.ts';
 import type { AppError } from '../../errors.ts';
-import { notUnderstood, ProviderError } from '../../provider/outcome.ts';
+import { notUnderstood, ProviderError } from '../../provider/errors.ts';
 import type { PaymentOrder, ProviderSession } from '../../provider/provider.ts';
 import { callerSession } from '../../services/banking-session.ts';
 import { outcomeOfFailure, outcomeOfReceipt } from '../../services/payment-answer.ts';
@@ -148,11 +148,12 @@ async function standing(
 async function lookUp(context: Context, send: Send): Promise<string | null> {
   const { order, session, request } = send;
   try {
-    const owner = await context.provider.lookUpKey(
+    const owner = await context.provider.lookUpKey({
       session,
-      { payerId: order.payer.document, key: order.key },
-      request.callOptions,
-    );
+      payerId: order.payer.document,
+      key: order.key,
+      ...request.callOptions,
+    });
     return owner.endToEnd;
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
@@ -207,7 +208,7 @@ async function pay(context: Context, send: Send, paying: PayingRow): Promise<Pix
   const options = attempts.optionsOf(send.request.callOptions);
   const { log } = send.request;
   try {
-    const receipt = await context.provider.pay(send.session, order, options);
+    const receipt = await context.provider.pay({ session: send.session, order, ...options });
     const outcome = outcomeOfReceipt(context, paying, { receipt, attempt: attempts.made });
     return await recordOutcome(context, paying, { ...outcome, log });
   } catch (error) {

@@ -4,7 +4,7 @@
  * long, and the signal is obeyed at once, also while the request still waits for a connection.
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import { notUnderstood, type ProviderError } from '../outcome.ts';
+import { notUnderstood, type ProviderError } from '../errors.ts';
 import { broken, notSent, timedOut } from './failure.ts';
 
 export interface HttpAnswer {

@@ -3,7 +3,7 @@
  * it can have left. Codes of errors only say how it looked, because the same code means either, as
  * `ECONNRESET` and `EHOSTUNREACH` do.
  */
-import { notUnderstood, ProviderError } from '../outcome.ts';
+import { notUnderstood, ProviderError } from '../errors.ts';
 
 /**
  * Nothing of the request has left: no connection was made, whatever kept it (DNS, TCP, TLS), or

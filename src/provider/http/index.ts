@@ -1,13 +1,12 @@
-/** The port over the provider's HTTP API: one line a call; the rest stands in its own place. */
+/** The port over the provider's HTTP API: one entry for each call. */
 import type { Clock } from '../../clock.ts';
-import type { CallOptions, Provider, ProviderSession } from '../provider.ts';
-import { asking, type Request } from './asking.ts';
+import type { Provider } from '../provider.ts';
 import type { HttpClient } from './client.ts';
 import { readLogin } from './login-answer.ts';
 import { createHttpOnboarding } from './onboarding.ts';
 import { readReceipt } from './payment-answer.ts';
+import { createSendRequest, type WireRequest } from './request.ts';
 import * as translate from './translate.ts';
-import type { Asked } from './verdict.ts';
 
 export interface HttpProviderOptions {
   readonly client: HttpClient;
@@ -18,70 +17,60 @@ export interface HttpProviderOptions {
 
 const base = '/internal/api/v1';
 
-/** Makes the provider that speaks HTTP; time-outs, retries and tokens are left to what wraps it. */
+/** Makes the provider that speaks HTTP; its wrappers add time-outs, retries and token refresh. */
 export function createHttpProvider({ client, clock, ispb }: HttpProviderOptions): Provider {
-  const ask = asking(client);
-  const askFor = (
-    { token }: ProviderSession,
-    request: Request & { readonly asked?: Asked },
-    options?: CallOptions,
-  ): Promise<unknown> => {
-    const { asked = 'other', ...wire } = request;
-    return ask(asked, { ...wire, token }, options);
-  };
+  const send = createSendRequest(client);
   return {
-    login: async (credentials, options) => {
-      const { email, password } = credentials;
-      const answer = await ask('login', post('/auth/login', { email, password }), options);
-      return readLogin(answer, clock.now());
+    login: async (request) => {
+      const { email, password } = request;
+      const wire = { ...post('/auth/login', { email, password }), kind: 'login' } as const;
+      return readLogin(await send(wire, request), clock.now());
     },
-    balance: async (session, options) =>
-      translate.readBalance(await askFor(session, get('/account/balance'), options)),
-    statement: async (session, { start, end }, options) => {
-      const query = new URLSearchParams({ startDate: start, endDate: end });
-      const request = get(`/account/statement?${query.toString()}`);
-      return translate.readStatement(await askFor(session, request, options));
+    balance: async (request) => translate.readBalance(await send(get('/account/balance'), request)),
+    statement: async (request) => {
+      const query = new URLSearchParams({ startDate: request.start, endDate: request.end });
+      const wire = get(`/account/statement?${query.toString()}`);
+      return translate.readStatement(await send(wire, request));
     },
-    lookUpKey: async (session, { payerId, key }, options) => {
-      const request = { ...post('/keys/dict', { payerId, key }), asked: 'key' } as const;
-      return translate.readKeyOwner(await askFor(session, request, options), key);
+    lookUpKey: async (request) => {
+      const { payerId, key } = request;
+      const wire = { ...post('/keys/dict', { payerId, key }), kind: 'key' } as const;
+      return translate.readKeyOwner(await send(wire, request), key);
     },
-    pay: async (session, order, options) => {
-      const request = {
-        ...post('/payments', translate.paymentBody(order)),
-        asked: 'payment',
-      } as const;
-      return readReceipt(await askFor(session, request, options), order);
+    pay: async (request) => {
+      const body = translate.paymentBody(request.order);
+      const wire = { ...post('/payments', body), kind: 'payment' } as const;
+      return readReceipt(await send(wire, request), request.order);
     },
-    createDynamicCharge: async (session, order, options) => {
-      const request = post('/payments/qrcode/dynamic', translate.dynamicChargeBody(order));
-      return translate.readChargeCode(await askFor(session, request, options), order, 'dynamic');
+    createDynamicCharge: async (request) => {
+      const wire = post('/payments/qrcode/dynamic', translate.dynamicChargeBody(request.order));
+      return translate.readChargeCode(await send(wire, request), request.order, 'dynamic');
     },
-    createStaticCharge: async (session, order, options) => {
-      const request = post('/payments/qrcode/static', translate.staticChargeBody(order));
-      return translate.readChargeCode(await askFor(session, request, options), order, 'static');
+    createStaticCharge: async (request) => {
+      const wire = post('/payments/qrcode/static', translate.staticChargeBody(request.order));
+      return translate.readChargeCode(await send(wire, request), request.order, 'static');
     },
-    listKeys: async (session, account, options) => {
-      const request = post('/keys/list', translate.keyListBody(ispb, account));
-      return translate.readPayload(await askFor(session, request, options));
+    listKeys: async (request) => {
+      const wire = post('/keys/list', translate.keyListBody(ispb, request.account));
+      return translate.readPayload(await send(wire, request));
     },
-    createKey: async (session, key, options) => {
-      const request = post('/keys/create', translate.newKeyBody(key));
-      return translate.readPayload(await askFor(session, request, options));
+    createKey: async (request) => {
+      const wire = post('/keys/create', translate.newKeyBody(request));
+      return translate.readPayload(await send(wire, request));
     },
-    deleteKey: async (session, key, options) => {
-      const body = translate.ownKeyBody(ispb, key);
-      const request = { method: 'DELETE', path: `${base}/keys`, body, asked: 'key' } as const;
-      return translate.readPayload(await askFor(session, request, options));
+    deleteKey: async (request) => {
+      const body = translate.ownKeyBody(ispb, request);
+      const wire = { method: 'DELETE', path: `${base}/keys`, body, kind: 'key' } as const;
+      return translate.readPayload(await send(wire, request));
     },
-    ...createHttpOnboarding(ask),
+    ...createHttpOnboarding(send),
   };
 }
 
-function get(path: string): Request {
+function get(path: string): WireRequest {
   return { method: 'GET', path: base + path };
 }
 
-function post(path: string, body: unknown): Request {
+function post(path: string, body: unknown): WireRequest {
   return { method: 'POST', path: base + path, body };
 }

@@ -1,5 +1,5 @@
 /** The answer to a login: the token, when it ends, and what it tells of the account. */
-import { notUnderstood } from '../outcome.ts';
+import { notUnderstood } from '../errors.ts';
 import type { ProviderLogin } from '../provider.ts';
 import { fieldsOf, valuesOf, type Fields } from '../wire-reading.ts';
 import { readAccount } from './account-answer.ts';

@@ -1,6 +1,6 @@
 /** What the provider answers to the opening of an account. */
 import { stripAccents } from '../../domain/text.ts';
-import { notUnderstood } from '../outcome.ts';
+import { notUnderstood } from '../errors.ts';
 import type { CepAddress, KycDecision, LivenessSession, RegisteredPerson } from '../provider.ts';
 import { firstId, inner, readCode, valuesOf, type Fields } from '../wire-reading.ts';
 import { readAccount } from './account-answer.ts';

@@ -2,54 +2,65 @@
  * The opening of an account over the provider's HTTP API. All of it but the prefix of the paths is
  * assumed (contract/provider.md): the fields are named as our own contract names them.
  */
-import type { AccountProposal, NewPerson, PersonAddress, ProviderOnboarding } from '../provider.ts';
-import type { Ask, Request } from './asking.ts';
+import type {
+  AccountProposal,
+  NewPerson,
+  PersonAddress,
+  PersonRequest,
+  ProviderOnboarding,
+} from '../provider.ts';
 import { documentForm } from './document-form.ts';
 import { readCep, readKyc, readLiveness, readPerson } from './onboarding-answers.ts';
+import type { SendRequest, WireRequest } from './request.ts';
 
 const base = '/core/v2/onboarding';
 
 /** Makes the onboarding's part of the port; none of its calls carries a token. */
-export function createHttpOnboarding(ask: Ask): ProviderOnboarding {
+export function createHttpOnboarding(send: SendRequest): ProviderOnboarding {
   return {
-    registerPerson: async (person, options) =>
-      readPerson(await ask('onboarding', post('/pf', personBody(person)), options)),
-    submitAddress: async (id, address, options) => {
-      await ask('onboarding', post(`${personPath(id)}/endereco`, addressBody(address)), options);
+    registerPerson: async (request) =>
+      readPerson(await send(post('/pf', personBody(request)), request)),
+    submitAddress: async (request) => {
+      const path = `${personPath(request)}/endereco`;
+      await send(post(path, addressBody(request.address)), request);
     },
-    submitDocument: async (id, document, options) => {
-      const upload = documentForm(document);
-      await ask('onboarding', { ...post(`${personPath(id)}/documentos`), upload }, options);
+    submitDocument: async (request) => {
+      const upload = documentForm(request.document);
+      await send({ ...post(`${personPath(request)}/documentos`), upload }, request);
     },
-    submitProposal: async (id, proposal, options) => {
-      await ask('onboarding', post(`${personPath(id)}/proposta`, proposalBody(proposal)), options);
+    submitProposal: async (request) => {
+      const path = `${personPath(request)}/proposta`;
+      await send(post(path, proposalBody(request.proposal)), request);
     },
-    requestValidation: async (id, tipo, options) => {
-      await ask('onboarding', post(`${personPath(id)}/validacao-eletronica`, { tipo }), options);
+    requestValidation: async (request) => {
+      const { tipo } = request;
+      await send(post(`${personPath(request)}/validacao-eletronica`, { tipo }), request);
     },
-    confirmValidation: async (id, { codigo, tipo }, options) => {
-      const path = `${personPath(id)}/validacao-eletronica/confirmar`;
-      await ask('code', post(path, { codigo, tipo }), options);
+    confirmValidation: async (request) => {
+      const { codigo, tipo } = request;
+      const path = `${personPath(request)}/validacao-eletronica/confirmar`;
+      await send({ ...post(path, { codigo, tipo }), kind: 'code' }, request);
     },
-    startLivenessCheck: async (id, options) =>
-      readLiveness(await ask('onboarding', post(`${personPath(id)}/prova-vida`), options)),
-    kyc: async (id, options) =>
-      readKyc(await ask('onboarding', get(`${personPath(id)}/kyc`), options)),
-    lookUpCep: async (cep, options) =>
-      readCep(await ask('onboarding', get(`/cep/${encodeURIComponent(cep)}`), options), cep),
+    startLivenessCheck: async (request) =>
+      readLiveness(await send(post(`${personPath(request)}/prova-vida`), request)),
+    kyc: async (request) => readKyc(await send(get(`${personPath(request)}/kyc`), request)),
+    lookUpCep: async (request) => {
+      const { cep } = request;
+      return readCep(await send(get(`/cep/${encodeURIComponent(cep)}`), request), cep);
+    },
   };
 }
 
-function get(path: string): Request {
-  return { method: 'GET', path: base + path };
+function get(path: string): WireRequest {
+  return { method: 'GET', path: base + path, kind: 'onboarding' };
 }
 
-function post(path: string, body?: unknown): Request {
-  return { method: 'POST', path: base + path, body };
+function post(path: string, body?: unknown): WireRequest {
+  return { method: 'POST', path: base + path, body, kind: 'onboarding' };
 }
 
-function personPath(id: string): string {
-  return `/pf/${encodeURIComponent(id)}`;
+function personPath({ personId }: PersonRequest): string {
+  return `/pf/${encodeURIComponent(personId)}`;
 }
 
 function personBody({ name, email, document, phone }: NewPerson): unknown {

@@ -1,6 +1,6 @@
 /** What the provider answers to a payment: the one answer that says whether money has moved. */
 import { readStatusWord, type PixStatus } from '../../domain/pix.ts';
-import { notUnderstood } from '../outcome.ts';
+import { notUnderstood } from '../errors.ts';
 import type { PaymentOrder, PaymentReceipt } from '../provider.ts';
 import {
   clientRequestIdNames,
@@ -12,7 +12,7 @@ import {
 } from '../wire-reading.ts';
 import { saysDuplicate } from '../wire-duplicates.ts';
 import { placesOf } from './translate.ts';
-import { doubtful, reasonOf } from './verdict.ts';
+import { doubtful, reasonOf } from './response-mapping.ts';
 
 /**
  * Reads a receipt. It has to name the payment by an id of ours: the provider's own id may be that

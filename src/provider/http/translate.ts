@@ -6,7 +6,7 @@
 import { centsFromDecimal, numberFromCents } from '../../domain/money.ts';
 import { normalisePixKey } from '../../domain/pix-key.ts';
 import { taxIdKind } from '../../domain/tax-id.ts';
-import { notUnderstood } from '../outcome.ts';
+import { notUnderstood } from '../errors.ts';
 import type {
   ChargeCode,
   ChargeOrder,

@@ -1,5 +1,5 @@
 /** The port over the simulated bank, in process: what the switch `PROVIDER_STUB` turns on. */
-import { ProviderError, type ProviderErrorOptions } from '../outcome.ts';
+import { ProviderError, type ProviderErrorOptions } from '../errors.ts';
 import type { CallOptions, Provider, ProviderLogin, ProviderOnboarding } from '../provider.ts';
 import type { BankLogin } from './accounts.ts';
 import type { BankAnswer, Fault, Refusal, RefusalKind } from './answer.ts';
@@ -38,63 +38,60 @@ const faults: Readonly<Record<Exclude<Fault, 'hang'>, ProviderErrorOptions>> = {
 };
 
 /**
- * Makes the provider that asks the simulated bank. It takes no time, it honours the call's signal
- * when the bank hangs, and it leaves time-outs, retries and renewed tokens to what wraps it.
+ * Makes the provider that asks the simulated bank. It takes no time and obeys the call's signal
+ * when the bank hangs; its wrappers add time-outs, retries and token refresh.
  */
 export function createStubProvider(bank: Bank): Provider {
   return {
-    login: async (credentials, options) =>
-      loginOf(await ask(options, () => bank.login(credentials))),
-    balance: ({ token }, options) => ask(options, () => bank.balance(token)),
-    statement: async ({ token }, range, options) =>
-      statement(await ask(options, () => bank.statement(token, range))),
-    lookUpKey: ({ token }, lookUp, options) => ask(options, () => bank.lookUpKey(token, lookUp)),
-    pay: ({ token }, order, options) =>
-      ask(options, () => bank.pay(token, order)).catch(doubtDuplicate),
-    createDynamicCharge: ({ token }, order, options) =>
-      ask(options, () => bank.createCharge(token, 'dynamic', order)),
-    createStaticCharge: ({ token }, order, options) =>
-      ask(options, () => bank.createCharge(token, 'static', order)),
-    listKeys: ({ token }, account, options) => ask(options, () => bank.listKeys(token, account)),
-    createKey: ({ token }, key, options) => ask(options, () => bank.createKey(token, key)),
-    deleteKey: ({ token }, key, options) => ask(options, () => bank.deleteKey(token, key)),
+    login: async (request) => loginOf(await ask(request, () => bank.login(request))),
+    balance: (request) => ask(request, () => bank.balance(request.session.token)),
+    statement: async (request) =>
+      statement(await ask(request, () => bank.statement(request.session.token, request))),
+    lookUpKey: (request) => ask(request, () => bank.lookUpKey(request.session.token, request)),
+    pay: (request) =>
+      ask(request, () => bank.pay(request.session.token, request.order)).catch(doubtDuplicate),
+    createDynamicCharge: (request) =>
+      ask(request, () => bank.createCharge(request.session.token, 'dynamic', request.order)),
+    createStaticCharge: (request) =>
+      ask(request, () => bank.createCharge(request.session.token, 'static', request.order)),
+    listKeys: (request) =>
+      ask(request, () => bank.listKeys(request.session.token, request.account)),
+    createKey: (request) => ask(request, () => bank.createKey(request.session.token, request)),
+    deleteKey: (request) => ask(request, () => bank.deleteKey(request.session.token, request)),
     ...stubOnboarding(bank.onboarding),
   };
 }
 
 function stubOnboarding(desk: Onboarding): ProviderOnboarding {
   return {
-    registerPerson: (person, options) => ask(options, () => desk.register(person)),
-    submitAddress: (id, _address, options) => take(options, () => desk.submitAddress(id)),
-    submitDocument: (id, document, options) =>
-      take(options, async () => {
+    registerPerson: (request) => ask(request, () => desk.register(request)),
+    submitAddress: (request) => take(request, () => desk.submitAddress(request.personId)),
+    submitDocument: (request) =>
+      take(request, async () => {
+        const { personId, document } = request;
         const digest = await digestOf(document.content());
-        return desk.submitDocument(id, { tipoDocumento: document.tipoDocumento, ...digest });
+        return desk.submitDocument(personId, {
+          tipoDocumento: document.tipoDocumento,
+          ...digest,
+        });
       }),
-    submitProposal: (id, _proposal, options) => take(options, () => desk.submitProposal(id)),
-    requestValidation: (id, _tipo, options) => take(options, () => desk.requestValidation(id)),
-    confirmValidation: (id, { codigo }, options) =>
-      take(options, () => desk.confirmValidation(id, codigo)),
-    startLivenessCheck: (id, options) => ask(options, () => desk.startLivenessCheck(id)),
-    kyc: (id, options) => ask(options, () => desk.kyc(id)),
-    lookUpCep: (cep, options) => ask(options, () => desk.lookUpCep(cep)),
+    submitProposal: (request) => take(request, () => desk.submitProposal(request.personId)),
+    requestValidation: (request) => take(request, () => desk.requestValidation(request.personId)),
+    confirmValidation: (request) =>
+      take(request, () => desk.confirmValidation(request.personId, request.codigo)),
+    startLivenessCheck: (request) => ask(request, () => desk.startLivenessCheck(request.personId)),
+    kyc: (request) => ask(request, () => desk.kyc(request.personId)),
+    lookUpCep: (request) => ask(request, () => desk.lookUpCep(request.cep)),
   };
 }
 
 /** Asks for something that is answered by being done. */
-async function take(
-  options: CallOptions | undefined,
-  question: () => Promise<BankAnswer<null>>,
-): Promise<void> {
-  await ask(options, question);
+async function take(call: CallOptions, question: () => Promise<BankAnswer<null>>): Promise<void> {
+  await ask(call, question);
 }
 
 /** Asks the bank and waits no longer than the signal allows, as a client on a wire would. */
-async function ask<T>(
-  options: CallOptions | undefined,
-  question: () => Soon<BankAnswer<T>>,
-): Promise<T> {
-  const signal = options?.signal;
+async function ask<T>({ signal }: CallOptions, question: () => Soon<BankAnswer<T>>): Promise<T> {
   if (signal?.aborted) throw timedOut('not_sent', signal);
   const answer = await unlessAborted(answerTo(question), signal);
   if (answer.outcome === 'done') return answer.value;

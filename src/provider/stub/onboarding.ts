@@ -1,7 +1,7 @@
 /** The bank's desk for new customers: registration, what it wants to see of them, its decision. */
 import { randomUUID } from 'node:crypto';
 import { isCpf } from '../../domain/tax-id.ts';
-import { WRONG_VALIDATION_CODE } from '../outcome.ts';
+import { WRONG_VALIDATION_CODE } from '../errors.ts';
 import type {
   CepAddress,
   KycDecision,

@@ -1,7 +1,7 @@
 /** What else can become of the two calls of a send: refused tokens, faults, contradictions. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ProviderError, type ProviderErrorOptions } from '../../../src/provider/outcome.ts';
+import { ProviderError, type ProviderErrorOptions } from '../../../src/provider/errors.ts';
 import type { PaymentReceipt } from '../../../src/provider/provider.ts';
 import { refused } from '../../../src/provider/stub/answer.ts';
 import { givenCustomer, logIn, type TestUser } from '../../support/factories.ts';

@@ -31,7 +31,7 @@ export function accountsConform(open: Open): void {
       assert.match(account.accountNumber ?? '', /^\d{9}$/);
       assert.match(account.companyId ?? '', /^\d+$/);
       assert.match(account.clientToken ?? '', /^[0-9a-f-]{36}$/);
-      assert.equal(await provider.balance(sessionWith(token)), OPENING_BALANCE_CENTS);
+      assert.equal(await provider.balance({ session: sessionWith(token) }), OPENING_BALANCE_CENTS);
     });
   });
 
@@ -39,12 +39,12 @@ export function accountsConform(open: Open): void {
     it('shows what a payment and a paid charge have moved', async () => {
       const target = await ordered(open, 'maria');
       const { provider, session, bank, order, clock } = target;
-      const receipt = await provider.pay(session, order);
-      await provider.createDynamicCharge(session, chargeOrder());
+      const receipt = await provider.pay({ session, order });
+      await provider.createDynamicCharge({ session, order: chargeOrder() });
       await clock.advance(1_500);
       await bank.payCharge(chargeOrder().transactionIdentification);
-      assert.equal(await provider.balance(session), OPENING_BALANCE_CENTS - 1_050 + 2_599);
-      const { items } = await provider.statement(session, today);
+      assert.equal(await provider.balance({ session }), OPENING_BALANCE_CENTS - 1_050 + 2_599);
+      const { items } = await provider.statement({ session, ...today });
       assert.equal(readEvidence(items, order, false), 'completed');
       assert.equal(items.length, 2);
       assert.deepEqual(items[1], {
@@ -63,13 +63,16 @@ export function accountsConform(open: Open): void {
 
     it('gives an empty statement for days without movements', async () => {
       const { provider, session } = await customer(open);
-      const statement = await provider.statement(session, dayRange('2026-01-01', '2026-01-31'));
+      const statement = await provider.statement({
+        session,
+        ...dayRange('2026-01-01', '2026-01-31'),
+      });
       assert.deepEqual(statement, { items: [] });
     });
 
     it('refuses days in the wrong order', async () => {
       const { provider, session } = await customer(open);
-      const call = provider.statement(session, dayRange('2026-05-24', '2026-05-23'));
+      const call = provider.statement({ session, ...dayRange('2026-05-24', '2026-05-23') });
       assert.deepEqual(await failure(call), rejected('InvalidRange'));
     });
   });
@@ -91,7 +94,7 @@ export function accountsConform(open: Open): void {
     it('that has aborted already: nothing is sent', async () => {
       const target = await ordered(open, 'maria');
       const signal = AbortSignal.abort(new Error('gone'));
-      const call = target.provider.pay(target.session, target.order, { signal });
+      const call = target.provider.pay({ session: target.session, order: target.order, signal });
       assert.deepEqual(await failure(call), { ...TIMED_OUT, outcome: 'not_sent' });
       assert.equal(await debited(target), 0);
     });
@@ -99,7 +102,7 @@ export function accountsConform(open: Open): void {
     it('that never aborts changes nothing', async () => {
       const { provider, session } = await customer(open);
       const { signal } = new AbortController();
-      assert.equal(await provider.balance(session, { signal }), OPENING_BALANCE_CENTS);
+      assert.equal(await provider.balance({ session, signal }), OPENING_BALANCE_CENTS);
     });
   });
 }

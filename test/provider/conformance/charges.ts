@@ -14,16 +14,19 @@ export function chargesConform(open: Open): void {
         additionalData: [{ name: 'Pedido', value: '42' }],
         categoryCode: '0000',
       });
-      const code = await provider.createDynamicCharge(session, order);
+      const code = await provider.createDynamicCharge({ session, order });
       assert.equal(Buffer.from(code.qrCode ?? '', 'base64').toString('latin1', 1, 4), 'PNG');
       assert.match(code.copyPaste ?? '', /^000201/);
       assert.match(code.providerTxid ?? '', /^[0-9a-f-]{36}$/);
-      assert.deepEqual(await provider.createDynamicCharge(session, order), code);
+      assert.deepEqual(await provider.createDynamicCharge({ session, order }), code);
     });
 
     it('static: gives a picture and the text', async () => {
       const { provider, session } = await customer(open);
-      const code = await provider.createStaticCharge(session, chargeOrder({ zipcode: null }));
+      const code = await provider.createStaticCharge({
+        session,
+        order: chargeOrder({ zipcode: null }),
+      });
       assert.equal(Buffer.from(code.qrCode ?? '', 'base64').toString('latin1', 1, 4), 'PNG');
       assert.match(code.copyPaste ?? '', /^000201.*dev@ponte\.test/);
     });
@@ -31,13 +34,16 @@ export function chargesConform(open: Open): void {
     it('static: is refused when a BR Code cannot carry it', async () => {
       const { provider, session } = await customer(open);
       const order = chargeOrder({ key: `${'a'.repeat(78)}@ponte.test` });
-      const call = provider.createStaticCharge(session, order);
+      const call = provider.createStaticCharge({ session, order });
       assert.deepEqual(await failure(call), rejected('InvalidQrCode'));
     });
 
     it("takes a company's document for the payer", async () => {
       const { provider, session } = await customer(open);
-      await provider.createDynamicCharge(session, chargeOrder({ payerDocument: '12ABC34501DE35' }));
+      await provider.createDynamicCharge({
+        session,
+        order: chargeOrder({ payerDocument: '12ABC34501DE35' }),
+      });
     });
 
     const wrong = [
@@ -58,8 +64,8 @@ export function chargesConform(open: Open): void {
     for (const [title, change, reason] of wrong) {
       it(`is refused with ${title}`, async () => {
         const { provider, session } = await customer(open);
-        await provider.createDynamicCharge(session, chargeOrder());
-        const call = provider.createDynamicCharge(session, chargeOrder(change));
+        await provider.createDynamicCharge({ session, order: chargeOrder() });
+        const call = provider.createDynamicCharge({ session, order: chargeOrder(change) });
         assert.deepEqual(await failure(call), rejected(reason));
       });
     }

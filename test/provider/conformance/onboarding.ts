@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { WRONG_VALIDATION_CODE } from '../../../src/provider/outcome.ts';
+import { WRONG_VALIDATION_CODE } from '../../../src/provider/errors.ts';
 import type { Provider } from '../../../src/provider/provider.ts';
-import { withResilience } from '../../../src/provider/resilience.ts';
+import { withResilience } from '../../../src/provider/resilience/resilient-provider.ts';
 import { address, applicant, applied, documentOf, proposal, stepsOf } from '../applicant.ts';
 import { failure, logIn, rejected } from '../stub/open-bank.ts';
 import { type Open, opened, TIMED_OUT } from './target.ts';
@@ -43,7 +43,7 @@ export function onboardingConforms(open: Open): void {
     it('tells the account of a person who has one already', async () => {
       const { provider } = await opened(open);
       const id = await applied(provider);
-      const { status: _, ...account } = await provider.kyc(id);
+      const { status: _, ...account } = await provider.kyc({ personId: id });
       const again = await provider.registerPerson(applicant);
       assert.deepEqual(again, { pessoaFisicaId: id, ...account });
     });
@@ -63,10 +63,10 @@ export function onboardingConforms(open: Open): void {
       const { provider } = await opened(open);
       const id = await registered(provider);
       for (const step of Object.values(stepsOf(provider, id))) {
-        assert.deepEqual(await provider.kyc(id), PENDING);
+        assert.deepEqual(await provider.kyc({ personId: id }), PENDING);
         await step();
       }
-      const { status, ...decided } = await provider.kyc(id);
+      const { status, ...decided } = await provider.kyc({ personId: id });
       assert.equal(status, 'APPROVED');
       const { email } = applicant;
       const { account } = await provider.login({ email, password: 'any' });
@@ -80,15 +80,15 @@ export function onboardingConforms(open: Open): void {
     it('stays the same when every step is repeated', async () => {
       const { provider } = await opened(open);
       const id = await applied(provider);
-      const decided = await provider.kyc(id);
+      const decided = await provider.kyc({ personId: id });
       assert.equal(await applied(provider), id);
-      assert.deepEqual(await provider.kyc(id), decided);
+      assert.deepEqual(await provider.kyc({ personId: id }), decided);
     });
 
     it('does not come for a confirmation alone: the person has to be sent a code', async () => {
       const { provider } = await opened(open);
       const id = await registered(provider);
-      const call = provider.confirmValidation(id, { codigo: 'ABC123', tipo: 1 });
+      const call = provider.confirmValidation({ personId: id, codigo: 'ABC123', tipo: 1 });
       assert.deepEqual(await failure(call), rejected('ValidationNotRequested'));
     });
   });
@@ -97,10 +97,10 @@ export function onboardingConforms(open: Open): void {
     it('tells a wrong code from other refusals, and takes the right one after it', async () => {
       const { provider } = await opened(open);
       const id = await registered(provider);
-      await provider.requestValidation(id, 1);
-      const wrong = provider.confirmValidation(id, { codigo: 'ABC124', tipo: 1 });
+      await provider.requestValidation({ personId: id, tipo: 1 });
+      const wrong = provider.confirmValidation({ personId: id, codigo: 'ABC124', tipo: 1 });
       assert.deepEqual(await failure(wrong), rejected(WRONG_VALIDATION_CODE));
-      await provider.confirmValidation(id, { codigo: 'ABC123', tipo: 1 });
+      await provider.confirmValidation({ personId: id, codigo: 'ABC123', tipo: 1 });
     });
   });
 
@@ -110,8 +110,8 @@ export function onboardingConforms(open: Open): void {
       const id = await registered(provider);
       const chunks = [Buffer.alloc(300_000, '\r\n--ponte'), Buffer.alloc(1), Buffer.alloc(0)];
       const document = documentOf({ chunks, contentType: 'image/png' });
-      await provider.submitDocument(id, document);
-      await provider.submitDocument(id, document);
+      await provider.submitDocument({ personId: id, document });
+      await provider.submitDocument({ personId: id, document });
       assert.deepEqual(document.opened, { times: 2, closed: 2 });
     });
 
@@ -127,9 +127,12 @@ export function onboardingConforms(open: Open): void {
         const options = { clock, timeoutMs: 60_000, retries: 2 };
         const { provider: resilient } = withResilience(provider, options);
         const document = documentOf(wish);
-        assert.deepEqual(await failure(resilient.submitDocument(id, document)), UNREADABLE);
+        assert.deepEqual(
+          await failure(resilient.submitDocument({ personId: id, document })),
+          UNREADABLE,
+        );
         assert.deepEqual(document.opened, { times: 1, closed: 1 });
-        await resilient.submitDocument(id, documentOf());
+        await resilient.submitDocument({ personId: id, document: documentOf() });
       });
     }
 
@@ -137,7 +140,7 @@ export function onboardingConforms(open: Open): void {
       const { provider } = await opened(open);
       const document = documentOf();
       const signal = AbortSignal.abort(new Error('gone'));
-      const call = provider.submitDocument('id', document, { signal });
+      const call = provider.submitDocument({ personId: 'id', document, signal });
       assert.deepEqual(await failure(call), { ...TIMED_OUT, outcome: 'not_sent' });
       assert.equal(document.opened.times, 0);
     });
@@ -147,9 +150,9 @@ export function onboardingConforms(open: Open): void {
     it('gives one session, on a web page', async () => {
       const { provider } = await opened(open);
       const id = await registered(provider);
-      const session = await provider.startLivenessCheck(id);
+      const session = await provider.startLivenessCheck({ personId: id });
       assert.equal(session.urlIframe, `https://prova-vida.ponte.test/${session.sessionId}`);
-      assert.deepEqual(await provider.startLivenessCheck(id), session);
+      assert.deepEqual(await provider.startLivenessCheck({ personId: id }), session);
     });
   });
 
@@ -158,7 +161,9 @@ export function onboardingConforms(open: Open): void {
       const { provider } = await opened(open);
       for (const id of ['nobody', '1/kyc?x=#', 'João', '%2e']) {
         const steps = Object.values(stepsOf(provider, id));
-        const calls = [...steps, () => provider.kyc(id)].map((step) => failure(step()));
+        const calls = [...steps, () => provider.kyc({ personId: id })].map((step) =>
+          failure(step()),
+        );
         for (const failed of await Promise.all(calls)) {
           assert.deepEqual(failed, missing('PersonNotFound'));
         }
@@ -170,8 +175,8 @@ export function onboardingConforms(open: Open): void {
     it('is looked up', async () => {
       const { provider } = await opened(open);
       const { numero: _, complemento: __, ...known } = address;
-      assert.deepEqual(await provider.lookUpCep('01310100'), known);
-      assert.deepEqual(await provider.lookUpCep('53990000'), {
+      assert.deepEqual(await provider.lookUpCep({ cep: '01310100' }), known);
+      assert.deepEqual(await provider.lookUpCep({ cep: '53990000' }), {
         cep: '53990000',
         logradouro: null,
         bairro: null,
@@ -182,7 +187,10 @@ export function onboardingConforms(open: Open): void {
 
     it('that nobody knows is missing', async () => {
       const { provider } = await opened(open);
-      assert.deepEqual(await failure(provider.lookUpCep('99999999')), missing('CepNotFound'));
+      assert.deepEqual(
+        await failure(provider.lookUpCep({ cep: '99999999' })),
+        missing('CepNotFound'),
+      );
     });
   });
 
@@ -190,8 +198,8 @@ export function onboardingConforms(open: Open): void {
     const { provider } = await opened(open);
     const id = await registered(provider);
     const more = { ...proposal, observacoes: 'à vista', valorSolicitado: 1_500.5 };
-    await provider.submitProposal(id, more);
-    await provider.submitAddress(id, { ...address, complemento: 'apto. 7' });
+    await provider.submitProposal({ personId: id, proposal: more });
+    await provider.submitAddress({ personId: id, address: { ...address, complemento: 'apto. 7' } });
   });
 
   it('is not disturbed by a customer who has logged in before', async () => {

@@ -9,8 +9,8 @@ export function paymentsConform(open: Open): void {
   describe('look-up', () => {
     it('gives a new end-to-end id each time', async () => {
       const { provider, session } = await customer(open);
-      const first = await provider.lookUpKey(session, lookUp('maria@example.com'));
-      const second = await provider.lookUpKey(session, lookUp('maria@example.com'));
+      const first = await provider.lookUpKey({ session, ...lookUp('maria@example.com') });
+      const second = await provider.lookUpKey({ session, ...lookUp('maria@example.com') });
       assert.deepEqual(Object.keys(first), ['endToEnd']);
       assert.match(first.endToEnd, /^E11165756202605241200\w{11}$/);
       assert.notEqual(first.endToEnd, second.endToEnd);
@@ -20,7 +20,7 @@ export function paymentsConform(open: Open): void {
   describe('payment', () => {
     it('is accepted with its ids and told once', async () => {
       const target = await ordered(open, 'maria');
-      const receipt = await target.provider.pay(target.session, target.order);
+      const receipt = await target.provider.pay({ session: target.session, order: target.order });
       const { endToEnd, clientRequestId } = target.order;
       const { providerTxid, ...rest } = receipt;
       assert.deepEqual(rest, { endToEnd, clientRequestId, status: 'PROCESSING' });
@@ -36,10 +36,10 @@ export function paymentsConform(open: Open): void {
       const target = await ordered(open, 'maria');
       const { provider, session, order } = target;
       const receipts = await Promise.all(
-        Array.from({ length: 10 }, () => provider.pay(session, order)),
+        Array.from({ length: 10 }, () => provider.pay({ session, order })),
       );
       assert.equal(new Set(receipts.map(({ providerTxid }) => providerTxid)).size, 1);
-      assert.deepEqual(await provider.pay(session, order), receipts[0]);
+      assert.deepEqual(await provider.pay({ session, order }), receipts[0]);
       assert.equal(await debited(target), 1_050);
     });
 
@@ -48,9 +48,9 @@ export function paymentsConform(open: Open): void {
       for (const [nth, amountCents] of [1, 10, 99, 435, 100_001].entries()) {
         const clientRequestId = `request-${nth}`;
         const order = await orderFor(provider, session, { amountCents, clientRequestId });
-        await provider.pay(session, { ...order, description: 'Café ☕ "à vista"\n' });
+        await provider.pay({ session, order: { ...order, description: 'Café ☕ "à vista"\n' } });
       }
-      const { items } = await provider.statement(session, today);
+      const { items } = await provider.statement({ session, ...today });
       assert.deepEqual(
         items.map(({ amount }) => amount),
         [1000.01, 4.35, 0.99, 0.1, 0.01],
@@ -60,8 +60,11 @@ export function paymentsConform(open: Open): void {
 
     it('goes without a description', async () => {
       const target = await ordered(open, 'maria');
-      await target.provider.pay(target.session, { ...target.order, description: null });
-      const { items } = await target.provider.statement(target.session, today);
+      await target.provider.pay({
+        session: target.session,
+        order: { ...target.order, description: null },
+      });
+      const { items } = await target.provider.statement({ session: target.session, ...today });
       assert.equal('description' in (items[0] ?? {}), false);
     });
 
@@ -75,7 +78,7 @@ export function paymentsConform(open: Open): void {
       it(`is refused with ${title}`, async () => {
         const { provider, session, order } = await ordered(open, 'maria');
         assert.deepEqual(
-          await failure(provider.pay(session, { ...order, ...change })),
+          await failure(provider.pay({ session, order: { ...order, ...change } })),
           rejected(reason),
         );
       });

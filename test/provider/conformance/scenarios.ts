@@ -42,19 +42,19 @@ export function scenariosConform(open: Open): void {
     async 'unavailable@ponte.test'() {
       const { provider, session } = await customer(open);
       for (let attempt = 0; attempt < 3; attempt += 1) {
-        const call = provider.lookUpKey(session, lookUp('unavailable@ponte.test'));
+        const call = provider.lookUpKey({ session, ...lookUp('unavailable@ponte.test') });
         assert.deepEqual(await failure(call), UNAVAILABLE);
       }
     },
     async 'flaky@ponte.test'() {
       const { provider, session } = await customer(open);
       const key = lookUp('flaky@ponte.test');
-      assert.deepEqual(await failure(provider.lookUpKey(session, key)), UNAVAILABLE);
-      await provider.lookUpKey(session, key);
+      assert.deepEqual(await failure(provider.lookUpKey({ session, ...key })), UNAVAILABLE);
+      await provider.lookUpKey({ session, ...key });
     },
     async 'reject@ponte.test'() {
       const target = await ordered(open, 'reject');
-      const call = target.provider.pay(target.session, target.order);
+      const call = target.provider.pay({ session: target.session, order: target.order });
       assert.deepEqual(await failure(call), rejected('AC03'));
       assert.equal(await debited(target), 0);
     },
@@ -75,11 +75,11 @@ export function scenariosConform(open: Open): void {
       }),
     async 'fail@ponte.test'() {
       const target = await ordered(open, 'fail');
-      await target.provider.pay(target.session, target.order);
+      await target.provider.pay({ session: target.session, order: target.order });
       await target.clock.advance(1_500);
       assert.deepEqual(target.notices()[0]?.['error'], { code: 'BE17' });
       assert.equal(await debited(target), 0);
-      const { items } = await target.provider.statement(target.session, today);
+      const { items } = await target.provider.statement({ session: target.session, ...today });
       assert.equal(readEvidence(items, target.order, false), 'unclear');
       assert.deepEqual(
         items.map(({ type }) => type),
@@ -88,7 +88,7 @@ export function scenariosConform(open: Open): void {
     },
     async 'slow@ponte.test'() {
       const { provider, session, order, clock, notices } = await ordered(open, 'slow');
-      await provider.pay(session, order);
+      await provider.pay({ session, order });
       await clock.advance(29_999);
       assert.equal(notices().length, 0);
       await clock.advance(1);
@@ -96,10 +96,10 @@ export function scenariosConform(open: Open): void {
     },
     async 'silent@ponte.test'() {
       const { provider, session, order, clock, notices } = await ordered(open, 'silent');
-      assert.equal((await provider.pay(session, order)).status, 'PROCESSING');
+      assert.equal((await provider.pay({ session, order })).status, 'PROCESSING');
       await clock.advance(60_000);
       assert.equal(notices().length, 0);
-      const { items } = await provider.statement(session, today);
+      const { items } = await provider.statement({ session, ...today });
       assert.equal(readEvidence(items, order, false), 'completed');
     },
     async 'early@ponte.test'() {
@@ -107,12 +107,12 @@ export function scenariosConform(open: Open): void {
       const { provider } = await opened(open, async () => void story.push('webhook'));
       const session = await logIn(provider);
       const order = await orderFor(provider, session, { key: 'early@ponte.test' });
-      story.push((await provider.pay(session, order)).status);
+      story.push((await provider.pay({ session, order })).status);
       assert.deepEqual(story, ['webhook', 'PROCESSING']);
     },
     async 'twice@ponte.test'() {
       const { provider, session, order, clock, notices } = await ordered(open, 'twice');
-      await provider.pay(session, order);
+      await provider.pay({ session, order });
       await clock.advance(1_500);
       assert.deepEqual(
         notices().map(({ status }) => status),
@@ -122,7 +122,7 @@ export function scenariosConform(open: Open): void {
     async 'more than the balance'() {
       const { provider, session } = await customer(open);
       const order = await orderFor(provider, session, { amountCents: OPENING_BALANCE_CENTS + 1 });
-      assert.deepEqual(await failure(provider.pay(session, order)), {
+      assert.deepEqual(await failure(provider.pay({ session, order })), {
         outcome: 'rejected',
         code: 'INSUFFICIENT_FUNDS',
         statusClass: '4xx',
@@ -147,13 +147,13 @@ export function scenariosConform(open: Open): void {
     },
     async 'expired@ponte.test'() {
       const { provider, session } = await customer(open, 'expired@ponte.test');
-      assert.equal(await provider.balance(session), OPENING_BALANCE_CENTS);
-      assert.deepEqual(await failure(provider.balance(session)), TOKEN_REFUSED);
+      assert.equal(await provider.balance({ session }), OPENING_BALANCE_CENTS);
+      assert.deepEqual(await failure(provider.balance({ session })), TOKEN_REFUSED);
     },
     async 'hiccup@ponte.test'() {
       const { provider, session } = await customer(open, 'hiccup@ponte.test');
-      assert.deepEqual(await failure(provider.balance(session)), TOKEN_REFUSED);
-      assert.equal(await provider.balance(session), OPENING_BALANCE_CENTS);
+      assert.deepEqual(await failure(provider.balance({ session })), TOKEN_REFUSED);
+      assert.equal(await provider.balance({ session }), OPENING_BALANCE_CENTS);
     },
     async "expired through the bank's control path"() {
       const { provider, session, bank } = await customer(open);
@@ -161,7 +161,10 @@ export function scenariosConform(open: Open): void {
       for (const failed of await Promise.all(everyCall(provider, session).map(failure))) {
         assert.deepEqual(failed, TOKEN_REFUSED);
       }
-      assert.equal(await provider.balance(await logIn(provider)), OPENING_BALANCE_CENTS);
+      assert.equal(
+        await provider.balance({ session: await logIn(provider) }),
+        OPENING_BALANCE_CENTS,
+      );
     },
     'ending in 2': () => decides('2', 'REJECTED'),
     'ending in 3': () => decides('3', 'PENDING'),
@@ -169,15 +172,15 @@ export function scenariosConform(open: Open): void {
 
   async function lookUpFails(name: string, expected: object) {
     const { provider, session } = await customer(open);
-    const call = provider.lookUpKey(session, lookUp(`${name}@ponte.test`));
+    const call = provider.lookUpKey({ session, ...lookUp(`${name}@ponte.test`) });
     assert.deepEqual(await failure(call), expected);
   }
 
   async function executedInVain(name: string, expected: object) {
     const target = await ordered(open, name);
     const { provider, session, order } = target;
-    assert.deepEqual(await failure(provider.pay(session, order)), expected);
-    assert.deepEqual(await failure(provider.pay(session, order)), expected);
+    assert.deepEqual(await failure(provider.pay({ session, order })), expected);
+    assert.deepEqual(await failure(provider.pay({ session, order })), expected);
     assert.equal(await debited(target), order.amountCents);
   }
 
@@ -185,7 +188,7 @@ export function scenariosConform(open: Open): void {
     const { provider } = await opened(open);
     const id = await applied(provider, { phone: `+551198765432${lastDigit}` });
     const account = { clientToken: null, agency: null, accountNumber: null };
-    assert.deepEqual(await provider.kyc(id), { status, ...account });
+    assert.deepEqual(await provider.kyc({ personId: id }), { status, ...account });
   }
 
   describe('scenario', () => {

@@ -78,19 +78,19 @@ export async function ordered(open: Open, name: string) {
 export async function paidInVain(target: Awaited<ReturnType<typeof ordered>>) {
   const { provider, session, order } = target;
   const controller = new AbortController();
-  const call = failure(provider.pay(session, order, { signal: controller.signal }));
+  const call = failure(provider.pay({ session, order, signal: controller.signal }));
   await eventually(() => isExecuted(target), 'the payment');
   controller.abort(new Error('time is up'));
   return call;
 }
 
 async function isExecuted(target: Served): Promise<boolean> {
-  return (await target.provider.balance(target.session)) < OPENING_BALANCE_CENTS;
+  return (await target.provider.balance({ session: target.session })) < OPENING_BALANCE_CENTS;
 }
 
 /** What has left the account since it was opened, in centavos. */
 export async function debited({ provider, session }: Served): Promise<number> {
-  return OPENING_BALANCE_CENTS - (await provider.balance(session));
+  return OPENING_BALANCE_CENTS - (await provider.balance({ session }));
 }
 
 /** Every method with a session, called in some way. */
@@ -98,14 +98,14 @@ export function everyCall(provider: Provider, session: ProviderSession) {
   const key = 'maria@example.com';
   const order = { endToEnd: 'E', clientRequestId: 'r', key, amountCents: 1, payer };
   return [
-    provider.balance(session),
-    provider.statement(session, today),
-    provider.lookUpKey(session, lookUp(key)),
-    provider.pay(session, { ...order, description: null }),
-    provider.createDynamicCharge(session, chargeOrder()),
-    provider.createStaticCharge(session, chargeOrder()),
-    provider.listKeys(session, payer),
-    provider.createKey(session, { keyType: 'CPF', key: payer.document, account: payer }),
-    provider.deleteKey(session, { key, account: payer }),
+    provider.balance({ session }),
+    provider.statement({ session, ...today }),
+    provider.lookUpKey({ session, ...lookUp(key) }),
+    provider.pay({ session, order: { ...order, description: null } }),
+    provider.createDynamicCharge({ session, order: chargeOrder() }),
+    provider.createStaticCharge({ session, order: chargeOrder() }),
+    provider.listKeys({ session, account: payer }),
+    provider.createKey({ session, keyType: 'CPF', key: payer.document, account: payer }),
+    provider.deleteKey({ session, key, account: payer }),
   ];
 }

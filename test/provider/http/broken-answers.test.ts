@@ -20,7 +20,7 @@ async function payAt(bytes: string, then: (socket: Socket) => void = () => {}) {
     if (bytes === '') then(socket);
     else socket.write(bytes, 'latin1', () => then(socket));
   });
-  return failure(providerAt(server.url).pay(session, order));
+  return failure(providerAt(server.url).pay({ session, order }));
 }
 
 describe('a payment may have been executed when the connection', () => {
@@ -121,12 +121,12 @@ describe('a payment may have been executed when the answer', () => {
 it('an answer after an interim one counts', async () => {
   const early = 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n';
   const server = await rawServer(({ socket }) => socket.write(early + whole));
-  assert.deepEqual(await providerAt(server.url).pay(session, order), receipt);
+  assert.deepEqual(await providerAt(server.url).pay({ session, order }), receipt);
 });
 
 it('an answer that begins with a byte order mark is read', async () => {
   const { url } = await answering(200, `\u{feff}${JSON.stringify(wireReceipt)}`);
-  assert.deepEqual(await providerAt(url).pay(session, order), receipt);
+  assert.deepEqual(await providerAt(url).pay({ session, order }), receipt);
 });
 
 describe('other answers that cannot be used:', () => {
@@ -148,7 +148,7 @@ describe('other answers that cannot be used:', () => {
     ],
     [
       'a balance',
-      (provider) => provider.balance(session),
+      (provider) => provider.balance({ session }),
       [
         {},
         [],
@@ -164,12 +164,12 @@ describe('other answers that cannot be used:', () => {
     ],
     [
       'a statement',
-      (provider) => provider.statement(session, { start: '2026-05-01', end: '2026-05-24' }),
+      (provider) => provider.statement({ session, start: '2026-05-01', end: '2026-05-24' }),
       [{}, { items: {} }, { items: 'none' }, 'text', 1],
     ],
     [
       'a look-up',
-      (provider) => provider.lookUpKey(session, { payerId: '1', key: 'maria@ponte.test' }),
+      (provider) => provider.lookUpKey({ session, payerId: '1', key: 'maria@ponte.test' }),
       [
         ...[{}, { key: 'k' }, { endToEnd: '' }, { endToEnd: ['E1'] }, { endToEnd: 1.5 }, []],
         { endToEnd: 'E1', key: 'bruno@ponte.test' },
@@ -178,7 +178,7 @@ describe('other answers that cannot be used:', () => {
     ],
     [
       'a dynamic charge',
-      (provider) => provider.createDynamicCharge(session, charge),
+      (provider) => provider.createDynamicCharge({ session, order: charge }),
       [
         {},
         { qrcode: '' },
@@ -186,8 +186,16 @@ describe('other answers that cannot be used:', () => {
         { qrcode: 'abc', transactionIdentification: 'somebodyElses' },
       ],
     ],
-    ['a static charge', (provider) => provider.createStaticCharge(session, charge), [{}, [], 'x']],
-    ['a list of keys', (provider) => provider.listKeys(session, payer), ['text', 1, null]],
+    [
+      'a static charge',
+      (provider) => provider.createStaticCharge({ session, order: charge }),
+      [{}, [], 'x'],
+    ],
+    [
+      'a list of keys',
+      (provider) => provider.listKeys({ session, account: payer }),
+      ['text', 1, null],
+    ],
   ];
   for (const [title, call, bodies] of calls) {
     for (const body of bodies) {
@@ -206,7 +214,7 @@ describe('an answer that is too long', () => {
     const server = await rawServer(({ socket }) =>
       socket.write(httpAnswer(200, body, { 'content-length': String(50 * mebibyte) })),
     );
-    assert.deepEqual(await failure(providerAt(server.url).pay(session, order)), NOT_UNDERSTOOD);
+    assert.deepEqual(await failure(providerAt(server.url).pay({ session, order })), NOT_UNDERSTOOD);
     await eventually(() => server.sockets[0]?.destroyed, 'the connection to be closed');
   });
 
@@ -222,7 +230,7 @@ describe('an answer that is too long', () => {
       more();
     });
     const before = process.memoryUsage().arrayBuffers;
-    assert.deepEqual(await failure(providerAt(server.url).pay(session, order)), NOT_UNDERSTOOD);
+    assert.deepEqual(await failure(providerAt(server.url).pay({ session, order })), NOT_UNDERSTOOD);
     assert.ok(process.memoryUsage().arrayBuffers - before < 16 * mebibyte);
     const [socket] = server.sockets;
     await eventually(() => socket?.destroyed, 'the connection to be closed');
@@ -238,8 +246,11 @@ describe('an answer that is too long', () => {
       socket.write(`${head}${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`);
     });
     const provider = providerAt(url);
-    assert.equal(JSON.stringify(await provider.listKeys(session, payer)).length, mebibyte);
-    assert.deepEqual(await failure(provider.listKeys(session, payer)), NOT_UNDERSTOOD);
+    assert.equal(
+      JSON.stringify(await provider.listKeys({ session, account: payer })).length,
+      mebibyte,
+    );
+    assert.deepEqual(await failure(provider.listKeys({ session, account: payer })), NOT_UNDERSTOOD);
   });
 });
 
@@ -250,7 +261,7 @@ describe('an answer that does not come', () => {
     });
     const controller = new AbortController();
     const { signal } = controller;
-    const call = failure(providerAt(server.url).pay(session, order, { signal }));
+    const call = failure(providerAt(server.url).pay({ session, order, signal }));
     await eventually(() => server.requests.length === 1, 'the payment');
     controller.abort(new Error('time is up'));
     const nextTurn = new Promise((resolve) => setImmediate(() => resolve('too late')));
@@ -279,7 +290,7 @@ describe('an answer that does not come', () => {
       drop();
     });
     const { signal } = controller;
-    const call = providerAt(server.url).pay(session, order, { signal });
+    const call = providerAt(server.url).pay({ session, order, signal });
     assert.deepEqual(await failure(call), TIMED_OUT);
     await eventually(() => server.sockets[0]?.destroyed, 'the connection to be closed');
   });
@@ -290,7 +301,7 @@ it('a signal that aborts after the answer changes nothing', async () => {
   const provider = providerAt(url);
   const controller = new AbortController();
   const { signal } = controller;
-  assert.deepEqual(await provider.pay(session, order, { signal }), receipt);
+  assert.deepEqual(await provider.pay({ session, order, signal }), receipt);
   controller.abort(new Error('time is up'));
-  assert.deepEqual(await provider.pay(session, order), receipt);
+  assert.deepEqual(await provider.pay({ session, order }), receipt);
 });

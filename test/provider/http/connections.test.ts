@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { HttpClient } from '../../../src/provider/http/client.ts';
-import { ProviderError } from '../../../src/provider/outcome.ts';
+import { ProviderError } from '../../../src/provider/errors.ts';
 import { eventually } from '../../support/eventually.ts';
 import { failure } from '../stub/open-bank.ts';
 import { order, receipt, session } from '../scripted-provider.ts';
@@ -35,7 +35,7 @@ describe('a connection', () => {
       const server = await answering(status, `<html>${'x'.repeat(100_000)}</html>`);
       const provider = providerAt(server.url);
       for (let nth = 0; nth < 10; nth += 1) {
-        await givenBack(provider.pay(session, order).catch(() => null));
+        await givenBack(provider.pay({ session, order }).catch(() => null));
       }
       assert.equal(server.sockets.length, 1);
     });
@@ -86,7 +86,9 @@ describe('a connection', () => {
     const provider = providerAt(server.url);
     let accepted = 0;
     for (let nth = 1; nth <= 50; nth += 1) {
-      const end = await givenBack(provider.pay(session, order).catch((error: unknown) => error));
+      const end = await givenBack(
+        provider.pay({ session, order }).catch((error: unknown) => error),
+      );
       // The close may cross the next payment on its way; then it is not known what became of it.
       if (end instanceof ProviderError) assert.equal(end.outcome, 'unknown');
       else accepted += 1;
@@ -101,8 +103,8 @@ describe('a connection', () => {
       else socket.resetAndDestroy();
     });
     const provider = providerAt(server.url);
-    await givenBack(provider.pay(session, order));
-    assert.deepEqual(await failure(provider.pay(session, order)), RESET);
+    await givenBack(provider.pay({ session, order }));
+    assert.deepEqual(await failure(provider.pay({ session, order })), RESET);
     assert.deepEqual(
       server.requests.map(({ connection }) => connection),
       [1, 1],
@@ -111,7 +113,7 @@ describe('a connection', () => {
 
   it('that breaks under a read does not have it sent again unasked', async () => {
     const server = await rawServer(({ socket }) => socket.resetAndDestroy());
-    assert.deepEqual(await failure(providerAt(server.url).balance(session)), RESET);
+    assert.deepEqual(await failure(providerAt(server.url).balance({ session })), RESET);
     assert.equal(server.requests.length, 1);
   });
 
@@ -126,8 +128,8 @@ describe('a connection', () => {
         socket.write(connection === 1 ? answer + bytes : answer);
       });
       const provider = providerAt(server.url);
-      assert.deepEqual(await givenBack(provider.pay(session, order)), receipt);
-      assert.deepEqual(await provider.pay(session, order), receipt);
+      assert.deepEqual(await givenBack(provider.pay({ session, order })), receipt);
+      assert.deepEqual(await provider.pay({ session, order }), receipt);
       assert.deepEqual(
         server.requests.map(({ connection }) => connection),
         [1, 2],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { WRONG_VALIDATION_CODE, type ProviderErrorOptions } from '../../../src/provider/outcome.ts';
+import { WRONG_VALIDATION_CODE, type ProviderErrorOptions } from '../../../src/provider/errors.ts';
 import type { Provider } from '../../../src/provider/provider.ts';
 import { address, applicant, documentOf, proposal, stepsOf } from '../applicant.ts';
 import { failure, rejected, UNAVAILABLE } from '../stub/open-bank.ts';
@@ -9,10 +9,11 @@ import { answering } from './raw-server.ts';
 import { reads, understandsNone, type Row } from './reads.ts';
 
 const register = (provider: Provider) => provider.registerPerson(applicant);
-const startLiveness = (provider: Provider) => provider.startLivenessCheck('p');
-const decide = (provider: Provider) => provider.kyc('p');
-const lookUp = (provider: Provider) => provider.lookUpCep('01310100');
-const confirm = (provider: Provider) => provider.confirmValidation('p', { codigo: 'X', tipo: 1 });
+const startLiveness = (provider: Provider) => provider.startLivenessCheck({ personId: 'p' });
+const decide = (provider: Provider) => provider.kyc({ personId: 'p' });
+const lookUp = (provider: Provider) => provider.lookUpCep({ cep: '01310100' });
+const confirm = (provider: Provider) =>
+  provider.confirmValidation({ personId: 'p', codigo: 'X', tipo: 1 });
 
 const noAccount = { clientToken: null, agency: null, accountNumber: null };
 const account = { clientToken: 't-1', agency: '0001', accountNumber: '123456' };
@@ -146,10 +147,10 @@ describe('a step is done when the answer is', () => {
     it(`${status} ${body}`, async () => {
       const { url } = await answering(status, body);
       const provider = providerAt(url);
-      await provider.submitAddress('p', address);
-      await provider.submitDocument('p', documentOf());
-      await provider.submitProposal('p', proposal);
-      await provider.requestValidation('p', 1);
+      await provider.submitAddress({ personId: 'p', address });
+      await provider.submitDocument({ personId: 'p', document: documentOf() });
+      await provider.submitProposal({ personId: 'p', proposal });
+      await provider.requestValidation({ personId: 'p', tipo: 1 });
       await confirm(provider);
     });
   }
@@ -160,7 +161,7 @@ describe('a step is done when the answer is', () => {
       [307, ''],
     ] as const) {
       const { url } = await answering(status, body, { location: '/elsewhere' });
-      const call = providerAt(url).submitAddress('p', address);
+      const call = providerAt(url).submitAddress({ personId: 'p', address });
       assert.deepEqual(await failure(call), NOT_UNDERSTOOD);
     }
   });
@@ -234,7 +235,7 @@ describe('a wrong code is told from other refusals by', () => {
 
   it('in a confirmation only', async () => {
     const { url } = await answering(422, { code: 'INVALID_CODE' });
-    const call = providerAt(url).requestValidation('p', 1);
+    const call = providerAt(url).requestValidation({ personId: 'p', tipo: 1 });
     assert.deepEqual(await failure(call), rejected('INVALID_CODE'));
   });
 });

@@ -20,7 +20,8 @@ const cases: readonly [string, (provider: Provider) => Promise<unknown>, string]
   ],
   [
     'an address',
-    (provider) => provider.submitAddress('p-1', { ...address, complemento: 'apto. 7' }),
+    (provider) =>
+      provider.submitAddress({ personId: 'p-1', address: { ...address, complemento: 'apto. 7' } }),
     post(
       'pf/p-1/endereco',
       '{"cep":"01310100","logradouro":"Avenida Paulista","numero":"1000",' +
@@ -29,7 +30,7 @@ const cases: readonly [string, (provider: Provider) => Promise<unknown>, string]
   ],
   [
     'an address without a complement',
-    (provider) => provider.submitAddress('p-1', address),
+    (provider) => provider.submitAddress({ personId: 'p-1', address }),
     post(
       'pf/p-1/endereco',
       '{"cep":"01310100","logradouro":"Avenida Paulista","numero":"1000",' +
@@ -40,7 +41,7 @@ const cases: readonly [string, (provider: Provider) => Promise<unknown>, string]
     'a proposal',
     (provider) => {
       const more = { observacoes: 'à vista', valorSolicitado: 1500.5 };
-      return provider.submitProposal('p-1', { ...proposal, ...more });
+      return provider.submitProposal({ personId: 'p-1', proposal: { ...proposal, ...more } });
     },
     post(
       'pf/p-1/proposta',
@@ -49,28 +50,32 @@ const cases: readonly [string, (provider: Provider) => Promise<unknown>, string]
   ],
   [
     'a proposal that says nothing more',
-    (provider) => provider.submitProposal('p-1', proposal),
+    (provider) => provider.submitProposal({ personId: 'p-1', proposal }),
     post('pf/p-1/proposta', '{"tipo":"CONTA_CORRENTE"}'),
   ],
   [
     'an electronic validation',
-    (provider) => provider.requestValidation('p-1', 1),
+    (provider) => provider.requestValidation({ personId: 'p-1', tipo: 1 }),
     post('pf/p-1/validacao-eletronica', '{"tipo":1}'),
   ],
   [
     'the confirmation of its code',
-    (provider) => provider.confirmValidation('p-1', { codigo: 'ABC123', tipo: 2 }),
+    (provider) => provider.confirmValidation({ personId: 'p-1', codigo: 'ABC123', tipo: 2 }),
     post('pf/p-1/validacao-eletronica/confirmar', '{"codigo":"ABC123","tipo":2}'),
   ],
-  ['a decision', (provider) => provider.kyc('p-1'), wireText(`GET ${base}/pf/p-1/kyc`)],
+  [
+    'a decision',
+    (provider) => provider.kyc({ personId: 'p-1' }),
+    wireText(`GET ${base}/pf/p-1/kyc`),
+  ],
   [
     'a postal code',
-    (provider) => provider.lookUpCep('01310100'),
+    (provider) => provider.lookUpCep({ cep: '01310100' }),
     wireText(`GET ${base}/cep/01310100`),
   ],
   [
     'an id that is no plain part of a path',
-    (provider) => provider.kyc('a/b?c#d é%'),
+    (provider) => provider.kyc({ personId: 'a/b?c#d é%' }),
     wireText(`GET ${base}/pf/a%2Fb%3Fc%23d%20%C3%A9%25/kyc`),
   ],
 ];
@@ -81,7 +86,7 @@ describe('what an onboarding writes, byte by byte:', () => {
   }
 
   it('a liveness session, without a body', async () => {
-    const text = await written((provider) => provider.startLivenessCheck('p-1'));
+    const text = await written((provider) => provider.startLivenessCheck({ personId: 'p-1' }));
     const empty = wireText(`POST ${base}/pf/p-1/prova-vida`);
     assert.equal(text, empty.replace('\r\n\r\n', '\r\ncontent-length: 0\r\n\r\n'));
   });
@@ -98,7 +103,9 @@ describe('what an onboarding writes, byte by byte:', () => {
         tipoDocumento: 21,
         chunks: [Buffer.from('ação')],
       });
-      const text = await written((provider) => provider.submitDocument('p-1', document));
+      const text = await written((provider) =>
+        provider.submitDocument({ personId: 'p-1', document }),
+      );
       const [, boundary = ''] = /boundary=(ponte-[0-9a-f-]{36})\r\n/.exec(text) ?? [];
       const body = [
         `--${boundary}`,
@@ -120,7 +127,7 @@ describe('what an onboarding writes, byte by byte:', () => {
   }
 
   it('the id of the request goes along', async () => {
-    const text = await written((provider) => provider.kyc('p-1', { requestId: 'r-1' }));
+    const text = await written((provider) => provider.kyc({ personId: 'p-1', requestId: 'r-1' }));
     assert.match(text, /\r\nx-request-id: r-1\r\n/);
   });
 });

@@ -126,7 +126,7 @@ reads('the account of a login:', async (provider) => (await provider.login(crede
   [{ token: 't', agency: null, account: 'none' }, noAccount],
 ]);
 
-reads('a balance:', (provider) => provider.balance(session), [
+reads('a balance:', (provider) => provider.balance({ session }), [
   [{ balance: 10.5 }, 1_050],
   [{ Balance: '10.50' }, 1_050],
   [{ available: 0 }, 0],
@@ -144,7 +144,7 @@ const item = { endToEnd: 'E1', amount: 10.5, status: 'CONFIRMED' };
 
 reads(
   'a statement:',
-  (provider) => provider.statement(session, { start: '2026-05-01', end: '2026-05-24' }),
+  (provider) => provider.statement({ session, start: '2026-05-01', end: '2026-05-24' }),
   [
     [[item], { items: [item] }],
     [{ items: [item] }, { items: [item] }],
@@ -158,7 +158,7 @@ reads(
 
 const lookUp = { payerId: '1', key: 'maria@ponte.test' };
 
-reads('a look-up:', (provider) => provider.lookUpKey(session, lookUp), [
+reads('a look-up:', (provider) => provider.lookUpKey({ session, ...lookUp }), [
   [{ endToEnd: 'E1' }, { endToEnd: 'E1' }],
   [{ endToEndId: 'E1', key: lookUp.key, owner: { name: 'X' } }, { endToEnd: 'E1' }],
   [{ end_to_end: 'E1' }, { endToEnd: 'E1' }],
@@ -174,7 +174,7 @@ reads('a look-up:', (provider) => provider.lookUpKey(session, lookUp), [
 const { endToEnd, clientRequestId } = order;
 const bare = { ...receipt, providerTxid: null };
 
-reads('a receipt:', (provider) => provider.pay(session, order), [
+reads('a receipt:', (provider) => provider.pay({ session, order }), [
   [{ id: 'p-1', status: 'PROCESSING', endToEnd, clientRequestId }, receipt],
   [{ Id: 'p-1', endToEndId: endToEnd, clientCode: clientRequestId }, receipt],
   [{ transactionId: 'p-1', end_to_end_id: endToEnd, correlationID: clientRequestId }, receipt],
@@ -253,42 +253,50 @@ reads('a receipt:', (provider) => provider.pay(session, order), [
 const code = { qrCode: null, copyPaste: null, providerTxid: null };
 const text = '00020101021226';
 
-reads('a dynamic charge:', (provider) => provider.createDynamicCharge(session, chargeOrder()), [
-  [{ qrcode: 'iVBORw0K' }, { ...code, qrCode: 'iVBORw0K' }],
+reads(
+  'a dynamic charge:',
+  (provider) => provider.createDynamicCharge({ session, order: chargeOrder() }),
   [
-    { QRCode: 'iVBORw0K', emv: text },
-    { ...code, qrCode: 'iVBORw0K', copyPaste: text },
+    [{ qrcode: 'iVBORw0K' }, { ...code, qrCode: 'iVBORw0K' }],
+    [
+      { QRCode: 'iVBORw0K', emv: text },
+      { ...code, qrCode: 'iVBORw0K', copyPaste: text },
+    ],
+    [
+      { qrcode: 'x', copyPaste: text, id: 9 },
+      { qrCode: 'x', copyPaste: text, providerTxid: '9' },
+    ],
+    [
+      { qrcode: 'x', pixCopiaECola: text },
+      { ...code, qrCode: 'x', copyPaste: text },
+    ],
+    [{ data: { qr_code: 'x', pix_copia_e_cola: text } }, { ...code, qrCode: 'x', copyPaste: text }],
+    [
+      {
+        qrcode: 'x',
+        transactionIdentification: chargeOrder().transactionIdentification,
+        transactionId: 'p',
+      },
+      { ...code, qrCode: 'x', providerTxid: 'p' },
+    ],
   ],
-  [
-    { qrcode: 'x', copyPaste: text, id: 9 },
-    { qrCode: 'x', copyPaste: text, providerTxid: '9' },
-  ],
-  [
-    { qrcode: 'x', pixCopiaECola: text },
-    { ...code, qrCode: 'x', copyPaste: text },
-  ],
-  [{ data: { qr_code: 'x', pix_copia_e_cola: text } }, { ...code, qrCode: 'x', copyPaste: text }],
-  [
-    {
-      qrcode: 'x',
-      transactionIdentification: chargeOrder().transactionIdentification,
-      transactionId: 'p',
-    },
-    { ...code, qrCode: 'x', providerTxid: 'p' },
-  ],
-]);
+);
 
-reads('a static charge:', (provider) => provider.createStaticCharge(session, chargeOrder()), [
-  [{ emv: text }, { ...code, qrCode: text, copyPaste: text }],
-  [{ emvqrcps: text }, { ...code, qrCode: text, copyPaste: text }],
-  [{ qrcode: text }, { ...code, qrCode: text, copyPaste: text }],
+reads(
+  'a static charge:',
+  (provider) => provider.createStaticCharge({ session, order: chargeOrder() }),
   [
-    { qrcode: text, transactionIdentification: 'theProvidersOwn' },
-    { ...code, qrCode: text, copyPaste: text },
+    [{ emv: text }, { ...code, qrCode: text, copyPaste: text }],
+    [{ emvqrcps: text }, { ...code, qrCode: text, copyPaste: text }],
+    [{ qrcode: text }, { ...code, qrCode: text, copyPaste: text }],
+    [
+      { qrcode: text, transactionIdentification: 'theProvidersOwn' },
+      { ...code, qrCode: text, copyPaste: text },
+    ],
   ],
-]);
+);
 
-reads('keys, as they come:', (provider) => provider.listKeys(session, payer), [
+reads('keys, as they come:', (provider) => provider.listKeys({ session, account: payer }), [
   [
     { keys: [{ key: 'a' }], extra: 1 },
     { keys: [{ key: 'a' }], extra: 1 },

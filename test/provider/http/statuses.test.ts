@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { ProviderErrorOptions } from '../../../src/provider/outcome.ts';
+import type { ProviderErrorOptions } from '../../../src/provider/errors.ts';
 import type { Provider } from '../../../src/provider/provider.ts';
 import { chargeOrder, failure, payer } from '../stub/open-bank.ts';
 import { order, session } from '../scripted-provider.ts';
@@ -45,13 +45,13 @@ const LIMITED: Expected = { ...REJECTED, code: 'PROVIDER_RATE_LIMITED', statusCl
 
 const calls = {
   login: (provider: Provider) => provider.login({ email: 'a@b.c', password: 'x' }),
-  balance: (provider: Provider) => provider.balance(session),
-  lookUpKey: (provider: Provider) => provider.lookUpKey(session, { payerId: '1', key: 'k' }),
-  pay: (provider: Provider) => provider.pay(session, order),
-  charge: (provider: Provider) => provider.createDynamicCharge(session, chargeOrder()),
+  balance: (provider: Provider) => provider.balance({ session }),
+  lookUpKey: (provider: Provider) => provider.lookUpKey({ session, payerId: '1', key: 'k' }),
+  pay: (provider: Provider) => provider.pay({ session, order }),
+  charge: (provider: Provider) => provider.createDynamicCharge({ session, order: chargeOrder() }),
   createKey: (provider: Provider) =>
-    provider.createKey(session, { keyType: 'CPF', key: '1', account: payer }),
-  deleteKey: (provider: Provider) => provider.deleteKey(session, { key: 'k', account: payer }),
+    provider.createKey({ session, keyType: 'CPF', key: '1', account: payer }),
+  deleteKey: (provider: Provider) => provider.deleteKey({ session, key: 'k', account: payer }),
 } as const;
 
 /** The reason is read at the top of an answer. */
@@ -156,7 +156,7 @@ describe('a payment is never called refused by', () => {
 
   it('an account that is closed already is a refusal all the same', async () => {
     const { url } = await answering(422, { code: 'AC07', message: 'account already closed' });
-    const failed = await failure(providerAt(url).pay(session, order));
+    const failed = await failure(providerAt(url).pay({ session, order }));
     assert.deepEqual(failed, { ...REJECTED, reason: 'AC07' });
   });
 
@@ -164,7 +164,7 @@ describe('a payment is never called refused by', () => {
     it(`${status}, which is not followed`, async () => {
       const elsewhere = await answering(200, { id: 'p', status: 'CONFIRMED' });
       const { url } = await answering(status, '', { location: `${elsewhere.url}/payments` });
-      assert.deepEqual(await failure(providerAt(url).pay(session, order)), NOT_UNDERSTOOD);
+      assert.deepEqual(await failure(providerAt(url).pay({ session, order })), NOT_UNDERSTOOD);
       assert.equal(elsewhere.sockets.length, 0);
     });
   }
@@ -214,6 +214,6 @@ describe('other calls answered with', () => {
   it('204: there is nothing to pass on', async () => {
     const { url } = await answering(204, '');
     const provider = providerAt(url);
-    assert.deepEqual(await provider.deleteKey(session, { key: 'k', account: payer }), {});
+    assert.deepEqual(await provider.deleteKey({ session, key: 'k', account: payer }), {});
   });
 });

@@ -4,7 +4,7 @@ import { createServer, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { ProviderError } from '../../../src/provider/outcome.ts';
+import { ProviderError } from '../../../src/provider/errors.ts';
 import type { PersonDocument } from '../../../src/provider/provider.ts';
 import { eventually } from '../../support/eventually.ts';
 import { documentOf } from '../applicant.ts';
@@ -71,7 +71,7 @@ describe('a document of 20 MB', () => {
     const collectGarbage = runInNewContext('gc') as () => void;
     const { url, requests } = await countingServer();
     const provider = providerAt(url);
-    await provider.submitDocument('p', documentOf());
+    await provider.submitDocument({ personId: 'p', document: documentOf() });
     collectGarbage();
     const before = process.memoryUsage().arrayBuffers;
     let most = 0;
@@ -81,7 +81,7 @@ describe('a document of 20 MB', () => {
       collectGarbage();
       most = Math.max(most, process.memoryUsage().arrayBuffers - before);
     });
-    await provider.submitDocument('p', document);
+    await provider.submitDocument({ personId: 'p', document });
     const form = requests.at(-1);
     assert.equal(form?.headers['content-length'], String(form?.bytes));
     assert.equal(form?.headers['transfer-encoding'], undefined);
@@ -94,7 +94,7 @@ describe('a document of 20 MB', () => {
     const { document, read } = largeDocument(64 * mebibyte);
     const controller = new AbortController();
     const call = failure(
-      providerAt(url).submitDocument('p', document, { signal: controller.signal }),
+      providerAt(url).submitDocument({ personId: 'p', document, signal: controller.signal }),
     );
     await eventually(() => sockets.length === 1, 'the connection');
     let seen = -1;
@@ -119,7 +119,7 @@ describe('an upload', () => {
     it(`that is refused before it has come whole is refused, ${title}`, async () => {
       const { url, sockets } = await deafServer();
       const { document, read } = largeDocument(20 * mebibyte);
-      const call = failure(providerAt(url).submitDocument('p', document));
+      const call = failure(providerAt(url).submitDocument({ personId: 'p', document }));
       await eventually(() => sockets.length === 1, 'the connection');
       const [socket] = sockets;
       socket?.write(httpAnswer(404, ''), () => end(socket));
@@ -133,7 +133,7 @@ describe('an upload', () => {
   it('whose connection breaks may have been taken', async () => {
     const { url, sockets } = await deafServer();
     const { document, read } = largeDocument(20 * mebibyte);
-    const call = failure(providerAt(url).submitDocument('p', document));
+    const call = failure(providerAt(url).submitDocument({ personId: 'p', document }));
     await eventually(() => read.bytes > mebibyte, 'a part of the document');
     sockets[0]?.resetAndDestroy();
     assert.deepEqual(await call, RESET);
@@ -147,7 +147,9 @@ describe('an upload', () => {
     const controller = new AbortController();
     const { signal } = controller;
     const document = documentOf();
-    const call = failure(providerAt(server.url).submitDocument('p', document, { signal }));
+    const call = failure(
+      providerAt(server.url).submitDocument({ personId: 'p', document, signal }),
+    );
     await eventually(() => server.requests.length === 1, 'the form');
     controller.abort(new Error('time is up'));
     assert.deepEqual(await call, TIMED_OUT);

@@ -28,20 +28,21 @@ const cases: readonly [string, (provider: Provider) => Promise<unknown>, string]
       body: String.raw`{"email":"a@b.c","password":"p\"ä"}`,
     }),
   ],
-  ['a balance', (provider) => provider.balance(session), get('account/balance')],
+  ['a balance', (provider) => provider.balance({ session }), get('account/balance')],
   [
     'a statement',
-    (provider) => provider.statement(session, { start: '2026-05-01', end: '2026-05-24' }),
+    (provider) => provider.statement({ session, start: '2026-05-01', end: '2026-05-24' }),
     get('account/statement?startDate=2026-05-01&endDate=2026-05-24'),
   ],
   [
     'a look-up',
-    (provider) => provider.lookUpKey(session, { payerId: '11144477735', key: '+5511987654321' }),
+    (provider) => provider.lookUpKey({ session, payerId: '11144477735', key: '+5511987654321' }),
     post('keys/dict', '{"payerId":"11144477735","key":"+5511987654321"}'),
   ],
   [
     'a payment',
-    (provider) => provider.pay(session, { ...order, amountCents: 1_050, description: 'Café ☕' }),
+    (provider) =>
+      provider.pay({ session, order: { ...order, amountCents: 1_050, description: 'Café ☕' } }),
     post(
       'payments',
       `{"initiationType":"DICT","endToEnd":"${order.endToEnd}","clientRequestId":"key-1",` +
@@ -51,7 +52,7 @@ const cases: readonly [string, (provider: Provider) => Promise<unknown>, string]
   ],
   [
     'a payment without a description',
-    (provider) => provider.pay(session, { ...order, amountCents: 99_999_999_999 }),
+    (provider) => provider.pay({ session, order: { ...order, amountCents: 99_999_999_999 } }),
     post(
       'payments',
       `{"initiationType":"DICT","endToEnd":"${order.endToEnd}","clientRequestId":"key-1",` +
@@ -61,12 +62,15 @@ const cases: readonly [string, (provider: Provider) => Promise<unknown>, string]
   [
     'a dynamic charge',
     (provider) =>
-      provider.createDynamicCharge(session, {
-        ...charge,
-        payerName: 'José',
-        payerDocument: '11144477735',
-        categoryCode: '0000',
-        additionalData: [{ name: 'Pedido', value: '42' }],
+      provider.createDynamicCharge({
+        session,
+        order: {
+          ...charge,
+          payerName: 'José',
+          payerDocument: '11144477735',
+          categoryCode: '0000',
+          additionalData: [{ name: 'Pedido', value: '42' }],
+        },
       }),
     post(
       'payments/qrcode/dynamic',
@@ -81,12 +85,15 @@ const cases: readonly [string, (provider: Provider) => Promise<unknown>, string]
   [
     'a dynamic charge for a company, with the least that it has to have',
     (provider) =>
-      provider.createDynamicCharge(session, {
-        ...charge,
-        payerDocument: '12ABC34501DE35',
-        description: null,
-        zipcode: null,
-        reusable: true,
+      provider.createDynamicCharge({
+        session,
+        order: {
+          ...charge,
+          payerDocument: '12ABC34501DE35',
+          description: null,
+          zipcode: null,
+          reusable: true,
+        },
       }),
     post(
       'payments/qrcode/dynamic',
@@ -98,7 +105,8 @@ const cases: readonly [string, (provider: Provider) => Promise<unknown>, string]
   ],
   [
     'a static charge',
-    (provider) => provider.createStaticCharge(session, { ...charge, categoryCode: '0000' }),
+    (provider) =>
+      provider.createStaticCharge({ session, order: { ...charge, categoryCode: '0000' } }),
     post(
       'payments/qrcode/static',
       '{"key":"dev@ponte.test","amount":10,' +
@@ -110,19 +118,20 @@ const cases: readonly [string, (provider: Provider) => Promise<unknown>, string]
   ],
   [
     'a list of keys',
-    (provider) => provider.listKeys(session, order.payer),
+    (provider) => provider.listKeys({ session, account: order.payer }),
     post('keys/list', `{"ispb":"11165756",${account}}`),
   ],
   [
     'a new key',
     (provider) =>
-      provider.createKey(session, { keyType: 'E_MAIL', key: 'a@b.c', account: order.payer }),
+      provider.createKey({ session, keyType: 'E_MAIL', key: 'a@b.c', account: order.payer }),
     post('keys/create', `{"keyType":"E_MAIL","key":"a@b.c",${account}}`),
   ],
   [
     'a new random key',
     (provider) =>
-      provider.createKey(session, {
+      provider.createKey({
+        session,
         keyType: 'EVP_ENDERECO_VIRTUAL_DE_PAGAMENTO',
         key: null,
         account: order.payer,
@@ -131,7 +140,7 @@ const cases: readonly [string, (provider: Provider) => Promise<unknown>, string]
   ],
   [
     'the end of a key',
-    (provider) => provider.deleteKey(session, { key: 'a@b.c', account: order.payer }),
+    (provider) => provider.deleteKey({ session, key: 'a@b.c', account: order.payer }),
     wireText('DELETE /internal/api/v1/keys', {
       body: `{"key":"a@b.c","ispb":"11165756",${account}}`,
       token: 'token-1',
@@ -145,13 +154,13 @@ describe('what is written, byte by byte:', () => {
   }
 
   it('the id of the request goes along', async () => {
-    const text = await written((provider) => provider.balance(session, { requestId: 'r-1' }));
+    const text = await written((provider) => provider.balance({ session, requestId: 'r-1' }));
     assert.match(text, /\r\nx-request-id: r-1\r\n/);
   });
 
   for (const path of ['/gateway/v2', '/gateway/v2/', '/gateway/v2//']) {
     it(`the paths hang on a base address with the path ${path}`, async () => {
-      const text = await written((provider) => provider.balance(session), path);
+      const text = await written((provider) => provider.balance({ session }), path);
       assert.match(text, /^GET \/gateway\/v2\/internal\/api\/v1\/account\/balance HTTP/);
     });
   }

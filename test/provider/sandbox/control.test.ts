@@ -12,7 +12,7 @@ async function withPayments(...names: string[]) {
     const clientRequestId = `request-${name}`;
     const key = `${name}@ponte.test`;
     const order = await orderFor(sandbox.provider, session, { key, clientRequestId });
-    await sandbox.provider.pay(session, order).catch(() => null);
+    await sandbox.provider.pay({ session, order }).catch(() => null);
     orders.push(order);
   }
   return { ...sandbox, session, orders };
@@ -42,11 +42,11 @@ describe('the control path', () => {
   it('shows the charges that were made, and which of them are paid', async () => {
     const { call, provider, session, ledger } = await withPayments();
     const { transactionIdentification } = chargeOrder();
-    await provider.createDynamicCharge(session, chargeOrder());
-    await provider.createStaticCharge(
+    await provider.createDynamicCharge({ session, order: chargeOrder() });
+    await provider.createStaticCharge({
       session,
-      chargeOrder({ transactionIdentification: 'other', amountCents: 1 }),
-    );
+      order: chargeOrder({ transactionIdentification: 'other', amountCents: 1 }),
+    });
     await call('POST', `/sandbox/charges/${transactionIdentification}/pay`);
     const { charges } = await ledger();
     const at = '2026-05-24T12:00:00.000Z';
@@ -130,7 +130,7 @@ describe('the control path', () => {
 
   it('shows the calls, and forgets them when told', async () => {
     const { call, provider, session } = await withPayments('maria');
-    await provider.balance(session, { requestId: 'the-request' });
+    await provider.balance({ session, requestId: 'the-request' });
     const { calls } = (await call('GET', '/sandbox/calls')).body;
     assert.deepEqual(
       calls.map(({ path, status }: { path: string; status: number }) => [path, status]),
@@ -181,10 +181,10 @@ describe('the control path', () => {
     });
     const codes: unknown[] = [];
     for (let nth = 0; nth < 3; nth += 1) {
-      codes.push((await failure(provider.balance(session))).statusClass);
+      codes.push((await failure(provider.balance({ session }))).statusClass);
     }
     assert.deepEqual(codes, ['5xx', '5xx', '401']);
-    assert.equal(await provider.balance(session), 1_000_000);
+    assert.equal(await provider.balance({ session }), 1_000_000);
     assert.deepEqual((await call('GET', '/sandbox/faults')).body, { queued: [] });
   });
 
@@ -192,7 +192,7 @@ describe('the control path', () => {
     const { call, provider, session } = await withPayments();
     await call('POST', '/sandbox/faults', { faults: '*:hang' });
     assert.deepEqual((await call('DELETE', '/sandbox/faults')).body, { queued: [] });
-    assert.equal(await provider.balance(session), 1_000_000);
+    assert.equal(await provider.balance({ session }), 1_000_000);
   });
 
   it('refuses faults that it cannot read, or that are left to chance', async () => {
@@ -208,14 +208,14 @@ describe('the control path', () => {
   it('expires the tokens of a customer until a new login', async () => {
     const { call, provider, session } = await withPayments();
     await call('POST', '/sandbox/expire-tokens', { email: 'Dev@ponte.test' });
-    assert.deepEqual(await failure(provider.balance(session)), TOKEN_REFUSED);
-    assert.equal(await provider.balance(await logIn(provider)), 1_000_000);
+    assert.deepEqual(await failure(provider.balance({ session })), TOKEN_REFUSED);
+    assert.equal(await provider.balance({ session: await logIn(provider) }), 1_000_000);
     assert.equal((await call('POST', '/sandbox/expire-tokens', { email: 1 })).status, 400);
   });
 
   it('pays a charge', async () => {
     const { call, provider, session, ledger } = await withPayments();
-    await provider.createDynamicCharge(session, chargeOrder());
+    await provider.createDynamicCharge({ session, order: chargeOrder() });
     const { transactionIdentification } = chargeOrder();
     const path = `/sandbox/charges/${transactionIdentification}/pay`;
     const paid = await call('POST', path);

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { ProviderError, ProviderErrorOptions } from '../../../src/provider/outcome.ts';
+import type { ProviderError, ProviderErrorOptions } from '../../../src/provider/errors.ts';
 import type { Provider, ProviderSession } from '../../../src/provider/provider.ts';
-import { withResilience } from '../../../src/provider/resilience.ts';
-import { withTokens } from '../../../src/provider/tokens.ts';
+import { withResilience } from '../../../src/provider/resilience/resilient-provider.ts';
+import { withTokenRefresh } from '../../../src/provider/resilience/token-refresh.ts';
 import { eventually } from '../../support/eventually.ts';
 import { NOT_UNDERSTOOD, RESET, TIMED_OUT } from '../http/over-http.ts';
 import {
@@ -35,7 +35,7 @@ function wrapped({ provider, clock }: TestSandbox): Provider {
     backoff: { baseMs: 0, maxMs: 0 },
     breaker: { failures: 1_000_000, openMs: 1 },
   });
-  return withTokens(resilient, { clock });
+  return withTokenRefresh(resilient, { clock });
 }
 
 /** Moves the clock on for as long as a call takes. */
@@ -89,11 +89,11 @@ describe('a payment with a fault', () => {
     it(`${fault}: ${expected.outcome}, ${executed}`, async () => {
       const { provider, session, order, queueFaults, ledger, calls } = await ready();
       queueFaults(`payments:${fault}`);
-      assert.deepEqual(await failure(provider.pay(session, order)), expected);
+      assert.deepEqual(await failure(provider.pay({ session, order })), expected);
       assert.equal((await ledger()).payments.length, executed === 'executed' ? 1 : 0);
       assert.match(String(calls.list().at(-1)?.faults), new RegExp(`^${fault.split('=')[0]}`));
-      assert.equal((await provider.pay(session, order)).endToEnd, order.endToEnd);
-      assert.equal(await provider.balance(session), OPENING_BALANCE_CENTS - order.amountCents);
+      assert.equal((await provider.pay({ session, order })).endToEnd, order.endToEnd);
+      assert.equal(await provider.balance({ session }), OPENING_BALANCE_CENTS - order.amountCents);
     });
   }
 
@@ -107,7 +107,7 @@ describe('a payment with a fault', () => {
       queueFaults(`payments:${fault}`);
       const controller = new AbortController();
       const { signal } = controller;
-      const call = failure(provider.pay(session, order, { signal }));
+      const call = failure(provider.pay({ session, order, signal }));
       await eventually(() => calls.list().at(-1)?.ids['endToEnd'] === order.endToEnd, 'the call');
       await eventually(
         async () => (await ledger()).payments.length === executions,
@@ -121,7 +121,7 @@ describe('a payment with a fault', () => {
   it('drip: whole in the end for who waits', async () => {
     const sandbox = await ready();
     sandbox.queueFaults('payments:drip=1ms');
-    const call = sandbox.provider.pay(sandbox.session, sandbox.order);
+    const call = sandbox.provider.pay({ session: sandbox.session, order: sandbox.order });
     const receipt = await driven(sandbox, call, 1);
     assert.equal(receipt.endToEnd, sandbox.order.endToEnd);
   });
@@ -130,10 +130,10 @@ describe('a payment with a fault', () => {
     const sandbox = await ready();
     const { session, order, queueFaults, ledger } = sandbox;
     queueFaults('payments:foreign-ids#2');
-    const receipt = await sandbox.provider.pay(session, order);
+    const receipt = await sandbox.provider.pay({ session, order });
     assert.notEqual(receipt.endToEnd, order.endToEnd);
     assert.notEqual(receipt.clientRequestId, order.clientRequestId);
-    assert.deepEqual(await failure(wrapped(sandbox).pay(session, order)), NOT_UNDERSTOOD);
+    assert.deepEqual(await failure(wrapped(sandbox).pay({ session, order })), NOT_UNDERSTOOD);
     assert.equal((await ledger()).payments.length, 1);
   });
 
@@ -142,7 +142,7 @@ describe('a payment with a fault', () => {
     queueFaults('payments:latency=2s');
     const controller = new AbortController();
     const { signal } = controller;
-    const call = failure(provider.pay(session, order, { signal }));
+    const call = failure(provider.pay({ session, order, signal }));
     await eventually(() => calls.list().at(-1)?.ids['endToEnd'] === order.endToEnd, 'the call');
     controller.abort(new Error('time is up'));
     assert.deepEqual(await call, TIMED_OUT);
@@ -155,20 +155,20 @@ describe('a payment with a fault', () => {
   it('latency and another one: both', async () => {
     const sandbox = await ready();
     sandbox.queueFaults('payments:latency=2s+5xx-after');
-    const call = failure(sandbox.provider.pay(sandbox.session, sandbox.order));
+    const call = failure(sandbox.provider.pay({ session: sandbox.session, order: sandbox.order }));
     assert.deepEqual(await driven(sandbox, call, 1_000), UNAVAILABLE);
   });
 });
 
 it('ids of another payment: unknown, because that payment may be this one', async () => {
   const { provider, session, order } = await ready();
-  await provider.pay(session, order);
+  await provider.pay({ session, order });
   const again = await orderFor(provider, session);
   const duplicate = { ...UNKNOWN_REFUSAL, reason: 'DuplicatedClientRequestId' };
-  assert.deepEqual(await failure(provider.pay(session, again)), duplicate);
+  assert.deepEqual(await failure(provider.pay({ session, order: again })), duplicate);
   const other = { ...order, clientRequestId: 'request-2' };
   const used = { ...UNKNOWN_REFUSAL, reason: 'DuplicatedEndToEndId' };
-  assert.deepEqual(await failure(provider.pay(session, other)), used);
+  assert.deepEqual(await failure(provider.pay({ session, order: other })), used);
 });
 
 it('a token that another login has renewed: the call goes on with the newer one', async () => {
@@ -176,13 +176,13 @@ it('a token that another login has renewed: the call goes on with the newer one'
   sandbox.bank.expireTokensOf('dev@ponte.test');
   const { token } = await logIn(sandbox.provider);
   const session = { ...sandbox.session, currentToken: async () => token };
-  assert.equal(await wrapped(sandbox).balance(session), OPENING_BALANCE_CENTS);
+  assert.equal(await wrapped(sandbox).balance({ session }), OPENING_BALANCE_CENTS);
 });
 
 it('a foreign charge is not taken for ours', async () => {
   const { provider, session, queueFaults } = await ready();
   queueFaults('payments/qrcode/dynamic:foreign-ids');
-  const call = provider.createDynamicCharge(session, chargeOrder());
+  const call = provider.createDynamicCharge({ session, order: chargeOrder() });
   assert.deepEqual(await failure(call), NOT_UNDERSTOOD);
 });
 
@@ -192,7 +192,7 @@ describe('a payment behind retries', () => {
       const sandbox = await ready();
       const { session, order, queueFaults, ledger } = sandbox;
       queueFaults(`payments:${fault}`);
-      const receipt = await driven(sandbox, wrapped(sandbox).pay(session, order));
+      const receipt = await driven(sandbox, wrapped(sandbox).pay({ session, order }));
       assert.equal(receipt.endToEnd, order.endToEnd);
       assert.equal((await ledger()).payments.length, 1);
     });
@@ -201,7 +201,7 @@ describe('a payment behind retries', () => {
       const sandbox = await ready();
       const { session, order, queueFaults, ledger, calls } = sandbox;
       queueFaults(`payments:${fault}#3`);
-      const failed = await driven(sandbox, failure(wrapped(sandbox).pay(session, order)));
+      const failed = await driven(sandbox, failure(wrapped(sandbox).pay({ session, order })));
       assert.equal(failed.outcome, 'unknown');
       assert.equal((await ledger()).payments.length, fault.endsWith('before') ? 0 : 1);
       assert.equal(calls.list().filter(({ path }) => path === 'payments').length, 3);
@@ -216,7 +216,7 @@ describe('a payment behind retries', () => {
       const sandbox = await ready();
       const { session, order, queueFaults, ledger } = sandbox;
       queueFaults(`payments:401#${times}`);
-      const call = wrapped(sandbox).pay(session, order);
+      const call = wrapped(sandbox).pay({ session, order });
       const ended = call.then(
         () => 'accepted',
         (error: unknown) => (error as ProviderError).code,
@@ -230,7 +230,7 @@ describe('a payment behind retries', () => {
     const sandbox = await ready();
     const { session, order, queueFaults, ledger } = sandbox;
     queueFaults('payments:reset-after,payments:401');
-    const failed = await driven(sandbox, failure(wrapped(sandbox).pay(session, order)));
+    const failed = await driven(sandbox, failure(wrapped(sandbox).pay({ session, order })));
     assert.equal(failed.outcome, 'unknown');
     assert.equal((await ledger()).payments.length, 1);
   });
@@ -250,7 +250,7 @@ describe('a payment behind retries', () => {
       for (let nth = 0; nth < 60; nth += 1) {
         const clientRequestId = `request-${nth}`;
         const order = await orderFor(sandbox.provider, session, { clientRequestId });
-        const call = provider.pay(session, order).then(
+        const call = provider.pay({ session, order }).then(
           () => 'accepted',
           (error: unknown) => (error as ProviderError).outcome,
         );

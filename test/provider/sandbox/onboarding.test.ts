@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { request } from 'node:http';
 import { describe, it } from 'node:test';
-import type { ProviderErrorOptions } from '../../../src/provider/outcome.ts';
+import type { ProviderErrorOptions } from '../../../src/provider/errors.ts';
 import { onboardingRoutes } from '../../../src/provider/sandbox/onboarding-routes.ts';
-import { withResilience } from '../../../src/provider/resilience.ts';
+import { withResilience } from '../../../src/provider/resilience/resilient-provider.ts';
 import { eventually } from '../../support/eventually.ts';
 import { applicant, applied, documentOf, stepsOf } from '../applicant.ts';
 import { NOT_UNDERSTOOD, RESET } from '../http/over-http.ts';
@@ -147,7 +147,7 @@ describe('what the sandbox refuses to read of somebody who asks for an account',
     sent.write('--b\r\nContent-Disposition: form-data; name="arquivo"; filename="a"\r\n\r\nxyz');
     await eventually(() => calls.list().at(-1)?.path === documentos, 'the upload');
     sent.destroy();
-    await provider.submitDocument(id, documentOf());
+    await provider.submitDocument({ personId: id, document: documentOf() });
     assert.deepEqual(reported, []);
   });
 });
@@ -164,7 +164,10 @@ describe('a document with a fault', () => {
     it(`${fault}: ${expected.outcome}, taken ${taken} times`, async () => {
       const { provider, queueFaults, ledger, id } = await ready();
       queueFaults(`${documentos}:${fault}`);
-      assert.deepEqual(await failure(provider.submitDocument(id, documentOf())), expected);
+      assert.deepEqual(
+        await failure(provider.submitDocument({ personId: id, document: documentOf() })),
+        expected,
+      );
       assert.equal((await ledger()).persons[0]?.documents.length, taken);
     });
   }
@@ -176,7 +179,7 @@ describe('a document with a fault', () => {
     const chunks = [Buffer.alloc(200_000, 'a'), Buffer.alloc(7, 'b')];
     const document = documentOf({ chunks, tipoDocumento: 6 });
     let isOver = false;
-    const call = resilient(sandbox).provider.submitDocument(id, document);
+    const call = resilient(sandbox).provider.submitDocument({ personId: id, document });
     const watched = call.finally(() => (isOver = true));
     await eventually(async () => {
       await clock.advance(0);
@@ -201,8 +204,8 @@ describe('faults', () => {
       () => provider.registerPerson(applicant),
       ...[steps['address'], steps['selfie'], steps['proposal'], steps['validation']],
       ...[steps['confirmation'], steps['liveness']],
-      () => provider.kyc(id),
-      () => provider.lookUpCep('01310100'),
+      () => provider.kyc({ personId: id }),
+      () => provider.lookUpCep({ cep: '01310100' }),
     ];
     for (const call of made)
       assert.deepEqual(await failure(call?.() ?? assert.fail()), UNAVAILABLE);
@@ -222,8 +225,8 @@ describe('a host without the onboarding', () => {
     const calls = [
       () => provider.registerPerson(applicant),
       ...Object.values(stepsOf(provider, 'p')),
-      () => provider.kyc('p'),
-      () => provider.lookUpCep('01310100'),
+      () => provider.kyc({ personId: 'p' }),
+      () => provider.lookUpCep({ cep: '01310100' }),
     ];
     for (let round = 0; round < 2; round += 1) {
       for (const call of calls) {
@@ -232,6 +235,6 @@ describe('a host without the onboarding', () => {
       }
     }
     assert.equal(breakerState('onboarding'), 'closed');
-    assert.equal(await provider.balance(await logIn(provider)), 1_000_000);
+    assert.equal(await provider.balance({ session: await logIn(provider) }), 1_000_000);
   });
 });

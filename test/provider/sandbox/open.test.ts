@@ -20,28 +20,28 @@ describe('opening a sandbox', () => {
     const first = await testSandbox({ dataDir });
     const session = await logIn(first.provider);
     const order = await orderFor(first.provider, session);
-    const receipt = await first.provider.pay(session, order);
+    const receipt = await first.provider.pay({ session, order });
     const before = await first.ledger();
     await first.close();
 
     const second = await testSandbox({ dataDir });
-    assert.equal(await second.provider.balance(session), 1_000_000 - order.amountCents);
+    assert.equal(await second.provider.balance({ session }), 1_000_000 - order.amountCents);
     assert.deepEqual(await second.ledger(), before);
-    assert.deepEqual(await second.provider.pay(session, order), receipt);
+    assert.deepEqual(await second.provider.pay({ session, order }), receipt);
     assert.equal((await second.ledger()).payments.length, 1);
   });
 
   it('forgets everything without a folder', async () => {
     const first = await testSandbox();
     const session = await logIn(first.provider);
-    await first.provider.pay(session, await orderFor(first.provider, session));
+    await first.provider.pay({ session, order: await orderFor(first.provider, session) });
     const second = await testSandbox();
-    assert.equal(await second.provider.balance(session), 1_000_000);
+    assert.equal(await second.provider.balance({ session }), 1_000_000);
   });
 
   it('takes another opening balance', async () => {
     const { provider } = await testSandbox({ openingBalanceCents: 7 });
-    assert.equal(await provider.balance(await logIn(provider)), 7);
+    assert.equal(await provider.balance({ session: await logIn(provider) }), 7);
   });
 
   it('refuses a port that is taken, and leaves nothing open', async () => {

@@ -39,7 +39,7 @@ async function paid(webhook: { url: string; secret?: string }, name = 'maria') {
   const sandbox = await testSandbox({ webhook });
   const session = await logIn(sandbox.provider);
   const order = await orderFor(sandbox.provider, session, { key: `${name}@ponte.test` });
-  await sandbox.provider.pay(session, order);
+  await sandbox.provider.pay({ session, order });
   return { ...sandbox, order };
 }
 

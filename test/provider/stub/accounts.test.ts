@@ -36,7 +36,10 @@ test('each login gives a token of its own, and all of them are good', async () =
   const first = await logIn(provider);
   const second = await logIn(provider);
   assert.notEqual(first.token, second.token);
-  assert.equal(await provider.balance(first), await provider.balance(second));
+  assert.equal(
+    await provider.balance({ session: first }),
+    await provider.balance({ session: second }),
+  );
 });
 
 test('one token can be expired', async () => {
@@ -44,8 +47,8 @@ test('one token can be expired', async () => {
   const first = await logIn(provider);
   const second = await logIn(provider);
   bank.expireToken(first.token);
-  assert.deepEqual(await failure(provider.balance(first)), TOKEN_REFUSED);
-  await provider.balance(second);
+  assert.deepEqual(await failure(provider.balance({ session: first })), TOKEN_REFUSED);
+  await provider.balance({ session: second });
 });
 
 test("all tokens of a customer can be expired; a new login and the others' are good", async () => {
@@ -54,9 +57,9 @@ test("all tokens of a customer can be expired; a new login and the others' are g
   const session = await logIn(provider);
   const order = await orderFor(provider, session);
   bank.expireTokensOf('Dev@ponte.test');
-  assert.deepEqual(await failure(provider.pay(session, order)), TOKEN_REFUSED);
-  await provider.pay(await logIn(provider), order);
-  await provider.balance(other);
+  assert.deepEqual(await failure(provider.pay({ session, order })), TOKEN_REFUSED);
+  await provider.pay({ session: await logIn(provider), order });
+  await provider.balance({ session: other });
 });
 
 test('a token from before a restart is good, one that was expired then is not', async () => {
@@ -65,8 +68,8 @@ test('a token from before a restart is good, one that was expired then is not', 
   before.bank.expireTokensOf('dev@ponte.test');
   const good = await logIn(before.provider);
   const after = openBank();
-  await after.provider.balance(good);
-  assert.deepEqual(await failure(after.provider.balance(expired)), TOKEN_REFUSED);
+  await after.provider.balance({ session: good });
+  assert.deepEqual(await failure(after.provider.balance({ session: expired })), TOKEN_REFUSED);
 });
 
 test('what is no token of this bank is refused', async () => {
@@ -84,6 +87,6 @@ test('what is no token of this bank is refused', async () => {
     'stub..0.aaaa',
   ];
   for (const bad of wrong) {
-    assert.deepEqual(await failure(provider.balance(sessionWith(bad))), TOKEN_REFUSED);
+    assert.deepEqual(await failure(provider.balance({ session: sessionWith(bad) })), TOKEN_REFUSED);
   }
 });

@@ -26,7 +26,7 @@ function scan({ qrCode }: ChargeCode): string | undefined {
 
 test('a dynamic charge is a BR Code with an address, and its picture says the same', async () => {
   const { provider, session } = await atTheTill();
-  const code = await provider.createDynamicCharge(session, chargeOrder());
+  const code = await provider.createDynamicCharge({ session, order: chargeOrder() });
   const { url, ...decoded } = { url: '', ...decodeBrCode(code.copyPaste ?? '') };
   assert.deepEqual(decoded, {
     kind: 'dynamic',
@@ -44,7 +44,7 @@ test('a dynamic charge is a BR Code with an address, and its picture says the sa
 
 test('a static charge is a BR Code with the key and 25 characters of its id', async () => {
   const { provider, session } = await atTheTill();
-  const code = await provider.createStaticCharge(session, chargeOrder());
+  const code = await provider.createStaticCharge({ session, order: chargeOrder() });
   assert.deepEqual(decodeBrCode(code.copyPaste ?? ''), {
     kind: 'static',
     key: 'dev@ponte.test',
@@ -62,14 +62,19 @@ test('a static charge is a BR Code with the key and 25 characters of its id', as
 
 test('a reusable dynamic charge is not marked as payable once', async () => {
   const { provider, session } = await atTheTill();
-  const code = await provider.createDynamicCharge(session, chargeOrder({ reusable: true }));
+  const code = await provider.createDynamicCharge({
+    session,
+    order: chargeOrder({ reusable: true }),
+  });
   assert.equal(decodeBrCode(code.copyPaste ?? '').oneTime, false);
 });
 
 test('the same transaction identification gets the same charge, also at once', async () => {
   const { provider, session } = await atTheTill();
   const codes = await Promise.all(
-    Array.from({ length: 3 }, () => provider.createDynamicCharge(session, chargeOrder())),
+    Array.from({ length: 3 }, () =>
+      provider.createDynamicCharge({ session, order: chargeOrder() }),
+    ),
   );
   assert.deepEqual(codes[1], codes[0]);
   assert.deepEqual(codes[2], codes[0]);
@@ -78,11 +83,11 @@ test('the same transaction identification gets the same charge, also at once', a
 test('a transaction identification that another charge has is refused', async () => {
   const { provider, session } = await atTheTill();
   const other = await logIn(provider, 'other@ponte.test');
-  await provider.createDynamicCharge(session, chargeOrder());
+  await provider.createDynamicCharge({ session, order: chargeOrder() });
   const calls = [
-    provider.createDynamicCharge(session, chargeOrder({ amountCents: 1 })),
-    provider.createStaticCharge(session, chargeOrder()),
-    provider.createDynamicCharge(other, chargeOrder()),
+    provider.createDynamicCharge({ session, order: chargeOrder({ amountCents: 1 }) }),
+    provider.createStaticCharge({ session, order: chargeOrder() }),
+    provider.createDynamicCharge({ session: other, order: chargeOrder() }),
   ];
   for (const failed of await Promise.all(calls.map(failure))) {
     assert.deepEqual(failed, rejected('DuplicatedTransactionIdentification'));
@@ -98,12 +103,12 @@ test('a charge that cannot be is refused', async () => {
     InvalidExpiration: { expirationSeconds: 0 },
   };
   for (const [reason, fault] of Object.entries(faults)) {
-    const call = provider.createDynamicCharge(session, chargeOrder(fault));
+    const call = provider.createDynamicCharge({ session, order: chargeOrder(fault) });
     assert.deepEqual(await failure(call), rejected(reason));
   }
   const longKey = chargeOrder({ key: `${'a'.repeat(78)}@ponte.test` });
   assert.deepEqual(
-    await failure(provider.createStaticCharge(session, longKey)),
+    await failure(provider.createStaticCharge({ session, order: longKey })),
     rejected('InvalidQrCode'),
   );
 });
@@ -111,7 +116,7 @@ test('a charge that cannot be is refused', async () => {
 test('a paid charge is credited and told by a webhook', async () => {
   const { provider, session, bank, notices } = await atTheTill();
   const order = chargeOrder();
-  await provider.createDynamicCharge(session, order);
+  await provider.createDynamicCharge({ session, order });
   const payment = await bank.payCharge(order.transactionIdentification);
   assert.ok(payment.outcome === 'done');
   const [notice] = notices();
@@ -134,7 +139,7 @@ test('a paid charge is credited and told by a webhook', async () => {
   const { account } = await provider.login({ email: 'dev@ponte.test', password: '' });
   const { agency, accountNumber, document } = account;
   assert.deepEqual(notice?.['account'], { agency, accountNumber, document });
-  assert.equal(await provider.balance(session), OPENING_BALANCE_CENTS + 2_599);
+  assert.equal(await provider.balance({ session }), OPENING_BALANCE_CENTS + 2_599);
 });
 
 test('a dynamic charge is paid once, a reusable or a static one again and again', async () => {
@@ -143,9 +148,10 @@ test('a dynamic charge is paid once, a reusable or a static one again and again'
     { transactionIdentification: 'once00000000000000000000aa', reusable: false },
     { transactionIdentification: 'again0000000000000000000aa', reusable: true },
   ];
-  for (const charge of charges) await provider.createDynamicCharge(session, chargeOrder(charge));
+  for (const charge of charges)
+    await provider.createDynamicCharge({ session, order: chargeOrder(charge) });
   const fixed = chargeOrder({ transactionIdentification: 'fixed0000000000000000000aa' });
-  await provider.createStaticCharge(session, fixed);
+  await provider.createStaticCharge({ session, order: fixed });
   const outcomes: Record<string, string> = {};
   for (const name of ['once0', 'again', 'fixed']) {
     const id = `${name}0000000000000000000aa`;
@@ -158,7 +164,7 @@ test('a dynamic charge is paid once, a reusable or a static one again and again'
 test('a dynamic charge ends with its expiration; one that is unknown cannot be paid', async () => {
   const { provider, session, bank, clock, notices } = await atTheTill();
   const order = chargeOrder({ expirationSeconds: 60 });
-  await provider.createDynamicCharge(session, order);
+  await provider.createDynamicCharge({ session, order });
   await clock.advance(60_001);
   assert.deepEqual(await bank.payCharge(order.transactionIdentification), {
     outcome: 'refused',

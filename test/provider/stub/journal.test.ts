@@ -50,22 +50,22 @@ test('what was paid, charged and registered before a crash is known after it', a
   const before = await open(clock);
   const session = await logIn(before.provider);
   const order = await orderFor(before.provider, session);
-  const receipt = await before.provider.pay(session, order);
-  const code = await before.provider.createDynamicCharge(session, chargeOrder());
+  const receipt = await before.provider.pay({ session, order });
+  const code = await before.provider.createDynamicCharge({ session, order: chargeOrder() });
   await before.bank.payCharge(chargeOrder().transactionIdentification);
   const cpf = { keyType: 'CPF', key: payer.document, account: payer } as const;
-  const key = await before.provider.createKey(session, cpf);
+  const key = await before.provider.createKey({ session, ...cpf });
   const range = { start: '2026-05-24', end: '2026-05-24' };
-  const statement = await before.provider.statement(session, range);
+  const statement = await before.provider.statement({ session, ...range });
 
   const { provider, bank } = await open(clock);
-  assert.deepEqual(await provider.pay(session, order), receipt);
-  assert.equal(await provider.balance(session), OPENING_BALANCE_CENTS - 1_050 + 2_599);
-  assert.deepEqual(await provider.statement(session, range), statement);
-  assert.deepEqual(await provider.createDynamicCharge(session, chargeOrder()), code);
+  assert.deepEqual(await provider.pay({ session, order }), receipt);
+  assert.equal(await provider.balance({ session }), OPENING_BALANCE_CENTS - 1_050 + 2_599);
+  assert.deepEqual(await provider.statement({ session, ...range }), statement);
+  assert.deepEqual(await provider.createDynamicCharge({ session, order: chargeOrder() }), code);
   const again = await bank.payCharge(chargeOrder().transactionIdentification);
   assert.equal(again.outcome, 'refused');
-  assert.deepEqual((await provider.listKeys(session, payer))['keys'], [key]);
+  assert.deepEqual((await provider.listKeys({ session, account: payer }))['keys'], [key]);
 });
 
 test('an end-to-end id from before a crash is good for one payment', async (context) => {
@@ -75,11 +75,11 @@ test('an end-to-end id from before a crash is good for one payment', async (cont
   const session = await logIn(before.provider);
   const order = await orderFor(before.provider, session);
   const { provider } = await open(clock);
-  await provider.pay(session, order);
+  await provider.pay({ session, order });
   const third = await open(clock);
   const other = { ...order, clientRequestId: 'request-2' };
   assert.deepEqual(
-    await failure(third.provider.pay(session, other)),
+    await failure(third.provider.pay({ session, order: other })),
     doubted('DuplicatedEndToEndId'),
   );
 });
@@ -90,9 +90,9 @@ test('a payment refused before a crash stays refused after it', async (context) 
   const before = await open(clock, { openingBalanceCents: 1_000 });
   const session = await logIn(before.provider);
   const order = await orderFor(before.provider, session);
-  assert.equal((await failure(before.provider.pay(session, order))).code, 'INSUFFICIENT_FUNDS');
+  assert.equal((await failure(before.provider.pay({ session, order }))).code, 'INSUFFICIENT_FUNDS');
   const { provider } = await open(clock);
-  assert.equal((await failure(provider.pay(session, order))).code, 'INSUFFICIENT_FUNDS');
+  assert.equal((await failure(provider.pay({ session, order }))).code, 'INSUFFICIENT_FUNDS');
 });
 
 test('a webhook that fell due meanwhile is posted at once, others in time', async (context) => {
@@ -101,11 +101,11 @@ test('a webhook that fell due meanwhile is posted at once, others in time', asyn
   const before = await open(clock);
   const session = await logIn(before.provider);
   const soon = await orderFor(before.provider, session, { clientRequestId: 'soon' });
-  await before.provider.pay(session, soon);
+  await before.provider.pay({ session, order: soon });
   const slow = { key: 'slow@ponte.test', clientRequestId: 'slow' };
-  await before.provider.pay(session, await orderFor(before.provider, session, slow));
+  await before.provider.pay({ session, order: await orderFor(before.provider, session, slow) });
   const silent = { key: 'silent@ponte.test', clientRequestId: 'silent' };
-  await before.provider.pay(session, await orderFor(before.provider, session, silent));
+  await before.provider.pay({ session, order: await orderFor(before.provider, session, silent) });
 
   // The first process is gone: only the second one's clock runs.
   const later = manualClock(new Date(clock.now().getTime() + 20_000));
@@ -137,7 +137,7 @@ test('a notice that was not delivered is posted again, the same bytes', async (c
   const session = await logIn(before.provider);
   for (const clientRequestId of ['delivered', 'lost']) {
     const order = await orderFor(before.provider, session, { clientRequestId });
-    await before.provider.pay(session, order);
+    await before.provider.pay({ session, order });
     await before.bank.settle(order.endToEnd);
   }
   const later = manualClock(clock.now());
@@ -162,8 +162,8 @@ test('the bank answers only after its line is written', async () => {
   const session = await logIn(provider);
   const order = await orderFor(provider, session);
   const events: string[] = [];
-  const first = provider.pay(session, order).then(() => events.push('answered'));
-  const repeat = provider.pay(session, order).then(() => events.push('answered'));
+  const first = provider.pay({ session, order }).then(() => events.push('answered'));
+  const repeat = provider.pay({ session, order }).then(() => events.push('answered'));
   await new Promise((resolve) => setImmediate(resolve));
   events.push('written');
   written.resolve();
@@ -184,8 +184,8 @@ test('a payment that cannot be written is never answered as made', async () => {
   const { provider } = openBank({ journal });
   const session = await logIn(provider);
   const order = await orderFor(provider, session);
-  assert.deepEqual(await failure(provider.pay(session, order)), UNAVAILABLE);
-  assert.deepEqual(await failure(provider.pay(session, order)), UNAVAILABLE);
+  assert.deepEqual(await failure(provider.pay({ session, order })), UNAVAILABLE);
+  assert.deepEqual(await failure(provider.pay({ session, order })), UNAVAILABLE);
 });
 
 test('a journal that fails where nobody waits is reported', async () => {
@@ -204,7 +204,7 @@ test('a journal that fails where nobody waits is reported', async () => {
     onFault: (fault) => faults.push(fault),
   });
   const session = await logIn(provider);
-  await provider.pay(session, await orderFor(provider, session));
+  await provider.pay({ session, order: await orderFor(provider, session) });
   await clock.advance(1_500);
   assert.match(String(faults[0]), /no space left/);
   assert.deepEqual(notices(), []);
@@ -259,7 +259,7 @@ test('only its owner can read the file, and it holds no token and no password', 
   const { path, open } = await oneJournal(context);
   const { provider } = await open(manualClock());
   const session = await logIn(provider);
-  await provider.pay(session, await orderFor(provider, session));
+  await provider.pay({ session, order: await orderFor(provider, session) });
   assert.equal((await stat(path)).mode & 0o777, 0o600);
   const content = await readFile(path, 'utf8');
   assert.ok(!content.includes(session.token) && !content.includes('ponte-dev-password'));

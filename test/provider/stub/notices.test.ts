@@ -20,7 +20,7 @@ function reluctant(refusals: number) {
 test('a notice that is not received comes again after growing delays', async () => {
   const { provider, clock, tries, faults } = reluctant(4);
   const session = await logIn(provider);
-  await provider.pay(session, await orderFor(provider, session));
+  await provider.pay({ session, order: await orderFor(provider, session) });
   await clock.advance(3_600_000);
   assert.deepEqual(
     tries.map(({ atMs }) => atMs),
@@ -33,7 +33,7 @@ test('a notice that is not received comes again after growing delays', async () 
 test('a notice that is never received is given up after ten tries, and reported', async () => {
   const { provider, clock, tries, faults } = reluctant(Infinity);
   const session = await logIn(provider);
-  await provider.pay(session, await orderFor(provider, session));
+  await provider.pay({ session, order: await orderFor(provider, session) });
   await clock.advance(3_600_000);
   assert.equal(tries.length, 10);
   assert.match(String(faults[0]), /given up after 10 tries/);
@@ -43,7 +43,10 @@ test('a notice that is never received is given up after ten tries, and reported'
 test('the next notice of a payment waits until the one before it is received', async () => {
   const { provider, clock, tries } = reluctant(2);
   const session = await logIn(provider);
-  await provider.pay(session, await orderFor(provider, session, { key: 'twice@ponte.test' }));
+  await provider.pay({
+    session,
+    order: await orderFor(provider, session, { key: 'twice@ponte.test' }),
+  });
   await clock.advance(60_000);
   const statuses = tries.map(({ payload }) => (JSON.parse(payload) as { status: string }).status);
   assert.deepEqual(statuses, ['CONFIRMED', 'CONFIRMED', 'CONFIRMED', 'CONFIRMED', 'ERROR']);
@@ -60,7 +63,7 @@ test('a notice that is not received does not hold up those of other payments', a
   });
   const session = await logIn(provider);
   for (const clientRequestId of ['request-1', 'request-2']) {
-    await provider.pay(session, await orderFor(provider, session, { clientRequestId }));
+    await provider.pay({ session, order: await orderFor(provider, session, { clientRequestId }) });
   }
   await clock.advance(1_500);
   assert.deepEqual(received, ['request-2']);
@@ -71,7 +74,7 @@ test('settling by hand waits for its notice, and so does being idle', async () =
   const { provider, bank } = openBank({ settleMs: 0, notify: () => received.promise });
   const session = await logIn(provider);
   const order = await orderFor(provider, session);
-  await provider.pay(session, order);
+  await provider.pay({ session, order });
   await bank.idle();
   const events: string[] = [];
   const settled = bank.settle(order.endToEnd).then(() => events.push('settled'));
@@ -86,7 +89,7 @@ test('settling by hand waits for its notice, and so does being idle', async () =
 test('a closed bank posts nothing more', async () => {
   const { provider, bank, clock, tries, faults } = reluctant(1);
   const session = await logIn(provider);
-  await provider.pay(session, await orderFor(provider, session));
+  await provider.pay({ session, order: await orderFor(provider, session) });
   await clock.advance(1_500);
   await bank.close();
   await clock.advance(60_000);

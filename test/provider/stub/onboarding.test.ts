@@ -38,9 +38,9 @@ describe('the documents that the bank wants', () => {
       const { licence: _, residence: __, selfie: ___, ...others } = stepsOf(provider, id);
       for (const step of Object.values(others)) await step();
       for (const tipoDocumento of types) {
-        await provider.submitDocument(id, documentOf({ tipoDocumento }));
+        await provider.submitDocument({ personId: id, document: documentOf({ tipoDocumento }) });
       }
-      assert.equal((await provider.kyc(id)).status, decision);
+      assert.equal((await provider.kyc({ personId: id })).status, decision);
     });
   }
 });
@@ -49,18 +49,18 @@ it('a bank that starts anew knows whom it has registered, and how far they had c
   const { open } = await oneJournal(t);
   const before = await open();
   const id = await applied(before);
-  const decided = await before.kyc(id);
-  const session = await before.startLivenessCheck(id);
+  const decided = await before.kyc({ personId: id });
+  const session = await before.startLivenessCheck({ personId: id });
   const half = { ...applicant, document: '12345678909', email: 'maria@example.com' };
   const { pessoaFisicaId: other } = await before.registerPerson(half);
-  await before.requestValidation(other, 1);
+  await before.requestValidation({ personId: other, tipo: 1 });
 
   const provider = await open();
   assert.equal(decided.status, 'APPROVED');
-  assert.deepEqual(await provider.kyc(id), decided);
-  assert.deepEqual(await provider.startLivenessCheck(id), session);
+  assert.deepEqual(await provider.kyc({ personId: id }), decided);
+  assert.deepEqual(await provider.startLivenessCheck({ personId: id }), session);
   assert.equal((await provider.registerPerson(half)).pessoaFisicaId, other);
-  await provider.confirmValidation(other, { codigo: 'ABC123', tipo: 1 });
+  await provider.confirmValidation({ personId: other, codigo: 'ABC123', tipo: 1 });
   const { account } = await provider.login({ email: applicant.email, password: 'any' });
   assert.equal(account.document, applicant.document);
 });
@@ -73,7 +73,7 @@ it('a repeated step is not written again, and a document only by its length and 
   const id = await applied(provider);
   assert.equal(await written(), once);
   const other: PersonDocument = documentOf({ chunks: [Buffer.from('other content')] });
-  await provider.submitDocument(id, other);
+  await provider.submitDocument({ personId: id, document: other });
   const last = JSON.parse((await written()).trimEnd().split('\n').at(-1) ?? '') as object;
   assert.deepEqual(last, {
     entry: 'person_step',

@@ -3,7 +3,7 @@ import { type ManualClock, manualClock } from '../../support/clock.ts';
 import type { Notify } from '../../../src/provider/stub/notices.ts';
 import { type Bank, type BankOptions, createBank } from '../../../src/provider/stub/bank.ts';
 import { createStubProvider } from '../../../src/provider/stub/index.ts';
-import { ProviderError, type ProviderErrorOptions } from '../../../src/provider/outcome.ts';
+import { ProviderError, type ProviderErrorOptions } from '../../../src/provider/errors.ts';
 import type {
   AccountRef,
   ChargeOrder,
@@ -77,7 +77,7 @@ export async function orderFor(
   session: ProviderSession,
   { key = 'maria@example.com', amountCents = 1_050, clientRequestId = 'request-1' }: Wish = {},
 ): Promise<PaymentOrder> {
-  const { endToEnd } = await provider.lookUpKey(session, { key, payerId: payer.document });
+  const { endToEnd } = await provider.lookUpKey({ session, key, payerId: payer.document });
   return { endToEnd, clientRequestId, key, amountCents, description: 'Almoço', payer };
 }
 

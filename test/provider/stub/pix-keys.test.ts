@@ -17,7 +17,7 @@ const evpKey: NewPixKey = { keyType: EVP, key: null, account: payer };
 
 test('a key is created, listed and deleted', async () => {
   const { provider, session } = await atTheDesk();
-  const created = await provider.createKey(session, cpfKey);
+  const created = await provider.createKey({ session, ...cpfKey });
   assert.deepEqual(created, {
     key: '11144477735',
     keyType: 'CPF',
@@ -31,19 +31,19 @@ test('a key is created, listed and deleted', async () => {
     creationDate: '2026-05-24T12:00:00.000Z',
     keyOwnershipDate: '2026-05-24T12:00:00.000Z',
   });
-  assert.deepEqual(await provider.listKeys(session, payer), {
+  assert.deepEqual(await provider.listKeys({ session, account: payer }), {
     account: created['account'],
     keys: [created],
   });
-  const deleted = await provider.deleteKey(session, { key: '11144477735', account: payer });
+  const deleted = await provider.deleteKey({ session, key: '11144477735', account: payer });
   assert.equal(deleted['key'], '11144477735');
-  assert.deepEqual((await provider.listKeys(session, payer))['keys'], []);
+  assert.deepEqual((await provider.listKeys({ session, account: payer }))['keys'], []);
 });
 
 test('the directory draws the random keys', async () => {
   const { provider, session } = await atTheDesk();
-  const first = await provider.createKey(session, evpKey);
-  const second = await provider.createKey(session, evpKey);
+  const first = await provider.createKey({ session, ...evpKey });
+  const second = await provider.createKey({ session, ...evpKey });
   assert.match(String(first['key']), /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
   assert.notEqual(first['key'], second['key']);
 });
@@ -55,7 +55,7 @@ test('every kind of key is accepted in the form of the directory, and in no othe
     { keyType: 'E_MAIL', key: 'dev@ponte.test', account: payer },
     { keyType: 'CNPJ', key: company.document, account: company },
   ];
-  for (const key of good) await provider.createKey(session, key);
+  for (const key of good) await provider.createKey({ session, ...key });
   const bad: NewPixKey[] = [
     { keyType: 'CELULAR', key: '11987654321', account: payer },
     { keyType: 'E_MAIL', key: 'Dev@Ponte.Test', account: payer },
@@ -65,16 +65,19 @@ test('every kind of key is accepted in the form of the directory, and in no othe
     { keyType: 'CPF', key: null, account: payer },
   ];
   for (const key of bad) {
-    assert.deepEqual(await failure(provider.createKey(session, key)), rejected('EntryInvalid'));
+    assert.deepEqual(
+      await failure(provider.createKey({ session, ...key })),
+      rejected('EntryInvalid'),
+    );
   }
 });
 
 test('a key that exists is refused, whoever has it', async () => {
   const { provider, session } = await atTheDesk();
   const other = await logIn(provider, 'other@ponte.test');
-  await provider.createKey(session, cpfKey);
+  await provider.createKey({ session, ...cpfKey });
   for (const caller of [session, other]) {
-    const call = provider.createKey(caller, cpfKey);
+    const call = provider.createKey({ session: caller, ...cpfKey });
     assert.deepEqual(await failure(call), rejected('EntryAlreadyExists'));
   }
 });
@@ -86,8 +89,8 @@ test("a person's account has five keys at most, a company's has twenty", async (
   ] as const) {
     const { provider, session } = await atTheDesk();
     const key = { ...evpKey, account };
-    await Promise.all(Array.from({ length: limit }, () => provider.createKey(session, key)));
-    const call = provider.createKey(session, key);
+    await Promise.all(Array.from({ length: limit }, () => provider.createKey({ session, ...key })));
+    const call = provider.createKey({ session, ...key });
     assert.deepEqual(await failure(call), rejected('EntryLimitExceeded'));
   }
 });
@@ -95,12 +98,12 @@ test("a person's account has five keys at most, a company's has twenty", async (
 test("a key that is missing or another customer's cannot be deleted", async () => {
   const { provider, session } = await atTheDesk();
   const other = await logIn(provider, 'other@ponte.test');
-  await provider.createKey(session, cpfKey);
+  await provider.createKey({ session, ...cpfKey });
   for (const [caller, key] of [
     [session, 'missing@ponte.test'],
     [other, payer.document],
   ] as const) {
-    assert.deepEqual(await failure(provider.deleteKey(caller, { key, account: payer })), {
+    assert.deepEqual(await failure(provider.deleteKey({ session: caller, key, account: payer })), {
       outcome: 'rejected',
       code: 'PIX_KEY_NOT_FOUND',
       statusClass: '404',

@@ -25,7 +25,7 @@ async function paid(name: string, signal?: AbortSignal) {
   const open = openBank();
   const session = await logIn(open.provider);
   const order = await orderFor(open.provider, session, { key: `${name}@ponte.test` });
-  const answer = open.provider.pay(session, order, signal === undefined ? {} : { signal });
+  const answer = open.provider.pay({ session, order, ...(signal === undefined ? {} : { signal }) });
   return { ...open, session, order, answer };
 }
 
@@ -38,33 +38,39 @@ test('the table names each magic value once, with what happens in words', () => 
 test('notfound@: the look-up answers 404', async () => {
   const { provider } = openBank();
   const session = await logIn(provider);
-  assert.deepEqual(await failure(provider.lookUpKey(session, lookUp('notfound@ponte.test'))), {
-    outcome: 'rejected',
-    code: 'PIX_KEY_NOT_FOUND',
-    statusClass: '404',
-    retryable: false,
-    reason: 'NotFound',
-  });
+  assert.deepEqual(
+    await failure(provider.lookUpKey({ session, ...lookUp('notfound@ponte.test') })),
+    {
+      outcome: 'rejected',
+      code: 'PIX_KEY_NOT_FOUND',
+      statusClass: '404',
+      retryable: false,
+      reason: 'NotFound',
+    },
+  );
 });
 
 test('ratelimited@: the look-up answers 429 and how long to wait', async () => {
   const { provider } = openBank();
   const session = await logIn(provider);
-  assert.deepEqual(await failure(provider.lookUpKey(session, lookUp('ratelimited@ponte.test'))), {
-    outcome: 'rejected',
-    code: 'PROVIDER_RATE_LIMITED',
-    statusClass: '429',
-    retryable: false,
-    retryAfterMs: 30_000,
-    reason: 'RateLimited',
-  });
+  assert.deepEqual(
+    await failure(provider.lookUpKey({ session, ...lookUp('ratelimited@ponte.test') })),
+    {
+      outcome: 'rejected',
+      code: 'PROVIDER_RATE_LIMITED',
+      statusClass: '429',
+      retryable: false,
+      retryAfterMs: 30_000,
+      reason: 'RateLimited',
+    },
+  );
 });
 
 test('unavailable@: the look-up answers 503 every time', async () => {
   const { provider } = openBank();
   const session = await logIn(provider);
   for (let attempt = 0; attempt < 4; attempt += 1) {
-    const call = provider.lookUpKey(session, lookUp('unavailable@ponte.test'));
+    const call = provider.lookUpKey({ session, ...lookUp('unavailable@ponte.test') });
     assert.deepEqual(await failure(call), UNAVAILABLE);
   }
 });
@@ -74,16 +80,16 @@ test('flaky@: the first look-up of each payer answers 503, the next ones are fin
   for (const email of ['dev@ponte.test', 'other@ponte.test']) {
     const session = await logIn(provider, email);
     const key = lookUp('flaky@ponte.test');
-    assert.deepEqual(await failure(provider.lookUpKey(session, key)), UNAVAILABLE);
-    await provider.lookUpKey(session, key);
-    await provider.lookUpKey(session, key);
+    assert.deepEqual(await failure(provider.lookUpKey({ session, ...key })), UNAVAILABLE);
+    await provider.lookUpKey({ session, ...key });
+    await provider.lookUpKey({ session, ...key });
   }
 });
 
 test('a magic key works in capitals too', async () => {
   const { provider } = openBank();
   const session = await logIn(provider);
-  const { code } = await failure(provider.lookUpKey(session, lookUp('NotFound@Ponte.Test')));
+  const { code } = await failure(provider.lookUpKey({ session, ...lookUp('NotFound@Ponte.Test') }));
   assert.equal(code, 'PIX_KEY_NOT_FOUND');
 });
 
@@ -92,7 +98,7 @@ test('reject@: the payment is refused with AC03 and nothing is debited', async (
   assert.deepEqual(await failure(answer), rejected('AC03'));
   await clock.advance(60_000);
   assert.deepEqual(notices(), []);
-  assert.equal(await provider.balance(session), OPENING_BALANCE_CENTS);
+  assert.equal(await provider.balance({ session }), OPENING_BALANCE_CENTS);
 });
 
 test('timeout@: the payment is executed and answers only when its signal aborts', async () => {
@@ -112,25 +118,25 @@ test('timeout@: the payment is executed and answers only when its signal aborts'
     statusClass: 'timeout',
     retryable: true,
   });
-  assert.equal(await provider.balance(session), OPENING_BALANCE_CENTS - order.amountCents);
+  assert.equal(await provider.balance({ session }), OPENING_BALANCE_CENTS - order.amountCents);
   assert.equal(notices()[0]?.['status'], 'CONFIRMED');
 });
 
 test('timeout@: every attempt hangs, and only one was executed', async () => {
   const { provider, session, order, answer } = await paid('timeout', abortedSoon());
   await failure(answer);
-  const again = provider.pay(session, order, { signal: abortedSoon() });
+  const again = provider.pay({ session, order, signal: abortedSoon() });
   assert.equal((await failure(again)).code, 'PROVIDER_TIMEOUT');
-  assert.equal(await provider.balance(session), OPENING_BALANCE_CENTS - order.amountCents);
+  assert.equal(await provider.balance({ session }), OPENING_BALANCE_CENTS - order.amountCents);
 });
 
 test('lost@: the payment is executed and every attempt answers 500', async () => {
   const { provider, session, order, answer, clock, notices } = await paid('lost');
   assert.deepEqual(await failure(answer), UNAVAILABLE);
-  assert.deepEqual(await failure(provider.pay(session, order)), UNAVAILABLE);
+  assert.deepEqual(await failure(provider.pay({ session, order })), UNAVAILABLE);
   await clock.advance(60_000);
   assert.equal(notices().length, 1);
-  assert.equal(await provider.balance(session), OPENING_BALANCE_CENTS - order.amountCents);
+  assert.equal(await provider.balance({ session }), OPENING_BALANCE_CENTS - order.amountCents);
 });
 
 test('html@: the payment is executed and the answer cannot be read', async () => {
@@ -141,17 +147,17 @@ test('html@: the payment is executed and the answer cannot be read', async () =>
     statusClass: 'invalid',
     retryable: false,
   });
-  assert.equal(await provider.balance(session), OPENING_BALANCE_CENTS - order.amountCents);
+  assert.equal(await provider.balance({ session }), OPENING_BALANCE_CENTS - order.amountCents);
 });
 
 test('fail@: the payment is accepted, fails with BE17, and is credited back', async () => {
   const { provider, session, order, answer, clock, notices } = await paid('fail');
   assert.equal((await answer).status, 'PROCESSING');
-  assert.equal(await provider.balance(session), OPENING_BALANCE_CENTS - order.amountCents);
+  assert.equal(await provider.balance({ session }), OPENING_BALANCE_CENTS - order.amountCents);
   await clock.advance(1_500);
   assert.equal(notices()[0]?.['status'], 'ERROR');
   assert.deepEqual(notices()[0]?.['error'], { code: 'BE17' });
-  assert.equal(await provider.balance(session), OPENING_BALANCE_CENTS);
+  assert.equal(await provider.balance({ session }), OPENING_BALANCE_CENTS);
 });
 
 test('slow@: the webhook comes after 30 seconds', async () => {
@@ -168,7 +174,7 @@ test('silent@: no webhook comes, and the statement shows the payment', async () 
   await answer;
   await clock.advance(3_600_000);
   assert.deepEqual(notices(), []);
-  const { items } = await provider.statement(session, today);
+  const { items } = await provider.statement({ session, ...today });
   assert.equal(readEvidence(items, order, false), 'completed');
 });
 
@@ -184,9 +190,9 @@ test('early@: the webhook is received before the payment answers', async () => {
   });
   const session = await logIn(provider);
   const payment = await orderFor(provider, session, { key: 'early@ponte.test' });
-  const answer = provider.pay(session, payment).then(({ status }) => order.push(status));
+  const answer = provider.pay({ session, order: payment }).then(({ status }) => order.push(status));
   // A repeat of the payment is answered no sooner than the payment.
-  const repeat = provider.pay(session, payment).then(({ status }) => order.push(status));
+  const repeat = provider.pay({ session, order: payment }).then(({ status }) => order.push(status));
   await new Promise((resolve) => setImmediate(resolve));
   assert.deepEqual(order, ['posted']);
   received.resolve();
@@ -198,7 +204,7 @@ test('early@: a webhook that hangs does not outlast the signal', async () => {
   const { provider } = openBank({ notify: () => new Promise(() => {}) });
   const session = await logIn(provider);
   const order = await orderFor(provider, session, { key: 'early@ponte.test' });
-  const call = provider.pay(session, order, { signal: abortedSoon() });
+  const call = provider.pay({ session, order, signal: abortedSoon() });
   assert.equal((await failure(call)).code, 'PROVIDER_TIMEOUT');
 });
 
@@ -212,7 +218,7 @@ test('early@: a webhook that is not received is posted again after the answer', 
   });
   const session = await logIn(provider);
   const order = await orderFor(provider, session, { key: 'early@ponte.test' });
-  assert.equal((await provider.pay(session, order)).status, 'PROCESSING');
+  assert.equal((await provider.pay({ session, order })).status, 'PROCESSING');
   await clock.advance(1_000);
   assert.equal(tries, 2);
 });
@@ -230,7 +236,7 @@ test('twice@: the same bytes come twice, then a contradiction that moves no mone
     ],
   );
   assert.ok(payloads[0]?.equals(payloads[1] ?? Buffer.alloc(0)));
-  assert.equal(await provider.balance(session), OPENING_BALANCE_CENTS - order.amountCents);
+  assert.equal(await provider.balance({ session }), OPENING_BALANCE_CENTS - order.amountCents);
 });
 
 test('refused@: the login is refused', async () => {
@@ -258,9 +264,12 @@ test('expired@: the token is good for one call, a new login for one more', async
   const { provider } = openBank();
   for (let login = 0; login < 2; login += 1) {
     const session = await logIn(provider, 'expired@ponte.test');
-    assert.equal(await provider.balance(session), OPENING_BALANCE_CENTS);
-    assert.deepEqual(await failure(provider.balance(session)), TOKEN_REFUSED);
-    assert.deepEqual(await failure(provider.lookUpKey(session, lookUp('a@b.c'))), TOKEN_REFUSED);
+    assert.equal(await provider.balance({ session }), OPENING_BALANCE_CENTS);
+    assert.deepEqual(await failure(provider.balance({ session })), TOKEN_REFUSED);
+    assert.deepEqual(
+      await failure(provider.lookUpKey({ session, ...lookUp('a@b.c') })),
+      TOKEN_REFUSED,
+    );
   }
 });
 
@@ -268,9 +277,9 @@ test('hiccup@: the first call of every login answers 401, the others are fine', 
   const { provider } = openBank();
   for (let login = 0; login < 2; login += 1) {
     const session = await logIn(provider, 'hiccup@ponte.test');
-    assert.deepEqual(await failure(provider.balance(session)), TOKEN_REFUSED);
+    assert.deepEqual(await failure(provider.balance({ session })), TOKEN_REFUSED);
     for (let call = 0; call < 2; call += 1) {
-      assert.equal(await provider.balance(session), OPENING_BALANCE_CENTS);
+      assert.equal(await provider.balance({ session }), OPENING_BALANCE_CENTS);
     }
   }
 });

@@ -8,16 +8,16 @@ test('the statement shows payments, reversals and what came in, newest first', a
   const { provider, bank, clock } = openBank();
   const session = await logIn(provider);
   const good = await orderFor(provider, session, { clientRequestId: 'good' });
-  const receipt = await provider.pay(session, good);
+  const receipt = await provider.pay({ session, order: good });
   await clock.advance(10_000);
   const failing = { key: 'fail@ponte.test', amountCents: 500, clientRequestId: 'failing' };
   const bad = await orderFor(provider, session, failing);
-  const badReceipt = await provider.pay(session, bad);
+  const badReceipt = await provider.pay({ session, order: bad });
   await clock.advance(10_000);
-  await provider.createStaticCharge(session, chargeOrder());
+  await provider.createStaticCharge({ session, order: chargeOrder() });
   const paid = await bank.payCharge(chargeOrder().transactionIdentification);
   assert.ok(paid.outcome === 'done');
-  const statement = await provider.statement(session, { start: '2026-05-24', end: '2026-05-24' });
+  const statement = await provider.statement({ session, start: '2026-05-24', end: '2026-05-24' });
   const payment = { type: 'PIX_PAYMENT_OUT', direction: 'DEBIT', description: 'Almoço' };
   assert.deepEqual(statement.items, [
     {
@@ -68,9 +68,9 @@ test('a payment that is going to fail is pending until then, not executed', asyn
   const { provider } = openBank();
   const session = await logIn(provider);
   const order = await orderFor(provider, session, { key: 'fail@ponte.test' });
-  await provider.pay(session, order);
+  await provider.pay({ session, order });
   const today = { start: '2026-05-24', end: '2026-05-24' };
-  const { items } = await provider.statement(session, today);
+  const { items } = await provider.statement({ session, ...today });
   assert.equal(items[0]?.['status'], 'PROCESSING');
   assert.equal(readEvidence(items, order, false), 'pending');
 });
@@ -79,11 +79,11 @@ test('a refused payment and the payments of others do not appear', async () => {
   const { provider } = openBank();
   const session = await logIn(provider);
   const other = await logIn(provider, 'other@ponte.test');
-  await provider.pay(other, await orderFor(provider, other));
+  await provider.pay({ session: other, order: await orderFor(provider, other) });
   const refused = await orderFor(provider, session, { key: 'reject@ponte.test' });
-  await failure(provider.pay(session, refused));
+  await failure(provider.pay({ session, order: refused }));
   const today = { start: '2026-05-24', end: '2026-05-24' };
-  assert.deepEqual((await provider.statement(session, today)).items, []);
+  assert.deepEqual((await provider.statement({ session, ...today })).items, []);
 });
 
 test('a day is a day in São Paulo', async () => {
@@ -91,11 +91,17 @@ test('a day is a day in São Paulo', async () => {
   const clock = manualClock(new Date('2026-05-24T02:59:59.999Z'));
   const { provider } = openBank({ clock });
   const session = await logIn(provider);
-  await provider.pay(session, await orderFor(provider, session, { clientRequestId: 'before' }));
+  await provider.pay({
+    session,
+    order: await orderFor(provider, session, { clientRequestId: 'before' }),
+  });
   await clock.advance(1);
-  await provider.pay(session, await orderFor(provider, session, { clientRequestId: 'after' }));
+  await provider.pay({
+    session,
+    order: await orderFor(provider, session, { clientRequestId: 'after' }),
+  });
   const idsOf = async (start: string, end: string) =>
-    (await provider.statement(session, { start, end })).items.map(
+    (await provider.statement({ session, start, end })).items.map(
       (item) => item['clientRequestId'],
     );
   assert.deepEqual(await idsOf('2026-05-23', '2026-05-23'), ['before']);
@@ -108,5 +114,8 @@ test('a range that is none is refused', async () => {
   const { provider } = openBank();
   const session = await logIn(provider);
   const range = { start: '2026-05-25', end: '2026-05-24' };
-  assert.deepEqual(await failure(provider.statement(session, range)), rejected('InvalidRange'));
+  assert.deepEqual(
+    await failure(provider.statement({ session, ...range })),
+    rejected('InvalidRange'),
+  );
 });

@@ -22,7 +22,7 @@ import {
   ProviderError,
   type FailedOutcome,
   type ProviderStatusClass,
-} from '../../../src/provider/outcome.ts';
+} from '../../../src/provider/errors.ts';
 import type { Provider } from '../../../src/provider/provider.ts';
 import type { Deviation, Mutation } from '../deviation.ts';
 import { standsFor } from '../memory/tree.ts';
@@ -154,7 +154,7 @@ function paying(change: (pay: () => Paid) => Paid): Deviation {
   return {
     wire: (wire) => ({
       ...wire,
-      pay: (session, order, options) => change(() => wire.pay(session, order, options)),
+      pay: (request) => change(() => wire.pay(request)),
     }),
   };
 }

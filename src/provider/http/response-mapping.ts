@@ -8,7 +8,7 @@ import {
   WRONG_VALIDATION_CODE,
   type Duplicate,
   type ProviderStatusClass,
-} from '../outcome.ts';
+} from '../errors.ts';
 import { saysDuplicate } from '../wire-duplicates.ts';
 import {
   endToEndNames,
@@ -25,38 +25,38 @@ import { timedOut } from './failure.ts';
 import { placesOf } from './translate.ts';
 
 /**
- * What is asked for, as far as the answer's meaning depends on it. `onboarding` is any step of the
- * opening of an account but `code`, the confirmation of the code that the person was sent.
+ * What a response is about, as far as its meaning depends on it. `onboarding` is every step of an
+ * onboarding except `code`, the confirmation of the code that the person received.
  */
-export type Asked = 'login' | 'key' | 'payment' | 'onboarding' | 'code' | 'other';
+export type ResponseKind = 'login' | 'key' | 'payment' | 'onboarding' | 'code' | 'other';
 
-/** Asked outside any banking session: a 401 is a refusal like others, and ends no session. */
-const withoutToken: ReadonlySet<Asked> = new Set(['login', 'onboarding', 'code']);
+/** Made outside a banking session: a 401 is a refusal like others and ends no session. */
+const withoutToken: ReadonlySet<ResponseKind> = new Set(['login', 'onboarding', 'code']);
 
 /** Being done is all that there is to answer, so the answer may be empty. */
-const mayBeEmpty: ReadonlySet<Asked> = new Set(['onboarding', 'code']);
+const mayBeEmpty: ReadonlySet<ResponseKind> = new Set(['onboarding', 'code']);
 
 /**
  * @returns the JSON of a successful answer; an empty object where it has no content (204), or where
  *   it may be empty.
  * @throws ProviderError for every other one.
  */
-export function jsonOf(answer: HttpAnswer, asked: Asked): unknown {
+export function readResponse(answer: HttpAnswer, kind: ResponseKind): unknown {
   const { status } = answer;
   if (status === 204) return {};
   if (status >= 200 && status < 300) {
-    if (answer.isEmpty && mayBeEmpty.has(asked)) return {};
+    if (answer.isEmpty && mayBeEmpty.has(kind)) return {};
     if (answer.json === undefined) throw notUnderstood(new Error('an answer that is no JSON'));
     return answer.json;
   }
   const reason = reasonOf(answer.json);
-  if (status === 401 && !withoutToken.has(asked)) throw tokenRefused(reason);
+  if (status === 401 && !withoutToken.has(kind)) throw tokenRefused(reason);
   if (status >= 500) throw unavailable(answer, reason);
   // The server has closed a connection that stood idle, with our request on its way to it.
   if (status === 408) throw timedOut('unknown', new Error('status 408'));
-  const duplicate = asked === 'payment' ? duplicateIn(answer) : null;
+  const duplicate = kind === 'payment' ? duplicateIn(answer) : null;
   if (duplicate) throw doubtful(reason, '4xx', duplicate);
-  if (isRefusal(status, asked)) throw refused(answer, reason, asked);
+  if (isRefusal(status, kind)) throw refused(answer, reason, kind);
   if (status >= 400 && status < 500) throw doubtful(reason, '4xx');
   // Redirects are not followed: what answers so is not the provider that we know.
   throw notUnderstood(new Error(`status ${status}`));
@@ -72,8 +72,8 @@ const refusals: ReadonlySet<number> = new Set([
   429, 431, 451,
 ]);
 
-function isRefusal(status: number, asked: Asked): boolean {
-  return refusals.has(status) || (status === 409 && asked !== 'payment');
+function isRefusal(status: number, kind: ResponseKind): boolean {
+  return refusals.has(status) || (status === 409 && kind !== 'payment');
 }
 
 /** What a refusal of a payment tells of the one that is there already; null when it is another. */
@@ -125,7 +125,7 @@ export function doubtful(
 
 const noFunds = /^(?:NOT_ENOUGH_BALANCE|INSUFFICIENT_(?:FUNDS|BALANCE))$/i;
 
-function refused(answer: HttpAnswer, reason: string | null, asked: Asked): ProviderError {
+function refused(answer: HttpAnswer, reason: string | null, kind: ResponseKind): ProviderError {
   const { status, retryAfterMs } = answer;
   const refusal = { outcome: 'rejected', ...withReason(reason) } as const;
   if (status === 429) {
@@ -136,17 +136,17 @@ function refused(answer: HttpAnswer, reason: string | null, asked: Asked): Provi
       ...(retryAfterMs !== undefined && { retryAfterMs }),
     });
   }
-  if (status === 404 && asked === 'key') {
+  if (status === 404 && kind === 'key') {
     return new ProviderError({ ...refusal, code: 'PIX_KEY_NOT_FOUND', statusClass: '404' });
   }
-  if (asked === 'payment' && reason !== null && noFunds.test(reason)) {
+  if (kind === 'payment' && reason !== null && noFunds.test(reason)) {
     return new ProviderError({ ...refusal, code: 'INSUFFICIENT_FUNDS', statusClass: '4xx' });
   }
   return new ProviderError({
     ...refusal,
     code: 'PROVIDER_REJECTED',
     statusClass: status === 404 ? '404' : '4xx',
-    ...(asked === 'code' && isWrongCode(answer) && { reason: WRONG_VALIDATION_CODE }),
+    ...(kind === 'code' && isWrongCode(answer) && { reason: WRONG_VALIDATION_CODE }),
   });
 }
 

@@ -3,8 +3,8 @@
  * the provider works, every call may be retried. While it fails, retries would multiply the load
  * that it already cannot bear: then about one call in five is retried.
  */
-import type { Clock } from '../clock.ts';
-import type { ProviderLane } from './lanes.ts';
+import type { Clock } from '../../clock.ts';
+import type { ProviderLane } from './call-policy.ts';
 
 /** What the budget holds at most: a burst of retries after quiet minutes. */
 const mostRetries = 200;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { providerLanes, type ProviderLane } from '../../src/provider/lanes.ts';
+import { providerLanes, type ProviderLane } from '../../src/provider/resilience/call-policy.ts';
 import type { Provider } from '../../src/provider/provider.ts';
-import type { ResilienceOptions } from '../../src/provider/resilience.ts';
+import type { ResilienceOptions } from '../../src/provider/resilience/resilient-provider.ts';
 import { failureOf, outcomeOf, pay, setUp } from './resilient-set-up.ts';
 import { answers, fails, hangs, receipt, refused, session } from './scripted-provider.ts';
 
@@ -27,9 +27,9 @@ describe('the breaker', () => {
   const classes: Readonly<Record<ProviderLane, (provider: Provider) => Promise<unknown>>> = {
     money: (provider) => pay(provider),
     login: (provider) => provider.login({ email: 'ana@ponte.test', password: 'secret' }),
-    reads: (provider) => provider.balance(session),
-    onboarding: (provider) => provider.lookUpCep('01310100'),
-    background: (provider) => provider.balance(session, { isBackground: true }),
+    reads: (provider) => provider.balance({ session }),
+    onboarding: (provider) => provider.lookUpCep({ cep: '01310100' }),
+    background: (provider) => provider.balance({ session, isBackground: true }),
   };
   for (const lane of providerLanes) {
     it(`that opens for ${lane} refuses no call of another lane`, async () => {
@@ -48,9 +48,12 @@ describe('the breaker', () => {
 
   it('counts an answer that cannot be read against its own method only', async () => {
     const made = setUp([fails({ statusClass: 'invalid' }), answers(5)], failing);
-    await failureOf(made, made.provider.kyc('p'));
-    assert.equal((await failureOf(made, made.provider.kyc('p'))).statusClass, 'breaker_open');
-    assert.equal(await outcomeOf(made, made.provider.lookUpCep('01310100')), 5);
+    await failureOf(made, made.provider.kyc({ personId: 'p' }));
+    assert.equal(
+      (await failureOf(made, made.provider.kyc({ personId: 'p' }))).statusClass,
+      'breaker_open',
+    );
+    assert.equal(await outcomeOf(made, made.provider.lookUpCep({ cep: '01310100' })), 5);
     assert.equal(made.breakerState('onboarding'), 'closed');
   });
 
@@ -58,7 +61,7 @@ describe('the breaker', () => {
     it(`takes ${statusClass} for a sign of life`, async () => {
       const steps = [fails(), fails({ ...refused, statusClass }), fails()];
       const made = setUp(steps, { ...once, breaker: { failures: 2, openMs: 60_000 } });
-      for (const _ of steps) await failureOf(made, made.provider.balance(session));
+      for (const _ of steps) await failureOf(made, made.provider.balance({ session }));
       assert.equal(made.breakerState('reads'), 'closed');
     });
   }
@@ -69,25 +72,25 @@ describe('the breaker', () => {
         ...once,
         breaker: { failures: 1, openMs: 60_000 },
       });
-      await failureOf(made, made.provider.balance(session));
+      await failureOf(made, made.provider.balance({ session }));
       assert.equal(made.breakerState('reads'), 'open');
     });
   }
 
   it('closes when the attempt that tries the provider again succeeds', async () => {
     const made = setUp([fails(), answers(5)], { ...once, breaker: { failures: 1, openMs: 0 } });
-    await failureOf(made, made.provider.balance(session));
-    assert.equal(await outcomeOf(made, made.provider.balance(session)), 5);
+    await failureOf(made, made.provider.balance({ session }));
+    assert.equal(await outcomeOf(made, made.provider.balance({ session })), 5);
     assert.equal(made.breakerState('reads'), 'closed');
   });
 
   it('lets one attempt try the provider again and turns the others away meanwhile', async () => {
     const made = setUp([fails(), hangs], { ...once, breaker: { failures: 1, openMs: 0 } });
-    await failureOf(made, made.provider.balance(session));
-    const trying = made.provider.balance(session).catch((error: unknown) => error);
+    await failureOf(made, made.provider.balance({ session }));
+    const trying = made.provider.balance({ session }).catch((error: unknown) => error);
     assert.equal(made.breakerState('reads'), 'half_open');
     assert.equal(
-      (await failureOf(made, made.provider.balance(session))).statusClass,
+      (await failureOf(made, made.provider.balance({ session }))).statusClass,
       'breaker_open',
     );
     await outcomeOf(made, trying, 1000);
@@ -97,9 +100,9 @@ describe('the breaker', () => {
 
   it('does not close because the caller of the trying attempt has gone', async () => {
     const made = setUp([fails(), hangs], { ...once, breaker: { failures: 1, openMs: 0 } });
-    await failureOf(made, made.provider.balance(session));
+    await failureOf(made, made.provider.balance({ session }));
     const caller = new AbortController();
-    const trying = made.provider.balance(session, { signal: caller.signal });
+    const trying = made.provider.balance({ session, signal: caller.signal });
     caller.abort();
     await failureOf(made, trying);
     assert.equal(made.breakerState('reads'), 'open');
@@ -133,8 +136,8 @@ describe('the limit on calls under way', () => {
   it('is not held during a back-off', async () => {
     const backoff = { baseMs: 500, maxMs: 500 };
     const made = setUp([fails(), answers(1), answers(2)], { bulkhead, backoff });
-    const first = made.provider.balance(session);
-    assert.equal(await outcomeOf(made, made.provider.balance(session)), 1);
+    const first = made.provider.balance({ session });
+    assert.equal(await outcomeOf(made, made.provider.balance({ session })), 1);
     assert.equal(await outcomeOf(made, first, 500), 2);
   });
 });

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ProviderError } from '../../src/provider/outcome.ts';
+import { ProviderError } from '../../src/provider/errors.ts';
 import type { ProviderSession } from '../../src/provider/provider.ts';
-import { withResilience } from '../../src/provider/resilience.ts';
-import { type TokenOptions, withTokens } from '../../src/provider/tokens.ts';
+import { withResilience } from '../../src/provider/resilience/resilient-provider.ts';
+import {
+  type TokenRefreshOptions,
+  withTokenRefresh,
+} from '../../src/provider/resilience/token-refresh.ts';
 import { manualClock } from '../support/clock.ts';
 import {
   answers,
@@ -41,8 +44,8 @@ const renewed = () => Promise.resolve('token-2');
 const same = () => Promise.resolve('token-1');
 
 /** A provider that refuses `token-1` and takes every other token. */
-const refusesTheOldToken: Step = ({ args }) => {
-  if ((args[0] as ProviderSession).token === 'token-1') throw failure(tokenRefused);
+const refusesTheOldToken: Step = ({ request }) => {
+  if (request.session?.token === 'token-1') throw failure(tokenRefused);
   return 5;
 };
 
@@ -52,12 +55,12 @@ const longest = () => 1 - Number.EPSILON;
 const shortestMs = 100;
 const shortest = () => 0;
 
-function setUp(steps: readonly Step[], options: Partial<TokenOptions> = {}) {
+function setUp(steps: readonly Step[], options: Partial<TokenRefreshOptions> = {}) {
   const scripted = scriptedProvider(...steps);
   const clock = manualClock();
-  const provider = withTokens(scripted.provider, { clock, ...options });
+  const provider = withTokenRefresh(scripted.provider, { clock, ...options });
   /** The tokens of the calls so far. */
-  const tokens = () => scripted.calls.map(({ args }) => (args[0] as ProviderSession).token);
+  const tokens = () => scripted.calls.map(({ request }) => request.session?.token);
   /** Lets the longest back-off pass, and tells how the calls ended. */
   async function ended(call: Promise<unknown>): Promise<unknown> {
     const settled = call.catch((thrown: unknown) => thrown);
@@ -76,7 +79,7 @@ describe('a refused token that another login has renewed', () => {
   it('is followed by one call with the newer token, at once', async () => {
     const made = setUp([refusesTheOldToken]);
     const holder = sessionWith(renewed);
-    assert.equal(await made.provider.balance(holder.session), 5);
+    assert.equal(await made.provider.balance({ session: holder.session }), 5);
     assert.deepEqual(made.tokens(), ['token-1', 'token-2']);
     assert.deepEqual([holder.asked.length, holder.expired], [1, []]);
   });
@@ -84,16 +87,17 @@ describe('a refused token that another login has renewed', () => {
   it('ends the session when the newer one is refused too, naming that one', async () => {
     const made = setUp([fails(tokenRefused)]);
     const holder = sessionWith(renewed);
-    const error = await made.errorOf(made.provider.balance(holder.session));
+    const error = await made.errorOf(made.provider.balance({ session: holder.session }));
     assert.deepEqual([error.code, error.attempts], ['TOKEN_REFUSED', 2]);
     assert.deepEqual([made.tokens(), holder.expired], [['token-1', 'token-2'], ['token-2']]);
   });
 
-  it('passes on the other arguments as they are', async () => {
+  it('passes on the rest of the request as it is', async () => {
     const made = setUp([fails(tokenRefused), answers(receipt)]);
     const options = { requestId: 'r-1' };
-    await made.provider.pay(sessionWith(renewed).session, order, options);
-    assert.deepEqual(made.calls[1]?.args.slice(1), [order, options]);
+    await made.provider.pay({ session: sessionWith(renewed).session, order, ...options });
+    const { order: sent, requestId } = made.calls[1]?.request ?? {};
+    assert.deepEqual({ sent, requestId }, { sent: order, ...options });
   });
 });
 
@@ -101,7 +105,7 @@ describe('a refused token that is still the one of the session', () => {
   it('is tried once more after a back-off, and nothing is marked', async () => {
     const made = setUp([fails(tokenRefused), answers(5)], { random: longest });
     const holder = sessionWith(same);
-    const call = made.provider.balance(holder.session);
+    const call = made.provider.balance({ session: holder.session });
     await made.clock.advance(longestMs - 1);
     assert.equal(made.calls.length, 1, 'it waits');
     await made.clock.advance(1);
@@ -112,7 +116,7 @@ describe('a refused token that is still the one of the session', () => {
 
   it('waits for half the back-off at least', async () => {
     const made = setUp([fails(tokenRefused), answers(5)], { random: shortest });
-    const call = made.provider.balance(sessionWith(same).session);
+    const call = made.provider.balance({ session: sessionWith(same).session });
     await made.clock.advance(shortestMs - 1);
     assert.equal(made.calls.length, 1);
     await made.clock.advance(1);
@@ -122,7 +126,7 @@ describe('a refused token that is still the one of the session', () => {
   it('ends the session when it is refused a second time, and is not tried a third time', async () => {
     const made = setUp([fails(tokenRefused)]);
     const holder = sessionWith(same);
-    const error = await made.errorOf(made.provider.balance(holder.session));
+    const error = await made.errorOf(made.provider.balance({ session: holder.session }));
     assert.deepEqual([error.outcome, error.code, error.attempts], ['not_sent', 'TOKEN_REFUSED', 2]);
     assert.deepEqual([made.calls.length, holder.expired], [2, ['token-1']]);
   });
@@ -134,7 +138,7 @@ describe('a refused token that is still the one of the session', () => {
     it(`gives the second call's ${what.slice(3)} as it is, and leaves the session alone`, async () => {
       const made = setUp([fails(tokenRefused), step]);
       const holder = sessionWith(same);
-      const error = await made.errorOf(made.provider.pay(holder.session, order));
+      const error = await made.errorOf(made.provider.pay({ session: holder.session, order }));
       assert.deepEqual([error.outcome, error.attempts, holder.expired], [expected, 2, []]);
     });
   }
@@ -150,7 +154,7 @@ describe('a refused token whose call is not made a second time', () => {
   it('goes on when the session has ended meanwhile: nothing leaves any more', async () => {
     const made = setUp([fails(tokenRefused)]);
     const holder = sessionWith(() => Promise.resolve(null));
-    const error = await made.errorOf(made.provider.balance(holder.session));
+    const error = await made.errorOf(made.provider.balance({ session: holder.session }));
     assert.equal(error.code, 'TOKEN_REFUSED');
     assert.deepEqual([made.calls.length, holder.expired], [1, []]);
   });
@@ -161,7 +165,9 @@ describe('a refused token whose call is not made a second time', () => {
       const made = setUp([fails(tokenRefused)], { shutdown: shutdown.signal });
       const holder = sessionWith(same);
       if (when === 'before') shutdown.abort();
-      const call = made.provider.pay(holder.session, order).catch((thrown: unknown) => thrown);
+      const call = made.provider
+        .pay({ session: holder.session, order })
+        .catch((thrown: unknown) => thrown);
       await made.clock.advance(0);
       shutdown.abort();
       const error = await call;
@@ -177,7 +183,7 @@ describe('a refused token whose call is not made a second time', () => {
     const holder = sessionWith(same);
     const { signal } = caller;
     const call = made.provider
-      .balance(holder.session, { signal })
+      .balance({ session: holder.session, signal })
       .catch((thrown: unknown) => thrown);
     await made.clock.advance(0);
     caller.abort();
@@ -191,7 +197,7 @@ describe('a refused token whose call is not made a second time', () => {
     const caller = new AbortController();
     const made = setUp([fails(tokenRefused), answers(receipt)]);
     const { signal } = caller;
-    const call = made.provider.pay(sessionWith(same).session, order, { signal });
+    const call = made.provider.pay({ session: sessionWith(same).session, order, signal });
     await made.clock.advance(0);
     caller.abort();
     assert.deepEqual(await made.ended(call), receipt);
@@ -201,7 +207,7 @@ describe('a refused token whose call is not made a second time', () => {
     const away = new Error('the database is away');
     const made = setUp([fails(tokenRefused)]);
     const holder = sessionWith(() => Promise.reject(away));
-    const error = await made.errorOf(made.provider.balance(holder.session));
+    const error = await made.errorOf(made.provider.balance({ session: holder.session }));
     assert.deepEqual([error.code, error.outcome, error.cause], ['TOKEN_REFUSED', 'not_sent', away]);
     assert.deepEqual([made.calls.length, holder.expired], [1, []]);
   });
@@ -209,7 +215,7 @@ describe('a refused token whose call is not made a second time', () => {
   it('is not followed by another call when the first may have been executed', async () => {
     const made = setUp([fails({ ...tokenRefused, outcome: 'unknown' })]);
     const holder = sessionWith(renewed);
-    await made.errorOf(made.provider.pay(holder.session, order));
+    await made.errorOf(made.provider.pay({ session: holder.session, order }));
     assert.deepEqual([made.calls.length, holder.asked.length], [1, 0]);
   });
 });
@@ -218,7 +224,7 @@ it('a second refusal goes on, with the cause, when the session cannot be marked'
   const away = new Error('the database is away');
   const made = setUp([fails(tokenRefused)]);
   const unmarked = { ...session, expire: () => Promise.reject(away) };
-  const error = await made.errorOf(made.provider.balance(unmarked));
+  const error = await made.errorOf(made.provider.balance({ session: unmarked }));
   assert.deepEqual([error.code, error.attempts, error.cause], ['TOKEN_REFUSED', 2, away]);
 });
 
@@ -227,7 +233,9 @@ describe('a storm of refusals', () => {
     const made = setUp([refusesTheOldToken]);
     const reading = Promise.withResolvers<string | null>();
     const holder = sessionWith(() => reading.promise);
-    const calls = Array.from({ length: 20 }, () => made.provider.balance(holder.session));
+    const calls = Array.from({ length: 20 }, () =>
+      made.provider.balance({ session: holder.session }),
+    );
     setImmediate(() => reading.resolve('token-2'));
     assert.deepEqual(await Promise.all(calls), Array<number>(20).fill(5));
     assert.equal(holder.asked.length, 1);
@@ -238,7 +246,7 @@ describe('a storm of refusals', () => {
     const made = setUp([fails(tokenRefused)]);
     const holder = sessionWith(renewed);
     const calls = Array.from({ length: 20 }, () =>
-      made.errorOf(made.provider.balance(holder.session)),
+      made.errorOf(made.provider.balance({ session: holder.session })),
     );
     const errors = await Promise.all(calls);
     assert.ok(errors.every((error) => error.code === 'TOKEN_REFUSED'));
@@ -250,8 +258,8 @@ describe('a storm of refusals', () => {
     const ana = sessionWith(renewed, 1);
     const rui = sessionWith(() => Promise.resolve(null), 2);
     const [first, second] = await Promise.all([
-      made.provider.balance(ana.session),
-      made.errorOf(made.provider.balance(rui.session)),
+      made.provider.balance({ session: ana.session }),
+      made.errorOf(made.provider.balance({ session: rui.session })),
     ]);
     assert.deepEqual([first, second.code], [5, 'TOKEN_REFUSED']);
   });
@@ -259,8 +267,8 @@ describe('a storm of refusals', () => {
   it('reads the session again for a later refusal', async () => {
     const made = setUp([fails(tokenRefused)]);
     const holder = sessionWith(same);
-    await made.errorOf(made.provider.balance(holder.session));
-    await made.errorOf(made.provider.balance(holder.session));
+    await made.errorOf(made.provider.balance({ session: holder.session }));
+    await made.errorOf(made.provider.balance({ session: holder.session }));
     assert.equal(holder.asked.length, 2);
   });
 });
@@ -278,8 +286,8 @@ describe('tokens around resilience', () => {
       });
       const holder = sessionWith(currentToken);
       const pay = async (): Promise<unknown> => {
-        const end = withTokens(provider, { clock })
-          .pay(holder.session, order)
+        const end = withTokenRefresh(provider, { clock })
+          .pay({ session: holder.session, order })
           .catch((error: unknown) => error);
         await clock.advance(longestMs);
         return end;
