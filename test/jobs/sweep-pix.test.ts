@@ -126,7 +126,8 @@ function withStatement(
   const { provider } = app.context;
   const statement: typeof provider.statement = async (request) => {
     const { items } = await provider.statement(request);
-    return { items: request.session.userId === user.id ? change(items, request) : items };
+    const { start, end } = request;
+    return { items: request.session.userId === user.id ? change(items, { start, end }) : items };
   };
   return { ...app.context, provider: { ...provider, statement } };
 }

@@ -43,11 +43,19 @@ const faults: Readonly<Record<Exclude<Fault, 'hang'>, ProviderErrorOptions>> = {
  */
 export function createStubProvider(bank: Bank): Provider {
   return {
-    login: async (request) => loginOf(await ask(request, () => bank.login(request))),
+    login: async (request) => {
+      const { email, password } = request;
+      return loginOf(await ask(request, () => bank.login({ email, password })));
+    },
     balance: (request) => ask(request, () => bank.balance(request.session.token)),
-    statement: async (request) =>
-      statement(await ask(request, () => bank.statement(request.session.token, request))),
-    lookUpKey: (request) => ask(request, () => bank.lookUpKey(request.session.token, request)),
+    statement: async (request) => {
+      const { session, start, end } = request;
+      return statement(await ask(request, () => bank.statement(session.token, { start, end })));
+    },
+    lookUpKey: (request) => {
+      const { session, payerId, key } = request;
+      return ask(request, () => bank.lookUpKey(session.token, { payerId, key }));
+    },
     pay: (request) =>
       ask(request, () => bank.pay(request.session.token, request.order)).catch(doubtDuplicate),
     createDynamicCharge: (request) =>
@@ -56,15 +64,24 @@ export function createStubProvider(bank: Bank): Provider {
       ask(request, () => bank.createCharge(request.session.token, 'static', request.order)),
     listKeys: (request) =>
       ask(request, () => bank.listKeys(request.session.token, request.account)),
-    createKey: (request) => ask(request, () => bank.createKey(request.session.token, request)),
-    deleteKey: (request) => ask(request, () => bank.deleteKey(request.session.token, request)),
+    createKey: (request) => {
+      const { session, keyType, key, account } = request;
+      return ask(request, () => bank.createKey(session.token, { keyType, key, account }));
+    },
+    deleteKey: (request) => {
+      const { session, key, account } = request;
+      return ask(request, () => bank.deleteKey(session.token, { key, account }));
+    },
     ...stubOnboarding(bank.onboarding),
   };
 }
 
 function stubOnboarding(desk: Onboarding): ProviderOnboarding {
   return {
-    registerPerson: (request) => ask(request, () => desk.register(request)),
+    registerPerson: (request) => {
+      const { name, email, document, phone } = request;
+      return ask(request, () => desk.register({ name, email, document, phone }));
+    },
     submitAddress: (request) => take(request, () => desk.submitAddress(request.personId)),
     submitDocument: (request) =>
       take(request, async () => {

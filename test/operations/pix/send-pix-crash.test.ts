@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import type { Statement } from '../../../src/db/database.ts';
 import type { PixPhase } from '../../../src/domain/pix.ts';
 import { auditPix } from '../../../src/ops/pix-audit.ts';
-import type { PaymentOrder } from '../../../src/provider/provider.ts';
+import type { PayRequest } from '../../../src/provider/provider.ts';
 import { unwatched } from '../../ops/asking.ts';
 import { eventually } from '../../support/eventually.ts';
 import { givenCustomer, password, type TestUser } from '../../support/factories.ts';
@@ -255,7 +255,7 @@ test('an accepted payment that cannot be stored still answers 200 PROCESSING', a
 
 test('a payment that is answered as failed, and cannot be stored so, is not called accepted', async (t) => {
   const user = await givenCustomer(app);
-  t.mock.method(app.context.provider, 'pay', async (_: unknown, order: PaymentOrder) => {
+  t.mock.method(app.context.provider, 'pay', async ({ order }: PayRequest) => {
     return { ...order, providerTxid: null, status: 'FAILED' as const };
   });
   failMoves(t, 'SETTLED');

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import type { Statement } from '../../../src/db/database.ts';
+import type { PayRequest } from '../../../src/provider/provider.ts';
 import { moveTransaction } from '../../../src/services/pix-transactions.ts';
 import { eventually } from '../../support/eventually.ts';
 import { givenCustomer } from '../../support/factories.ts';
@@ -17,7 +18,7 @@ type Values = readonly unknown[];
 
 test('a payment that the provider has failed is not called accepted while that is not stored', async (t) => {
   const user = await givenCustomer(app);
-  t.mock.method(app.context.provider, 'pay', async (_session: unknown, order: object) => ({
+  t.mock.method(app.context.provider, 'pay', async ({ order }: PayRequest) => ({
     ...{ ...order, providerTxid: null, status: 'FAILED' },
   }));
   t.mock.method(app.context.db, 'query', async (statement: Statement, values: Values) => {
