@@ -1,8 +1,13 @@
 /** What a command has at hand: the terminal, the configuration, the service, and questions. */
 import { systemClock, type Clock } from '../src/clock.ts';
-import { loadConfig, readEnvironment, type Config, type Environment } from '../src/config.ts';
-import type { OpInput, OpName, OpResult } from '../src/ops/index.ts';
-import type { Reach } from '../src/reach.ts';
+import {
+  loadConfig,
+  readEnvironment,
+  type Config,
+  type Environment,
+} from '../src/config/config.ts';
+import type { OpInput, OpName, OpResult } from '../src/operator/index.ts';
+import type { Reach } from '../src/operator/client.ts';
 import { operator } from './operator.ts';
 import { UsageError } from './exit-codes.ts';
 import type { PasswordQuestion } from './prompts.ts';
@@ -101,7 +106,7 @@ export function createDesk(options: DeskOptions): Desk {
 
 async function openReach(config: Config, streams: Streams, clock: Clock): Promise<Reach> {
   const [{ createReach }, { createLog }] = await Promise.all([
-    import('../src/reach.ts'),
+    import('../src/operator/client.ts'),
     import('../src/log.ts'),
   ]);
   const { stderr } = streams;

@@ -1,8 +1,8 @@
 /** What every long-running command does alike: read the configuration, run, stop at a signal. */
 import { pause, systemClock, type Clock } from '../src/clock.ts';
-import { ConfigError, loadConfig, readEnvironment, type Config } from '../src/config.ts';
-import { keepAlive } from '../src/keep-alive.ts';
-import { startFailure } from '../src/start-failure.ts';
+import { ConfigError, loadConfig, readEnvironment, type Config } from '../src/config/config.ts';
+import { keepAlive } from '../src/operator/keep-alive.ts';
+import { startFailure } from '../src/operator/failure-message.ts';
 
 /** How an error has shown itself that no code has handled. */
 type DefectKind = 'unhandled_rejection' | 'uncaught_exception';

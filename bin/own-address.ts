@@ -1,6 +1,6 @@
 /** Where the configured service is found. */
-import type { Config } from '../src/config.ts';
-import { ownAddress as addressOf } from '../src/config-address.ts';
+import type { Config } from '../src/config/config.ts';
+import { ownAddress as addressOf } from '../src/config/own-address.ts';
 
 /** @returns its address from this machine; null where its port is any free one. */
 export function ownAddress({ host, port }: Pick<Config, 'host' | 'port'>): URL | null {

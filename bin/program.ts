@@ -1,9 +1,9 @@
 /**
  * The frame of the command line. To add a command `ponte thing list`:
  *
- * 1. Its work is an `Op` in `src/ops/thing-list.ts`, which takes and gives plain JSON, with a line
- *    in the table `src/ops/index.ts`: `'thing list': listThings`. It may run in this process or,
- *    through the socket, in a service that runs: it prints nothing and asks nothing.
+ * 1. Its work is an `Op` in `src/operator/thing-list.ts`, which takes and gives plain JSON, with a
+ *    line in the table `src/operator/index.ts`: `'thing list': listThings`. It may run in this
+ *    process or, through the socket, in a service that runs: it prints nothing and asks nothing.
  * 2. Its declaration is in `bin/groups/thing.ts`, a `Describe` that is listed in `groups` below. It
  *    is read for every `--help`, so it imports only `commander` and `declare.ts`:
  *

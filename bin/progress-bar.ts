@@ -1,6 +1,6 @@
 /** The progress of long work, on standard error and only at a terminal. */
 import { SingleBar } from 'cli-progress';
-import type { Progress } from '../src/ops/op.ts';
+import type { Progress } from '../src/operator/op.ts';
 import type { Streams } from './terminal.ts';
 
 export interface ProgressBar {

@@ -1,7 +1,7 @@
 /** Runs one command at its desk, and turns however it ends into words and an exit code. */
-import { ConfigError } from '../src/config.ts';
-import { OpError } from '../src/ops/op.ts';
-import { startFailure } from '../src/start-failure.ts';
+import { ConfigError } from '../src/config/config.ts';
+import { OpError } from '../src/operator/op.ts';
+import { startFailure } from '../src/operator/failure-message.ts';
 import { createDesk, type Desk, type DeskOptions } from './desk.ts';
 import { exitCodes, InterruptedError, UsageError, type ExitCode } from './exit-codes.ts';
 import type { Run } from './frame.ts';

@@ -1,7 +1,7 @@
 /** What the commands about events share: which ones are meant, and how their state looks. */
 import type { Clock } from '../src/clock.ts';
-import type { WebhookFilter } from '../src/ops/webhook-filter.ts';
-import type { EventView } from '../src/ops/webhook-list.ts';
+import type { WebhookFilter } from '../src/operator/webhook-filter.ts';
+import type { EventView } from '../src/operator/webhook-list.ts';
 import { timeOf, type Moment } from './moments.ts';
 import type { Tone } from './tone.ts';
 

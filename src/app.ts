@@ -1,22 +1,22 @@
 /** The composition root: from a configuration to a running service, and back. */
 import { pause } from './clock.ts';
 import { compose, type AppOptions } from './compose.ts';
-import type { Config } from './config.ts';
+import type { Config } from './config/config.ts';
 import type { Context } from './context.ts';
-import { readServedContract } from './contract-file.ts';
+import { readServedContract } from './http/contract-file.ts';
 import { pendingMigrations } from './db/migrate.ts';
 import { createHttpServer } from './http/server.ts';
 import { jobs } from './jobs/index.ts';
 import { JobLoop } from './jobs/loop.ts';
-import { operations } from './operations/index.ts';
+import { operations } from './http/operations.ts';
 import type { DefectKind } from './metrics.ts';
-import type { DevUser } from './ops/ensure-dev-user.ts';
+import type { DevUser } from './operator/ensure-dev-user.ts';
 import type { Bank } from './provider/stub/bank.ts';
-import { findPrincipal } from './services/banking-session.ts';
-import { finishSends } from './services/payment-outcome.ts';
-import { countAddress } from './services/throttle.ts';
+import { findPrincipal } from './auth/banking-sessions.ts';
+import { finishSends } from './pix/payment-outcome.ts';
+import { countAddress } from './auth/throttle.ts';
 import { startPatiently } from './start-patiently.ts';
-import { failureOf } from './unreachable.ts';
+import { failureOf } from './operator/unreachable.ts';
 
 export interface App {
   /** Where it listens, such as `http://127.0.0.1:3000`. */
@@ -87,8 +87,8 @@ async function answerCommands(context: Context, parts: AsyncDisposableStack): Pr
   if (context.db.kind !== 'embedded') return;
   // Loaded only here: with every op comes code that a service on PostgreSQL does without.
   const [{ listenForOps }, { ops }] = await Promise.all([
-    import('./ops/socket/listen.ts'),
-    import('./ops/index.ts'),
+    import('./operator/socket/listen.ts'),
+    import('./operator/index.ts'),
   ]);
   try {
     const listener = await listenForOps({ context, ops, failureOf });
@@ -152,7 +152,7 @@ const longestSendMs = 15_000;
 /** What only `APP_ENV=local` has; elsewhere it is not even loaded. */
 async function developmentParts(context: Context) {
   const [{ ensureDevUser }, { developmentPages }, { scenarios }] = await Promise.all([
-    import('./ops/ensure-dev-user.ts'),
+    import('./operator/ensure-dev-user.ts'),
     import('./pages/index.ts'),
     import('./provider/stub/scenarios.ts'),
   ]);

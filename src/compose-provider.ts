@@ -1,7 +1,7 @@
 /** The provider that the configuration asks for, with what wraps it. */
 import { join } from 'node:path';
 import type { Clock } from './clock.ts';
-import type { Config } from './config.ts';
+import type { Config } from './config/config.ts';
 import type { Log } from './log.ts';
 import { breakerStates, type Metrics } from './metrics.ts';
 import type { Provider } from './provider/provider.ts';

@@ -1,17 +1,17 @@
 /** The context of a running service: the local one, migrated, with the provider. */
 import type { Clock } from './clock.ts';
 import { composeProvider } from './compose-provider.ts';
-import type { Config } from './config.ts';
+import type { Config } from './config/config.ts';
 import type { Context } from './context.ts';
 import { migrateUp } from './db/migrate.ts';
 import { openLocal } from './local.ts';
 import type { Log } from './log.ts';
 import type { Bank } from './provider/stub/bank.ts';
-import { measure } from './readings.ts';
-import { releaseAfterCrash } from './services/after-crash.ts';
-import { JobHandOver } from './services/job-queue.ts';
-import { UnstoredOutcomes } from './services/unstored-outcomes.ts';
-import { createUploadPlaces } from './services/upload-places.ts';
+import { measure } from './metrics-readings.ts';
+import { releaseAfterCrash } from './pix/recovery.ts';
+import { JobHandOver } from './jobs/queue.ts';
+import { UnstoredOutcomes } from './pix/unstored-outcomes.ts';
+import { createUploadPlaces } from './onboarding/upload-places.ts';
 import { webhookDelivery } from './webhook-delivery.ts';
 
 export interface AppOptions {

@@ -3,18 +3,18 @@
  * no provider is needed, by `local.ts`, and passed down; nothing is shared by import.
  */
 import type { Clock } from './clock.ts';
-import type { Config } from './config.ts';
+import type { Config } from './config/config.ts';
 import type { Database } from './db/database.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Provider } from './provider/provider.ts';
-import type { AccessTokens } from './security/access-tokens.ts';
-import type { Passwords } from './security/passwords.ts';
+import type { AccessTokens } from './auth/access-tokens.ts';
+import type { Passwords } from './auth/passwords.ts';
 import type { Sealer } from './security/sealing.ts';
-import type { JobHandOver } from './services/job-queue.ts';
-import type { UnstoredOutcomes } from './services/unstored-outcomes.ts';
-import type { UploadPlaces } from './services/upload-places.ts';
-import type { UsedUpWindows } from './services/used-up-windows.ts';
+import type { JobHandOver } from './jobs/queue.ts';
+import type { UnstoredOutcomes } from './pix/unstored-outcomes.ts';
+import type { UploadPlaces } from './onboarding/upload-places.ts';
+import type { UsedUpWindows } from './auth/used-up-windows.ts';
 
 /** What needs no provider has at hand; a command that has none cannot call one by mistake. */
 export interface LocalContext {

@@ -1,16 +1,16 @@
 /** The context of whatever works without the provider: a command, and the base of the service. */
 import { systemClock, type Clock } from './clock.ts';
-import type { Config } from './config.ts';
+import type { Config } from './config/config.ts';
 import type { LocalContext } from './context.ts';
 import { openDatabase } from './db/database.ts';
 import { createLog, type Log } from './log.ts';
 import { createMetrics } from './metrics.ts';
-import { createAccessTokens } from './security/access-tokens.ts';
-import { createPasswords } from './security/passwords.ts';
+import { createAccessTokens } from './auth/access-tokens.ts';
+import { createPasswords } from './auth/passwords.ts';
 import { createSealer } from './security/sealing.ts';
 import { makeFolder } from './security/make-folder.ts';
 import { loadEncryptionKeys, loadSigningKeys } from './security/signing-keys.ts';
-import { UsedUpWindows } from './services/used-up-windows.ts';
+import { UsedUpWindows } from './auth/used-up-windows.ts';
 
 export interface LocalOptions {
   readonly clock?: Clock;

@@ -1,10 +1,10 @@
 /** A start waits for a database that is away, as it is while a server restarts or is full. */
 import { pause, systemClock } from './clock.ts';
 import type { AppOptions } from './compose.ts';
-import type { Config } from './config.ts';
+import type { Config } from './config/config.ts';
 import { isDatabaseAway } from './db/unavailable.ts';
 import { createLog } from './log.ts';
-import { errorParts, startFailure } from './start-failure.ts';
+import { errorParts, startFailure } from './operator/failure-message.ts';
 
 /** How long a start waits for the database. */
 const longestWaitMs = 60_000;

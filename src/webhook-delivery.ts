@@ -5,7 +5,7 @@
  */
 import type { ProviderEvent } from '../contract/types.ts';
 import type { Context } from './context.ts';
-import { receiveProviderWebhook } from './operations/webhooks/receive-provider-webhook.ts';
+import { receiveProviderWebhook } from './settlement/receive-provider-webhook.ts';
 
 export interface WebhookDelivery {
   connect(context: Context): void;

@@ -5,7 +5,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { parse } from 'yaml';
-import { settings } from '../src/config.ts';
+import { settings } from '../src/config/config.ts';
 import { AppError, errorCodes } from '../src/errors.ts';
 import { scenarios } from '../src/provider/stub/scenarios.ts';
 import {

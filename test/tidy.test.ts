@@ -82,7 +82,7 @@ describe('single doors', () => {
     );
   }
 
-  it('only src/config.ts reads the environment', () => {
+  it('only src/config/config.ts reads the environment', () => {
     keeps(environmentDoor);
   });
 
@@ -94,7 +94,7 @@ describe('single doors', () => {
     keeps(providerDoor);
   });
 
-  const normalisers = new Set(['src/domain/text.ts', 'src/security/passwords.ts']);
+  const normalisers = new Set(['src/domain/text.ts', 'src/auth/passwords.ts']);
 
   it('only two files normalise texts, behind a limit of their length', () => {
     const found = sources

@@ -1,5 +1,5 @@
 /** `ponte audit events`: logins, refusals and what operators have done to users. */
-import type { AuditEventsInput, SecurityEventView } from '../../src/ops/audit-events.ts';
+import type { AuditEventsInput, SecurityEventView } from '../../src/operator/audit-events.ts';
 import type { Desk } from '../desk.ts';
 import { printList } from '../list.ts';
 import { shortTime } from '../short-time.ts';

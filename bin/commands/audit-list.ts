@@ -1,5 +1,5 @@
 /** `ponte audit list`: what operators have changed. */
-import type { ActionView, AuditListInput } from '../../src/ops/audit-list.ts';
+import type { ActionView, AuditListInput } from '../../src/operator/audit-list.ts';
 import type { Desk } from '../desk.ts';
 import { printList } from '../list.ts';
 import { shortTime } from '../short-time.ts';

@@ -1,5 +1,5 @@
 /** `ponte config check`: what is in effect, and what is wrong. */
-import { reportConfig, type SettingReport } from '../../src/config-report.ts';
+import { reportConfig, type SettingReport } from '../../src/config/report.ts';
 import type { Desk } from '../desk.ts';
 import { exitCodes, type ExitCode } from '../exit-codes.ts';
 import type { Column } from '../table.ts';

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import type { Config } from '../../src/config.ts';
+import type { Config } from '../../src/config/config.ts';
 import type { Desk } from '../desk.ts';
 import { exitCodes, UsageError, type ExitCode } from '../exit-codes.ts';
 import { ownAddress } from '../own-address.ts';

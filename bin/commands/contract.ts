@@ -1,5 +1,5 @@
 /** `ponte contract print` and `ponte contract check`. */
-import { checkContract, parseContract, readContract } from '../../src/contract-file.ts';
+import { checkContract, parseContract, readContract } from '../../src/http/contract-file.ts';
 import type { Desk } from '../desk.ts';
 import { exitCodes, type ExitCode } from '../exit-codes.ts';
 

@@ -1,5 +1,5 @@
 /** `ponte doctor`: everything that Ponte needs, and what to do. */
-import { examine, type Finding } from '../../src/doctor.ts';
+import { examine, type Finding } from '../../src/operator/doctor.ts';
 import type { Desk } from '../desk.ts';
 import { exitCodes, type ExitCode } from '../exit-codes.ts';
 import { plainText } from '../table.ts';

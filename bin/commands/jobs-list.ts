@@ -1,5 +1,5 @@
 /** `ponte jobs list`: the queue. */
-import type { JobView, JobsListInput } from '../../src/ops/jobs-list.ts';
+import type { JobView, JobsListInput } from '../../src/operator/jobs-list.ts';
 import type { Desk } from '../desk.ts';
 import { printList } from '../list.ts';
 import { shortTime } from '../short-time.ts';

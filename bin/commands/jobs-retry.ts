@@ -1,5 +1,5 @@
 /** `ponte jobs retry`: dead jobs are queued again. */
-import type { JobsRetried } from '../../src/ops/jobs-retry.ts';
+import type { JobsRetried } from '../../src/operator/jobs-retry.ts';
 import type { Desk } from '../desk.ts';
 import { exitCodes, UsageError, type ExitCode } from '../exit-codes.ts';
 

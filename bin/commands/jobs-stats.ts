@@ -1,5 +1,5 @@
 /** `ponte jobs stats`: the queue in numbers. */
-import type { JobCount } from '../../src/ops/jobs-stats.ts';
+import type { JobCount } from '../../src/operator/jobs-stats.ts';
 import type { Desk } from '../desk.ts';
 import { shortTime } from '../short-time.ts';
 import type { Column } from '../table.ts';

@@ -1,6 +1,6 @@
 /** `ponte keys generate` and `ponte keys rotate-help`. */
 import { resolve } from 'node:path';
-import { generateKeyFiles, keysInUse, type KeyInUse } from '../../src/ops/keys.ts';
+import { generateKeyFiles, keysInUse, type KeyInUse } from '../../src/operator/keys.ts';
 import type { Desk } from '../desk.ts';
 
 interface GenerateOptions {

@@ -1,5 +1,5 @@
 /** `ponte migrate status`, `up` and `down`. */
-import type { MigrationView } from '../../src/ops/migrate.ts';
+import type { MigrationView } from '../../src/operator/migrate.ts';
 import type { Desk } from '../desk.ts';
 import { exitCodes, UsageError, type ExitCode } from '../exit-codes.ts';
 import { shortTime } from '../short-time.ts';

@@ -1,5 +1,5 @@
 /** `ponte pix audit`: the rules of money, held against the rows. */
-import type { InvariantResult } from '../../src/ops/pix-audit.ts';
+import type { InvariantResult } from '../../src/operator/pix-audit.ts';
 import type { Desk } from '../desk.ts';
 import { exitCodes, type ExitCode } from '../exit-codes.ts';
 

@@ -1,6 +1,6 @@
 /** `ponte pix list`: transactions. */
-import type { PixListInput } from '../../src/ops/pix-list.ts';
-import type { PixView } from '../../src/ops/pix-view.ts';
+import type { PixListInput } from '../../src/operator/pix-list.ts';
+import type { PixView } from '../../src/operator/pix-view.ts';
 import type { Desk } from '../desk.ts';
 import { printList } from '../list.ts';
 import { shortTime } from '../short-time.ts';

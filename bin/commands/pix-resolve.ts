@@ -1,5 +1,5 @@
 /** `ponte pix resolve`: an operator decides what became of a payment. */
-import { riskOfFailing } from '../../src/ops/pix-resolve.ts';
+import { riskOfFailing } from '../../src/operator/pix-resolve.ts';
 import type { Desk } from '../desk.ts';
 import { exitCodes, UsageError, type ExitCode } from '../exit-codes.ts';
 

@@ -1,5 +1,5 @@
 /** `ponte pix show`: one transaction. */
-import type { PixShown, TimelineView } from '../../src/ops/pix-show.ts';
+import type { PixShown, TimelineView } from '../../src/operator/pix-show.ts';
 import type { Desk } from '../desk.ts';
 import { shortTime } from '../short-time.ts';
 import type { Column } from '../table.ts';

@@ -1,6 +1,6 @@
 /** `ponte provider-sandbox`: the simulated bank behind the provider's HTTP paths. */
 import { systemClock } from '../../src/clock.ts';
-import { entries } from '../../src/config-schema.ts';
+import { entries } from '../../src/config/schema.ts';
 import { faultsMistake, scenarioHints } from '../../src/provider/sandbox/hints.ts';
 import { openSandbox, type OpenSandboxOptions } from '../../src/provider/sandbox/open.ts';
 import type { Desk } from '../desk.ts';

@@ -1,5 +1,5 @@
 /** `ponte session list`: who is logged in. */
-import type { SessionView } from '../../src/ops/session-list.ts';
+import type { SessionView } from '../../src/operator/session-list.ts';
 import type { Desk } from '../desk.ts';
 import { printList } from '../list.ts';
 import { shortTime } from '../short-time.ts';

@@ -1,5 +1,5 @@
 /** `ponte user create-dev`: the development user, from the environment's credentials. */
-import { refuseDeployed, type DevLogin } from '../../src/ops/ensure-dev-user.ts';
+import { refuseDeployed, type DevLogin } from '../../src/operator/ensure-dev-user.ts';
 import type { Desk } from '../desk.ts';
 
 /**

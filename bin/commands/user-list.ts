@@ -1,6 +1,6 @@
 /** `ponte user list`: who may log in. */
-import type { UserStatus } from '../../src/ops/find-user.ts';
-import type { UserView } from '../../src/ops/user-list.ts';
+import type { UserStatus } from '../../src/operator/find-user.ts';
+import type { UserView } from '../../src/operator/user-list.ts';
 import type { Desk } from '../desk.ts';
 import { printList } from '../list.ts';
 import { shortTime } from '../short-time.ts';

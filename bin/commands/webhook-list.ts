@@ -1,5 +1,5 @@
 /** `ponte webhook list`: the events that came in. */
-import type { EventView } from '../../src/ops/webhook-list.ts';
+import type { EventView } from '../../src/operator/webhook-list.ts';
 import type { Desk } from '../desk.ts';
 import { printList } from '../list.ts';
 import { shortTime } from '../short-time.ts';

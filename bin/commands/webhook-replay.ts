@@ -1,5 +1,5 @@
 /** `ponte webhook replay`: stored events are settled once more, page by page. */
-import type { ReplayedEvent, WebhookReplay } from '../../src/ops/webhook-replay.ts';
+import type { ReplayedEvent, WebhookReplay } from '../../src/operator/webhook-replay.ts';
 import type { Desk } from '../desk.ts';
 import { exitCodes, UsageError, type ExitCode } from '../exit-codes.ts';
 import { createProgressBar } from '../progress-bar.ts';

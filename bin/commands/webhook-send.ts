@@ -1,10 +1,10 @@
 /** `ponte webhook send`: posts a webhook to a service that runs, as the provider would. */
 import { readFile } from 'node:fs/promises';
 import { request } from 'undici';
-import type { Config } from '../../src/config.ts';
-import { OpError } from '../../src/ops/op.ts';
-import type { WebhookComposeInput } from '../../src/ops/webhook-send.ts';
-import { UnreachableError } from '../../src/unreachable.ts';
+import type { Config } from '../../src/config/config.ts';
+import { OpError } from '../../src/operator/op.ts';
+import type { WebhookComposeInput } from '../../src/operator/webhook-send.ts';
+import { UnreachableError } from '../../src/operator/unreachable.ts';
 import type { Desk } from '../desk.ts';
 import { exitCodes, UsageError, type ExitCode } from '../exit-codes.ts';
 import { ownAddress } from '../own-address.ts';

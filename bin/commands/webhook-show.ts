@@ -1,5 +1,5 @@
 /** `ponte webhook show`: one event. */
-import type { WebhookShown } from '../../src/ops/webhook-show.ts';
+import type { WebhookShown } from '../../src/operator/webhook-show.ts';
 import type { Desk } from '../desk.ts';
 import { shortTime } from '../short-time.ts';
 import type { Column } from '../table.ts';

@@ -2,9 +2,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Context } from '../context.ts';
 import { AppError } from '../errors.ts';
-import type { VerifiedToken } from '../security/access-tokens.ts';
+import type { VerifiedToken } from '../auth/access-tokens.ts';
 import { isOneOfSecrets, sha256 } from '../security/digests.ts';
-import type { Principal } from '../services/principal.ts';
+import type { Principal } from '../auth/principal.ts';
 
 /** `Bearer` and a token in the characters of RFC 6750, section 2.1; the scheme in any case. */
 const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*) *$/i;

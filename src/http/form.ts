@@ -1,7 +1,7 @@
 /** A form with a file: taken in while the operation runs, so that the file is never held here. */
 import type { Readable } from 'node:stream';
 import { AppError } from '../errors.ts';
-import type { FileTaker, Form } from '../operations/operation.ts';
+import type { FileTaker, Form } from './operation.ts';
 import type { FormContract } from './contract.ts';
 import type { Exchange } from './exchange.ts';
 import { NOT_A_FILE } from './fault-texts.ts';

@@ -1,7 +1,7 @@
 /** What an operation is told of its request, beside its input. */
 import type { Locale } from '../errors.ts';
 import type { Log } from '../log.ts';
-import type { RequestFacts } from '../operations/operation.ts';
+import type { RequestFacts } from './operation.ts';
 import type { Exchange } from './exchange.ts';
 
 export interface ExchangeFactsOptions {

@@ -2,7 +2,7 @@
 import findMyWay from 'find-my-way';
 import type { Context } from '../context.ts';
 import { AppError } from '../errors.ts';
-import type { OperationTable, Refusing } from '../operations/operation.ts';
+import type { OperationTable, Refusing } from './operation.ts';
 import type { Contract, OperationContract } from './contract.ts';
 import type { Exchange } from './exchange.ts';
 import type { Headers, Reply } from './reply.ts';

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Context } from '../context.ts';
 import { AppError } from '../errors.ts';
-import type { OperationTable, Refusing } from '../operations/operation.ts';
+import type { OperationTable, Refusing } from './operation.ts';
 import { requireAllowedAddress, requireWebhookSignature } from './webhook-signature.ts';
 import { UserLimits } from './user-limits.ts';
 import {

@@ -2,7 +2,7 @@
 import type { Context } from '../context.ts';
 import { beginTrace } from '../domain/trace-context.ts';
 import type { CallOptions } from '../provider/provider.ts';
-import type { JobResult, LeasedJob } from '../services/job-queue.ts';
+import type { JobResult, LeasedJob } from './queue.ts';
 
 export interface JobHandler {
   /** A kind with a period runs again after it for ever, one run at a time over all instances. */

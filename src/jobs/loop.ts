@@ -10,9 +10,9 @@ import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
 import * as queries from '../db/queries/jobs.ts';
 import type { ClaimRow, JobRow } from '../db/queries/jobs.ts';
-import type { JobPlace, LeasedJob } from '../services/job-queue.ts';
+import type { JobPlace, LeasedJob } from './queue.ts';
 import type { JobTable } from './job.ts';
-import { JobRuns, maxAttempts } from './job-run.ts';
+import { JobRuns, maxAttempts } from './runner.ts';
 
 export interface LoopOptions {
   readonly context: Context;

@@ -1,7 +1,7 @@
 import { stepNames } from '../domain/onboarding.ts';
-import { refreshKyc } from '../services/onboarding-kyc.ts';
-import { carryOutStep } from '../services/onboarding-work.ts';
-import { changeApplication, findApplicationOf } from '../services/onboarding.ts';
+import { refreshKyc } from '../onboarding/kyc.ts';
+import { carryOutStep } from '../onboarding/run-step.ts';
+import { changeApplication, findApplicationOf } from '../onboarding/application.ts';
 import { callOptionsOf, type JobHandler } from './job.ts';
 
 /**

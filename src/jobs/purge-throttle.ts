@@ -1,5 +1,5 @@
 import { forgetAddresses, purgeThrottle as purgeWindows } from '../db/queries/retention.ts';
-import { knownAddressDays } from '../services/users.ts';
+import { knownAddressDays } from '../auth/users.ts';
 import { inBatches } from './in-batches.ts';
 import type { JobHandler } from './job.ts';
 

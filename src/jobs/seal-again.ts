@@ -1,4 +1,4 @@
-import { sealStoredValuesAgain } from '../services/seal-again.ts';
+import { sealStoredValuesAgain } from './reseal.ts';
 import type { JobHandler } from './job.ts';
 
 /** Brings sealed values to the first key of `ENCRYPTION_KEY`, so that the older can be removed. */

@@ -1,6 +1,6 @@
-import { settleForJob } from '../services/settlement.ts';
+import { settleForJob } from '../settlement/settlement.ts';
 import type { JobHandler } from './job.ts';
-import { longestRetryMs } from './job-run.ts';
+import { longestRetryMs } from './runner.ts';
 
 /** A payment must not stay open because the database was away for some hours. */
 const retryForMs = 24 * 60 * 60_000;

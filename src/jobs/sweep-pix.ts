@@ -1,4 +1,4 @@
-import { sweepPixTransactions } from '../services/pix-sweep.ts';
+import { sweepPixTransactions } from '../pix/sweep.ts';
 import { callOptionsOf, type JobHandler } from './job.ts';
 
 /** Ends what a dead process has left, as far as that is known and never by guess. */

@@ -1,6 +1,6 @@
 /** A server under test with its database and its customers. */
 import type pg from 'pg';
-import { createPasswords } from '../../src/security/passwords.ts';
+import { createPasswords } from '../../src/auth/passwords.ts';
 import type { Server } from './processes.ts';
 
 export interface Customer {

@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url';
 import { watchSignals, type SignalWatch } from '../../bin/lifecycle.ts';
 import { manualClock, type ManualClock } from '../support/clock.ts';
 
-const modules = ['bin/lifecycle.ts', 'src/config.ts'].map((path) =>
+const modules = ['bin/lifecycle.ts', 'src/config/config.ts'].map((path) =>
   pathToFileURL(join(import.meta.dirname, '..', '..', path)).toString(),
 );
 

@@ -9,7 +9,7 @@ import { Api, refusalsOf } from '../../console/api.ts';
 import { operate } from '../../console/operate.ts';
 import { startTestApp } from '../support/app.ts';
 import { givenCustomer, givenUser, password } from '../support/factories.ts';
-import { newPerson } from '../operations/onboarding/applicants.ts';
+import { newPerson } from '../onboarding/applicants.ts';
 
 const app = await startTestApp();
 const never = new AbortController().signal;

@@ -17,11 +17,11 @@ registerHooks({
 
 // Imported here, because what is imported above is loaded before the hook is there.
 const { givenCustomer } = await import('../support/factories.ts');
-const { newPerson } = await import('../operations/onboarding/applicants.ts');
+const { newPerson } = await import('../onboarding/applicants.ts');
 const { manualClock } = await import('../support/clock.ts');
 const { createTestDatabase } = await import('../support/db.ts');
 const { openDatabase } = await import('../../src/db/database.ts');
-const { startPixApp } = await import('../operations/pix/pix-app.ts');
+const { startPixApp } = await import('../pix/pix-app.ts');
 const { openTestDatabase } = await import('../support/open-database.ts');
 
 test('a database closes, also when it could not be loaded', async (t) => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startTestApp, type TestAnswer, type TestRequest } from '../support/app.ts';
 import { bodyWith, shapes, type Shape } from './hostile-bodies.ts';
-import { newPerson, register } from '../operations/onboarding/applicants.ts';
+import { newPerson, register } from '../onboarding/applicants.ts';
 
 const app = await startTestApp({ environment: { JOBS: 'off' } });
 

@@ -1,6 +1,6 @@
 /** The small contract's upload as an operation that takes the form, and what it was given. */
 import type { TestContext } from 'node:test';
-import type { FileTaker, Form } from '../../src/operations/operation.ts';
+import type { FileTaker, Form } from '../../src/http/operation.ts';
 import { FORM_TYPE, formOf, type Part } from '../support/forms.ts';
 import { call, startWire, type Answer, type Wire } from './wire.ts';
 

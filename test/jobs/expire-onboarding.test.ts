@@ -15,7 +15,7 @@ import {
   upload,
   type PersonBody,
   type Shown,
-} from '../operations/onboarding/applicants.ts';
+} from '../onboarding/applicants.ts';
 
 const app = await startTestApp({ environment: { JOBS: 'off', ONBOARDING_EXPIRY_DAYS: '7' } });
 

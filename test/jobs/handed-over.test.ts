@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { beforeEach, test, type TestContext } from 'node:test';
 import type { JobLoop } from '../../src/jobs/loop.ts';
 import { settleWebhook } from '../../src/jobs/settle-webhook.ts';
-import { JobHandOver } from '../../src/services/job-queue.ts';
-import { receiveEvent, type PostedEvent } from '../../src/services/webhook-intake.ts';
+import { JobHandOver } from '../../src/jobs/queue.ts';
+import { receiveEvent, type PostedEvent } from '../../src/settlement/webhook-intake.ts';
 import { startTestApp } from '../support/app.ts';
 import { eventually } from '../support/eventually.ts';
 import {

@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test';
 import type { Context } from '../../src/context.ts';
 import type { JobHandler } from '../../src/jobs/job.ts';
 import { JobLoop, type LoopOptions } from '../../src/jobs/loop.ts';
-import type { LeasedJob } from '../../src/services/job-queue.ts';
+import type { LeasedJob } from '../../src/jobs/queue.ts';
 import type { TestApp } from '../support/app.ts';
 
 /** How many turns of the event loop without a statement count as rest. */

@@ -17,7 +17,7 @@ import {
   step,
   upload,
   type Shown,
-} from '../operations/onboarding/applicants.ts';
+} from '../onboarding/applicants.ts';
 
 const app = await startTestApp({
   environment: { ONBOARDING_LOCAL_ONLY: 'false', PROVIDER_RETRIES: '0' },

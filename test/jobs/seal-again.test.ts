@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { sealAgain } from '../../src/jobs/seal-again.ts';
 import { createSealer, SealError } from '../../src/security/sealing.ts';
-import type { LeasedJob } from '../../src/services/job-queue.ts';
+import type { LeasedJob } from '../../src/jobs/queue.ts';
 import { startTestApp } from '../support/app.ts';
 import { givenApplication, givenCustomer } from '../support/factories.ts';
 

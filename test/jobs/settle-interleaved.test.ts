@@ -10,7 +10,7 @@ import { phasesOfStatus } from '../../src/domain/pix.ts';
 import { newTransactionIdentification } from '../../src/domain/txid.ts';
 import { JobLoop } from '../../src/jobs/loop.ts';
 import { settleWebhook } from '../../src/jobs/settle-webhook.ts';
-import { receiveEvent } from '../../src/services/webhook-intake.ts';
+import { receiveEvent } from '../../src/settlement/webhook-intake.ts';
 import { watched } from './loops.ts';
 import { confirmed, startSettlingApp } from './settling.ts';
 import { reserveCharge, reserveSend } from './transactions.ts';

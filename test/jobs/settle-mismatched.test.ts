@@ -1,7 +1,7 @@
 /** A PIX of another amount than the charge that it names: flagged, and in the statement, once. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { previewEvent, replayEvent } from '../../src/services/webhook-replay.ts';
+import { previewEvent, replayEvent } from '../../src/settlement/replay.ts';
 import { givenCustomer, type TestUser } from '../support/factories.ts';
 import { results, startSettlingApp } from './settling.ts';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { previewEvent, replayEvent } from '../../src/services/webhook-replay.ts';
+import { previewEvent, replayEvent } from '../../src/settlement/replay.ts';
 import { givenCustomer, type TestUser } from '../support/factories.ts';
 import { confirmed, results, startSettlingApp } from './settling.ts';
 

@@ -5,7 +5,7 @@ import { beforeEach, test } from 'node:test';
 import { repeatPayment } from '../../src/db/queries/repeat-payment.ts';
 import { repeatNotes } from '../../src/domain/pix.ts';
 import { sweepPix } from '../../src/jobs/sweep-pix.ts';
-import { releaseAfterCrash } from '../../src/services/after-crash.ts';
+import { releaseAfterCrash } from '../../src/pix/recovery.ts';
 import {
   acceptPayment,
   beginPaying,
@@ -14,7 +14,7 @@ import {
   moveTransaction,
   type PayingRow,
   type PixTransactionRow,
-} from '../../src/services/pix-transactions.ts';
+} from '../../src/pix/transactions.ts';
 import { confirmed, results, startSettlingApp } from './settling.ts';
 import { reserveSend } from './transactions.ts';
 

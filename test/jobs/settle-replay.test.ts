@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { previewEvent, replayEvent, type Preview } from '../../src/services/webhook-replay.ts';
+import { previewEvent, replayEvent, type Preview } from '../../src/settlement/replay.ts';
 import type { JobState } from './loops.ts';
 import { confirmed, results, startSettlingApp } from './settling.ts';
 import { reserveCharge, reserveSend } from './transactions.ts';

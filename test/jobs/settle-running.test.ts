@@ -1,7 +1,7 @@
 /** Settling in the running service: the bank posts, the intake stores, the loop settles. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startPixApp } from '../operations/pix/pix-app.ts';
+import { startPixApp } from '../pix/pix-app.ts';
 import { eventually } from '../support/eventually.ts';
 import { givenCustomer } from '../support/factories.ts';
 import { eventStatus } from './loops.ts';

@@ -1,7 +1,7 @@
 /** Settling the payments of a charge that was completed by an event without an end-to-end id. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { replayEvent } from '../../src/services/webhook-replay.ts';
+import { replayEvent } from '../../src/settlement/replay.ts';
 import { results, startSettlingApp } from './settling.ts';
 
 const app = await startSettlingApp();

@@ -1,9 +1,9 @@
 /** Events that move nothing and still say something of a transaction: none of it goes unseen. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { unwatched } from '../ops/asking.ts';
-import { listWebhooks } from '../../src/ops/webhook-list.ts';
-import { previewEvent } from '../../src/services/webhook-replay.ts';
+import { unwatched } from '../operator/asking.ts';
+import { listWebhooks } from '../../src/operator/webhook-list.ts';
+import { previewEvent } from '../../src/settlement/replay.ts';
 import { confirmed, results, startSettlingApp } from './settling.ts';
 
 const app = await startSettlingApp();

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { newEndToEndId } from '../../src/domain/end-to-end-id.ts';
 import { settleWebhook } from '../../src/jobs/settle-webhook.ts';
-import type { ItemOutcome } from '../../src/services/settlement.ts';
-import { startPixApp, type PixApp, type StoredPix } from '../operations/pix/pix-app.ts';
+import type { ItemOutcome } from '../../src/settlement/settlement.ts';
+import { startPixApp, type PixApp, type StoredPix } from '../pix/pix-app.ts';
 import type { TestAppOptions } from '../support/app.ts';
 import { givenCustomer, logIn, type TestUser } from '../support/factories.ts';
 import { leaveToJobs } from './left-to-jobs.ts';

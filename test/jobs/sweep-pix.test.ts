@@ -6,7 +6,7 @@ import { settleWebhook } from '../../src/jobs/settle-webhook.ts';
 import { sweepPix } from '../../src/jobs/sweep-pix.ts';
 import { notUnderstood } from '../../src/provider/errors.ts';
 import type { DayRange, ProviderStatementItem as Item } from '../../src/provider/provider.ts';
-import { startPixApp, type StoredPix } from '../operations/pix/pix-app.ts';
+import { startPixApp, type StoredPix } from '../pix/pix-app.ts';
 import { startTestApp } from '../support/app.ts';
 import { createTestDatabase } from '../support/db.ts';
 import { eventually } from '../support/eventually.ts';

@@ -1,11 +1,11 @@
 /** The app that charges: it asks for a code, loses it, and asks again with the same key. */
 import { isDatabaseTrouble } from '../../src/db/unavailable.ts';
 import { AppError } from '../../src/errors.ts';
-import { createCharge } from '../../src/operations/pix/create-charge.ts';
-import { getPixTransaction } from '../../src/operations/pix/get-pix-transaction.ts';
+import { createCharge } from '../../src/pix/create-charge.ts';
+import { getPixTransaction } from '../../src/pix/get-pix-transaction.ts';
 import type { Context } from '../../src/context.ts';
-import type { VerifiedToken } from '../../src/security/access-tokens.ts';
-import { findPrincipal } from '../../src/services/banking-session.ts';
+import type { VerifiedToken } from '../../src/auth/access-tokens.ts';
+import { findPrincipal } from '../../src/auth/banking-sessions.ts';
 import { refusedChargeKey } from './bank/collections.ts';
 import { listedKeyOf } from './bank/listed-key.ts';
 import type { ChargeAnswer, Charges } from './oracle/charges.ts';

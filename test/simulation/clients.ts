@@ -4,9 +4,9 @@
  */
 import type { Context } from '../../src/context.ts';
 import { isDatabaseTrouble } from '../../src/db/unavailable.ts';
-import { getPixTransaction } from '../../src/operations/pix/get-pix-transaction.ts';
-import type { sendPix } from '../../src/operations/pix/send-pix.ts';
-import type { VerifiedToken } from '../../src/security/access-tokens.ts';
+import { getPixTransaction } from '../../src/pix/get-pix-transaction.ts';
+import type { sendPix } from '../../src/pix/send-pix.ts';
+import type { VerifiedToken } from '../../src/auth/access-tokens.ts';
 import { pixKeys } from './bank/bank.ts';
 import { listedKeyOf } from './bank/listed-key.ts';
 import { ChargeClient, type ChargeWish } from './charge-client.ts';

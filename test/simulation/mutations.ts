@@ -9,7 +9,7 @@ import { findWebhookEvent, type WebhookEventRow } from '../../src/db/queries/fin
 import { moveTransaction } from '../../src/db/queries/move-transaction.ts';
 import { reserveSend } from '../../src/db/queries/reserve-send.ts';
 import { stepSend } from '../../src/db/queries/step-send.ts';
-import { receiveProviderWebhook } from '../../src/operations/webhooks/receive-provider-webhook.ts';
+import { receiveProviderWebhook } from '../../src/settlement/receive-provider-webhook.ts';
 import { ProviderError } from '../../src/provider/errors.ts';
 import type { Provider } from '../../src/provider/provider.ts';
 import { mutationsOfVerbs } from './mutations-of-verbs.ts';

@@ -5,12 +5,12 @@
  */
 import type { Context } from '../../src/context.ts';
 import { isDatabaseTrouble } from '../../src/db/unavailable.ts';
-import { blockAccount, unblockAccount } from '../../src/ops/account-status.ts';
-import { OpError, type OpCaller } from '../../src/ops/op.ts';
-import { listPix } from '../../src/ops/pix-list.ts';
-import { resolvePix, riskOfFailing } from '../../src/ops/pix-resolve.ts';
-import type { PixView } from '../../src/ops/pix-view.ts';
-import { replayWebhooks, type WebhookReplayInput } from '../../src/ops/webhook-replay.ts';
+import { blockAccount, unblockAccount } from '../../src/operator/account-status.ts';
+import { OpError, type OpCaller } from '../../src/operator/op.ts';
+import { listPix } from '../../src/operator/pix-list.ts';
+import { resolvePix, riskOfFailing } from '../../src/operator/pix-resolve.ts';
+import type { PixView } from '../../src/operator/pix-view.ts';
+import { replayWebhooks, type WebhookReplayInput } from '../../src/operator/webhook-replay.ts';
 import type { Fleet } from './fleet.ts';
 import type { Truth } from './oracle/truth.ts';
 import type { Owner, Scheduler } from './scheduler.ts';

@@ -4,9 +4,9 @@
  */
 import type { Context } from '../../src/context.ts';
 import { AppError } from '../../src/errors.ts';
-import { logout } from '../../src/operations/auth/logout.ts';
-import type { VerifiedToken } from '../../src/security/access-tokens.ts';
-import { keepProviderLogin } from '../../src/services/banking-session.ts';
+import { logout } from '../../src/auth/logout.ts';
+import type { VerifiedToken } from '../../src/auth/access-tokens.ts';
+import { keepProviderLogin } from '../../src/auth/banking-sessions.ts';
 import type { Fleet } from './fleet.ts';
 import type { Owner, Scheduler } from './scheduler.ts';
 import { requestFacts } from './service.ts';

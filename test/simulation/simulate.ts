@@ -1,5 +1,5 @@
 /** Runs one seed: the trouble, the calm after it, and the check of what is left. */
-import { keepProviderLogin } from '../../src/services/banking-session.ts';
+import { keepProviderLogin } from '../../src/auth/banking-sessions.ts';
 import { defaultHazards, type Hazards } from './hazards.ts';
 import { askAgain, passDays } from './later.ts';
 import { leaveOldPayment } from './old-payment.ts';

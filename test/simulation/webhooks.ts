@@ -4,7 +4,7 @@
  */
 import type { ProviderEvent } from '../../contract/types.ts';
 import type { Context } from '../../src/context.ts';
-import type { receiveProviderWebhook } from '../../src/operations/webhooks/receive-provider-webhook.ts';
+import type { receiveProviderWebhook } from '../../src/settlement/receive-provider-webhook.ts';
 import { writeNotice, type Notice } from './bank/notices.ts';
 import type { Policy } from './bank/policy.ts';
 import type { ReceivedNotice } from './bank/received-notices.ts';

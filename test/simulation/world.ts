@@ -2,8 +2,8 @@
  * One history: a seed, the customers, the processes, the bank and the weather, from the first step
  * to the last check. The same seed gives the same history.
  */
-import { sendPix } from '../../src/operations/pix/send-pix.ts';
-import { receiveProviderWebhook } from '../../src/operations/webhooks/receive-provider-webhook.ts';
+import { sendPix } from '../../src/pix/send-pix.ts';
+import { receiveProviderWebhook } from '../../src/settlement/receive-provider-webhook.ts';
 import { Ledger } from './bank/ledger.ts';
 import { drawPolicy, type Policy } from './bank/policy.ts';
 import { Chance } from './chance.ts';

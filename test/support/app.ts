@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after } from 'node:test';
 import { startApp, type App } from '../../src/app.ts';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/config/config.ts';
 import { createLog, type Log } from '../../src/log.ts';
 import type { Bank } from '../../src/provider/stub/bank.ts';
 import { manualClock, type ManualClock } from './clock.ts';

@@ -2,7 +2,7 @@
 import { PassThrough } from 'node:stream';
 import { ponte } from '../../bin/program.ts';
 import { systemClock, type Clock } from '../../src/clock.ts';
-import type { Environment } from '../../src/config.ts';
+import type { Environment } from '../../src/config/config.ts';
 
 export interface Ended {
   readonly code: number;

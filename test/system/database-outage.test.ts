@@ -5,8 +5,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { auditPix } from '../../src/ops/pix-audit.ts';
-import { eventually, startPixApp, type PixApp } from '../operations/pix/pix-app.ts';
+import { auditPix } from '../../src/operator/pix-audit.ts';
+import { eventually, startPixApp, type PixApp } from '../pix/pix-app.ts';
 import type { TestAnswer } from '../support/app.ts';
 import { startDatabaseProxy, type CutSide, type DatabaseProxy } from '../support/database-proxy.ts';
 import { createTestDatabase } from '../support/db.ts';

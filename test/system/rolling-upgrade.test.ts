@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test, type TestContext } from 'node:test';
 import pg from 'pg';
-import type { PixAudit } from '../../src/ops/pix-audit.ts';
+import type { PixAudit } from '../../src/operator/pix-audit.ts';
 import { ServiceProcess, settingsFor } from '../process/service-process.ts';
 import { typePonte } from '../support/command-line.ts';
 import { createTestDatabase, serverUrl, type TestDatabase } from '../support/db.ts';

@@ -30,9 +30,9 @@ export const environmentDoor: Door = {
   within: ourCode,
   uses: /^process(?:\.env)?$/,
   modules: /^(?:node:)?process$/,
-  keepers: new Map([['src/config.ts', { because: 'it is the door' }]]),
+  keepers: new Map([['src/config/config.ts', { because: 'it is the door' }]]),
   instead:
-    'Add a setting to src/config-schema.ts and to .env.example, and take it from the Config.',
+    'Add a setting to src/config/schema.ts and to .env.example, and take it from the Config.',
 };
 
 export const clockDoor: Door = {

@@ -1,6 +1,11 @@
 /**
- * Who may import whom. Every file belongs to a part of the house, and imports point one way:
- * bin, console → app → http, jobs, ops, pages → operations → services → the port, db → domain.
+ * Who may import whom. Every file belongs to a part, and imports point one way:
+ * bin, console → app → operator, http, jobs, pages → operations → capabilities → the port, db →
+ * domain.
+ *
+ * A capability of the bank has a folder: auth, accounts, pix, pix-keys, settlement, onboarding. Its
+ * operations (files named by their verb) may use every capability. What else is in the folder may
+ * use the capabilities below it: settlement, onboarding → pix, pix-keys → accounts → auth.
  */
 import type { Import, Source } from './source.ts';
 
@@ -14,7 +19,13 @@ interface Rule {
 
 type Part = keyof typeof members;
 
-/** The first part that matches is the one: what is special stands before what is general. */
+const operationFiles = new RegExp(
+  String.raw`^src\/(?:auth|accounts|pix|pix-keys|settlement|onboarding)\/(?:login|logout|` +
+    String.raw`(?:get|list|create|delete|register|send|receive|start|submit|confirm|request|sync|` +
+    String.raw`look-up)-[a-z-]+)\.ts$`,
+);
+
+/** The first part that matches is the one: special files stand before general ones. */
 const members = {
   'contract/types.ts': /^contract\/types\.ts$/,
   contract: /^contract\//,
@@ -24,7 +35,7 @@ const members = {
   bin: /^bin\//,
   console: /^console\//,
   clock: /^src\/clock\.ts$/,
-  config: /^src\/config(?:-[a-z]+)*\.ts$/,
+  config: /^src\/config\//,
   errors: /^src\/errors\.ts$/,
   log: /^src\/log\.ts$/,
   metrics: /^src\/metrics(?:-gauges)?\.ts$/,
@@ -39,32 +50,43 @@ const members = {
   'provider/stub': /^src\/provider\/stub\//,
   'provider/sandbox': /^src\/provider\/sandbox\//,
   'provider wraps': /^src\/provider\/(?:wrap-provider\.ts$|resilience\/)/,
-  services: /^src\/services\//,
-  'operations/operation.ts': /^src\/operations\/operation\.ts$/,
-  'operations/index.ts': /^src\/operations\/index\.ts$/,
-  operations: /^src\/operations\//,
+  'jobs/queue.ts': /^src\/jobs\/queue\.ts$/,
+  'http/operation.ts': /^src\/http\/operation\.ts$/,
+  'http/operations.ts': /^src\/http\/operations\.ts$/,
+  operations: operationFiles,
+  auth: /^src\/auth\//,
+  accounts: /^src\/accounts\//,
+  pix: /^src\/pix\//,
+  'pix-keys': /^src\/pix-keys\//,
+  settlement: /^src\/settlement\//,
+  onboarding: /^src\/onboarding\//,
   http: /^src\/http\//,
   jobs: /^src\/jobs\//,
-  ops: /^src\/ops\//,
+  operator: /^src\/operator\//,
   pages: /^src\/pages\//,
   app: /^src\/[^/]+\.ts$/,
 } as const satisfies Record<string, RegExp>;
 
-/** What an operation, a job and a command may all build on. */
-const belowOperations = [
-  'services',
-  'the port',
-  'db',
-  'domain',
-  'context',
-  'errors',
-  'log',
-  'metrics',
-  'clock',
-  'config',
+/** What every capability builds on. */
+const belowCapabilities = [
+  ...(['jobs/queue.ts', 'the port', 'security', 'db', 'domain', 'context'] as const),
+  ...(['errors', 'log', 'metrics', 'clock', 'config'] as const),
+] as const satisfies Part[];
+
+const capabilities = [
+  ...(['auth', 'accounts', 'pix', 'pix-keys', 'settlement', 'onboarding'] as const),
 ] as const satisfies Part[];
 
 const httpObjects = /^(?:node:(?:http|https|http2|net|tls)|undici)(?:$|\/)/;
+
+/** The rule of a capability's shared files. */
+function capability(...below: Part[]): Rule {
+  return {
+    may: [...belowCapabilities, ...below],
+    without: httpObjects,
+    instead: 'A capability uses those below it and returns values; its operations make answers.',
+  };
+}
 
 const rules: Readonly<Record<Part, Rule>> = {
   'contract/types.ts': { may: [], instead: 'It is generated: change contract/generate-types.ts.' },
@@ -74,11 +96,14 @@ const rules: Readonly<Record<Part, Rule>> = {
     instead: 'A migration is history: write what it needs into it.',
   },
   'db/online-migration.ts': { may: [], instead: 'Migrations that have landed depend on it.' },
-  'mikro-orm.config.ts': { may: ['db'], instead: 'It only hands on the options of src/db/orm.ts.' },
+  'mikro-orm.config.ts': { may: ['db'], instead: 'It passes on the options of src/db/orm.ts.' },
   test: { may: ['contract', 'test'], instead: '' },
   bin: {
-    may: ['app', 'ops', 'provider/sandbox', 'domain', 'errors', 'log', 'clock', 'config'],
-    instead: 'A command asks src/app.ts to run something, or a function of src/ops.',
+    may: [
+      ...(['app', 'operator', 'provider/sandbox', 'domain', 'errors', 'log', 'clock'] as const),
+      ...(['config', 'http'] as const),
+    ],
+    instead: 'A command starts src/app.ts, or calls a function of src/operator.',
   },
   console: {
     may: ['contract/types.ts'],
@@ -90,14 +115,14 @@ const rules: Readonly<Record<Part, Rule>> = {
   log: { may: [], instead: 'A leaf imports nothing of ours: take it as a parameter.' },
   metrics: { may: [], instead: 'A leaf imports nothing of ours: take it as a parameter.' },
   context: {
-    may: ['clock', 'config', 'db', 'log', 'metrics', 'the port', 'security', 'services'],
-    instead: 'It names the types of what is passed down, and nothing above services.',
+    may: [...belowCapabilities, ...capabilities],
+    instead: 'It names the types of what is passed down.',
   },
   domain: {
     may: ['errors'],
     // `cpf` is pure as well: the arithmetic of tax identifiers, with nothing below it.
     without: /^(?!(?:node:crypto|cpf)$)/,
-    instead: 'The domain is pure: pass in what it needs. Of the outside it has chance alone.',
+    instead: 'The domain is pure: pass in what it needs. It may draw random numbers.',
   },
   db: {
     may: ['domain', 'errors', 'clock'],
@@ -109,11 +134,11 @@ const rules: Readonly<Record<Part, Rule>> = {
   },
   'the port': {
     may: ['provider words', 'domain', 'errors'],
-    instead: 'The port is words: what does something stands behind it or wraps it.',
+    instead: 'The port is types and values: what acts implements or wraps it.',
   },
   'provider words': {
     may: ['the port', 'domain', 'errors'],
-    instead: "It reads the provider's words, wherever they come from, and calls nobody.",
+    instead: "It reads the provider's words, wherever they come from, and calls nothing.",
   },
   'provider wraps': {
     may: ['the port', 'domain', 'errors', 'clock'],
@@ -131,51 +156,59 @@ const rules: Readonly<Record<Part, Rule>> = {
     may: ['provider/stub', 'provider/http', 'the port', 'domain', 'errors', 'clock'],
     instead: "It is the simulated bank over HTTP, and knows nothing of Ponte's inside.",
   },
-  services: {
-    may: [...belowOperations, 'security'],
-    without: httpObjects,
-    instead: 'A service returns a value; whoever calls it makes an answer or a job of it.',
+  'jobs/queue.ts': {
+    may: ['db', 'domain', 'context', 'errors', 'clock'],
+    instead: 'It stores jobs and runs none: the loop does.',
   },
-  'operations/operation.ts': {
-    may: [...belowOperations, 'security', 'contract/types.ts'],
+  'http/operation.ts': {
+    may: [...belowCapabilities, 'auth', 'contract/types.ts'],
     without: httpObjects,
-    instead: 'The form of an operation has no HTTP objects in it.',
+    instead: 'The type of an operation has no HTTP objects in it.',
   },
-  'operations/index.ts': {
-    may: ['operations', 'operations/operation.ts'],
+  'http/operations.ts': {
+    may: ['operations', 'http/operation.ts'],
     instead: 'The table lists operations and does nothing else.',
   },
   operations: {
-    may: [...belowOperations, 'security', 'contract/types.ts', 'operations/operation.ts'],
+    may: [...belowCapabilities, ...capabilities, 'contract/types.ts', 'http/operation.ts'],
     without: httpObjects,
     instead:
       'An operation takes checked input and returns { status, body, headers }. What two of them ' +
-      'need is a service; the provider is `context.provider`.',
+      'need stands beside them; the provider is `context.provider`.',
   },
+  auth: capability(),
+  accounts: capability('auth'),
+  pix: capability('accounts', 'auth'),
+  'pix-keys': capability('accounts', 'auth'),
+  settlement: capability('pix', 'pix-keys', 'accounts', 'auth'),
+  onboarding: capability('pix', 'pix-keys', 'accounts', 'auth'),
   http: {
-    may: [...belowOperations, 'security', 'contract/types.ts', 'operations/operation.ts'],
+    may: [
+      ...belowCapabilities,
+      ...(['auth', 'contract/types.ts', 'http/operation.ts', 'http/operations.ts'] as const),
+    ],
     without: /^undici(?:$|\/)/,
-    instead:
-      'The wire knows the form of an operation and none by name: src/app.ts passes the table.',
+    instead: 'The wire knows operations by their table only.',
   },
   jobs: {
-    may: [...belowOperations, 'operations', 'operations/operation.ts'],
+    may: [...belowCapabilities, ...capabilities],
     without: httpObjects,
-    instead: 'A job has no caller: what it shares with an operation is a service.',
+    instead: 'A job has no caller: what it shares with an operation stands in the capability.',
   },
-  ops: {
-    may: [...belowOperations, 'security', 'operations', 'operations/operation.ts'],
-    instead: 'A command of the CLI is a function over the context: what it shares is a service.',
+  operator: {
+    may: [...belowCapabilities, ...capabilities, 'app', 'provider/http'],
+    instead: 'It does what an operator requests, over the context.',
   },
   pages: {
-    may: [...belowOperations, 'security', 'http', 'operations/operation.ts'],
-    instead: 'A development page shows what services and queries give.',
+    may: [...belowCapabilities, ...capabilities, 'http', 'http/operation.ts'],
+    instead: 'A development page shows what capabilities return.',
   },
   app: {
     may: [
-      ...belowOperations,
-      ...(['http', 'jobs', 'ops', 'pages', 'operations', 'operations/operation.ts'] as const),
-      ...(['operations/index.ts', 'contract/types.ts', 'security', 'provider wraps'] as const),
+      ...belowCapabilities,
+      ...capabilities,
+      ...(['http', 'http/operation.ts', 'http/operations.ts', 'jobs', 'operator'] as const),
+      ...(['pages', 'operations', 'contract/types.ts', 'provider wraps'] as const),
       ...(['provider/http', 'provider/stub', 'provider/sandbox'] as const),
     ],
     instead: 'It puts the parts together for bin/, which it does not know.',

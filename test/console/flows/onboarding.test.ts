@@ -10,7 +10,7 @@ import {
   register,
   settled,
   type PersonBody,
-} from '../../operations/onboarding/applicants.ts';
+} from '../../onboarding/applicants.ts';
 import { startTestApp } from '../../support/app.ts';
 import { password } from '../../support/factories.ts';
 import { openScreen, type Screen } from '../screen.ts';

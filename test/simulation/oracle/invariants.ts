@@ -4,7 +4,7 @@
  */
 import type { LocalContext } from '../../../src/context.ts';
 import { centsFromDecimal } from '../../../src/domain/money.ts';
-import { auditPix } from '../../../src/ops/pix-audit.ts';
+import { auditPix } from '../../../src/operator/pix-audit.ts';
 import type { Payment } from '../bank/ledger.ts';
 import type { Hazards } from '../hazards.ts';
 import type { Names } from '../names.ts';

@@ -1,0 +1,93 @@
+import type { Context } from '../context.ts';
+import { listTransactions } from '../db/queries/pix-transactions.ts';
+import { dayRange, type DayFault, type DayRange } from '../domain/calendar.ts';
+import { typeOf, type PixOperation, type PixStatus } from '../domain/pix.ts';
+import { AppError, type Text } from '../errors.ts';
+import type { CallOptions, ProviderStatementItem } from '../provider/provider.ts';
+import { callerSession } from '../auth/banking-sessions.ts';
+import type { Principal } from '../auth/principal.ts';
+import { unlessSilent } from './provider-reading.ts';
+import type { SessionOperation } from '../http/operation.ts';
+
+/**
+ * The caller's statement over whole days in São Paulo: what is stored here, newest first, and what
+ * the provider tells. When the provider does not answer, the header says so; the local list stands.
+ */
+export const getStatement: SessionOperation<'getStatement'> = {
+  access: 'session',
+  async run(context, { input, principal, request }) {
+    const range = rangeOf(input.query.start_date, input.query.end_date, context.clock.now());
+    const [local, remote] = await Promise.all([
+      localItems(context, principal, range),
+      remoteItems(context, principal, { range, options: request.callOptions }),
+    ]);
+    return {
+      status: 200,
+      body: { items: { local, remote: [...(remote ?? [])] } },
+      ...(remote === null && { headers: { 'X-Statement-Remote': 'unavailable' } }),
+    };
+  },
+};
+
+const rangeFaults: Readonly<Record<DayFault['rule'], Text>> = {
+  invalid_date: {
+    en: 'Must be a day that exists, written as yyyy-mm-dd.',
+    pt: 'Deve ser um dia existente, no formato aaaa-mm-dd.',
+  },
+  after_end: {
+    en: 'Must not be after end_date.',
+    pt: 'Não pode ser depois de end_date.',
+  },
+  too_long: {
+    en: 'The period must not be longer than 366 days.',
+    pt: 'O período não pode passar de 366 dias.',
+  },
+};
+
+function rangeOf(start: string | undefined, end: string | undefined, now: Date): DayRange {
+  const range = dayRange(start, end, now);
+  if (!('faults' in range)) return range;
+  const fields = range.faults.map(({ field, rule }) => [field, [rangeFaults[rule]]] as const);
+  throw new AppError('VALIDATION_FAILED', { fields: Object.fromEntries(fields) });
+}
+
+interface LocalRow {
+  readonly id: string;
+  readonly operation: PixOperation;
+  readonly amount: string;
+  readonly status: PixStatus;
+  readonly pix_key: string | null;
+  readonly provider_txid: string | null;
+  /** In ISO 8601, UTC, with milliseconds. */
+  readonly shown_at: string;
+}
+
+async function localItems(context: Context, principal: Principal, range: DayRange) {
+  const rows = await context.db.query<LocalRow>(listTransactions, [
+    principal.user.id,
+    range.fromInclusive,
+    range.toExclusive,
+  ]);
+  return rows.map((row) => ({
+    id: row.id,
+    type: typeOf(row.operation),
+    // Exact: a double gives back every decimal of fifteen digits.
+    amount: Number(row.amount),
+    status: row.status,
+    pix_key: row.pix_key,
+    provider_txid: row.provider_txid,
+    created_at: row.shown_at,
+  }));
+}
+
+/** @returns the provider's items, or null when it does not answer. */
+function remoteItems(
+  context: Context,
+  principal: Principal,
+  { range, options }: { range: DayRange; options: CallOptions },
+): Promise<readonly ProviderStatementItem[] | null> {
+  return unlessSilent(async () => {
+    const session = callerSession(context, principal);
+    return (await context.provider.statement({ session, ...range, ...options })).items;
+  });
+}

@@ -1,0 +1,73 @@
+/** The account that a PIX goes out of or comes in to, and whose keys are managed. */
+import type { LocalContext } from '../context.ts';
+import type { AccountStatus } from '../domain/account.ts';
+import { AppError, invalidField, type Text } from '../errors.ts';
+import type { AccountRef } from '../provider/provider.ts';
+import type { Payer } from '../auth/principal.ts';
+
+const incomplete: Text = {
+  en: 'Your account is not complete yet: document, agency and account number are needed.',
+  pt: 'Sua conta ainda não está completa: faltam documento, agência ou número da conta.',
+};
+
+const onlyHere: Text = {
+  en: 'Your account is not known to the bank yet. Log in again.',
+  pt: 'Sua conta ainda não é conhecida pelo banco. Entre novamente.',
+};
+
+const inactive: Readonly<Record<Exclude<AccountStatus, 'ACTIVE'>, Text>> = {
+  PENDING: {
+    en: 'Your account is still under analysis.',
+    pt: 'Sua conta ainda está em análise.',
+  },
+  REJECTED: { en: 'Your account was not approved.', pt: 'Sua conta não foi aprovada.' },
+  BLOCKED: {
+    en: 'Your account is blocked. Please contact support.',
+    pt: 'Sua conta está bloqueada. Entre em contato com o atendimento.',
+  },
+};
+
+/**
+ * A local account has a number that this service made up: only the simulated bank receives it.
+ * @returns the caller's account, complete, for what any status may do: reads.
+ * @throws AppError VALIDATION_FAILED naming `account` when a part of it is missing, or when the
+ *   account is local and the provider is not the simulated bank.
+ */
+export function completeAccount({ config }: LocalContext, { account, user }: Payer): AccountRef {
+  if (account?.provider === 'local' && !config.provider.stub) {
+    throw invalidField('account', onlyHere);
+  }
+  const document = account?.document ?? user.document;
+  if (!account?.agency || !account.accountNumber || !document) {
+    throw invalidField('account', incomplete);
+  }
+  return { agency: account.agency, accountNumber: account.accountNumber, document };
+}
+
+/**
+ * @returns the caller's account, complete and ACTIVE, for what changes something.
+ * @throws AppError VALIDATION_FAILED naming `account` when it is not.
+ */
+export function accountForPix(context: LocalContext, payer: Payer): AccountRef {
+  const status = payer.account?.status ?? null;
+  if (status !== 'ACTIVE') throw inactiveAccount(status);
+  return completeAccount(context, payer);
+}
+
+/** `accountForPix`, with the refusal as a value. */
+export function accountOrRefusal(context: LocalContext, payer: Payer): AccountRef | AppError {
+  try {
+    return accountForPix(context, payer);
+  } catch (error) {
+    if (error instanceof AppError) return error;
+    throw error;
+  }
+}
+
+/**
+ * The refusal of what only an ACTIVE account may do.
+ * @param status of the account; null when there is no account.
+ */
+export function inactiveAccount(status: keyof typeof inactive | null): AppError {
+  return invalidField('account', status === null ? incomplete : inactive[status]);
+}

@@ -1,0 +1,159 @@
+/**
+ * Access tokens: JWTs signed with RS256, in the profile of RFC 9068 as far as it fits (`typ` is
+ * `at+jwt`). A valid token says who calls; whether the banking session that it names still stands
+ * is the database's to say.
+ */
+import { randomUUID } from 'node:crypto';
+import { jwtVerify, SignJWT, type JWK, type JWTPayload, type JWTVerifyGetKey } from 'jose';
+import type { Clock } from '../clock.ts';
+import { AppError } from '../errors.ts';
+import type { SigningKeys } from '../security/signing-keys.ts';
+
+export interface AccessTokensOptions {
+  readonly keys: SigningKeys;
+  readonly issuer: string;
+  readonly audience: string;
+  readonly ttlSeconds: number;
+  readonly clock: Clock;
+}
+
+/** Whom a token is issued to. */
+export interface TokenSubject {
+  readonly userId: number;
+  readonly sessionId: string;
+}
+
+export interface VerifiedToken extends TokenSubject {
+  readonly tokenId: string;
+  readonly expiresAt: Date;
+}
+
+export interface AccessTokens {
+  issue(subject: TokenSubject): Promise<string>;
+  /** @throws AppError UNAUTHENTICATED, whatever is wrong with the token. */
+  verify(token: string): Promise<VerifiedToken>;
+  /** The public keys, as `GET /.well-known/jwks.json` publishes them. */
+  jwks(): { readonly keys: readonly JWK[] };
+}
+
+const algorithm = 'RS256';
+const type = 'at+jwt';
+
+/** The clocks of two instances may differ by this much. */
+const clockSkewSeconds = 30;
+
+/** No token of ours comes near it; a longer text is not worth decoding. */
+const maxTokenLength = 8 * 1024;
+
+/** About 10 MB of them. */
+const mostKnownTokens = 10_000;
+
+/** Issues and verifies tokens with these keys; the time comes from `clock`. */
+export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
+  const published = { keys: publicJwks(options.keys) };
+  const getKey = keyByKid(options.keys);
+  const known = new VerifiedTokens();
+  return {
+    issue: (subject) => issue(options, subject),
+    async verify(token) {
+      const before = known.find(token, options.clock.now());
+      if (before) return before;
+      try {
+        if (token.length > maxTokenLength) throw new Error('the token is too long');
+        const verified = await verify(options, getKey, token);
+        known.add(token, verified);
+        return verified;
+      } catch (error) {
+        throw new AppError('UNAUTHENTICATED', { cause: error });
+      }
+    },
+    jwks: () => published,
+  };
+}
+
+/**
+ * The tokens whose signature was found good, so that it is checked once and not with each request.
+ * Nothing else about them is remembered: their end is looked at each time, and whether the banking
+ * session stands is never asked here. The keys do not change while a process lives.
+ */
+class VerifiedTokens {
+  readonly #byText = new Map<string, VerifiedToken>();
+
+  find(text: string, now: Date): VerifiedToken | null {
+    const token = this.#byText.get(text);
+    if (!token) return null;
+    if (now.getTime() < token.expiresAt.getTime() + clockSkewSeconds * 1_000) return token;
+    this.#byText.delete(text);
+    return null;
+  }
+
+  /** The token that has been known for longest makes room for a new one. */
+  add(text: string, token: VerifiedToken): void {
+    if (this.#byText.size >= mostKnownTokens) {
+      const [oldest = ''] = this.#byText.keys();
+      this.#byText.delete(oldest);
+    }
+    this.#byText.set(text, token);
+  }
+}
+
+function publicJwks(keys: SigningKeys): JWK[] {
+  return [...keys.publicKeys].map(([kid, key]) => {
+    const { kty, n, e } = key.export({ format: 'jwk' }) as JWK;
+    return { kty, n, e, kid, alg: algorithm, use: 'sig' } as JWK;
+  });
+}
+
+/** Keys come from the configuration alone: `jwk`, `jku` and `x5u` in a header are ignored. */
+function keyByKid(keys: SigningKeys): JWTVerifyGetKey {
+  return ({ kid }) => {
+    const key = typeof kid === 'string' ? keys.publicKeys.get(kid) : undefined;
+    if (!key) throw new Error('the token names no key of ours');
+    return key;
+  };
+}
+
+function issue(options: AccessTokensOptions, subject: TokenSubject): Promise<string> {
+  const { keys, issuer, audience, ttlSeconds, clock } = options;
+  const issuedAt = Math.floor(clock.now().getTime() / 1000);
+  return new SignJWT({ sid: subject.sessionId })
+    .setProtectedHeader({ alg: algorithm, kid: keys.kid, typ: type })
+    .setSubject(String(subject.userId))
+    .setIssuer(issuer)
+    .setAudience(audience)
+    .setIssuedAt(issuedAt)
+    .setExpirationTime(issuedAt + ttlSeconds)
+    .setJti(randomUUID())
+    .sign(keys.privateKey);
+}
+
+async function verify(
+  options: AccessTokensOptions,
+  getKey: JWTVerifyGetKey,
+  token: string,
+): Promise<VerifiedToken> {
+  const { payload } = await jwtVerify(token, getKey, {
+    algorithms: [algorithm],
+    typ: type,
+    issuer: options.issuer,
+    audience: options.audience,
+    requiredClaims: ['exp', 'iss', 'aud', 'sub', 'sid', 'jti'],
+    clockTolerance: clockSkewSeconds,
+    currentDate: options.clock.now(),
+  });
+  return verifiedToken(payload);
+}
+
+/** The largest id that a user can have: PostgreSQL's integer. */
+const largestUserId = 2 ** 31 - 1;
+
+const sessionIdForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Ids that none of ours can be are refused here: the database would take them for a fault. */
+function verifiedToken({ sub, sid, jti, exp }: JWTPayload): VerifiedToken {
+  const userId = typeof sub === 'string' && /^[1-9]\d*$/.test(sub) ? Number(sub) : NaN;
+  if (!(userId <= largestUserId)) throw new Error('no user id in sub');
+  if (typeof sid !== 'string' || !sessionIdForm.test(sid)) throw new Error('no session in sid');
+  if (typeof jti !== 'string' || exp === undefined) throw new Error('no id or no end');
+  return { userId, sessionId: sid, tokenId: jti, expiresAt: new Date(exp * 1000) };
+}

@@ -1,0 +1,16 @@
+import { endSession } from './banking-sessions.ts';
+import type { TokenOperation } from '../http/operation.ts';
+
+const farewell = { en: 'You are logged out.', pt: 'Você saiu da sua conta.' };
+
+/**
+ * Ends the banking session and destroys the provider's token: every access token that names it is
+ * refused from then on. A valid token may log out again and gets the same answer.
+ */
+export const logout: TokenOperation<'logout'> = {
+  access: 'token',
+  async run(context, { token, request }) {
+    await endSession(context, token);
+    return { status: 200, body: { message: farewell[request.locale] } };
+  },
+};

@@ -1,0 +1,217 @@
+/**
+ * Configuration is the environment, read once at start and validated as a whole. Nothing else in
+ * the service reads `process.env`.
+ */
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { parseEnv } from 'node:util';
+import { splitPublicPems, splitList } from './formats.ts';
+import { readSettings, systemCode, type ConfigFault, type Environment } from './load.ts';
+import type { AppEnv, LogLevel, Values } from './values.ts';
+
+export { settings } from './list.ts';
+
+export type { AppEnv, Environment, LogLevel };
+
+export interface Config {
+  readonly appEnv: AppEnv;
+  readonly host: string;
+  /** 0: any free one. */
+  readonly port: number;
+  /** Undefined: the embedded database in `dataDir`. */
+  readonly databaseUrl: string | undefined;
+  /** An absolute path. */
+  readonly dataDir: string;
+  readonly provider: {
+    readonly stub: boolean;
+    /** Set whenever `stub` is false; without a slash at its end. */
+    readonly baseUrl: string | undefined;
+    readonly email: string | undefined;
+    readonly password: string | undefined;
+    /** How both sides of a connection prove who they are. */
+    readonly tls: {
+      /** Undefined: the authorities that Node knows. */
+      readonly ca: string | undefined;
+      readonly cert: string | undefined;
+      readonly key: string | undefined;
+    };
+    /** Sent with every call. */
+    readonly apiKey: { readonly header: string; readonly value: string } | null;
+    readonly ispb: string;
+    /** Of one attempt. */
+    readonly timeoutMs: number;
+    /** Attempts after the first one. */
+    readonly retries: number;
+    /** Whether a line of the statement without a status counts as settled. */
+    readonly statementSettledOnly: boolean;
+  };
+  /** 0: the stub never posts its webhook by itself. */
+  readonly stubSettleMs: number;
+  /** Whether the stub's bank outlives the process, as a real one does. */
+  readonly stubJournal: boolean;
+  /** Empty: webhooks need no secret. */
+  readonly webhookSecrets: readonly string[];
+  /** Empty: webhooks need no signature. */
+  readonly webhookSigningSecrets: readonly string[];
+  /** Empty: webhooks may come from anywhere. */
+  readonly webhookAllowedAddresses: readonly string[];
+  readonly onboardingLocalOnly: boolean;
+  readonly jwt: {
+    readonly issuer: string;
+    readonly audience: string;
+    readonly ttlSeconds: number;
+    /** Undefined: generated into `dataDir`. */
+    readonly privateKeyPem: string | undefined;
+    readonly publicKeysPem: readonly string[];
+  };
+  /** 32 bytes; undefined: generated into `dataDir`. */
+  /** The first one seals, all of them open; none: a generated one. */
+  readonly encryptionKeys: readonly Buffer[];
+  readonly uploadMaxBytes: number;
+  /** In days. */
+  readonly retention: {
+    readonly webhookPayloads: number;
+    readonly finishedJobs: number;
+    /** Since the last change of an application. */
+    readonly onboarding: number;
+  };
+  readonly throttle: {
+    /** 0: no limit. */
+    readonly loginPerMinute: number;
+    /** 0: no limit. */
+    readonly addressPerMinute: number;
+    /** 0: no limit. */
+    readonly userPerMinute: number;
+  };
+  readonly trustProxyHops: number;
+  /** At the same time. */
+  readonly connectionLimits: {
+    readonly total: number;
+    /** 0: no limit. Behind a proxy there is none: all connections come from its address. */
+    readonly perAddress: number;
+  };
+  readonly jobs: 'inline' | 'off';
+  readonly jobLeaseSeconds: number;
+  readonly metricsPort: number | undefined;
+  readonly metricsHost: string;
+  readonly logLevel: LogLevel;
+  /** Undefined: the process does not kill itself. */
+}
+
+/** The environment does not make a configuration. */
+export class ConfigError extends Error {
+  readonly faults: readonly ConfigFault[];
+
+  constructor(faults: readonly ConfigFault[]) {
+    super(`invalid configuration: ${faults.map((fault) => fault.name).join(', ')}`);
+    this.name = 'ConfigError';
+    this.faults = faults;
+  }
+}
+
+/**
+ * Reads the process's environment, and the `.env` file of the working directory where there is
+ * one. The real environment wins, even with an empty value.
+ * @throws ConfigError when the file exists and cannot be read.
+ */
+export function readEnvironment(): Environment {
+  return { ...readDotEnv(), ...process.env };
+}
+
+function readDotEnv(): Environment {
+  try {
+    return parseEnv(readFileSync('.env', 'utf8'));
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return {};
+    const message = `cannot be read (${systemCode(error)})`;
+    throw new ConfigError([{ name: '.env', message }]);
+  }
+}
+
+/**
+ * Turns an environment into the configuration; an empty value counts as unset. Reads no file but
+ * those that a `…_FILE` setting names.
+ * @returns the configuration, frozen.
+ * @throws ConfigError with every fault.
+ */
+export function loadConfig(environment: Environment): Config {
+  const { values, faults } = readSettings(environment);
+  if (faults.length > 0) throw new ConfigError(faults);
+  return configOf(values as unknown as Values);
+}
+
+function configOf(values: Values): Config {
+  return frozen({
+    appEnv: values.APP_ENV,
+    host: values.HOST,
+    port: values.PORT,
+    databaseUrl: values.DATABASE_URL,
+    dataDir: resolve(values.DATA_DIR),
+    provider: providerOf(values),
+    stubSettleMs: values.STUB_SETTLE_MS,
+    stubJournal: values.STUB_JOURNAL,
+    webhookSecrets: splitList(values.WEBHOOK_SECRET ?? ''),
+    webhookSigningSecrets: splitList(values.WEBHOOK_SIGNING_SECRET ?? ''),
+    webhookAllowedAddresses: splitList(values.WEBHOOK_ALLOWED_ADDRESSES ?? ''),
+    onboardingLocalOnly: values.ONBOARDING_LOCAL_ONLY,
+    jwt: {
+      issuer: values.JWT_ISSUER,
+      audience: values.JWT_AUDIENCE,
+      ttlSeconds: values.JWT_TTL_SECONDS,
+      privateKeyPem: values.JWT_PRIVATE_KEY,
+      publicKeysPem: splitPublicPems(values.JWT_PUBLIC_KEYS ?? '') ?? [],
+    },
+    encryptionKeys: splitList(values.ENCRYPTION_KEY ?? '').map((key) => Buffer.from(key, 'base64')),
+    uploadMaxBytes: values.UPLOAD_MAX_BYTES,
+    retention: {
+      webhookPayloads: values.WEBHOOK_RETENTION_DAYS,
+      finishedJobs: values.JOB_RETENTION_DAYS,
+      onboarding: values.ONBOARDING_EXPIRY_DAYS,
+    },
+    throttle: {
+      loginPerMinute: values.THROTTLE_LOGIN_PER_MINUTE,
+      addressPerMinute: values.THROTTLE_ADDRESS_PER_MINUTE,
+      userPerMinute: values.THROTTLE_USER_PER_MINUTE,
+    },
+    trustProxyHops: values.TRUST_PROXY_HOPS,
+    connectionLimits: {
+      total: values.MAX_CONNECTIONS,
+      perAddress: values.TRUST_PROXY_HOPS === 0 ? values.MAX_CONNECTIONS_PER_ADDRESS : 0,
+    },
+    jobs: values.JOBS,
+    jobLeaseSeconds: values.JOB_LEASE_SECONDS,
+    metricsPort: values.METRICS_PORT,
+    metricsHost: values.METRICS_HOST,
+    logLevel: values.LOG_LEVEL,
+  });
+}
+
+function providerOf(values: Values): Config['provider'] {
+  return {
+    stub: values.PROVIDER_STUB,
+    baseUrl: values.PROVIDER_BASE_URL?.replace(/\/+$/, ''),
+    email: values.PROVIDER_EMAIL,
+    password: values.PROVIDER_PASSWORD,
+    tls: {
+      ca: values.PROVIDER_CA,
+      cert: values.PROVIDER_CLIENT_CERT,
+      key: values.PROVIDER_CLIENT_KEY,
+    },
+    apiKey:
+      values.PROVIDER_API_KEY === undefined
+        ? null
+        : { header: values.PROVIDER_API_KEY_HEADER, value: values.PROVIDER_API_KEY },
+    ispb: values.PROVIDER_ISPB,
+    timeoutMs: values.PROVIDER_TIMEOUT_MS,
+    retries: values.PROVIDER_RETRIES,
+    statementSettledOnly: values.PROVIDER_STATEMENT_SETTLED_ONLY,
+  };
+}
+
+/** Freezes to the bottom; a Buffer's bytes cannot be frozen. */
+function frozen<Value extends object>(value: Value): Value {
+  for (const part of Object.values(value)) {
+    if (typeof part === 'object' && part !== null && !Buffer.isBuffer(part)) frozen(part);
+  }
+  return Object.freeze(value);
+}

@@ -1,0 +1,170 @@
+/**
+ * Reads settings out of an environment and validates them as a whole: every fault at once, by name,
+ * with what is expected and never with the value, which may be secret.
+ */
+import { readFileSync } from 'node:fs';
+import { Ajv, type ErrorObject } from 'ajv';
+import type { Form } from './entry.ts';
+import { formats } from './formats.ts';
+import { breachesOf, isLocal, type Breach } from './rules.ts';
+import { entries, settingNames, type SettingEntry, type SettingName } from './schema.ts';
+import { appEnvs, type AppEnv, type Values } from './values.ts';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** What is wrong with one setting; the message continues its name: "must be …". */
+export interface ConfigFault {
+  readonly name: string;
+  readonly message: string;
+}
+
+export interface ReadSettings {
+  /** Converted, with defaults; what is at fault stays as it came. */
+  readonly values: Readonly<Record<string, unknown>>;
+  /** Those that were given a value, also through a file. */
+  readonly given: ReadonlySet<string>;
+  readonly faults: readonly ConfigFault[];
+}
+
+/** Reads every setting; an empty value counts as unset. Files are those of `…_FILE` settings. */
+export function readSettings(environment: Environment): ReadSettings {
+  const faults = new Map<SettingName, string>();
+  const values = givenValues(environment);
+  const fromFile = readFiles(values, faults);
+  const given = new Set(Object.keys(values));
+  const appEnv = appEnvOf(values);
+  if (appEnv) values['APP_ENV'] = appEnv;
+  const validate = ajv.compile<Values>(schemaOf(appEnv, fromFile));
+  validate(values);
+  const note = (breach: Breach): void => {
+    const blamed = fromFile.get(breach.name) ?? breach.name;
+    // What is at fault already, as a file that cannot be read, is not reported twice.
+    if (!faults.has(blamed)) faults.set(blamed, faultMessage(breach, blamed));
+  };
+  for (const error of validate.errors ?? []) note(breachOf(error, appEnv));
+  for (const breach of breachesOf(values, appEnv)) note(breach);
+  return { values, given, faults: [...inOrder(faults), ...processFaults(environment, appEnv)] };
+}
+
+/**
+ * @returns where the service runs: what APP_ENV says, or `local` without it, while the stub is on
+ *   and HOST is a loopback address; otherwise undefined.
+ */
+function appEnvOf({ APP_ENV: named, ...values }: Partial<Values>): AppEnv | undefined {
+  if (named !== undefined) return appEnvs.find((known) => known === named);
+  return isLocal(values) ? 'local' : undefined;
+}
+
+// The schema is the service's own, and used once: neither checking nor optimising it pays.
+const ajv = new Ajv({
+  allErrors: true,
+  useDefaults: true,
+  formats,
+  validateSchema: false,
+  code: { optimize: false },
+});
+
+/** Node takes this variable for every connection, and then checks no certificate. */
+function processFaults(environment: Environment, appEnv: AppEnv | undefined): ConfigFault[] {
+  const name = 'NODE_TLS_REJECT_UNAUTHORIZED';
+  if (appEnv !== 'production' || environment[name] !== '0') return [];
+  return [{ name, message: 'must not be 0 in production: the provider could be anybody' }];
+}
+
+function inOrder(faults: ReadonlyMap<SettingName, string>): ConfigFault[] {
+  return settingNames.flatMap((name) => {
+    const message = faults.get(name);
+    return message === undefined ? [] : [{ name, message }];
+  });
+}
+
+function givenValues(environment: Environment): Record<string, unknown> {
+  const given = settingNames.flatMap((name) => {
+    const value = environment[name];
+    return value === undefined || value === '' ? [] : [[name, convert(name, value)] as const];
+  });
+  return Object.fromEntries(given);
+}
+
+/** What cannot be converted stays text, so that validation refuses it. */
+function convert(name: SettingName, value: string): unknown {
+  const entry: SettingEntry = entries[name];
+  if (entry.schema.type === 'integer') return /^\d{1,15}$/.test(value) ? Number(value) : value;
+  if (entry.schema.type === 'boolean' && /^(true|false)$/.test(value)) return value === 'true';
+  // Tools that write an environment on one line leave the line ends of a PEM as two characters.
+  return entry.isPem ? value.replaceAll('\\n', '\n') : value;
+}
+
+/**
+ * Puts the contents of the named files in the place of the settings that they stand for.
+ * @returns which setting is to blame for a value that came from a file.
+ */
+function readFiles(
+  values: Record<string, unknown>,
+  faults: Map<SettingName, string>,
+): Map<SettingName, SettingName> {
+  const fromFile = new Map<SettingName, SettingName>();
+  for (const name of settingNames) {
+    const { orFile, isPem }: SettingEntry = entries[name];
+    const path = orFile && values[orFile];
+    if (!orFile || typeof path !== 'string') continue;
+    if (values[name] !== undefined) {
+      faults.set(orFile, `must not be set together with ${name}`);
+      continue;
+    }
+    fromFile.set(name, orFile);
+    try {
+      const content = readFileSync(path, 'utf8');
+      // Editors and `echo` end a file with a line end, which is no part of a secret.
+      if (content.trim() === '') faults.set(orFile, 'names a file that is empty');
+      else values[name] = isPem ? content : content.replace(/[\r\n]+$/, '');
+    } catch (error) {
+      faults.set(orFile, `names a file that cannot be read (${systemCode(error)})`);
+    }
+  }
+  return fromFile;
+}
+
+/** What an unknown environment requires is not known; its own fault is enough. */
+function schemaOf(appEnv: AppEnv | undefined, fromFile: ReadonlyMap<SettingName, unknown>): object {
+  const properties = settingNames.map((name) => {
+    const entry: SettingEntry = entries[name];
+    const byEnv = appEnv && entry.defaultIn?.[appEnv];
+    const fallback = entry.default ?? byEnv;
+    const { schema } = formIn(appEnv, entry);
+    return [name, fallback === undefined ? schema : { ...schema, default: fallback }] as const;
+  });
+  const required = settingNames.filter((name) => {
+    const { requiredIn }: SettingEntry = entries[name];
+    return appEnv && requiredIn?.includes(appEnv) && !fromFile.has(name);
+  });
+  return { type: 'object', properties: Object.fromEntries(properties), required };
+}
+
+function formIn(appEnv: AppEnv | undefined, entry: SettingEntry): Form & { when?: string } {
+  if (appEnv !== 'production' || !entry.inProduction) return entry;
+  return { ...entry.inProduction, when: 'in production' };
+}
+
+function breachOf(error: ErrorObject, appEnv: AppEnv | undefined): Breach {
+  const name = (error.params['missingProperty'] ?? error.instancePath.slice(1)) as SettingName;
+  const { expected, when } = formIn(appEnv, entries[name]);
+  if (error.keyword === 'required')
+    return { name, isMissing: true, expected, when: `in ${appEnv}` };
+  return { name, expected, ...(when && { when }) };
+}
+
+function faultMessage({ name, isMissing, expected, when }: Breach, blamed: SettingName): string {
+  if (isMissing) {
+    const { orFile }: SettingEntry = entries[name];
+    const file = orFile ? ` (or ${orFile} names a file with it)` : '';
+    return `is required ${when}: ${expected}${file}`;
+  }
+  const must = blamed === name ? 'must be' : 'must name a file with';
+  return [must, expected, when].filter(Boolean).join(' ');
+}
+
+/** The code of a failed system call. */
+export function systemCode(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+}

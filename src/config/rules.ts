@@ -1,0 +1,150 @@
+/** The rules that look at two settings at once, and at what a setting's form cannot show. */
+import { accessSync, constants } from 'node:fs';
+import { BlockList, isIP } from 'node:net';
+import type { SettingName } from './entry.ts';
+import { formats, isKeyOf } from './formats.ts';
+import { entries } from './schema.ts';
+import type { AppEnv, Values } from './values.ts';
+import { longestAllowedCallMs, longestCallMs } from '../domain/call-duration.ts';
+
+/** A setting that is missing, or is not what it must be. */
+export interface Breach {
+  readonly name: SettingName;
+  readonly isMissing?: boolean;
+  /** What it must be: "an integer from 1 to 60". */
+  readonly expected: string;
+  /** Where or when it must be so, unless that is always: "in production". */
+  readonly when?: string;
+}
+
+/**
+ * @param values the settings after conversion and defaults; one whose form is wrong is a fault
+ *   already, and what is said of it here is left out.
+ * @param appEnv undefined when the settings do not say where the service runs.
+ */
+export function* breachesOf(
+  values: Partial<Values>,
+  appEnv: AppEnv | undefined,
+): Generator<Breach> {
+  if (values.APP_ENV === undefined) {
+    const when = 'when PROVIDER_STUB is false or HOST is not a loopback address';
+    yield { name: 'APP_ENV', isMissing: true, expected: entries.APP_ENV.expected, when };
+  }
+  if (values.PROVIDER_STUB === false && values.PROVIDER_BASE_URL === undefined) {
+    const { expected, inProduction } = entries.PROVIDER_BASE_URL;
+    yield {
+      name: 'PROVIDER_BASE_URL',
+      isMissing: true,
+      expected: appEnv === 'production' ? inProduction.expected : expected,
+      when: 'when PROVIDER_STUB is false',
+    };
+  }
+  yield* webhookSecretBreaches(values, appEnv);
+  yield* clientCertificateBreaches(values);
+  yield* apiKeyHeaderBreaches(values);
+  yield* callDurationBreaches(values);
+  if (values.DATABASE_URL !== undefined && URL.canParse(values.DATABASE_URL)) {
+    yield* databaseBreaches(new URL(values.DATABASE_URL), values.DATABASE_TLS, appEnv);
+  }
+}
+
+/** A certificate is of no use without its key, nor the other way round. */
+function* clientCertificateBreaches(values: Partial<Values>): Generator<Breach> {
+  const { PROVIDER_CLIENT_CERT: certificate, PROVIDER_CLIENT_KEY: key } = values;
+  if (certificate === undefined && key === undefined) return;
+  for (const name of ['PROVIDER_CLIENT_CERT', 'PROVIDER_CLIENT_KEY'] as const) {
+    if (values[name] !== undefined) continue;
+    const when = 'when one of PROVIDER_CLIENT_CERT and PROVIDER_CLIENT_KEY is set';
+    yield { name, isMissing: true, expected: entries[name].expected, when };
+  }
+  if (certificate === undefined || key === undefined || isKeyOf(certificate, key)) return;
+  yield { name: 'PROVIDER_CLIENT_KEY', expected: entries.PROVIDER_CLIENT_KEY.expected };
+}
+
+/** Headers that the client of the provider's API sends, or that belong to the connection. */
+const ownHeaders: ReadonlySet<string> = new Set([
+  ...['accept', 'authorization', 'content-type', 'content-length', 'x-request-id', 'traceparent'],
+  ...['host', 'connection', 'transfer-encoding', 'upgrade', 'expect', 'keep-alive', 'te'],
+]);
+
+function* apiKeyHeaderBreaches({
+  PROVIDER_API_KEY_HEADER: header,
+}: Partial<Values>): Generator<Breach> {
+  if (header === undefined || !ownHeaders.has(header.toLowerCase())) return;
+  const { expected } = entries.PROVIDER_API_KEY_HEADER;
+  yield { name: 'PROVIDER_API_KEY_HEADER', expected };
+}
+
+/** The claim, the sweep and the operator's commands wait for the longest call. */
+function* callDurationBreaches(values: Partial<Values>): Generator<Breach> {
+  const { PROVIDER_TIMEOUT_MS: timeoutMs, PROVIDER_RETRIES: retries } = values;
+  if (typeof timeoutMs !== 'number' || typeof retries !== 'number') return;
+  if (longestCallMs({ timeoutMs, retries }) <= longestAllowedCallMs) return;
+  const longest = `${longestAllowedCallMs / 60_000} minutes`;
+  const expected = `a time-out with which a call and its PROVIDER_RETRIES take at most ${longest}`;
+  yield { name: 'PROVIDER_TIMEOUT_MS', expected };
+}
+
+const loopback = new BlockList();
+loopback.addSubnet('127.0.0.0', 8, 'ipv4');
+loopback.addAddress('::1', 'ipv6');
+
+/** Whether the settings reach nothing beyond this machine: the stub is on, HOST is loopback. */
+export function isLocal({ PROVIDER_STUB: stub, HOST: host }: Partial<Values>): boolean {
+  if (stub === false) return false;
+  if (host === undefined || host === 'localhost') return true;
+  const version = isIP(host);
+  return version !== 0 && loopback.check(host, version === 6 ? 'ipv6' : 'ipv4');
+}
+
+/** In production the form of the setting says as much. */
+function* webhookSecretBreaches(
+  { PROVIDER_STUB: stub, WEBHOOK_SECRET: secrets }: Partial<Values>,
+  appEnv: AppEnv | undefined,
+): Generator<Breach> {
+  if (appEnv !== 'staging' || stub !== false) return;
+  if (secrets !== undefined && formats['long-webhook-secrets'](secrets)) return;
+  const { expected } = entries.WEBHOOK_SECRET.inProduction;
+  const when = 'in staging with PROVIDER_STUB=false';
+  yield { name: 'WEBHOOK_SECRET', isMissing: secrets === undefined, expected, when };
+}
+
+/** The parameters of the address that name files, which the driver reads. */
+const fileParameters = ['sslrootcert', 'sslcert', 'sslkey'] as const;
+
+function* databaseBreaches(
+  { hostname, searchParams }: URL,
+  tls: unknown,
+  appEnv: AppEnv | undefined,
+): Generator<Breach> {
+  const name = 'DATABASE_URL';
+  // The driver takes the last of several, and the host from the parameter where there is one.
+  const host = searchParams.getAll('host').at(-1) || hostname;
+  const isVerified = searchParams.getAll('sslmode').at(-1) === 'verify-full';
+  if (isVerified && tls === 'off') {
+    const expected = 'unset while DATABASE_URL has sslmode=verify-full: remove one of the two';
+    yield { name: 'DATABASE_TLS', expected };
+  } else if (appEnv === 'production' && tls !== 'off') {
+    const when = 'in production, or DATABASE_TLS=off must be set, for a private network only';
+    if (/^(?:\/|%2f)/i.test(host)) {
+      yield { name, expected: 'an address of a host, as a Unix socket has no TLS,', when };
+    } else if (!isVerified || host === '') {
+      yield { name, expected: 'an address with a host and with sslmode=verify-full', when };
+    }
+  }
+  for (const parameter of fileParameters) {
+    const path = searchParams.getAll(parameter).at(-1);
+    if (path !== undefined && !isReadable(path)) {
+      yield { name, expected: `an address whose ${parameter} names a file that can be read` };
+    }
+  }
+}
+
+function isReadable(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

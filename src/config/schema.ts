@@ -1,0 +1,362 @@
+/**
+ * Every setting: what it means, what it must be, its default and where it is required. This is the
+ * one list of them; `config-reading.ts` validates against it, and tests hold `.env.example` and the
+ * README to it.
+ */
+import {
+  fileOf,
+  flag,
+  formatted,
+  integer,
+  mustBeFalse,
+  oneOf,
+  text,
+  type SettingEntry,
+  type SettingName,
+} from './entry.ts';
+import { appEnvs, logLevels } from './values.ts';
+
+export type { SettingEntry, SettingName };
+
+const host = { ...text, pattern: '^[^\\s/]+$' } as const;
+
+const deployed = ['staging', 'production'] as const;
+
+export const entries = {
+  APP_ENV: {
+    meaning:
+      'where the service runs: local, test, staging or production; ' +
+      'unset: local, with the stub on and a loopback HOST only',
+    ...oneOf(appEnvs),
+  },
+  HOST: {
+    meaning: 'listening address',
+    expected: 'a host name or an address',
+    schema: host,
+    default: '127.0.0.1',
+  },
+  PORT: {
+    meaning: 'listening port; 0 takes any free one',
+    ...integer(0, 65_535),
+    default: 3000,
+  },
+  DATABASE_URL: {
+    meaning:
+      'PostgreSQL; unset: the embedded database in DATA_DIR, in local and test only; ' +
+      'in production with sslmode=verify-full',
+    expected: 'a postgres:// or postgresql:// address',
+    schema: formatted('postgres-url'),
+    inProduction: {
+      expected: 'a postgres:// or postgresql:// address with sslmode=verify-full',
+      schema: formatted('postgres-url'),
+    },
+    requiredIn: deployed,
+    orFile: 'DATABASE_URL_FILE',
+    isSecret: true,
+  },
+  DATABASE_URL_FILE: fileOf('DATABASE_URL'),
+  DATABASE_TLS: {
+    meaning:
+      '`off`: in production DATABASE_URL may do without sslmode=verify-full, ' +
+      'for a private network only',
+    expected: '`off`, or unset',
+    schema: { type: 'string', enum: ['off'] },
+  },
+  DATA_DIR: {
+    meaning: 'folder of the embedded database and of generated local keys',
+    expected: 'a folder',
+    schema: text,
+    default: '.data',
+  },
+  PROVIDER_STUB: {
+    meaning: 'simulate the provider; `true` in production refuses to start',
+    ...flag,
+    inProduction: mustBeFalse,
+    defaultIn: { local: true, test: true },
+    requiredIn: deployed,
+  },
+  PROVIDER_BASE_URL: {
+    meaning: "the provider's address; required when PROVIDER_STUB is false; https in production",
+    expected: 'an http:// or https:// address without user, query or fragment',
+    schema: formatted('base-url'),
+    inProduction: {
+      expected: 'an https:// address without user, query or fragment',
+      schema: formatted('https-base-url'),
+    },
+  },
+  PROVIDER_EMAIL: {
+    meaning: 'login of the development user; for development and direct tests only',
+    expected: 'an e-mail address',
+    schema: { ...text, pattern: '^[^\\s@]+@[^\\s@]+$' },
+    defaultIn: { local: 'dev@ponte.test' },
+  },
+  PROVIDER_PASSWORD: {
+    meaning: 'password of the development user; for development and direct tests only',
+    expected: '8 to 128 characters',
+    schema: { type: 'string', minLength: 8, maxLength: 128 },
+    defaultIn: { local: 'ponte-dev-password' },
+    orFile: 'PROVIDER_PASSWORD_FILE',
+    isSecret: true,
+  },
+  PROVIDER_PASSWORD_FILE: fileOf('PROVIDER_PASSWORD'),
+  PROVIDER_CA: {
+    meaning: "authorities that the provider's certificate is verified with, in place of Node's own",
+    expected: 'X.509 certificates as PEM, one after the other',
+    schema: formatted('certificates'),
+    orFile: 'PROVIDER_CA_FILE',
+    isPem: true,
+  },
+  PROVIDER_CA_FILE: fileOf('PROVIDER_CA'),
+  PROVIDER_CLIENT_CERT: {
+    meaning: 'certificate that Ponte shows to the provider (mTLS), with its chain',
+    expected: 'X.509 certificates as PEM, one after the other',
+    schema: formatted('certificates'),
+    orFile: 'PROVIDER_CLIENT_CERT_FILE',
+    isPem: true,
+  },
+  PROVIDER_CLIENT_CERT_FILE: fileOf('PROVIDER_CLIENT_CERT'),
+  PROVIDER_CLIENT_KEY: {
+    meaning: 'private key of PROVIDER_CLIENT_CERT',
+    expected: 'a private key as PEM without a pass phrase, that of PROVIDER_CLIENT_CERT',
+    schema: formatted('private-key'),
+    orFile: 'PROVIDER_CLIENT_KEY_FILE',
+    isPem: true,
+    isSecret: true,
+  },
+  PROVIDER_CLIENT_KEY_FILE: fileOf('PROVIDER_CLIENT_KEY'),
+  PROVIDER_API_KEY: {
+    meaning: 'sent with every call to the provider, those of an onboarding included',
+    expected: '1 to 1024 visible ASCII characters',
+    schema: { type: 'string', pattern: '^[!-~]{1,1024}$' },
+    orFile: 'PROVIDER_API_KEY_FILE',
+    isSecret: true,
+  },
+  PROVIDER_API_KEY_FILE: fileOf('PROVIDER_API_KEY'),
+  PROVIDER_API_KEY_HEADER: {
+    meaning: 'the header that PROVIDER_API_KEY is sent in',
+    expected: 'the name of a header that Ponte does not send by itself',
+    schema: { type: 'string', pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$" },
+    default: 'x-api-key',
+  },
+  PROVIDER_ISPB: {
+    meaning: 'institution identifier for listing and deleting PIX keys',
+    expected: '8 characters from 0-9 and A-Z',
+    schema: { type: 'string', pattern: '^[0-9A-Z]{8}$' },
+    default: '11165756',
+  },
+  PROVIDER_TIMEOUT_MS: {
+    meaning: 'time-out of one attempt at a provider call, in milliseconds',
+    ...integer(1, 120_000),
+    default: 5000,
+  },
+  PROVIDER_RETRIES: {
+    meaning: 'further attempts after the first one',
+    ...integer(0, 10),
+    default: 2,
+  },
+  PROVIDER_STATEMENT_SETTLED_ONLY: {
+    meaning:
+      'the statement lists settled lines only: a line without a status then proves a payment',
+    ...flag,
+    default: false,
+  },
+  STUB_SETTLE_MS: {
+    meaning: "how long after accepting a payment the stub's bank posts its webhook; 0: never",
+    ...integer(0, 3_600_000),
+    defaultIn: { local: 1500, test: 0, staging: 0, production: 0 },
+  },
+  STUB_JOURNAL: {
+    meaning: "keep the stub's bank in a journal in DATA_DIR; otherwise it ends with the process",
+    ...flag,
+    defaultIn: { local: true, test: false, staging: true, production: true },
+  },
+  WEBHOOK_SECRET: {
+    meaning:
+      'compared only when set; two, separated by a comma, are both accepted to rotate; ' +
+      'required, 32 characters or more each, in production and, with the stub off, in staging',
+    expected: 'one secret of visible ASCII, or two separated by a comma',
+    schema: formatted('webhook-secrets'),
+    inProduction: {
+      expected: 'one secret of 32 or more visible ASCII characters, or two separated by a comma',
+      schema: formatted('long-webhook-secrets'),
+    },
+    requiredIn: ['production'],
+    orFile: 'WEBHOOK_SECRET_FILE',
+    isSecret: true,
+  },
+  WEBHOOK_SECRET_FILE: fileOf('WEBHOOK_SECRET'),
+  WEBHOOK_SIGNING_SECRET: {
+    meaning:
+      'events then need a signature by Standard Webhooks, not older than five minutes; ' +
+      'two, separated by a comma, are both accepted to rotate',
+    expected: 'one secret of 32 or more visible ASCII characters, or two separated by a comma',
+    schema: formatted('long-webhook-secrets'),
+    orFile: 'WEBHOOK_SIGNING_SECRET_FILE',
+    isSecret: true,
+  },
+  WEBHOOK_SIGNING_SECRET_FILE: fileOf('WEBHOOK_SIGNING_SECRET'),
+  WEBHOOK_ALLOWED_ADDRESSES: {
+    meaning: 'addresses and networks that events may come from, separated by commas; unset: any',
+    expected: 'IPv4 addresses and networks (203.0.113.0/24, 2001:db8::/64), separated by commas',
+    schema: formatted('networks'),
+  },
+  ONBOARDING_LOCAL_ONLY: {
+    meaning: 'onboarding runs only locally, without the provider; refused in production',
+    ...flag,
+    inProduction: mustBeFalse,
+    defaultIn: { local: true, test: true, staging: false, production: false },
+  },
+  JWT_ISSUER: {
+    meaning: 'issuer of the access tokens',
+    expected: 'a text of at most 1024 characters',
+    schema: text,
+    default: 'ponte',
+  },
+  JWT_AUDIENCE: {
+    meaning: 'audience of the access tokens',
+    expected: 'a text of at most 1024 characters',
+    schema: text,
+    default: 'ponte-app',
+  },
+  JWT_PRIVATE_KEY: {
+    meaning: 'PEM that signs access tokens; generated into DATA_DIR in local and test',
+    expected: 'an RSA private key of at least 2048 bits, as PEM without a pass phrase',
+    schema: formatted('rsa-private-key'),
+    inProduction: {
+      expected:
+        'an RSA private key of at least 2048 bits, as PEM without a pass phrase, ' +
+        'other than the published examples',
+      schema: formatted('own-rsa-private-key'),
+    },
+    requiredIn: deployed,
+    orFile: 'JWT_PRIVATE_KEY_FILE',
+    isPem: true,
+    isSecret: true,
+  },
+  JWT_PRIVATE_KEY_FILE: fileOf('JWT_PRIVATE_KEY'),
+  JWT_PUBLIC_KEYS: {
+    meaning: 'PEMs that verify access tokens, one after the other, to rotate; chosen by kid',
+    expected: 'RSA public keys of at least 2048 bits, as PEM, one after the other',
+    schema: formatted('rsa-public-keys'),
+    inProduction: {
+      expected:
+        'RSA public keys of at least 2048 bits, as PEM, one after the other, ' +
+        'other than the published examples',
+      schema: formatted('own-rsa-public-keys'),
+    },
+    requiredIn: deployed,
+    orFile: 'JWT_PUBLIC_KEYS_FILE',
+    isPem: true,
+  },
+  JWT_PUBLIC_KEYS_FILE: fileOf('JWT_PUBLIC_KEYS'),
+  JWT_TTL_SECONDS: {
+    meaning: 'lifetime of an access token, in seconds; at most 86400 in production',
+    ...integer(1, 2_592_000),
+    inProduction: integer(1, 86_400),
+    default: 3600,
+  },
+  ENCRYPTION_KEY: {
+    meaning:
+      'seals provider tokens and documents at rest; two as new,old while it is replaced; ' +
+      'generated in local and test',
+    expected: '32 bytes in base64 (`openssl rand -base64 32`), or two such keys as new,old',
+    schema: formatted('keys-of-32-bytes'),
+    inProduction: {
+      expected: '32 random bytes in base64, without a pattern (`openssl rand -base64 32`)',
+      schema: formatted('random-keys-of-32-bytes'),
+    },
+    requiredIn: deployed,
+    orFile: 'ENCRYPTION_KEY_FILE',
+    isSecret: true,
+  },
+  ENCRYPTION_KEY_FILE: fileOf('ENCRYPTION_KEY'),
+  UPLOAD_MAX_BYTES: {
+    meaning: 'largest onboarding document, in bytes',
+    ...integer(1, 104_857_600),
+    default: 10_485_760,
+  },
+  WEBHOOK_RETENTION_DAYS: {
+    meaning: 'days that the payload of a settled webhook is kept',
+    ...integer(1, 36_500),
+    default: 90,
+  },
+  JOB_RETENTION_DAYS: {
+    meaning: 'days that a finished job is kept; a dead one stays',
+    ...integer(1, 36_500),
+    default: 7,
+  },
+  ONBOARDING_EXPIRY_DAYS: {
+    meaning:
+      'days after its last change that an application goes, unless it is approved; ' +
+      'its e-mail and document are free again',
+    ...integer(1, 36_500),
+    default: 30,
+  },
+  THROTTLE_LOGIN_PER_MINUTE: {
+    meaning: 'failed logins per e-mail and network in a minute; 0 lifts it; 1 to 60 in production',
+    ...integer(0, 1_000_000),
+    inProduction: integer(1, 60),
+    default: 5,
+  },
+  THROTTLE_ADDRESS_PER_MINUTE: {
+    meaning: 'attempts per client address and minute; 0 lifts it; 1 to 6000 in production',
+    ...integer(0, 1_000_000),
+    inProduction: integer(1, 6_000),
+    default: 30,
+  },
+  THROTTLE_USER_PER_MINUTE: {
+    meaning:
+      'sends, charges, statements and changes of PIX keys per user, minute and instance, each ' +
+      'counted apart; 0 lifts it; 1 to 6000 in production',
+    ...integer(0, 1_000_000),
+    inProduction: integer(1, 6_000),
+    default: 120,
+  },
+  TRUST_PROXY_HOPS: {
+    meaning: "how many proxies to trust for the client's address",
+    ...integer(0, 16),
+    expected: 'the number of proxies in front of the service, an integer from 0 to 16',
+    defaultIn: { local: 0, test: 0, staging: 0 },
+    requiredIn: ['production'],
+  },
+  MAX_CONNECTIONS: {
+    meaning: 'most open connections; a further one is closed at once',
+    ...integer(1, 1_000_000),
+    default: 5000,
+  },
+  MAX_CONNECTIONS_PER_ADDRESS: {
+    meaning: 'most connections from one address, if TRUST_PROXY_HOPS is 0; 0 sets no limit',
+    ...integer(0, 1_000_000),
+    default: 200,
+  },
+  JOBS: {
+    meaning: 'where jobs run; inline: the server also runs the job loop; off: `ponte worker` does',
+    ...oneOf(['inline', 'off']),
+    default: 'inline',
+  },
+  JOB_LEASE_SECONDS: {
+    meaning: "seconds after which others take up a dead process's jobs",
+    // With a poll after it, a dead process's jobs are taken up within a minute.
+    ...integer(1, 50),
+    default: 30,
+  },
+  METRICS_PORT: {
+    meaning: 'a port of its own for /metrics, on METRICS_HOST; unset: on PORT, to loopback only',
+    ...integer(0, 65_535),
+  },
+  METRICS_HOST: {
+    meaning: 'listening address of METRICS_PORT',
+    expected: 'a host name or an address',
+    schema: host,
+    default: '127.0.0.1',
+  },
+  LOG_LEVEL: {
+    meaning:
+      'what is logged: fatal, error, warn, info, debug, trace or silent (refused in production)',
+    ...oneOf(logLevels),
+    inProduction: oneOf(logLevels.filter((level) => level !== 'silent')),
+    default: 'info',
+  },
+} as const satisfies Record<SettingName, SettingEntry>;
+
+export const settingNames = Object.keys(entries) as SettingName[];

@@ -1,0 +1,55 @@
+/** The operations of the contract. An endpoint is added here, in one line, after its own file. */
+import { getBalance } from '../accounts/get-balance.ts';
+import { getMe } from '../accounts/get-me.ts';
+import { getStatement } from '../accounts/get-statement.ts';
+import { registerPf } from '../accounts/register-pf.ts';
+import { registerPj } from '../accounts/register-pj.ts';
+import { login } from '../auth/login.ts';
+import { logout } from '../auth/logout.ts';
+import { confirmElectronicValidation } from '../onboarding/confirm-electronic-validation.ts';
+import { getKyc } from '../onboarding/get-kyc.ts';
+import { getOnboarding } from '../onboarding/get-onboarding.ts';
+import { lookUpCep } from '../onboarding/look-up-cep.ts';
+import { requestElectronicValidation } from '../onboarding/request-electronic-validation.ts';
+import { startOnboarding } from '../onboarding/start-onboarding.ts';
+import { startProvaVida } from '../onboarding/start-prova-vida.ts';
+import { submitAddress } from '../onboarding/submit-address.ts';
+import { submitDocument } from '../onboarding/submit-document.ts';
+import { submitProposal } from '../onboarding/submit-proposal.ts';
+import { syncOnboarding } from '../onboarding/sync-onboarding.ts';
+import type { OperationTable } from './operation.ts';
+import { createPixKey } from '../pix-keys/create-pix-key.ts';
+import { deletePixKey } from '../pix-keys/delete-pix-key.ts';
+import { listPixKeys } from '../pix-keys/list-pix-keys.ts';
+import { createCharge } from '../pix/create-charge.ts';
+import { getPixTransaction } from '../pix/get-pix-transaction.ts';
+import { sendPix } from '../pix/send-pix.ts';
+import { receiveProviderWebhook } from '../settlement/receive-provider-webhook.ts';
+
+export const operations: OperationTable = {
+  login,
+  logout,
+  getMe,
+  getBalance,
+  getStatement,
+  registerPf,
+  registerPj,
+  sendPix,
+  createCharge,
+  getPixTransaction,
+  listPixKeys,
+  createPixKey,
+  deletePixKey,
+  startOnboarding,
+  lookUpCep,
+  getOnboarding,
+  submitAddress,
+  submitDocument,
+  submitProposal,
+  requestElectronicValidation,
+  confirmElectronicValidation,
+  startProvaVida,
+  getKyc,
+  syncOnboarding,
+  receiveProviderWebhook,
+};

@@ -1,0 +1,164 @@
+/** One run of a job: its work, and what becomes of it in the queue. */
+import type { Context } from '../context.ts';
+import * as queries from '../db/queries/jobs.ts';
+import type { EndedRow } from '../db/queries/jobs.ts';
+import type { FirstRun, JobResult, LeasedJob } from './queue.ts';
+import type { JobHandler, JobTable } from './job.ts';
+
+/** After so many failed runs a job is dead: listed, and retried only by an operator. */
+export const maxAttempts = 8;
+
+const firstRetryMs = 1_000;
+export const longestRetryMs = 5 * 60_000;
+
+export interface JobRunsOptions {
+  readonly context: Context;
+  readonly jobs: JobTable;
+  /** Spreads retries; between 0 and 1. */
+  readonly random: () => number;
+}
+
+/** Runs jobs, and ends them or puts them back. */
+export class JobRuns {
+  readonly #context: Context;
+  readonly #jobs: JobTable;
+  readonly #random: () => number;
+  /**
+   * The run of each job that has its lease. The same worker may claim an id a second time, because
+   * a failover has taken back the first claim, or has given the id to another job.
+   */
+  readonly #latest = new Map<string, LeasedJob>();
+
+  constructor({ context, jobs, random }: JobRunsOptions) {
+    this.#context = context;
+    this.#jobs = jobs;
+    this.#random = random;
+  }
+
+  /**
+   * Carries out a run. It does not fail: a run that does is noted, and the job put back.
+   * @param work in place of the handler, for this run.
+   * @returns whether the job may be back in the queue.
+   */
+  async run(job: LeasedJob, work?: FirstRun): Promise<boolean> {
+    const handler = this.#jobs[job.kind];
+    const { metrics, log } = this.#context;
+    this.#latest.set(job.id, job);
+    try {
+      const result = await this.#work(job, handler, work);
+      const status = await this.#succeeded(job, handler, result);
+      metrics.jobs.inc({ kind: job.kind, result: 'done' });
+      return status === 'queued';
+    } catch (error) {
+      metrics.jobs.inc({ kind: job.kind, result: 'failed' });
+      log.error({ error, jobId: job.id, kind: job.kind, attempt: job.attempt }, 'a job failed');
+      await this.#failed(job, handler, error).catch((cause: unknown) => {
+        // The lease runs out, and the job is taken up again.
+        log.error({ error: cause, jobId: job.id }, 'a failed job was not put back');
+      });
+      return true;
+    } finally {
+      if (this.#isLatest(job)) this.#latest.delete(job.id);
+    }
+  }
+
+  #isLatest(job: LeasedJob): boolean {
+    return (this.#latest.get(job.id) ?? job) === job;
+  }
+
+  /**
+   * Puts a job back that was not run. It does not fail: otherwise the lease runs out.
+   * @returns true: the job may be back in the queue.
+   */
+  async putBack(job: LeasedJob): Promise<true> {
+    const { clock, log } = this.#context;
+    try {
+      await this.#requeue(job, { runAt: clock.now(), attempts: 0, error: null });
+    } catch (error) {
+      log.error({ error, jobId: job.id }, 'a job was not put back');
+    }
+    return true;
+  }
+
+  #work(
+    job: LeasedJob,
+    handler: JobHandler | undefined,
+    work: FirstRun | undefined,
+  ): Promise<JobResult> {
+    if (work) return work(job);
+    if (!handler) throw new Error('no handler for this kind of job');
+    return handler.run(this.#context, job);
+  }
+
+  async #succeeded(
+    job: LeasedJob,
+    handler: JobHandler | undefined,
+    result: JobResult,
+  ): Promise<EndedRow['status']> {
+    if (result && 'ended' in result) return result.ended;
+    const runAgainAt = result?.runAgainAt ?? this.#nextPeriod(handler);
+    if (!runAgainAt) return this.#finish(job, 'done', null);
+    await this.#requeue(job, { runAt: runAgainAt, attempts: 0, error: null });
+    return 'queued';
+  }
+
+  async #failed(job: LeasedJob, handler: JobHandler | undefined, error: unknown): Promise<void> {
+    const name = nameOf(error);
+    const nextPeriod = this.#nextPeriod(handler);
+    if (nextPeriod) return this.#requeue(job, { runAt: nextPeriod, attempts: 0, error: name });
+    if (job.attempt >= (handler?.maxAttempts ?? maxAttempts)) {
+      await this.#finish(job, 'dead', name);
+      return;
+    }
+    const runAt = new Date(this.#context.clock.now().getTime() + this.#backOffMs(job.attempt));
+    await this.#requeue(job, { runAt, attempts: job.attempt, error: name });
+  }
+
+  #nextPeriod(handler: JobHandler | undefined): Date | null {
+    if (handler?.everyMs === undefined) return null;
+    return new Date(this.#context.clock.now().getTime() + handler.everyMs);
+  }
+
+  /** Exponential, with half of it left to chance so that what failed together comes back apart. */
+  #backOffMs(attempt: number): number {
+    const fullMs = Math.min(longestRetryMs, firstRetryMs * 2 ** (attempt - 1));
+    return fullMs / 2 + (this.#random() * fullMs) / 2;
+  }
+
+  /** @returns how the job stands, or was to stand, if its lease was ours no more. */
+  async #finish(
+    job: LeasedJob,
+    status: 'done' | 'dead',
+    error: string | null,
+  ): Promise<EndedRow['status']> {
+    if (!this.#isLatest(job)) return status;
+    const { clock, db } = this.#context;
+    const parameters = [job.id, job.worker, status, error, clock.now()];
+    const [ended] = await db.query<EndedRow>(queries.finishJob, parameters);
+    return ended?.status ?? status;
+  }
+
+  async #requeue(
+    job: LeasedJob,
+    again: { runAt: Date; attempts: number; error: string | null },
+  ): Promise<void> {
+    if (!this.#isLatest(job)) return;
+    const { clock, db } = this.#context;
+    const { runAt, attempts, error } = again;
+    await db.query(queries.requeueJob, [job.id, job.worker, runAt, attempts, error, clock.now()]);
+  }
+}
+
+/** What a SQLSTATE, a code of the system and our own codes look like. */
+const errorCode = /^[A-Za-z0-9_]{1,40}$/;
+
+/**
+ * Names an error by what says no more than its kind: its name and its code, such as `error 57014`
+ * of the database, whose errors all have one name. A message may speak of a person.
+ */
+function nameOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown';
+  const code: unknown = Reflect.get(error, 'code');
+  const isCode = typeof code === 'string' && errorCode.test(code);
+  return isCode ? `${error.name} ${code}` : error.name;
+}

@@ -1,0 +1,80 @@
+/**
+ * Requests for the code of the electronic validation. Each has the provider send a message, which
+ * costs money and reaches a phone that may be another person's.
+ */
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { LocalContext } from '../context.ts';
+import { stepOf } from '../domain/onboarding.ts';
+import { AppError, invalidField, type Text } from '../errors.ts';
+import type { Application } from './application-row.ts';
+import {
+  addressThrottles,
+  countAttempt,
+  minuteMs,
+  refuseWhenUsedUp,
+  type Throttle,
+} from '../auth/throttle.ts';
+
+const limits: readonly Omit<Throttle, 'subject'>[] = [
+  { scope: 'code-minute', limit: 1, windowMs: minuteMs },
+  { scope: 'code-day', limit: 5, windowMs: 24 * 60 * minuteMs },
+];
+
+const brazilOnly: Text = {
+  en: 'A code can be sent to a Brazilian number (+55) only.',
+  pt: 'Um código só pode ser enviado a um número brasileiro (+55).',
+};
+
+export interface CodeRequest {
+  readonly before: Application;
+  readonly after: Application;
+  readonly clientAddress: string;
+}
+
+/**
+ * Counts a request for a code for the application, the phone and the address, if a change has made
+ * one. Where onboarding is local no code is sent, and nothing is counted.
+ * @param em the transaction of the change.
+ * @throws AppError THROTTLED, or VALIDATION_FAILED naming `phone` for one of another country.
+ */
+export async function countCodeRequest(
+  context: LocalContext,
+  em: EntityManager,
+  { before, after, clientAddress }: CodeRequest,
+): Promise<void> {
+  const [was, is] = [before, after].map((one) => stepOf(one, 'electronic_validation').revision);
+  if (context.config.onboardingLocalOnly || was === is) return;
+  if (!after.applicant.phone.startsWith('+55')) throw invalidField('phone', brazilOnly);
+  const throttles = throttlesOf(context, after, clientAddress);
+  await refuseWhenUsedUp(context, throttles, em);
+  await countAttempt(context, throttles, em);
+}
+
+/** Whether a request for a code would be accepted now. */
+export async function mayRequestCode(
+  context: LocalContext,
+  em: EntityManager,
+  { application, clientAddress }: { application: Application; clientAddress: string },
+): Promise<boolean> {
+  if (!application.applicant.phone.startsWith('+55')) return false;
+  try {
+    await refuseWhenUsedUp(context, throttlesOf(context, application, clientAddress), em);
+    return true;
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'THROTTLED') return false;
+    throw error;
+  }
+}
+
+/** Lifted together with the limits of addresses. */
+function throttlesOf(
+  { config }: LocalContext,
+  { id, applicant }: Application,
+  clientAddress: string,
+): Throttle[] {
+  if (config.throttle.addressPerMinute === 0) return [];
+  return limits.flatMap(({ scope, limit, windowMs }) => {
+    const own = [id, applicant.phone].map((subject) => ({ scope, subject, limit, windowMs }));
+    return own.concat(addressThrottles({ scope, limit, windowMs }, clientAddress));
+  });
+}

@@ -1,0 +1,15 @@
+import { refreshKyc } from './kyc.ts';
+import { findApplicant } from './applicant.ts';
+import { applicationReply } from './application-reply.ts';
+import type { PublicOperation } from '../http/operation.ts';
+
+/** Brings the decision, where one is due; a provider that fails leaves the application as it is. */
+export const getKyc: PublicOperation<'getKyc'> = {
+  access: 'public',
+  async run(context, { input, request }) {
+    const caller = { ...input.path, clientAddress: request.clientAddress };
+    const found = await findApplicant(context, caller);
+    const application = await refreshKyc(context, found, request.callOptions);
+    return { status: 200, body: { application: applicationReply(application) } };
+  },
+};

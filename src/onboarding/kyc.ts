@@ -1,0 +1,135 @@
+/** The decision on an application, and the account that follows from it. */
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Context, LocalContext } from '../context.ts';
+import {
+  beginStep,
+  decide,
+  endStep,
+  failStep,
+  localDecision,
+  stepOf,
+  stepsBeforeKyc,
+  type StepName,
+} from '../domain/onboarding.ts';
+import { ProviderError } from '../provider/errors.ts';
+import type { CallOptions, KycDecision } from '../provider/provider.ts';
+import { sealClientToken } from '../auth/client-token.ts';
+import { openLocalAccount, openProviderAccount } from './open-account.ts';
+import { stepErrorOf } from './step-failure.ts';
+import { changeApplication, type Application } from './application.ts';
+
+/**
+ * Brings the decision on an application, where it is due: it is made here where onboarding is
+ * local, otherwise the provider is asked. A provider that fails changes nothing but the step.
+ * @returns the application as it stands then.
+ */
+export function refreshKyc(
+  context: Context,
+  application: Application,
+  options: CallOptions = {},
+): Promise<Application> {
+  if (context.config.onboardingLocalOnly) return decideLocally(context, application);
+  return askProvider(context, application, options);
+}
+
+/**
+ * What is still open at the end of an application: the decision, or the account of an approved one
+ * whose number the provider has not told yet.
+ */
+export function openEnd({
+  status,
+  contaBancariaCriada,
+}: Pick<Application, 'status' | 'contaBancariaCriada'>): 'kyc' | 'account' | null {
+  if (status === 'UNDER_ANALYSIS') return 'kyc';
+  return status === 'APPROVED' && !contaBancariaCriada ? 'account' : null;
+}
+
+/** Whether the provider has all that it decides on. */
+export function isDueForDecision(application: Application): boolean {
+  if (application.status !== 'UNDER_ANALYSIS' || application.pessoaFisicaId === null) return false;
+  return stepsBeforeKyc.every((name) => stepOf(application, name).status === 'done');
+}
+
+async function decideLocally(
+  context: LocalContext,
+  application: Application,
+): Promise<Application> {
+  if (application.status !== 'UNDER_ANALYSIS') return application;
+  return changeApplication(context, application.id, (stored, em) => {
+    if (stored.status !== 'UNDER_ANALYSIS') return stored;
+    const now = context.clock.now();
+    const decided = decide(
+      beginStep(stored, 'kyc', now),
+      localDecision(stored.applicant.phone),
+      now,
+    );
+    return decided.status === 'APPROVED' ? openLocalAccount(context, em, decided) : decided;
+  });
+}
+
+async function askProvider(
+  context: Context,
+  application: Application,
+  options: CallOptions,
+): Promise<Application> {
+  const { id, pessoaFisicaId } = application;
+  const end = openEnd(application);
+  if (end === 'kyc' && !isDueForDecision(application)) {
+    return changeApplication(context, id, (stored) => tellGap(context, stored));
+  }
+  if (end === null || pessoaFisicaId === null) return application;
+  try {
+    const decision = await context.provider.kyc({ personId: pessoaFisicaId, ...options });
+    return await changeApplication(context, id, (stored, em) =>
+      applyDecision(context, em, { stored, decision }),
+    );
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error;
+    return changeApplication(context, id, (stored) => failEnd(context, stored, error));
+  }
+}
+
+/**
+ * An application that was begun without the provider is not known there. Steps that are queued are
+ * on their way; otherwise somebody has to do something, and is told so.
+ */
+function tellGap(context: LocalContext, stored: Application): Application {
+  if (openEnd(stored) !== 'kyc' || isDueForDecision(stored)) return stored;
+  const isUnderWay = stepsBeforeKyc.some((name) => stepOf(stored, name).status === 'queued');
+  const error = 'EARLIER_STEP_FAILED';
+  if (isUnderWay || stepOf(stored, 'kyc').error === error) return stored;
+  return failStep(stored, 'kyc', { error, now: context.clock.now() });
+}
+
+function applyDecision(
+  context: LocalContext,
+  em: EntityManager,
+  { stored, decision }: { readonly stored: Application; readonly decision: KycDecision },
+): Application | Promise<Application> {
+  const end = openEnd(stored);
+  if (end === null) return stored;
+  const asked = tried(context, stored, end);
+  if (decision.status === 'PENDING') return asked;
+  const decided = decide(asked, decision.status, context.clock.now());
+  if (openEnd(decided) !== 'account' || decision.status !== 'APPROVED') return decided;
+  const clientToken = sealClientToken(context, stored.applicant.id, decision.clientToken);
+  const approved = { ...decided, clientToken: clientToken ?? decided.clientToken };
+  const agency = decision.agency ?? stored.agency;
+  const accountNumber = decision.accountNumber ?? stored.accountNumber;
+  if (agency === null || accountNumber === null) return approved;
+  const account = { agency, accountNumber };
+  return openProviderAccount(context, em, { application: approved, account });
+}
+
+/** The step waits on for the provider, and says how often it was asked. */
+function tried(context: LocalContext, application: Application, name: StepName): Application {
+  const now = context.clock.now();
+  return endStep(beginStep(application, name, now), name, { status: 'queued', now });
+}
+
+function failEnd(context: LocalContext, stored: Application, error: ProviderError): Application {
+  const end = openEnd(stored);
+  if (end === null) return stored;
+  const now = context.clock.now();
+  return failStep(beginStep(stored, end, now), end, { error: stepErrorOf(error), now });
+}

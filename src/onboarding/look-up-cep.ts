@@ -1,0 +1,45 @@
+import type { Context } from '../context.ts';
+import { locateCep, type LocatedCep } from '../domain/cep.ts';
+import { invalidField } from '../errors.ts';
+import { ProviderError } from '../provider/errors.ts';
+import type { CallOptions, CepAddress } from '../provider/provider.ts';
+import { answerTo } from '../auth/provider-failure.ts';
+import type { PublicOperation } from '../http/operation.ts';
+
+/**
+ * What is known of a CEP, to fill in the address form. Where the provider's onboarding is not used,
+ * or does not know the CEP, that is the state, and the street of a few codes.
+ */
+export const lookUpCep: PublicOperation<'lookUpCep'> = {
+  access: 'public',
+  async run(context, { input, request }) {
+    const cep = input.path.cep.replace('-', '');
+    const address = context.config.onboardingLocalOnly
+      ? located(cep)
+      : ((await fromProvider(context, cep, request.callOptions)) ?? located(cep));
+    return { status: 200, body: { cep: { ...address } } };
+  },
+};
+
+/** @returns null when the provider does not know the CEP. */
+async function fromProvider(
+  { provider }: Context,
+  cep: string,
+  options: CallOptions,
+): Promise<CepAddress | null> {
+  try {
+    return await provider.lookUpCep({ cep, ...options });
+  } catch (error) {
+    if (error instanceof ProviderError && error.statusClass === '404') return null;
+    throw answerTo(error);
+  }
+}
+
+function located(cep: string): LocatedCep {
+  const address = locateCep(cep);
+  if (address !== null) return address;
+  throw invalidField('cep', {
+    en: 'This CEP does not exist: it belongs to no state.',
+    pt: 'Este CEP não existe: não pertence a nenhum estado.',
+  });
+}

@@ -1,0 +1,51 @@
+/** The registration of an individual, which an onboarding begins with. */
+import { randomUUID } from 'node:crypto';
+import type { LocalContext } from '../context.ts';
+import { queryIn } from '../db/query-in.ts';
+import { newProgress } from '../domain/onboarding.ts';
+import type { Address, Person } from '../domain/person.ts';
+import { AppError, type Text } from '../errors.ts';
+import { nothingGiven } from './application-row.ts';
+import { giveStep, insertApplication, type Application } from './application.ts';
+import { insertUser } from '../auth/users.ts';
+
+/** One wording for both, so that nobody learns which of the two is known. */
+const taken: Text = {
+  en: 'This e-mail or document cannot be used.',
+  pt: 'Não é possível usar este e-mail ou documento.',
+};
+
+/**
+ * Registers a person and starts the application, in one commit. The password is hashed first,
+ * whoever asks: a known e-mail and a known document answer alike, in the same time.
+ * @throws AppError VALIDATION_FAILED naming `email` and `document` when either is in use.
+ */
+export async function registerPerson(
+  context: LocalContext,
+  person: Person,
+  address: Address | null,
+): Promise<Application> {
+  const { name, email, document, phone } = person;
+  const hash = await context.passwords.hash(person.password);
+  const unit = await context.db.em();
+  return unit.transactional(async (em) => {
+    const now = context.clock.now();
+    const values = [name, email, document, 'PF', phone, hash, now];
+    const [user] = await queryIn<{ id: number }>(em, insertUser, values);
+    if (!user) {
+      throw new AppError('VALIDATION_FAILED', { fields: { email: [taken], document: [taken] } });
+    }
+    const application: Application = {
+      ...newProgress(),
+      ...nothingGiven,
+      id: randomUUID(),
+      applicant: { id: user.id, name, email, document, phone },
+      personType: 'PF',
+      address,
+    };
+    const registered = giveStep(context, application, 'registration');
+    const started = address ? giveStep(context, registered, 'address') : registered;
+    await insertApplication(context, em, started);
+    return started;
+  });
+}

@@ -1,0 +1,24 @@
+import { submitStep } from './steps.ts';
+import { admitApplicant } from './applicant.ts';
+import { applicationReply } from './application-reply.ts';
+import type { PublicOperation } from '../http/operation.ts';
+
+const message = { en: 'The validation was requested.', pt: 'A validação foi solicitada.' };
+
+/** Has the code of the electronic validation sent to the person. */
+export const requestElectronicValidation: PublicOperation<'requestElectronicValidation'> = {
+  access: 'public',
+  admit: admitApplicant,
+  async run(context, { input, request }) {
+    const validation = { tipo: input.body?.tipo ?? 1 };
+    const caller = { ...input.path, clientAddress: request.clientAddress };
+    const application = await submitStep(context, caller, {
+      name: 'electronic_validation',
+      content: { validation },
+    });
+    return {
+      status: 202,
+      body: { message: message[request.locale], application: applicationReply(application) },
+    };
+  },
+};

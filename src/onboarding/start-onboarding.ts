@@ -1,0 +1,16 @@
+import { readPerson } from '../domain/person.ts';
+import { AppError } from '../errors.ts';
+import { registerPerson } from './registration.ts';
+import { applicationReply } from './application-reply.ts';
+import type { PublicOperation } from '../http/operation.ts';
+
+/** Registers an individual and starts the application; the person may log in from now on. */
+export const startOnboarding: PublicOperation<'startOnboarding'> = {
+  access: 'public',
+  async run(context, { input }) {
+    const person = readPerson(input.body);
+    if (person.faults) throw new AppError('VALIDATION_FAILED', { fields: person.faults });
+    const application = await registerPerson(context, person.value, null);
+    return { status: 201, body: applicationReply(application) };
+  },
+};

@@ -1,0 +1,22 @@
+import { readAddress } from '../domain/person.ts';
+import { AppError } from '../errors.ts';
+import { submitStep } from './steps.ts';
+import { admitApplicant } from './applicant.ts';
+import { applicationReply } from './application-reply.ts';
+import type { PublicOperation } from '../http/operation.ts';
+
+/** Stores the address. */
+export const submitAddress: PublicOperation<'submitAddress'> = {
+  access: 'public',
+  admit: admitApplicant,
+  async run(context, { input, request }) {
+    const address = readAddress(input.body);
+    if (address.faults) throw new AppError('VALIDATION_FAILED', { fields: address.faults });
+    const caller = { ...input.path, clientAddress: request.clientAddress };
+    const application = await submitStep(context, caller, {
+      name: 'address',
+      content: { address: address.value },
+    });
+    return { status: 201, body: applicationReply(application) };
+  },
+};

@@ -1,0 +1,251 @@
+/** Everything that Ponte needs, looked at one by one, with what to do where something is wrong. */
+import { accessSync, constants, existsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { Clock } from '../clock.ts';
+import { reportConfig } from '../config/report.ts';
+import { loadConfig, type Config, type Environment } from '../config/config.ts';
+import type { DatabaseInspection, Durability, InspectedBacklog } from './inspect-database.ts';
+import { keysInUse } from './keys.ts';
+import { OpError } from './op.ts';
+import { reachProvider } from '../provider/http/reachability.ts';
+import { startFailure } from './failure-message.ts';
+
+export interface Finding {
+  readonly name: string;
+  /** `doubtful`: fine for a first look and not for real money, or somebody has to look at it. */
+  readonly state: 'ok' | 'doubtful' | 'bad';
+  /** What was found, as a sentence without its full stop. */
+  readonly says: string;
+  /** Null when there is nothing to do. */
+  readonly todo: string | null;
+}
+
+export interface ExamineOptions {
+  readonly environment: Environment;
+  readonly clock: Clock;
+  /** Looks at the database, whichever way it is reached. */
+  inspectDatabase(): Promise<DatabaseInspection>;
+}
+
+/** Looks at everything; what cannot be looked at is a finding too. */
+export async function examine(options: ExamineOptions): Promise<Finding[]> {
+  const { environment, clock } = options;
+  const { faults } = reportConfig(environment);
+  if (faults.length > 0) {
+    return faults.map(({ name, message }) =>
+      bad(
+        'configuration',
+        `${name} ${message}`,
+        'set it, and look again: nothing else was looked at',
+      ),
+    );
+  }
+  const config = loadConfig(environment);
+  const [ofDatabase, ofProvider, ofKey] = await Promise.all([
+    database(options),
+    provider(config, clock),
+    signingKey(config),
+  ]);
+  return [
+    ok('configuration', `valid for ${config.appEnv}`),
+    dataFolder(config),
+    ...ofDatabase,
+    ...ofProvider,
+    ofKey,
+    encryptionKey(config),
+    webhookSecret(config),
+  ];
+}
+
+function ok(name: string, says: string): Finding {
+  return { name, state: 'ok', says, todo: null };
+}
+
+function bad(name: string, says: string, todo: string): Finding {
+  return { name, state: 'bad', says, todo };
+}
+
+function doubtful(name: string, says: string, todo: string): Finding {
+  return { name, state: 'doubtful', says, todo };
+}
+
+function dataFolder({ dataDir, databaseUrl, jwt, ...config }: Config): Finding {
+  const name = 'data folder';
+  const isUsed =
+    config.provider.stub ||
+    config.encryptionKeys.length === 0 ||
+    [databaseUrl, jwt.privateKeyPem].some((given) => given === undefined);
+  if (!isUsed) return ok(name, `${dataDir} is not used`);
+  const nearest = existingPart(dataDir);
+  try {
+    accessSync(nearest, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch {
+    const todo = 'make it writable for the user that Ponte runs as, or set DATA_DIR';
+    return bad(name, `${nearest} cannot be written to`, todo);
+  }
+  return ok(name, nearest === dataDir ? `${dataDir} is writable` : `${dataDir} can be made`);
+}
+
+function existingPart(folder: string): string {
+  return existsSync(folder) || dirname(folder) === folder ? folder : existingPart(dirname(folder));
+}
+
+async function database({ inspectDatabase }: ExamineOptions): Promise<Finding[]> {
+  let found: DatabaseInspection;
+  try {
+    found = await inspectDatabase();
+  } catch (error) {
+    const isThere = !(error instanceof OpError);
+    const todo = isThere
+      ? 'look at DATABASE_URL and at the server; of the embedded one, at DATA_DIR'
+      : 'make it, or start the service, which does so';
+    return [bad('database', startFailure(error), todo)];
+  }
+  const { kind, version, latencyMs, aheadMs } = found;
+  const what = kind === 'embedded' ? 'embedded' : 'PostgreSQL';
+  return [
+    ok('database', `${what} ${version} answers in ${latencyMs} ms`),
+    ...(kind === 'embedded' ? [] : [durability(found.durability)]),
+    migrations(found),
+    clockOf('database', aheadMs),
+    ...(found.backlog ? waiting(found.backlog, kind) : []),
+  ];
+}
+
+/** The loop takes a due job up within moments: the alarm that the README gives waits as long. */
+const longestDueSeconds = 60;
+
+/** By then the statement, which is read every minute, or a webhook has settled most of them. */
+const longestUnknownSeconds = 15 * 60;
+
+/** What waits for a job loop, and what waits for somebody. */
+function waiting(found: InspectedBacklog, kind: DatabaseInspection['kind']): Finding[] {
+  const { oldestDueSeconds, unknownPayments, oldestUnknownSeconds } = found;
+  const age = durationOf(oldestDueSeconds);
+  const due = `one has been due for ${age}: no job loop works, or all are busy`;
+  const worker = kind === 'embedded' ? '' : ', or `ponte worker`';
+  const start = `start the service with JOBS=inline${worker}; see \`ponte jobs stats\``;
+  const unknown = `${unknownPayments}, the oldest for ${durationOf(oldestUnknownSeconds)}`;
+  return [
+    oldestDueSeconds <= longestDueSeconds
+      ? ok('due jobs', `none waits for more than ${longestDueSeconds} s`)
+      : bad('due jobs', due, start),
+    toLookAt('dead jobs', found.deadJobs, 'ponte jobs list --state dead'),
+    toLookAt('anomalies', found.anomalies, 'ponte webhook list --state anomaly'),
+    toLookAt('orphaned events', found.orphanedEvents, 'ponte webhook list --state orphaned'),
+    oldestUnknownSeconds <= longestUnknownSeconds
+      ? ok('unknown payments', `none for more than ${longestUnknownSeconds / 60} min`)
+      : doubtful('unknown payments', unknown, 'look at them: `ponte pix list --stuck`'),
+  ];
+}
+
+function toLookAt(name: string, count: number, command: string): Finding {
+  return count === 0
+    ? ok(name, 'none')
+    : doubtful(name, String(count), `look at them: \`${command}\``);
+}
+
+function durationOf(seconds: number): string {
+  if (seconds < 2 * 60) return `${seconds} s`;
+  if (seconds < 2 * 3_600) return `${Math.floor(seconds / 60)} min`;
+  return `${Math.floor(seconds / 3_600)} h`;
+}
+
+/**
+ * Whether a payment whose step was stored is still stored after a crash.
+ * @param found the settings of the server.
+ */
+export function durability(found: Durability): Finding {
+  const name = 'durability';
+  const { fsync, fullPageWrites, synchronousCommit, hasSynchronousStandby } = found;
+  const settings = { fsync, full_page_writes: fullPageWrites };
+  const [off] = Object.entries(settings).find(([, value]) => value !== 'on') ?? [];
+  if (off !== undefined) {
+    return bad(name, `${off} is off: a crash can lose stored payments`, `set ${off}=on, restart`);
+  }
+  if (synchronousCommit === 'off' || synchronousCommit === 'local') {
+    const says = `synchronous_commit is ${synchronousCommit}: a commit can be lost`;
+    return bad(name, says, 'let the pooler before the database pass startup options on');
+  }
+  const standby = hasSynchronousStandby
+    ? 'and a commit waits for a standby'
+    : 'and no standby is synchronous: a failover loses the last commits';
+  return ok(name, `commits are on disk before they are answered, ${standby}`);
+}
+
+function migrations({ pending, unknown }: DatabaseInspection): Finding {
+  const name = 'migrations';
+  if (pending.length > 0) {
+    return bad(
+      name,
+      `${pending.length} not applied`,
+      'run `ponte migrate up`, or start the service',
+    );
+  }
+  if (unknown.length === 0) return ok(name, 'all applied');
+  const says = `${unknown.length} applied that this version does not know`;
+  return bad(name, says, 'run the version of Ponte that applied them');
+}
+
+/** Access tokens allow for 30 seconds; a machine that asks the time is within a part of one. */
+const mostAheadMs = 5_000;
+
+function clockOf(whose: string, aheadMs: number): Finding {
+  const name = `clock and the ${whose}'s`;
+  const apart = `${(Math.abs(aheadMs) / 1_000).toFixed(1)} s apart`;
+  if (Math.abs(aheadMs) <= mostAheadMs) return ok(name, apart);
+  const which = aheadMs > 0 ? 'ahead' : 'behind';
+  return bad(name, `${apart}: the ${whose} is ${which}`, 'keep the clocks by NTP');
+}
+
+async function provider(config: Config, clock: Clock): Promise<Finding[]> {
+  const { stub, baseUrl = '', timeoutMs } = config.provider;
+  if (stub) {
+    const isReal = config.appEnv === 'staging';
+    const says = 'simulated: no money moves';
+    const todo = isReal ? 'set PROVIDER_STUB=false and PROVIDER_BASE_URL' : null;
+    return [{ name: 'provider', state: isReal ? 'doubtful' : 'ok', says, todo }];
+  }
+  try {
+    const { status, latencyMs, time } = await reachProvider({ baseUrl, timeoutMs, clock });
+    const reached = ok('provider', `${baseUrl} answers in ${latencyMs} ms, with ${status}`);
+    if (time === null) return [reached];
+    return [reached, clockOf('provider', time.getTime() - clock.now().getTime())];
+  } catch (error) {
+    const says = `${baseUrl} cannot be reached (${reasonOf(error)})`;
+    return [bad('provider', says, 'look at PROVIDER_BASE_URL and at the way there')];
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown error';
+  if (error.name === 'AbortError') return 'no answer in PROVIDER_TIMEOUT_MS';
+  return 'code' in error ? String(error.code) : error.name;
+}
+
+async function signingKey(config: Config): Promise<Finding> {
+  const name = 'signing key';
+  try {
+    const { signs, generated, accepts } = await keysInUse(config);
+    if (!signs) return ok(name, 'is generated at the first start');
+    const others = accepts.length === 0 ? '' : `, and ${accepts.length} more accepted`;
+    const where = generated ? 'generated, ' : '';
+    return ok(name, `${where}RSA of ${signs.bits} bits, ${signs.kid}${others}`);
+  } catch {
+    return bad(name, 'the generated key cannot be read', 'remove jwt-private.pem from DATA_DIR');
+  }
+}
+
+function encryptionKey({ encryptionKeys: { length } }: Config): Finding {
+  const name = 'encryption key';
+  if (length === 0) return ok(name, 'generated into DATA_DIR');
+  return ok(name, length === 1 ? 'set, 256 bits' : 'two are set: the first one seals');
+}
+
+function webhookSecret({ webhookSecrets, provider: { stub } }: Config): Finding {
+  const count = webhookSecrets.length;
+  if (count > 0) return ok('webhook secret', count === 1 ? 'set' : 'two are accepted');
+  if (stub) return ok('webhook secret', 'not needed by the simulated bank');
+  const says = 'not set: whoever reaches the webhook address can say that a payment is done';
+  return doubtful('webhook secret', says, 'set WEBHOOK_SECRET');
+}

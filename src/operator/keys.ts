@@ -1,0 +1,85 @@
+/** `keys generate`, `keys rotate-help`: the keys that sign access tokens. They need no database. */
+import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Config } from '../config/config.ts';
+import { makeFolder } from '../security/make-folder.ts';
+import { generatedKeyPath, thumbprint } from '../security/signing-keys.ts';
+import { OpError } from './op.ts';
+
+export interface KeyPairFiles {
+  readonly kid: string;
+  readonly bits: number;
+  readonly privateKeyFile: string;
+  readonly publicKeyFile: string;
+}
+
+/**
+ * Writes a new pair: `jwt-private.pem` and `jwt-public.pem`, mode 0600.
+ * @throws OpError when either is there already.
+ */
+export async function generateKeyFiles(folder: string, bits: number): Promise<KeyPairFiles> {
+  const privateKeyFile = join(folder, 'jwt-private.pem');
+  const publicKeyFile = join(folder, 'jwt-public.pem');
+  for (const file of [privateKeyFile, publicKeyFile]) if (existsSync(file)) throw isThere(file);
+  await makeFolder(folder);
+  const pair = await promisify(generateKeyPair)('rsa', { modulusLength: bits });
+  await write(privateKeyFile, pair.privateKey.export({ type: 'pkcs8', format: 'pem' }));
+  try {
+    await write(publicKeyFile, pair.publicKey.export({ type: 'spki', format: 'pem' }));
+  } catch (error) {
+    await rm(privateKeyFile);
+    throw error;
+  }
+  return { kid: await thumbprint(pair.publicKey), bits, privateKeyFile, publicKeyFile };
+}
+
+async function write(file: string, pem: string | Buffer): Promise<void> {
+  try {
+    await writeFile(file, pem, { flag: 'wx', mode: 0o600, flush: true });
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') throw isThere(file);
+    throw error;
+  }
+}
+
+function isThere(file: string): OpError {
+  return new OpError('REFUSED', `${file} is there already: move it, or choose another folder`);
+}
+
+export interface KeyInUse {
+  readonly kid: string;
+  /** Of the RSA modulus. */
+  readonly bits: number;
+}
+
+export interface KeysInUse {
+  /** Null: it is generated at the first start. */
+  readonly signs: KeyInUse | null;
+  /** Whether it was generated into DATA_DIR. */
+  readonly generated: boolean;
+  /** What verifies besides, from JWT_PUBLIC_KEYS. */
+  readonly accepts: readonly KeyInUse[];
+}
+
+/** Names the keys of a configuration; none is made. */
+export async function keysInUse({ jwt, dataDir }: Config): Promise<KeysInUse> {
+  const pem = jwt.privateKeyPem ?? (await readIfThere(generatedKeyPath(dataDir)));
+  const signs = pem === null ? null : await inUse(createPublicKey(createPrivateKey(pem)));
+  const given = await Promise.all(jwt.publicKeysPem.map((one) => inUse(createPublicKey(one))));
+  return {
+    signs,
+    generated: jwt.privateKeyPem === undefined,
+    accepts: given.filter(({ kid }) => kid !== signs?.kid),
+  };
+}
+
+async function inUse(key: KeyObject): Promise<KeyInUse> {
+  return { kid: await thumbprint(key), bits: key.asymmetricKeyDetails?.modulusLength ?? 0 };
+}
+
+async function readIfThere(path: string): Promise<string | null> {
+  return existsSync(path) ? readFile(path, 'utf8') : null;
+}

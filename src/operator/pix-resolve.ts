@@ -1,0 +1,103 @@
+/** `pix resolve`: an operator decides what became of a payment that the provider leaves open. */
+import { inspectPix, type InspectedPixRow } from '../db/queries/inspect-pix.ts';
+import { phasesOpenToSettlement } from '../domain/pix.ts';
+import { isUuid } from '../domain/uuid.ts';
+import { moveTransaction, type Move } from '../pix/transactions.ts';
+import { mistakeInDecision, type Decision } from './decision.ts';
+import { OpError, type Op } from './op.ts';
+import { recordAction } from './operator-actions.ts';
+import { isHeld, type Circumstances } from './pix-next-step.ts';
+import { viewOfPix, type PixView } from './pix-view.ts';
+
+/** What has to be said to call a payment failed that may have left. */
+export const riskOfFailing = 'money may have moved';
+
+/** Begins the note of the timeline's row; the audit knows a decision by it. */
+export const decisionNote = 'operator ';
+
+/** The reason stands in the timeline. */
+export interface PixResolveInput extends Decision {
+  readonly id: string;
+  readonly as: 'completed' | 'failed';
+  /** With `failed`: {@link riskOfFailing}, word for word. */
+  readonly confirm?: string;
+  /** Looks only whether this may be done, so that nobody is asked in vain. */
+  readonly onlyCheck?: boolean;
+}
+
+/**
+ * Ends a send on an operator's word. A webhook that contradicts it later is an anomaly, as for
+ * every final status.
+ * @throws OpError when it is no such send, somebody else has moved it, or the risk is not named.
+ */
+export const resolvePix: Op<PixResolveInput, { readonly transaction: PixView }> = {
+  async run(context, input, { operator }) {
+    const { id } = input;
+    const now = context.clock.now();
+    const find = async (): Promise<InspectedPixRow> => {
+      const [row] = isUuid(id)
+        ? await context.db.query<InspectedPixRow>(inspectPix, [id, now])
+        : [];
+      if (!row) throw new OpError('NOT_FOUND', `there is no transaction ${id}`);
+      return row;
+    };
+    const row = await find();
+    const circumstances = { now, calls: context.config.provider };
+    const refusal = refusalOf(row, circumstances) ?? mistakeOf(input, operator);
+    if (refusal !== null) throw new OpError('REFUSED', refusal);
+    if (input.onlyCheck) return { transaction: viewOfPix(row) };
+    const { as, reason } = input;
+    const action = { operator, command: `pix resolve --as ${as}`, reason: reason.trim() };
+    const isMoved = await recordAction(context, action, async (transaction) => {
+      const moved = await moveTransaction(transaction, id, decision(row, input, operator));
+      const targets = moved ? [`pix:${id}`] : [];
+      return { result: moved !== null, targets, outcome: moved?.status ?? 'nothing' };
+    });
+    if (!isMoved) {
+      const { phase } = await find();
+      throw new OpError('REFUSED', `it has moved to ${phase} meanwhile: look at it again`);
+    }
+    context.log.warn({ transactionId: id, as }, 'an operator has resolved a payment');
+    return { transaction: viewOfPix(await find()) };
+  },
+};
+
+/** Why this transaction is not an operator's to resolve; null when it is. */
+function refusalOf(
+  row: InspectedPixRow,
+  circumstances: Pick<Circumstances, 'now' | 'calls'>,
+): string | null {
+  const { operation, status, phase } = row;
+  if (operation !== 'SEND') return `it is a ${operation}: only sends are resolved`;
+  if (status !== 'PROCESSING') return `it is ${status}, and that is final`;
+  if (phase === 'RESERVED' || phase === 'RESOLVED') {
+    return `it stands in ${phase}: nothing was sent, and the sweep or the next request ends it`;
+  }
+  if (phase === 'PAYING' && isHeld(row, circumstances)) {
+    return 'a process may be sending it at this moment: wait until its claim has expired';
+  }
+  return phasesOpenToSettlement.some((one) => one === phase) ? null : `it stands in ${phase}`;
+}
+
+function mistakeOf(input: PixResolveInput, operator: string): string | null {
+  const { as, confirm } = input;
+  const mistake = mistakeInDecision(input, operator);
+  if (mistake !== null) return mistake;
+  if (as === 'failed' && confirm !== riskOfFailing) {
+    return `to call it failed, confirm that “${riskOfFailing}”: the person may pay twice`;
+  }
+  return null;
+}
+
+function decision(row: InspectedPixRow, { as, reason }: PixResolveInput, operator: string): Move {
+  const completed = as === 'completed';
+  const unsure = row.outcome === null || row.outcome === 'unknown';
+  return {
+    from: [row.phase],
+    to: 'SETTLED',
+    status: completed ? 'COMPLETED' : 'FAILED',
+    ...(unsure && { outcome: completed ? 'accepted' : 'rejected' }),
+    ...(!completed && { failureCode: 'PROVIDER_REJECTED' }),
+    timeline: [{ phase: 'SETTLED', note: `${decisionNote}${operator.trim()}: ${reason.trim()}` }],
+  };
+}

@@ -1,0 +1,62 @@
+import type { CreatePixKeyRequest } from '../../contract/types.ts';
+import { taxIdKind, type TaxIdKind } from '../domain/tax-id.ts';
+import { toE164 } from '../domain/phone.ts';
+import { invalidField, type Text } from '../errors.ts';
+import type { AccountRef } from '../provider/provider.ts';
+import { callerSession } from '../auth/banking-sessions.ts';
+import { accountForPix } from '../accounts/payer-account.ts';
+import type { Principal } from '../auth/principal.ts';
+import { answeredChange } from '../auth/provider-failure.ts';
+import type { SessionOperation } from '../http/operation.ts';
+
+/** Creates a PIX key for the caller's account at the provider. */
+export const createPixKey: SessionOperation<'createPixKey'> = {
+  access: 'session',
+  async run(context, { input, principal, request }) {
+    const account = accountForPix(context, principal);
+    const key = keyOf(input.body, principal, account);
+    const session = callerSession(context, principal);
+    const newKey = { keyType: input.body.key_type, key, account };
+    const data = await answeredChange(
+      context.provider.createKey({ session, ...newKey, ...request.callOptions }),
+    );
+    return { status: 201, body: { data } };
+  },
+};
+
+/**
+ * The key's value: the directory takes only what belongs to the holder.
+ * @returns null for a random key, which the directory makes.
+ */
+function keyOf(body: CreatePixKeyRequest, { user }: Principal, account: AccountRef): string | null {
+  switch (body.key_type) {
+    case 'CPF':
+    case 'CNPJ':
+      return ownDocument(account.document, body.key_type);
+    case 'CELULAR':
+      return ownPhone(user.phone);
+    case 'E_MAIL':
+      return (body.email ?? user.email).trim().toLowerCase();
+    case 'EVP_ENDERECO_VIRTUAL_DE_PAGAMENTO':
+      return null;
+  }
+}
+
+function ownDocument(document: string, kind: TaxIdKind): string {
+  if (taxIdKind(document) === kind) return document;
+  throw invalidField('key_type', {
+    en: `The account's document is not a ${kind}.`,
+    pt: `O documento da conta não é um ${kind}.`,
+  });
+}
+
+const noPhone: Text = {
+  en: 'No phone number is registered for this user.',
+  pt: 'Não há telefone cadastrado para este usuário.',
+};
+
+function ownPhone(phone: string | null): string {
+  const key = phone === null ? null : toE164(phone);
+  if (key === null) throw invalidField('key_type', noPhone);
+  return key;
+}

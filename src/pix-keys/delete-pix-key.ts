@@ -1,0 +1,22 @@
+import { normalisePixKey } from '../domain/pix-key.ts';
+import { forgetKey } from './account-keys.ts';
+import { callerSession } from '../auth/banking-sessions.ts';
+import { accountForPix } from '../accounts/payer-account.ts';
+import { answeredChange } from '../auth/provider-failure.ts';
+import type { SessionOperation } from '../http/operation.ts';
+
+/** Removes a PIX key of the caller's account at the provider. */
+export const deletePixKey: SessionOperation<'deletePixKey'> = {
+  access: 'session',
+  async run(context, { input, principal, request }) {
+    const account = accountForPix(context, principal);
+    const key = normalisePixKey(input.body.key).key;
+    const session = callerSession(context, principal);
+    // Before the provider is asked: if its answer is lost, the key may be gone.
+    if (principal.account) await forgetKey(context, principal.account.id, key);
+    const data = await answeredChange(
+      context.provider.deleteKey({ session, key, account, ...request.callOptions }),
+    );
+    return { status: 200, body: { data } };
+  },
+};

@@ -1,0 +1,22 @@
+import { keepListedKeys } from './account-keys.ts';
+import { callerSession } from '../auth/banking-sessions.ts';
+import { completeAccount } from '../accounts/payer-account.ts';
+import { answered } from '../auth/provider-failure.ts';
+import type { SessionOperation } from '../http/operation.ts';
+
+/**
+ * The PIX keys of the caller's account, as the provider lists them. They are kept, to tell whom a
+ * received PIX is for.
+ */
+export const listPixKeys: SessionOperation<'listPixKeys'> = {
+  access: 'session',
+  async run(context, { principal, request }) {
+    const account = completeAccount(context, principal);
+    const session = callerSession(context, principal);
+    const data = await answered(
+      context.provider.listKeys({ session, account, ...request.callOptions }),
+    );
+    if (principal.account) await keepListedKeys(context, principal.account.id, data);
+    return { status: 200, body: { data } };
+  },
+};

@@ -1,0 +1,155 @@
+/** Stores what became of a payment that has left, or of one that provably has not. */
+import { pause } from '../clock.ts';
+import type { Context } from '../context.ts';
+import { findAttempts } from '../db/queries/repeat-payment.ts';
+import { isBeforePaying } from '../domain/pix.ts';
+import type { Log } from '../log.ts';
+import {
+  acceptPayment,
+  type BeginningPayment,
+  moveTransaction,
+  noteAnomaly,
+  rereadTransaction,
+  type Move,
+  type PayingRow,
+  type PixTransactionRow,
+} from './transactions.ts';
+import { storeWithRetries } from './unstored-outcomes.ts';
+
+/** The outcome of a payment. */
+export interface Outcome {
+  readonly move: Move;
+  /** Decides about the move by what is stored, where the provider's answer alone does not. */
+  readonly check?: () => Promise<Move>;
+  /** Of the request. */
+  readonly log: Log;
+}
+
+/**
+ * Stores the outcome of a payment, however long the database is away: with back-off while the claim
+ * lasts, then from the list of this process. A failure to store is no failure of the payment.
+ * @returns the transaction as it is stored; while the outcome is not stored, as it was in PAYING.
+ */
+export async function recordOutcome(
+  context: Context,
+  paying: PayingRow,
+  outcome: Outcome,
+): Promise<PixTransactionRow> {
+  const { clock, stopping } = context;
+  const { move, check, log } = outcome;
+  const store = (): Promise<PixTransactionRow> => recordOnce(context, paying, outcome);
+  try {
+    return await storeWithRetries({ clock, stopping, until: paying.claimed_until }, store);
+  } catch (error) {
+    log.error({ error, transactionId: paying.id }, 'an outcome waits for the database');
+    context.outcomes.keep({ transactionId: paying.id, store });
+    // What the provider took and has refused in the same answer is no accepted payment, and what
+    // has yet to be checked may be another payment's receipt.
+    const isAccepted = !check && move.outcome === 'accepted' && move.status !== 'FAILED';
+    return { ...paying, outcome: isAccepted ? 'accepted' : 'unknown' };
+  }
+}
+
+async function recordOnce(
+  context: Context,
+  paying: PayingRow,
+  { move: told, check, log }: Outcome,
+): Promise<PixTransactionRow> {
+  const move = check ? await check() : told;
+  // Nearly every payment is accepted: that move has a statement of its own.
+  const moved =
+    move.to === 'ACCEPTED'
+      ? await acceptPayment(context, paying, {
+          providerTxid: move.providerTxid ?? null,
+          attempt: move.timeline[0]?.attempt ?? 1,
+        })
+      : await moveTransaction(context, paying.id, move);
+  if (moved) return moved;
+  const stored = await rereadTransaction(context, paying);
+  const isContradicted =
+    stored.status !== 'PROCESSING' && move.status !== 'PROCESSING' && move.status !== stored.status;
+  if (isContradicted) {
+    const reason = `contradicted_by_${move.status}`;
+    await noteAnomaly(context, { transactionId: stored.id, eventId: null, reason });
+    context.metrics.pixAnomalies.inc();
+    const facts = { transactionId: stored.id, answered: move.status, stored: stored.status };
+    log.error(facts, 'the provider contradicts a settled payment');
+  }
+  return stored;
+}
+
+/**
+ * Waits for the sends under way when the service stops. What became of a payment whose call has not
+ * ended by then is unknown.
+ * @param withinMs how long, in milliseconds.
+ */
+export async function finishSends(context: Context, withinMs: number): Promise<void> {
+  const unfinished = await context.outcomes.sendsEnded(withinMs);
+  const called = unfinished.map((transactionId) => callUnknown(context, transactionId));
+  await Promise.race([Promise.all(called), pause(context.clock, longestCallingMs)]);
+}
+
+/** A database that is silent for longer does not keep a service from stopping, in milliseconds. */
+const longestCallingMs = 2_000;
+
+async function callUnknown(context: Context, transactionId: string): Promise<void> {
+  try {
+    await moveTransaction(context, transactionId, {
+      from: ['PAYING'],
+      to: 'UNKNOWN',
+      status: 'PROCESSING',
+      outcome: 'unknown',
+      timeline: [{ phase: 'UNKNOWN', note: 'service_stopped' }],
+    });
+  } catch (error) {
+    context.log.error({ error, transactionId }, 'a payment is left in PAYING');
+  }
+}
+
+/** Longer than the database works on a statement, in milliseconds: later it is not carried out. */
+const longestStatementMs = 40_000;
+
+/**
+ * Fails a send that the database could not take to PAYING for this process, if the statement was
+ * carried out all the same: nothing has left, and only this process knows that. A send that is
+ * still before PAYING is left to a repeat or to the sweep.
+ * @param send as it was before; with an end-to-end id of an earlier look-up it is left alone,
+ *   because another process may pay it under the same id.
+ * @param begun this process's own step to PAYING.
+ */
+export function failUnsentLater(
+  context: Context,
+  send: PixTransactionRow,
+  begun: Required<BeginningPayment>,
+): void {
+  if (send.end_to_end !== null) return;
+  const until = new Date(context.clock.now().getTime() + longestStatementMs);
+  context.outcomes.keep({
+    transactionId: send.id,
+    store: () => failUnsent(context, send, { ...begun, until }),
+  });
+}
+
+/** @throws Error while the statement may still be carried out: it is looked at again. */
+async function failUnsent(
+  context: Context,
+  send: PixTransactionRow,
+  { endToEnd, at, until }: Required<BeginningPayment> & { readonly until: Date },
+): Promise<void> {
+  const stored = await rereadTransaction(context, send);
+  if (isBeforePaying(stored.phase) && context.clock.now() < until) {
+    throw new Error('the send may still be moved');
+  }
+  if (stored.end_to_end !== endToEnd) return;
+  // Another process may have paid after a look-up that gave the same end-to-end id.
+  const attempts = await context.db.query<{ at: Date }>(findAttempts, [send.id]);
+  if (attempts.length !== 1 || attempts[0]?.at.getTime() !== at.getTime()) return;
+  await moveTransaction(context, send.id, {
+    from: ['PAYING', 'UNKNOWN'],
+    to: 'SETTLED',
+    status: 'FAILED',
+    outcome: 'not_sent',
+    failureCode: 'PROVIDER_UNAVAILABLE',
+    timeline: [{ phase: 'SETTLED', providerStatus: 'stopped', note: 'not_sent' }],
+  });
+}

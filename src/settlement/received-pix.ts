@@ -1,0 +1,158 @@
+/** What is decided about a PIX that came in and completes no charge. */
+import type { LocalContext } from '../context.ts';
+import { findPayees, type PayeeRow } from '../db/queries/find-payees.ts';
+import type { CandidateRow } from '../db/queries/pix-row.ts';
+import { centsFromDecimal } from '../domain/money.ts';
+import { normalisePixKey } from '../domain/pix-key.ts';
+import { chargeNamed, recordOf, type Match } from '../domain/settlement.ts';
+import type { ProviderEvent } from '../provider/webhook-events.ts';
+import type { Decision, Flag, ReceivedPix, Told } from './event-kinds.ts';
+
+/** One end-to-end id is one payment: what it has brought is told once more, or told otherwise. */
+export function decideOnKnown({ amountCents }: ProviderEvent, transaction: CandidateRow): Decision {
+  const agrees = amountCents === null || amountCents === centsFromDecimal(transaction.amount);
+  return agrees
+    ? { kind: 'leave', result: 'already', transaction }
+    : { kind: 'flag', transaction, reason: 'amount_mismatch' };
+}
+
+/**
+ * A PIX that contradicts the charge that it names, by its amount or because the charge has failed,
+ * has come in all the same: it is recorded, once, for the owner of the charge. It is not recorded
+ * if it names another account, or if the same payment has been recorded under another event.
+ * @param flag what is flagged of the charge.
+ */
+export async function decideBeside(
+  context: LocalContext,
+  { item, status }: Told,
+  { flag, candidates }: { flag: Flag; candidates: readonly CandidateRow[] },
+): Promise<Decision> {
+  const { endToEnd } = item.ids;
+  if (item.kind !== 'received' || status !== 'COMPLETED' || endToEnd === null) return flag;
+  const known = recordOf(item, candidates);
+  if (known) {
+    const told = decideOnKnown(item, known);
+    return told.kind === 'flag' ? told : flag;
+  }
+  const hasPaid = candidates.some(
+    (one) => one.operation === 'CHARGE' && one.end_to_end === endToEnd,
+  );
+  const { transaction, reason } = flag;
+  const userId = await payeeOf(context, item, transaction);
+  const received = userId === null ? null : receivedBy(userId, item, endToEnd);
+  const isRecorded = received !== null && !hasPaid;
+  return isRecorded ? { kind: 'record', received, beside: { transaction, reason } } : flag;
+}
+
+/**
+ * Holds a match against whom the item names as its payee: the identification of one user's charge
+ * and, in every identifier, another user's account belong to two payments. Identifiers that name
+ * nobody surely, or nobody here, do not count against the identification.
+ * @returns the match, or that the item contradicts it.
+ */
+export async function agreedByPayee(
+  context: LocalContext,
+  { kind, payee }: ProviderEvent,
+  match: Match<CandidateRow>,
+): Promise<Match<CandidateRow>> {
+  const isOfCharge = match.kind === 'transaction' || match.kind === 'identifies';
+  const isNamed = Object.values(payee).some((identifier) => identifier !== null);
+  if (!isOfCharge || kind !== 'received' || !isNamed) return match;
+  const { transaction } = match;
+  const userId = clearPayee(await payeesOf(context, payee));
+  return userId === null || userId === transaction.user_id
+    ? match
+    : { kind: 'contradiction', transaction, reason: 'payee_disagrees' };
+}
+
+function receivedBy(userId: number, item: ProviderEvent, endToEnd: string): ReceivedPix | null {
+  const { amountCents, payee, ids } = item;
+  if (amountCents === null || amountCents <= 0) return null;
+  const { providerTxid } = ids;
+  return { userId, amountCents, pixKey: payee.key, endToEnd, providerTxid, at: item.at ?? null };
+}
+
+/**
+ * A PIX that came in and completes no charge is recorded: for the owner of the charge that it pays
+ * once more, or for the account that it names.
+ */
+export async function decideUnmatched(
+  context: LocalContext,
+  item: ProviderEvent,
+  candidates: readonly CandidateRow[],
+): Promise<Decision> {
+  const unmatched = { kind: 'leave', result: 'parked', reason: 'no_match' } as const;
+  const { endToEnd } = item.ids;
+  const told = toldOfReceipt(item, candidates);
+  if (told) return decideOnKnown(item, told);
+  if (item.kind !== 'received' || item.status !== 'COMPLETED' || endToEnd === null) {
+    return unmatched;
+  }
+  const known = recordOf(item, candidates);
+  if (known) {
+    const decision = decideOnKnown(item, known);
+    const waits = decision.kind === 'flag' && mayNameCharge(item);
+    return waits ? { ...unmatched, meanwhile: decision } : decision;
+  }
+  const userId = await payeeOf(context, item, chargeNamed(item, candidates));
+  const received = userId === null ? null : receivedBy(userId, item, endToEnd);
+  return received === null ? unmatched : { kind: 'record', received };
+}
+
+/**
+ * What a PIX has brought that came in, told once more by an item that does not say which way it
+ * went: no send of ours has its end-to-end id.
+ */
+function toldOfReceipt(
+  { kind, status, ids }: ProviderEvent,
+  candidates: readonly CandidateRow[],
+): CandidateRow | undefined {
+  const isReceipt =
+    kind === 'payment' &&
+    status === 'COMPLETED' &&
+    ids.endToEnd !== null &&
+    ids.clientRequestId === null &&
+    candidates.every(({ operation }) => operation !== 'SEND');
+  return isReceipt ? candidates.find((one) => one.end_to_end === ids.endToEnd) : undefined;
+}
+
+/** The charge may get an id yet: what was recorded first need not be what is right. */
+function mayNameCharge({ ids }: ProviderEvent): boolean {
+  return ids.transactionIdentification !== null || ids.providerTxid !== null;
+}
+
+/**
+ * @param charge the charge that the item names, if it names one: its owner is the payee then,
+ *   unless the item names another account.
+ * @returns the one user whom an item names, or null: two would be a guess.
+ */
+async function payeeOf(
+  context: LocalContext,
+  { payee }: ProviderEvent,
+  charge?: CandidateRow,
+): Promise<number | null> {
+  const payees = await payeesOf(context, payee);
+  const clear = clearPayee(payees);
+  if (!charge) return clear;
+  const named = clear === null ? payees.map((one) => one.user_id) : [clear];
+  return named.every((userId) => userId === charge.user_id) ? charge.user_id : null;
+}
+
+/** @returns the accounts that the identifiers of a payee name, two at most. */
+function payeesOf(
+  { db, config }: LocalContext,
+  { document, agency, accountNumber, key }: ProviderEvent['payee'],
+): Promise<PayeeRow[]> {
+  return db.query<PayeeRow>(findPayees, [
+    document,
+    agency,
+    accountNumber,
+    key === null ? null : normalisePixKey(key).key,
+    config.provider.stub,
+  ]);
+}
+
+/** The one user whom every identifier names, or null: two would be a guess. */
+function clearPayee([first, second]: readonly PayeeRow[]): number | null {
+  return first?.agrees && !second?.agrees ? first.user_id : null;
+}

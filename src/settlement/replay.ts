@@ -1,0 +1,150 @@
+/** Settling a stored event once more for an operator, or only showing what that would do. */
+import type { LocalContext } from '../context.ts';
+import type { CandidateRow } from '../db/queries/pix-row.ts';
+import type { WebhookEventStatus } from '../db/queries/find-webhook-event.ts';
+import { decimalFromCents } from '../domain/money.ts';
+import type { PixStatus } from '../domain/pix.ts';
+import { decide } from './decide.ts';
+import type { Decision, ReceivedPix } from './event-kinds.ts';
+import { findEvent, readItems, settleEvent, statusOf, type Settlement } from './settlement.ts';
+import type { ItemResult } from './settle-item.ts';
+
+/** There is nothing to settle from: no such event, or its payload was purged with age. */
+export type NothingToReplay =
+  { readonly kind: 'missing' } | { readonly kind: 'purged'; readonly status: WebhookEventStatus };
+
+export type Replay = NothingToReplay | ({ readonly kind: 'replayed' } & Settlement);
+
+/**
+ * Settles an event again from its stored payload, now, whatever its status: every item is looked at
+ * anew, and what was applied is found applied. What still matches nothing is parked for another
+ * day, and its job queued in the commit that says so.
+ */
+export async function replayEvent(context: LocalContext, eventId: string): Promise<Replay> {
+  const waitingSince = context.clock.now();
+  const options = { anew: true, queuesJob: true, waitingSince };
+  const settlement = await settleEvent(context, eventId, options);
+  return settlement ? { kind: 'replayed', ...settlement } : nothingToReplay(context, eventId);
+}
+
+async function nothingToReplay(context: LocalContext, eventId: string): Promise<NothingToReplay> {
+  const event = await findEvent(context, eventId);
+  return event ? { kind: 'purged', status: event.status } : { kind: 'missing' };
+}
+
+/** What a replay would make of one item. */
+export interface ItemPreview {
+  /** The item's place in the payload, from 0; an item about two transactions has two previews. */
+  readonly index: number;
+  /** The provider's word for the event, printable and cut. */
+  readonly name: string;
+  readonly result: ItemResult;
+  readonly reason?: string;
+  /** The transaction that is meant; none where one would be made. */
+  readonly transactionId?: string;
+  /** Its status before and after; `from` is null where the transaction would be made. */
+  readonly from?: PixStatus | null;
+  readonly to?: PixStatus;
+}
+
+export type Preview =
+  | NothingToReplay
+  | {
+      readonly kind: 'preview';
+      /** How the event stands, and how it would stand. */
+      readonly status: WebhookEventStatus;
+      readonly statusAfter: WebhookEventStatus;
+      readonly items: readonly ItemPreview[];
+    };
+
+/**
+ * Says what a replay of an event would do, item by item, each as if those before it had been
+ * carried out. It changes, counts and logs nothing.
+ */
+export async function previewEvent(context: LocalContext, eventId: string): Promise<Preview> {
+  const event = await findEvent(context, eventId);
+  if (!event) return { kind: 'missing' };
+  if (!event.payload) return { kind: 'purged', status: event.status };
+  const items: ItemPreview[] = [];
+  // The newest first: of two that stand for one transaction the later one counts.
+  const imagined: CandidateRow[] = [];
+  for (const item of await readItems(event.payload)) {
+    const { index, name } = item;
+    for (const decision of await decide(context, { eventId, item }, imagined)) {
+      items.push({ index, name, ...shown(decision) });
+      const after = imagine(decision);
+      if (after) imagined.unshift(after);
+    }
+  }
+  return { kind: 'preview', status: event.status, statusAfter: statusOf(items), items };
+}
+
+function shown(decision: Decision): Omit<ItemPreview, 'index' | 'name'> {
+  switch (decision.kind) {
+    case 'move': {
+      const { transaction, move } = decision;
+      const { id: transactionId, status: from } = transaction;
+      return { result: 'applied', transactionId, from, to: move.status };
+    }
+    case 'identify':
+      return { result: 'already', ...unmoved(decision.transaction) };
+    case 'record':
+      return decision.beside
+        ? shown({ kind: 'flag', ...decision.beside })
+        : { result: 'applied', from: null, to: 'COMPLETED' };
+    case 'unread':
+      return { result: 'ignored', reason: decision.reason, ...unmoved(decision.transaction) };
+    case 'flag':
+      return { result: 'anomaly', reason: decision.reason, ...unmoved(decision.transaction) };
+    case 'leave': {
+      const { result, reason, transaction } = decision;
+      return { result, ...(reason !== undefined && { reason }), ...unmoved(transaction) };
+    }
+  }
+}
+
+function unmoved(transaction: CandidateRow | undefined) {
+  if (!transaction) return {};
+  const { id: transactionId, status } = transaction;
+  return { ...(transactionId !== notMade && { transactionId }), from: status, to: status };
+}
+
+/** In place of the id of a transaction that is only imagined. */
+const notMade = '';
+
+/** @returns the transaction as it would stand afterwards, or null where nothing would change. */
+function imagine(decision: Decision): CandidateRow | null {
+  if (decision.kind === 'move') {
+    const { transaction, move } = decision;
+    return {
+      ...transaction,
+      phase: move.to,
+      status: move.status,
+      end_to_end: move.endToEnd ?? transaction.end_to_end,
+      provider_txid: move.providerTxid ?? transaction.provider_txid,
+    };
+  }
+  if (decision.kind === 'identify') {
+    return { ...decision.transaction, end_to_end: decision.endToEnd };
+  }
+  return decision.kind === 'record' ? imagineReceived(decision.received) : null;
+}
+
+function imagineReceived(received: ReceivedPix): CandidateRow {
+  return {
+    id: notMade,
+    user_id: received.userId,
+    ...({
+      operation: 'RECEIVED',
+      status: 'COMPLETED',
+      phase: 'SETTLED',
+      outcome: 'accepted',
+    } as const),
+    amount: decimalFromCents(received.amountCents),
+    pix_key: received.pixKey,
+    end_to_end: received.endToEnd,
+    provider_txid: received.providerTxid,
+    repeated: false,
+    ...{ idempotency_key: null, transaction_identification: null, qr_code: null, copy_paste: null },
+  };
+}

@@ -1,0 +1,83 @@
+/** Statements that are carried out after their time-out, and rows that a failover takes away. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import type { Statement } from '../../src/db/database.ts';
+import type { PayRequest } from '../../src/provider/provider.ts';
+import { moveTransaction } from '../../src/pix/transactions.ts';
+import { eventually } from '../support/eventually.ts';
+import { givenCustomer } from '../support/factories.ts';
+import { startPixApp } from './pix-app.ts';
+
+const app = await startPixApp();
+const { query } = app.context.db;
+
+const body = { pix_key: 'ana@example.com', amount: 10.5 };
+
+type Values = readonly unknown[];
+
+test('a payment that the provider has failed is not called accepted while that is not stored', async (t) => {
+  const user = await givenCustomer(app);
+  t.mock.method(app.context.provider, 'pay', async ({ order }: PayRequest) => ({
+    ...{ ...order, providerTxid: null, status: 'FAILED' },
+  }));
+  t.mock.method(app.context.db, 'query', async (statement: Statement, values: Values) => {
+    if (statement.name === 'pix-move') throw new Error('connection lost');
+    return query(statement, values);
+  });
+  const sent = await app.throughTime(app.send(user, body));
+  t.mock.restoreAll();
+  assert.deepEqual([sent.status, sent.body.status], [200, 'PROCESSING']);
+  assert.equal(sent.headers.get('pix-outcome'), 'unknown');
+  await app.clock.advance(10_000);
+  const isStored = async () => (await app.stored(sent.body.transaction_id)).status === 'FAILED';
+  await eventually(isStored, 'the outcome');
+});
+
+test('a send that came to PAYING late, and was called unknown since, fails: nothing has left', async (t) => {
+  const user = await givenCustomer(app);
+  const payments = t.mock.method(app.context.provider, 'pay');
+  let steps = 0;
+  t.mock.method(app.context.db, 'query', async (statement: Statement, values: Values) => {
+    if (statement.name !== 'pix-step') return query(statement, values);
+    steps += 1;
+    if (steps === 1) throw new Error('Query read timeout');
+    // The first one is carried out only now, and the sweep finds it before the second one comes.
+    if (steps === 2) {
+      await query({ ...statement, name: 'late-step' }, values);
+      await moveTransaction(
+        { ...app.context, db: { ...app.context.db, query } },
+        String(values[0]),
+        {
+          ...{ from: ['PAYING'], to: 'UNKNOWN', status: 'PROCESSING', outcome: 'unknown' },
+          timeline: [{ phase: 'UNKNOWN', note: 'process_died' }],
+        },
+      );
+    }
+    return query(statement, values);
+  });
+  const sent = await app.send(user, body);
+  assert.equal(sent.headers.get('pix-outcome'), 'unknown');
+  await app.clock.advance(10_000);
+  const isFailed = async () => (await app.stored(sent.body.transaction_id)).outcome === 'not_sent';
+  await eventually(isFailed, 'the end of the payment');
+  assert.equal(payments.mock.callCount(), 0);
+});
+
+test('a key whose rows were taken away between two looks is claimed by the third one', async (t) => {
+  const user = await givenCustomer(app);
+  let looks = 0;
+  t.mock.method(app.context.db, 'query', async (statement: Statement, values: Values) => {
+    const isLook = statement.name === 'pix-reserve-send';
+    looks += Number(isLook);
+    if (!isLook || looks > 2) return query(statement, values);
+    // As a look answers that has run into a row which it does not see.
+    const other = [...values.slice(0, 3), randomUUID(), randomUUID(), ...values.slice(5)];
+    const rows = await query<object>(statement, other);
+    const unseen = { id: null, phase: null, status: null, reserved: null };
+    return rows.map((row) => Object.assign(row, unseen));
+  });
+  const sent = await app.send(user, { ...body, pix_key: 'bruno@example.com' }, { key: 'taken' });
+  assert.equal(looks, 3);
+  assert.equal(sent.status, 200);
+});

@@ -1,0 +1,172 @@
+/** The steps that have a statement of their own come to what the general move comes to. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import { pixColumns } from '../../src/db/queries/pix-row.ts';
+import type { PixPhase, PixStatus } from '../../src/domain/pix.ts';
+import {
+  acceptPayment,
+  beginPaying,
+  claimUntil,
+  moveTransaction,
+  type Move,
+  type PixTransactionRow,
+} from '../../src/pix/transactions.ts';
+import { startSettlingApp } from '../jobs/settling.ts';
+import { reserveSend } from '../jobs/transactions.ts';
+import { losingOneAnswer } from '../support/lost-answer.ts';
+
+const app = await startSettlingApp();
+const { context, rows } = app;
+
+/** Where a send may stand when a step is taken. */
+const standings: readonly (readonly [PixPhase, PixStatus])[] = [
+  ['RESERVED', 'PROCESSING'],
+  ['RESOLVED', 'PROCESSING'],
+  ['PAYING', 'PROCESSING'],
+  ['UNKNOWN', 'PROCESSING'],
+  ['ACCEPTED', 'PROCESSING'],
+  ['SETTLED', 'COMPLETED'],
+  ['REJECTED', 'FAILED'],
+];
+
+async function givenSendIn(phase: PixPhase, status: PixStatus): Promise<PixTransactionRow> {
+  const { id } = await reserveSend(app, randomUUID());
+  const [send] = await rows<PixTransactionRow>(
+    `update pix_transactions
+        set phase = $2, status = $3, settled_at = $4, claimed_until = created_at,
+            end_to_end = case when $2 <> 'RESERVED' then 'E-before-' || id end,
+            outcome = case when $2 = 'UNKNOWN' then 'unknown' end
+      where id = $1 returning ${pixColumns}`,
+    [id, phase, status, status === 'PROCESSING' ? null : app.clock.now()],
+  );
+  assert.ok(send);
+  return send;
+}
+
+/** All that is stored of a send, without its ids. */
+async function storedOf({ id, idempotency_key: key }: PixTransactionRow): Promise<unknown> {
+  const [row] = await rows<{ stored: string }>(
+    `select (to_jsonb(t) - '{id,created_at}'::text[])::text as stored from pix_transactions t
+      where id = $1`,
+    [id],
+  );
+  const text = row?.stored.replaceAll(id, 'ID').replaceAll(key ?? '', 'KEY');
+  return { row: text, timeline: await app.timeline(id) };
+}
+
+type Step = (send: PixTransactionRow) => Promise<PixTransactionRow | null>;
+
+/** Takes a step from everywhere, and tells what it answered and left behind. */
+async function takenFrom([phase, status]: (typeof standings)[number], step: Step) {
+  const send = await givenSendIn(phase, status);
+  const answer = await step(send);
+  if (answer) {
+    const [row] = await rows(`select ${pixColumns} from pix_transactions where id = $1`, [send.id]);
+    assert.partialDeepStrictEqual(answer, row, 'the answer is the row');
+  }
+  return { isTaken: answer !== null, ...((await storedOf(send)) as object) };
+}
+
+/** Takes a step both ways from everywhere: they come to the same. @returns where it is taken. */
+async function takenBoth(narrow: Step, general: Step): Promise<boolean[]> {
+  const taken: boolean[] = [];
+  for (const standing of standings) {
+    const came = await takenFrom(standing, narrow);
+    assert.deepEqual(came, await takenFrom(standing, general), standing.join(' '));
+    taken.push(came.isTaken);
+  }
+  return taken;
+}
+
+const moves =
+  (move: (send: PixTransactionRow) => Move): Step =>
+  (send) =>
+    moveTransaction(context, send.id, move(send));
+
+test('a send that begins to be paid', async () => {
+  const narrow: Step = (send) => beginPaying(context, send, { endToEnd: `E-${send.id}` });
+  const general = moves((send) => ({
+    ...{ from: ['RESERVED', 'RESOLVED'], to: 'PAYING', status: 'PROCESSING' },
+    endToEnd: `E-${send.id}`,
+    claimedUntil: claimUntil(context),
+    timeline: [
+      ...(send.phase === 'RESERVED' ? [{ phase: 'RESOLVED' as const }] : []),
+      { phase: 'PAYING', attempt: 1 },
+    ],
+  }));
+  assert.deepEqual(await takenBoth(narrow, general), [
+    true,
+    true,
+    false,
+    false,
+    false,
+    false,
+    false,
+  ]);
+});
+
+test('a payment that the provider accepts', async () => {
+  for (const providerTxid of [null, 'T-of-the-provider']) {
+    const narrow: Step = (send) => acceptPayment(context, send, { providerTxid, attempt: 2 });
+    const general = moves(() => ({
+      ...{ from: ['PAYING', 'UNKNOWN'], to: 'ACCEPTED', status: 'PROCESSING' },
+      ...{ outcome: 'accepted', providerTxid },
+      timeline: [{ phase: 'ACCEPTED', providerStatus: '2xx', attempt: 2 }],
+    }));
+    assert.deepEqual(await takenBoth(narrow, general), [
+      false,
+      false,
+      true,
+      true,
+      false,
+      false,
+      false,
+    ]);
+  }
+});
+
+test('of several that take one step of a send at once, one takes it', async () => {
+  const reserved = await givenSendIn('RESERVED', 'PROCESSING');
+  const atOnce = async (step: (nth: number) => ReturnType<Step>) => {
+    const answers = await Promise.all([1, 2, 3].map(step));
+    const [taken, ...others] = answers.filter((answer) => answer !== null);
+    assert.ok(taken && others.length === 0, `${others.length + 1} have taken it`);
+    return taken;
+  };
+  const paying = await atOnce((nth) =>
+    beginPaying(context, reserved, { endToEnd: `E-${nth}-${reserved.id}` }),
+  );
+  await atOnce((nth) => acceptPayment(context, paying, { providerTxid: `T-${nth}`, attempt: 1 }));
+  const [row] = await rows(`select ${pixColumns} from pix_transactions where id = $1`, [
+    reserved.id,
+  ]);
+  assert.equal(row?.['end_to_end'], paying.end_to_end);
+  const steps = ['RESERVED', 'RESOLVED', 'PAYING 1', 'ACCEPTED 1 2xx'];
+  assert.deepEqual(await app.timeline(reserved.id), steps);
+});
+
+for (const isCarriedOut of [true, false]) {
+  const when = isCarriedOut ? 'after' : 'before';
+  test(`a send begins to be paid once although the connection breaks ${when} the commit`, async () => {
+    const reserved = await givenSendIn('RESERVED', 'PROCESSING');
+    const endToEnd = `E-${reserved.id}`;
+    const service = losingOneAnswer(context, { isCarriedOut });
+    const paying = await beginPaying(service, reserved, { endToEnd });
+    assert.deepEqual([paying?.phase, paying?.end_to_end], ['PAYING', endToEnd]);
+    assert.deepEqual(await app.timeline(reserved.id), ['RESERVED', 'RESOLVED', 'PAYING 1']);
+  });
+}
+
+test('a step that somebody else has taken is not taken for one whose answer was lost', async () => {
+  const reserved = await givenSendIn('RESERVED', 'PROCESSING');
+  assert.ok(await beginPaying(context, reserved, { endToEnd: `E-theirs-${reserved.id}` }));
+  const service = losingOneAnswer(context);
+  assert.equal(await beginPaying(service, reserved, { endToEnd: `E-ours-${reserved.id}` }), null);
+
+  // Whoever resumes has its end-to-end id from the row, as anybody else who resumes has.
+  const resolved = await givenSendIn('RESOLVED', 'PROCESSING');
+  const endToEnd = String(resolved.end_to_end);
+  assert.ok(await beginPaying(context, resolved, { endToEnd }));
+  assert.equal(await beginPaying(losingOneAnswer(context), resolved, { endToEnd }), null);
+});
