@@ -28,7 +28,10 @@ export async function findPrincipal(
     token.userId,
     context.clock.now(),
   ]);
-  return row ? principalOf(token, row) : null;
+  if (row) return principalOf(token, row);
+  // Another process may have ended the session: its provider token leaves the memory here.
+  context.sealer.forgetText(ownerOf(token.userId));
+  return null;
 }
 
 function principalOf({ sessionId, userId }: VerifiedToken, row: PrincipalRow): Principal {
@@ -93,6 +96,7 @@ export async function keepProviderLogin(
 /** Ends the session that a token names; it does nothing when the session has ended already. */
 export async function endSession(context: LocalContext, token: VerifiedToken): Promise<void> {
   await context.db.query(queries.endSession, [token.sessionId, token.userId, context.clock.now()]);
+  context.sealer.forgetText(ownerOf(token.userId));
 }
 
 /** What is needed of a stored session to call the provider in it. */
@@ -126,6 +130,7 @@ export function providerSession(context: LocalContext, stored: StoredSession): P
         sealed,
         context.clock.now(),
       ]);
+      context.sealer.forgetText(ownerOf(stored.userId));
     },
   };
 }

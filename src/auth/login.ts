@@ -152,8 +152,11 @@ async function loginAtProvider(
   }
 }
 
-/** A refused login is the provider's 4xx; a 408 and a 429 are not about these credentials. */
-function isRefusal({ code, outcome, statusClass }: ProviderError): boolean {
-  if (code === 'TOKEN_REFUSED' || statusClass === '4xx') return true;
+/**
+ * A refused login is a definite 4xx of the provider. A 408, a 429, and a 4xx that does not say that
+ * the request was looked at, are not about these credentials.
+ */
+function isRefusal({ code, outcome }: ProviderError): boolean {
+  if (code === 'TOKEN_REFUSED') return true;
   return outcome === 'rejected' && code !== 'PROVIDER_RATE_LIMITED';
 }

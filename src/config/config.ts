@@ -64,8 +64,7 @@ export interface Config {
     readonly privateKeyPem: string | undefined;
     readonly publicKeysPem: readonly string[];
   };
-  /** 32 bytes; undefined: generated into `dataDir`. */
-  /** The first one seals, all of them open; none: a generated one. */
+  /** 32 bytes each. The first one seals, all of them open; none: generated into `dataDir`. */
   readonly encryptionKeys: readonly Buffer[];
   readonly uploadMaxBytes: number;
   /** In days. */

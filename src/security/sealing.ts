@@ -42,11 +42,13 @@ export interface Sealer {
   /** @throws SealError for another owner or key, and for bytes that were changed. */
   open(sealed: Buffer, owner: string): Buffer;
   /**
-   * Opens a short text that is wanted with every request, such as a provider token: what was opened
-   * is remembered, so that it is decrypted once and not each time.
+   * Opens a short text that every request needs, such as a provider token. The newest text of each
+   * owner is remembered, so that it is decrypted once.
    * @throws SealError as `open` does.
    */
   openText(sealed: Buffer, owner: string): string;
+  /** Forgets the opened text of an owner. */
+  forgetText(owner: string): void;
   /**
    * A keyed digest of 16 bytes: equal texts have equal digests under one first key of the ring, and
    * without the key a text cannot be tried.
@@ -56,6 +58,11 @@ export interface Sealer {
 
 /** About 5 MB of provider tokens. */
 const mostOpened = 10_000;
+
+interface OpenedText {
+  readonly sealed: Buffer;
+  readonly text: string;
+}
 
 /** A sealed value does not open; it says nothing of the value. */
 export class SealError extends Error {
@@ -76,7 +83,7 @@ export function createSealer(ring: readonly [Buffer, ...Buffer[]]): Sealer {
   const [current] = ring.length === 1 ? plain : identified;
   if (!current) throw new RangeError('a sealer needs a key');
   const keys = [...plain, ...identified];
-  const opened = new Map<string, string>();
+  const opened = new Map<string, OpenedText>();
   const digestKey = Buffer.from(hkdfSync('sha256', current.key, '', 'ponte digests', 32));
   return {
     digest: (text) => createHmac('sha256', digestKey).update(text).digest().subarray(0, 16),
@@ -84,16 +91,15 @@ export function createSealer(ring: readonly [Buffer, ...Buffer[]]): Sealer {
     seal: (value, owner) => seal(current, value, owner),
     open: (sealed, owner) => open(keys, sealed, owner),
     openText(sealed, owner) {
-      // The owner ends before the first NUL, so no two pairs have one name.
-      const name = `${owner}\0${sealed.toString('latin1')}`;
-      const before = opened.get(name);
-      if (before !== undefined) return before;
+      const before = opened.get(owner);
+      if (before?.sealed.equals(sealed)) return before.text;
       const text = open(keys, sealed, owner).toString('utf8');
-      // What has been known for longest makes room.
+      // The oldest entry makes room.
       if (opened.size >= mostOpened) opened.delete(opened.keys().next().value ?? '');
-      opened.set(name, text);
+      opened.set(owner, { sealed, text });
       return text;
     },
+    forgetText: (owner) => void opened.delete(owner),
   };
 }
 

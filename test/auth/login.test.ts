@@ -1,6 +1,7 @@
 /** Logging in: whose password is asked first, what is told, and what is kept. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ProviderError } from '../../src/provider/errors.ts';
 import { done, faulty, refused, type BankAnswer } from '../../src/provider/stub/answer.ts';
 import type { BankLogin } from '../../src/provider/stub/accounts.ts';
 import { startTestApp, type TestAnswer } from '../support/app.ts';
@@ -228,6 +229,15 @@ test('a refused login opens no session and stores no account', async () => {
 });
 
 // 502: the provider fails.
+
+test('502 when a 4xx of the provider does not say that it looked at the credentials', async (t) => {
+  const { email } = await givenUser(app);
+  const unclear = { outcome: 'unknown', code: 'PROVIDER_REJECTED', statusClass: '4xx' } as const;
+  t.mock.method(app.context.provider, 'login', async () => {
+    throw new ProviderError(unclear);
+  });
+  assert.equal((await login(email)).status, 502);
+});
 
 test('502 when the provider is down, after its retries, and no session is opened', async () => {
   const { id } = await givenUser(app, { email: 'down@ponte.test' });

@@ -28,6 +28,25 @@ test('a logout says goodbye in the language of the caller', async () => {
   assert.deepEqual(portuguese.body, { message: 'Você saiu da sua conta.' });
 });
 
+test("a logout takes the provider's token out of the memory", async (t) => {
+  const { id, token } = await givenCustomer(app);
+  const forgotten = t.mock.method(app.context.sealer, 'forgetText').mock;
+  await logOut(token);
+  assert.deepEqual(forgotten.calls[0]?.arguments, [`user:${id}`]);
+});
+
+test('a session that another process has ended leaves the memory with the next request', async (t) => {
+  const { id, token } = await givenCustomer(app);
+  await app.rows(
+    `update banking_sessions set status = 'ENDED', ended_at = now(), sealed_token = null
+      where user_id = $1`,
+    [id],
+  );
+  const forgotten = t.mock.method(app.context.sealer, 'forgetText').mock;
+  assert.equal(await meStatus(token), 401);
+  assert.deepEqual(forgotten.calls[0]?.arguments, [`user:${id}`]);
+});
+
 test("a logout ends the session and destroys the provider's token", async () => {
   const { id, token } = await givenCustomer(app);
   await app.clock.advance(1_000);

@@ -10,7 +10,7 @@ const folder = mkdtempSync(join(tmpdir(), 'ponte-env-'));
 after(() => rmSync(folder, { recursive: true }));
 
 describe('.env.example', () => {
-  const text = readFileSync(join(import.meta.dirname, '..', '.env.example'), 'utf8');
+  const text = readFileSync(join(import.meta.dirname, '..', '..', '.env.example'), 'utf8');
   const example = parseEnv(text) as Record<string, string>;
 
   it('has every setting and no other, in order', () => {

@@ -28,7 +28,7 @@ const payerColumns: readonly (keyof PayerColumns)[] = [
   'account_status',
 ];
 
-/** As in `services/payer-account.ts`. */
+/** As in `accounts/payer-account.ts`. */
 const mayPay = `
               account_status = 'ACTIVE' and (account_provider <> 'local' or names_local)
               and agency <> '' and account_number <> ''

@@ -22,7 +22,7 @@ export interface StoredEventRow {
  * when a concurrent delivery committed the same bytes after this statement's snapshot: then the
  * statement is run again.
  *
- * An event that is nothing but the end of one send (`services/settlement-at-once.ts`) is settled in
+ * An event that is nothing but the end of one send (`settlement/settle-at-once.ts`) is settled in
  * the same commit, where the send stands as the event says and nobody is at work on its row; there
  * is nothing left for a job then. Everything else is left to the job. So nothing waits for a send
  * here. The event has come before it is stored: what was stored of the send meanwhile is not dated
