@@ -7,7 +7,7 @@ import type { Statement } from '../database.ts';
  * attempt after it would be executed although it is stored as failed. Answers no row otherwise.
  *
  * An event that names the send by nothing but the idempotency key may be another user's: it counts
- * only if it has come since the send was made. Each of the two processes' clocks may be wrong by five
+ * only if it has come since the send was made. The clock of each process may be wrong by five
  * minutes.
  * Parameters: id, claimed until, now, number of the attempt, how the last one looked, note.
  */
