@@ -35,6 +35,14 @@ export interface Settlement {
   readonly parkedUntil: Date | null;
 }
 
+/** Others have settled the event at every try: nothing is wrong with it. */
+export class OvertakenError extends Error {
+  constructor() {
+    super('the event was settled elsewhere at every try');
+    this.name = 'OvertakenError';
+  }
+}
+
 /** What of a stored event is needed to settle it. */
 export interface EventAtHand {
   readonly items: readonly ProviderEvent[];
@@ -91,6 +99,7 @@ const eventStatusOf: readonly (readonly [ItemResult, WebhookEventStatus])[] = [
  *
  * @returns what became of it; null when there is no such event, or its payload was purged: then it
  *   stays as it is.
+ * @throws OvertakenError when others settle it meanwhile, again and again.
  */
 export async function settleEvent(
   context: LocalContext,
@@ -98,7 +107,7 @@ export async function settleEvent(
   options: SettleOptions = {},
 ): Promise<Settlement | null> {
   const last = await settle(context, eventId, options);
-  if (last === 'overtaken') throw new Error('the event was settled elsewhere at every try');
+  if (last === 'overtaken') throw new OvertakenError();
   return last && last.settlement;
 }
 
