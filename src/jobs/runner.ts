@@ -23,11 +23,14 @@ export class JobRuns {
   readonly #context: Context;
   readonly #jobs: JobTable;
   readonly #random: () => number;
+  /** The last run of each job that has begun here and not ended. */
+  readonly #underWay = new Map<string, LeasedJob>();
   /**
-   * The run of each job that has its lease. The same worker may claim an id a second time, because
-   * a failover has taken back the first claim, or has given the id to another job.
+   * The runs that end no job. The same worker may have an id twice, because a failover has taken
+   * back its first claim, or has given the id to another job, of another event. Which of the two
+   * runs has the lease is not known: it runs out, and the job is taken up again.
    */
-  readonly #latest = new Map<string, LeasedJob>();
+  readonly #doubtful = new WeakSet<LeasedJob>();
 
   constructor({ context, jobs, random }: JobRunsOptions) {
     this.#context = context;
@@ -43,7 +46,9 @@ export class JobRuns {
   async run(job: LeasedJob, work?: FirstRun): Promise<boolean> {
     const handler = this.#jobs[job.kind];
     const { metrics, log } = this.#context;
-    this.#latest.set(job.id, job);
+    const beside = this.#underWay.get(job.id);
+    if (beside) this.#doubtful.add(beside).add(job);
+    this.#underWay.set(job.id, job);
     try {
       const result = await this.#work(job, handler, work);
       const status = await this.#succeeded(job, handler, result);
@@ -58,12 +63,8 @@ export class JobRuns {
       });
       return true;
     } finally {
-      if (this.#isLatest(job)) this.#latest.delete(job.id);
+      if (this.#underWay.get(job.id) === job) this.#underWay.delete(job.id);
     }
-  }
-
-  #isLatest(job: LeasedJob): boolean {
-    return (this.#latest.get(job.id) ?? job) === job;
   }
 
   /**
@@ -131,7 +132,7 @@ export class JobRuns {
     status: 'done' | 'dead',
     error: string | null,
   ): Promise<EndedRow['status']> {
-    if (!this.#isLatest(job)) return status;
+    if (this.#doubtful.has(job)) return status;
     const { clock, db } = this.#context;
     const parameters = [job.id, job.worker, status, error, clock.now()];
     const [ended] = await db.query<EndedRow>(queries.finishJob, parameters);
@@ -142,7 +143,7 @@ export class JobRuns {
     job: LeasedJob,
     again: { runAt: Date; attempts: number; error: string | null },
   ): Promise<void> {
-    if (!this.#isLatest(job)) return;
+    if (this.#doubtful.has(job)) return;
     const { clock, db } = this.#context;
     const { runAt, attempts, error } = again;
     await db.query(queries.requeueJob, [job.id, job.worker, runAt, attempts, error, clock.now()]);

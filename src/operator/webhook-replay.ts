@@ -5,7 +5,7 @@ import type { WebhookEventStatus } from '../db/queries/find-webhook-event.ts';
 import { isDatabaseUnavailable } from '../db/unavailable.ts';
 import { isUuid, nilUuid } from '../domain/uuid.ts';
 import { previewEvent, replayEvent, type ItemPreview } from '../settlement/replay.ts';
-import type { ItemOutcome } from '../settlement/settlement.ts';
+import { OvertakenError, type ItemOutcome } from '../settlement/settlement.ts';
 import { OpError, type Op } from './op.ts';
 import { recordAction } from './operator-actions.ts';
 import { filterParameters, type WebhookFilter } from './webhook-filter.ts';
@@ -26,7 +26,7 @@ export interface ReplayedEvent {
   readonly eventId: string;
   /**
    * `excluded`: it was named, and the filter leaves it out. `failed`: it could not be settled, and
-   * stands as it stood.
+   * stands as it stood, or as others have settled it meanwhile.
    */
   readonly result: 'replayed' | 'preview' | 'purged' | 'missing' | 'excluded' | 'failed';
   readonly from: WebhookEventStatus | null;
@@ -142,7 +142,8 @@ async function replay(
     return { eventId: id, result: 'replayed', from: status, to, ...summaryOf(items) };
   } catch (error) {
     if (isDatabaseUnavailable(error)) throw error;
-    context.log.error({ error, eventId: id }, 'an event could not be replayed');
+    const level = error instanceof OvertakenError ? 'warn' : 'error';
+    context.log[level]({ error, eventId: id }, 'an event could not be replayed');
     return nothing(id, 'failed', status);
   }
 }

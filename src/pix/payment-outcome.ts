@@ -123,10 +123,14 @@ export function failUnsentLater(
   begun: Required<BeginningPayment>,
 ): void {
   if (send.end_to_end !== null) return;
-  const until = new Date(context.clock.now().getTime() + longestStatementMs);
+  // A timer, because the wall clock may jump ahead meanwhile.
+  let mayBeMoved = true;
+  context.clock.after(longestStatementMs, () => {
+    mayBeMoved = false;
+  });
   context.outcomes.keep({
     transactionId: send.id,
-    store: () => failUnsent(context, send, { ...begun, until }),
+    store: () => failUnsent(context, send, { ...begun, mayBeMoved: () => mayBeMoved }),
   });
 }
 
@@ -134,10 +138,11 @@ export function failUnsentLater(
 async function failUnsent(
   context: Context,
   send: PixTransactionRow,
-  { endToEnd, at, until }: Required<BeginningPayment> & { readonly until: Date },
+  { endToEnd, at, mayBeMoved }: Required<BeginningPayment> & { readonly mayBeMoved: () => boolean },
 ): Promise<void> {
+  const isOver = !mayBeMoved();
   const stored = await rereadTransaction(context, send);
-  if (isBeforePaying(stored.phase) && context.clock.now() < until) {
+  if (isBeforePaying(stored.phase) && !isOver) {
     throw new Error('the send may still be moved');
   }
   if (stored.end_to_end !== endToEnd) return;

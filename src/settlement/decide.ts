@@ -54,7 +54,9 @@ async function decideBothSides(
 ): Promise<readonly Decision[]> {
   const asSent = { ...asReceived, item: { ...asReceived.item, kind: 'payment' } } as const;
   const ofSend = await decideTold(context, asSent, candidates);
-  if (!isSettled(ofSend)) return [ofSend];
+  // A send that was called failed, and is told to be through, has come in all the same.
+  const isContradicted = ofSend.kind === 'flag' && ofSend.reason === 'contradicts_final_status';
+  if (!isSettled(ofSend) && !isContradicted) return [ofSend];
   const received = await decideTold(context, asReceived, candidates);
   return received.kind === 'record' ? [ofSend, received] : [ofSend];
 }

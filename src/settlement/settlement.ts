@@ -35,6 +35,14 @@ export interface Settlement {
   readonly parkedUntil: Date | null;
 }
 
+/** Others have settled the event at every try: nothing is wrong with it. */
+export class OvertakenError extends Error {
+  constructor() {
+    super('the event was settled elsewhere at every try');
+    this.name = 'OvertakenError';
+  }
+}
+
 /** What of a stored event is needed to settle it. */
 export interface EventAtHand {
   readonly items: readonly ProviderEvent[];
@@ -91,6 +99,7 @@ const eventStatusOf: readonly (readonly [ItemResult, WebhookEventStatus])[] = [
  *
  * @returns what became of it; null when there is no such event, or its payload was purged: then it
  *   stays as it is.
+ * @throws OvertakenError when others settle it meanwhile, again and again.
  */
 export async function settleEvent(
   context: LocalContext,
@@ -98,12 +107,14 @@ export async function settleEvent(
   options: SettleOptions = {},
 ): Promise<Settlement | null> {
   const last = await settle(context, eventId, options);
+  if (last === 'overtaken') throw new OvertakenError();
   return last && last.settlement;
 }
 
 /**
  * Settles an event on behalf of its job, which ends in the commit that stores what became of the
- * event, unless something is still waited for.
+ * event, unless something is still waited for. Where others settle the event at every try, as they
+ * may after this process has been frozen, nothing has failed: the job looks again a second later.
  * @returns what the job has to do yet.
  */
 export async function settleForJob(
@@ -112,15 +123,23 @@ export async function settleForJob(
   { eventId, ...options }: EventOfJob,
 ): Promise<JobResult> {
   const last = await settle(context, eventId, { ...options, job });
+  if (last === 'overtaken') {
+    context.log.warn({ eventId, jobId: job.id }, 'an event was settled elsewhere at every try');
+    return { runAgainAt: new Date(context.clock.now().getTime() + firstLookAgainMs) };
+  }
   if (last?.settlement.parkedUntil) return { runAgainAt: last.settlement.parkedUntil };
   return last?.jobStatus ? { ended: last.jobStatus } : undefined;
 }
 
+/**
+ * @returns null when there is nothing to settle from; `overtaken` when the event, or what it
+ *   settles, was changed elsewhere at every try.
+ */
 async function settle(
   context: LocalContext,
   eventId: string,
   options: SettleOptions,
-): Promise<Look | null> {
+): Promise<Look | 'overtaken' | null> {
   let event = options.event ?? (await lookUp(context, eventId));
   for (let tries = 0; tries < mostTries; tries += 1) {
     if (!event) return null;
@@ -140,7 +159,7 @@ async function settle(
     }
     event = await lookUp(context, eventId);
   }
-  throw new Error('the event, or what it settles, was changed at every try');
+  return 'overtaken';
 }
 
 /** Two workers look at one event at a time where a lease has run out, or an operator replays it. */

@@ -154,7 +154,26 @@ test('a run whose claim a failover has taken back does not end the run that foll
   await process.rest();
   assert.equal((await jobState(app, id))?.status, 'running');
   gates[1].resolve(undefined);
+  await process.pass(40_000, 5_000);
   await isDone(id);
+});
+
+test('a job of before a failover does not end the one that has its id since', async (t) => {
+  const gate = Promise.withResolvers<undefined>();
+  t.after(() => gate.resolve(undefined));
+  const work = recorder(() => gate.promise);
+  const process = watched(app);
+  const id = await queueJob(app, 'work');
+  const loop = await startLoop(t, process, { jobs: { work } });
+  await eventually(() => work.runs.length === 1, 'the run of the job that is stored');
+  const lost = loop.reserve() ?? assert.fail('there is no place');
+  lost.begin({ id, kind: 'work', payload: {} }, () => Promise.resolve(undefined));
+  await process.rest();
+  assert.equal((await jobState(app, id))?.status, 'running');
+  gate.resolve(undefined);
+  await process.pass(40_000, 5_000);
+  await isDone(id);
+  assert.equal(work.runs.length, 2);
 });
 
 test('a result that could not be stored makes the job run again: at least once, not at most', async (t) => {

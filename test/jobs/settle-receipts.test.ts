@@ -371,6 +371,22 @@ test('a send that is told under `pix` with its key is settled, and received by w
   }
 });
 
+test('a send that was called failed, and is told under `pix`, has come in all the same', async () => {
+  const payee = await givenCustomer(app, { email: 'failed-under-pix@example.com' });
+  await app.listEmail(payee);
+  const sent = await app.send(customer, { pix_key: payee.email, amount: 10.5 });
+  const send = await stored(sent.body.transaction_id);
+  const failed = { endToEnd: send.end_to_end, amount: 10.5, status: 'FAILED' };
+  assert.deepEqual(results(await tell({ event: 'PIX_PAYMENT', ...failed })), ['applied']);
+  const item = { endToEndId: send.end_to_end, chave: payee.email, valor: '10.50' };
+  for (const n of [1, 2]) {
+    const told = await tell(pix({ ...item, n }));
+    assert.deepEqual(results(told), ['anomaly: contradicts_final_status']);
+  }
+  assert.equal((await stored(send.id)).status, 'FAILED');
+  assert.equal((await receivedBy(payee)).length, 1);
+});
+
 test('a send to a key that is no user’s is settled under `pix`, and received by nobody', async () => {
   const sent = await app.send(customer, { pix_key: 'elsewhere@example.com', amount: 10.5 });
   const send = await stored(sent.body.transaction_id);

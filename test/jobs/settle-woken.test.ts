@@ -226,6 +226,29 @@ test('a look that another one has overtaken is taken again', async () => {
   assert.equal((await waits()).length, 1);
 });
 
+test('a job whose every look is overtaken looks again a second later, and has not failed', async (t) => {
+  const endToEnd = newEndToEnd();
+  const process = watched(app);
+  const { db } = process.context;
+  let overtaken = 0;
+  const query: typeof db.query = async (statement, parameters) => {
+    if (statement.name === 'webhook-finish' && overtaken < 3) {
+      overtaken += 1;
+      await clock.advance(1);
+      assert.equal((await app.settle(String(parameters[0]))).status, 'parked');
+    }
+    return db.query<never>(statement, parameters);
+  };
+  const context = { ...process.context, db: { ...db, query } };
+  await startLoop(t, { ...process, context }, { jobs: { 'settle-webhook': settleWebhook } });
+  const eventId = await deliver(confirmed({ endToEnd, amount: 10.5 }));
+  await parked(eventId);
+  assert.equal(overtaken, 3);
+  const { attempts, last_error: error, run_at: runAt } = await jobOf(eventId);
+  assert.deepEqual({ attempts, error }, { attempts: 0, error: null });
+  assert.equal(runAt.getTime(), clock.now().getTime() + 1_000);
+});
+
 test('a PIX whose record a failover has taken back is recorded again, and its event is processed', async () => {
   const endToEnd = newEndToEnd();
   const [account] = await app.rows<{ document: string }>(

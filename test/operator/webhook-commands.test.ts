@@ -317,6 +317,31 @@ describe('webhook replay', () => {
     assert.deepEqual(await results({ state: 'parked', after }), []);
   });
 
+  it('warns, and tells no defect, when others settle the event at every try', async () => {
+    const { eventId } = await app.tell(confirmed({ endToEnd: nobodys() }));
+    const levels: string[] = [];
+    const log = {
+      ...context.log,
+      error: () => levels.push('error'),
+      warn: () => levels.push('warn'),
+    } as typeof context.log;
+    const query: typeof context.db.query = async (statement, parameters) => {
+      if (statement.name === 'webhook-finish') {
+        await app.clock.advance(1);
+        await app.settle(eventId);
+      }
+      return context.db.query<never>(statement, parameters);
+    };
+    const beside = { ...context, log, db: { ...context.db, query } };
+    const input = { eventIds: [eventId], limit: 1 };
+    const { events } = await replayWebhooks.run(beside, input, unwatched);
+    assert.deepEqual(
+      events.map(({ result }) => result),
+      ['failed'],
+    );
+    assert.deepEqual(levels, ['warn']);
+  });
+
   it('gives up at once when the database is away', async () => {
     const { eventId } = await app.tell({ event: 'NEWS', id: randomUUID() });
     const db = {

@@ -64,6 +64,34 @@ test('a send that came to PAYING late, and was called unknown since, fails: noth
   assert.equal(payments.mock.callCount(), 0);
 });
 
+test('a send that came to PAYING late fails although the wall clock has jumped ahead', async (t) => {
+  const user = await givenCustomer(app);
+  const payments = t.mock.method(app.context.provider, 'pay');
+  let step: readonly [Statement, Values] | undefined;
+  t.mock.method(app.context.db, 'query', async (statement: Statement, values: Values) => {
+    if (statement.name !== 'pix-step') return query(statement, values);
+    step ??= [statement, values];
+    throw new Error('Query read timeout');
+  });
+  const key = randomUUID();
+  const sent = await app.send(user, body, { key });
+  assert.equal(sent.headers.get('pix-outcome'), 'unknown');
+  const now = app.clock.now.bind(app.clock);
+  t.mock.method(app.clock, 'now', () => new Date(now().getTime() + 60_000));
+  await app.clock.advance(5_000);
+  await query(...(step ?? assert.fail('no step was taken')));
+  await app.clock.advance(10_000);
+  const isFailed = async () => {
+    const rows = await app.rows<{ status: string; outcome: string }>(
+      'select status, outcome from pix_transactions where idempotency_key = $1',
+      [key],
+    );
+    return rows[0]?.status === 'FAILED' && rows[0].outcome === 'not_sent';
+  };
+  await eventually(isFailed, 'the end of the payment');
+  assert.equal(payments.mock.callCount(), 0);
+});
+
 test('a key whose rows were taken away between two looks is claimed by the third one', async (t) => {
   const user = await givenCustomer(app);
   let looks = 0;

@@ -119,6 +119,23 @@ for (const [title, idsOf] of Object.entries(ids)) {
   });
 }
 
+test('a failure that is told by the key alone counts, though clocks differ by nine minutes', async (t) => {
+  const payments = failFirst(t, async ({ clientRequestId }) => {
+    await post({ event: 'PIX_PAYMENT_OUT', status: 'ERROR', amount: 10, clientRequestId });
+    await eventually(async () => {
+      const waits = await app.rows(
+        `update webhook_events set received_at = received_at - interval '9 minutes'
+          where id = (select event_id from webhook_waits where id_value = $1) returning id`,
+        [clientRequestId],
+      );
+      return waits.length === 1;
+    });
+  });
+  const sent = await send('failed by the key alone');
+  assert.equal(payments.mock.callCount(), 1);
+  assert.equal((await app.settled(sent.body.transaction_id)).status, 'FAILED');
+});
+
 test('a payment that is told between two attempts: nothing more leaves, and 200 COMPLETED', async (t) => {
   const payments = failFirst(t, async ({ endToEnd }) => {
     await post({ event: 'PIX_PAYMENT_OUT', status: 'CONFIRMED', amount: 10, endToEnd });

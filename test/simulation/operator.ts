@@ -6,6 +6,7 @@
 import type { Context } from '../../src/context.ts';
 import { isDatabaseTrouble } from '../../src/db/unavailable.ts';
 import { blockAccount, unblockAccount } from '../../src/operator/account-status.ts';
+import { retryJobs } from '../../src/operator/jobs-retry.ts';
 import { OpError, type OpCaller } from '../../src/operator/op.ts';
 import { listPix } from '../../src/operator/pix-list.ts';
 import { resolvePix, riskOfFailing } from '../../src/operator/pix-resolve.ts';
@@ -66,6 +67,13 @@ export class Operator {
   replayAll(): Promise<unknown> {
     return this.#tell('replays all', (context) =>
       replayWebhooks.run(context, { since: everything, limit: 100 }, caller),
+    );
+  }
+
+  /** Lets every event be settled again whose job is dead. */
+  retryDeadJobs(): Promise<unknown> {
+    return this.#tell('retries dead jobs', (context) =>
+      retryJobs.run(context, { allDead: true, kind: 'settle-webhook' }, caller),
     );
   }
 

@@ -1,7 +1,8 @@
 /** Runs one seed: the trouble, the calm after it, and the check of what is left. */
+import { nextTurn } from '../../src/clock.ts';
 import { keepProviderLogin } from '../../src/auth/banking-sessions.ts';
 import { defaultHazards, type Hazards } from './hazards.ts';
-import { askAgain, passDays } from './later.ts';
+import { askAgain, passDays, type Settle } from './later.ts';
 import { leaveOldPayment } from './old-payment.ts';
 import { checkAtRest } from './oracle/invariants.ts';
 import type { FinalRow } from './oracle/stored-rows.ts';
@@ -57,29 +58,55 @@ export async function simulate(
 ): Promise<Verdict> {
   const world = new World(store, { seed, hazards, deviation });
   const { scheduler, truth } = world;
+  const { violations } = truth;
   store.time.begin(() => scheduler.elapsedMs);
+  const stopWatching = watchUnhandled((error) => truth.violated(brokenOff(error)));
+  let rows: readonly FinalRow[] = [];
   try {
-    await store.reset({
-      notified: (channel, payload) => world.statements.notified(channel, payload),
-      logged: (line) => checkLog(world, line),
-    });
-    await openSessions(world);
-    await leaveOldPayment(world);
-    await weatherTheStorm(world);
-    const isAtRest = await comeToRest(world);
-    if (!isAtRest) truth.violated('the service did not come to rest');
-    let rows = await checkAtRest(world);
-    if (isAtRest && world.goesOn) {
-      await goOn(world);
-      rows = await checkAtRest(world);
-    }
-    const { violations } = truth;
-    return { seed, violations, trace: scheduler.trace, rows, tally: scheduler.tally };
-  } finally {
-    await unblock(world);
-    world.fleet.abandon();
-    store.time.end();
+    rows = await runHistory(world);
+  } catch (error) {
+    truth.violated(brokenOff(error));
   }
+  world.fleet.abandon();
+  // A rejection is known to be unhandled a turn later.
+  await nextTurn();
+  stopWatching();
+  store.time.end();
+  return { seed, violations, trace: scheduler.trace, rows, tally: scheduler.tally };
+}
+
+function brokenOff(error: unknown): string {
+  return `nobody has handled an error: ${error instanceof Error ? error.stack : String(error)}`;
+}
+
+/**
+ * Errors that nobody waits for would end the run, and with it all seeds that are left.
+ * @returns what ends the watch.
+ */
+function watchUnhandled(found: (error: unknown) => void): () => void {
+  const events = ['unhandledRejection', 'uncaughtException'] as const;
+  for (const event of events) process.on(event, found);
+  return () => {
+    for (const event of events) process.off(event, found);
+  };
+}
+
+/** From the beginning to the last check. */
+async function runHistory(world: World): Promise<readonly FinalRow[]> {
+  const { store, truth } = world;
+  await store.reset({
+    notified: (channel, payload) => world.statements.notified(channel, payload),
+    logged: (line) => checkLog(world, line),
+  });
+  await openSessions(world);
+  await leaveOldPayment(world);
+  await weatherTheStorm(world);
+  const isAtRest = await comeToRest(world);
+  if (!isAtRest) truth.violated('the service did not come to rest');
+  const rows = await checkAtRest(world);
+  if (!isAtRest || !world.goesOn) return rows;
+  await goOn(world);
+  return checkAtRest(world);
 }
 
 async function openSessions({ store, bank, clients, scheduler }: World): Promise<void> {
@@ -99,14 +126,6 @@ async function openSessions({ store, bank, clients, scheduler }: World): Promise
   }
 }
 
-/** Accounts outlive their history: none may be blocked in the next one. */
-async function unblock({ store, truth }: World): Promise<void> {
-  if (truth.accounts.blocked.length === 0) return;
-  await store.rows(`update accounts set status = 'ACTIVE' where user_id = any($1::int[])`, [
-    truth.accounts.blocked,
-  ]);
-}
-
 async function weatherTheStorm(world: World): Promise<void> {
   world.begin();
   while (!world.isAtRest && world.scheduler.taken < mostSteps) await world.scheduler.step();
@@ -117,7 +136,7 @@ async function weatherTheStorm(world: World): Promise<void> {
 async function comeToRest(world: World): Promise<boolean> {
   const { scheduler } = world;
   const lastStep = scheduler.taken + mostQuietSteps;
-  const settle = async (isOver: () => boolean): Promise<void> => {
+  const settle: Settle = async (isOver) => {
     while (!isOver() && scheduler.taken < lastStep) await scheduler.step();
   };
   await settle(() => world.isAtRest);
@@ -132,7 +151,7 @@ async function comeToRest(world: World): Promise<boolean> {
   const { clockSkewMs } = world.fleet;
   const operatorAtMs = begunMs + untilOperatorMs + clockSkewMs;
   await settle(() => scheduler.nowMs > operatorAtMs && scheduler.isQuiet);
-  const retried = await retryDeadJobs(world);
+  const retried = await retryDeadJobs(world, settle);
   // Where nothing is left to sweep, the quiet minutes would show nothing and take most of the time.
   const pauseMs = Math.max(retried ? restMs : untilOperatorMs, await sweepsNeedMs(world));
   await settle(() => scheduler.nowMs > begunMs + pauseMs + clockSkewMs && scheduler.isQuiet);
@@ -143,7 +162,7 @@ async function comeToRest(world: World): Promise<boolean> {
 async function goOn(world: World): Promise<void> {
   const { scheduler, truth } = world;
   const lastStep = scheduler.taken + mostQuietSteps;
-  const settle = async (isOver: () => boolean): Promise<void> => {
+  const settle: Settle = async (isOver) => {
     while (!isOver() && scheduler.taken < lastStep) await scheduler.step();
   };
   await passDays(world, settle);
@@ -184,14 +203,17 @@ async function logInAll({ clients, scheduler }: World): Promise<void> {
  * again. Nobody does that for the sweep.
  * @returns whether there was one.
  */
-async function retryDeadJobs({ store, scheduler }: World): Promise<boolean> {
-  const retried = await store.rows(
-    `update jobs set status = 'queued', attempts = 0, finished_at = null, run_at = $1
-      where status = 'dead' and kind = 'settle-webhook' returning id`,
-    [new Date(scheduler.nowMs)],
+async function retryDeadJobs({ store, operator }: World, settle: Settle): Promise<boolean> {
+  const dead = await store.rows(
+    `select from jobs where status = 'dead' and kind = 'settle-webhook'`,
   );
-  if (retried.length > 0) scheduler.count('jobs retried by hand');
-  return retried.length > 0;
+  if (dead.length === 0) return false;
+  let isAsked = false;
+  void operator.retryDeadJobs().then(() => {
+    isAsked = true;
+  });
+  await settle(() => isAsked);
+  return true;
 }
 
 /** What the simulation has done itself, or the provider, may be logged as an error. */

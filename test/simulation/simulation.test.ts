@@ -21,10 +21,11 @@ after(async () => {
 });
 
 /**
- * What they have shown once they show always. In the last one a process dies right after storing a
- * claim, and nobody has seen the row.
+ * What they have shown once they show always. In the last but one a process dies right after
+ * storing a claim, and nobody has seen the row. In the last one an event has a dead job and an open
+ * one.
  */
-const seeds = [...Array.from({ length: 40 }, (_, index) => index + 1), 536_127_567];
+const seeds = [...Array.from({ length: 40 }, (_, index) => index + 1), 536_127_567, 106_049];
 
 const verdicts = new Map<number, Verdict>();
 

@@ -7,7 +7,8 @@ import type { Statement } from '../database.ts';
  * attempt after it would be executed although it is stored as failed. Answers no row otherwise.
  *
  * An event that names the send by nothing but the idempotency key may be another user's: it counts
- * only if it has come since the send was made. The clocks of two processes may differ a little.
+ * only if it has come since the send was made. The clock of each process may be wrong by five
+ * minutes.
  * Parameters: id, claimed until, now, number of the attempt, how the last one looked, note.
  */
 export const repeatPayment: Statement = {
@@ -22,7 +23,7 @@ export const repeatPayment: Statement = {
          and not exists (select from webhook_waits wait
                            join webhook_events event on event.id = wait.event_id
                           where wait.id_value = t.idempotency_key
-                            and event.received_at >= t.created_at - interval '5 minutes')
+                            and event.received_at >= t.created_at - interval '10 minutes')
          for no key update
     )
     insert into pix_timeline (transaction_id, phase, at, attempt, provider_status, note)

@@ -25,11 +25,13 @@ interface Row {
   readonly end_to_end: string | null;
   readonly idempotency_key: string | null;
   readonly amount: string;
+  readonly created_at: Date;
 }
 
 interface Event {
   readonly hash: string;
   readonly status: string;
+  readonly processed_at: Date | null;
 }
 
 /** Counts the payments that were lost, and holds what was told of them against the rows. */
@@ -38,13 +40,19 @@ export function checkForgotten(
   rows: readonly Row[],
   events: readonly Event[],
 ): void {
-  const forgotten = truth.ledger.payments.filter((payment) => lost.hasForgotten(payment));
+  // Where no more than the note of a repeat is lost, the send is there, and its event settles it.
+  const isStored = new Set(rows.map((row) => row.end_to_end));
+  const forgotten = truth.ledger.payments.filter(
+    (payment) => lost.hasForgotten(payment) && !isStored.has(payment.endToEnd),
+  );
   for (const { endToEnd } of forgotten) {
     scheduler.count('payments whose record a failover has lost');
-    for (const { hash, status } of events) {
+    for (const { hash, status, processed_at: lookedAt } of events) {
       const notice = webhooks.posted.get(hash);
       if (notice?.endToEnd !== endToEnd || !tellsAll(notice)) continue;
-      const isBeside = rows.some((row) => standsBeside(row, notice));
+      // What was settled before the send was there could not be seen beside it.
+      const seen = rows.filter((row) => lookedAt === null || row.created_at <= lookedAt);
+      const isBeside = seen.some((row) => standsBeside(row, notice));
       if (isBeside && status !== 'anomaly') {
         truth.violated(`an event of ${names.of('E', endToEnd)}, which is lost, is ${status}`);
       }

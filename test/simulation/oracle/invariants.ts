@@ -40,7 +40,7 @@ export interface Rest {
 
 const readTransactions = `
   select t.id, t.user_id, t.operation, t.transaction_identification, t.idempotency_key,
-         t.status, t.phase, t.amount, t.end_to_end,
+         t.status, t.phase, t.amount, t.end_to_end, t.created_at,
          array(select l.phase from pix_timeline l
                 where l.transaction_id = t.id and coalesce(l.note, '') not like 'after%'
                 order by l.id)
@@ -52,13 +52,20 @@ const readTransactions = `
     from pix_transactions t order by t.created_at, t.id`;
 
 const readEvents = `
-  select id, status, encode(payload_hash, 'hex') as hash, payload is not null as has_payload
+  select id, status, encode(payload_hash, 'hex') as hash, payload is not null as has_payload,
+         processed_at
     from webhook_events`;
 
 const readTimeline = `
   select transaction_id, phase, event_id, note from pix_timeline order by id`;
 
-const readDeadJobs = `select kind from jobs where status = 'dead'`;
+/** An operator leaves a dead job whose work a later one of its key has taken over. */
+const readDeadJobs = `
+  select kind from jobs as dead
+   where status = 'dead'
+     and not exists (select from jobs as later
+                      where later.unique_key = dead.unique_key and later.id > dead.id
+                        and later.status <> 'dead')`;
 
 /** Checks everything; what does not hold becomes a violation. */
 export async function checkAtRest(rest: Rest): Promise<FinalRow[]> {

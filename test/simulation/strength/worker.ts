@@ -1,19 +1,10 @@
 /** A process of several that share the mutants (`judge.ts`): it tells what became of each. */
 import { once } from 'node:events';
-import type { Deviation, Mutation } from '../deviation.ts';
+import type { Mutation } from '../deviation.ts';
 import { simulate } from '../simulate.ts';
 import { openStore, type Store } from '../store.ts';
 import type { MutantOrder, MutantResult } from './judge.ts';
 import { allMutants } from './mutants.ts';
-
-/** What does not hold; a statement that the database refuses ends the history itself. */
-async function violationOf(store: Store, seed: number, deviation: Deviation) {
-  try {
-    return (await simulate(store, seed, { deviation })).violations[0];
-  } catch (error) {
-    return `the history broke off: ${String(error)}`;
-  }
-}
 
 async function resultOf(
   store: Store,
@@ -21,7 +12,7 @@ async function resultOf(
   seeds: number,
 ): Promise<MutantResult> {
   for (let seed = 1; seed <= seeds; seed += 1) {
-    const violation = await violationOf(store, seed, deviation);
+    const [violation] = (await simulate(store, seed, { deviation })).violations;
     if (violation !== undefined) return { name, killer: { seed, violation } };
   }
   return { name, killer: null };
