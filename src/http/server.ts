@@ -17,6 +17,7 @@ import { readBody } from './body.ts';
 import { clientAddress } from './client-address.ts';
 import type { Contract, OperationContract } from './contract.ts';
 import { ClientGone, type Exchange } from './exchange.ts';
+import { requireHost, requireLocalHost } from './host.ts';
 import { readInput, readPath } from './input.ts';
 import { proxyWatch } from './proxy-watch.ts';
 import { createListener, type Listener } from './listener.ts';
@@ -166,9 +167,11 @@ async function handle(options: StagesOptions, router: Router, exchange: Exchange
 
 /** Finds the route and lets it answer. */
 async function answer(options: StagesOptions, router: Router, exchange: Exchange): Promise<Reply> {
+  const { context } = options;
   const { request } = exchange;
   try {
-    requireHost(exchange);
+    requireHost(request);
+    requireLocalHost(request, context.config);
     requireHttp1(exchange);
     const found = router.find(request.method ?? '', request.url ?? '');
     if ('allow' in found) return jsonReply(204, undefined, { Allow: found.allow });
@@ -273,12 +276,6 @@ async function readCall(
   }
 }
 
-/** RFC 9112, section 3.2: a request of HTTP/1.1 has one host. */
-function requireHost({ request }: Exchange): void {
-  const isMissing = request.headers.host === undefined && request.httpVersion !== '1.0';
-  if (isMissing || hostsOf(request.rawHeaders) > 1) throw new AppError('BAD_REQUEST');
-}
-
 /**
  * Refuses what Node lets pass: another version of HTTP, and codings of a body that it does not
  * undo. The connection closes, because where the next request begins is not known.
@@ -288,16 +285,6 @@ function requireHttp1({ request }: Exchange): void {
   const isHttp1 = request.httpVersion === '1.1' || request.httpVersion === '1.0';
   if (isHttp1 && (coding === undefined || coding.trim().toLowerCase() === 'chunked')) return;
   throw new AppError('BAD_REQUEST', { headers: { Connection: 'close' } });
-}
-
-/** Node shows the first host alone, and makes all headers of a request anew to show each. */
-function hostsOf(rawHeaders: readonly string[]): number {
-  let hosts = 0;
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at] ?? '';
-    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
-  }
-  return hosts;
 }
 
 /** The answer to what was thrown. What nobody foresaw is logged under the request's id. */

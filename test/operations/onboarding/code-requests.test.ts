@@ -58,7 +58,7 @@ function ask(
   return give(at, id, isRequest ? { ...request, body: { tipo } } : request);
 }
 
-/** Counts the codes that the bank is asked to send to one person: jobs of other tests may still run. */
+/** Counts the codes requested for one person: jobs of other tests may still run. */
 function countCodes(t: TestContext): (application: Shown) => number {
   const { mock } = t.mock.method(onboarding, 'requestValidation');
   return ({ provider }) =>
