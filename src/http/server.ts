@@ -221,7 +221,8 @@ async function runStages(
 
   if (contract.takesWebhookSecret) {
     requireAllowedAddress(context.config.webhookAllowedAddresses, address);
-    requireWebhookSecret(context.config.webhookSecrets, headers);
+    const { webhookSecrets } = context.config;
+    await admitEvent(options, address, () => requireWebhookSecret(webhookSecrets, headers));
   }
   const caller = await authenticate(options, operation.access, headers);
   const userId = caller.token?.userId ?? null;
@@ -231,6 +232,24 @@ async function runStages(
   if (contract.limitsUsers) options.userLimits.count(contract.id, userId);
   const leave = options.userLimits.enter(userId);
   return runOperation(options, exchange, { ...found, caller, address }).finally(leave);
+}
+
+/**
+ * Counts what is refused against its address, and nothing else: whoever floods an address that the
+ * provider shares keeps none of the provider's events away.
+ * @throws AppError THROTTLED, or what `require` throws.
+ */
+async function admitEvent(
+  options: StagesOptions,
+  address: string,
+  require: () => void,
+): Promise<void> {
+  try {
+    require();
+  } catch (refused) {
+    await options.countAddress(options.context, 'webhook-refused', address);
+    throw refused;
+  }
 }
 
 async function runOperation(
@@ -264,7 +283,10 @@ async function readCall(
     const { headers } = exchange.request;
     if (contract.takesWebhookSecret) {
       const { config, clock } = options.context;
-      requireWebhookSignature(config.webhookSigningSecrets, { headers, body: body.raw }, clock);
+      const event = { headers, body: body.raw };
+      await admitEvent(options, address, () =>
+        requireWebhookSignature(config.webhookSigningSecrets, event, clock),
+      );
     }
     return { body, input: readInput(contract, { params, query, headers, body }) };
   } catch (fault) {

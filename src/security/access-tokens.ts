@@ -145,7 +145,7 @@ async function verify(
   return verifiedToken(payload);
 }
 
-/** Ours are issued before they are used, and to one audience: a list of them is another issuer's. */
+/** Ours are issued before they are used, and to one audience: a list is another issuer's. */
 function refuseForeignIssue({ iat, aud }: JWTPayload, now: Date): void {
   const latestSeconds = now.getTime() / 1_000 + clockSkewSeconds;
   if (typeof iat !== 'number' || iat > latestSeconds) throw new Error('issued in the future');
