@@ -90,7 +90,6 @@ export function openLocally(context: Context, application: Application): Applica
   return giveStep(context, opened, 'prova_vida');
 }
 
-
 function listeningAt({ config: { host }, listening: { port } }: Context): string {
   return ownAddress({ host, port });
 }
