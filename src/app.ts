@@ -101,7 +101,8 @@ async function answerCommands(context: Context, parts: AsyncDisposableStack): Pr
 function defectReporter({ log, metrics }: Context): App['reportDefect'] {
   return (kind, error) => {
     metrics.defects.inc({ kind });
-    log.error({ error, kind }, 'a defect: an error was not handled');
+    const level = kind === 'uncaught_exception' ? 'fatal' : 'error';
+    log[level]({ error, kind }, 'a defect: an error was not handled');
   };
 }
 

@@ -73,6 +73,13 @@ const catalogue = {
       pt: 'Este tipo de conteúdo não é aceito aqui.',
     },
   },
+  HOST_REFUSED: {
+    status: 421,
+    text: {
+      en: 'A local service answers to localhost, to addresses and to ALLOWED_HOSTS only.',
+      pt: 'Um serviço local responde somente a localhost, a endereços e a ALLOWED_HOSTS.',
+    },
+  },
   VALIDATION_FAILED: {
     status: 422,
     text: {

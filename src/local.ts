@@ -9,6 +9,7 @@ import { createAccessTokens } from './auth/access-tokens.ts';
 import { createPasswords } from './auth/passwords.ts';
 import { createSealer } from './security/sealing.ts';
 import { makeFolder } from './security/make-folder.ts';
+import { keepPrivate } from './security/private-files.ts';
 import { loadEncryptionKeys, loadSigningKeys } from './security/signing-keys.ts';
 import { UsedUpWindows } from './auth/used-up-windows.ts';
 
@@ -53,6 +54,11 @@ export async function openLocal(
   });
   parts.defer(() => db.close());
   const { signingKeys, sealingKeys } = await keys;
+  const openFiles = keepPrivate(config.dataDir);
+  if (openFiles.length > 0) {
+    const files = openFiles.length;
+    log.warn({ files }, 'files in DATA_DIR are open to other users, and belong to another one');
+  }
   const { issuer, audience, ttlSeconds } = config.jwt;
   return {
     config,

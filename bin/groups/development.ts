@@ -10,7 +10,6 @@ export const describeDevelopment: Describe = ({ program, action }) => {
     .option('--faults <rules>', 'what goes wrong, such as payments:5xx-after@0.1')
     .option('--seed <text>', 'what chance is drawn from: the same seed, the same faults', '1')
     .option('--webhook-url <address>', 'where the webhooks are posted')
-    .option('--webhook-secret <text>', 'sent with them in X-Webhook-Secret')
     .option(
       '--settle-ms <number>',
       'milliseconds from a payment to its webhook; 0: only when it is told to',
@@ -27,6 +26,9 @@ Example: a provider that loses one payment in ten, and the service on it
   ponte provider-sandbox --faults 'payments:5xx-after@0.1,keys/dict:latency=200ms@0.5' \\
     --webhook-url http://127.0.0.1:3000/api/v1/webhooks/provider
   APP_ENV=local PROVIDER_STUB=false PROVIDER_BASE_URL=http://127.0.0.1:9090 ponte serve
+
+X-Webhook-Secret is WEBHOOK_SECRET of the environment, or the content of WEBHOOK_SECRET_FILE: the
+arguments of a process are shown to every user of the machine.
 
 The values that make it misbehave are listed when it starts; while it runs,
 http://127.0.0.1:9090/sandbox lists the rules of --faults and what it can be told to do.`;

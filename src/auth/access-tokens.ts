@@ -137,11 +137,19 @@ async function verify(
     typ: type,
     issuer: options.issuer,
     audience: options.audience,
-    requiredClaims: ['exp', 'iss', 'aud', 'sub', 'sid', 'jti'],
+    requiredClaims: ['exp', 'iat', 'iss', 'aud', 'sub', 'sid', 'jti'],
     clockTolerance: clockSkewSeconds,
     currentDate: options.clock.now(),
   });
+  refuseForeignIssue(payload, options.clock.now());
   return verifiedToken(payload);
+}
+
+/** Ours are issued before they are used, and to one audience: a list is another issuer's. */
+function refuseForeignIssue({ iat, aud }: JWTPayload, now: Date): void {
+  const latestSeconds = now.getTime() / 1_000 + clockSkewSeconds;
+  if (typeof iat !== 'number' || iat > latestSeconds) throw new Error('issued in the future');
+  if (typeof aud !== 'string') throw new Error('several audiences');
 }
 
 /** The largest id that a user can have: PostgreSQL's integer. */

@@ -18,6 +18,8 @@ export interface Config {
   readonly host: string;
   /** 0: any free one. */
   readonly port: number;
+  /** What `Host` may name in `local` beside `host`, localhost and addresses. */
+  readonly allowedHosts: readonly string[];
   /** Undefined: the embedded database in `dataDir`. */
   readonly databaseUrl: string | undefined;
   /** An absolute path. */
@@ -144,6 +146,7 @@ function configOf(values: Values): Config {
     appEnv: values.APP_ENV,
     host: values.HOST,
     port: values.PORT,
+    allowedHosts: splitList(values.ALLOWED_HOSTS ?? ''),
     databaseUrl: values.DATABASE_URL,
     dataDir: resolve(values.DATA_DIR),
     provider: providerOf(values),

@@ -120,6 +120,10 @@ function isNetwork(value: string): boolean {
   return /^\d{1,2}$/.test(prefix) && Number(prefix) <= (isIPv6(address) ? 64 : 32);
 }
 
+function isHostName(value: string): boolean {
+  return /^(?!-)[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){0,30}$/i.test(value);
+}
+
 /** Registered with AJV under these names. */
 export const formats = {
   'postgres-url': (value: string) => isUrl(value, ['postgres:', 'postgresql:']),
@@ -133,6 +137,7 @@ export const formats = {
   'rsa-public-keys': (value: string) => holds(() => arePublicKeys(value)),
   'own-rsa-public-keys': (value: string) =>
     holds(() => arePublicKeys(value) && !splitPublicPems(value)?.some(isPublished)),
+  'host-names': (value: string) => splitList(value).every(isHostName),
   networks: (value: string) => splitList(value).every(isNetwork),
   certificates: (value: string) => holds(() => areCertificates(value)),
   'private-key': (value: string) => holds(() => createPrivateKey(value).type === 'private'),

@@ -40,6 +40,13 @@ export const entries = {
     ...integer(0, 65_535),
     default: 3000,
   },
+  ALLOWED_HOSTS: {
+    meaning:
+      'names that Host may have in local, beside localhost, HOST and addresses; ' +
+      'separated by commas',
+    expected: 'host names without a port, separated by commas',
+    schema: formatted('host-names'),
+  },
   DATABASE_URL: {
     meaning:
       'PostgreSQL; unset: the embedded database in DATA_DIR, in local and test only; ' +
@@ -341,7 +348,9 @@ export const entries = {
     default: 30,
   },
   METRICS_PORT: {
-    meaning: 'a port of its own for /metrics, on METRICS_HOST; unset: on PORT, to loopback only',
+    meaning:
+      'a port of its own for /metrics, on METRICS_HOST; unset: on PORT, to loopback only, ' +
+      'and not at all behind a proxy (TRUST_PROXY_HOPS)',
     ...integer(0, 65_535),
   },
   METRICS_HOST: {

@@ -13,6 +13,7 @@ export interface Values {
   APP_ENV: AppEnv;
   HOST: string;
   PORT: number;
+  ALLOWED_HOSTS?: string;
   DATABASE_URL?: string;
   DATABASE_URL_FILE?: string;
   DATABASE_TLS?: 'off';

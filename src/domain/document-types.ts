@@ -1,4 +1,4 @@
-/** What an uploaded document may be, told by its first bytes and by nothing that a client says. */
+/** What an uploaded document may be, told by its content and by nothing that a client says. */
 import type { Text } from '../errors.ts';
 
 export type DocumentContentType = 'application/pdf' | 'image/jpeg' | 'image/png';
@@ -11,6 +11,16 @@ export const EMPTY_FILE: Text = {
 export const NOT_A_DOCUMENT: Text = {
   en: 'The file must be a PDF, JPEG or PNG.',
   pt: 'O arquivo deve ser PDF, JPEG ou PNG.',
+};
+
+export const BROKEN_FILE: Text = {
+  en: 'The file is incomplete, damaged or protected. Save or photograph the document again.',
+  pt: 'O arquivo está incompleto, danificado ou protegido. Salve ou fotografe o documento de novo.',
+};
+
+export const ACTIVE_PDF: Text = {
+  en: 'The PDF must not contain scripts, actions or other files. Save it again as pages only.',
+  pt: 'O PDF não deve conter scripts, ações ou outros arquivos. Salve-o de novo só com as páginas.',
 };
 
 /** A PDF begins with its header (ISO 32000-2, section 7.5.2); some writers put blanks before it. */

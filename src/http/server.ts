@@ -17,6 +17,7 @@ import { readBody } from './body.ts';
 import { clientAddress } from './client-address.ts';
 import type { Contract, OperationContract } from './contract.ts';
 import { ClientGone, type Exchange } from './exchange.ts';
+import { requireHost, requireLocalHost } from './host.ts';
 import { readInput, readPath } from './input.ts';
 import { proxyWatch } from './proxy-watch.ts';
 import { createListener, type Listener } from './listener.ts';
@@ -166,9 +167,11 @@ async function handle(options: StagesOptions, router: Router, exchange: Exchange
 
 /** Finds the route and lets it answer. */
 async function answer(options: StagesOptions, router: Router, exchange: Exchange): Promise<Reply> {
+  const { context } = options;
   const { request } = exchange;
   try {
-    requireHost(exchange);
+    requireHost(request);
+    requireLocalHost(request, context.config);
     requireHttp1(exchange);
     const found = router.find(request.method ?? '', request.url ?? '');
     if ('allow' in found) return jsonReply(204, undefined, { Allow: found.allow });
@@ -218,7 +221,8 @@ async function runStages(
 
   if (contract.takesWebhookSecret) {
     requireAllowedAddress(context.config.webhookAllowedAddresses, address);
-    requireWebhookSecret(context.config.webhookSecrets, headers);
+    const { webhookSecrets } = context.config;
+    await admitEvent(options, address, () => requireWebhookSecret(webhookSecrets, headers));
   }
   const caller = await authenticate(options, operation.access, headers);
   const userId = caller.token?.userId ?? null;
@@ -228,6 +232,24 @@ async function runStages(
   if (contract.limitsUsers) options.userLimits.count(contract.id, userId);
   const leave = options.userLimits.enter(userId);
   return runOperation(options, exchange, { ...found, caller, address }).finally(leave);
+}
+
+/**
+ * Counts what is refused against its address, and nothing else: whoever floods an address that the
+ * provider shares keeps none of the provider's events away.
+ * @throws AppError THROTTLED, or what `require` throws.
+ */
+async function admitEvent(
+  options: StagesOptions,
+  address: string,
+  require: () => void,
+): Promise<void> {
+  try {
+    require();
+  } catch (refused) {
+    await options.countAddress(options.context, 'webhook-refused', address);
+    throw refused;
+  }
 }
 
 async function runOperation(
@@ -261,7 +283,10 @@ async function readCall(
     const { headers } = exchange.request;
     if (contract.takesWebhookSecret) {
       const { config, clock } = options.context;
-      requireWebhookSignature(config.webhookSigningSecrets, { headers, body: body.raw }, clock);
+      const event = { headers, body: body.raw };
+      await admitEvent(options, address, () =>
+        requireWebhookSignature(config.webhookSigningSecrets, event, clock),
+      );
     }
     return { body, input: readInput(contract, { params, query, headers, body }) };
   } catch (fault) {
@@ -273,12 +298,6 @@ async function readCall(
   }
 }
 
-/** RFC 9112, section 3.2: a request of HTTP/1.1 has one host. */
-function requireHost({ request }: Exchange): void {
-  const isMissing = request.headers.host === undefined && request.httpVersion !== '1.0';
-  if (isMissing || hostsOf(request.rawHeaders) > 1) throw new AppError('BAD_REQUEST');
-}
-
 /**
  * Refuses what Node lets pass: another version of HTTP, and codings of a body that it does not
  * undo. The connection closes, because where the next request begins is not known.
@@ -288,16 +307,6 @@ function requireHttp1({ request }: Exchange): void {
   const isHttp1 = request.httpVersion === '1.1' || request.httpVersion === '1.0';
   if (isHttp1 && (coding === undefined || coding.trim().toLowerCase() === 'chunked')) return;
   throw new AppError('BAD_REQUEST', { headers: { Connection: 'close' } });
-}
-
-/** Node shows the first host alone, and makes all headers of a request anew to show each. */
-function hostsOf(rawHeaders: readonly string[]): number {
-  let hosts = 0;
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at] ?? '';
-    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
-  }
-  return hosts;
 }
 
 /** The answer to what was thrown. What nobody foresaw is logged under the request's id. */

@@ -4,6 +4,7 @@ import { AppError } from '../errors.ts';
 import { isLoopback } from './client-address.ts';
 import type { Contract } from './contract.ts';
 import type { Exchange } from './exchange.ts';
+import { isForLoopback } from './host.ts';
 import { jsonReply, type Reply } from './reply.ts';
 import type { SystemRoute } from './router.ts';
 import { staticAnswer } from './static-answer.ts';
@@ -22,7 +23,10 @@ export interface SystemRoutesOptions {
   isDraining(): boolean;
 }
 
-/** The routes of the main listener. `/metrics` is among them unless it has a port of its own. */
+/**
+ * The routes of the main listener. `/metrics` is among them unless it has a port of its own, or a
+ * proxy stands in front, whose address would pass for a local caller's.
+ */
 export function systemRoutes(options: SystemRoutesOptions): SystemRoute[] {
   const { context, contract } = options;
   const openapi = staticAnswer({
@@ -35,7 +39,8 @@ export function systemRoutes(options: SystemRoutesOptions): SystemRoute[] {
     route('jwks', '/.well-known/jwks.json', () => jsonReply(200, context.accessTokens.jwks())),
     route('openapi', '/openapi.yaml', openapi),
   ];
-  if (context.config.metricsPort !== undefined) return routes;
+  const { metricsPort, trustProxyHops } = context.config;
+  if (metricsPort !== undefined || trustProxyHops > 0) return routes;
   return [...routes, metricsRoute(context, requireLocalCaller)];
 }
 
@@ -64,9 +69,16 @@ function metricsRoute(context: Context, admit: (exchange: Exchange) => void): Sy
   });
 }
 
-/** A proxy on this machine also calls from a loopback address, but says for whom. */
+/** Headers that proxies add to what they pass on. */
+const proxyHeaders: readonly string[] = [
+  ...['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto'],
+  ...['x-forwarded-port', 'x-forwarded-server', 'x-original-host', 'x-real-ip', 'x-client-ip'],
+  ...['x-cluster-client-ip', 'true-client-ip', 'cf-connecting-ip', 'fly-client-ip'],
+];
+
+/** A proxy on this machine also calls from a loopback address, but says so, or for which host. */
 function requireLocalCaller({ request }: Exchange): void {
-  const { forwarded, 'x-forwarded-for': forwardedFor } = request.headers;
-  const isForwarded = forwarded !== undefined || forwardedFor !== undefined;
-  if (isForwarded || !isLoopback(request.socket.remoteAddress)) throw new AppError('NOT_FOUND');
+  const isForwarded = proxyHeaders.some((name) => request.headers[name] !== undefined);
+  const isLocal = isLoopback(request.socket.remoteAddress) && isForLoopback(request);
+  if (isForwarded || !isLocal) throw new AppError('NOT_FOUND');
 }

@@ -7,13 +7,16 @@ import { createHash } from 'node:crypto';
 import type { Context, LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
 import {
+  BROKEN_FILE,
   contentTypeOf,
   EMPTY_FILE,
   NOT_A_DOCUMENT,
   type DocumentContentType,
 } from '../domain/document-types.ts';
+import { JpegStructure, PngStructure, type FileStructure } from '../domain/image-structure.ts';
 import { invalidField } from '../errors.ts';
 import { SealError } from '../security/sealing.ts';
+import { PdfStructure } from './pdf-structure.ts';
 
 /** Many uploads at once hold one chunk each; each chunk is one round trip. */
 const CHUNK_BYTES = 128 * 1024;
@@ -55,6 +58,12 @@ const readChunk: Statement = {
     select sealed_content from onboarding_document_chunks where document_id = $1 and place = $2`,
 };
 
+const structures: Readonly<Record<DocumentContentType, () => FileStructure>> = {
+  'application/pdf': () => new PdfStructure(),
+  'image/jpeg': () => new JpegStructure(),
+  'image/png': () => new PngStructure(),
+};
+
 /**
  * Stores a content while it comes, a committed statement for each chunk.
  *
@@ -68,14 +77,17 @@ export async function storeContent(
 ): Promise<DocumentContent> {
   const hash = createHash('sha256');
   let contentType: DocumentContentType | null = null;
+  let structure: FileStructure | null = null;
   let sizeBytes = 0;
   let chunkCount = 0;
   for await (const chunk of inChunks(content)) {
-    if (contentType === null) {
+    if (structure === null) {
       contentType = contentTypeOf(chunk);
       if (contentType === null) throw invalidField('arquivo', NOT_A_DOCUMENT);
-      await begin();
+      structure = structures[contentType]();
     }
+    if (!(await structure.take(chunk))) throw invalidField('arquivo', BROKEN_FILE);
+    if (chunkCount === 0) await begin();
     hash.update(chunk);
     const sealed = context.sealer.seal(chunk, ownerOf(key, chunkCount));
     const parameters = [key.id, chunkCount, sealed];
@@ -83,7 +95,8 @@ export async function storeContent(
     sizeBytes += chunk.length;
     chunkCount += 1;
   }
-  if (contentType === null) throw invalidField('arquivo', EMPTY_FILE);
+  if (contentType === null || structure === null) throw invalidField('arquivo', EMPTY_FILE);
+  if (!structure.isWhole()) throw invalidField('arquivo', BROKEN_FILE);
   return { contentType, sizeBytes, chunkCount, contentHash: hash.digest() };
 }
 

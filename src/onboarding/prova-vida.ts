@@ -18,6 +18,12 @@ import { answerTo } from '../auth/provider-failure.ts';
 /** How long after a request for a session its job looks whether the request has died. */
 const takenUpAfterMs = 60_000;
 
+/**
+ * Stands for a page that is not there, by a name that never resolves (RFC 6761, section 6.4). The
+ * route is public, so the address shows neither where the provider's API is nor where this listens.
+ */
+const placeholder = 'https://prova-vida.invalid';
+
 export interface ProvaVida {
   readonly application: Application;
   /** The page to show. */
@@ -51,7 +57,7 @@ export async function startProvaVida(
     await queueStepJob(context, em, { application, name: 'prova_vida', runAt });
     return endStep(application, 'prova_vida', { status: 'queued', now: context.clock.now() });
   });
-  if (!isReady(asked, 'prova_vida')) return shown(context, asked);
+  if (!isReady(asked, 'prova_vida')) return shown(asked);
   return askProvider(context, asked, options);
 }
 
@@ -65,11 +71,11 @@ async function askProvider(
   const application = await changeApplication(context, id, (stored) => stored);
   // Of requests at once, one may fail and another succeed: the session is open then.
   if (failure && application.provaVidaUrl === null) throw answerTo(failure);
-  return shown(context, application);
+  return shown(application);
 }
 
-function shown(context: Context, application: Application): ProvaVida {
-  return { application, urlIframe: application.provaVidaUrl ?? placeholder(context) };
+function shown(application: Application): ProvaVida {
+  return { application, urlIframe: application.provaVidaUrl ?? placeholder };
 }
 
 /** The session's name is random: the application's id is a secret, and addresses get around. */
@@ -79,14 +85,9 @@ export function openLocally(context: Context, application: Application): Applica
   const url =
     appEnv === 'local'
       ? `${listeningAt(context)}/dev/prova-vida/${session}`
-      : `${placeholder(context)}/${session}`;
+      : `${placeholder}/${session}`;
   const opened = { ...application, provaVidaSessionId: session, provaVidaUrl: url };
   return giveStep(context, opened, 'prova_vida');
-}
-
-/** Stands for a page that is not there. */
-function placeholder(context: Context): string {
-  return `${context.config.provider.baseUrl ?? listeningAt(context)}/prova-vida`;
 }
 
 function listeningAt({ config: { host }, listening: { port } }: Context): string {

@@ -16,7 +16,7 @@ import type { Log } from '../log.ts';
 import { ops, type OpInput, type OpName, type OpResult } from './index.ts';
 import { OpError, type Op, type OpCaller } from './op.ts';
 import { socketAddress } from './socket/address.ts';
-import { askService, isAnswered, UnansweredError } from './socket/ask.ts';
+import { askService, isAnswered, socketRefusal, UnansweredError } from './socket/ask.ts';
 import { failureOf, UnreachableError } from './unreachable.ts';
 
 export interface Reach {
@@ -118,6 +118,8 @@ async function openEmbeddedWay(config: Config, options: ReachOptions): Promise<W
       return await openDirect(config, options);
     } catch (error) {
       if (!(error instanceof FolderInUseError)) throw error;
+      const refusal = socketRefusal(path);
+      if (refusal !== null) throw new UnreachableError(`${error.message}; ${refusal}`);
       if (waitedMs >= patienceMs)
         throw new UnreachableError(`${error.message}, which answers no command`);
     }

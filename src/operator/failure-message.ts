@@ -52,6 +52,8 @@ export function errorParts(error: unknown, depth = 0): Error[] {
 
 function sentenceFor(error: Error & Circumstances, databaseUrl?: string): string | null {
   const { code, syscall, address, port } = error;
+  const [, missing] = /^Cannot find package '([^']+)'/.exec(error.message) ?? [];
+  if (missing !== undefined) return notInstalled(missing);
   // The driver's own words: a server that never answers, and one that hangs up.
   if (error.message === 'timeout exceeded when trying to connect') {
     return unreached('no answer', databaseUrl);
@@ -70,6 +72,12 @@ function sentenceFor(error: Error & Circumstances, databaseUrl?: string): string
   // Any other SQLSTATE: the message would carry the statement.
   if (/^[0-9A-Z]{5}$/.test(code) && syscall === undefined) return `the database answered ${code}`;
   return null;
+}
+
+/** What PostgreSQL and an API need is always installed; the rest is optional. */
+function notInstalled(name: string): string {
+  const other = name === '@electric-sql/pglite' ? 'set DATABASE_URL, or ' : '';
+  return `the package ${name} is not installed: ${other}run 'npm ci' without --omit=optional`;
 }
 
 function unreached(reason: string, databaseUrl: string | undefined): string {

@@ -52,20 +52,36 @@ export interface PageScenario {
 /** The routes of `/dev` and `/docs`. */
 export async function developmentPages(scenarios: readonly PageScenario[]): Promise<SystemRoute[]> {
   const dev = await readdir(devFolder);
-  const docs = await readdir(docsFolder);
-  const packageFolder = new URL('./', import.meta.resolve('swagger-ui-dist/package.json'));
   return [
     page('/dev', new URL('index.html', devFolder), ownPolicy),
     page('/dev/onboarding', new URL('onboarding.html', devFolder), ownPolicy),
     page('/dev/prova-vida/{session}', new URL('prova-vida.html', devFolder), framedPolicy),
     scenarioList(scenarios),
     ...dev.map((name) => page(`/dev/assets/${name}`, new URL(name, devFolder), ownPolicy)),
+    ...(await referencePages()),
+  ];
+}
+
+/** The API reference, where its package is installed: it is optional. */
+async function referencePages(): Promise<SystemRoute[]> {
+  const packageFolder = referencePackage();
+  if (packageFolder === null) return [];
+  const docs = await readdir(docsFolder);
+  return [
     page('/docs', new URL('index.html', docsFolder), referencePolicy),
     ...docs.map((name) => page(`/docs/assets/${name}`, new URL(name, docsFolder), ownPolicy)),
     ...referenceFiles.map((name) =>
       packageFile(`/docs/assets/${name}`, new URL(name, packageFolder)),
     ),
   ];
+}
+
+function referencePackage(): URL | null {
+  try {
+    return new URL('./', import.meta.resolve('swagger-ui-dist/package.json'));
+  } catch {
+    return null;
+  }
 }
 
 /** A file is read when it is asked for, so that an edit shows at the next reload. */

@@ -4,6 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { ServiceProcess, settingsFor } from '../process/service-process.ts';
 import { createTestDatabase, type TestDatabase } from '../support/db.ts';
+import { pdfOf } from '../support/documents.ts';
 import { eventually } from '../support/eventually.ts';
 import { accessibilityFaults, noBrowser, openBrowser, openPage, scan } from './browser.ts';
 
@@ -237,7 +238,7 @@ async function lookUp(page: Page, cep: string, state: string): Promise<void> {
 
 async function upload(page: Page, kind: string): Promise<void> {
   await page.selectOption('#tipo_documento', kind);
-  const buffer = Buffer.from(`%PDF-1.7\nkind ${kind}`);
+  const buffer = pdfOf(`kind ${kind}`);
   await page.setInputFiles('#arquivo', { name: 'file.pdf', mimeType: 'application/pdf', buffer });
   const stored = await page.locator('#uploads li', { hasText: 'stored' }).count();
   await page.click('#documents .actions button');

@@ -5,6 +5,7 @@ import type { Browser, Page } from 'playwright-core';
 import { cpfCheckDigits } from '../../src/domain/tax-id.ts';
 import { ServiceProcess, settingsFor } from '../process/service-process.ts';
 import { createTestDatabase, type TestDatabase } from '../support/db.ts';
+import { pdfOfSize } from '../support/documents.ts';
 import { noBrowser, openBrowser, openPage } from './browser.ts';
 
 describe('the wizard, where the provider opens accounts', { skip: noBrowser }, () => {
@@ -124,7 +125,7 @@ async function giveRest(page: Page): Promise<void> {
 }
 
 function choose(page: Page, bytes: number): Promise<void> {
-  const buffer = Buffer.from('%PDF-1.7\n'.padEnd(bytes, 'x'));
+  const buffer = pdfOfSize(bytes);
   const file = { name: 'file.pdf', mimeType: 'application/pdf', buffer };
   return page.setInputFiles('#arquivo', file);
 }

@@ -31,6 +31,7 @@ describe('the configuration of an empty environment', () => {
       },
       stubSettleMs: 1500,
       stubJournal: true,
+      allowedHosts: [],
       ...{ webhookSecrets: [], webhookSigningSecrets: [], webhookAllowedAddresses: [] },
       onboardingLocalOnly: true,
       jwt: {

@@ -153,10 +153,22 @@ test('metrics are text for loopback callers', async (t) => {
 
 test('metrics do not exist for a caller behind a proxy', async (t) => {
   const wire = await startWire(t);
-  for (const name of ['X-Forwarded-For', 'Forwarded']) {
-    const answer = await call(wire, { path: '/metrics', headers: { [name]: '127.0.0.1' } });
-    assert.equal(answer.status, 404, name);
+  const proxied = [
+    ...['X-Forwarded-For', 'Forwarded', 'X-Forwarded-Host', 'X-Forwarded-Proto', 'X-Real-IP'],
+    ...['Via', 'True-Client-IP'],
+  ].map((name) => ({ [name]: '127.0.0.1' }));
+  for (const headers of [...proxied, { Host: 'api.bank.example' }, { Host: '192.0.2.7:3000' }]) {
+    const answer = await call(wire, { path: '/metrics', headers });
+    assert.equal(answer.status, 404, JSON.stringify(headers));
   }
+});
+
+test('where a proxy is configured metrics are on a port of their own, or nowhere', async (t) => {
+  const wire = await startWire(t, { config: { trustProxyHops: 1 } });
+  assert.equal((await call(wire, { path: '/metrics' })).status, 404);
+  const own = await startWithMetricsPort(t, { trustProxyHops: 1 });
+  const answer = await call({ ...own.wire, port: own.metricsPort }, { path: '/metrics' });
+  assert.equal(answer.status, 200);
 });
 
 test('with a port of their own metrics are only there, and nothing else is', async (t) => {
@@ -196,7 +208,7 @@ test('a metrics port that is taken stops the start, and nothing is left listenin
 /** The free port may be another's before it is listened on: then it is tried with another one. */
 async function startWithMetricsPort(
   t: TestContext,
-  config: { readonly metricsHost?: string } = {},
+  config: { readonly metricsHost?: string; readonly trustProxyHops?: number } = {},
 ): Promise<{ wire: Wire; metricsPort: number }> {
   for (let tries = 1; ; tries += 1) {
     const metricsPort = await freePort();

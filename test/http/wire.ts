@@ -92,6 +92,7 @@ function fakeContext(parts: {
     appEnv: 'test',
     host: '127.0.0.1',
     port: 0,
+    allowedHosts: [],
     ...{ webhookSecrets: [], webhookSigningSecrets: [], webhookAllowedAddresses: [] },
     throttle: { loginPerMinute: 5, addressPerMinute: 30 },
     trustProxyHops: 0,

@@ -5,6 +5,7 @@ import type { Step, StepName } from '../../src/domain/onboarding.ts';
 import type { TestAnswer, TestApp, TestRequest } from '../support/app.ts';
 import { eventually } from '../support/eventually.ts';
 import { password } from '../support/factories.ts';
+import { pdfOf } from '../support/documents.ts';
 import { fieldPart, filePart, FORM_TYPE, formOf } from '../support/forms.ts';
 
 let born = 0;
@@ -82,7 +83,7 @@ export function give(
 
 /** Uploads a document. */
 export function upload(app: TestApp, id: string, type: number): Promise<TestAnswer> {
-  const body = formOf(fieldPart(String(type)), filePart(`%PDF-1.7 document ${type}`));
+  const body = formOf(fieldPart(String(type)), filePart(pdfOf(`document ${type}`)));
   return give(app, id, { step: 'documents', body, headers: { 'content-type': FORM_TYPE } });
 }
 

@@ -1,6 +1,5 @@
 /** Documents on their way to the provider, and what is stored of them until then. */
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import type { Context } from '../../src/context.ts';
 import { ProviderError } from '../../src/provider/errors.ts';
@@ -12,6 +11,7 @@ import { carryOutStep } from '../../src/onboarding/run-step.ts';
 import { findApplication } from '../../src/onboarding/applicant.ts';
 import { register, step, type Shown } from './applicants.ts';
 import { startTestApp } from '../support/app.ts';
+import { pdfOfSize } from '../support/documents.ts';
 import { fieldPart, filePart, FORM_TYPE, formOf } from '../support/forms.ts';
 
 const app = await startTestApp({ environment: { ONBOARDING_LOCAL_ONLY: 'false', JOBS: 'off' } });
@@ -67,10 +67,6 @@ async function upload(id: string, type: number, content: Buffer): Promise<Shown>
   return answer.body;
 }
 
-function documentOf(sizeBytes: number): Buffer {
-  return Buffer.concat([Buffer.from('%PDF-1.7 '), randomBytes(sizeBytes - 9)]);
-}
-
 async function standing(id: string): Promise<string[]> {
   const rows = await app.rows<{ standing: string }>(
     `select concat(d.status, ' ', count(c.place)) as standing
@@ -90,7 +86,7 @@ function unavailable(): ProviderError {
 }
 
 test('every document comes whole, in pieces, and its content goes once it was taken', async () => {
-  const documents = [documentOf(300_000), documentOf(131_072), documentOf(20)];
+  const documents = [pdfOfSize(300_000), pdfOfSize(131_072), pdfOfSize(120)];
   const application = await givenDocuments(...documents);
   assert.deepEqual(await standing(application.id), ['stored 3', 'stored 1', 'stored 1']);
   const { received, context } = receiver();
@@ -112,7 +108,7 @@ test('every document comes whole, in pieces, and its content goes once it was ta
 });
 
 test('a failure stops the forwarding, and the next one goes on from there', async () => {
-  const application = await givenDocuments(documentOf(50), documentOf(60), documentOf(70));
+  const application = await givenDocuments(pdfOfSize(150), pdfOfSize(160), pdfOfSize(170));
   const failing = receiver((count) =>
     count === 2 ? Promise.reject(unavailable()) : Promise.resolve(),
   );
@@ -122,12 +118,12 @@ test('a failure stops the forwarding, and the next one goes on from there', asyn
   await forwardDocuments(context, application);
   assert.deepEqual(
     received.map(({ sizeBytes }) => sizeBytes),
-    [60, 70],
+    [160, 170],
   );
 });
 
 test('a document that is the provider’s already is not taken again', async () => {
-  const content = documentOf(50);
+  const content = pdfOfSize(150);
   const application = await givenDocuments(content);
   const { asked, context } = receiver();
   await forwardDocuments(context, application);
@@ -189,8 +185,8 @@ const damages: [what: string, reason: string, sql: string][] = [
 
 test('a damaged document is never forwarded as whole, is logged, and keeps none back', async () => {
   for (const [what, reason, damage] of damages) {
-    const application = await givenDocuments(documentOf(50), documentOf(50));
-    await upload(application.id, 3, documentOf(300_000));
+    const application = await givenDocuments(pdfOfSize(150), pdfOfSize(150));
+    await upload(application.id, 3, pdfOfSize(300_000));
     const [document] = await app.rows<{ id: string }>(
       `update onboarding_documents set stored_at = '2000-01-01'
         where application_id = $1 and tipo_documento = 3 returning id`,
@@ -233,26 +229,26 @@ function refused(statusClass: '4xx' | '404' | '429'): ProviderError {
 }
 
 test('a document that the provider refuses for good goes, and keeps no other back', async () => {
-  const application = await givenDocuments(documentOf(50), documentOf(60), documentOf(70));
-  const { context, received } = refusing(50, refused('4xx'));
+  const application = await givenDocuments(pdfOfSize(150), pdfOfSize(160), pdfOfSize(170));
+  const { context, received } = refusing(150, refused('4xx'));
   await assert.rejects(forwardDocuments(context, application), { statusClass: '4xx' });
   assert.deepEqual(
     received.map(({ sizeBytes }) => sizeBytes),
-    [60, 70],
+    [160, 170],
   );
   assert.deepEqual(await standing(application.id), ['forwarded 0', 'forwarded 0']);
   await forwardDocuments(context, application);
 });
 
 test('a failure behind a refusal stops the forwarding, and the refusal is told', async () => {
-  const application = await givenDocuments(documentOf(50), documentOf(60), documentOf(70));
-  const first = refusing(50, refused('4xx'));
-  const second = refusing(60, unavailable());
+  const application = await givenDocuments(pdfOfSize(150), pdfOfSize(160), pdfOfSize(170));
+  const first = refusing(150, refused('4xx'));
+  const second = refusing(160, unavailable());
   const { submitDocument } = first.context.provider;
   const provider: Context['provider'] = {
     ...first.context.provider,
     submitDocument: (request) =>
-      request.document.sizeBytes === 60
+      request.document.sizeBytes === 160
         ? second.context.provider.submitDocument(request)
         : submitDocument(request),
   };
@@ -264,8 +260,8 @@ test('a failure behind a refusal stops the forwarding, and the refusal is told',
 
 for (const statusClass of ['404', '429'] as const) {
   test(`a ${statusClass} says nothing of the document: it stays`, async () => {
-    const application = await givenDocuments(documentOf(50), documentOf(60));
-    const { context, received } = refusing(50, refused(statusClass));
+    const application = await givenDocuments(pdfOfSize(150), pdfOfSize(160));
+    const { context, received } = refusing(150, refused(statusClass));
     await assert.rejects(forwardDocuments(context, application), { statusClass });
     assert.deepEqual(received, []);
     assert.deepEqual(await standing(application.id), ['stored 1', 'stored 1']);
@@ -273,8 +269,8 @@ for (const statusClass of ['404', '429'] as const) {
 }
 
 test('a damaged document is replaced by the next one of its type', async () => {
-  const content = documentOf(50);
-  const application = await givenDocuments(content, documentOf(60));
+  const content = pdfOfSize(150);
+  const application = await givenDocuments(content, pdfOfSize(160));
   await app.rows(
     `update onboarding_documents set content_hash = '\\x00'
       where application_id = $1 and tipo_documento = 1`,
@@ -300,12 +296,12 @@ test('a damaged document is replaced by the next one of its type', async () => {
   assert.deepEqual(await standing(application.id), ['forwarded 0', 'forwarded 0']);
   assert.deepEqual(
     received.map(({ sizeBytes }) => sizeBytes),
-    [60, 50],
+    [160, 150],
   );
 });
 
 test('a repeat has the forwarding tried again that has failed', async () => {
-  const content = documentOf(50);
+  const content = pdfOfSize(150);
   const application = await givenDocuments(content);
   await app.rows(
     `update onboarding_applications
@@ -319,7 +315,7 @@ test('a repeat has the forwarding tried again that has failed', async () => {
 });
 
 test('a document that was moved to another application does not open there', async () => {
-  const application = await givenDocuments(documentOf(50));
+  const application = await givenDocuments(pdfOfSize(150));
   const other = await givenDocuments();
   await app.rows('update onboarding_documents set application_id = $2 where application_id = $1', [
     application.id,
@@ -337,7 +333,7 @@ test('an upload that cannot be stored leaves nothing, and says why', async () =>
     clientAddress: '127.0.0.1',
   });
   async function* content(): AsyncGenerator<Buffer> {
-    yield documentOf(300_000);
+    yield pdfOfSize(300_000);
   }
   const receive: ReceiveDocument = async (take) => {
     return { tipoDocumento: 1, taken: await take(content()) };
@@ -364,7 +360,7 @@ test('an upload that cannot be stored leaves nothing, and says why', async () =>
 });
 
 test('a store that fails is no failure of the provider', async () => {
-  const application = await givenDocuments(documentOf(50));
+  const application = await givenDocuments(pdfOfSize(150));
   const { context } = receiver();
   const fault = new Error('Connection terminated');
   const db: Context['db'] = {
@@ -379,7 +375,7 @@ test('a store that fails is no failure of the provider', async () => {
 });
 
 test('of two that forward at once none fails when the other was faster', async () => {
-  const application = await givenDocuments(documentOf(50), documentOf(60));
+  const application = await givenDocuments(pdfOfSize(150), pdfOfSize(160));
   const faster = receiver();
   const slower = receiver(async () => {
     await forwardDocuments(faster.context, application);

@@ -65,19 +65,19 @@ const places = [
     'http://[::1]:3000/dev/prova-vida/',
   ],
   [
-    'elsewhere, a placeholder under the base address of the provider',
+    'elsewhere, a placeholder that does not show where the provider is',
     {
       appEnv: 'staging',
       provider: { ...config.provider, baseUrl: 'https://bank.example/api' },
     },
     3000,
-    'https://bank.example/api/prova-vida/',
+    'https://prova-vida.invalid/',
   ],
   [
-    'elsewhere without a base address, one of this service',
+    'elsewhere without a provider, the same placeholder',
     { appEnv: 'test', host: '127.0.0.1' },
     3000,
-    'http://127.0.0.1:3000/prova-vida/',
+    'https://prova-vida.invalid/',
   ],
 ] as const;
 

@@ -4,12 +4,13 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { startTestApp, type TestAnswer, type TestApp, type TestRequest } from '../support/app.ts';
 import { rawConnection } from '../http/wire.ts';
+import { pdfOf } from '../support/documents.ts';
 import { fieldPart, filePart, FORM_TYPE, formOf } from '../support/forms.ts';
 import { addressBody, newPerson, register } from './applicants.ts';
 
 const app = await startTestApp({ environment: { JOBS: 'off' } });
 
-const document = formOf(fieldPart('1'), filePart('%PDF-1.7'));
+const document = formOf(fieldPart('1'), filePart(pdfOf('a document')));
 
 const post = { method: 'POST' };
 

@@ -5,6 +5,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { startTestApp, type TestAnswer } from '../support/app.ts';
+import { jpeg, pdfOf, pdfOfSize, png } from '../support/documents.ts';
 import { eventually } from '../support/eventually.ts';
 import { fieldPart, filePart, FORM_TYPE, formOf, partHead, type Part } from '../support/forms.ts';
 import { rawConnection } from '../http/wire.ts';
@@ -18,11 +19,6 @@ const port = Number(new URL(app.url).port);
 
 const NOT_A_DOCUMENT = 'The file must be a PDF, JPEG or PNG.';
 const MISSING_ID = '8f0cb1c5-8c5e-4f5e-9f0b-0d6f1f0a2b11';
-
-/** A document of so many bytes, different from every other. */
-function documentOf(sizeBytes: number): Buffer {
-  return Buffer.concat([Buffer.from('%PDF-1.7 '), randomBytes(sizeBytes - 9)]);
-}
 
 function send(id: string, ...parts: readonly Part[]): Promise<TestAnswer> {
   const headers = { 'content-type': FORM_TYPE };
@@ -52,7 +48,7 @@ async function moveTo(id: string, ...statuses: readonly string[]): Promise<void>
 
 test('a document is stored with what its content tells of it', async () => {
   const { id } = await register(app);
-  const content = documentOf(300_000);
+  const content = pdfOfSize(300_000);
   const answer = await upload(id, 1, content);
   assert.equal(answer.status, 201, JSON.stringify(answer.body));
   assert.equal(answer.body.id, id);
@@ -69,12 +65,12 @@ test('a document is stored with what its content tells of it', async () => {
   ]);
 });
 
-test('a document is what its first bytes say, not what the client says', async () => {
+test('a document is what its content says, not what the client says', async () => {
   const { id } = await register(app);
   const beginnings: [content: Buffer, type: string][] = [
-    [Buffer.from([0xff, 0xd8, 0xff, 0xe0, 1]), 'image/jpeg'],
-    [Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]), 'image/png'],
-    [Buffer.from('\n%PDF-1.4\n'), 'application/pdf'],
+    [jpeg, 'image/jpeg'],
+    [png, 'image/png'],
+    [Buffer.from('\n%PDF-1.4\nstartxref\n9\n%%EOF'), 'application/pdf'],
   ];
   for (const [content, type] of beginnings) {
     const lie = filePart(content, { type: 'text/html', filename: 'a.exe' });
@@ -87,10 +83,32 @@ test('a document is what its first bytes say, not what the client says', async (
   );
 });
 
+test('a file that is broken or active is refused, and nothing of it is stored', async () => {
+  const { id } = await register(app);
+  const script = '<script>alert(1)</script>';
+  const broken =
+    'The file is incomplete, damaged or protected. Save or photograph the document again.';
+  const active =
+    'The PDF must not contain scripts, actions or other files. Save it again as pages only.';
+  const late = Buffer.concat([pdfOfSize(300_000), pdfOf('<</S/J#61vaScript>>')]);
+  for (const [content, fault] of [
+    [Buffer.concat([jpeg.subarray(0, 3), Buffer.from(script)]), broken],
+    [Buffer.concat([png.subarray(0, 8), Buffer.from(script)]), broken],
+    [Buffer.from(`%PDF-1.7\n${script}`), broken],
+    [pdfOfSize(300_000).subarray(0, 299_000), broken],
+    [late, active],
+  ] as const) {
+    const { status, body } = await upload(id, 1, content);
+    assert.equal(status, 422);
+    assert.deepEqual(body.errors, { arquivo: [fault] });
+  }
+  assert.deepEqual(await documentsOf(id), []);
+});
+
 test('nothing of a document can be read in the database', async () => {
   const { id } = await register(app);
   const marker = `MARKER-${randomBytes(12).toString('hex')}`;
-  await upload(id, 1, Buffer.concat([documentOf(200_000), Buffer.from(marker)]));
+  await upload(id, 1, pdfOf(Buffer.concat([randomBytes(200_000), Buffer.from(marker)])));
   const witness = `witness-${randomBytes(12).toString('hex')}@example.com`;
   await givenUser(app, { email: witness });
 
@@ -115,7 +133,7 @@ test('nothing of a document can be read in the database', async () => {
 
 test('a repeat changes nothing, the same file as another type is another document', async () => {
   const { id } = await register(app);
-  const content = documentOf(150_000);
+  const content = pdfOfSize(150_000);
   const first = await upload(id, 5, content);
   const repeats = await Promise.all([upload(id, 5, content), upload(id, 5, content)]);
   for (const repeat of repeats) {
@@ -129,7 +147,7 @@ test('a repeat changes nothing, the same file as another type is another documen
 
 test('two that are sent at once and are the same become one', async () => {
   const { id } = await register(app);
-  const content = documentOf(150_000);
+  const content = pdfOfSize(150_000);
   const answers = await Promise.all([1, 2, 3].map(() => upload(id, 6, content)));
   assert.deepEqual(
     answers.map(({ status }) => status),
@@ -140,9 +158,9 @@ test('two that are sent at once and are the same become one', async () => {
 
 test('an application takes twenty documents, and repeats of them', async () => {
   const { id } = await register(app);
-  const contents = Array.from({ length: 20 }, () => documentOf(30));
+  const contents = Array.from({ length: 20 }, () => pdfOfSize(130));
   for (const content of contents) assert.equal((await upload(id, 7, content)).status, 201);
-  const more = await upload(id, 7, documentOf(30));
+  const more = await upload(id, 7, pdfOfSize(130));
   assert.equal(more.status, 422);
   assert.deepEqual(more.body.errors, { arquivo: ['The application has 20 documents already.'] });
   assert.equal((await upload(id, 7, contents[0] ?? '')).status, 201);
@@ -158,9 +176,9 @@ test('five documents may come at once, without what a dead process has left', as
       [id, new Date(app.clock.now().getTime() - minutesAgo * 60_000)],
     );
   for (const minutesAgo of [0, 1, 4, 5, 6, 11]) await receiving(minutesAgo);
-  assert.equal((await upload(id, 1, documentOf(50))).status, 201);
+  assert.equal((await upload(id, 1, pdfOfSize(150))).status, 201);
   await receiving(0);
-  const answer = await upload(id, 2, documentOf(50));
+  const answer = await upload(id, 2, pdfOfSize(150));
   assert.equal(answer.status, 429);
   assert.equal(answer.headers.get('retry-after'), '10', 'the oldest has no more time than that');
   assert.equal((await documentsOf(id)).length, 8);
@@ -182,11 +200,11 @@ test('the longer uploads have been at it, the longer the next one is told to wai
     [65_000, '5'],
   ] as const) {
     await app.clock.advance(afterMs);
-    const answer = await upload(id, 2, documentOf(50));
+    const answer = await upload(id, 2, pdfOfSize(150));
     assert.deepEqual([answer.status, answer.headers.get('retry-after')], [429, expected]);
   }
   await app.clock.advance(5_000);
-  assert.equal((await upload(id, 2, documentOf(50))).status, 201);
+  assert.equal((await upload(id, 2, pdfOfSize(150))).status, 201);
 });
 
 const refused: [what: string, parts: readonly Part[], errors: Record<string, string[]>][] = [
@@ -200,13 +218,13 @@ const refused: [what: string, parts: readonly Part[], errors: Record<string, str
   ],
   [
     'type 22',
-    [filePart(documentOf(200_000)), fieldPart('22')],
+    [filePart(pdfOfSize(200_000)), fieldPart('22')],
     { tipo_documento: ['The value must be at most 21.'] },
   ],
-  ['no type', [filePart(documentOf(200_000))], { tipo_documento: ['The field is required.'] }],
+  ['no type', [filePart(pdfOfSize(200_000))], { tipo_documento: ['The field is required.'] }],
   [
     'two files',
-    [filePart(documentOf(200_000)), filePart(documentOf(100)), fieldPart('1')],
+    [filePart(pdfOfSize(200_000)), filePart(pdfOfSize(100)), fieldPart('1')],
     { arquivo: ['The parameter was given more than once.'] },
   ],
 ];
@@ -231,8 +249,8 @@ test('a refusal is worded in Portuguese for those who prefer it', async () => {
 
 test('a file that turns out too large is 413, and what was stored of it is gone', async () => {
   const { id } = await register(app);
-  assert.equal((await upload(id, 1, documentOf(MAX_FILE_BYTES))).status, 201);
-  const answer = await upload(id, 2, documentOf(MAX_FILE_BYTES + 1));
+  assert.equal((await upload(id, 1, pdfOfSize(MAX_FILE_BYTES))).status, 201);
+  const answer = await upload(id, 2, pdfOfSize(MAX_FILE_BYTES + 1));
   assert.equal(answer.status, 413);
   assert.equal((await documentsOf(id)).length, 1);
 });
@@ -258,7 +276,7 @@ test('an unknown application is 404 and a decided one 422, before the document c
 
 test('an application that is decided while a document comes does not take it', async () => {
   const { id } = await register(app);
-  const form = formOf(fieldPart('1'), filePart(documentOf(300_000))).toString('latin1');
+  const form = formOf(fieldPart('1'), filePart(pdfOfSize(300_000))).toString('latin1');
   const client = await rawConnection({ port });
   client.send(uploadHead(id, form.length) + form.slice(0, 200_000));
   await eventually(async () => (await documentsOf(id))[0]?.['chunks'] === 1, 'the first chunk');
@@ -274,7 +292,7 @@ test('a client that leaves in the middle leaves nothing behind', async () => {
   for (const leave of ['end', 'resetAndDestroy'] as const) {
     const client = await rawConnection({ port });
     const head = partHead(filePart('')).toString();
-    client.send(uploadHead(id, 390_000) + head + documentOf(150_000).toString('latin1'));
+    client.send(uploadHead(id, 390_000) + head + pdfOfSize(150_000).toString('latin1'));
     await eventually(async () => (await documentsOf(id))[0]?.['chunks'] === 1, 'the first chunk');
     client.socket[leave]();
     await eventually(async () => (await documentsOf(id)).length === 0, 'the removal');
@@ -283,7 +301,7 @@ test('a client that leaves in the middle leaves nothing behind', async () => {
 
 test('neither the document nor its application is logged', async () => {
   const { id } = await register(app);
-  await send(id, filePart(`%PDF-1 ${id}`, { filename: 'maria-silva.pdf' }), fieldPart('1'));
+  await send(id, filePart(pdfOf(id), { filename: 'maria-silva.pdf' }), fieldPart('1'));
   await upload(id, 1, 'hello');
   const log = app.logLines.join('\n');
   assert.ok(log.includes('"submitDocument"'));
@@ -306,7 +324,7 @@ test('an address may have a gibibyte stored in a day', async () => {
   const { id } = await register(limited);
   const formHeaders = { 'content-type': FORM_TYPE };
   const sendNew = () => {
-    const form = formOf(fieldPart('1'), filePart(documentOf(1_000)));
+    const form = formOf(fieldPart('1'), filePart(pdfOfSize(1_000)));
     return limited.call(`/onboarding/${id}/documents`, { body: form, headers: formHeaders });
   };
   assert.equal((await sendNew()).status, 201);

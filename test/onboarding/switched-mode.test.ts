@@ -56,7 +56,7 @@ test('what a provider without onboarding has failed is carried out by sync', asy
   for (const { name, status, error } of synced.steps.slice(0, 7)) {
     assert.deepEqual([status, error], ['done', null], name);
   }
-  assert.match(synced.prova_vida['url_iframe'] ?? '', /\/prova-vida\//);
+  assert.match(synced.prova_vida['url_iframe'] ?? '', /^https:\/\/prova-vida\.invalid\//);
   assert.equal((await kycOf(app, id)).status, 'APPROVED');
 });
 

@@ -1,6 +1,6 @@
 /** A command's op, on PostgreSQL, on the embedded database, and through a service that has it. */
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -10,6 +10,7 @@ import { loadConfig, type Config } from '../../src/config/config.ts';
 import { openEmbedded } from '../../src/db/embedded.ts';
 import { createLog } from '../../src/log.ts';
 import { OpError } from '../../src/operator/op.ts';
+import { socketAddress } from '../../src/operator/socket/address.ts';
 import { createReach, type Reach } from '../../src/operator/client.ts';
 import { UnreachableError } from '../../src/operator/unreachable.ts';
 import { startTestApp, testConfig } from '../support/app.ts';
@@ -191,6 +192,20 @@ describe('a database', () => {
       failure,
       new UnreachableError(
         `the embedded database in ${folder} is in use by another process, which answers no command`,
+      ),
+    );
+  });
+
+  it('that is served behind an open folder is not asked', onlyEmbedded, async () => {
+    const app = await startTestApp();
+    const config = testConfig(app.database);
+    const { folder } = socketAddress(config.dataDir);
+    chmodSync(folder, 0o755);
+    await assert.rejects(
+      reachOf(config).run(listing),
+      new UnreachableError(
+        `the embedded database in ${config.dataDir} is in use by another process; ` +
+          `${folder} is open to other users`,
       ),
     );
   });

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { TestAnswer } from '../support/app.ts';
+import { pdfOf } from '../support/documents.ts';
 import { eventually } from '../support/eventually.ts';
 import { fieldPart, filePart, FORM_TYPE, formOf } from '../support/forms.ts';
 import { answers, type Flow } from './flows.ts';
@@ -30,10 +31,14 @@ function give(world: World, step: string, body: unknown = {}): Promise<TestAnswe
   return world.call(`/onboarding/${world.applicationId}/${step}`, { method: 'POST', body });
 }
 
-function upload(world: World, type: string, content: string): Promise<TestAnswer> {
+function upload(
+  world: World,
+  type: string,
+  fileOf: (content: string) => string | Buffer,
+): Promise<TestAnswer> {
   const body = formOf(
     fieldPart(type),
-    filePart(`${content} ${secrets.documentContent}`, { filename: secrets.fileName }),
+    filePart(fileOf(secrets.documentContent), { filename: secrets.fileName }),
   );
   return world.call(`/onboarding/${world.applicationId}/documents`, {
     body,
@@ -80,9 +85,12 @@ export const onboardingFlows: readonly Flow[] = [
     async run(world) {
       await answers(201, give(world, 'address', address));
       await answers(422, give(world, 'address', { ...address, estado: person.name, cep: {} }));
-      for (const type of ['1', '5', '6']) await answers(201, upload(world, type, '%PDF-1.7'));
-      await answers(422, upload(world, '6', 'no document at all'));
-      await answers(422, upload(world, person.document, '%PDF-1.7'));
+      for (const type of ['1', '5', '6']) await answers(201, upload(world, type, pdfOf));
+      await answers(
+        422,
+        upload(world, '6', (content) => `no document at all ${content}`),
+      );
+      await answers(422, upload(world, person.document, pdfOf));
       await stepsAreCarriedOut(world);
     },
   },

@@ -119,6 +119,11 @@ describe('verifying an access token', () => {
     await assertRefused(forge({ claims: { exp: startSeconds - 30 } }));
   });
 
+  it('accepts a token of an instance whose clock is 30 seconds ahead', async () => {
+    const token = forge({ claims: { iat: startSeconds + 30 } });
+    assert.equal((await tokens.verify(token)).userId, 7);
+  });
+
   it('goes by its own clock', async () => {
     const moving = manualClock(start);
     const timed = createAccessTokens({ keys, ...names, clock: moving });
@@ -187,7 +192,8 @@ describe('verifying an access token', () => {
 
   for (const [claim, values] of Object.entries({
     iss: ['other', undefined, 7],
-    aud: ['other-app', undefined, [], 7],
+    aud: ['other-app', undefined, [], 7, ['ponte-app'], ['ponte-app', 'other-app']],
+    iat: [startSeconds + 31, startSeconds + 1e9, undefined, 'now', null],
     exp: [undefined, 'tomorrow', null],
     sub: [undefined, '', '0', '-7', '7.5', '1e3', '07', 7, 'a', '9'.repeat(20), '2147483648'],
     sid: [undefined, '', 7, null, 'abc', 'a\0b', `{${randomUUID()}}`, randomUUID().toUpperCase()],

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import { after, test } from 'node:test';
 import { startTestApp, type TestApp, type TestRequest } from '../support/app.ts';
 import { startDatabaseProxy } from '../support/database-proxy.ts';
@@ -198,6 +198,48 @@ test('deliveries are counted, received and duplicate, and their content is not l
   assert.doesNotMatch(app.logLines.join('\n'), /Fulano|52998224725/);
   await takeStored();
 });
+
+test('wrong secrets and signatures of an address are throttled, right ones never', async () => {
+  const rightSecret = { 'x-webhook-secret': 'the-right-secret' };
+  const signingSecret = 'a-signing-secret-of-more-than-32-characters';
+  for (const [setting, wrong] of [
+    ['WEBHOOK_SECRET', { 'x-webhook-secret': 'wrong' }],
+    ['WEBHOOK_SIGNING_SECRET', rightSecret],
+  ] as const) {
+    const throttled = await startTestApp({
+      environment: {
+        ...{ JOBS: 'off', TRUST_PROXY_HOPS: '1', THROTTLE_ADDRESS_PER_MINUTE: '3' },
+        ...{ WEBHOOK_SECRET: 'the-right-secret', [setting]: settingOf(setting, signingSecret) },
+      },
+    });
+    const send = (headers: Record<string, string>, address = '203.0.113.7') =>
+      post(payment, { headers: { 'x-forwarded-for': address, ...headers } }, throttled);
+    for (let nth = 0; nth < 3; nth += 1) assert.equal((await send(wrong)).status, 401);
+    const answer = await send(wrong);
+    assert.equal(answer.status, 429);
+    assert.equal(answer.headers.get('retry-after'), '60');
+    const right = { ...rightSecret, ...signatureOf(payment, signingSecret, throttled) };
+    for (let nth = 0; nth < 5; nth += 1) assert.equal((await send(right)).status, 200);
+    assert.equal((await send(wrong, '203.0.113.8')).status, 401, 'another address');
+    await throttled.clock.advance(60_000);
+    assert.equal((await send(wrong)).status, 401, 'the next minute');
+  }
+});
+
+function settingOf(name: string, signingSecret: string): string {
+  return name === 'WEBHOOK_SECRET' ? 'the-right-secret' : signingSecret;
+}
+
+/** The headers of Standard Webhooks. */
+function signatureOf(body: unknown, secret: string, on: TestApp): Record<string, string> {
+  const timestamp = String(Math.floor(on.clock.now().getTime() / 1_000));
+  const signed = `msg_1.${timestamp}.${JSON.stringify(body)}`;
+  const signature = createHmac('sha256', secret).update(signed).digest('base64');
+  return {
+    ...{ 'webhook-id': 'msg_1', 'webhook-timestamp': timestamp },
+    'webhook-signature': `v1,${signature}`,
+  };
+}
 
 test('with secrets configured', async (t) => {
   const environment = { JOBS: 'off', WEBHOOK_SECRET: 'the-old-secret,the-new-secret' };

@@ -1,5 +1,8 @@
 /** The command's side of the socket. */
+import { lstatSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
+import { userInfo } from 'node:os';
+import { dirname } from 'node:path';
 import { OpError, type Progress } from '../op.ts';
 import { lineOf, readLines, type OpMessage, type OpRequest } from './messages.ts';
 
@@ -17,6 +20,27 @@ export class UnansweredError extends Error {
 
 /** Longer than any result; a bound, because whatever is behind the socket is taken at its word. */
 const maxAnswerBytes = 256 * 1024 * 1024;
+
+/**
+ * Tells whether somebody else may be behind a socket. Its folder may be in the system's folder for
+ * temporary files, where everyone may make one of that name; a command sends passwords.
+ * @returns why commands do not use the socket, or null.
+ */
+export function socketRefusal(path: string): string | null {
+  const folder = dirname(path);
+  const { uid: own } = userInfo();
+  // A command of root, for a service of another user: the data folder is that user's.
+  const above = lstatSync(dirname(folder), { throwIfNoEntry: false })?.uid;
+  for (const place of [folder, path]) {
+    const found = lstatSync(place, { throwIfNoEntry: false });
+    if (!found) return null;
+    const isKind = place === folder ? found.isDirectory() : found.isSocket();
+    const isOwned = own < 0 || found.uid === own || found.uid === above;
+    if (!isKind || !isOwned) return `${place} is not of the user that the service runs as`;
+    if ((found.mode & 0o077) !== 0) return `${place} is open to other users`;
+  }
+  return null;
+}
 
 /** @returns whether anybody listens there. */
 export async function isAnswered(path: string): Promise<boolean> {
@@ -67,7 +91,8 @@ function unanswered(): UnansweredError {
   );
 }
 
-function connected(path: string): Promise<Socket | null> {
+async function connected(path: string): Promise<Socket | null> {
+  if (socketRefusal(path) !== null) return null;
   return new Promise((resolve) => {
     const socket = connect(path);
     socket.once('connect', () => resolve(socket));

@@ -80,12 +80,14 @@ function takeFolder({ folder, path }: SocketAddress): void {
 async function listen(server: Server, path: string): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
+    // The socket is made within the call; made open, it would be so until its mode is changed.
+    const mask = process.umask(0o177);
     server.listen(path, () => {
       server.off('error', reject);
       resolve();
     });
+    process.umask(mask);
   });
-  chmodSync(path, 0o600);
 }
 
 /** One connection: a question, its answer, the end. It never rejects. */

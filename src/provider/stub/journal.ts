@@ -41,7 +41,7 @@ const NEWLINE = 0x0a;
  * @throws Error naming the line when one cannot be read.
  */
 export async function openJournal(path: string): Promise<Journal> {
-  await mkdir(dirname(path), { recursive: true });
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const file = await open(path, 'a', 0o600);
   try {
     await file.chmod(0o600);

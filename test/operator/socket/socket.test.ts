@@ -1,7 +1,17 @@
 /** The socket of a running service: who may ask, what, and what a bad client can do. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { existsSync, lstatSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { connect, createServer, Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -9,7 +19,12 @@ import { describe, it, type TestContext } from 'node:test';
 import type { LocalContext } from '../../../src/context.ts';
 import { OpError, type Op } from '../../../src/operator/op.ts';
 import { socketAddress } from '../../../src/operator/socket/address.ts';
-import { askService, isAnswered, UnansweredError } from '../../../src/operator/socket/ask.ts';
+import {
+  askService,
+  isAnswered,
+  socketRefusal,
+  UnansweredError,
+} from '../../../src/operator/socket/ask.ts';
 import { listenForOps, type OpListener } from '../../../src/operator/socket/listen.ts';
 import { manualClock, type ManualClock } from '../../support/clock.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -183,10 +198,103 @@ describe('the socket', () => {
     assert.deepEqual(await ask(path, 'echo', 'far'), 'far');
   });
 
+  it('is never made open, not even for a moment', async (t) => {
+    const modes: number[] = [];
+    const { listen } = Server.prototype;
+    t.mock.method(Server.prototype, 'listen', function (
+      this: Server,
+      path: string,
+      up: () => void,
+    ) {
+      const server = listen.call(this, path as never, up as never);
+      modes.push(lstatSync(path).mode & 0o777);
+      return server;
+    } as never);
+    await listening(t);
+    assert.deepEqual(modes, [0o600]);
+  });
+
   it('is refused where its folder is no folder', async (t) => {
     const dataDir = folderFor(t);
     writeFileSync(join(dataDir, 'control'), '');
     await assert.rejects(listening(t, dataDir));
+  });
+});
+
+describe('a socket that somebody else may be behind', () => {
+  /** Somebody who answers a socket that others may have made, and keeps what is sent. */
+  async function impostor(t: TestContext, dataDir: string) {
+    const { folder, path } = socketAddress(dataDir);
+    let bytes = 0;
+    let connections = 0;
+    mkdirSync(folder, { mode: 0o700 });
+    const server = createServer((socket) => {
+      connections += 1;
+      socket.on('data', ({ length }) => (bytes += length)).on('error', () => undefined);
+    });
+    await new Promise<void>((resolve) => server.listen(path, resolve));
+    chmodSync(path, 0o600);
+    t.after(() => {
+      server.close();
+      rmSync(folder, { recursive: true, force: true });
+    });
+    return { folder, path, seen: () => ({ connections, bytes }) };
+  }
+
+  function farFolder(t: TestContext): string {
+    const dataDir = join(folderFor(t), 'x'.repeat(100));
+    mkdirSync(dataDir);
+    return dataDir;
+  }
+
+  async function isLeftAlone(path: string): Promise<boolean> {
+    const asked = ask(path, 'echo', { password: 'correct horse' });
+    await assert.rejects(asked, new UnansweredError('the service has gone away', false));
+    return !(await isAnswered(path)) && socketRefusal(path) !== null;
+  }
+
+  it('gets no connection where others may enter its folder, or use it', async (t) => {
+    for (const dataDir of [folderFor(t), farFolder(t)]) {
+      const { folder, path, seen } = await impostor(t, dataDir);
+      assert.equal(socketRefusal(path), null);
+      for (const [place, mode] of [
+        [folder, 0o755],
+        [folder, 0o710],
+        [path, 0o666],
+      ] as const) {
+        chmodSync(place, mode);
+        assert.ok(await isLeftAlone(path));
+        chmodSync(place, place === folder ? 0o700 : 0o600);
+      }
+      assert.deepEqual(seen(), { connections: 0, bytes: 0 });
+    }
+  });
+
+  const onlyRoot = { skip: process.getuid?.() === 0 ? false : 'only root gives files away' };
+
+  it('gets no connection where another user owns its folder or it', onlyRoot, async (t) => {
+    const { folder, path, seen } = await impostor(t, farFolder(t));
+    for (const place of [folder, path]) {
+      chownSync(place, 4_711, 4_711);
+      assert.ok(await isLeftAlone(path));
+      chownSync(place, 0, 0);
+    }
+    assert.deepEqual(seen(), { connections: 0, bytes: 0 });
+  });
+
+  it("is root's to use where the data folder is of the same user", onlyRoot, async (t) => {
+    const dataDir = folderFor(t);
+    const { folder, path } = await impostor(t, dataDir);
+    for (const place of [dataDir, folder, path]) chownSync(place, 4_711, 4_711);
+    assert.equal(await isAnswered(path), true);
+  });
+
+  it('is none where a link leads to it', async (t) => {
+    const { folder, seen } = await impostor(t, folderFor(t));
+    const dataDir = folderFor(t);
+    symlinkSync(folder, join(dataDir, 'control'));
+    assert.ok(await isLeftAlone(socketAddress(dataDir).path));
+    assert.deepEqual(seen(), { connections: 0, bytes: 0 });
   });
 });
 

@@ -1,0 +1,132 @@
+/**
+ * Whether an image is one from its first byte to its last marker, seen piece by piece as it comes.
+ * What follows the end is allowed: phones append a film or a second image to a photograph.
+ */
+
+export interface FileStructure {
+  /** @returns whether the file may still be one of its kind. */
+  take(piece: Buffer): boolean | Promise<boolean>;
+  /** @returns whether the file is complete, after its last piece. */
+  isWhole(): boolean;
+}
+
+const noBytes = Buffer.alloc(0);
+
+/** Reads what is announced with its length, and passes over it. */
+abstract class Segments implements FileStructure {
+  /** Bytes that are still to be passed over. */
+  protected skip: number;
+  protected hasEnded = false;
+  #rest: Buffer = noBytes;
+
+  constructor(signatureBytes: number) {
+    this.skip = signatureBytes;
+  }
+
+  take(piece: Buffer): boolean {
+    if (this.hasEnded && this.skip === 0) return true;
+    const bytes = this.#rest.length === 0 ? piece : Buffer.concat([this.#rest, piece]);
+    let at = 0;
+    for (;;) {
+      const passed = Math.min(this.skip, bytes.length - at);
+      at += passed;
+      this.skip -= passed;
+      if (this.skip > 0 || this.hasEnded) at = bytes.length;
+      if (at === bytes.length) break;
+      const next = this.read(bytes, at);
+      if (next === 'wrong') return false;
+      if (next === 'more') break;
+      at = next;
+    }
+    this.#rest = bytes.subarray(at);
+    return true;
+  }
+
+  /**
+   * Reads what stands at a place.
+   * @returns the place after it, or that it has not come whole yet, or is not of the kind.
+   */
+  protected abstract read(bytes: Buffer, at: number): number | 'more' | 'wrong';
+
+  isWhole(): boolean {
+    return this.hasEnded && this.skip === 0;
+  }
+}
+
+const jpegMarkers = { endOfImage: 0xd9, startOfScan: 0xda, fill: 0xff } as const;
+
+/** Tables and coding conditions among the markers of frames (ISO/IEC 10918-1, table B.1). */
+const noFrames: ReadonlySet<number> = new Set([0xc4, 0xc8, 0xcc]);
+
+/** A JPEG: from SOI through marked segments, with a frame and a scan among them, to EOI. */
+export class JpegStructure extends Segments {
+  #isInScan = false;
+  #hasFrame = false;
+  #hasScan = false;
+
+  constructor() {
+    super(2);
+  }
+
+  protected read(bytes: Buffer, from: number): number | 'more' | 'wrong' {
+    const at = this.#isInScan ? bytes.indexOf(0xff, from) : from;
+    if (at === -1) return bytes.length;
+    const marker = bytes[at + 1];
+    if (bytes[at] !== 0xff) return 'wrong';
+    // Only the marker's first byte is here, or of a segment not yet its length.
+    if (marker === undefined) return at === from ? 'more' : at;
+    if (marker === jpegMarkers.fill) return at + 1;
+    if (this.#isInScan && (marker === 0 || isRestart(marker))) return at + 2;
+    if (marker === jpegMarkers.endOfImage) {
+      this.hasEnded = true;
+      return at + 2;
+    }
+    if (marker < 0xc0 || isRestart(marker) || marker === 0xd8) return 'wrong';
+    if (bytes.length < at + 4) return at === from ? 'more' : at;
+    const length = bytes.readUInt16BE(at + 2);
+    if (length < 2) return 'wrong';
+    this.#isInScan = marker === jpegMarkers.startOfScan;
+    this.#hasScan ||= this.#isInScan;
+    this.#hasFrame ||= marker <= 0xcf && !noFrames.has(marker);
+    this.skip = 2 + length;
+    return at;
+  }
+
+  override isWhole(): boolean {
+    return super.isWhole() && this.#hasFrame && this.#hasScan;
+  }
+}
+
+function isRestart(marker: number): boolean {
+  return marker >= 0xd0 && marker <= 0xd7;
+}
+
+/** A PNG: the signature, then chunks, IHDR first, IDAT among them, IEND last. */
+export class PngStructure extends Segments {
+  #hasHeader = false;
+  #hasData = false;
+
+  constructor() {
+    super(8);
+  }
+
+  protected read(bytes: Buffer, at: number): number | 'more' | 'wrong' {
+    // Length and type, and of the header also the width and the height.
+    if (bytes.length < at + (this.#hasHeader ? 8 : 16)) return 'more';
+    const length = bytes.readUInt32BE(at);
+    const type = bytes.toString('latin1', at + 4, at + 8);
+    if (!/^[A-Za-z]{4}$/.test(type) || length > 0x7fffffff) return 'wrong';
+    if (this.#hasHeader === (type === 'IHDR')) return 'wrong';
+    if (type === 'IHDR') {
+      const isEmpty = bytes.readUInt32BE(at + 8) === 0 || bytes.readUInt32BE(at + 12) === 0;
+      if (length !== 13 || isEmpty) return 'wrong';
+      this.#hasHeader = true;
+    }
+    if (type === 'IEND' && (length !== 0 || !this.#hasData)) return 'wrong';
+    this.#hasData ||= type === 'IDAT';
+    this.hasEnded = type === 'IEND';
+    // The checksum follows the data.
+    this.skip = 8 + length + 4;
+    return at;
+  }
+}

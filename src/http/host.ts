@@ -1,0 +1,61 @@
+/** The `Host` header: what HTTP requires of it, and which names a local service answers to. */
+import type { IncomingMessage } from 'node:http';
+import { isIPv4, isIPv6 } from 'node:net';
+import type { Config } from '../config/config.ts';
+import { AppError } from '../errors.ts';
+import { isLoopback } from './client-address.ts';
+
+/**
+ * Requires one `Host` of a request of HTTP/1.1 (RFC 9112, section 3.2).
+ * @throws AppError BAD_REQUEST
+ */
+export function requireHost({ headers, httpVersion, rawHeaders }: IncomingMessage): void {
+  const isMissing = headers.host === undefined && httpVersion !== '1.0';
+  if (isMissing || hostsOf(rawHeaders) > 1) throw new AppError('BAD_REQUEST');
+}
+
+/** Node shows the first host alone, and makes all headers of a request anew to show each. */
+function hostsOf(rawHeaders: readonly string[]): number {
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? '';
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+  }
+  return hosts;
+}
+
+/**
+ * Refuses the names of others where the service runs in `local`: a page of a foreign name that
+ * resolves to this machine (DNS rebinding) shares its origin with the service, and reads what
+ * it answers. An IP address cannot be rebound, so a phone on the same network gets through.
+ * @throws AppError HOST_REFUSED
+ */
+export function requireLocalHost({ headers }: IncomingMessage, config: Config): void {
+  if (config.appEnv !== 'local' || headers.host === undefined) return;
+  const name = hostName(headers.host);
+  if (isAddress(name) || isLocalhost(name)) return;
+  const configured = [config.host, ...config.allowedHosts];
+  if (!configured.some((one) => one.toLowerCase() === name)) throw new AppError('HOST_REFUSED');
+}
+
+/** Whether a request names this machine itself as its host. */
+export function isForLoopback({ headers: { host } }: IncomingMessage): boolean {
+  if (host === undefined) return true;
+  const name = hostName(host);
+  return isLocalhost(name) || isLoopback(name.replace(/^\[(.+)\]$/, '$1'));
+}
+
+/** The name without its port, in lower case; an IPv6 address keeps its brackets. */
+function hostName(host: string): string {
+  const name = /^(\[[^\]]*\]|[^:]*)(?::\d*)?$/.exec(host)?.[1] ?? host;
+  return name.toLowerCase().replace(/\.$/, '');
+}
+
+function isAddress(name: string): boolean {
+  return isIPv4(name) || (name.startsWith('[') && isIPv6(name.slice(1, -1)));
+}
+
+/** Browsers never look these names up (RFC 6761, section 6.3). */
+function isLocalhost(name: string): boolean {
+  return name === 'localhost' || name.endsWith('.localhost');
+}

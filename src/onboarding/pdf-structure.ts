@@ -1,0 +1,161 @@
+/**
+ * Whether a PDF is one, and shows pages only. A PDF can carry scripts, start programs and hold
+ * other files; whoever opens a customer's document must not run what is in it. Names are read as
+ * PDF writes them (ISO 32000-2, section 7.3.5), in compressed lists of objects too, with bounded
+ * work.
+ */
+import { constants, inflate } from 'node:zlib';
+import { promisify } from 'node:util';
+import type { FileStructure } from '../domain/image-structure.ts';
+import { ACTIVE_PDF } from '../domain/document-types.ts';
+import { invalidField } from '../errors.ts';
+
+const inflated = promisify(inflate);
+
+const blank = String.raw`[\0\t\n\f\r ]`;
+const nameEnd = String.raw`(?=[\0\t\n\f\r ()<>[\]{}/%])`;
+
+/** Any of some names, each of whose characters may be escaped: `/J#61vaScript` is `/JavaScript`. */
+function pattern(...names: readonly string[]): RegExp {
+  const written = names.map((name) => name.replaceAll(/./g, plainOrEscaped));
+  return new RegExp(`/(?:${written.join('|')})${nameEnd}`);
+}
+
+function plainOrEscaped(character: string): string {
+  const [high = '', low = ''] = character.charCodeAt(0).toString(16);
+  return `(?:${character}|#${high}[${low}${low.toUpperCase()}])`;
+}
+
+/** Names that stand for something active; no chance makes them in compressed data. */
+const active = pattern('JavaScript', 'Launch', 'EmbeddedFile', 'EmbeddedFiles', 'RichMedia');
+
+/** These are so short that compressed data has them by chance: they count outside of it only. */
+const shortActive = pattern('JS', 'XFA');
+
+/** What happens at the opening. A page to open at, which is written as an array, is no action. */
+const openAction = new RegExp(`${pattern('OpenAction').source}(?=[^]{17})(?!${blank}{0,16}\\[)`);
+
+/** Ends a text that is known to be at its end, so that its last name is whole. */
+const textEnd = ' '.repeat(18);
+
+/** Names of the dictionary of a list of objects. */
+const listNames = ['ObjStm', 'Filter', 'F', 'DecodeParms', 'DP'] as const;
+type ListName = (typeof listNames)[number];
+
+const listPatterns = Object.fromEntries(listNames.map((name) => [name, pattern(name)])) as Readonly<
+  Record<ListName, RegExp>
+>;
+
+const streamStart = />>[\0\t\n\f\r ]{0,16}stream[\t ]{0,16}(?:\r?\n|\r(?=[^\n]))/;
+const streamEnd = 'endstream';
+
+/** Longer than a name with all of its characters escaped, and than the start of a stream. */
+const overlap = 2_048;
+
+/** A large PDF has some hundreds of lists of objects, each far smaller than this. */
+const limits = { lists: 1_000, packedBytes: 1_048_576, unpackedBytes: 1_048_576 } as const;
+
+/** The end of a PDF says where its objects are listed; readers look for it in the last kilobyte. */
+const ending = /startxref[\0\t\n\f\r ]{1,16}\d{1,10}[\0\t\n\f\r ]{1,16}%%EOF/;
+
+/** The structure of one PDF; pieces come in their order. */
+export class PdfStructure implements FileStructure {
+  /** What may be the beginning of something that has not come whole. */
+  #pending = '';
+  #tail = '';
+  #isInStream = false;
+  /** Names since the last stream: those of the next one's dictionary are among them. */
+  readonly #names = new Set<ListName>();
+  /** A compressed list of objects, while it comes. */
+  #packed: string[] | null = null;
+  #packedBytes = 0;
+  #lists = 0;
+
+  /** @throws AppError VALIDATION_FAILED for an active PDF. */
+  async take(piece: Buffer): Promise<boolean> {
+    const text = piece.toString('latin1');
+    refuseActive(this.#tail + text);
+    this.#tail = (this.#tail + text).slice(-overlap);
+    this.#pending += text;
+    for (;;) {
+      const next = this.#isInStream ? await this.#readStream() : this.#readObjects();
+      if (next !== 'go on') return next === 'more';
+    }
+  }
+
+  isWhole(): boolean {
+    // A name may be the last thing that has come.
+    refuseActive(this.#tail + textEnd);
+    return !this.#isInStream && ending.test(this.#tail);
+  }
+
+  /** Reads up to the beginning of the next stream. The end of one that has not begun is wrong. */
+  #readObjects(): Next {
+    const start = streamStart.exec(this.#pending);
+    const end = start ? start.index + start[0].length : this.#pending.length;
+    const objects = this.#pending.slice(0, end);
+    if (objects.includes(streamEnd)) return 'wrong';
+    refuseShort(objects);
+    for (const name of listNames) if (listPatterns[name].test(objects)) this.#names.add(name);
+    this.#pending = start ? this.#pending.slice(end) : objects.slice(-overlap);
+    if (!start) return 'more';
+    this.#isInStream = true;
+    this.#packed = this.#names.has('ObjStm') ? [] : null;
+    this.#packedBytes = 0;
+    return 'go on';
+  }
+
+  /** Reads up to the end of the stream. A list of objects within another stream is hidden. */
+  async #readStream(): Promise<Next> {
+    const end = this.#pending.indexOf(streamEnd);
+    const text = end === -1 ? this.#pending : this.#pending.slice(0, end);
+    if (listPatterns.ObjStm.test(text)) return 'wrong';
+    const taken = end === -1 ? text.slice(0, -longestListName) : text;
+    this.#packed?.push(taken);
+    this.#packedBytes += taken.length;
+    if (this.#packed && this.#packedBytes > limits.packedBytes) return 'wrong';
+    this.#pending = this.#pending.slice(end === -1 ? taken.length : end + streamEnd.length);
+    if (end === -1) return 'more';
+    const isRead = this.#packed === null || (await this.#readList(this.#packed.join('')));
+    this.#isInStream = false;
+    this.#names.clear();
+    return isRead ? 'go on' : 'wrong';
+  }
+
+  /** Looks into a list of objects. One that cannot be unpacked hides what is in it. */
+  async #readList(packed: string): Promise<boolean> {
+    this.#lists += 1;
+    const isPlain = !this.#names.has('Filter') && !this.#names.has('F');
+    const isPredicted = this.#names.has('DecodeParms') || this.#names.has('DP');
+    if (this.#lists > limits.lists || isPredicted) return false;
+    const objects = isPlain ? packed : await unpacked(packed);
+    if (objects === null) return false;
+    refuseActive(objects + textEnd);
+    refuseShort(objects + textEnd);
+    return true;
+  }
+}
+
+type Next = 'go on' | 'more' | 'wrong';
+
+/** `/ObjStm` with each of its characters escaped, and more than `endstream`. */
+const longestListName = 32;
+
+async function unpacked(packed: string): Promise<string | null> {
+  const options = { maxOutputLength: limits.unpackedBytes, finishFlush: constants.Z_SYNC_FLUSH };
+  try {
+    return (await inflated(Buffer.from(packed, 'latin1'), options)).toString('latin1');
+  } catch {
+    return null;
+  }
+}
+
+/** @throws AppError VALIDATION_FAILED */
+function refuseActive(text: string): void {
+  if (active.test(text) || openAction.test(text)) throw invalidField('arquivo', ACTIVE_PDF);
+}
+
+/** @throws AppError VALIDATION_FAILED */
+function refuseShort(objects: string): void {
+  if (shortActive.test(objects)) throw invalidField('arquivo', ACTIVE_PDF);
+}

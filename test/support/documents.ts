@@ -1,0 +1,45 @@
+/** Files that are what they seem to be: the smallest ones that have the structure of their kind. */
+import { randomBytes } from 'node:crypto';
+
+const pdfHead = '%PDF-1.7\n<<>>stream\n';
+const pdfEnd = '\nendstream\nstartxref\n0\n%%EOF\n';
+
+/** A PDF with this content in a stream. */
+export function pdfOf(content: string | Buffer): Buffer {
+  return Buffer.concat([Buffer.from(pdfHead), Buffer.from(content), Buffer.from(pdfEnd)]);
+}
+
+/** A PDF of so many bytes, different from every other. */
+export function pdfOfSize(sizeBytes: number): Buffer {
+  return pdfOf(randomBytes(sizeBytes - pdfHead.length - pdfEnd.length));
+}
+
+/** One segment of a JPEG: its marker, its length, its content. */
+export function jpegSegment(marker: number, content: readonly number[]): number[] {
+  return [0xff, marker, 0, content.length + 2, ...content];
+}
+
+/** A JPEG of one pixel's frame and an empty scan. */
+export const jpeg = Buffer.from([
+  ...[0xff, 0xd8],
+  ...jpegSegment(0xe0, [0x4a, 0x46, 0x49, 0x46, 0]),
+  ...jpegSegment(0xc0, [8, 0, 1, 0, 1, 1, 1, 0x11, 0]),
+  ...jpegSegment(0xda, [1, 1, 0, 0, 63, 0]),
+  ...[0x12, 0xff, 0x00, 0xff, 0xd0, 0x34],
+  ...[0xff, 0xd9],
+]);
+
+export const pngSignature = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
+
+/** One chunk of a PNG; nobody here looks at its checksum. */
+export function pngChunk(type: string, content: readonly number[]): number[] {
+  return [0, 0, 0, content.length, ...Buffer.from(type), ...content, 0, 0, 0, 0];
+}
+
+/** A PNG of one pixel. */
+export const png = Buffer.from([
+  ...pngSignature,
+  ...pngChunk('IHDR', [0, 0, 0, 1, 0, 0, 0, 1, 8, 0, 0, 0, 0]),
+  ...pngChunk('IDAT', [0x78, 0x9c, 0x63, 0, 0, 0, 2, 0, 1]),
+  ...pngChunk('IEND', []),
+]);
