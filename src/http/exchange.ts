@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { continueTrace, type TraceContext } from '../domain/trace-context.ts';
 import type { Locale } from '../errors.ts';
+import type { Refusing } from '../operations/operation.ts';
 import { preferredLocale } from './locale.ts';
 import { loggableId, loggableTrace, requestId } from './request-id.ts';
 
@@ -18,6 +19,8 @@ export class Exchange {
   /** The route's template; the URL itself may carry an application id. */
   path: string | null = null;
   userId: number | null = null;
+  /** What the operation says with every refusal; null before the route is known. */
+  refusing: Refusing | null = null;
   /** The status of an answer that went out past the response, because the message was broken. */
   refusedStatus: number | null = null;
   /** The client waits for `100 Continue` before it sends its body. */
