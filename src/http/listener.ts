@@ -43,6 +43,8 @@ const DRAIN_MS = 15_000;
 
 export interface ListenerOptions {
   readonly clock: Clock;
+  /** Makes of an id that a caller has given what the log has in its place. */
+  digest(callersId: string): string;
   readonly connectionLimits: ConnectionLimits;
   /** Answers a request; it never rejects. */
   handle(exchange: Exchange): Promise<void>;
@@ -89,7 +91,8 @@ export function createListener(options: ListenerOptions): Listener {
   ): void => {
     // Node parses what it has read to its end, although the connection was cut in between.
     if (request.socket.destroyed) return;
-    const exchange = new Exchange(request, response, clock.now());
+    const { digest } = options;
+    const exchange = new Exchange({ request, response }, { startedAt: clock.now(), digest });
     exchange.awaitsContinue = awaitsContinue;
     // A connection that breaks under an answer is the client's affair.
     response.on('error', () => undefined);

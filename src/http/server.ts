@@ -32,6 +32,7 @@ import {
   type Router,
   type SystemRoute,
 } from './router.ts';
+import { loggedDigest } from '../security/sealing.ts';
 import { metricsRoutes, systemRoutes, type Readiness } from './system-routes.ts';
 
 export interface HttpServerOptions {
@@ -134,6 +135,7 @@ function listenerFor(options: StagesOptions, routes: Parameters<typeof createRou
     clock: context.clock,
     connectionLimits: context.config.connectionLimits,
     refusing: options.refusing,
+    digest: (id) => loggedDigest(context.sealer, id),
     handle: (exchange) => handle(options, router, exchange),
     onRefused({ id, status, exchange }) {
       if (exchange === null) recordRefusal(context, id, status);

@@ -1,4 +1,4 @@
-/** Sends that the service could not read to their end: every answer says what became of a payment. */
+/** Sends that were not read to their end: every answer says what is known of the payment. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { givenCustomer } from '../../support/factories.ts';
