@@ -383,10 +383,10 @@ const failureFlows: readonly Flow[] = [
     name: 'a database that refuses a statement with values in it',
     async run(world) {
       const { app, call, token } = world;
-      await app.rows('alter table pix_transactions rename to away');
+      await app.ownerRows('alter table pix_transactions rename to away');
       await answers(500, send(world, others.payeeEmail));
       await answers(500, call('/accounts/statement', { token }));
-      await app.rows('alter table away rename to pix_transactions');
+      await app.ownerRows('alter table away rename to pix_transactions');
       await answers(200, send(world, others.payeeEmail));
     },
   },
