@@ -1,5 +1,8 @@
 /** The one place that reads the time. Tests own it; nothing else may call `Date.now` or a timer. */
 
+/** 24 hours; a day of a calendar may have another length. */
+export const dayMs = 24 * 60 * 60_000;
+
 export interface Clock {
   now(): Date;
   /** Calls `work` once after `delayMs`; returns what takes it back. It keeps no process alive. */

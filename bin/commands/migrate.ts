@@ -1,4 +1,5 @@
-/** `ponte migrate status`, `up` and `down`. */
+/** `ponte migrate status`, `up`, `down` and `grants`. */
+import { grantsSql, type Roles } from '../../src/operator/grants.ts';
 import type { MigrationView } from '../../src/operator/migrate.ts';
 import type { Desk } from '../desk.ts';
 import { exitCodes, UsageError, type ExitCode } from '../exit-codes.ts';
@@ -8,6 +9,10 @@ import type { Column } from '../table.ts';
 interface Options {
   readonly json?: boolean;
   readonly yes?: boolean;
+}
+
+interface RoleOptions extends Pick<Roles, 'migrator' | 'service'> {
+  readonly readonly: string;
 }
 
 const tones = { applied: 'good', pending: 'doubtful', unknown: 'bad' } as const;
@@ -52,4 +57,11 @@ export async function migrateDown(
   if (options.json) terminal.json({ reverted });
   else terminal.print(`reverted ${reverted}`);
   return exitCodes.done;
+}
+
+/** Prints the SQL of the database's roles; it runs nothing. */
+export function migrateGrants({ terminal }: Desk, options: RoleOptions): Promise<void> {
+  const { migrator, service, readonly: readOnly } = options;
+  terminal.print(grantsSql({ migrator, service, readOnly }).trimEnd());
+  return Promise.resolve();
 }

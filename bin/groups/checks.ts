@@ -1,11 +1,12 @@
 import { examples, jsonOption } from '../declare.ts';
 import type { Describe } from '../frame.ts';
 
-/** What looks at the set-up and changes nothing: `doctor`, `config`, `contract`. */
+/** What looks and changes nothing: `doctor`, `config`, `contract`, `request-id`. */
 export const describeChecks: Describe = (frame) => {
   describeDoctor(frame);
   describeConfig(frame);
   describeContract(frame);
+  describeRequestId(frame);
 };
 
 const describeDoctor: Describe = ({ program, action }) => {
@@ -52,4 +53,14 @@ const describeContract: Describe = ({ program, action }) => {
     .addOption(jsonOption())
     .addHelpText('after', examples('ponte contract check'))
     .action(action(async () => (await import('../commands/contract.ts')).contractCheck));
+};
+
+const describeRequestId: Describe = ({ program, action }) => {
+  program
+    .command('request-id')
+    .description('print what the log has for an X-Request-Id or a trace id that a client has sent')
+    .argument('<id>', 'as the client has sent it')
+    .addOption(jsonOption())
+    .addHelpText('after', examples('ponte request-id 8f14e45f'))
+    .action(action(async () => (await import('../commands/request-id.ts')).requestId));
 };

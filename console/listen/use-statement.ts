@@ -116,8 +116,12 @@ interface Known {
 function noticeOf({ view, form, shown, answer }: Known): Notice | null {
   if (view.mode === 'dates') return ofFaults(form.faults, fields);
   if (answer && answer.status !== 200) return bad(refusalsOf(answer)['']);
-  const isCut = shown?.reply.headers.get('x-statement-remote') === 'unavailable';
-  return bad(isCut ? 'The bank did not answer: its own list is missing.' : null);
+  const headers = shown?.reply.headers;
+  if (headers?.get('x-statement-remote') === 'unavailable') {
+    return bad('The bank did not answer: its own list is missing.');
+  }
+  const isCut = headers?.get('x-statement-local') === 'truncated';
+  return bad(isCut ? 'The period has more items: choose a shorter one.' : null);
 }
 
 function keysOf({ mode, side }: View): readonly string[] {

@@ -1,6 +1,12 @@
 import type { Context } from '../context.ts';
 import { listTransactions } from '../db/queries/pix-transactions.ts';
-import { dayRange, type DayFault, type DayRange } from '../domain/calendar.ts';
+import {
+  dayRange,
+  FIRST_YEAR,
+  LAST_YEAR,
+  type DayFault,
+  type DayRange,
+} from '../domain/calendar.ts';
 import { typeOf, type PixOperation, type PixStatus } from '../domain/pix.ts';
 import { AppError, type Text } from '../errors.ts';
 import type { CallOptions, ProviderStatementItem } from '../provider/provider.ts';
@@ -10,8 +16,15 @@ import { unlessSilent } from './provider-reading.ts';
 import type { SessionOperation } from '../http/operation.ts';
 
 /**
+ * The newest ones of a period are listed. More would hold up everybody else: 40,000 items are 7 MB,
+ * which take the database and the event loop about a second.
+ */
+const mostLocalItems = 1_000;
+
+/**
  * The caller's statement over whole days in São Paulo: what is stored here, newest first, and what
- * the provider tells. When the provider does not answer, the header says so; the local list stands.
+ * the provider tells. Headers say when there are more local items, and when the provider does not
+ * answer; the local list stands.
  */
 export const getStatement: SessionOperation<'getStatement'> = {
   access: 'session',
@@ -23,8 +36,11 @@ export const getStatement: SessionOperation<'getStatement'> = {
     ]);
     return {
       status: 200,
-      body: { items: { local, remote: [...(remote ?? [])] } },
-      ...(remote === null && { headers: { 'X-Statement-Remote': 'unavailable' } }),
+      body: { items: { local: local.slice(0, mostLocalItems), remote: [...(remote ?? [])] } },
+      headers: {
+        ...(local.length > mostLocalItems && { 'X-Statement-Local': 'truncated' }),
+        ...(remote === null && { 'X-Statement-Remote': 'unavailable' }),
+      },
     };
   },
 };
@@ -33,6 +49,10 @@ const rangeFaults: Readonly<Record<DayFault['rule'], Text>> = {
   invalid_date: {
     en: 'Must be a day that exists, written as yyyy-mm-dd.',
     pt: 'Deve ser um dia existente, no formato aaaa-mm-dd.',
+  },
+  out_of_range: {
+    en: `Must be a day of the years ${FIRST_YEAR} to ${LAST_YEAR}.`,
+    pt: `Deve ser um dia dos anos de ${FIRST_YEAR} a ${LAST_YEAR}.`,
   },
   after_end: {
     en: 'Must not be after end_date.',
@@ -67,6 +87,8 @@ async function localItems(context: Context, principal: Principal, range: DayRang
     principal.user.id,
     range.fromInclusive,
     range.toExclusive,
+    // One more tells that the list is not complete.
+    mostLocalItems + 1,
   ]);
   return rows.map((row) => ({
     id: row.id,

@@ -12,7 +12,6 @@ import {
 import { centsFromDecimal } from '../domain/money.ts';
 import type { ProviderLogin, ProviderSession } from '../provider/provider.ts';
 import { AppError } from '../errors.ts';
-import { sha256 } from '../security/digests.ts';
 import { SealError } from '../security/sealing.ts';
 import type { VerifiedToken } from './access-tokens.ts';
 import type { Payer, Principal, PrincipalAccount } from './principal.ts';
@@ -88,7 +87,7 @@ export async function keepProviderLogin(
     login.expiresAt,
     context.clock.now(),
     user.passwordHash,
-    sha256(user.clientAddress),
+    context.sealer.digest(user.clientAddress),
   ]);
   return session?.id ?? null;
 }

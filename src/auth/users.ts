@@ -1,10 +1,8 @@
 /** The local user store. */
+import { dayMs } from '../clock.ts';
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
 import { AppError } from '../errors.ts';
-import { sha256 } from '../security/digests.ts';
-
-const dayMs = 24 * 60 * 60_000;
 
 export interface LoginUser {
   readonly id: number;
@@ -19,7 +17,7 @@ export interface LoginUser {
 /** How long an address stays known after a login. */
 export const knownAddressDays = 30;
 
-/** Parameters: e-mail, digest of the address, the oldest login that counts. */
+/** Parameters: e-mail, keyed digest of the address, the oldest login that counts. */
 const byEmail: Statement = {
   name: 'user-by-email',
   text: `
@@ -57,12 +55,12 @@ export const insertUser: Statement = {
  * @returns the active user with an e-mail, compared without regard to case, or null.
  */
 export async function findLoginUser(
-  { db, clock }: LocalContext,
+  { db, clock, sealer }: LocalContext,
   email: string,
   clientAddress = '',
 ): Promise<LoginUser | null> {
   const since = new Date(clock.now().getTime() - knownAddressDays * dayMs);
-  const [user] = await db.query<LoginUser>(byEmail, [email, sha256(clientAddress), since]);
+  const [user] = await db.query<LoginUser>(byEmail, [email, sealer.digest(clientAddress), since]);
   return user ?? null;
 }
 

@@ -6,11 +6,12 @@ const MAX_DAYS = 366;
 /** The range when the start is not given, both ends included. */
 const DEFAULT_DAYS = 30;
 
-/**
- * `yyyy-MM-dd` of the years 1900 to 2999. Temporal reads more forms than the contract's, and at the
- * ends of its range the database has no timestamp.
- */
-const DAY = /^(?:19|2\d)\d{2}-\d{2}-\d{2}$/;
+/** `yyyy-MM-dd`: Temporal reads more forms than the contract's. */
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+
+/** A date outside of these years is a mistake; the provider may have no such day. */
+export const FIRST_YEAR = 1970;
+export const LAST_YEAR = 2100;
 
 /** Whole days in America/Sao_Paulo, and the instants that bound them. */
 export interface DayRange {
@@ -26,11 +27,12 @@ export interface DayRange {
 
 /**
  * Why a range is refused, and the field to name: `invalid_date` (not `yyyy-MM-dd`, or no such day),
- * `after_end` (start after end), `too_long` (over 366 days, both ends included).
+ * `out_of_range` (before 1970 or after 2100), `after_end` (start after end), `too_long` (over 366
+ * days, both ends included).
  */
 export interface DayFault {
   readonly field: 'start_date' | 'end_date';
-  readonly rule: 'invalid_date' | 'after_end' | 'too_long';
+  readonly rule: 'invalid_date' | 'out_of_range' | 'after_end' | 'too_long';
 }
 
 /** Every fault of a refused range, at least one. */
@@ -60,6 +62,13 @@ export function dayRange(
   const start =
     startDate === undefined ? end?.subtract({ days: DEFAULT_DAYS - 1 }) : parseDay(startDate);
   if (end === null || start === null || start === undefined) return invalidDates(start, end);
+  const outside: DayFault[] = [];
+  // A start that was not given is not at fault.
+  if (startDate !== undefined && isOutside(start)) {
+    outside.push({ field: 'start_date', rule: 'out_of_range' });
+  }
+  if (isOutside(end)) outside.push({ field: 'end_date', rule: 'out_of_range' });
+  if (outside.length > 0) return { faults: outside };
   const days = start.until(end, { largestUnit: 'day' }).days + 1;
   if (days < 1) return { faults: [{ field: 'start_date', rule: 'after_end' }] };
   if (days > MAX_DAYS) return { faults: [{ field: 'start_date', rule: 'too_long' }] };
@@ -94,6 +103,10 @@ function invalidDates(
   if (start === null) faults.push({ field: 'start_date', rule: 'invalid_date' });
   if (end === null) faults.push({ field: 'end_date', rule: 'invalid_date' });
   return { faults };
+}
+
+function isOutside({ year }: Temporal.PlainDate): boolean {
+  return year < FIRST_YEAR || year > LAST_YEAR;
 }
 
 function today(now: Date): Temporal.PlainDate {

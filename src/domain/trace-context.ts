@@ -6,7 +6,10 @@ import { randomFillSync } from 'node:crypto';
 
 /** A place in a trace: whoever is called next is told of it as its parent. */
 export interface TraceContext {
-  /** 32 hexadecimal digits, the same for everything that follows from one request. */
+  /**
+   * What the log calls the trace, 32 hexadecimal digits: the id of one that has begun here, and the
+   * digest of a caller's, who may have written anything into it.
+   */
   readonly traceId: string;
   /** 16 hexadecimal digits: this request, or this run of a job. */
   readonly spanId: string;
@@ -19,12 +22,17 @@ export interface TraceContext {
 /**
  * Continues the trace of a caller; without a valid `traceparent` a new one begins.
  * @param headers by their lower-case names.
+ * @param digest makes 32 hexadecimal digits of the caller's trace id.
  */
-export function continueTrace(headers: Readonly<Record<string, unknown>>): TraceContext {
+export function continueTrace(
+  headers: Readonly<Record<string, unknown>>,
+  digest: (traceId: string) => string,
+): TraceContext {
   const { traceparent, tracestate } = headers;
   const parent = readTraceparent(traceparent);
   if (parent === null) return beginTrace();
-  const context = span(parent.traceId, parent.flags);
+  const continued = span(parent.traceId, parent.flags);
+  const context = { ...continued, traceId: digest(parent.traceId) };
   const state = readTracestate(tracestate);
   return state === null ? context : { ...context, tracestate: state };
 }

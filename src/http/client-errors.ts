@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import type { Connections } from './connections.ts';
+import type { Refusing } from './operation.ts';
 import type { Exchange } from './exchange.ts';
 import { errorReply, rawAnswer, type Reply } from './reply.ts';
 import { requestId } from './request-id.ts';
@@ -30,6 +31,8 @@ const LINGER_MS = 2_000;
 export interface ClientErrorsOptions {
   readonly connections: Connections;
   readonly clock: Clock;
+  /** What a refusal says where the operation is not known: the request may be for any of them. */
+  readonly refusing?: Refusing;
   /** Told of each answer; `exchange` is what the request was known as, if it came so far. */
   onRefused(refusal: { id: string; status: number; exchange: Exchange | null }): void;
 }
@@ -61,12 +64,16 @@ function mayBeRefused(exchange: Exchange, position: number): boolean {
 }
 
 function refuse(
-  { clock, onRefused }: ClientErrorsOptions,
+  { clock, refusing, onRefused }: ClientErrorsOptions,
   { socket, exchange, code }: { socket: Socket; exchange: Exchange | null; code: string },
 ): void {
   const id = exchange?.answeredId ?? requestId(undefined);
+  const error = new AppError('BAD_REQUEST');
+  const refused = errorReply(error, exchange?.locale ?? 'en');
+  const operation = exchange?.refusing ?? refusing;
   const reply: Reply = {
-    ...errorReply(new AppError('BAD_REQUEST'), exchange?.locale ?? 'en'),
+    ...refused,
+    headers: { ...operation?.refusalHeaders?.(error), ...refused.headers },
     status: STATUS_BY_CODE.get(code) ?? 400,
   };
   onRefused({ id, status: reply.status, exchange });

@@ -1,9 +1,24 @@
 /** One request and its answer, with what becomes known of them on the way. */
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { continueTrace, type TraceContext } from '../domain/trace-context.ts';
 import type { Locale } from '../errors.ts';
+import type { Refusing } from './operation.ts';
 import { preferredLocale } from './locale.ts';
-import { loggableId, loggableTrace, requestId } from './request-id.ts';
+import { requestId, withoutSecret } from './request-id.ts';
+
+interface Message {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
+
+/** What ties a line of the log to a request. */
+interface ExchangeNames {
+  readonly requestId: string;
+  /** Of the id that the caller has given, if it has. */
+  readonly requestIdDigest?: string;
+  readonly traceId: string;
+}
 
 /** One request and its answer, with what is known of them on the way. */
 export class Exchange {
@@ -18,6 +33,8 @@ export class Exchange {
   /** The route's template; the URL itself may carry an application id. */
   path: string | null = null;
   userId: number | null = null;
+  /** What the operation says with every refusal; null before the route is known. */
+  refusing: Refusing | null = null;
   /** The status of an answer that went out past the response, because the message was broken. */
   refusedStatus: number | null = null;
   /** The client waits for `100 Continue` before it sends its body. */
@@ -28,26 +45,30 @@ export class Exchange {
   #isRunning = false;
   #hasEnded = false;
   #whenEnded: ((isSent: boolean) => void) | null = null;
-  #id: string | null = null;
+  readonly #digest: (callersId: string) => string;
+  #names: ExchangeNames | null = null;
   #trace: TraceContext | null = null;
 
-  constructor(request: IncomingMessage, response: ServerResponse, startedAt: Date) {
+  constructor(
+    { request, response }: Message,
+    { startedAt, digest }: { startedAt: Date; digest: (callersId: string) => string },
+  ) {
     this.request = request;
     this.response = response;
+    this.#digest = digest;
     this.answeredId = requestId(request.headers['x-request-id']);
     this.locale = preferredLocale(request.headers['accept-language']);
     this.startedAtMs = startedAt.getTime();
   }
 
-  /** The same request in our log and at the provider; made when one of them is told. */
+  /** The request in our log and at the provider: always an id of our own. */
   get id(): string {
-    const isGiven = this.answeredId === this.request.headers['x-request-id'];
-    this.#id ??= isGiven ? loggableId(this.answeredId, this.request.url) : this.answeredId;
-    return this.#id;
+    return this.names.requestId;
   }
 
   get trace(): TraceContext {
-    this.#trace ??= loggableTrace(continueTrace(this.request.headers), this.request.url);
+    const { headers, url } = this.request;
+    this.#trace ??= withoutSecret(continueTrace(headers, this.#digest), url);
     return this.#trace;
   }
 
@@ -58,9 +79,18 @@ export class Exchange {
     this.response.writeContinue();
   }
 
-  /** What ties a line of the log to the request. */
-  get names(): { readonly requestId: string; readonly traceId: string } {
-    return { requestId: this.id, traceId: this.trace.traceId };
+  get names(): ExchangeNames {
+    this.#names ??= this.#ownNames();
+    return this.#names;
+  }
+
+  /** A caller may write anything into an id: the log has its digest beside an id of our own. */
+  #ownNames(): ExchangeNames {
+    const { answeredId } = this;
+    const { traceId } = this.trace;
+    if (answeredId !== this.request.headers['x-request-id'])
+      return { requestId: answeredId, traceId };
+    return { requestId: randomUUID(), requestIdDigest: this.#digest(answeredId), traceId };
   }
 
   /** Whether work has begun whose outcome only the operation's own answer may tell. */

@@ -3,6 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Clock } from '../clock.ts';
 import type { ConnectionCloseReason } from '../metrics.ts';
+import type { Refusing } from './operation.ts';
 import { announcesBody } from './body.ts';
 import {
   createClientErrorListener,
@@ -42,9 +43,12 @@ const DRAIN_MS = 15_000;
 
 export interface ListenerOptions {
   readonly clock: Clock;
+  /** Makes of an id that a caller has given what the log has in its place. */
+  digest(callersId: string): string;
   readonly connectionLimits: ConnectionLimits;
   /** Answers a request; it never rejects. */
   handle(exchange: Exchange): Promise<void>;
+  readonly refusing: Refusing;
   readonly onRefused: ClientErrorsOptions['onRefused'];
   /** Called when a connection is closed because of what its client does. */
   onConnectionClosed(reason: ConnectionCloseReason): void;
@@ -65,11 +69,11 @@ export interface Listener {
 
 /** Makes a server that keeps the limits and stops in two stages; it does not listen yet. */
 export function createListener(options: ListenerOptions): Listener {
-  const { clock, onRefused, onConnectionClosed } = options;
+  const { clock, refusing, onRefused, onConnectionClosed } = options;
   const connections = new Connections({ clock, onCut: onConnectionClosed });
   const server = createServer(LIMITS);
   let isStopping = false;
-  const onClientError = createClientErrorListener({ connections, clock, onRefused });
+  const onClientError = createClientErrorListener({ connections, clock, refusing, onRefused });
   const start = (exchange: Exchange): void => {
     const { request } = exchange;
     if (announcesBody(request)) {
@@ -87,7 +91,8 @@ export function createListener(options: ListenerOptions): Listener {
   ): void => {
     // Node parses what it has read to its end, although the connection was cut in between.
     if (request.socket.destroyed) return;
-    const exchange = new Exchange(request, response, clock.now());
+    const { digest } = options;
+    const exchange = new Exchange({ request, response }, { startedAt: clock.now(), digest });
     exchange.awaitsContinue = awaitsContinue;
     // A connection that breaks under an answer is the client's affair.
     response.on('error', () => undefined);

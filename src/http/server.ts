@@ -22,7 +22,7 @@ import { readInput, readPath } from './input.ts';
 import { proxyWatch } from './proxy-watch.ts';
 import { createListener, type Listener } from './listener.ts';
 import { contractBreaches } from './reply-check.ts';
-import { asAppError, errorReply, jsonReply, send, type Reply } from './reply.ts';
+import { asAppError, errorReply, jsonReply, send, type Headers, type Reply } from './reply.ts';
 import { ExchangeFacts } from './request-facts.ts';
 import { CLIENT_GONE, recordRefusal, recordRequest } from './request-log.ts';
 import {
@@ -33,6 +33,7 @@ import {
   type Router,
   type SystemRoute,
 } from './router.ts';
+import { loggedDigest } from '../security/sealing.ts';
 import { metricsRoutes, systemRoutes, type Readiness } from './system-routes.ts';
 
 export interface HttpServerOptions {
@@ -70,6 +71,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { clock, config } = options.context;
   const stages: StagesOptions = {
     ...options,
+    refusing: eachOf(operations),
     userLimits: new UserLimits({ clock, perMinute: config.throttle.userPerMinute }),
     isDraining: () => isDraining,
     watchForProxy: proxyWatch(context),
@@ -120,6 +122,7 @@ function urlOf({ address, family, port }: AddressInfo): string {
 
 interface StagesOptions extends HttpServerOptions {
   readonly userLimits: UserLimits;
+  readonly refusing: Refusing;
   isDraining(): boolean;
   watchForProxy(request: IncomingMessage): void;
 }
@@ -132,6 +135,8 @@ function listenerFor(options: StagesOptions, routes: Parameters<typeof createRou
   return createListener({
     clock: context.clock,
     connectionLimits: context.config.connectionLimits,
+    refusing: options.refusing,
+    digest: (id) => loggedDigest(context.sealer, id),
     handle: (exchange) => handle(options, router, exchange),
     onRefused({ id, status, exchange }) {
       if (exchange === null) recordRefusal(context, id, status);
@@ -139,6 +144,15 @@ function listenerFor(options: StagesOptions, routes: Parameters<typeof createRou
     },
     onConnectionClosed: (reason) => context.metrics.closedConnections.inc({ reason }),
   });
+}
+
+/** What each operation says with a refusal, where it is not known which one was meant. */
+function eachOf(operations: OperationTable): Refusing {
+  const refusing: readonly Refusing[] = Object.values(operations);
+  return {
+    refusalHeaders: (error) =>
+      Object.assign({}, ...refusing.map((one) => one.refusalHeaders?.(error))) as Headers,
+  };
 }
 
 /** Answers a request and records it; it never rejects. */
@@ -178,10 +192,12 @@ async function answer(options: StagesOptions, router: Router, exchange: Exchange
     const { route } = found;
     exchange.operation = route.name;
     exchange.path = route.path;
+    exchange.refusing = route.kind === 'operation' ? route.operation : {};
     if (route.kind === 'system') return await route.answer(exchange);
     return await answerOperation(options, exchange, { ...found, route });
   } catch (thrown) {
-    return refusal(options, exchange, { thrown });
+    const isUnread = thrown instanceof AppError && thrown.code === 'BAD_REQUEST';
+    return refusal(options, exchange, { thrown, ...(isUnread && { operation: options.refusing }) });
   }
 }
 

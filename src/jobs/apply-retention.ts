@@ -1,8 +1,7 @@
+import { dayMs } from '../clock.ts';
 import { deleteDoneJobs, forgetSecurityEvents, purgePayloads } from '../db/queries/retention.ts';
 import { inBatches } from './in-batches.ts';
 import type { JobHandler } from './job.ts';
-
-const dayMs = 24 * 60 * 60_000;
 
 /** A year: long enough to look into a complaint. */
 const securityEventDays = 365;

@@ -1,9 +1,8 @@
+import { dayMs } from '../clock.ts';
 import { forgetAddresses, purgeThrottle as purgeWindows } from '../db/queries/retention.ts';
 import { knownAddressDays } from '../auth/users.ts';
 import { inBatches } from './in-batches.ts';
 import type { JobHandler } from './job.ts';
-
-const dayMs = 24 * 60 * 60_000;
 
 /** Deletes counters of windows that have ended, and addresses that no user knows any more. */
 export const purgeThrottle: JobHandler = {

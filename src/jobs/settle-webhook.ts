@@ -1,9 +1,10 @@
+import { dayMs } from '../clock.ts';
 import { settleForJob } from '../settlement/settlement.ts';
 import type { JobHandler } from './job.ts';
 import { longestRetryMs } from './runner.ts';
 
 /** A payment must not stay open because the database was away for some hours. */
-const retryForMs = 24 * 60 * 60_000;
+const retryForMs = dayMs;
 
 /** Applies a stored webhook event to the transactions that it means. */
 export const settleWebhook: JobHandler = {

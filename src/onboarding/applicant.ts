@@ -1,4 +1,5 @@
 /** Callers who are known only by knowing the id of their application, and how often they may. */
+import { dayMs } from '../clock.ts';
 import type { LocalContext } from '../context.ts';
 import { AppError } from '../errors.ts';
 import { readApplication, type Application } from './application.ts';
@@ -9,8 +10,6 @@ export interface ApplicationCaller {
   readonly applicationId: string;
   readonly clientAddress: string;
 }
-
-const dayMs = 24 * 60 * minuteMs;
 
 /** Ids cannot be guessed, and nobody gets to try many. */
 const missesPerMinute = 60;

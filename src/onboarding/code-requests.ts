@@ -3,6 +3,7 @@
  * costs money and reaches a phone that may be another person's.
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { dayMs } from '../clock.ts';
 import type { LocalContext } from '../context.ts';
 import { stepOf } from '../domain/onboarding.ts';
 import { AppError, invalidField, type Text } from '../errors.ts';
@@ -17,7 +18,7 @@ import {
 
 const limits: readonly Omit<Throttle, 'subject'>[] = [
   { scope: 'code-minute', limit: 1, windowMs: minuteMs },
-  { scope: 'code-day', limit: 5, windowMs: 24 * 60 * minuteMs },
+  { scope: 'code-day', limit: 5, windowMs: dayMs },
 ];
 
 const brazilOnly: Text = {

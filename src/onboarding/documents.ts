@@ -5,6 +5,7 @@
  */
 import { randomUUIDv7 } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { dayMs } from '../clock.ts';
 import type { Context, LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
 import { stepOf } from '../domain/onboarding.ts';
@@ -90,7 +91,6 @@ export async function takeDocument(
 /** What one address may have stored in a day, in MiB: the documents of fifty people. */
 const quotaMiB = 1_024;
 
-const dayMs = 24 * 60 * 60_000;
 const bytesPerMiB = 1_024 * 1_024;
 
 /** Lifted together with the other throttles of addresses. */

@@ -42,7 +42,7 @@ export async function examine(options: ExamineOptions): Promise<Finding[]> {
   }
   const config = loadConfig(environment);
   const [ofDatabase, ofProvider, ofKey] = await Promise.all([
-    database(options),
+    database(options, config),
     provider(config, clock),
     signingKey(config),
   ]);
@@ -90,7 +90,10 @@ function existingPart(folder: string): string {
   return existsSync(folder) || dirname(folder) === folder ? folder : existingPart(dirname(folder));
 }
 
-async function database({ inspectDatabase }: ExamineOptions): Promise<Finding[]> {
+async function database(
+  { inspectDatabase }: ExamineOptions,
+  { appEnv }: Config,
+): Promise<Finding[]> {
   let found: DatabaseInspection;
   try {
     found = await inspectDatabase();
@@ -106,6 +109,7 @@ async function database({ inspectDatabase }: ExamineOptions): Promise<Finding[]>
   return [
     ok('database', `${what} ${version} answers in ${latencyMs} ms`),
     ...(kind === 'embedded' ? [] : [durability(found.durability)]),
+    ...(appEnv === 'production' ? [databaseRole(found)] : []),
     migrations(found),
     clockOf('database', aheadMs),
     ...(found.backlog ? waiting(found.backlog, kind) : []),
@@ -171,6 +175,14 @@ export function durability(found: Durability): Finding {
     ? 'and a commit waits for a standby'
     : 'and no standby is synchronous: a failover loses the last commits';
   return ok(name, `commits are on disk before they are answered, ${standby}`);
+}
+
+/** @param found whether the role of DATABASE_URL owns the tables. */
+export function databaseRole({ ownsTables }: Pick<DatabaseInspection, 'ownsTables'>): Finding {
+  const name = 'database role';
+  if (!ownsTables) return ok(name, 'does not own the tables');
+  const says = 'owns the tables: it can drop the triggers that keep the timeline append-only';
+  return doubtful(name, says, 'run the SQL of `ponte migrate grants`, and use its service role');
 }
 
 function migrations({ pending, unknown }: DatabaseInspection): Finding {

@@ -12,7 +12,8 @@ const databaseRefusals: Readonly<Record<string, string>> = {
   '28000': 'the database refused the user of DATABASE_URL',
   '28P01': 'the database refused the user or the password of DATABASE_URL',
   '3D000': 'the database that DATABASE_URL names does not exist',
-  '42501': 'the user of DATABASE_URL lacks a right in the database',
+  '42501':
+    'the user of DATABASE_URL lacks a right: after an upgrade run `ponte migrate up` as the migrator',
   '53300': 'the database has no connection left',
   '57P03': 'the database is not ready yet',
 };

@@ -9,6 +9,7 @@ import { retryJobs } from './jobs-retry.ts';
 import { countJobs } from './jobs-stats.ts';
 import { migrateDownOp, migrateStatus, migrateUpOp } from './migrate.ts';
 import type { Op } from './op.ts';
+import { digestRequestId } from './request-id.ts';
 import { listSessions } from './session-list.ts';
 import { revokeSession } from './session-revoke.ts';
 import { createUser } from './user-create.ts';
@@ -40,6 +41,7 @@ export const ops = {
   'account unblock': unblockAccount,
   'audit list': listActions,
   'audit events': listSecurityEvents,
+  'request-id': digestRequestId,
   'session list': listSessions,
   'session revoke': revokeSession,
   'webhook list': listWebhooks,

@@ -14,6 +14,8 @@ export interface DatabaseInspection {
   /** How far its clock is ahead of this machine's, in milliseconds. */
   readonly aheadMs: number;
   readonly durability: Durability;
+  /** Whether the role of this connection may drop the tables or the database; null: no tables. */
+  readonly ownsTables: boolean | null;
   readonly pending: readonly string[];
   /** Migrations that were applied by another version. */
   readonly unknown: readonly string[];
@@ -50,10 +52,15 @@ const look: Statement = {
            current_setting('fsync') as fsync,
            current_setting('full_page_writes') as "fullPageWrites",
            current_setting('synchronous_commit') as "synchronousCommit",
-           current_setting('synchronous_standby_names') <> '' as "hasSynchronousStandby"`,
+           current_setting('synchronous_standby_names') <> '' as "hasSynchronousStandby",
+           (select pg_has_role(relowner, 'member') or pg_has_role(datdba, 'member')
+              from pg_class, pg_database
+             where pg_class.oid = to_regclass('pix_timeline')
+               and datname = current_database()) as "ownsTables"`,
 };
 
 interface Looked extends Durability {
+  readonly ownsTables: boolean | null;
   readonly now: Date;
   readonly version: string;
 }
@@ -69,7 +76,7 @@ export const inspectDatabase: Op<Readonly<Record<string, never>>, DatabaseInspec
     const [row] = await db.query<Looked>(look, []);
     const answeredMs = clock.now().getTime();
     if (!row) throw new Error('the database gave no row');
-    const { now, version, ...durability } = row;
+    const { now, version, ownsTables, ...durability } = row;
     const migrations = await migrationsOf(db);
     const named = (wanted: string): string[] =>
       migrations.filter(({ state }) => state === wanted).map(({ name }) => name);
@@ -82,6 +89,7 @@ export const inspectDatabase: Op<Readonly<Record<string, never>>, DatabaseInspec
       latencyMs: answeredMs - askedMs,
       aheadMs: Math.round(now.getTime() - (askedMs + answeredMs) / 2),
       durability,
+      ownsTables,
       pending,
       unknown,
       backlog: isReadable ? await backlogOf(context) : null,

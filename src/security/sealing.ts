@@ -56,6 +56,14 @@ export interface Sealer {
   digest(text: string): Buffer;
 }
 
+/**
+ * What the log has in place of a request id or a trace id that a caller has given: 32 hexadecimal
+ * digits. An e-mail as an id has another digest here than as the identity of a security event.
+ */
+export function loggedDigest(sealer: Pick<Sealer, 'digest'>, id: string): string {
+  return sealer.digest(`log:${id}`).toString('hex');
+}
+
 /** About 5 MB of provider tokens. */
 const mostOpened = 10_000;
 

@@ -9,14 +9,14 @@ import {
   type WebhookEventStatus,
 } from '../db/queries/find-webhook-event.ts';
 import { finishWebhookEvent, type FinishedEventRow } from '../db/queries/finish-webhook-event.ts';
-import { nextTurn } from '../clock.ts';
+import { dayMs, nextTurn } from '../clock.ts';
 import { staticTxidLength } from '../domain/settlement.ts';
 import { eachWebhookEvent, type ProviderEvent } from '../provider/webhook-events.ts';
 import type { JobResult, LeasedJob } from '../jobs/queue.ts';
 import { settleItem, type ItemResult, type Settled } from './settle-item.ts';
 
 /** How long an event waits for a transaction that it matches. */
-const parkedForMs = 24 * 60 * 60_000;
+const parkedForMs = dayMs;
 
 const firstLookAgainMs = 1_000;
 const longestLookAgainMs = 30 * 60_000;

@@ -176,10 +176,30 @@ test('unknown parameters are ignored', async () => {
   assert.equal((await statement(token, '?page=2&startDate=x')).status, 200);
 });
 
+test('the newest thousand of a period are listed, and a header says that there are more', async () => {
+  const { id, token } = await givenCustomer(app);
+  const latest = '2026-05-20T12:00:00.000Z';
+  const times = Array.from({ length: 1_001 }, (_, nth) =>
+    new Date(new Date(latest).getTime() - nth * 1_000).toISOString(),
+  );
+  const [oldest = ''] = times.slice(-1);
+  await givenAllReceived(id, times.slice(0, -1));
+  const complete = await statement(token);
+  assert.equal(complete.headers.get('x-statement-local'), null);
+  assert.equal(complete.body.items.local.length, 1_000);
+  await givenReceived(id, oldest);
+  const { headers, body } = await statement(token);
+  assert.equal(headers.get('x-statement-local'), 'truncated');
+  assert.deepEqual(
+    body.items.local.map((item: { created_at: string }) => item.created_at),
+    times.slice(0, -1),
+  );
+});
+
 // 422
 
 const noDate = ['The value must be a date such as 2026-05-24.'];
-const noSuchDay = ['Must be a day that exists, written as yyyy-mm-dd.'];
+const outside = ['Must be a day of the years 1970 to 2100.'];
 const afterEnd = ['Must not be after end_date.'];
 const tooLong = ['The period must not be longer than 366 days.'];
 const twice = ['The parameter was given more than once.'];
@@ -201,9 +221,9 @@ const faults: [what: string, query: string, errors: Record<string, string[]>][] 
     { start_date: noDate, end_date: noDate },
   ],
   [
-    'both dates at once when no calendar of ours has them',
-    '?start_date=1666-01-01&end_date=9999-12-31',
-    { start_date: noSuchDay, end_date: noSuchDay },
+    'both dates at once when they are centuries away',
+    '?start_date=1969-12-31&end_date=9999-12-31',
+    { start_date: outside, end_date: outside },
   ],
   ['a start after the end', '?start_date=2026-05-02&end_date=2026-05-01', { start_date: afterEnd }],
   ['a start after today when there is no end', '?start_date=2026-05-25', { start_date: afterEnd }],
@@ -235,7 +255,7 @@ test('422 is worded in Portuguese for those who prefer it', async () => {
     start_date: ['O período não pode passar de 366 dias.'],
   });
   assert.deepEqual(await errorsOf('?end_date=1666-01-01'), {
-    end_date: ['Deve ser um dia existente, no formato aaaa-mm-dd.'],
+    end_date: ['Deve ser um dia dos anos de 1970 a 2100.'],
   });
 });
 

@@ -100,6 +100,17 @@ test('an address is known for thirty days after a login, and only to its user', 
   assert.equal(await knows({ email }, home), false);
 });
 
+test('an address is stored as a digest that cannot be tried without the key', async () => {
+  const { id, email } = await givenUser(app);
+  const home = newAddress();
+  await attempt(email, home, password);
+  const stored = await app.rows<{ address_digest: Buffer }>(
+    'select address_digest from login_addresses where user_id = $1',
+    [id],
+  );
+  assert.deepEqual(stored, [{ address_digest: app.context.sealer.digest(home) }]);
+});
+
 test('a login that fails makes no address known', async () => {
   const { email } = await givenUser(app);
   const address = newAddress();

@@ -14,8 +14,9 @@ export interface BenchDatabase {
 /** Makes and migrates `ponte_bench_<name>`; one that an earlier run has left is dropped. */
 export async function createBenchDatabase(serverUrl: string, name: string): Promise<BenchDatabase> {
   const database = `ponte_bench_${name}`;
-  const drop = (): Promise<void> =>
-    onServer(serverUrl, `drop database if exists ${database} with (force)`);
+  const drop = async (): Promise<void> => {
+    await onServer(serverUrl, `drop database if exists ${database} with (force)`);
+  };
   await drop();
   await onServer(serverUrl, `create database ${database}`);
   const url = withDatabase(serverUrl, database);

@@ -24,7 +24,7 @@ const column = ['add-column'];
 const app = await startTestApp();
 const { token } = await givenCustomer(app);
 const clock = manualClock();
-const { databaseUrl, dataDir } = app.database;
+const { ownerUrl: databaseUrl, dataDir } = app.database;
 // The embedded database has room for one process and one connection: the service's own.
 const db =
   databaseUrl === undefined ? app.context.db : await openDatabase({ databaseUrl, dataDir, clock });
@@ -96,9 +96,12 @@ test(
     await reader.end();
     await clock.advance(2_000);
     assert.deepEqual(await ended, column);
-    assert.equal((await app.rows('select test_column from pix_transactions')).length > 0, true);
-    await app.rows('alter table pix_transactions drop column test_column');
-    await app.rows('delete from schema_migrations where name = $1', column);
+    assert.equal(
+      (await app.ownerRows('select test_column from pix_transactions')).length > 0,
+      true,
+    );
+    await app.ownerRows('alter table pix_transactions drop column test_column');
+    await app.ownerRows('delete from schema_migrations where name = $1', column);
   },
 );
 
@@ -122,13 +125,15 @@ test(
     await eventually(() => waits.length === 1, 'the first look');
     assert.deepEqual(waits, ['another instance migrates the database']);
     await clock.advance(500);
-    const waiting = await app.rows(
+    const waiting = await app.ownerRows(
       `select from pg_locks where locktype = 'advisory' and not granted
         and database = (select oid from pg_database where datname = current_database())`,
     );
     assert.deepEqual(waiting, []);
     await other.rollback();
-    while ((await app.rows('select from schema_migrations where name = $1', column)).length === 0) {
+    while (
+      (await app.ownerRows('select from schema_migrations where name = $1', column)).length === 0
+    ) {
       await clock.advance(500);
     }
     assert.deepEqual(await ended, column);
@@ -137,8 +142,8 @@ test(
 );
 
 test('an index is built while payments are written, also after a failed attempt', async () => {
-  await app.rows('create index test_index on pix_timeline (phase)');
-  await app.rows(
+  await app.ownerRows('create index test_index on pix_timeline (phase)');
+  await app.ownerRows(
     `update pg_index set indisvalid = false where indexrelid = 'test_index'::regclass`,
   );
   const writer = db.kind === 'postgresql' ? await db.em() : null;
@@ -152,7 +157,7 @@ test('an index is built while payments are written, also after a failed attempt'
   }
   assert.deepEqual(await ended, ['add-index']);
   assert.deepEqual(waits, []);
-  const indexes = await app.rows(
+  const indexes = await app.ownerRows(
     `select indisvalid, pg_get_indexdef(indexrelid) like '%(note)' as is_new from pg_index
       where indexrelid = 'test_index'::regclass`,
   );
@@ -160,7 +165,7 @@ test('an index is built while payments are written, also after a failed attempt'
 });
 
 async function isBuilding(): Promise<boolean> {
-  const waiting = await app.rows(
+  const waiting = await app.ownerRows(
     `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
         and query like '%index concurrently%'`,
   );

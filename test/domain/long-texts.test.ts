@@ -53,7 +53,7 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
   readPerson: (text) => readPerson(person(text)),
   readAddress: (text) => readAddress(address(text)),
   dayRange: (text) => dayRange(text, text, new Date(0)),
-  continueTrace: (text) => continueTrace({ traceparent: text, tracestate: text }),
+  continueTrace: (text) => continueTrace({ traceparent: text, tracestate: text }, (id) => id),
   encodeStaticBrCode: (text) =>
     encodeStaticBrCode({
       key: 'ana@example.com',

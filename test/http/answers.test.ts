@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError, invalidField } from '../../src/errors.ts';
+import { loggedDigest } from '../../src/security/sealing.ts';
 import { call, createThing, loggedIn, rawConnection, startWire, THING_ID } from './wire.ts';
 
 const code = { path: '/api/v1/codes/123' };
@@ -41,52 +42,44 @@ test('a body is JSON in UTF-8 with its length in bytes', async (t) => {
   assert.deepEqual(answer.json, { message: 'Olá' });
 });
 
-test('a usable request id of the caller is kept, any other is replaced', async (t) => {
+test('a usable request id of the caller is answered, any other is replaced', async (t) => {
   const wire = await startWire(t);
   for (const id of ['abc', '!', '~'.repeat(128)]) {
     const answer = await call(wire, { ...code, headers: { 'X-Request-Id': id } });
     assert.equal(answer.headers['x-request-id'], id);
-    assert.equal(wire.calls.at(-1)?.request.id, id);
   }
   for (const id of ['', '~'.repeat(129), 'a b', 'é']) {
     const answer = await call(wire, { ...code, headers: { 'X-Request-Id': id } });
     assert.match(String(answer.headers['x-request-id']), /^[0-9a-f-]{36}$/, id);
+    assert.equal(wire.lines.at(-1)?.['requestId'], answer.headers['x-request-id']);
   }
 });
 
-test('a request id that names a person is answered, and neither logged nor passed on', async (t) => {
+test('a request id is answered, and neither logged nor passed on', async (t) => {
   const wire = await startWire(t);
-  const personal = [
+  const given = [
+    'abc',
     'ana@example.com',
     '52998224725',
-    'app-529.982.247-25-1',
-    '11.222.333/0001-81',
-    '111-444-777-35',
-    '111_444_777_35',
     '111%2E444%2E777-35',
-    '+5511987654321',
-    '%2B5511987654321',
-    '5511987654321',
-    '11987654321',
-    '(11)98765-4321',
+    'NTI5OTgyMjQ3MjU=',
+    '3532393938323234373235',
     'call-11-98765-4321',
-    'ana%2540example.com',
     'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln',
+    '11144477735111444777351114447773',
   ];
-  for (const id of personal) {
+  for (const id of given) {
     const answer = await call(wire, { ...code, headers: { 'X-Request-Id': id } });
     assert.equal(answer.headers['x-request-id'], id);
-    assert.match(String(wire.calls.at(-1)?.request.id), /^[0-9a-f-]{36}$/, id);
-    assert.equal(wire.lines.at(-1)?.['requestId'], wire.calls.at(-1)?.request.id);
+    const own = wire.calls.at(-1)?.request.id;
+    assert.match(String(own), /^[0-9a-f-]{36}$/, id);
+    const line = wire.lines.at(-1);
+    assert.equal(line?.['requestId'], own);
+    assert.equal(line?.['requestIdDigest'], loggedDigest(wire.context.sealer, id));
+    assert.ok(!JSON.stringify(wire.lines).includes(id), id);
   }
-  for (const id of [
-    ...['52198224726', '1795232953000', '1732291234', '100%', '%E0%A4%A'],
-    ...['0d5a5ec1-5299-4247-8725-529982247250', 'a1198765-4321-4247-8725-529982247250'],
-    '11144477735111444777351114447773',
-  ]) {
-    await call(wire, { ...code, headers: { 'X-Request-Id': id } });
-    assert.equal(wire.lines.at(-1)?.['requestId'], id, 'it only looks like one');
-  }
+  const ids = wire.lines.map(({ requestId }) => requestId);
+  assert.equal(new Set(ids).size, given.length);
 });
 
 test('the headers of an operation go out, those of the house win', async (t) => {
@@ -137,11 +130,11 @@ test('an unexpected exception is 500, logged under the request id and not shown'
   const wire = await startWire(t, {
     runs: { readCode: () => Promise.reject(new TypeError('secret detail')) },
   });
-  const answer = await call(wire, { ...code, headers: { 'X-Request-Id': 'r-1' } });
+  const answer = await call(wire, code);
   assert.equal(answer.status, 500);
   assert.deepEqual(answer.json, { message: 'Something went wrong on our side.' });
   const line = wire.lines.find(({ level }) => level === 'error');
-  assert.equal(line?.['requestId'], 'r-1');
+  assert.equal(line?.['requestId'], answer.headers['x-request-id']);
   assert.equal(line?.['operation'], 'readCode');
 });
 

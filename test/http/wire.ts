@@ -11,6 +11,7 @@ import { createHttpServer, type HttpServerOptions } from '../../src/http/server.
 import { createLog } from '../../src/log.ts';
 import { createMetrics } from '../../src/metrics.ts';
 import type { OperationTable, RequestFacts } from '../../src/http/operation.ts';
+import { createSealer } from '../../src/security/sealing.ts';
 import type { VerifiedToken } from '../../src/auth/access-tokens.ts';
 import type { Principal } from '../../src/auth/principal.ts';
 import { manualClock, type ManualClock } from '../support/clock.ts';
@@ -110,6 +111,7 @@ function fakeContext(parts: {
     clock: parts.clock,
     log: createLog({ level: 'info', pretty: false, destination }),
     metrics: createMetrics(),
+    sealer: createSealer([Buffer.alloc(32, 7)]),
     accessTokens: {
       verify: (token: string) =>
         [TOKEN, ENDED_TOKEN].includes(token)

@@ -1,8 +1,8 @@
 /** `ponte doctor` beside a service whose work waits: for a job loop, or for somebody. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { describe, it } from 'node:test';
-import type { Finding } from '../../src/operator/doctor.ts';
+import { describe, it, test } from 'node:test';
+import { databaseRole, type Finding } from '../../src/operator/doctor.ts';
 import { inspectDatabase } from '../../src/operator/inspect-database.ts';
 import { queueJob } from '../jobs/loops.ts';
 import { startSettlingApp } from '../jobs/settling.ts';
@@ -95,4 +95,17 @@ describe('ponte doctor', () => {
       ['ops-inspect-database', 'ops-inspect-database', 'backlog-read'],
     );
   });
+});
+
+test('a service that owns its tables is doubtful in production, with what to do', () => {
+  const { state, says, todo } = databaseRole({ ownsTables: true });
+  assert.deepEqual(
+    [state, says, todo],
+    [
+      'doubtful',
+      'owns the tables: it can drop the triggers that keep the timeline append-only',
+      'run the SQL of `ponte migrate grants`, and use its service role',
+    ],
+  );
+  for (const ownsTables of [false, null]) assert.equal(databaseRole({ ownsTables }).state, 'ok');
 });

@@ -13,7 +13,7 @@ import { createTestDatabase } from '../support/db.ts';
 
 const database = await createTestDatabase();
 after(() => database.drop());
-const { databaseUrl, dataDir } = database;
+const { ownerUrl: databaseUrl, dataDir } = database;
 
 const environment = {
   ...{ APP_ENV: 'test', DATA_DIR: dataDir },

@@ -15,7 +15,7 @@ import { givenCustomer, type TestUser } from '../support/factories.ts';
 import { isPlainJson, refused, unwatched } from './asking.ts';
 
 const app = await startSettlingApp();
-const { context, rows } = app;
+const { context, ownerRows: rows } = app;
 
 const minuteMs = 60_000;
 const audit = (): Promise<PixAudit> => auditPix.run(context, {}, unwatched);

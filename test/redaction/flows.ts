@@ -339,7 +339,9 @@ const wireFlows: readonly Flow[] = [
         ['x-request-id', person.email],
         ['x-request-id', person.document],
         ['x-request-id', `app:${person.phone}`],
+        ['x-request-id', Buffer.from(person.email).toString('base64')],
         ['traceparent', `00-${person.document}`],
+        ['traceparent', `00-${person.document.padStart(32, '0')}-00f067aa0ba902b7-01`],
         ['tracestate', `a=${person.email}`],
         ['accept-language', person.name],
         ['if-none-match', `"${person.document}"`],
@@ -381,10 +383,10 @@ const failureFlows: readonly Flow[] = [
     name: 'a database that refuses a statement with values in it',
     async run(world) {
       const { app, call, token } = world;
-      await app.rows('alter table pix_transactions rename to away');
+      await app.ownerRows('alter table pix_transactions rename to away');
       await answers(500, send(world, others.payeeEmail));
       await answers(500, call('/accounts/statement', { token }));
-      await app.rows('alter table away rename to pix_transactions');
+      await app.ownerRows('alter table away rename to pix_transactions');
       await answers(200, send(world, others.payeeEmail));
     },
   },

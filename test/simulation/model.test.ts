@@ -177,7 +177,7 @@ const story: readonly Case[] = [
     () => [ids[1], user(), '1.00', 'key', 'E3', 'provider-3', later, ids[2], longAgo],
   ],
   ['pix-received', () => [ids[3], user(), '1.00', 'key', 'E3', 'provider-3', later, ids[2], now]],
-  ['pix-list', () => [user(), longAgo, later]],
+  ['pix-list', () => [user(), longAgo, later, 3]],
   [
     'webhook-finish',
     () => [

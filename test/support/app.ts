@@ -6,7 +6,7 @@ import { loadConfig } from '../../src/config/config.ts';
 import { createLog, type Log } from '../../src/log.ts';
 import type { Bank } from '../../src/provider/stub/bank.ts';
 import { manualClock, type ManualClock } from './clock.ts';
-import { createTestDatabase, type TestDatabase } from './db.ts';
+import { createTestDatabase, onServer, type TestDatabase } from './db.ts';
 
 export interface TestApp extends App {
   readonly bank: Bank;
@@ -18,6 +18,8 @@ export interface TestApp extends App {
   call(path: string, request?: TestRequest): Promise<TestAnswer>;
   /** The rows that a statement gives, for what HTTP does not show. */
   rows<Row = Record<string, unknown>>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
+  /** The same as the owner of the schema, for what the service has no right to. */
+  ownerRows: TestApp['rows'];
 }
 
 export interface TestRequest {
@@ -68,6 +70,8 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   if (!options.renewsHashes) Object.assign(app.context.passwords, { isOld: () => false });
   const bank = app.bank ?? options.bank;
   assert.ok(bank, 'tests run on the simulated bank');
+  const rows: TestApp['rows'] = (sql, parameters = []) =>
+    app.context.db.query({ name: '', text: sql }, parameters);
   return {
     ...app,
     bank,
@@ -75,7 +79,9 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     database,
     logLines,
     call: (path, request = {}) => call(app.url, path, request),
-    rows: (sql, parameters = []) => app.context.db.query({ name: '', text: sql }, parameters),
+    rows,
+    ownerRows: (sql, parameters) =>
+      database.ownerUrl ? onServer(database.ownerUrl, sql, parameters) : rows(sql, parameters),
   };
 }
 

@@ -17,9 +17,14 @@ export const templateVariable = 'PONTE_TEST_TEMPLATE';
 /** On a server: the template database, named by the set-up. */
 export const templateDatabaseVariable = 'PONTE_TEST_TEMPLATE_DATABASE';
 
+/** On a server: name and password of the service's role, which owns nothing. */
+export const serviceVariable = 'PONTE_TEST_SERVICE';
+
 export interface TestDatabase {
-  /** Undefined: the embedded database in `dataDir`. */
+  /** As the service's role on a server. Undefined: the embedded database in `dataDir`. */
   readonly databaseUrl: string | undefined;
+  /** The same as the owner of the schema, for what an administrator or a migration does. */
+  readonly ownerUrl: string | undefined;
   readonly dataDir: string;
   drop(): Promise<void>;
 }
@@ -31,13 +36,22 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   if (!template) throw new Error('run the tests with `npm test`: it prepares the database');
   const dataDir = await mkdtemp(join(dirname(template), 'database-'));
   await cp(template, dataDir, { recursive: true });
-  if (!serverUrl) return { databaseUrl: undefined, dataDir, drop: () => removed(dataDir) };
+  if (!serverUrl) {
+    return {
+      databaseUrl: undefined,
+      ownerUrl: undefined,
+      dataDir,
+      drop: () => removed(dataDir),
+    };
+  }
 
   const name = `ponte_test_${randomBytes(6).toString('hex')}`;
   const source = process.env[templateDatabaseVariable];
   await onServer(serverUrl, `create database ${name} template ${source}`);
+  const ownerUrl = withDatabase(serverUrl, name);
   return {
-    databaseUrl: withDatabase(serverUrl, name),
+    databaseUrl: asService(ownerUrl),
+    ownerUrl,
     dataDir,
     async drop() {
       await onServer(serverUrl, `drop database if exists ${name} with (force)`);
@@ -53,12 +67,22 @@ export function withDatabase(url: string, name: string): string {
   return changed.href;
 }
 
-/** Runs one statement on the server. */
-export async function onServer(url: string, sql: string): Promise<void> {
+/** @returns the same address with the service's role. */
+export function asService(url: string): string {
+  const [username = '', password = ''] = (process.env[serviceVariable] ?? '').split(':');
+  return Object.assign(new URL(url), { username, password }).href;
+}
+
+/** Runs SQL on the server; one statement gives its rows. */
+export async function onServer<Row>(
+  url: string,
+  sql: string,
+  parameters: readonly unknown[] = [],
+): Promise<Row[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    await client.query(sql);
+    return (await client.query<Row & pg.QueryResultRow>(sql, [...parameters])).rows;
   } finally {
     await client.end();
   }

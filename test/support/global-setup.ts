@@ -11,10 +11,12 @@ import { join } from 'node:path';
 import { systemClock } from '../../src/clock.ts';
 import { openDatabase, type Database } from '../../src/db/database.ts';
 import { migrateUp } from '../../src/db/migrate.ts';
+import { grantsSql } from '../../src/operator/grants.ts';
 import { loadEncryptionKeys, loadSigningKeys } from '../../src/security/signing-keys.ts';
 import {
   onServer,
   serverUrl,
+  serviceVariable,
   templateDatabaseVariable,
   templateVariable,
   withDatabase,
@@ -33,7 +35,10 @@ const prefix = 'ponte-test-';
 const abandonedAfterMs = 60 * 60_000;
 
 let folder: string;
-const templateDatabase = `ponte_template_${randomBytes(6).toString('hex')}`;
+const run = randomBytes(6).toString('hex');
+const templateDatabase = `ponte_template_${run}`;
+const serviceRole = `ponte_service_${run}`;
+const readOnlyRole = `ponte_readonly_${run}`;
 
 export async function globalSetup(): Promise<void> {
   // Modules that come from the cache are covered less exactly.
@@ -51,6 +56,7 @@ export async function globalSetup(): Promise<void> {
     clock: systemClock,
   });
   await migrateUp(db);
+  if (serverUrl) await makeRoles(withDatabase(serverUrl, templateDatabase));
   if (db.kind === 'embedded') await dropSpareDatabases(db);
   await db.close();
   // Keys take long to make: one pair serves all tests.
@@ -58,8 +64,21 @@ export async function globalSetup(): Promise<void> {
   await loadEncryptionKeys({ configured: [], dataDir: templateDir });
 }
 
+/** The service runs with the rights that it has in production; its role is named in the set-up. */
+async function makeRoles(templateUrl: string): Promise<void> {
+  const secret = randomBytes(12).toString('hex');
+  const { username } = new URL(templateUrl);
+  const migrator = decodeURIComponent(username) || 'postgres';
+  const sql = grantsSql({ migrator, service: serviceRole, readOnly: readOnlyRole });
+  await onServer(templateUrl, `${sql}; alter role ${serviceRole} password '${secret}'`);
+  process.env[serviceVariable] = `${serviceRole}:${secret}`;
+}
+
 export async function globalTeardown(): Promise<void> {
-  if (serverUrl) await onServer(serverUrl, `drop database if exists ${templateDatabase}`);
+  if (serverUrl) {
+    await onServer(serverUrl, `drop database if exists ${templateDatabase}`);
+    await onServer(serverUrl, `drop role if exists ${serviceRole}, ${readOnlyRole}`);
+  }
   await rm(folder, { recursive: true, force: true });
 }
 

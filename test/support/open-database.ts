@@ -12,9 +12,13 @@ export interface OpenDatabase {
   rows<Row = Record<string, unknown>>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
 }
 
-/** Opens a database for a test file, and closes and drops it after the file's tests. */
+/**
+ * Opens a database for a test file as the owner of its schema, and closes and drops it after the
+ * file's tests. What the service does is tested with `startTestApp`, in its own role.
+ */
 export async function openTestDatabase(): Promise<OpenDatabase> {
-  const database = await createTestDatabase();
+  const made = await createTestDatabase();
+  const database = { ...made, databaseUrl: made.ownerUrl };
   const clock = manualClock();
   const { databaseUrl, dataDir } = database;
   const db = await openDatabase({ databaseUrl, dataDir, clock });

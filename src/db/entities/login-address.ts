@@ -2,7 +2,7 @@ import { defineEntity, p } from '@mikro-orm/core';
 import { instant } from './columns.ts';
 import { User } from './user.ts';
 
-/** An address that a user has logged in from; it is stored as a digest. */
+/** An address that a user has logged in from; it is stored as a keyed digest. */
 export const LoginAddress = defineEntity({
   name: 'LoginAddress',
   tableName: 'login_addresses',

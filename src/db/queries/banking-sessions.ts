@@ -5,8 +5,8 @@ import type { Statement } from '../database.ts';
  * password hash that was checked. The lock on the user makes a change of either wait for this
  * statement, or this statement for the change. The address that the user logs in from is known from
  * then on.
- * Parameters: new id, user id, sealed token, token's end, now, checked password hash, digest of the
- * address. Answers the session's id; no row when the user or the hash has changed.
+ * Parameters: new id, user id, sealed token, token's end, now, checked password hash, keyed digest
+ * of the address. Answers the session's id; no row when the user or the hash has changed.
  */
 export const renewSession: Statement = {
   name: 'renew-session',

@@ -47,8 +47,8 @@ export const findTransaction: Statement = {
 /**
  * The transactions of a user in a span of time, newest first. A payment of a charge that was also
  * told as received is shown once, as the charge; the charge is asked for as a value, because for
- * `exists` the planner reads the whole table. A statement may have thousands of rows: their times
- * come written as they are shown. Parameters: user id, from, until.
+ * `exists` the planner reads the whole table. A statement may have a thousand rows: their times
+ * come written as they are shown. Parameters: user id, from, until, limit.
  */
 export const listTransactions: Statement = {
   name: 'pix-list',
@@ -61,7 +61,7 @@ export const listTransactions: Statement = {
                  (select charge.user_id from pix_transactions charge
                    where charge.end_to_end = t.end_to_end and charge.operation = 'CHARGE')
                  is not distinct from t.user_id)
-     order by created_at desc, id desc`,
+     order by created_at desc, id desc limit $4`,
 };
 
 /**

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { sweepPix } from '../../../src/jobs/sweep-pix.ts';
+import { loggedDigest } from '../../../src/security/sealing.ts';
 import { givenCustomer } from '../../support/factories.ts';
 import { passUntil } from '../../support/passing-time.ts';
 import { startSandboxedApp } from '../../support/sandboxed-app.ts';
@@ -43,7 +44,7 @@ describe('the calls that a request makes', () => {
       }),
     );
     assert.equal(sent.body.status, 'PROCESSING');
-    const { spanId } = logged('request').at(-1) ?? {};
+    const { spanId, requestId: own } = logged('request').at(-1) ?? {};
     assert.match(String(spanId), /^[0-9a-f]{16}$/);
     assert.notEqual(spanId, parentId);
     const calls = app.sandbox.calls.list();
@@ -52,17 +53,19 @@ describe('the calls that a request makes', () => {
       ['keys/dict', 'payments', 'payments'],
     );
     for (const { requestId, traceparent, tracestate } of calls) {
-      assert.equal(requestId, 'r-1');
+      assert.equal(requestId, own);
       assert.equal(traceparent, `00-${traceId}-${spanId}-01`);
       assert.equal(tracestate, traced.tracestate);
     }
   });
 
   it('are logged under its trace', async () => {
-    const calls = logged('provider call').filter(({ requestId }) => requestId === 'r-1');
+    const { requestId: own, traceId: digest } = logged('request').at(-1) ?? {};
+    assert.equal(digest, loggedDigest(app.context.sealer, traceId));
+    const calls = logged('provider call').filter(({ requestId }) => requestId === own);
     assert.deepEqual(
       calls.map((line) => line.traceId),
-      [traceId, traceId],
+      [digest, digest],
     );
   });
 

@@ -1,0 +1,127 @@
+/**
+ * `migrate grants`: the SQL that makes the roles of the database. The migrator owns the schema; the
+ * service reads and writes rows, and cannot drop what the migrator has made, such as the triggers
+ * that keep tables append-only. An administrator runs it: Ponte has no right to.
+ */
+
+/** The names of the roles. */
+export interface Roles {
+  readonly migrator: string;
+  readonly service: string;
+  /** Reads everything, and writes nothing. */
+  readonly readOnly: string;
+}
+
+/** The SQL, for the tables of the schema `public`, in one transaction. */
+export function grantsSql(roles: Roles): string {
+  return [
+    "-- Roles of Ponte's database. Run this in that database as a superuser, or as the owner of its",
+    '-- tables with CREATEROLE; run it again after each upgrade. A repeat changes nothing.',
+    'begin;',
+    "set local lock_timeout = '5s';",
+    ownership(roles),
+    rights(roles),
+    appendOnly(roles),
+    'commit;\n',
+  ].join('\n');
+}
+
+/** Makes the roles that are missing; what another role has made so far becomes the migrator's. */
+function ownership(roles: Roles): string {
+  const migrator = quoted(roles.migrator);
+  const names = [roles.migrator, roles.service, roles.readOnly].map(literal);
+  return `
+do $$
+declare
+  role text;
+  change text;
+begin
+  foreach role in array array[${names.join(', ')}]
+  loop
+    if not exists (select from pg_roles where rolname = role) then
+      execute format('create role %I login', role);
+    end if;
+  end loop;
+  if not pg_has_role(current_user, ${literal(roles.migrator)}, 'member') then
+    grant ${migrator} to current_user;
+  end if;
+  -- The owner of a database may drop its schema.
+  if (select pg_get_userbyid(datdba) from pg_database where datname = current_database())
+     = ${literal(roles.service)} then
+    execute format('alter database %I owner to ${migrator}', current_database());
+  end if;
+  grant usage, create on schema public to ${migrator};
+  -- The sequences of columns follow their tables.
+  for change in
+    select format('alter table %s owner to ${migrator}', c.oid::regclass)
+      from pg_class c
+     where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p', 'v', 'm')
+       and c.relowner <> ${literal(migrator)}::regrole
+       and not exists (select from pg_depend where objid = c.oid and deptype = 'e')
+     union all
+    select format('alter function %s owner to ${migrator}', p.oid::regprocedure)
+      from pg_proc p
+     where p.pronamespace = 'public'::regnamespace and p.prokind = 'f'
+       and p.proowner <> ${literal(migrator)}::regrole
+       and not exists (select from pg_depend where objid = p.oid and deptype = 'e')
+  loop
+    execute change;
+  end loop;
+end $$;`;
+}
+
+/** What the service and the reader may do with tables, also with those of later migrations. */
+function rights(roles: Roles): string {
+  const [migrator, service, readOnly] = [
+    quoted(roles.migrator),
+    quoted(roles.service),
+    quoted(roles.readOnly),
+  ];
+  return `
+revoke create on schema public from public;
+revoke all on schema public from ${service}, ${readOnly};
+grant usage on schema public to ${service}, ${readOnly};
+
+revoke all on all tables in schema public from public, ${service}, ${readOnly};
+revoke all on all sequences in schema public from public, ${service}, ${readOnly};
+grant select, insert, update, delete on all tables in schema public to ${service};
+grant usage on all sequences in schema public to ${service};
+grant select on all tables in schema public to ${readOnly};
+
+-- The tables of later migrations.
+alter default privileges for role ${migrator} in schema public
+  grant select, insert, update, delete on tables to ${service};
+alter default privileges for role ${migrator} in schema public
+  grant usage on sequences to ${service};
+alter default privileges for role ${migrator} in schema public
+  grant select on tables to ${readOnly};`;
+}
+
+/** What the service only adds to, and the list of the migrations, which it only reads. */
+function appendOnly(roles: Roles): string {
+  const service = quoted(roles.service);
+  return `
+do $$
+declare
+  append_only regclass;
+begin
+  for append_only in
+    select tgrelid::regclass from pg_trigger join pg_class c on c.oid = tgrelid
+     where c.relnamespace = 'public'::regnamespace and tgname like '%\\_append\\_only'
+  loop
+    execute format('revoke update, delete on %s from ${service}', append_only);
+  end loop;
+  if to_regclass('public.schema_migrations') is not null then
+    revoke insert, update, delete on public.schema_migrations from ${service};
+  end if;
+end $$;`;
+}
+
+/** A role's name as an identifier of SQL. */
+function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+function literal(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}
