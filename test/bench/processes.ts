@@ -67,7 +67,9 @@ export async function startServer(name: ServerName, options: StartOptions): Prom
   const ask = async (question: string): Promise<unknown> => {
     const told = once(child, 'message');
     child.send(question);
-    const broken = ended.then(() => Promise.reject(new Error(`${name} ended: ${output}`)));
+    const broken = ended.then(() => {
+      throw new Error(`${name} ended: ${output}`);
+    });
     const [answer] = (await Promise.race([told, broken])) as [unknown];
     return answer;
   };

@@ -32,7 +32,12 @@ const tell = (line: string): void => void process.stdout.write(`${line}\n`);
 const seed = values.seed === 'random' ? randomInt(1_000_000_000) : wholeNumber('seed', values.seed);
 const only = values.only === undefined ? null : wholeNumber('only', values.only);
 tell(`seed ${seed}`);
-const findings = await fuzz({ seed, only, requests: wholeNumber('requests', values.requests), tell });
+const findings = await fuzz({
+  seed,
+  only,
+  requests: wholeNumber('requests', values.requests),
+  tell,
+});
 for (const { request, what } of findings.slice(0, 100)) {
   const again = request === null ? '' : ` (npm run fuzz -- --seed ${seed} --only ${request})`;
   tell(`FAILED: ${what}${again}`);

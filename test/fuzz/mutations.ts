@@ -15,63 +15,67 @@ export interface World {
 type Mutation = (draft: Draft, world: World) => void;
 
 const TEXTS = [
-  ...['', ' ', '0', 'null', 'true', '-1', '1e3', '[]', '{}', '__proto__', 'constructor', '%00'],
-  ...['\0', 'a\0b', '\ud800', '\udfff\ud800', '\u202eabc', '\u200b', '\ufeff', 'é', 'e\u0301', '😀'],
-  ...['a\r\nX-Injected: 1', '\u0085', '\u001b[2J', "'; drop table users; --", '$1', '%s', '../../..'],
-  ...['0000-00-00', '2026-02-30', '9999-12-31', '+5511987654321', '000.000.000-00', 'a@b', '@'],
+  ...'| |0|null|true|-1|1e3|[]|{}|__proto__|constructor|%00|$1|%s|../..|@|a@b|é|e\u0301|😀'.split(
+    '|',
+  ),
+  ...'\0|a\0b|\ud800|\udfff\ud800|\u202eabc|\u200b|\ufeff|\u0085|\u001b[2J|a\r\nX-In: 1'.split('|'),
+  ...'0000-00-00|2026-02-30|9999-12-31|+5511987654321|000.000.000-00|; drop table users'.split('|'),
   ...['a'.repeat(255), 'ã'.repeat(256), '9'.repeat(400), '\u0301'.repeat(200)],
-] as const;
-
-const NUMBERS = [
-  ...[0, -0, -1, 1, 0.001, 0.01, 0.1 + 0.2, 10.505, 999_999_999.99, 1e9, 2 ** 31, 2 ** 53, 2 ** 64],
-  ...[1e21, 1e308, 5e-324, -1e308],
-] as const;
+];
 
 /** As they stand in JSON, which also writes numbers that no double is. */
 const LITERALS = [
-  ...['null', 'true', 'false', '[]', '{}', '[[]]', '{"":""}', '{"__proto__":{"admin":true}}', '""'],
-  ...['1e400', '-1e400', '0e0', '1E+2', '12345678901234567890', '0.1000000000000000055511151'],
-  ...['[null]', '["a","b"]', '{"toString":1}', '{"length":-1}', '1.0', '100e-2', String.raw`"\u0000"`],
-] as const;
+  ...'null true false [] {} [[]] [null] ["a","b"] {"":""} {"toString":1} {"length":-1}'.split(' '),
+  ...'0 -0 -1 1 0.001 0.01 10.505 999999999.99 1e9 2147483648 9007199254740993 1e21 1e308'.split(
+    ' ',
+  ),
+  ...'5e-324 -1e308 1e400 -1e400 0e0 1E+2 12345678901234567890 0.10000000000000000555'.split(' '),
+  ...String.raw`1.0 100e-2 "\u0000" "" {"__proto__":{"admin":true}}`.split(' '),
+];
 
 const HEADER_TEXTS = [
-  ...['', ' ', ',', ';', '=', '"', '\\', 'a'.repeat(5_000), 'é', '\x7f', '\x01', '\t', '*', '0', '-1'],
-  ...['"a" , "b"', 'W/"x"', 'wait=0', 'wait=1', 'respond-async, wait=1', 'wait="1"', 'wait=-1'],
-  ...['pt;q=0.5,en;q=x', 'pt-BR', 'en;q=0', `${'pt,'.repeat(500)}`, '00-0-0-0', '1.2.3.4, ::1, x'],
-  ...[`00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`, 'gzip', 'identity', 'chunked', '100-continue'],
-  ...['bytes=0-1', 'close', 'upgrade', 'h2c', 'a b', 'k', "k'k", 'x'.repeat(128), 'x'.repeat(129)],
-] as const;
+  ...'| |,|;|=|"|\\|é|\x7f|\x01|\t|*|0|-1|"a" , "b"|W/"x"|wait=0|wait=1|wait="1"|wait=-1'.split(
+    '|',
+  ),
+  ...'pt;q=0.5,en;q=x|pt-BR|en;q=0|respond-async, wait=1|00-0-0-0|1.2.3.4, ::1, x|gzip'.split('|'),
+  ...'identity|chunked|100-continue|bytes=0-1|close|upgrade|h2c|a b|k'.split('|'),
+  ...['pt,'.repeat(500), `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`],
+  ...[128, 129, 5_000].map((length) => 'x'.repeat(length)),
+];
 
 const HEADERS = [
-  ...['Accept', 'Accept-Language', 'Accept-Encoding', 'Authorization', 'Connection', 'Cookie'],
-  ...['Content-Encoding', 'Content-Type', 'Expect', 'Forwarded', 'Host', 'Idempotency-Key'],
-  ...['If-Modified-Since', 'If-None-Match', 'Origin', 'Prefer', 'Range', 'TE', 'Trailer', 'Upgrade'],
-  ...['X-Forwarded-For', 'X-Request-Id', 'X-Webhook-Secret', 'traceparent', 'tracestate'],
-  ...['X-HTTP-Method-Override', 'webhook-id', 'webhook-signature', 'webhook-timestamp'],
-] as const;
+  ...'Accept Accept-Language Accept-Encoding Authorization Connection Cookie Expect'.split(' '),
+  ...'Content-Encoding Content-Type Forwarded Host Idempotency-Key If-Modified-Since'.split(' '),
+  ...'If-None-Match Origin Prefer Range TE Trailer Upgrade X-Forwarded-For X-Request-Id'.split(' '),
+  ...'X-Webhook-Secret traceparent tracestate webhook-id webhook-signature'.split(' '),
+];
 
 const TYPES = [
-  ...['application/json; charset=utf-16', 'application/json;charset="UTF-8"', 'text/plain', 'json'],
-  ...['application/json, text/html', 'application/xml', 'application/x-www-form-urlencoded', ''],
-  ...['multipart/form-data', 'multipart/form-data; boundary=', 'APPLICATION/JSON', 'a/b;;;=;'],
-  ...['multipart/form-data; boundary="a\\"b"', `multipart/form-data; boundary=${'b'.repeat(300)}`],
-] as const;
+  ...'|json|text/plain|application/json; charset=utf-16|application/json;charset="UTF-8"'.split(
+    '|',
+  ),
+  ...'application/json, text/html|application/xml|APPLICATION/JSON|a/b;;;=;'.split('|'),
+  ...'multipart/form-data|multipart/form-data; boundary=|text/html; charset'.split('|'),
+  `multipart/form-data; boundary=${'b'.repeat(300)}`,
+];
 
-const METHODS = [
-  ...['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'QUERY'],
-] as const;
+const METHODS = 'GET HEAD POST PUT PATCH DELETE OPTIONS TRACE PROPFIND QUERY'.split(' ');
 
 const SEGMENTS = [
-  ...['', '.', '..', '%2e%2e', '%00', '%', '%zz', '%ff', '%2F', ';x=1', '*', '~', '%F0%9F%98%80'],
-  ...['a'.repeat(300), '%61'.repeat(100), '00000000-0000-0000-0000-000000000000', 'null', '01310100'],
-  ...['3F0C1F8E-5D0B-4B5C-9A51-0F6F3C1F2A77', 'urn:uuid:3f0c1f8e-5d0b-4b5c-9a51-0f6f3c1f2a77'],
-] as const;
+  ...'|.|..|%2e%2e|%00|%|%zz|%ff|%2F|;x=1|*|~|%F0%9F%98%80|null|01310100'.split('|'),
+  ...'00000000-0000-0000-0000-000000000000|3F0C1F8E-5D0B-4B5C-9A51-0F6F3C1F2A77'.split('|'),
+  ...['urn:uuid:3f0c1f8e-5d0b-4b5c-9a51-0f6f3c1f2a77', 'a'.repeat(300), '%61'.repeat(100)],
+];
 
 const QUERIES = [
-  ...['?', '?start_date=2026-05-01&end_date=2026-05-24', '?start_date=0000-01-01', '?a=%00', '?%'],
-  ...['?start_date=&end_date=', '?start_date=2026-05-24&start_date=x', '?end_date=9999-12-31', '?&&&'],
-  ...['?start_date[]=2026-05-01', '?__proto__=1', `?${'a=1&'.repeat(2_000)}`, '?limit=1', '#x'],
-] as const;
+  ...'? ?start_date=2026-05-01&end_date=2026-05-24 ?start_date=0000-01-01 ?a=%00 ?% #x'.split(' '),
+  ...'?start_date=&end_date= ?start_date=2026-05-24&start_date=x ?end_date=9999-12-31'.split(' '),
+  ...['?&&&', '?start_date[]=2026-05-01', '?__proto__=1', `?${'a=1&'.repeat(2_000)}`],
+];
+
+function drawn<T>(chance: Chance, list: readonly T[]): T {
+  return list[chance.below(list.length)] as T;
+}
 
 /** Far levels are seldom reached by what is large: most sizes are small. */
 const SIZES = [16, 64, 300, 2_000, 16_384, 65_536, 262_144] as const;
@@ -79,6 +83,11 @@ const SIZES = [16, 64, 300, 2_000, 16_384, 65_536, 262_144] as const;
 function setHeader(draft: Draft, name: string, value: string | null): void {
   draft.headers = draft.headers.filter(([known]) => known.toLowerCase() !== name.toLowerCase());
   if (value !== null) draft.headers.push([name, value]);
+}
+
+/** What comes after the answer is not the next request's. */
+function closes(draft: Draft): void {
+  if (draft.ending === 'keep') draft.ending = 'close';
 }
 
 /** A field of the body that the contract names. */
@@ -106,24 +115,21 @@ const ofJson: readonly Mutation[] = [
   function boundary(draft, world) {
     const { chance } = world;
     const { path, schema } = field(draft, world);
-    const { minimum, maximum, maxLength, minLength, enum: values } = schema as Json;
+    const { minimum, maximum, maxLength, minLength, enum: listed } = schema;
     const near = [minimum, maximum].flatMap((n) =>
       typeof n === 'number' ? [n, n - 0.01, n + 0.01, n - 1, n + 1] : [],
     );
     const lengths = [minLength, maxLength].flatMap((n) =>
       typeof n === 'number' ? [n - 1, n, n + 1].map((size) => 'á'.repeat(Math.max(0, size))) : [],
     );
-    const choices = [...near, ...lengths, ...((values as unknown[] | undefined) ?? []), '', 0];
-    place(draft, path, JSON.stringify(choices[chance.below(choices.length)]));
+    const values = [...near, ...lengths, ...((listed as unknown[] | undefined) ?? []), '', 0];
+    place(draft, path, JSON.stringify(drawn(chance, values)));
   },
   function text(draft, world) {
-    place(draft, field(draft, world).path, JSON.stringify(world.chance.pick(TEXTS)));
-  },
-  function number(draft, world) {
-    place(draft, field(draft, world).path, String(world.chance.pick(NUMBERS)));
+    place(draft, field(draft, world).path, JSON.stringify(drawn(world.chance, TEXTS)));
   },
   function literal(draft, world) {
-    place(draft, field(draft, world).path, world.chance.pick(LITERALS));
+    place(draft, field(draft, world).path, drawn(world.chance, LITERALS));
   },
   function without(draft, { chance }) {
     const entries = Object.entries((draft.json ?? {}) as Json);
@@ -132,8 +138,8 @@ const ofJson: readonly Mutation[] = [
   },
   function twice(draft, { chance }) {
     const own = JSON.stringify(draft.json ?? {});
-    const [key = 'a'] = Object.keys((draft.json ?? {}) as Json);
-    const more = `,${JSON.stringify(key)}:${chance.pick(LITERALS)}}`;
+    const [key = 'a'] = Object.keys(draft.json ?? {});
+    const more = `,${JSON.stringify(key)}:${drawn(chance, LITERALS)}}`;
     draft.raw = Buffer.from(own.replace(/\}$/, own === '{}' ? '}' : more));
   },
 ];
@@ -169,12 +175,19 @@ const ofBody: readonly Mutation[] = [
     draft.raw = bodyOf(draft) ?? Buffer.from('{}');
     draft.lengthOff = chance.pick([-1, 1, 10, 300_000, -draft.raw.length]);
     // What waits for the rest of a body waits for half a minute.
-    draft.ending = draft.lengthOff > 0 ? chance.pick(['half-close', 'break']) : 'close';
+    if (draft.lengthOff > 0) draft.ending = chance.pick(['half-close', 'break']);
+    else closes(draft);
   },
   function chunked(draft, { chance }) {
     const body = bodyOf(draft) ?? Buffer.from('{}');
     const size = body.length.toString(16);
-    const head = chance.pick([`${size}\r\n`, `${size};ext=1\r\n`, 'zz\r\n', `+${size}\r\n`, '-1\r\n']);
+    const head = chance.pick([
+      `${size}\r\n`,
+      `${size};ext=1\r\n`,
+      'zz\r\n',
+      `+${size}\r\n`,
+      '-1\r\n',
+    ]);
     const last = chance.pick(['\r\n0\r\n\r\n', '\r\n0\r\nX-Late: 1\r\n\r\n', '0\r\n\r\n']);
     draft.raw = Buffer.concat([Buffer.from(head), body, Buffer.from(last)]);
     draft.lengthOff = chance.happens(0.2) ? 0 : null;
@@ -195,7 +208,7 @@ const ofForm: readonly Mutation[] = [
   },
   function fields(draft, { chance }) {
     const name = chance.pick(['tipo_documento', 'arquivo', '__proto__', '', 'x'.repeat(200)]);
-    const value = chance.happens(0.1) ? 'y'.repeat(2_000) : chance.pick(TEXTS);
+    const value = chance.happens(0.1) ? 'y'.repeat(2_000) : drawn(chance, TEXTS);
     const more = Array.from({ length: chance.pick([1, 1, 2, 12]) }, () => fieldPart(value, name));
     draft.parts = chance.happens(0.5) ? [...(draft.parts ?? []), ...more] : more;
   },
@@ -216,8 +229,8 @@ const ofForm: readonly Mutation[] = [
 
 const ofHead: readonly Mutation[] = [
   function header(draft, { chance }) {
-    const name = chance.pick(HEADERS);
-    const value = chance.pick(HEADER_TEXTS);
+    const name = drawn(chance, HEADERS);
+    const value = drawn(chance, HEADER_TEXTS);
     const replaces = chance.happens(0.5);
     if (replaces) setHeader(draft, name, value);
     else draft.headers.push([name, value]);
@@ -226,34 +239,34 @@ const ofHead: readonly Mutation[] = [
     if (name === 'Authorization' && replaces) draft.isForged ||= access === 'bearer';
     if (name === 'X-Webhook-Secret') draft.isForged ||= takesWebhookSecret;
     // Nobody waits to be asked for a body here; what is upgraded is closed.
-    if (name === 'Expect' || name === 'Connection' || name === 'Upgrade') draft.ending = 'close';
+    if (name === 'Expect' || name === 'Connection' || name === 'Upgrade') closes(draft);
   },
   function manyHeaders(draft, { chance }) {
     const count = chance.pick([10, 90, 1_200, 4_000]);
     for (let n = 0; n < count; n += 1) draft.headers.push([`X-${n}`, 'y']);
-    if (count > 1_000) draft.ending = 'close';
+    if (count > 1_000) closes(draft);
   },
   function type(draft, { chance }) {
-    setHeader(draft, 'Content-Type', chance.happens(0.1) ? null : chance.pick(TYPES));
+    setHeader(draft, 'Content-Type', chance.happens(0.1) ? null : drawn(chance, TYPES));
   },
   function host(draft, { chance }) {
     setHeader(draft, 'Host', chance.pick([null, '', 'a b', 'evil.example', '127.0.0.1:1', '[::1']));
     if (chance.happens(0.3)) draft.headers.push(['Host', 'other.example']);
-    draft.ending = 'close';
+    closes(draft);
   },
   function method(draft, { chance }) {
-    draft.method = chance.pick(METHODS);
+    draft.method = drawn(chance, METHODS);
     draft.isRouted = draft.method === draft.operation.method;
-    draft.ending = 'close';
+    closes(draft);
   },
   function segment(draft, { chance }) {
     const segments = draft.target.split('/');
-    segments[chance.between(1, segments.length - 1)] = chance.pick(SEGMENTS);
+    segments[chance.between(1, segments.length - 1)] = drawn(chance, SEGMENTS);
     draft.target = segments.join('/');
     draft.isRouted = false;
   },
   function query(draft, { chance }) {
-    draft.target += chance.pick(QUERIES);
+    draft.target += drawn(chance, QUERIES);
   },
 ];
 

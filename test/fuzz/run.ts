@@ -2,7 +2,15 @@
 import { parseContract, readServedContract } from '../../src/contract-file.ts';
 import type { OperationContract } from '../../src/http/contract.ts';
 import { Chance } from '../simulation/chance.ts';
-import { bytesOf, hash, legalDraft, type Customer, type Draft, type Json } from './drafts.ts';
+import {
+  bytesOf,
+  hash,
+  legalDraft,
+  type Customer,
+  type Draft,
+  type DraftOptions,
+  type Json,
+} from './drafts.ts';
 import { Line, NoAnswer, type Answer } from './line.ts';
 import { mutate } from './mutations.ts';
 import { Oracle } from './oracle.ts';
@@ -68,6 +76,8 @@ interface Lane {
   readonly customer: Customer;
 }
 
+type Drawn = Pick<DraftOptions, 'chance' | 'nonce'>;
+
 class Run {
   readonly findings: Finding[] = [];
   readonly #options: RunOptions;
@@ -92,12 +102,15 @@ class Run {
     }));
   }
 
+  /** Gives each customer what later requests name. */
   async prepare(): Promise<void> {
+    const { seed } = this.#options;
+    const chance = new Chance(seed);
     for (const [nth, lane] of this.#lanes.entries()) {
       for (const id of FIRST) {
         const operation = this.#contract.operations.find((one) => one.id === id);
         if (!operation) continue;
-        const draft = this.#legal(operation, lane, `first-${this.#options.seed}-${nth}`);
+        const draft = this.#legal(operation, lane, { chance, nonce: `first-${seed}-${nth}` });
         const answer = await this.#send(lane, draft);
         if ((answer?.status ?? 500) >= 300) throw new Error(`${id}: ${answer?.text}`);
       }
@@ -181,7 +194,8 @@ class Run {
     const lane = this.#lanes[k % LANES];
     const stranger = this.#lanes[LANES]?.customer;
     if (!lane || !stranger) throw new Error('no lane');
-    const draft = this.#legal(this.#operation(chance), lane, `f-${seed}-${k}-${trial}`, chance);
+    const nonce = `f-${seed}-${k}-${trial}`;
+    const draft = this.#legal(this.#operation(chance), lane, { chance, nonce });
     mutate(draft, { document: this.#contract.document, chance, stranger });
     return { draft, lane };
   }
@@ -190,12 +204,12 @@ class Run {
     const { operations } = this.#contract;
     const drawn = operations[chance.below(operations.length)];
     if (!drawn) throw new Error('no operation');
-    return RARE.has(drawn.id) && chance.happens(0.7) ? this.#operation(chance) : drawn;
+    return RARE.has(drawn.id) && chance.happens(0.85) ? this.#operation(chance) : drawn;
   }
 
-  #legal(operation: OperationContract, lane: Lane, nonce: string, chance = new Chance(1)): Draft {
+  #legal(operation: OperationContract, lane: Lane, drawn: Drawn): Draft {
     const { document } = this.#contract;
-    return legalDraft({ document, operation, customer: lane.customer, chance, nonce });
+    return legalDraft({ document, operation, customer: lane.customer, ...drawn });
   }
 
   async #judge(k: number, lane: Lane, draft: Draft): Promise<void> {
@@ -209,7 +223,8 @@ class Run {
     this.#judged += 1;
     const status = answer ? `${Math.floor(answer.status / 100)}xx` : 'none';
     this.#statuses.set(status, (this.#statuses.get(status) ?? 0) + 1);
-    if (this.#options.only !== null) this.#options.tell(JSON.stringify(answer?.text)?.slice(0, 2_000));
+    if (this.#options.only !== null)
+      this.#options.tell(JSON.stringify(answer?.text)?.slice(0, 2_000));
     if (!answer) {
       if (draft.ending === 'keep') this.#find(k, 'is not answered');
       return;
@@ -218,14 +233,19 @@ class Run {
     const key = keyOf(draft);
     const isRefused = answer.status >= 400 && answer.status < 500;
     const moved = executed.slice(before).filter(({ clientRequestId }) => clientRequestId === key);
-    if (isRefused && moved.length > 0) this.#find(k, `${answer.status}, and money has moved`, draft);
+    if (isRefused && moved.length > 0)
+      this.#find(k, `${answer.status}, and money has moved`, draft);
     if (moved.length > 1) this.#find(k, 'two payments of one key', draft);
     if (draft.operation.id === 'logout' && answer.status === 200) await this.#logInAgain(lane);
   }
 
   async #send(lane: Lane, draft: Draft): Promise<Answer | null> {
     const { line, customer } = lane;
-    const request = { bytes: bytesOf(draft), ending: draft.ending, isHead: draft.method === 'HEAD' };
+    const request = {
+      bytes: bytesOf(draft),
+      ending: draft.ending,
+      isHead: draft.method === 'HEAD',
+    };
     const answer = await line.ask(request);
     if (answer && answer.status < 300) learn(customer, draft, answer);
     return answer;
@@ -235,7 +255,8 @@ class Run {
   async #logInAgain(own: Lane): Promise<void> {
     const login = this.#contract.operations.find(({ id }) => id === 'login');
     for (const lane of [own, ...this.#lanes.slice(LANES)]) {
-      if (login) await this.#send(lane, this.#legal(login, lane, 'again'));
+      if (login)
+        await this.#send(lane, this.#legal(login, lane, { chance: new Chance(1), nonce: 'again' }));
     }
   }
 
