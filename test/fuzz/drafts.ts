@@ -1,4 +1,4 @@
-/** Requests before they are bytes: for each operation one that is legal, by the contract's examples. */
+/** Requests before they are bytes: a legal one of each operation, by the contract's examples. */
 import type { OperationContract } from '../../src/http/contract.ts';
 import { cpfCheckDigits } from '../../src/domain/tax-id.ts';
 import { documentedBody } from '../http/hostile-bodies.ts';

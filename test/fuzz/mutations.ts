@@ -1,4 +1,4 @@
-/** What is made of a legal request: each mutation changes one thing, whatever was changed before. */
+/** What is made of a legal request: each mutation changes one thing. */
 import { createHmac } from 'node:crypto';
 import { bodyWith, documentedBody, fieldsOf, resolver, shapes } from '../http/hostile-bodies.ts';
 import type { Chance } from '../simulation/chance.ts';

@@ -1,4 +1,4 @@
-/** What every answer has to keep: the contract, and that nothing is refused and done all the same. */
+/** What every answer has to keep: the contract, and that credentials are needed. */
 import type { OperationContract } from '../../src/http/contract.ts';
 import { createSchemaCompiler, type ValidateFunction } from '../../src/http/schemas.ts';
 import { resolver } from '../http/hostile-bodies.ts';
