@@ -16,8 +16,8 @@ import { password, type Customer, type Target } from './target.ts';
 import { takeTurn } from './turn.ts';
 
 /** Requests a second of all customers together, whatever becomes of the ones before. */
-const READS = 100;
-const LOGINS = 4;
+const READS = 50;
+const LOGINS = 2;
 
 const TICK_MS = 10;
 
