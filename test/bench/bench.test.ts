@@ -49,6 +49,7 @@ describe('the options', () => {
     const quick = readOptions(['--quick'], env);
     assert.deepEqual([quick?.rounds, quick?.only.includes('login')], [1, false]);
     assert.equal(readOptions(['--one'], env)?.connections, 1);
+    assert.equal(readOptions(['--flood'], env)?.mode, 'flood');
   });
 
   it('refuse an unknown case, option and number', () => {

@@ -1,5 +1,6 @@
 /** `npm run bench`: how fast the service is against a plain reference, on one PostgreSQL. */
 import { compare } from './compare.ts';
+import { flood } from './flood.ts';
 import { grow } from './grow.ts';
 import { help, readOptions, UsageError, type Options } from './options.ts';
 import { profile } from './profile.ts';
@@ -14,6 +15,9 @@ async function run(options: Options): Promise<boolean> {
   switch (options.mode) {
     case 'profile':
       console.log(await profile(options, tell));
+      return true;
+    case 'flood':
+      console.log(await flood(options, tell));
       return true;
     case 'grow': {
       const { text, faults } = await grow(options, tell);

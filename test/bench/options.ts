@@ -23,6 +23,7 @@ before it is measured.
   --one              one connection, where the service must be no worse than the reference
   --grow             instead: the service with 1,000 and with 2,000,000 transactions, and a
                      statement of a user with 100,000 (takes minutes)
+  --flood            instead: what an anonymous flood adds to the time of customers' requests
   --profile          instead: one case (the first of --only) under Node's CPU profiler, from the
                      start of the service
   --json             one JSON document on standard output (of a comparison)
@@ -33,7 +34,7 @@ or something broke; 2 wrong usage, or no PostgreSQL.
 `;
 
 export interface Options {
-  readonly mode: 'compare' | 'grow' | 'profile';
+  readonly mode: 'compare' | 'flood' | 'grow' | 'profile';
   readonly databaseUrl: string;
   readonly rounds: number;
   readonly seconds: number;
@@ -66,9 +67,9 @@ export function readOptions(args: readonly string[], env: NodeJS.ProcessEnv): Op
         'npm run bench -- --quick',
     );
   }
-  const mode = values.profile ? 'profile' : 'compare';
+  const mode = (['grow', 'profile', 'flood'] as const).find((name) => values[name]);
   return {
-    mode: values.grow ? 'grow' : mode,
+    mode: mode ?? 'compare',
     databaseUrl,
     rounds: wholeNumber('rounds', values.rounds ?? (values.quick ? '1' : '5')),
     seconds: wholeNumber('seconds', values.seconds ?? (values.quick ? '2' : '5')),
@@ -91,6 +92,7 @@ function parsed(args: readonly string[]) {
         only: { type: 'string' },
         one: { type: 'boolean', default: false },
         grow: { type: 'boolean', default: false },
+        flood: { type: 'boolean', default: false },
         profile: { type: 'boolean', default: false },
         json: { type: 'boolean', default: false },
         help: { type: 'boolean', default: false },

@@ -33,6 +33,8 @@ export interface Server {
   watchEventLoop(): void;
   /** The longest delay since the watch began, in milliseconds. */
   longestDelayMs(): Promise<number>;
+  /** Asks what was loaded into the process beside the server. */
+  ask(question: string): Promise<unknown>;
   stop(): Promise<void>;
 }
 
@@ -62,18 +64,23 @@ export async function startServer(name: ServerName, options: StartOptions): Prom
   const url = await address.promise;
   await untilReady(url);
   const readyMs = performance.now() - startedAt;
+  const ask = async (question: string): Promise<unknown> => {
+    const told = once(child, 'message');
+    child.send(question);
+    const broken = ended.then(() => {
+      throw new Error(`${name} ended: ${output}`);
+    });
+    const [answer] = (await Promise.race([told, broken])) as [unknown];
+    return answer;
+  };
   return {
     name,
     pid: child.pid ?? 0,
     url,
     readyMs,
+    ask,
     watchEventLoop: () => void child.send('reset'),
-    async longestDelayMs() {
-      const told = once(child, 'message');
-      child.send('read');
-      const [{ maxMs }] = (await told) as [{ maxMs: number }];
-      return maxMs;
-    },
+    longestDelayMs: async () => ((await ask('read')) as { maxMs: number }).maxMs,
     async stop() {
       child.kill('SIGTERM');
       await ended;

@@ -13,6 +13,8 @@ export interface StageOptions {
   /** What its database is called, when it is not called after the server. */
   readonly database?: string;
   readonly nodeArgs?: readonly string[];
+  /** Settings that differ from those of a measurement. */
+  readonly env?: Environment;
 }
 
 export interface Stage {
@@ -24,14 +26,14 @@ export interface Stage {
 /** Makes the database, stores the customers, starts the server and logs the customers in. */
 export async function openStage(
   name: ServerName,
-  { databaseUrl, database: called = name, nodeArgs = [] }: StageOptions,
+  { databaseUrl, database: called = name, nodeArgs = [], env: own = {} }: StageOptions,
   parts: AsyncDisposableStack,
 ): Promise<Stage> {
   const database = parts.adopt(await createBenchDatabase(databaseUrl, called), (made) =>
     made.drop(),
   );
   await storeCustomers(database.client);
-  const env = await environmentFor(database, parts);
+  const env = { ...(await environmentFor(database, parts)), ...own };
   // The reference is held to nothing that its start would tell.
   const readyMs = name === 'ours' ? await warmReadyMs(name, env) : 0;
   const server = parts.adopt(await startServer(name, { env, nodeArgs }), (started) =>

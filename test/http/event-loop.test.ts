@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { parseContract, readServedContract } from '../../src/http/contract-file.ts';
 import { AppError } from '../../src/errors.ts';
 import { jsonBody } from '../../src/http/body.ts';
-import type { OperationContract, ParameterSet } from '../../src/http/contract.ts';
+import type { ParameterSet } from '../../src/http/contract.ts';
 import { Faults } from '../../src/http/faults.ts';
 import { readInput } from '../../src/http/input.ts';
 import { parseQuery, readParameters } from '../../src/http/parameters.ts';
@@ -15,8 +15,10 @@ import { errorReply } from '../../src/http/reply.ts';
 import { heldMs, MAX_HELD_MS } from '../support/held.ts';
 import {
   bodyWith,
+  documentedBody,
   fieldsOf,
   longestLegal,
+  resolver,
   shapes,
   unknownField,
   type Field,
@@ -24,13 +26,9 @@ import {
 
 type Json = Record<string, unknown>;
 
-interface DocumentedBody {
-  readonly schema: Json;
-  readonly example: unknown;
-}
-
 const document = (await parseContract()) as Json;
 const contract = await readServedContract();
+const resolve = resolver(document);
 
 const MAX_ANSWER_BYTES = 16 * 1024;
 
@@ -39,27 +37,6 @@ const MAX_ERRORS = 250;
 
 /** The whole head of a request has 16 KiB. */
 const HEAD_BYTES = 15_000;
-
-function at(...keys: string[]): Json {
-  return keys.reduce((value, key) => (value[key] ?? {}) as Json, document);
-}
-
-function resolve(schema: Json): Json {
-  const { $ref } = schema;
-  return typeof $ref === 'string' ? at(...$ref.slice(2).split('/')) : schema;
-}
-
-/** What the contract says of an operation's JSON body, with an example. */
-function documented({ id }: OperationContract): DocumentedBody {
-  const operations = Object.values(at('paths') as Record<string, Json>).flatMap((item) =>
-    Object.values(item as Record<string, Json>),
-  );
-  const operation = operations.find(({ operationId }) => operationId === id) ?? {};
-  const content = (operation['requestBody'] as Json)['content'] as Record<string, Json>;
-  const media = content['application/json'] ?? {};
-  const [example] = Object.values((media['examples'] ?? {}) as Record<string, Json>);
-  return { schema: media['schema'] as Json, example: media['example'] ?? example?.['value'] };
-}
 
 const withJson = contract.operations.flatMap((operation) =>
   operation.body?.media === 'json' ? [{ operation, body: operation.body }] : [],
@@ -96,7 +73,7 @@ function assertShort(what: string, work: () => void): void {
 
 for (const { operation, body } of withJson) {
   test(`no body of ${operation.id} holds the event loop`, () => {
-    const { schema, example } = documented(operation);
+    const { schema, example } = documentedBody(document, operation.id);
     const known = fieldsOf(schema, resolve);
     const unknown = known.map(unknownField).filter((field) => field !== null);
     const measure = (field: Field, bytes: number): void => {
@@ -116,14 +93,14 @@ for (const { operation, body } of withJson) {
 
   test(`the longest legal body of ${operation.id} fits`, () => {
     if (body.isStoredAsBytes) return;
-    const { schema } = documented(operation);
+    const { schema } = documentedBody(document, operation.id);
     assert.ok(longestLegal(schema, resolve) <= body.maxBytes);
   });
 }
 
 test('a body that is faulty everywhere names its fields, and no more than fit', () => {
   for (const { operation, body } of withJson) {
-    const { schema } = documented(operation);
+    const { schema } = documentedBody(document, operation.id);
     const [root, ...fields] = fieldsOf(schema, resolve);
     const own = fields.filter(({ path }) => path.length === 1).map(({ path }) => String(path[0]));
     const unknown = Array.from({ length: 300 }, (_, n) => `"${'k'.repeat(30)}${n}":"\\u0000"`);

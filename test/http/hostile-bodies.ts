@@ -8,6 +8,35 @@ export interface Field {
   readonly schema: Json;
 }
 
+export interface DocumentedBody {
+  readonly schema: Json;
+  readonly example: unknown;
+}
+
+/** @returns what gives the schema that a `$ref` of this OpenAPI document names. */
+export function resolver(document: Json): (schema: Json) => Json {
+  return (schema) => {
+    const { $ref } = schema;
+    return typeof $ref === 'string' ? at(document, ...$ref.slice(2).split('/')) : schema;
+  };
+}
+
+function at(document: Json, ...keys: string[]): Json {
+  return keys.reduce((value, key) => (value[key] ?? {}) as Json, document);
+}
+
+/** What an OpenAPI document says of an operation's JSON body, with an example. */
+export function documentedBody(document: Json, operationId: string): DocumentedBody {
+  const operations = Object.values(at(document, 'paths') as Record<string, Json>).flatMap((item) =>
+    Object.values(item as Record<string, Json>),
+  );
+  const operation = operations.find((one) => one['operationId'] === operationId) ?? {};
+  const content = (operation['requestBody'] as Json)['content'] as Record<string, Json>;
+  const media = content['application/json'] ?? {};
+  const [example] = Object.values((media['examples'] ?? {}) as Record<string, Json>);
+  return { schema: media['schema'] as Json, example: media['example'] ?? example?.['value'] };
+}
+
 /** Every place of a body that the contract names: the body, its fields, items and their fields. */
 export function fieldsOf(
   schema: Json,

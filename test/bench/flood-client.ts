@@ -1,0 +1,94 @@
+/**
+ * A process that floods an address with anonymous requests at a fixed rate: CEPs, registrations,
+ * wrong logins, applications that nobody has, and uploads that hardly move. Its parent tells it
+ * where, and is told how it was answered.
+ */
+import { Agent, request } from 'node:http';
+import { randomUUID } from 'node:crypto';
+import { cpfCheckDigits } from '../../src/domain/tax-id.ts';
+import { FORM_TYPE } from '../support/forms.ts';
+
+export interface FloodOrder {
+  /** Null: no further request. */
+  readonly url: string | null;
+}
+
+export type FloodTold = Readonly<Record<string, number>>;
+
+const RATE = 250;
+
+/** So few that their limits refuse most of it within seconds. */
+const ADDRESSES = 3;
+
+const TICK_MS = 20;
+
+/** Requests that are not answered; a flood does not wait, but it has as many sockets. */
+const AT_ONCE = 200;
+
+const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE });
+let order: FloodOrder = { url: null };
+let answers: Record<string, number> = {};
+let sent = 0;
+let open = 0;
+
+const kinds = [
+  () => ({ method: 'GET', path: '/onboarding/cep/01310100' }),
+  () => ({ method: 'GET', path: `/onboarding/${randomUUID()}` }),
+  () => json('/auth/login', { email: `nobody${sent}@example.com`, password: 'wrong password' }),
+  () => json('/onboarding/pf', person(sent)),
+  () => ({ method: 'POST', path: `/onboarding/${randomUUID()}/documents`, isSlow: true }),
+] as const;
+
+function json(path: string, body: object) {
+  return { method: 'POST', path, body: JSON.stringify(body) };
+}
+
+function person(nth: number) {
+  const digits = String(100_000_000 + ((process.pid * 1_009 + nth * 7) % 800_000_000));
+  const password = 'correct horse battery';
+  const email = `flood${process.pid}-${nth}@example.com`;
+  const document = digits + cpfCheckDigits(digits);
+  const phone = '+5511987654321';
+  return { name: 'Ana', email, password, password_confirmation: password, document, phone };
+}
+
+function sendOne(url: string): void {
+  sent += 1;
+  open += 1;
+  const kind = kinds[sent % kinds.length] ?? kinds[0];
+  const { method, path, body, isSlow } = {
+    ...{ body: undefined, isSlow: false },
+    ...kind(),
+  };
+  const headers = {
+    'x-forwarded-for': `198.51.100.${1 + (Math.floor(sent / kinds.length) % ADDRESSES)}`,
+    ...(isSlow ? { 'content-type': FORM_TYPE, 'content-length': '1000000' } : {}),
+    ...(body ? { 'content-type': 'application/json' } : {}),
+  };
+  const asked = request(`${url}/api/v1${path}`, { method, headers, agent });
+  const count = (status: string): void => void (answers[status] = (answers[status] ?? 0) + 1);
+  asked.on('response', (answer) => {
+    count(String(answer.statusCode));
+    answer.resume();
+    // A slow upload hangs on although it is refused.
+    if (isSlow) setTimeout(() => asked.destroy(), 1_000);
+  });
+  asked.on('error', () => undefined);
+  asked.on('close', () => (open -= 1));
+  if (isSlow) asked.write('------');
+  else asked.end(body);
+}
+
+setInterval(() => {
+  const { url } = order;
+  for (let left = (RATE * TICK_MS) / 1_000; url && left > 0 && open < AT_ONCE; left -= 1) {
+    sendOne(url);
+  }
+}, TICK_MS);
+
+process.on('message', (message: FloodOrder) => {
+  order = message;
+  process.send?.(answers);
+  answers = {};
+});
+process.once('disconnect', () => process.exit());

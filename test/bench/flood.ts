@@ -1,0 +1,185 @@
+/**
+ * Customers beside an anonymous flood: how much longer their reads and logins take. The flood's own
+ * work shares the processors with the service, so it goes on all the time: in turns at the service,
+ * and at a server that refuses all of it.
+ */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import type { FloodTold } from './flood-client.ts';
+import { cpuMsOf } from './meters.ts';
+import type { Options } from './options.ts';
+import { openStage } from './stage.ts';
+import { password, type Customer, type Target } from './target.ts';
+import { takeTurn } from './turn.ts';
+
+/** Requests a second of all customers together, whatever becomes of the ones before. */
+const READS = 50;
+const LOGINS = 2;
+
+const TICK_MS = 10;
+
+/** What the p99 of customers may grow by. */
+const GOAL = 1.5;
+
+/** The defaults, but that all customers log in from one address at first. */
+const LIMITS = {
+  THROTTLE_LOGIN_PER_MINUTE: '5',
+  THROTTLE_ADDRESS_PER_MINUTE: '40',
+  THROTTLE_USER_PER_MINUTE: '120',
+  TRUST_PROXY_HOPS: '1',
+};
+
+const paths = ['/accounts/me', '/accounts/balance', '/accounts/me', '/pix/keys'] as const;
+
+interface Latencies {
+  readonly reads: number[];
+  readonly logins: number[];
+  failed: number;
+}
+
+interface Phase extends Latencies {
+  floodCpuMs: number;
+  serverCpuMs: number;
+  readonly answers: Record<string, number>;
+}
+
+/** @returns what was measured, as text. */
+export async function flood(options: Options, tell: (line: string) => void): Promise<string> {
+  await using parts = new AsyncDisposableStack();
+  const { databaseUrl, rounds, seconds, warmUpSeconds } = options;
+  await takeTurn(databaseUrl, tell, parts);
+  const stage = await openStage('ours', { databaseUrl, env: LIMITS }, parts);
+  const { target } = stage;
+  const standIn = createServer((_request, response) => response.writeHead(429).end('{}'));
+  standIn.listen(0, '127.0.0.1');
+  await once(standIn, 'listening');
+  parts.defer(() => standIn.closeAllConnections());
+  parts.defer(() => void standIn.close());
+  const elsewhere = `http://127.0.0.1:${(standIn.address() as AddressInfo).port}`;
+  const client = fork(join(import.meta.dirname, 'flood-client.ts'));
+  parts.defer(() => void client.kill());
+  const aim = async (url: string | null): Promise<FloodTold> => {
+    const told = once(client, 'message');
+    client.send({ url });
+    const [answers] = (await told) as [FloodTold];
+    return answers;
+  };
+
+  const before = newPhase();
+  const during = newPhase();
+  const measured = async (phase: Phase, url: string, forSeconds: number): Promise<void> => {
+    await aim(url);
+    const cpuMs = [client.pid ?? 0, target.server.pid].map(cpuMsOf);
+    await serveCustomers(target, phase, forSeconds);
+    const [floodMs = 0, serverMs = 0] = [client.pid ?? 0, target.server.pid].map(cpuMsOf);
+    phase.floodCpuMs += (floodMs ?? 0) - (cpuMs[0] ?? 0);
+    phase.serverCpuMs += (serverMs ?? 0) - (cpuMs[1] ?? 0);
+    for (const [status, count] of Object.entries(await aim(url))) {
+      phase.answers[status] = (phase.answers[status] ?? 0) + count;
+    }
+  };
+  tell('warming up');
+  await measured(newPhase(), elsewhere, warmUpSeconds);
+  await measured(newPhase(), target.server.url, warmUpSeconds);
+  for (let round = 1; round <= rounds; round += 1) {
+    tell(`round ${round} of ${rounds}`);
+    await measured(before, elsewhere, seconds);
+    await measured(during, target.server.url, seconds);
+  }
+  return report(before, during, rounds * seconds);
+}
+
+function newPhase(): Phase {
+  return { reads: [], logins: [], failed: 0, floodCpuMs: 0, serverCpuMs: 0, answers: {} };
+}
+
+/** Requests begin at their time, whether or not those before have ended. */
+async function serveCustomers(target: Target, phase: Phase, seconds: number): Promise<void> {
+  const asked: Promise<void>[] = [];
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const start = performance.now();
+  let [reads, logins] = [0, 0];
+  const timer = setInterval(() => {
+    const elapsed = (performance.now() - start) / 1_000;
+    for (; reads < elapsed * READS; reads += 1) asked.push(read(target, phase, reads));
+    for (; logins < elapsed * LOGINS; logins += 1) asked.push(logIn(target, phase, logins));
+    if (elapsed < seconds) return;
+    clearInterval(timer);
+    resolve();
+  }, TICK_MS);
+  await promise;
+  await Promise.all(asked);
+}
+
+function read(target: Target, phase: Phase, nth: number): Promise<void> {
+  const path = paths[nth % paths.length] ?? paths[0];
+  return timed(target, nth, (url, { token }, headers) => ({
+    into: phase.reads,
+    phase,
+    answer: fetch(url + path, { headers: { ...headers, authorization: `Bearer ${token}` } }),
+  }));
+}
+
+function logIn(target: Target, phase: Phase, nth: number): Promise<void> {
+  return timed(target, nth, (url, { email }, headers) => ({
+    into: phase.logins,
+    phase,
+    answer: fetch(`${url}/auth/login`, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify({ email, password }),
+    }),
+  }));
+}
+
+interface Asked {
+  readonly into: number[];
+  readonly phase: Phase;
+  readonly answer: Promise<Response>;
+}
+
+async function timed(
+  { server, customers }: Target,
+  nth: number,
+  ask: (url: string, customer: Customer, headers: Record<string, string>) => Asked,
+): Promise<void> {
+  const customer = customers[nth % customers.length];
+  if (!customer) return;
+  const start = performance.now();
+  const address = { 'x-forwarded-for': `203.0.113.${1 + (nth % customers.length)}` };
+  const { into, phase, answer } = ask(`${server.url}/api/v1`, customer, address);
+  const got = await answer;
+  await got.arrayBuffer();
+  into.push(performance.now() - start);
+  if (got.status !== 200) phase.failed += 1;
+}
+
+function p99(values: readonly number[]): number {
+  const sorted = values.toSorted((left, right) => left - right);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * 0.99))] ?? NaN;
+}
+
+function report(before: Phase, during: Phase, seconds: number): string {
+  const line = (name: string, of: (phase: Phase) => readonly number[]): string => {
+    const [calm, flooded] = [p99(of(before)), p99(of(during))];
+    const ratio = flooded / calm;
+    const verdict = ratio <= GOAL ? 'met' : 'NOT met';
+    const times = `${calm.toFixed(1)} ms before, ${flooded.toFixed(1)} ms during`;
+    return `p99 of ${name}: ${times}, ratio ${ratio.toFixed(2)} (goal ${GOAL}: ${verdict})`;
+  };
+  const cpu = ({ floodCpuMs, serverCpuMs }: Phase): string => {
+    const share = (ms: number): string => `${(ms / seconds / 10).toFixed(0)} %`;
+    return `flood ${share(floodCpuMs)}, server ${share(serverCpuMs)} of a processor`;
+  };
+  const answers = Object.entries(during.answers).map(([status, count]) => `${status}: ${count}`);
+  return [
+    line('reads', ({ reads }) => reads),
+    line('logins', ({ logins }) => logins),
+    `before: ${cpu(before)}; during: ${cpu(during)}`,
+    `the flood was answered ${answers.join(', ')}`,
+    `customers not served: ${before.failed} before, ${during.failed} during`,
+  ].join('\n');
+}

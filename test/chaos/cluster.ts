@@ -1,0 +1,173 @@
+/** A PostgreSQL of its own with a synchronous standby, in a folder, to be broken as one likes. */
+import { execFile } from 'node:child_process';
+import { globSync, readFileSync } from 'node:fs';
+import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import pg from 'pg';
+
+const run = promisify(execFile);
+
+/** Where the newest server's programs are; null where there is none. */
+export function serverPrograms(): string | null {
+  const found = globSync('/usr/lib/postgresql/*/bin/initdb').toSorted().at(-1);
+  return found === undefined ? null : dirname(found);
+}
+
+/** A crash of the processes loses nothing that was written: no need to force it to disk. */
+const settings = `
+  listen_addresses = '127.0.0.1'
+  unix_socket_directories = ''
+  max_connections = 250
+  fsync = off
+  wal_level = replica
+  hot_standby = on
+`;
+
+export class Cluster {
+  readonly port: number;
+  readonly #programs: string;
+  readonly #folder: string;
+  readonly #owner: { readonly uid?: number; readonly gid?: number };
+  /** The nth server that was made is the primary, the one after it the standby. */
+  #nth = 1;
+
+  private constructor(programs: string, folder: string, of: Pick<Cluster, 'port'> & Owner) {
+    this.#programs = programs;
+    this.#folder = folder;
+    this.port = of.port;
+    this.#owner = of.owner;
+  }
+
+  /** Makes and starts a primary with its standby. */
+  static async create(programs: string): Promise<Cluster> {
+    const owner = await unprivileged();
+    const folder = await mkdtemp(join(tmpdir(), 'ponte-chaos-postgres-'));
+    if (owner.uid !== undefined) await chown(folder, owner.uid, owner.gid ?? owner.uid);
+    const cluster = new Cluster(programs, folder, { port: await freePort(), owner });
+    const data = cluster.#data();
+    await cluster.#do('initdb', '-D', data, '-U', 'postgres', '-A', 'trust', '--no-sync');
+    await writeFile(join(data, 'postgresql.auto.conf'), settings);
+    await cluster.start();
+    await cluster.#makeStandby();
+    return cluster;
+  }
+
+  get url(): string {
+    return `postgres://postgres@127.0.0.1:${this.port}/postgres`;
+  }
+
+  async start(): Promise<void> {
+    await this.#start(this.#data(), this.port);
+  }
+
+  /** @param mode `immediate` is a crash: the next start recovers. */
+  async stop(mode: 'fast' | 'immediate'): Promise<void> {
+    await this.#stop(this.#data(), mode);
+  }
+
+  /** Stops every process of the primary where it stands. @returns what lets them go on. */
+  freeze(): () => void {
+    const [line = ''] = readFileSync(join(this.#data(), 'postmaster.pid'), 'utf8').split('\n');
+    const children = readFileSync(`/proc/${line}/task/${line}/children`, 'utf8').trim().split(' ');
+    const pids = [line, ...children].map(Number);
+    const signal = (name: NodeJS.Signals): void => {
+      for (const pid of pids) {
+        try {
+          process.kill(pid, name);
+        } catch {
+          // A backend has ended in between.
+        }
+      }
+    };
+    signal('SIGSTOP');
+    return () => signal('SIGCONT');
+  }
+
+  async setReadOnly(isReadOnly: boolean): Promise<void> {
+    await this.#alter(`default_transaction_read_only = ${isReadOnly ? 'on' : 'off'}`);
+  }
+
+  /** The primary is lost; its standby takes its place and its address, and gets a standby. */
+  async failOver(): Promise<void> {
+    const lost = this.#data();
+    await this.#stop(lost, 'immediate');
+    await this.#stop(this.#data(1), 'fast');
+    this.#nth += 1;
+    await this.#start(this.#data(), this.port);
+    await this.#do('pg_ctl', '-D', this.#data(), '-w', 'promote');
+    await rm(lost, { recursive: true });
+    await this.#makeStandby();
+  }
+
+  async close(): Promise<void> {
+    for (const data of [this.#data(), this.#data(1)]) {
+      await this.#stop(data, 'immediate').catch(() => undefined);
+    }
+    await rm(this.#folder, { recursive: true });
+  }
+
+  #data(after = 0): string {
+    return join(this.#folder, `server-${this.#nth + after}`);
+  }
+
+  /** Commits wait for it once it runs. */
+  async #makeStandby(): Promise<void> {
+    const data = this.#data(1);
+    await this.#alter(`synchronous_standby_names = ''`);
+    await this.#do('pg_basebackup', '-D', data, '-d', this.url, '-R', '--no-sync', '-c', 'fast');
+    await this.#start(data, await freePort());
+    await this.#alter(`synchronous_standby_names = '*'`);
+  }
+
+  async #alter(setting: string): Promise<void> {
+    const client = new pg.Client({ connectionString: this.url });
+    await client.connect();
+    try {
+      await client.query('set default_transaction_read_only = off');
+      await client.query('set synchronous_commit = local');
+      await client.query(`alter system set ${setting}`);
+      await client.query('select pg_reload_conf()');
+    } finally {
+      await client.end();
+    }
+  }
+
+  async #start(data: string, port: number): Promise<void> {
+    const log = join(this.#folder, 'log');
+    await this.#do('pg_ctl', '-D', data, '-l', log, '-w', '-t', '120', '-o', `-p ${port}`, 'start');
+  }
+
+  async #stop(data: string, mode: string): Promise<void> {
+    await this.#do('pg_ctl', '-D', data, '-m', mode, '-w', '-t', '120', 'stop');
+  }
+
+  async #do(program: string, ...args: string[]): Promise<void> {
+    await run(join(this.#programs, program), args, { cwd: this.#folder, ...this.#owner });
+  }
+}
+
+interface Owner {
+  readonly owner: { readonly uid?: number; readonly gid?: number };
+}
+
+/** PostgreSQL does not run as root: its own user then. */
+async function unprivileged(): Promise<Owner['owner']> {
+  if (process.getuid?.() !== 0) return {};
+  const [uid, gid] = await Promise.all(
+    ['-u', '-g'].map(async (flag) => Number((await run('id', [flag, 'postgres'])).stdout)),
+  );
+  return { ...(uid !== undefined && { uid }), ...(gid !== undefined && { gid }) };
+}
+
+/** @returns a port that nobody listens on. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  const { promise, resolve } = Promise.withResolvers<number>();
+  server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port));
+  const port = await promise;
+  server.close();
+  return port;
+}

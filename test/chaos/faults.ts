@@ -1,0 +1,93 @@
+/** What is done to the processes and to the database, and how it is healed. */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Chance } from '../simulation/chance.ts';
+import type { DatabaseProxy } from '../support/database-proxy.ts';
+import type { Cluster } from './cluster.ts';
+import type { Fleet } from './fleet.ts';
+
+export interface Victims {
+  readonly fleet: Fleet;
+  readonly cluster: Cluster;
+  /** Between the processes and the cluster. */
+  readonly proxy: DatabaseProxy;
+  readonly chance: Chance;
+  /** The longest that a fault lasts. */
+  readonly longestMs: number;
+}
+
+/** Does something and heals it. */
+type Fault = (victims: Victims) => Promise<void>;
+
+/** Too many clients already: what PostgreSQL answers when it has no connection left. */
+const TOO_MANY_CONNECTIONS = '53300';
+
+function whileIn({ chance, longestMs }: Victims): Promise<void> {
+  return pause(500 + chance.delayMs(longestMs));
+}
+
+export const faults = {
+  async 'SIGKILL of a process'(victims) {
+    const nth = victims.chance.below(victims.fleet.size);
+    await victims.fleet.kill(nth);
+    await whileIn(victims);
+    await victims.fleet.restart(nth);
+  },
+  async 'SIGSTOP of a process'(victims) {
+    const nth = victims.chance.below(victims.fleet.size);
+    victims.fleet.signal(nth, 'SIGSTOP');
+    await whileIn(victims);
+    victims.fleet.signal(nth, 'SIGCONT');
+  },
+  async 'rolling restart'({ fleet }) {
+    for (let nth = 0; nth < fleet.size; nth += 1) {
+      await fleet.stop(nth);
+      await fleet.restart(nth);
+    }
+  },
+  async 'restart of PostgreSQL'(victims) {
+    await victims.cluster.stop('fast');
+    await whileIn(victims);
+    await victims.cluster.start();
+  },
+  async 'crash of PostgreSQL'(victims) {
+    await victims.cluster.stop('immediate');
+    await whileIn(victims);
+    await victims.cluster.start();
+  },
+  async 'terminated connections'(victims) {
+    await victims.proxy.cut();
+    await whileIn(victims);
+    await victims.proxy.mend();
+  },
+  async 'half-open connections'(victims) {
+    victims.proxy.hold();
+    await whileIn(victims);
+    await victims.proxy.mend();
+  },
+  async 'stalled PostgreSQL'(victims) {
+    const thaw = victims.cluster.freeze();
+    await whileIn(victims);
+    thaw();
+  },
+  async 'full connections'(victims) {
+    victims.proxy.refuse(TOO_MANY_CONNECTIONS);
+    // Those that are open would be used on: the next ones are refused.
+    await victims.fleet.kill(0);
+    const restarted = victims.fleet.restart(0);
+    await whileIn(victims);
+    await victims.proxy.mend();
+    await restarted;
+  },
+  async 'read-only database'(victims) {
+    await victims.cluster.setReadOnly(true);
+    await whileIn(victims);
+    await victims.cluster.setReadOnly(false);
+  },
+  async 'synchronous failover'({ cluster }) {
+    await cluster.failOver();
+  },
+} as const satisfies Record<string, Fault>;
+
+export type FaultName = keyof typeof faults;
+
+export const faultNames = Object.keys(faults) as [FaultName, ...FaultName[]];

@@ -1,0 +1,196 @@
+/** A run: processes, customers, faults that a seed draws, calm, and the verdict. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
+import { systemClock } from '../../src/clock.ts';
+import type { PixAudit } from '../../src/operator/pix-audit.ts';
+import { openSandbox } from '../../src/provider/sandbox/open.ts';
+import type { LedgerView } from '../../src/provider/sandbox/ledger.ts';
+import { serverEnvironment, type Environment } from '../bench/settings.ts';
+import { storeCustomers } from '../bench/target.ts';
+import { Chance } from '../simulation/chance.ts';
+import { typePonte } from '../support/command-line.ts';
+import { startDatabaseProxy } from '../support/database-proxy.ts';
+import { Cluster } from './cluster.ts';
+import { Customer } from './customers.ts';
+import { faultNames, faults, type Victims } from './faults.ts';
+import { Fleet } from './fleet.ts';
+import { verdict, type StoredSend } from './verdict.ts';
+
+export interface ChaosOptions {
+  /** Of PostgreSQL. */
+  readonly programs: string;
+  readonly seed: number;
+  readonly minutes: number;
+  readonly tell: (line: string) => void;
+}
+
+const CUSTOMERS = 8;
+
+const WEBHOOK_SECRET = 'chaos-webhook-secret-of-32-characters';
+
+/** How the provider fails all the time; it keeps its ledger. */
+const PROVIDER_FAULTS = [
+  'payments:5xx-after@0.05',
+  'payments:reset-after@0.04',
+  'payments:hang@0.02',
+  'payments:5xx-before@0.05',
+  'payments:html@0.02',
+  'keys/dict:latency=50ms..500ms@0.2',
+  'keys/dict:5xx-before@0.03',
+  '*:401@0.003',
+].join(', ');
+
+/** Two minutes until a dead process's payment is taken for UNKNOWN, and two sweeps. */
+const CALM_MS = 270_000;
+
+/** @returns what does not hold. */
+export async function chaos(options: ChaosOptions): Promise<string[]> {
+  const { programs, seed, minutes, tell } = options;
+  await using parts = new AsyncDisposableStack();
+  const folder = await mkdtemp(join(tmpdir(), 'ponte-chaos-'));
+  parts.defer(() => rm(folder, { recursive: true, force: true }));
+  const cluster = await Cluster.create(programs);
+  parts.defer(() => cluster.close());
+  const proxy = await startDatabaseProxy(cluster.url);
+  parts.defer(() => proxy.cut());
+  const fleet = new Fleet();
+  await fleet.open();
+  parts.defer(() => fleet.close());
+  const sandbox = await openBank(fleet.url, seed);
+  parts.defer(() => sandbox.close());
+
+  const environment: Environment = {
+    ...serverEnvironment(),
+    ...{ DATABASE_URL: proxy.url, DATA_DIR: folder, LOG_LEVEL: 'fatal' },
+    ...{ PROVIDER_STUB: 'false', PROVIDER_BASE_URL: sandbox.url, WEBHOOK_SECRET },
+    ...{ PROVIDER_TIMEOUT_MS: '1000', PROVIDER_RETRIES: '1', JOB_LEASE_SECONDS: '3' },
+  };
+  const database = new Database(cluster.url);
+  await ponte(environment, 'migrate up');
+  await database.store();
+  await fleet.start(environment);
+  tell('three servers and a worker run');
+
+  let isOver = false;
+  const customers = Array.from({ length: CUSTOMERS }, (_, nth) => {
+    return new Customer(() => fleet.url, `customer${nth + 1}@example.com`);
+  });
+  const paying = customers.map((customer) => customer.payUntil(() => isOver));
+  const longestMs = Math.min(60_000, minutes * 10_000);
+  const victims = { fleet, cluster, proxy, chance: new Chance(seed), longestMs };
+  await breakUntil(Date.now() + minutes * 60_000, victims, tell);
+  await fleet.ready();
+  isOver = true;
+  await Promise.all(paying);
+  tell('calm');
+  const ledger = (): Promise<LedgerView> => view(sandbox.url);
+  await database.comesToRest(ledger, Date.now() + CALM_MS);
+
+  const [stored, { payments: executed }] = [await database.sends(), await ledger()];
+  const told = customers.flatMap((customer) => customer.told);
+  const open = stored.filter(({ status }) => status === 'PROCESSING').length;
+  tell(`${told.length} payments told of, ${stored.length} stored, ${executed.length} executed`);
+  if (open > 0) tell(`${open} never came to the provider, and wait for an operator`);
+  const audit = JSON.parse(await ponte(environment, 'pix audit --json')) as PixAudit;
+  const deadJobs = await database.deadJobs();
+  const surprises = customers.flatMap((customer) => customer.surprises);
+  return [...surprises, ...verdict({ executed, stored, told, audit, deadJobs })];
+}
+
+function openBank(url: string, seed: number) {
+  return openSandbox({
+    clock: systemClock,
+    ispb: '11165756',
+    host: '127.0.0.1',
+    port: 0,
+    settleMs: 200,
+    openingBalanceCents: 1e12,
+    seed: String(seed),
+    faults: PROVIDER_FAULTS,
+    webhook: { url: `${url}/api/v1/webhooks/provider`, secret: WEBHOOK_SECRET },
+  });
+}
+
+async function breakUntil(
+  endMs: number,
+  victims: Victims,
+  tell: ChaosOptions['tell'],
+): Promise<void> {
+  const { chance } = victims;
+  // Each at least once, as far as there is time; then as chance has it.
+  const order = chance.shuffled(faultNames);
+  while (Date.now() < endMs) {
+    await pause(chance.between(500, 2_500));
+    const name = order.pop() ?? chance.pick(faultNames);
+    const start = Date.now();
+    await faults[name](victims);
+    tell(`${name}, ${((Date.now() - start) / 1_000).toFixed(1)} s`);
+  }
+}
+
+async function view(sandboxUrl: string): Promise<LedgerView> {
+  const answer = await fetch(`${sandboxUrl}/sandbox/ledger`);
+  return (await answer.json()) as LedgerView;
+}
+
+async function ponte(environment: Environment, line: string): Promise<string> {
+  const { stdout, stderr, code } = await typePonte(line.split(' '), { environment });
+  if (stdout === '' && code !== 0) throw new Error(`ponte ${line}: ${stderr}`);
+  return stdout;
+}
+
+/** What is looked at beside the service, on a connection that no fault is between. */
+class Database {
+  readonly #url: string;
+
+  constructor(url: string) {
+    this.#url = url;
+  }
+
+  store(): Promise<void> {
+    return this.#with(storeCustomers);
+  }
+
+  sends(): Promise<StoredSend[]> {
+    return this.#with(async (client) => {
+      const { rows } = await client.query<StoredSend>(
+        `select id, idempotency_key, status, phase from pix_transactions where operation = 'SEND'`,
+      );
+      return rows;
+    });
+  }
+
+  deadJobs(): Promise<number> {
+    return this.#with(async (client) => {
+      const { rowCount } = await client.query(`select from jobs where status = 'dead'`);
+      return rowCount ?? 0;
+    });
+  }
+
+  /** Waits until nothing is open but what the provider never got, and no longer than that. */
+  async comesToRest(ledger: () => Promise<LedgerView>, endMs: number): Promise<void> {
+    for (;;) {
+      const stored = await this.sends();
+      const { payments } = await ledger();
+      const executed = new Set(payments.map(({ clientRequestId }) => clientRequestId));
+      const isOpen = stored.some(({ status, phase, idempotency_key: key }) => {
+        return status === 'PROCESSING' && (phase !== 'UNKNOWN' || executed.has(key));
+      });
+      if (!isOpen || Date.now() > endMs) return;
+      await pause(1_000);
+    }
+  }
+
+  async #with<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
+    const client = new pg.Client({ connectionString: this.#url });
+    await client.connect();
+    try {
+      return await work(client);
+    } finally {
+      await client.end();
+    }
+  }
+}

@@ -1,0 +1,106 @@
+/** A connection that sends bytes as they are, well-formed or not, and reads the answer. */
+import { connect, type Socket } from 'node:net';
+
+/** What becomes of the connection once the bytes are sent. */
+export type Ending = 'keep' | 'close' | 'half-close' | 'break';
+
+export interface RawRequest {
+  readonly bytes: Buffer;
+  readonly ending: Ending;
+  readonly isHead: boolean;
+}
+
+export interface Answer {
+  readonly status: number;
+  /** By name in lower case; several of one name stand in the order in which they came. */
+  readonly headers: ReadonlyMap<string, readonly string[]>;
+  readonly text: string;
+}
+
+/** Longer than any answer takes. */
+const PATIENCE_MS = 30_000;
+
+export class NoAnswer extends Error {}
+
+/** One connection at a time, opened again when it has been closed. */
+export class Line {
+  readonly #port: number;
+  #socket: Socket | null = null;
+
+  constructor(port: number) {
+    this.#port = port;
+  }
+
+  /**
+   * @returns the answer; null when the connection was broken or closed without one.
+   * @throws NoAnswer when there is none in half a minute.
+   */
+  async ask({ bytes, ending, isHead }: RawRequest): Promise<Answer | null> {
+    const socket = await this.#open();
+    const answer = read(socket, isHead);
+    socket.write(bytes);
+    if (ending === 'half-close') socket.end();
+    // What was written is handed to the kernel before the reset.
+    if (ending === 'break') setImmediate(() => socket.resetAndDestroy());
+    const got = await answer;
+    if (ending !== 'keep' || got?.headers.get('connection')?.includes('close')) this.close();
+    return got;
+  }
+
+  close(): void {
+    this.#socket?.destroy();
+    this.#socket = null;
+  }
+
+  async #open(): Promise<Socket> {
+    const open = this.#socket;
+    if (open && open.readyState === 'open') return open;
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const socket = connect({ port: this.#port, host: '127.0.0.1', allowHalfOpen: true });
+    socket.once('connect', resolve).once('error', reject);
+    await promise;
+    socket.off('error', reject).on('error', () => undefined);
+    socket.on('end', () => socket.destroy());
+    this.#socket = socket;
+    return socket;
+  }
+}
+
+function read(socket: Socket, isHead: boolean): Promise<Answer | null> {
+  const { promise, resolve, reject } = Promise.withResolvers<Answer | null>();
+  let came = Buffer.alloc(0);
+  const late = setTimeout(() => {
+    reject(new NoAnswer(`no answer in ${PATIENCE_MS / 1_000} s`));
+    socket.destroy();
+  }, PATIENCE_MS);
+  const hear = (bytes: Buffer): void => {
+    came = Buffer.concat([came, bytes]);
+    const answer = parsed(came, isHead);
+    if (answer) resolve(answer);
+  };
+  const leave = (): void => resolve(null);
+  socket.on('data', hear).once('close', leave);
+  return promise.finally(() => {
+    clearTimeout(late);
+    socket.off('data', hear).off('close', leave);
+  });
+}
+
+/** @returns the first answer that is no interim one, or null while it has not come in whole. */
+function parsed(bytes: Buffer, isHead: boolean): Answer | null {
+  const end = bytes.indexOf('\r\n\r\n');
+  if (end === -1) return null;
+  const [first = '', ...lines] = bytes.subarray(0, end).toString('latin1').split('\r\n');
+  const status = Number(first.split(' ')[1]);
+  const rest = bytes.subarray(end + 4);
+  if (status < 200) return parsed(rest, isHead);
+  const headers = new Map<string, string[]>();
+  for (const line of lines) {
+    const colon = line.indexOf(':');
+    const name = line.slice(0, colon).toLowerCase();
+    headers.set(name, [...(headers.get(name) ?? []), line.slice(colon + 1).trim()]);
+  }
+  const length = isHead ? 0 : Number(headers.get('content-length')?.[0] ?? 0);
+  if (rest.length < length) return null;
+  return { status, headers, text: rest.subarray(0, length).toString() };
+}

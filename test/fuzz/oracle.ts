@@ -1,0 +1,134 @@
+/** What every answer has to keep: the contract, and that credentials are needed. */
+import type { OperationContract } from '../../src/http/contract.ts';
+import { createSchemaCompiler, type ValidateFunction } from '../../src/http/schemas.ts';
+import { resolver } from '../http/hostile-bodies.ts';
+import type { Draft, Json } from './drafts.ts';
+import type { Answer } from './line.ts';
+
+/** What the contract's default answer stands for: a request that is no request of the operation. */
+const WIRE_STATUSES = new Set([400, 404, 405, 408, 413, 415, 431]);
+
+/** Beside the contract's own; RFC 9110 gives them their meaning. */
+const USUAL_HEADERS = new Set([
+  ...['x-request-id', 'cache-control', 'x-content-type-options', 'referrer-policy', 'date'],
+  ...['content-type', 'content-length', 'content-language', 'connection', 'keep-alive', 'vary'],
+  ...['www-authenticate', 'retry-after', 'allow'],
+]);
+
+const ALWAYS = {
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+} as const;
+
+type Validate = () => ValidateFunction;
+
+interface Promised {
+  readonly body: Validate | null;
+  readonly headers: readonly { name: string; isRequired: boolean; validate: Validate }[];
+}
+
+export class Oracle {
+  readonly #document: Json;
+  readonly #schemas;
+  readonly #promised = new Map<string, Promised>();
+
+  constructor(document: Json) {
+    this.#document = document;
+    this.#schemas = createSchemaCompiler(document);
+  }
+
+  /** @returns what is wrong with the answer to a request, each in a few words. */
+  faultsOf(draft: Draft, answer: Answer): string[] {
+    const { status } = answer;
+    const { operation } = draft;
+    const faults: string[] = [];
+    const isListed = operation.statuses.has(status);
+    if (status >= 500 && !(draft.isRouted && isListed && status !== 503)) {
+      faults.push(`an undocumented ${status}`);
+    }
+    if (draft.isForged && status < 400 && draft.method !== 'OPTIONS') {
+      faults.push(`${status} without credentials`);
+    }
+    const isKnown = isListed || WIRE_STATUSES.has(status);
+    if (draft.isRouted && !isKnown) faults.push(`status ${status} is not in the contract`);
+    for (const [name, value] of Object.entries(ALWAYS)) {
+      if (answer.headers.get(name)?.join() !== value) faults.push(`${name} is not ${value}`);
+    }
+    for (const [name, values] of answer.headers) {
+      if (values.length > 1) faults.push(`${name} comes ${values.length} times`);
+    }
+    if (draft.isRouted) faults.push(...this.#breaches(operation, answer, isListed));
+    else if (status >= 400 && draft.method !== 'HEAD') faults.push(...messageFaults(answer));
+    return faults;
+  }
+
+  #breaches(operation: OperationContract, answer: Answer, isListed: boolean): string[] {
+    const { status, headers, text } = answer;
+    const promised = this.#of(operation, isListed ? String(status) : 'default');
+    const faults: string[] = [];
+    for (const { name, isRequired, validate } of promised.headers) {
+      const value = headers.get(name)?.join(', ');
+      if (value === undefined && isRequired) faults.push(`${name} is missing on ${status}`);
+      if (value === undefined) continue;
+      const isValid = [value, Number(value)].some((read) => validate()(read));
+      if (!isValid) faults.push(`${name} is ${value}`);
+    }
+    const known = new Set(promised.headers.map(({ name }) => name));
+    for (const name of headers.keys()) {
+      if (!USUAL_HEADERS.has(name) && !known.has(name)) faults.push(`${name} on ${status}`);
+    }
+    if (promised.body === null) return text === '' ? faults : [...faults, 'a body not promised'];
+    const validate = promised.body();
+    const value = json(text);
+    if (value === undefined) return [...faults, `the body of ${status} is no JSON`];
+    if (validate(value)) return faults;
+    const [error] = validate.errors ?? [];
+    return [...faults, `the body of ${status} at ${error?.instancePath} (${error?.keyword})`];
+  }
+
+  #of({ id, method, path }: OperationContract, status: string): Promised {
+    const key = `${id} ${status}`;
+    const known = this.#promised.get(key);
+    if (known) return known;
+    const template = path.replace('/api/v1', '');
+    const at = ['paths', template, method.toLowerCase(), 'responses', status];
+    const { value, pointer } = this.#follow(at);
+    const content = ['content', 'application/json', 'schema'];
+    const headers = Object.keys((value['headers'] ?? {}) as Json).map((name) => {
+      const header = this.#follow([...pointer, 'headers', name]);
+      const isRequired = header.value['required'] === true;
+      const validate = this.#compiled([...header.pointer, 'schema']);
+      return { name: name.toLowerCase(), isRequired, validate };
+    });
+    const body = value['content'] ? this.#compiled([...pointer, ...content]) : null;
+    const promised = { body, headers };
+    this.#promised.set(key, promised);
+    return promised;
+  }
+
+  #compiled(pointer: readonly string[]): Validate {
+    return this.#schemas.compile({ $ref: this.#schemas.reference(pointer) });
+  }
+
+  /** What stands at a place of the document, and where it really stands. */
+  #follow(pointer: readonly string[]): { readonly value: Json; readonly pointer: string[] } {
+    const value = pointer.reduce((node, key) => (node[key] ?? {}) as Json, this.#document);
+    const { $ref } = value;
+    if (typeof $ref !== 'string') return { value, pointer: [...pointer] };
+    return { value: resolver(this.#document)(value), pointer: $ref.slice(2).split('/') };
+  }
+}
+
+function messageFaults({ text, status }: Answer): string[] {
+  const { message } = (json(text) ?? {}) as Json;
+  return typeof message === 'string' ? [] : [`the body of ${status} has no message`];
+}
+
+function json(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,298 @@
+/** A run: customers send what a seed draws, and every answer is judged. */
+import { parseContract, readServedContract } from '../../src/http/contract-file.ts';
+import type { OperationContract } from '../../src/http/contract.ts';
+import { Chance } from '../simulation/chance.ts';
+import {
+  bytesOf,
+  hash,
+  legalDraft,
+  type Customer,
+  type Draft,
+  type DraftOptions,
+  type Json,
+} from './drafts.ts';
+import { Line, NoAnswer, type Answer } from './line.ts';
+import { mutate } from './mutations.ts';
+import { Oracle } from './oracle.ts';
+import { password, startFuzzed, type FuzzedService } from './service.ts';
+
+export interface RunOptions {
+  readonly seed: number;
+  readonly requests: number;
+  /** Only this request, in full. */
+  readonly only: number | null;
+  readonly tell: (line: string) => void;
+}
+
+export interface Finding {
+  /** The number of the request; null for what many have done together. */
+  readonly request: number | null;
+  readonly what: string;
+}
+
+const LANES = 4;
+
+/** After so many the event loop is asked how long it was held: fewer suspects, more questions. */
+const BATCH = 64;
+
+const MAX_HELD_MS = 20;
+
+/** Repeats that all have to hold the event loop too long, each alone. */
+const TRIALS = 3;
+
+/** What caches, compiled code and a collector that is not asked again may add. */
+const MAX_GROWTH_MB = 8;
+
+/** Costs thirty milliseconds of a processor each, and one tells as much as ten do. */
+const RARE = new Set(['login', 'logout', 'startOnboarding', 'registerPf']);
+
+const emails = Array.from({ length: LANES + 1 }, (_, nth) => `fuzz${nth}@example.com`);
+
+/** What a customer is to have before anything else: transactions, an application, a key. */
+const FIRST = ['login', 'startOnboarding', 'sendPix', 'createCharge', 'createPixKey'] as const;
+
+/** Runs the requests of a seed. */
+export async function fuzz(options: RunOptions): Promise<Finding[]> {
+  await using parts = new AsyncDisposableStack();
+  const service = await startFuzzed(emails, parts);
+  const run = new Run(options, service, {
+    document: (await parseContract()) as Json,
+    operations: (await readServedContract()).operations,
+  });
+  await run.prepare();
+  if (options.only !== null) await run.show(options.only);
+  else await run.all();
+  run.findings.push(...(await service.audit()).map((what) => ({ request: null, what })));
+  return run.findings;
+}
+
+interface ReadContract {
+  readonly document: Json;
+  readonly operations: readonly OperationContract[];
+}
+
+interface Lane {
+  readonly line: Line;
+  readonly customer: Customer;
+}
+
+type Drawn = Pick<DraftOptions, 'chance' | 'nonce'>;
+
+class Run {
+  readonly findings: Finding[] = [];
+  readonly #options: RunOptions;
+  readonly #service: FuzzedService;
+  readonly #contract: ReadContract;
+  readonly #oracle: Oracle;
+  readonly #lanes: readonly Lane[];
+  readonly #statuses = new Map<string, number>();
+  #judged = 0;
+
+  constructor(options: RunOptions, service: FuzzedService, contract: ReadContract) {
+    this.#options = options;
+    this.#service = service;
+    this.#contract = contract;
+    this.#oracle = new Oracle(contract.document);
+    this.#lanes = emails.map((email) => ({
+      line: new Line(service.port),
+      customer: {
+        ...{ email, password, token: '' },
+        ...{ transactions: [], endToEnds: [], applications: [], keys: [] },
+      },
+    }));
+  }
+
+  /** Gives each customer what later requests name. */
+  async prepare(): Promise<void> {
+    const { seed } = this.#options;
+    const chance = new Chance(seed);
+    for (const [nth, lane] of this.#lanes.entries()) {
+      for (const id of FIRST) {
+        const operation = this.#contract.operations.find((one) => one.id === id);
+        if (!operation) continue;
+        let answer: Answer | null = null;
+        // A key may be one that the bank fails.
+        for (let trial = 1; trial <= 5 && (answer?.status ?? 500) >= 300; trial += 1) {
+          const nonce = `first-${seed}-${nth}-${trial}`;
+          answer = await this.#send(lane, this.#legal(operation, lane, { chance, nonce }));
+        }
+        if ((answer?.status ?? 500) >= 300) throw new Error(`${id}: ${answer?.text}`);
+      }
+    }
+  }
+
+  async all(): Promise<void> {
+    const { requests, tell } = this.#options;
+    const middle = Math.ceil(requests / 2);
+    let middleMb = 0;
+    for (let first = 1; first <= requests; first += BATCH) {
+      const numbers = range(first, Math.min(requests, first + BATCH - 1));
+      await this.#batch(numbers);
+      if (first <= middle && middle < first + BATCH) middleMb = await this.#heapMb();
+      if (Math.floor(first / 5_000) < Math.floor((first + BATCH) / 5_000)) tell(this.progress());
+    }
+    const endMb = await this.#heapMb();
+    tell(`heap: ${middleMb.toFixed(1)} MB in the middle, ${endMb.toFixed(1)} MB at the end`);
+    if (requests >= 10_000 && endMb - middleMb > MAX_GROWTH_MB) {
+      this.#find(null, `the heap has grown from ${middleMb.toFixed(1)} to ${endMb.toFixed(1)} MB`);
+    }
+    tell(this.progress());
+  }
+
+  /** Sends one request as often as a suspect is tried, and tells what goes over the wire. */
+  async show(k: number): Promise<void> {
+    const { tell } = this.#options;
+    for (let trial = 0; trial < TRIALS; trial += 1) {
+      const { draft, lane } = this.#drawn(k, trial);
+      tell(`${draft.operation.id} ${draft.mutations.join(', ')} (${draft.ending})`);
+      tell(bytesOf(draft).toString('latin1').slice(0, 4_000));
+      const heldMs = await this.#held(() => this.#judge(k, lane, draft));
+      tell(`held the event loop for ${heldMs.toFixed(1)} ms`);
+    }
+  }
+
+  progress(): string {
+    const statuses = [...this.#statuses].sort(([a], [b]) => (a < b ? -1 : 1));
+    const list = statuses.map(([status, count]) => `${status}: ${count}`).join(', ');
+    return `${this.#judged} requests; ${list}; ${this.#service.executed.length} payments`;
+  }
+
+  async #batch(numbers: readonly number[]): Promise<void> {
+    const heldMs = await this.#held(async () => {
+      const lanes = this.#lanes.slice(0, LANES).map(async (lane, nth) => {
+        for (const k of numbers.filter((number) => number % LANES === nth)) {
+          await this.#judge(k, lane, this.#drawn(k).draft);
+        }
+      });
+      await Promise.all(lanes);
+    });
+    if (heldMs <= MAX_HELD_MS || !this.#service.isLoopItsOwn) return;
+    for (const k of numbers) await this.#tryAlone(k);
+  }
+
+  async #tryAlone(k: number): Promise<void> {
+    let leastMs = Infinity;
+    for (let trial = 1; trial <= TRIALS && leastMs > MAX_HELD_MS; trial += 1) {
+      const { draft, lane } = this.#drawn(k, trial);
+      const heldMs = await this.#held(() => this.#send(lane, draft));
+      leastMs = Math.min(leastMs, heldMs);
+    }
+    if (leastMs > MAX_HELD_MS) this.#find(k, `holds the event loop for ${leastMs.toFixed(1)} ms`);
+  }
+
+  async #held(work: () => Promise<unknown>): Promise<number> {
+    const { server } = this.#service;
+    server.watchEventLoop();
+    await work();
+    return server.longestDelayMs();
+  }
+
+  async #heapMb(): Promise<number> {
+    return ((await this.#service.server.ask('heap')) as { heapMb: number }).heapMb;
+  }
+
+  /** The request of a number; another trial has keys of its own. */
+  #drawn(k: number, trial = 0): { draft: Draft; lane: Lane } {
+    const { seed } = this.#options;
+    const chance = new Chance(hash(`${seed} ${k}`));
+    const lane = this.#lanes[k % LANES];
+    const stranger = this.#lanes[LANES]?.customer;
+    if (!lane || !stranger) throw new Error('no lane');
+    const nonce = `f-${seed}-${k}-${trial}`;
+    const draft = this.#legal(this.#operation(chance), lane, { chance, nonce });
+    mutate(draft, { document: this.#contract.document, chance, stranger });
+    return { draft, lane };
+  }
+
+  #operation(chance: Chance): OperationContract {
+    const { operations } = this.#contract;
+    const drawn = operations[chance.below(operations.length)];
+    if (!drawn) throw new Error('no operation');
+    return RARE.has(drawn.id) && chance.happens(0.85) ? this.#operation(chance) : drawn;
+  }
+
+  #legal(operation: OperationContract, lane: Lane, drawn: Drawn): Draft {
+    const { document } = this.#contract;
+    return legalDraft({ document, operation, customer: lane.customer, ...drawn });
+  }
+
+  async #judge(k: number, lane: Lane, draft: Draft): Promise<void> {
+    const { executed } = this.#service;
+    const before = executed.length;
+    const answer = await this.#send(lane, draft).catch((error: unknown) => {
+      if (!(error instanceof NoAnswer)) throw error;
+      this.#find(k, error.message);
+      return null;
+    });
+    this.#judged += 1;
+    const status = answer ? `${Math.floor(answer.status / 100)}xx` : 'none';
+    this.#statuses.set(status, (this.#statuses.get(status) ?? 0) + 1);
+    if (this.#options.only !== null)
+      this.#options.tell(JSON.stringify(answer?.text)?.slice(0, 2_000));
+    if (!answer) {
+      if (draft.ending === 'keep') this.#find(k, 'is not answered');
+      return;
+    }
+    for (const what of this.#oracle.faultsOf(draft, answer)) this.#find(k, what, draft);
+    const key = keyOf(draft);
+    const isRefused = answer.status >= 400 && answer.status < 500;
+    const moved = executed.slice(before).filter(({ clientRequestId }) => clientRequestId === key);
+    if (isRefused && moved.length > 0)
+      this.#find(k, `${answer.status}, and money has moved`, draft);
+    if (moved.length > 1) this.#find(k, 'two payments of one key', draft);
+    if (draft.operation.id === 'logout' && answer.status === 200) await this.#logInAgain(lane);
+  }
+
+  async #send(lane: Lane, draft: Draft): Promise<Answer | null> {
+    const { line, customer } = lane;
+    const request = {
+      bytes: bytesOf(draft),
+      ending: draft.ending,
+      isHead: draft.method === 'HEAD',
+    };
+    const answer = await line.ask(request);
+    if (answer && answer.status < 300) learn(customer, draft, answer);
+    return answer;
+  }
+
+  /** It may have been the stranger's session. */
+  async #logInAgain(own: Lane): Promise<void> {
+    const login = this.#contract.operations.find(({ id }) => id === 'login');
+    for (const lane of [own, ...this.#lanes.slice(LANES)]) {
+      if (login)
+        await this.#send(lane, this.#legal(login, lane, { chance: new Chance(1), nonce: 'again' }));
+    }
+  }
+
+  #find(request: number | null, what: string, draft?: Draft): void {
+    const of = draft ? `${draft.operation.id} (${draft.mutations.join(', ')}): ` : '';
+    this.findings.push({ request, what: `${of}${what}` });
+  }
+}
+
+function range(first: number, last: number): number[] {
+  return Array.from({ length: last - first + 1 }, (_, index) => first + index);
+}
+
+function keyOf({ headers }: Draft): string {
+  const keys = headers.filter(([name]) => name.toLowerCase() === 'idempotency-key');
+  return keys.map(([, value]) => value.trim()).join(', ');
+}
+
+const REMEMBERED = 6;
+
+/** Keeps of a success what later requests can name. */
+function learn(customer: Customer, { operation }: Draft, { text }: Answer): void {
+  if (text === '') return;
+  const body = JSON.parse(text) as Json;
+  const keep = (list: string[], value: unknown): void => {
+    if (typeof value === 'string') list.push(value);
+    if (list.length > REMEMBERED) list.shift();
+  };
+  if (operation.id === 'login') customer.token = String(body['access_token']);
+  keep(customer.transactions, body['transaction_id']);
+  keep(customer.endToEnds, body['end_to_end']);
+  if (operation.id === 'startOnboarding') keep(customer.applications, body['id']);
+  keep(customer.applications, body['onboarding_id']);
+  if (operation.id === 'createPixKey') keep(customer.keys, (body['data'] as Json)['key']);
+}
