@@ -1,6 +1,6 @@
 /** How a command ends. */
 
-/** The exit codes of `ponte`, as the README lists them. */
+/** The exit codes of `ponte`, as bin/README.md lists them. */
 export const exitCodes = {
   done: 0,
   /** It was looked at and is bad, or it was refused or not found. */

@@ -71,7 +71,7 @@ export function runUntilSignal(
   return keepAlive(run);
 }
 
-/** How long a stop may take once an exception was not caught; the README says to wait so long. */
+/** How long a stop may take once an exception was not caught; the handbook says to wait so long. */
 const longestStopMs = 30_000;
 
 /** Watches for errors that no code has handled. */

@@ -194,7 +194,7 @@ const catalogue = {
 
 export type ErrorCode = keyof typeof catalogue;
 
-/** Every code, in the order of the README's table. */
+/** Every code, in the order of the table in contract/README.md. */
 export const errorCodes = Object.keys(catalogue) as ErrorCode[];
 
 /** The codes of the catalogue that a 502 may carry: what became of a call to the provider. */

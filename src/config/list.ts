@@ -1,4 +1,4 @@
-/** The settings in words, as the README and `.env.example` show them. */
+/** The settings in words, as the handbook and `.env.example` show them. */
 import type { SettingEntry } from './entry.ts';
 import { entries, settingNames } from './schema.ts';
 
@@ -10,7 +10,7 @@ export interface Setting {
   readonly meaning: string;
 }
 
-/** Every setting that the service knows, in the order of the README's table. */
+/** Every setting that the service knows, in the order of the handbook's table. */
 export const settings: readonly Setting[] = settingNames.map((name) => ({
   name,
   default: describeDefault(entries[name]),

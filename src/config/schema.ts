@@ -1,7 +1,7 @@
 /**
  * Every setting: what it means, what it must be, its default and where it is required. This is the
  * one list of them; `load.ts` validates against it, and tests hold `.env.example` and the
- * README to it.
+ * handbook to it.
  */
 import {
   fileOf,

@@ -4,7 +4,7 @@ import { sameSecret } from '../security/digests.ts';
 import { SealError } from '../security/sealing.ts';
 import type { Application } from './application-row.ts';
 
-/** The code that is right where no provider sends one; the README tells it. */
+/** The code that is right where no provider sends one; contract/README.md shows it. */
 export const homologationCode = 'ABC123';
 
 const wrongCodesAtMost = 5;

@@ -116,7 +116,7 @@ async function database(
   ];
 }
 
-/** The loop takes a due job up within moments: the alarm that the README gives waits as long. */
+/** The loop takes a due job up within moments: the alarm of the handbook waits as long. */
 const longestDueSeconds = 60;
 
 /** By then the statement, which is read every minute, or a webhook has settled most of them. */

@@ -1,6 +1,6 @@
 /**
  * The magic values: what a developer or a test enters to see the bank misbehave. Every other value
- * takes the happy path. The same table is shown in the README and on the development pages.
+ * takes the happy path. The same table stands in contract/README.md and on the development pages.
  */
 
 /** How the directory of keys (DICT) answers a look-up. */

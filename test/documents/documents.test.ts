@@ -1,35 +1,53 @@
-/** Holds the README to the truth: its tables, the names in it, and its walk, which is run. */
+/** Checks the documents: their tables, the names in them, and their walks, which are run. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join, normalize } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { parse } from 'yaml';
-import { settings } from '../src/config/config.ts';
-import { AppError, errorCodes } from '../src/errors.ts';
-import { scenarios } from '../src/provider/stub/scenarios.ts';
+import { settings } from '../../src/config/list.ts';
+import { AppError, errorCodes } from '../../src/errors.ts';
+import { scenarios } from '../../src/provider/stub/scenarios.ts';
 import {
   root,
   ServiceProcess,
   settingsFor,
   type ServiceAnswer,
-} from './process/service-process.ts';
-import { anchorOf, codeIn, linksIn, sectionsOf, tablesIn } from './readme/document.ts';
-import { createTestDatabase, serverUrl, type TestDatabase } from './support/db.ts';
+} from '../process/service-process.ts';
+import { createTestDatabase, serverUrl, type TestDatabase } from '../support/db.ts';
+import { anchorOf, codeIn, linksIn, sectionsOf, tablesIn, type Section } from './document.ts';
+import { codeTables, withFreshTables } from './tables.ts';
 
-const readme = readFileSync(join(root, 'README.md'), 'utf8');
-const sections = sectionsOf(readme);
+interface Document {
+  readonly path: string;
+  readonly text: string;
+  readonly sections: readonly Section[];
+}
+
+const documents: readonly Document[] = [
+  ...['README.md', 'contract/README.md', 'bin/README.md', 'src/README.md', 'test/README.md'],
+  ...['src/operator/README.md', 'src/provider/README.md', 'test/bench/README.md'],
+  'migrations/README.md',
+].map((path) => {
+  const text = readFileSync(join(root, path), 'utf8');
+  return { path, text, sections: sectionsOf(text) };
+});
+
+function documentAt(path: string): Document {
+  const found = documents.find((one) => one.path === path);
+  assert.ok(found, path);
+  return found;
+}
 
 /** The text under a heading. */
-function under(heading: string): string {
-  const section = sections.find((one) => one.heading === heading);
-  assert.ok(section, `the README has no heading "${heading}"`);
+function under(path: string, heading: string): string {
+  const section = documentAt(path).sections.find((one) => one.heading === heading);
+  assert.ok(section, `${path} has no heading "${heading}"`);
   return section.text;
 }
 
-function table(heading: string, nth = 0): string[][] {
-  const found = tablesIn(under(heading))[nth];
-  assert.ok(found, `"${heading}" has no table ${nth}`);
+function table(path: string, heading: string): string[][] {
+  const [found] = tablesIn(under(path, heading));
+  assert.ok(found, `"${heading}" of ${path} has no table`);
   return found;
 }
 
@@ -39,16 +57,20 @@ const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   scripts: Record<string, string>;
 };
 
-describe('the tables of the README', () => {
-  it('list every setting with its default and its meaning', () => {
-    assert.deepEqual(
-      table('Settings'),
-      settings.map((one) => [code(one.name), one.default, one.meaning]),
-    );
-  });
+it('README.md has at most 250 lines', () => {
+  assert.ok(documentAt('README.md').text.split('\n').length <= 250);
+});
+
+describe('the tables of the documents', () => {
+  for (const path of new Set(codeTables.map((one) => one.path))) {
+    it(`${path} has the rows that the code owns; otherwise run: npm run docs`, async () => {
+      const { text } = documentAt(path);
+      assert.equal(text, await withFreshTables(path, text));
+    });
+  }
 
   it('list every error of the catalogue with its status', () => {
-    const rows = table('Errors');
+    const rows = table('contract/README.md', 'Errors');
     assert.deepEqual(
       rows.map(([name, status]) => [name, status]),
       errorCodes.map((name) => [code(name), String(new AppError(name).status)]),
@@ -56,108 +78,72 @@ describe('the tables of the README', () => {
     for (const row of rows) assert.ok(!row.includes(''), row.join());
   });
 
-  it('list every scenario of the simulated bank', () => {
-    const rows = table('Scenarios').map((row) => row.map((cell) => cell.replaceAll('`', '')));
-    assert.deepEqual(
-      rows,
-      scenarios.map(({ given, value, happens }) => [given, value, happens.replaceAll('`', '')]),
-    );
-  });
-
-  it('list every endpoint of the contract', () => {
-    assert.deepEqual(table('Endpoints'), contractOperations().map(endpointRow));
-  });
-
   it('list every npm script', () => {
-    const names = table('Commands').map(([name]) => name);
+    const rows = table('README.md', 'Develop');
     const called = Object.keys(scripts).map((name) =>
       code(name === 'start' || name === 'test' ? `npm ${name}` : `npm run ${name}`),
     );
-    assert.deepEqual(names, called);
-    for (const row of table('Commands')) assert.ok(!row.includes(''), row.join());
-  });
-
-  it('list every command of ponte', () => {
-    const { stdout } = spawnSync(join(root, 'bin', 'ponte'), ['--help'], { encoding: 'utf8' });
-    const [, commands = ''] = stdout.split('Commands:\n');
-    const listed = commands.replaceAll(/\n {9,}/g, ' ').matchAll(/^ {2}(\S.*?) {2,}(\S.*)$/gm);
     assert.deepEqual(
-      table('Commands', 1),
-      [...listed].map(([, name, what]) => [code(`ponte ${name}`), what]),
+      rows.map(([name]) => name),
+      called,
     );
+    for (const row of rows) assert.ok(!row.includes(''), row.join());
   });
 });
 
-interface ContractOperation {
-  readonly method: string;
-  readonly path: string;
-  readonly summary: string;
-  readonly security: readonly object[] | undefined;
-}
-
-function contractOperations(): ContractOperation[] {
-  const text = readFileSync(join(root, 'contract', 'openapi.yaml'), 'utf8');
-  const { paths } = parse(text) as { paths: Record<string, Record<string, ContractOperation>> };
-  return Object.entries(paths).flatMap(([path, item]) =>
-    Object.entries(item)
-      .filter(([name]) => ['get', 'post', 'put', 'patch', 'delete'].includes(name))
-      .map(([name, { summary, security }]) => {
-        const method = name.toUpperCase();
-        return { method, path, summary, security };
-      }),
-  );
-}
-
-function endpointRow({ method, path, summary, security }: ContractOperation): string[] {
-  const [first] = security ?? [];
-  const tokenless = first && 'webhookSecret' in first ? code('X-Webhook-Secret') : 'no';
-  return [code(`${method} ${path}`), security === undefined ? 'yes' : tokenless, summary];
-}
-
-describe('the names in the README', () => {
-  it('that are linked lead somewhere', () => {
-    const anchors = new Set(sections.map(({ heading }) => `#${anchorOf(heading)}`));
-    const broken = linksIn(readme).filter((target) => {
-      if (/^https?:/.test(target)) return false;
-      return target.startsWith('#') ? !anchors.has(target) : !existsSync(join(root, target));
+for (const { path, text } of documents) {
+  const folder = dirname(path);
+  describe(`the names in ${path}`, () => {
+    it('that are linked lead somewhere', () => {
+      const broken = linksIn(text).filter((target) => {
+        if (/^https?:/.test(target)) return false;
+        const [file = '', anchor] = target.split('#');
+        const linked = normalize(join(folder, file === '' ? basename(path) : file));
+        if (!existsSync(join(root, linked))) return true;
+        return anchor !== undefined && !anchorsOf(documentAt(linked)).has(anchor);
+      });
+      assert.deepEqual(broken, []);
     });
-    assert.deepEqual(broken, []);
-  });
 
-  it('that are paths exist', () => {
-    const paths = readme.matchAll(/(?<![\w./-])(?:bin|contract|migrations|src|test)\/[\w./-]*\w/g);
-    const missing = [...paths]
-      .map(([path]) => path)
-      .filter((path) => !existsSync(join(root, path)));
-    assert.deepEqual(missing, []);
-  });
+    it('that are paths exist', () => {
+      const paths = text.matchAll(/(?<![\w./-])(?:bin|contract|migrations|src|test)\/[\w./-]*\w/g);
+      const missing = [...paths]
+        .map(([named]) => named)
+        .filter((named) => ![root, join(root, folder)].some((at) => existsSync(join(at, named))));
+      assert.deepEqual(missing, []);
+    });
 
-  it('that are folders are all folders of the sources', () => {
-    const listed = treePaths(codeIn(under('Where things are'), 'text')[0] ?? '');
-    assert.deepEqual(
-      listed.filter((path) => !existsSync(join(root, path))),
-      [],
-    );
-    const inSources = [...foldersIn('src'), ...foldersIn('src/provider')];
-    assert.deepEqual(listed.filter((path) => path.startsWith('src/')).toSorted(), [
-      ...inSources.toSorted(),
-    ]);
-  });
+    it('that are npm scripts exist', () => {
+      const called = [...text.matchAll(/npm run ([\w:-]+)/g)].map(([, name = '']) => name);
+      assert.deepEqual(
+        called.filter((name) => !(name in scripts)),
+        [],
+      );
+    });
 
-  it('that are npm scripts exist', () => {
-    const called = [...readme.matchAll(/npm run ([\w:-]+)/g)].map(([, name = '']) => name);
-    assert.deepEqual(
-      called.filter((name) => !(name in scripts)),
-      [],
-    );
+    it('that look like settings or error codes are', () => {
+      const known = new Set<string>([...settings.map(({ name }) => name), ...errorCodes]);
+      const named = [...text.matchAll(/`([A-Z]+(?:_[A-Z]+)+)(?:=[^`]*)?`/g)];
+      const unknown = named.map(([, name = '']) => name).filter((name) => !known.has(name));
+      assert.deepEqual(unknown, []);
+    });
   });
+}
 
-  it('that look like settings or error codes are', () => {
-    const known = new Set<string>([...settings.map(({ name }) => name), ...errorCodes]);
-    const named = [...readme.matchAll(/`([A-Z]+(?:_[A-Z]+)+)(?:=[^`]*)?`/g)];
-    const unknown = named.map(([, name = '']) => name).filter((name) => !known.has(name));
-    assert.deepEqual(unknown, []);
-  });
+function anchorsOf({ sections }: Document): ReadonlySet<string> {
+  return new Set(sections.map(({ heading }) => anchorOf(heading)));
+}
+
+it('the tree of README.md has every folder of the sources', () => {
+  const listed = treePaths(codeIn(under('README.md', 'Where things are'), 'text')[0] ?? '');
+  assert.deepEqual(
+    listed.filter((path) => !existsSync(join(root, path))),
+    [],
+  );
+  const inSources = [...foldersIn('src'), ...foldersIn('src/provider')];
+  assert.deepEqual(listed.filter((path) => path.startsWith('src/')).toSorted(), [
+    ...inSources.toSorted(),
+  ]);
 });
 
 /** The paths of a tree that is drawn by indentation. */
@@ -177,7 +163,7 @@ function foldersIn(folder: string): string[] {
     .map(({ name }) => `${folder}/${name}`);
 }
 
-describe('what the README shows of a running service', () => {
+describe('what the documents show of a running service', () => {
   let database: TestDatabase;
   let service: ServiceProcess;
   let url: string;
@@ -196,7 +182,7 @@ describe('what the README shows of a running service', () => {
   });
 
   it('is what a start prints', () => {
-    const [shown = ''] = codeIn(under('Start'), 'text');
+    const [shown = ''] = codeIn(under('README.md', 'Start'), 'text');
     const printed = service.stdout
       .split('\n')
       .slice(0, shown.trimEnd().split('\n').length)
@@ -212,14 +198,21 @@ describe('what the README shows of a running service', () => {
 
   const walks = { skip: !hasCurl() && 'needs bash and curl' };
 
-  it('is what the walk prints', walks, () => assertWalk('A walk with curl', url));
+  it('is what the walk prints', walks, () =>
+    assertWalk({ path: 'contract/README.md', heading: 'A walk with curl' }, url),
+  );
 
   it('is what the opening of an account prints', walks, () =>
-    assertWalk('An account from nothing', url),
+    assertWalk({ path: 'contract/README.md', heading: 'An account from nothing' }, url),
+  );
+
+  // After the walk, which shows the balance of a new account.
+  it('is what the first payment prints', walks, () =>
+    assertWalk({ path: 'README.md', heading: 'The first payment' }, url),
   );
 
   it('is what the routes outside the contract answer', async () => {
-    const [, outside = ''] = under('Endpoints').split('Outside the contract');
+    const [, outside = ''] = under('contract/README.md', 'Endpoints').split('Outside the contract');
     const paths = [...outside.matchAll(/`GET (\S+)`/g)].map(([, path = '']) => path);
     assert.ok(paths.length >= 5);
     for (const path of paths) assert.equal((await fetch(`${url}${path}`)).status, 200, path);
@@ -245,10 +238,15 @@ describe('what the README shows of a running service', () => {
   });
 });
 
+interface Place {
+  readonly path: string;
+  readonly heading: string;
+}
+
 /** Runs the script under a heading against a service, and compares what it prints with the text. */
-function assertWalk(heading: string, url: string): void {
-  const [script = ''] = codeIn(under(heading), 'sh');
-  const [shown = ''] = codeIn(under(heading), 'text');
+function assertWalk({ path, heading }: Place, url: string): void {
+  const [script = ''] = codeIn(under(path, heading), 'sh');
+  const [shown = ''] = codeIn(under(path, heading), 'text');
   assert.ok(script.includes('http://127.0.0.1:3000/'));
   const { PATH = '' } = process.env;
   const { stdout, stderr } = spawnSync(
@@ -282,7 +280,7 @@ function assertInRule({ status, headers, body }: ServiceAnswer, about: string): 
   const answer = status === 200 ? `200 ${code(body.status)}` : String(status);
   const outcome = headers.get('pix-outcome');
   const { code: errorCode } = body as { code?: string };
-  const rows = table('What the app should do').filter(
+  const rows = table('README.md', 'What the app should do').filter(
     ([answers = '', outcomes = '', codes = '']) =>
       answers.split(', ').includes(answer) &&
       (outcomes === 'any' || outcomes.includes(outcome === null ? 'absent' : code(outcome))) &&

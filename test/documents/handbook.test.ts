@@ -12,13 +12,13 @@ import { addReadings, type Backlog } from '../../src/metrics-gauges.ts';
 import { root } from '../process/service-process.ts';
 import { sectionsOf, tablesIn } from './document.ts';
 
-const readme = readFileSync(join(root, 'README.md'), 'utf8');
-const sections = sectionsOf(readme);
+const handbook = readFileSync(join(root, 'src', 'operator', 'README.md'), 'utf8');
+const sections = sectionsOf(handbook);
 
 /** The text under a heading. */
 function under(heading: string): string {
   const section = sections.find((one) => one.heading === heading);
-  assert.ok(section, `the README has no heading "${heading}"`);
+  assert.ok(section, `the handbook has no heading "${heading}"`);
   return section.text;
 }
 
@@ -92,7 +92,7 @@ const labelValues: Readonly<Record<string, readonly string[]>> = {
   result: ['received'],
 };
 
-describe('the alarms of the README', () => {
+describe('the alarms of the handbook', () => {
   it('are on metrics that are exported, with the labels that they have', async () => {
     const metrics = metricsWith(backlog);
     metrics.requests.observe({ operation: 'any', status: '500' }, 1);

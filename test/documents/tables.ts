@@ -1,0 +1,115 @@
+/** The tables of the documents whose rows the code owns, and how they are written into a text. */
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { format, resolveConfig } from 'prettier';
+import { parse } from 'yaml';
+import { settings } from '../../src/config/list.ts';
+import { scenarios } from '../../src/provider/stub/scenarios.ts';
+import { root } from '../process/service-process.ts';
+
+interface CodeTable {
+  /** The document, from the project's root. */
+  readonly path: string;
+  /** The table is the first one below this heading. */
+  readonly heading: string;
+  readonly head: readonly string[];
+  rows(): readonly (readonly string[])[];
+}
+
+const code = (text: string): string => `\`${text}\``;
+
+/** Every table that `npm run docs` writes. */
+export const codeTables: readonly CodeTable[] = [
+  {
+    path: 'src/operator/README.md',
+    heading: 'Settings',
+    head: ['name', 'default', 'meaning'],
+    rows: () => settings.map((one) => [code(one.name), one.default, one.meaning]),
+  },
+  {
+    path: 'contract/README.md',
+    heading: 'Endpoints',
+    head: ['endpoint', 'token', 'what it does'],
+    rows: () => contractOperations().map(endpointRow),
+  },
+  {
+    path: 'contract/README.md',
+    heading: 'Scenarios',
+    head: ['input', 'value', 'what happens'],
+    rows: () =>
+      scenarios.map(({ given, value, happens }) => [
+        given,
+        /[@]/.test(value) ? code(value) : value,
+        happens,
+      ]),
+  },
+  {
+    path: 'bin/README.md',
+    heading: 'Commands',
+    head: ['command', 'what it does'],
+    rows: commandRows,
+  },
+];
+
+interface ContractOperation {
+  readonly method: string;
+  readonly path: string;
+  readonly summary: string;
+  readonly security: readonly object[] | undefined;
+}
+
+function contractOperations(): ContractOperation[] {
+  const text = readFileSync(join(root, 'contract', 'openapi.yaml'), 'utf8');
+  const { paths } = parse(text) as { paths: Record<string, Record<string, ContractOperation>> };
+  return Object.entries(paths).flatMap(([path, item]) =>
+    Object.entries(item)
+      .filter(([name]) => ['get', 'post', 'put', 'patch', 'delete'].includes(name))
+      .map(([name, { summary, security }]) => {
+        const method = name.toUpperCase();
+        return { method, path, summary, security };
+      }),
+  );
+}
+
+function endpointRow({ method, path, summary, security }: ContractOperation): string[] {
+  const [first] = security ?? [];
+  const tokenless = first && 'webhookSecret' in first ? code('X-Webhook-Secret') : 'no';
+  return [code(`${method} ${path}`), security === undefined ? 'yes' : tokenless, summary];
+}
+
+/** The commands as `ponte --help` lists them. */
+function commandRows(): string[][] {
+  const { stdout } = spawnSync(join(root, 'bin', 'ponte'), ['--help'], { encoding: 'utf8' });
+  const [, commands = ''] = stdout.split('Commands:\n');
+  const listed = commands.replaceAll(/\n {9,}/g, ' ').matchAll(/^ {2}(\S.*?) {2,}(\S.*)$/gm);
+  return [...listed].map(([, name = '', what = '']) => [code(`ponte ${name}`), what]);
+}
+
+/**
+ * Writes the tables of a document anew.
+ * @param path the document, from the project's root.
+ * @returns the document as it should stand.
+ * @throws Error when a heading or its table is missing.
+ */
+export async function withFreshTables(path: string, text: string): Promise<string> {
+  let fresh = text;
+  for (const table of codeTables.filter((one) => one.path === path)) {
+    const below = new RegExp(String.raw`(^#+ ${table.heading}\n[^]*?)((?:^\|.*\n)+)`, 'm');
+    if (!below.test(fresh)) throw new Error(`${path} has no table below "${table.heading}"`);
+    fresh = fresh.replace(below, (_, before: string) => before + tableText(table));
+  }
+  const options = await resolveConfig(join(root, path));
+  return format(fresh, { ...options, parser: 'markdown' });
+}
+
+function tableText({ head, rows }: CodeTable): string {
+  const lines = [head, head.map(() => '---'), ...rows()];
+  return lines.map((cells) => `| ${cells.map(escaped).join(' | ')} |\n`).join('');
+}
+
+function escaped(cell: string): string {
+  return cell
+    .replaceAll('|', String.raw`\|`)
+    .replaceAll(/(?<!`[^`]*)\*(?![^`]*`)/g, String.raw`\*`);
+}
