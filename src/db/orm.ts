@@ -7,6 +7,7 @@ import { Migrator } from '@mikro-orm/migrations';
 // The version that MikroORM itself asks for: its connections are handed over as a part of it.
 import { PostgresDialect } from 'kysely';
 import type pg from 'pg';
+import { BoundDriver } from './bound-driver.ts';
 import { entities } from './entities/index.ts';
 import { migrationsFolder } from './migrations-folder.ts';
 
@@ -50,7 +51,7 @@ export async function openOrm({ pool, onReserve, onQuery }: OrmOptions): Promise
     ...(onReserve && { onReserveConnection: onReserve }),
   });
   const orm = await MikroORM.init({
-    ...ormOptions({ dbName: 'ponte', driverOptions: () => dialect }),
+    ...ormOptions({ dbName: 'ponte', driver: BoundDriver, driverOptions: () => dialect }),
     // To open it asks the server nothing.
     ensureDatabase: false,
     // The logger is never printed: it is where MikroORM tells of each round trip.

@@ -1,0 +1,77 @@
+/**
+ * MikroORM's driver for PostgreSQL, with bound parameters. MikroORM 7 writes values into the text of a
+ * statement, where `pg_stat_activity` and the server's log show names, CPFs and password hashes. Here
+ * each value becomes `$1`, `$2`, … and is sent beside the text.
+ */
+import {
+  PostgreSqlConnection,
+  PostgreSqlDriver,
+  PostgreSqlPlatform,
+  type Configuration,
+} from '@mikro-orm/postgresql';
+import { CompiledQuery } from 'kysely';
+
+/** Writes placeholders for the values of a statement that is being prepared. */
+class BoundPlatform extends PostgreSqlPlatform {
+  #values: unknown[] | null = null;
+
+  /** Calls `prepare`, which formats one statement, and collects its values. */
+  collect<Prepared>(prepare: () => Prepared): { prepared: Prepared; values: readonly unknown[] } {
+    const values: unknown[] = [];
+    this.#values = values;
+    try {
+      return { prepared: prepare(), values };
+    } finally {
+      this.#values = null;
+    }
+  }
+
+  override escape(value: unknown): string {
+    if (this.#values === null) return super.escape(value) as string;
+    if (Array.isArray(value)) return value.map((one) => this.escape(one)).join(', ');
+    this.#values.push(value instanceof Date ? value.toISOString() : (value ?? null));
+    return `$${this.#values.length}`;
+  }
+}
+
+type Execute = PostgreSqlConnection['execute'];
+
+class BoundConnection extends PostgreSqlConnection {
+  /** A text with `$1`, `$2`, … of its own is sent as it is. */
+  override async execute<Result>(...given: Parameters<Execute>): Promise<Result> {
+    const [query, params = [], method = 'all', transaction] = given;
+    await this.ensureConnection();
+    const { text, values } =
+      typeof query === 'string' && Array.isArray(params) && /\$\d/.test(query)
+        ? { text: query, values: params }
+        : this.#bind(query, params);
+    return this.executeQuery(text, async () => {
+      const client = transaction ?? this.getClient();
+      const result = await client.executeQuery(CompiledQuery.raw(text, [...values]));
+      return this.transformRawResult(result, method);
+    }) as Promise<Result>;
+  }
+
+  #bind(query: unknown, params: unknown): { text: string; values: readonly unknown[] } {
+    const { prepared, values } = (this.platform as BoundPlatform).collect(() =>
+      (this as unknown as Preparing).prepareQuery(query, params),
+    );
+    return { text: prepared.formatted, values };
+  }
+}
+
+/** What the base class declares private; it writes the text of a statement. */
+interface Preparing {
+  prepareQuery(query: unknown, params: unknown): { readonly formatted: string };
+}
+
+/** The driver for `MikroORM.init`. */
+export class BoundDriver extends PostgreSqlDriver {
+  constructor(config: Configuration) {
+    super(config);
+    Object.assign(this, {
+      platform: new BoundPlatform(),
+      connection: new BoundConnection(config),
+    });
+  }
+}
