@@ -16,9 +16,14 @@ const ownEntries: ReadonlySet<string> = new Set([
 export function keepPrivate(dataDir: string): string[] {
   const names = namesIn(dataDir);
   const open: string[] = [];
-  if (names.length > 0 && names.every((name) => ownEntries.has(name))) tighten(dataDir, open);
-  for (const name of names) if (ownEntries.has(name)) tightenAll(join(dataDir, name), open);
+  if (names.length > 0 && names.every(isOwn)) tighten(dataDir, open);
+  for (const name of names) if (isOwn(name)) tightenAll(join(dataDir, name), open);
   return open;
+}
+
+/** A start that was killed leaves a key's draft, which has a UUID after its name. */
+function isOwn(name: string): boolean {
+  return ownEntries.has(name.replace(/\.[0-9a-f-]{36}$/, ''));
 }
 
 function tightenAll(path: string, open: string[]): void {

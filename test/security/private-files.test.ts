@@ -1,5 +1,6 @@
 /** At each start the data folder is closed to other users, with what the service made in it. */
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import {
   chmodSync,
   existsSync,
@@ -42,6 +43,8 @@ describe('the data folder', () => {
     chmodSync(database.dataDir, 0o777);
     writeFileSync(join(database.dataDir, 'encryption.key'), Buffer.alloc(32, 7).toString('base64'));
     chmodSync(join(database.dataDir, 'encryption.key'), 0o644);
+    const draft = join(database.dataDir, `jwt-private.pem.${randomUUID()}`);
+    writeFileSync(draft, 'half', { mode: 0o644 });
     await startTestApp({ database });
     assert.ok(existsSync(join(database.dataDir, 'postgres', 'PG_VERSION')));
     assert.deepEqual(openPaths(database.dataDir), []);
