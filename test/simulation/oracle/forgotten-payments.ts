@@ -64,8 +64,8 @@ function tellsAll(notice: Notice): boolean {
 }
 
 /**
- * Whether a failure says of a send that never left, and so has no end-to-end id, what is stored. Two
- * users may have one key: whose failure it is cannot be known then, and no money has moved.
+ * Whether a failure says of a send that never left, and so has no end-to-end id, what is stored.
+ * Two users may have one key: whose failure it is cannot be known then, and no money has moved.
  */
 function fitsUnsent(row: Row, { status, clientRequestId, amountCents }: Notice): boolean {
   return (
