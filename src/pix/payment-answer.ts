@@ -10,14 +10,20 @@ import type { Move, PayingRow, TimelineEntry } from './transactions.ts';
 /** What an answer says, and what is decided about it by what is stored. */
 type AnswerOutcome = Pick<Outcome, 'move' | 'check'>;
 
-/** @returns what a receipt makes of a payment; `attempt` is the number of attempts. */
+/**
+ * A receipt that names the payment by its key alone may be another user's. Where nothing that is
+ * stored says so, the payment counts as accepted; that it is completed is left to an event or to
+ * the statement, which name it by its end-to-end id.
+ * @returns what a receipt makes of a payment; `attempt` is the number of attempts.
+ */
 export function outcomeOfReceipt(
   context: Context,
   paying: PayingRow,
   { receipt, attempt }: { readonly receipt: PaymentReceipt; readonly attempt: number },
 ): AnswerOutcome {
-  const move = accepted(receipt, attempt);
-  if (!receipt.isByRequestAlone) return { move };
+  if (!receipt.isByRequestAlone) return { move: accepted(receipt, attempt) };
+  const isCompleted = receipt.status === 'COMPLETED';
+  const move = accepted(isCompleted ? { ...receipt, status: 'PROCESSING' } : receipt, attempt);
   const doubted = unknown({ providerStatus: '2xx', attempt });
   const check = async () => ((await mayBeOtherReceipt(context, paying)) ? doubted : move);
   return { move, check };

@@ -155,11 +155,15 @@ test('"duplicate" after an attempt that ended unknown: unknown, whatever it name
   assert.ok(!timeline.some((line) => line.startsWith('REJECTED')), timeline.join());
 });
 
-test('a receipt that names the key alone is the one of its only payment', async () => {
+test('a receipt that names the key alone accepts its only payment, and an event completes it', async () => {
   script.payments = ({ clientRequestId }) => [200, { id: 'p-2', clientRequestId, status: 'PAID' }];
   const { sent, stored } = await sentBySecond('7');
+  assert.deepEqual([sent.status, sent.body.status], [200, 'PROCESSING']);
   assert.equal(sent.headers.get('pix-outcome'), 'accepted');
-  assert.equal(stored.status, 'COMPLETED');
+  assert.equal(stored.phase, 'ACCEPTED');
+  const event = { event: 'PIX_PAYMENT_OUT', endToEnd: stored.end_to_end, status: 'CONFIRMED' };
+  await app.call('/webhooks/provider', { method: 'POST', body: event });
+  assert.equal((await app.settled(stored.id)).status, 'COMPLETED');
 });
 
 test('a receipt that names a key of two users alone: unknown, and that is noted', async () => {

@@ -40,7 +40,7 @@ export interface Rest {
 
 const readTransactions = `
   select t.id, t.user_id, t.operation, t.transaction_identification, t.idempotency_key,
-         t.status, t.phase, t.amount, t.end_to_end, t.created_at,
+         t.status, t.phase, t.amount, t.end_to_end,
          array(select l.phase from pix_timeline l
                 where l.transaction_id = t.id and coalesce(l.note, '') not like 'after%'
                 order by l.id)
@@ -52,8 +52,7 @@ const readTransactions = `
     from pix_transactions t order by t.created_at, t.id`;
 
 const readEvents = `
-  select id, status, encode(payload_hash, 'hex') as hash, payload is not null as has_payload,
-         processed_at
+  select id, status, encode(payload_hash, 'hex') as hash, payload is not null as has_payload
     from webhook_events`;
 
 const readTimeline = `

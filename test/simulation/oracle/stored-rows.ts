@@ -11,7 +11,6 @@ export interface FinalRow {
   readonly amount: string;
   readonly end_to_end: string | null;
   readonly transaction_identification: string | null;
-  readonly created_at: Date;
   readonly phases: readonly PixPhase[];
   /** The hashes of the events that have moved it. */
   readonly events: readonly string[];
@@ -22,8 +21,6 @@ export interface EventRow {
   readonly status: string;
   readonly hash: string;
   readonly has_payload: boolean;
-  /** The last look, if there was one. */
-  readonly processed_at: Date | null;
 }
 
 export interface TimelineRow {

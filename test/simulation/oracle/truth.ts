@@ -252,12 +252,22 @@ export class Truth {
     const id = pix?.transactionId ?? this.transactions.get(nameOf(ask.customer, ask.key));
     const hasFailed = id !== undefined && this.#finals.get(id) === 'FAILED';
     const isFalse =
-      (outcome === 'accepted' && !hasFailed && payments.length === 0) ||
+      (outcome === 'accepted' && !hasFailed && payments.length === 0 && !this.#fitsLost(ask)) ||
       ((outcome === 'not_sent' || outcome === 'rejected') &&
         payments.some((one) => one.state !== 'reversed' && !this.#lost.hasForgotten(one)));
     const decided = outcome === 'accepted' ? 'COMPLETED' : 'FAILED';
     if (!isFalse || this.#isDecided(nameOf(ask.customer, ask.key), decided)) return;
     this.violated(`the app was told ${outcome} of ${nameOf(ask.customer, ask.key)}: not true`);
+  }
+
+  /**
+   * A receipt that names none of our ids may be that of another user's payment with the same key,
+   * which nobody can know where a failover has lost the record of that payment.
+   */
+  #fitsLost({ key }: Ask): boolean {
+    return this.ledger.payments.some(
+      (one) => one.clientRequestId === key && this.#lost.hasForgotten(one),
+    );
   }
 
   #paymentsOf({ customer, key }: Ask): Payment[] {
