@@ -18,6 +18,7 @@ import { withResilience } from '../../src/provider/resilience.ts';
 import { withTokens } from '../../src/provider/tokens.ts';
 import { releaseAfterCrash } from '../../src/services/after-crash.ts';
 import { JobHandOver } from '../../src/services/job-queue.ts';
+import { LargeEvents } from '../../src/services/large-events.ts';
 import { UnstoredOutcomes } from '../../src/services/unstored-outcomes.ts';
 import type { Chance } from './chance.ts';
 import type { Store } from './store.ts';
@@ -138,6 +139,7 @@ function contextOf(options: ServiceOptions, stopping: AbortSignal): Context {
     outcomes: new UnstoredOutcomes({ clock, log, metrics }),
     uploads: absent('uploads'),
     jobs: new JobHandOver(),
+    largeEvents: new LargeEvents(),
     listening: absent('listening'),
     accessTokens: absent('accessTokens'),
     passwords: absent('passwords'),
