@@ -10,6 +10,7 @@ import type { Bank } from './provider/stub/bank.ts';
 import { measure } from './metrics-readings.ts';
 import { releaseAfterCrash } from './pix/recovery.ts';
 import { JobHandOver } from './jobs/queue.ts';
+import { LargeEvents } from './settlement/large-events.ts';
 import { UnstoredOutcomes } from './pix/unstored-outcomes.ts';
 import { createUploadPlaces } from './onboarding/upload-places.ts';
 import { webhookDelivery } from './webhook-delivery.ts';
@@ -61,6 +62,7 @@ export async function compose(
     outcomes: new UnstoredOutcomes({ clock, log, metrics }),
     uploads: createUploadPlaces(local.db.kind === 'embedded' ? 2 : 4),
     jobs: new JobHandOver(),
+    largeEvents: new LargeEvents(),
     listening: { port: config.port },
   };
   parts.defer(() => context.outcomes.drain(longestDrainMs));

@@ -12,6 +12,7 @@ import type { AccessTokens } from './auth/access-tokens.ts';
 import type { Passwords } from './auth/passwords.ts';
 import type { Sealer } from './security/sealing.ts';
 import type { JobHandOver } from './jobs/queue.ts';
+import type { LargeEvents } from './settlement/large-events.ts';
 import type { UnstoredOutcomes } from './pix/unstored-outcomes.ts';
 import type { UploadPlaces } from './onboarding/upload-places.ts';
 import type { UsedUpWindows } from './auth/used-up-windows.ts';
@@ -39,6 +40,8 @@ export interface Context extends LocalContext {
   readonly outcomes: UnstoredOutcomes;
   /** The job loop of this process, if it has one. */
   readonly jobs: JobHandOver;
+  /** The places of this process for events with very many items. */
+  readonly largeEvents: LargeEvents;
   /** The configured port; once the service listens, the one that `PORT=0` has come to. */
   readonly listening: { port: number };
 }

@@ -2,7 +2,7 @@
  * What the provider tells of a payment or a charge, applied to the transaction that it means. All
  * of it may be done again: an item that was applied is found applied.
  */
-import type { LocalContext } from '../context.ts';
+import type { Context, LocalContext } from '../context.ts';
 import {
   findWebhookEvent,
   type WebhookEventRow,
@@ -12,6 +12,7 @@ import { finishWebhookEvent, type FinishedEventRow } from '../db/queries/finish-
 import { dayMs, nextTurn } from '../clock.ts';
 import { staticTxidLength } from '../domain/settlement.ts';
 import { eachWebhookEvent, type ProviderEvent } from '../provider/webhook-events.ts';
+import { largePayloadBytes, placeAgainMs } from './large-events.ts';
 import type { JobResult, LeasedJob } from '../jobs/queue.ts';
 import { settleItem, type ItemResult, type Settled } from './settle-item.ts';
 
@@ -115,9 +116,28 @@ export async function settleEvent(
  * Settles an event on behalf of its job, which ends in the commit that stores what became of the
  * event, unless something is still waited for. Where others settle the event at every try, as they
  * may after this process has been frozen, nothing has failed: the job looks again a second later.
+ * A large event that finds no place goes back to the queue.
  * @returns what the job has to do yet.
  */
 export async function settleForJob(
+  context: Context,
+  job: LeasedJob,
+  { eventId, ...options }: EventOfJob,
+): Promise<JobResult> {
+  if (options.event) return settleAtHand(context, job, { eventId, ...options });
+  const stored = await findEvent(context, eventId);
+  const isLarge = (stored?.payload?.length ?? 0) > largePayloadBytes;
+  const leave = isLarge ? context.largeEvents.enter() : () => undefined;
+  if (!leave) return { runAgainAt: new Date(context.clock.now().getTime() + placeAgainMs) };
+  try {
+    const event = stored && (await atHand(stored));
+    return event ? await settleAtHand(context, job, { eventId, ...options, event }) : undefined;
+  } finally {
+    leave();
+  }
+}
+
+async function settleAtHand(
   context: LocalContext,
   job: LeasedJob,
   { eventId, ...options }: EventOfJob,
@@ -178,8 +198,13 @@ async function settleAsRead(context: LocalContext, work: Work): Promise<Look | n
 
 async function lookUp(context: LocalContext, eventId: string): Promise<EventAtHand | null> {
   const event = await findEvent(context, eventId);
-  if (!event?.payload) return null;
+  return event && atHand(event);
+}
+
+/** @returns null for an event whose payload was purged. */
+async function atHand(event: WebhookEventRow): Promise<EventAtHand | null> {
   const { payload, results, received_at: receivedAt, processed_at: lookedAt } = event;
+  if (!payload) return null;
   return { items: await readItems(payload), before: outcomesOf(results), receivedAt, lookedAt };
 }
 

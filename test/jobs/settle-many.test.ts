@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newEndToEndId } from '../../src/domain/end-to-end-id.ts';
+import { settleWebhook } from '../../src/jobs/settle-webhook.ts';
 import { startSettlingApp, type Settlement } from './settling.ts';
 
 const app = await startSettlingApp();
@@ -57,4 +58,28 @@ test('thousands of items that are ignored do not hold the event loop', async () 
   isOver = true;
   assert.deepEqual(counts(told), { ignored: 20_000 });
   assert.ok(turns > 100, `others had ${turns} turns`);
+});
+
+test('eight large events are settled at once; a ninth goes back, and small ones pass it', async () => {
+  const send = await givenSend();
+  const large = (nth: number) => [
+    { endToEnd: send.end_to_end, status: nth === 8 ? 'PAID' : 'PENDING' },
+    ...Array.from({ length: 1_500 }, () => ({ nth, word: 'nothing' })),
+  ];
+  const ids = await Promise.all(Array.from({ length: 9 }, (_, nth) => app.deliver(large(nth))));
+  const small = await app.deliver({ event: 'NEWS', id: 'small' });
+  const run = (eventId: string) => {
+    const payload = { eventId };
+    const job = { id: '0', kind: 'settle-webhook', payload, attempt: 1, worker: 'test' };
+    return settleWebhook.run(app.context, job);
+  };
+  const results = await Promise.all([...ids, small].map(run));
+  const again = new Date(app.clock.now().getTime() + 5_000);
+  assert.deepEqual(
+    results.map((result) => result && 'runAgainAt' in result && result.runAgainAt),
+    [...Array.from({ length: 8 }, () => undefined), again, undefined],
+  );
+  assert.equal((await stored(send.id)).status, 'PROCESSING');
+  await run(ids[8] ?? '');
+  assert.equal((await stored(send.id)).status, 'COMPLETED');
 });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { startTestApp } from '../support/app.ts';
-import { givenUser, logIn } from '../support/factories.ts';
+import { givenUser, logIn, password } from '../support/factories.ts';
 import { addressBody, newPerson, register, shown, step, steps } from './applicants.ts';
 
 const app = await startTestApp({ environment: { JOBS: 'off' } });
@@ -234,6 +234,24 @@ describe('POST /onboarding/pf', () => {
       await app.call('/onboarding/pf', { body: newPerson(changes) });
     }
     assert.equal(mock.callCount(), 3);
+  });
+
+  test('registrations have a budget of hashes, whoever sends them, and logins another', async () => {
+    const { email } = await givenUser(app);
+    const { passwords } = app.context;
+    let isStorm = true;
+    // As many as are hashed at once and may wait; each that is through makes way for the next.
+    const storm = Array.from({ length: 1 + 32 }, async () => {
+      while (isStorm) await passwords.hash('storm');
+    });
+    const refused = await app.call('/onboarding/pf', { body: newPerson() });
+    const login = await app.call('/auth/login', { body: { email, password } });
+    isStorm = false;
+    assert.equal(refused.status, 503);
+    assert.equal(refused.headers.get('retry-after'), '1');
+    assert.equal(login.status, 200);
+    await Promise.all(storm);
+    assert.equal((await app.call('/onboarding/pf', { body: newPerson() })).status, 201);
   });
 
   test('of ten registrations at once, one makes the user and nine are refused', async () => {

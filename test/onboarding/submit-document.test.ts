@@ -317,6 +317,19 @@ function uploadHead(id: string, contentLength: number): string {
   );
 }
 
+test('a place is taken before a byte of the form comes', async (t) => {
+  const { id } = await register(app);
+  const { mock } = t.mock.method(app.context.uploads, 'hold');
+  const clients = await Promise.all(Array.from({ length: 20 }, () => rawConnection({ port })));
+  for (const client of clients) client.send(uploadHead(id, 1_000));
+  await eventually(() => mock.callCount() === 20, 'twenty uploads with a place');
+  const late = await rawConnection({ port });
+  late.send(uploadHead(id, 1_000));
+  assert.match(await late.receive('HTTP/1.1 '), /^HTTP\/1\.1 429 /);
+  late.socket.destroy();
+  for (const { socket } of clients) socket.destroy();
+});
+
 test('an address may have a gibibyte stored in a day', async () => {
   const limited = await startTestApp({
     environment: { JOBS: 'off', THROTTLE_ADDRESS_PER_MINUTE: '30' },

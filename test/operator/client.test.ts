@@ -135,7 +135,8 @@ describe('a database', () => {
   });
 
   it('with an old schema is left as it is, and the sentence says what to run', async () => {
-    const database = await createTestDatabase();
+    const made = await createTestDatabase();
+    const database = { ...made, databaseUrl: made.ownerUrl };
     after(() => database.drop());
     const reach = reachOf(testConfig(database));
     const down = await reach.run({ name: 'migrate down', input: {}, ...caller });

@@ -12,7 +12,7 @@ import { simulate } from './simulate.ts';
 import { openStore } from './store.ts';
 
 const database = await createTestDatabase();
-const { dataDir: folder, databaseUrl } = database;
+const { dataDir: folder, ownerUrl: databaseUrl } = database;
 const store = await openStore({ engine: 'both', folder, databaseUrl });
 after(async () => {
   await store.close();

@@ -15,9 +15,10 @@ import { createHttpClient, type HttpClientOptions } from '../../src/provider/htt
 import { createHttpProvider } from '../../src/provider/http/index.ts';
 import type { Provider } from '../../src/provider/provider.ts';
 import { withResilience } from '../../src/provider/resilience/resilient-provider.ts';
-import { withTokenRefresh } from '../../src/provider/resilience/token-refresh.ts';
+import { withTokens } from '../../src/provider/resilience/token-refresh.ts';
 import { releaseAfterCrash } from '../../src/pix/recovery.ts';
 import { JobHandOver } from '../../src/jobs/queue.ts';
+import { LargeEvents } from '../../src/settlement/large-events.ts';
 import { UnstoredOutcomes } from '../../src/pix/unstored-outcomes.ts';
 import type { Chance } from './chance.ts';
 import type { Store } from './store.ts';
@@ -138,6 +139,7 @@ function contextOf(options: ServiceOptions, stopping: AbortSignal): Context {
     outcomes: new UnstoredOutcomes({ clock, log, metrics }),
     uploads: absent('uploads'),
     jobs: new JobHandOver(),
+    largeEvents: new LargeEvents(),
     listening: absent('listening'),
     accessTokens: absent('accessTokens'),
     passwords: absent('passwords'),
