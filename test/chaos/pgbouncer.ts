@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort, unprivileged } from './cluster.ts';
 
+const program = 'pgbouncer';
+
 export interface PgBouncer {
   readonly url: string;
   close(): Promise<void>;
@@ -12,7 +14,7 @@ export interface PgBouncer {
 
 /** @returns null where there is none. Transaction mode is left out: Ponte does not start on it. */
 export async function startPgBouncer(databaseUrl: string): Promise<PgBouncer | null> {
-  if (spawnSync('pgbouncer', ['--version']).status !== 0) return null;
+  if (spawnSync(program, ['--version']).status !== 0) return null;
   const owner = await unprivileged();
   const folder = await mkdtemp(join(tmpdir(), 'ponte-chaos-pgbouncer-'));
   if (owner.uid !== undefined) await chown(folder, owner.uid, owner.gid ?? owner.uid);
@@ -35,7 +37,7 @@ server_login_retry = 1
 ignore_startup_parameters = options,statement_timeout,lock_timeout
 `,
   );
-  const child = spawn('pgbouncer', ['-q', file], { cwd: folder, stdio: 'ignore', ...owner });
+  const child = spawn(program, ['-q', file], { cwd: folder, stdio: 'ignore', ...owner });
   const url = new URL(databaseUrl);
   url.host = `127.0.0.1:${port}`;
   return {
