@@ -27,12 +27,9 @@ function draftOf(id: string): Draft {
   return legalDraft({ document, operation, customer, chance: new Chance(1), nonce: 'n' });
 }
 
-function faultsOf(
-  draft: Draft,
-  status: number,
-  body: unknown,
-  headers: Record<string, string> = {},
-): string[] {
+type Given = readonly [status: number, body: unknown, headers?: Readonly<Record<string, string>>];
+
+function faultsOf(draft: Draft, ...[status, body, headers = {}]: Given): string[] {
   const all = Object.entries({ ...usual, ...headers });
   const text = body === undefined ? '' : JSON.stringify(body);
   return oracle.faultsOf(draft, {
