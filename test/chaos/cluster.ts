@@ -153,8 +153,8 @@ interface Owner {
   readonly owner: { readonly uid?: number; readonly gid?: number };
 }
 
-/** PostgreSQL does not run as root: its own user then. */
-async function unprivileged(): Promise<Owner['owner']> {
+/** What runs a program that refuses to run as root: PostgreSQL's own user then. */
+export async function unprivileged(): Promise<Owner['owner']> {
   if (process.getuid?.() !== 0) return {};
   const [uid, gid] = await Promise.all(
     ['-u', '-g'].map(async (flag) => Number((await run('id', [flag, 'postgres'])).stdout)),

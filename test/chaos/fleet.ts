@@ -47,16 +47,19 @@ export class Fleet {
     this.url = `http://127.0.0.1:${(this.#balancer.address() as AddressInfo).port}`;
   }
 
-  /** One server works on jobs too, so that they go on when the worker has died. */
-  async start(environment: Environment): Promise<void> {
+  /**
+   * One server works on jobs too, so that they go on when the worker has died.
+   * @param pooledUrl where one server finds the database.
+   */
+  async start(environment: Environment, pooledUrl: string): Promise<void> {
     const own = [
       { kind: 'serve', JOBS: 'inline' },
-      { kind: 'serve', JOBS: 'off' },
+      { kind: 'serve', JOBS: 'off', DATABASE_URL: pooledUrl },
       { kind: 'serve', JOBS: 'off' },
       { kind: 'worker', JOBS: 'inline' },
     ] as const;
-    for (const { kind, JOBS } of own) {
-      const settings = { ...environment, JOBS, PORT: String(await freePort()) };
+    for (const { kind, ...ownSettings } of own) {
+      const settings = { ...environment, ...ownSettings, PORT: String(await freePort()) };
       const process = new ServiceProcess(settings, kind);
       this.#members.push({ kind, environment: settings, process });
     }

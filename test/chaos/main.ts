@@ -6,7 +6,7 @@
  *     npm run chaos -- --minutes 60 --seed random
  *
  * It needs PostgreSQL's server programs on this machine. The seed draws the order and the lengths;
- * what they meet is left to the machine. PgBouncer and clocks that jump are left to the simulation.
+ * what they meet is left to the machine. Clocks that jump are left to the simulation.
  * It exits with 1 when what is stored or was told is not what the provider has executed.
  */
 import { randomInt } from 'node:crypto';

@@ -17,6 +17,7 @@ import { Cluster } from './cluster.ts';
 import { Customer } from './customers.ts';
 import { faultNames, faults, type Victims } from './faults.ts';
 import { Fleet } from './fleet.ts';
+import { startPgBouncer } from './pgbouncer.ts';
 import { verdict, type StoredSend } from './verdict.ts';
 
 export interface ChaosOptions {
@@ -71,8 +72,11 @@ export async function chaos(options: ChaosOptions): Promise<string[]> {
   const database = new Database(cluster.url);
   await ponte(environment, 'migrate up');
   await database.store();
-  await fleet.start(environment);
-  tell('three servers and a worker run');
+  const pooler = await startPgBouncer(proxy.url);
+  parts.defer(() => pooler?.close());
+  await fleet.start(environment, pooler?.url ?? proxy.url);
+  const before = pooler ? 'one of them behind PgBouncer' : 'without PgBouncer, which is not here';
+  tell(`three servers and a worker run, ${before}`);
 
   let isOver = false;
   const customers = Array.from({ length: CUSTOMERS }, (_, nth) => {

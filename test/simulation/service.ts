@@ -15,7 +15,7 @@ import { createHttpClient, type HttpClientOptions } from '../../src/provider/htt
 import { createHttpProvider } from '../../src/provider/http/index.ts';
 import type { Provider } from '../../src/provider/provider.ts';
 import { withResilience } from '../../src/provider/resilience/resilient-provider.ts';
-import { withTokens } from '../../src/provider/resilience/token-refresh.ts';
+import { withTokenRefresh } from '../../src/provider/resilience/token-refresh.ts';
 import { releaseAfterCrash } from '../../src/pix/recovery.ts';
 import { JobHandOver } from '../../src/jobs/queue.ts';
 import { LargeEvents } from '../../src/settlement/large-events.ts';

@@ -1,0 +1,50 @@
+/** A PgBouncer in session mode before the database, where it is installed. */
+import { spawn, spawnSync } from 'node:child_process';
+import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort, unprivileged } from './cluster.ts';
+
+const program = 'pgbouncer';
+
+export interface PgBouncer {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** @returns null where there is none. Transaction mode is left out: Ponte does not start on it. */
+export async function startPgBouncer(databaseUrl: string): Promise<PgBouncer | null> {
+  if (spawnSync(program, ['--version']).status !== 0) return null;
+  const owner = await unprivileged();
+  const folder = await mkdtemp(join(tmpdir(), 'ponte-chaos-pgbouncer-'));
+  if (owner.uid !== undefined) await chown(folder, owner.uid, owner.gid ?? owner.uid);
+  const { hostname, port: serverPort, username } = new URL(databaseUrl);
+  const port = await freePort();
+  const file = join(folder, 'pgbouncer.ini');
+  await writeFile(
+    file,
+    `[databases]
+* = host=${hostname} port=${serverPort} user=${username}
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${port}
+unix_socket_dir =
+auth_type = any
+pool_mode = session
+max_client_conn = 200
+default_pool_size = 60
+server_login_retry = 1
+ignore_startup_parameters = options,statement_timeout,lock_timeout
+`,
+  );
+  const child = spawn(program, ['-q', file], { cwd: folder, stdio: 'ignore', ...owner });
+  const url = new URL(databaseUrl);
+  url.host = `127.0.0.1:${port}`;
+  return {
+    url: url.href,
+    async close() {
+      child.kill('SIGKILL');
+      await rm(folder, { recursive: true });
+    },
+  };
+}
