@@ -145,7 +145,7 @@ async function openDirect(config: Config, { clock, log }: ReachOptions): Promise
         await refuseOldSchema(context);
         isCurrent = true;
       }
-      return asJson(await op.run(context, input as never, caller));
+      return op.run(context, input as never, caller);
     },
     async close() {
       stopping.abort();
@@ -159,10 +159,4 @@ async function refuseOldSchema(context: LocalContext): Promise<void> {
   if (pending.length === 0) return;
   const what = pending.length === 1 ? 'a migration is' : `${pending.length} migrations are`;
   throw new OpError('REFUSED', `${what} not applied to the database yet: run \`ponte migrate up\``);
-}
-
-/** What comes through the socket is JSON; what does not come through it is then alike. */
-function asJson(result: unknown): unknown {
-  const text = JSON.stringify(result ?? null);
-  return JSON.parse(text) as unknown;
 }
