@@ -12,7 +12,7 @@ import {
 } from '../src/config.ts';
 import type { OpInput, OpName, OpResult } from '../src/ops/index.ts';
 import { OpError } from '../src/ops/op.ts';
-import type { Reach } from '../src/reach.ts';
+import type { OperatorClient } from '../src/reach.ts';
 import { startFailure } from '../src/start-failure.ts';
 import { CancelledError, exitCodes, UsageError, type ExitCode } from './exit-codes.ts';
 import type { ChangeOptions } from './options.ts';
@@ -99,7 +99,7 @@ function createContext(options: CommandOptions, by: string | undefined): Context
   const { streams, environment = readEnvironment, clock = systemClock } = options;
   const terminal = createTerminal(streams);
   let loaded: Config | null = null;
-  let client: Reach | null = null;
+  let client: OperatorClient | null = null;
   const config = (): Config => (loaded ??= loadConfig(environment()));
   const close = async (): Promise<void> => client?.release();
   return {
@@ -150,14 +150,18 @@ function serviceUrl(config: Config, typed: string | undefined, path: string): Se
   throw new UsageError('PORT is 0: give the address of the service with --url');
 }
 
-async function openClient(config: Config, { stderr }: Streams, clock: Clock): Promise<Reach> {
-  const [{ createReach }, { createLog }] = await Promise.all([
+async function openClient(
+  config: Config,
+  { stderr }: Streams,
+  clock: Clock,
+): Promise<OperatorClient> {
+  const [{ createOperatorClient }, { createLog }] = await Promise.all([
     import('../src/reach.ts'),
     import('../src/log.ts'),
   ]);
   const level = config.logLevel === 'info' ? 'warn' : config.logLevel;
   const log = createLog({ level, pretty: stderr.isTTY === true, destination: stderr });
-  return createReach(config, { clock, log });
+  return createOperatorClient(config, { clock, log });
 }
 
 /** The name that is recorded with a change: the system user, and the name of `--by`. */

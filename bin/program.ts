@@ -37,26 +37,10 @@ type Noun = readonly [
 
 /** In the order of the help. A noun's file is loaded when the noun is typed. */
 const nouns: readonly Noun[] = [
-  [
-    'serve',
-    'start the service; .env.example lists its settings',
-    () => import('./commands/serve.ts'),
-  ],
-  [
-    'worker',
-    'run jobs for servers with JOBS=off; needs DATABASE_URL',
-    () => import('./commands/worker.ts'),
-  ],
-  [
-    'console',
-    'open a full-screen client of a running service',
-    () => import('./commands/console.ts'),
-  ],
-  [
-    'migrate',
-    'show and change the version of the database schema',
-    () => import('./commands/migrate.ts'),
-  ],
+  ['serve', 'start the service (settings: .env.example)', () => import('./commands/serve.ts')],
+  ['worker', 'run the jobs of servers with JOBS=off', () => import('./commands/worker.ts')],
+  ['console', 'open a full-screen client of the service', () => import('./commands/console.ts')],
+  ['migrate', 'inspect and migrate the database schema', () => import('./commands/migrate.ts')],
   ['user', 'manage the users of the app', () => import('./commands/user.ts')],
   ['account', 'block and unblock accounts', () => import('./commands/account.ts')],
   ['session', 'list and revoke banking sessions', () => import('./commands/session.ts')],
@@ -66,26 +50,18 @@ const nouns: readonly Noun[] = [
   ['audit', 'list operator actions and security events', () => import('./commands/audit.ts')],
   [
     'doctor',
-    'check everything that the service needs; exit 1 when a check fails',
+    'check what the service needs; exit 1 on failure',
     () => import('./commands/doctor.ts'),
   ],
   ['config', 'check the settings', () => import('./commands/config.ts')],
   ['contract', 'print and check the OpenAPI contract', () => import('./commands/contract.ts')],
-  [
-    'keys',
-    'generate and rotate the keys that sign access tokens',
-    () => import('./commands/keys.ts'),
-  ],
+  ['keys', 'generate and rotate the JWT signing keys', () => import('./commands/keys.ts')],
   [
     'provider-sandbox',
-    'serve a simulated provider over HTTP, with faults on demand',
+    'serve a simulated provider',
     () => import('./commands/provider-sandbox.ts'),
   ],
-  [
-    'completion',
-    'print the completion script of a shell',
-    () => import('./commands/completion.ts'),
-  ],
+  ['completion', 'print a shell completion script', () => import('./commands/completion.ts')],
 ];
 
 export interface PonteOptions extends CommandOptions {
