@@ -1,8 +1,7 @@
 /**
- * The first module of the process, in plain JavaScript: Node reads TypeScript with a compiler of
- * its own, which costs memory and time at each start, and is left alone once everything that it
- * would be asked for is in the cache that is turned on here. An old Node, which could not read
- * TypeScript at all, is told what it lacks.
+ * The first module of the process. It is JavaScript, so that a Node too old for TypeScript can report
+ * which version is required. It enables the compile cache before any other module loads: with every
+ * module cached, Node does not load its TypeScript compiler, which costs time and memory.
  */
 import { accessSync, constants, lstatSync, mkdirSync } from 'node:fs';
 import module from 'node:module';
@@ -10,7 +9,7 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Kept equal to `engines` in package.json and to the shim. */
+/** Equal to `engines` in package.json and to the version in `bin/ponte`. */
 const requiredNode = [26, 10];
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -27,7 +26,7 @@ function refuseOldNode() {
   process.exit(1);
 }
 
-/** With its modules compiled before, the whole service starts in half the time. */
+/** Halves the start time of the service. */
 function cacheCompiledModules() {
   const folder = cacheFolder();
   if (folder) module.enableCompileCache(folder);
@@ -38,14 +37,14 @@ function cacheFolder() {
     join(root, 'node_modules', '.cache', 'ponte'),
     join(tmpdir(), `ponte-cache-${userInfo().uid}`),
   ];
-  return folders.find(isOurs) ?? null;
+  return folders.find(isSafe) ?? null;
 }
 
 /**
- * What is in the cache is run, so a folder that others may write to will not do.
+ * The process runs what is in the cache: no one else may write to the folder.
  * @param {string} folder
  */
-function isOurs(folder) {
+function isSafe(folder) {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     accessSync(folder, constants.W_OK);
@@ -59,5 +58,5 @@ function isOurs(folder) {
 
 refuseOldNode();
 cacheCompiledModules();
-// Imported here and not above, so that it is compiled after the cache is on.
+// A static import would be compiled before the cache is enabled.
 await import('./ponte.ts');

@@ -1,21 +1,21 @@
 /** How a command ends. */
 
-/** The exit codes of `ponte`, as bin/README.md lists them. */
+/** The exit codes of `ponte`; the README lists them. */
 export const exitCodes = {
-  done: 0,
-  /** It was looked at and is bad, or it was refused or not found. */
-  bad: 1,
-  /** Wrong usage, or a configuration with faults. */
+  ok: 0,
+  /** A check failed, or the command was refused, declined or found nothing. */
+  failed: 1,
+  /** Wrong usage, or an invalid configuration. */
   usage: 2,
-  /** The database or the service could not be reached. */
+  /** The database or the service cannot be reached. */
   unreachable: 3,
-  /** Ctrl-C in a prompt; a signal elsewhere ends the process with 128 and its number as well. */
+  /** Ctrl-C in a prompt; elsewhere a signal ends the process with 128 plus its number. */
   interrupted: 130,
 } as const;
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** The command was typed wrongly: exit 2. Each line is a sentence without its full stop. */
+/** Wrong usage: exit 2. Each line is a sentence without its full stop. */
 export class UsageError extends Error {
   readonly lines: readonly string[];
 
@@ -26,10 +26,13 @@ export class UsageError extends Error {
   }
 }
 
-/** The operator pressed Ctrl-C in a prompt: exit 130, without a word. */
-export class InterruptedError extends Error {
-  constructor() {
-    super('interrupted');
-    this.name = 'InterruptedError';
+/** The operator declined a confirmation (exit 1) or pressed Ctrl-C in a prompt (exit 130). */
+export class CancelledError extends Error {
+  readonly exitCode: ExitCode;
+
+  constructor(exitCode: ExitCode) {
+    super('cancelled');
+    this.name = 'CancelledError';
+    this.exitCode = exitCode;
   }
 }

@@ -1,22 +1,22 @@
-/** What every long-running command does alike: read the configuration, run, stop at a signal. */
+/** What long-running commands share: read the configuration, run, stop at a signal. */
 import { pause, systemClock, type Clock } from '../src/clock.ts';
 import { ConfigError, loadConfig, readEnvironment, type Config } from '../src/config/config.ts';
 import { keepAlive } from '../src/operator/keep-alive.ts';
 import { startFailure } from '../src/operator/failure-message.ts';
 
-/** How an error has shown itself that no code has handled. */
+/** The event that reports an error which no code has handled. */
 type DefectKind = 'unhandled_rejection' | 'uncaught_exception';
 
-/** A service that runs. */
+/** A running service. */
 export interface Running {
-  /** Lines that say what was started and where. */
+  /** Printed once the service has started. */
   readonly banner: readonly string[];
   /** Logs and counts an error that no code has handled. */
   readonly reportDefect: (kind: DefectKind, error: unknown) => void;
   stop(): Promise<void>;
 }
 
-/** The configuration of this process; with faults it prints them, one a line, and exits 2. */
+/** Loads the configuration; when it is invalid, prints every fault and exits 2. */
 export function configOrExit(): Config {
   try {
     return loadConfig(readEnvironment());
@@ -29,15 +29,15 @@ export function configOrExit(): Config {
 }
 
 /**
- * Starts a service and stops it at SIGTERM or SIGINT: exit 0. A second signal exits 1 at once, and
- * so does a start that fails, with one sentence.
+ * Starts a service and stops it at SIGTERM or SIGINT: exit 0. A second signal exits 1 at once. A
+ * failed start exits 1 with one sentence.
  *
- * A promise that is rejected without a handler is reported, and the service goes on: it belongs to
- * one piece of work, and payments under way need the process. An exception that nothing catches may
- * leave any state behind: the service is stopped in order, so that payments under way are finished
- * and no others begin, and the process exits 1.
+ * An unhandled rejection is reported, and the service continues: the rejection belongs to one piece
+ * of work, and payments in progress need the process. An uncaught exception can leave any state
+ * behind: the service stops in order, so that payments in progress finish and no new ones begin,
+ * and the process exits 1.
  *
- * @param start its signal aborts when the start is no longer wanted.
+ * @param start receives a signal that aborts when the process is to stop before the start is done.
  */
 export function runUntilSignal(
   config: Pick<Config, 'logLevel'> & Partial<Pick<Config, 'databaseUrl'>>,
@@ -67,14 +67,14 @@ export function runUntilSignal(
       process.exit(running === null && unwanted.signal.aborted ? 0 : 1);
     }
   };
-  // Without its database a service may have no socket, and its timers keep no process alive.
+  // Before the database connects no socket is open, and timers do not keep the process alive.
   return keepAlive(run);
 }
 
-/** How long a stop may take once an exception was not caught; the handbook says to wait so long. */
+/** The maximum duration of a stop after an uncaught exception; the README names it. */
 const longestStopMs = 30_000;
 
-/** Watches for errors that no code has handled. */
+/** Reports errors that no code has handled. */
 function watchDefects() {
   let isFatal = false;
   let report: Running['reportDefect'] = (kind, error) =>
@@ -87,14 +87,14 @@ function watchDefects() {
     fatal.resolve('defect');
   });
   return {
-    /** Resolves at the first exception that nothing has caught. */
+    /** Resolves at the first uncaught exception. */
     fatal: fatal.promise,
     isFatal: () => isFatal,
     reportTo: ({ reportDefect }: Running): void => void (report = reportDefect),
   };
 }
 
-/** npm passes on a Ctrl-C that the terminal has sent us already: the same signal, moments later. */
+/** npm forwards a Ctrl-C that the terminal has already delivered: the same signal arrives twice. */
 const echoMs = 100;
 
 export interface SignalWatch {
@@ -103,7 +103,7 @@ export interface SignalWatch {
   receive(signal: NodeJS.Signals): void;
 }
 
-/** Tells a first signal from a second one, and a second one from an echo of the first. */
+/** Distinguishes a second signal from an echo of the first one. */
 export function watchSignals(clock: Clock, endAtOnce: () => void): SignalWatch {
   let resolveFirst = (): void => undefined;
   const first = new Promise<void>((resolve) => (resolveFirst = resolve));

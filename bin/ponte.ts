@@ -1,20 +1,14 @@
-/** The process of the command line, once `entry.js` has begun it: its streams, its exit code. */
+/** The process of the command line: its streams and its exit code. `entry.js` imports it. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ponte } from './program.ts';
 
-const root = join(import.meta.dirname, '..');
+const manifest: unknown = JSON.parse(
+  readFileSync(join(import.meta.dirname, '..', 'package.json'), 'utf8'),
+);
 
-function versionOfPonte(): string {
-  const manifest: unknown = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  return (manifest as { version: string }).version;
-}
-
-/**
- * Whoever reads our output may have enough of it, as `head` has: that is no fault. That it cannot
- * be written, as on a full disk, is one.
- */
-function endWithOutput(): void {
+/** A closed pipe is not an error: `head` closes its input early. Any other write error is one. */
+function exitOnWriteError(): void {
   process.stdout.on('error', ({ code = 'unknown error' }: NodeJS.ErrnoException) => {
     if (code === 'EPIPE') process.exit();
     process.stderr.write(`ponte: standard output cannot be written (${code})\n`);
@@ -25,8 +19,8 @@ function endWithOutput(): void {
   });
 }
 
-endWithOutput();
+exitOnWriteError();
 process.exitCode = await ponte(process.argv.slice(2), {
   streams: { stdin: process.stdin, stdout: process.stdout, stderr: process.stderr },
-  version: versionOfPonte(),
+  version: (manifest as { version: string }).version,
 });

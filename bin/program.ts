@@ -1,141 +1,132 @@
 /**
- * The frame of the command line. To add a command `ponte thing list`:
+ * The command line. To add a noun `thing` with a command `thing list`:
  *
- * 1. Its work is an `Op` in `src/operator/thing-list.ts`, which takes and gives plain JSON, with a
- *    line in the table `src/operator/index.ts`: `'thing list': listThings`. It may run in this
- *    process or, through the socket, in a service that runs: it prints nothing and asks nothing.
- * 2. Its declaration is in `bin/groups/thing.ts`, a `Describe` that is listed in `groups` below. It
- *    is read for every `--help`, so it imports only `commander` and `declare.ts`:
+ * 1. Write its op in `src/operator/thing-list.ts` and add it to the table in `src/operator/index.ts`. An op
+ *    takes and returns plain JSON, because it may run in this process or in a running service.
+ * 2. Add the noun to the table below, and write `bin/commands/thing.ts`:
  *
- *        program
- *          .command('thing')
- *          .description('…')
- *          .addHelpText('after', examples('ponte thing list'))
- *          .command('list')
- *          .description('…')
- *          .addOption(limitOption())
- *          .addOption(jsonOption())
- *          .addHelpText('after', examples('ponte thing list --limit 10'))
- *          .action(action(async () => (await import('../commands/thing-list.ts')).thingList));
+ *        export const declare: Declare = (noun, run) => {
+ *          noun.addHelpText('after', examples('ponte thing list'));
+ *          withListOptions(noun.command('list'))
+ *            .description('list things, newest first')
+ *            .addHelpText('after', examples('ponte thing list --limit 10'))
+ *            .action(run(list));
+ *        };
  *
- * 3. What it does is in `bin/commands/thing-list.ts`, loaded when it is called. It gets the desk,
- *    the arguments, and the options as commander has read them:
- *
- *        export async function thingList(desk: Desk, options: Options): Promise<void> {
- *          const { things } = await desk.run('thing list', { limit: options.limit });
+ *        async function list({ call, terminal }: Context, options: ListOptions) {
+ *          const { things } = await call('thing list', { limit: options.limit });
  *          const none = 'There are no things.';
- *          printList(desk.terminal, { name: 'things', ...options, columns, rows: things, none });
+ *          terminal.list({ name: 'things', columns, rows: things, none }, options);
  *        }
  *
- * It gives nothing, which is exit 0, or an exit code: `exitCodes.bad` for a finding that is bad.
- * What is thrown ends it with one sentence: `OpError` 1, `UsageError` and `ConfigError` 2,
- * `UnreachableError` 3. A command that changes something has `--yes` and asks first:
- *
- *        if (!(await desk.confirm('Disable it?', options))) return exitCodes.bad;
- *
- * The result goes to standard output (`print`, `table`, `details`, `json`), everything else to
- * standard error (`remark`). Progress that the op tells of becomes a bar by itself.
+ * A command returns nothing (exit 0) or an exit code. An error ends it with one sentence: `OpError`
+ * exit 1, `UsageError` and `ConfigError` exit 2, `UnreachableError` exit 3. A command that changes
+ * data uses `withChangeOptions` and calls `confirm` first. The result goes to standard output
+ * (`terminal.result`, `print`, `list`, `table`, `details`), everything else to standard error
+ * (`terminal.note`). Import heavy modules dynamically, where the command needs them.
  */
 import { Command, CommanderError } from 'commander';
-import type { DeskOptions } from './desk.ts';
-import type { Describe, Frame } from './frame.ts';
-import { describeAccount } from './groups/account.ts';
-import { describeAudit } from './groups/audit.ts';
-import { describeChecks } from './groups/checks.ts';
-import { describeCompletion } from './groups/completion.ts';
-import { describeConsole } from './groups/console.ts';
-import { describeDevelopment } from './groups/development.ts';
-import { describeJobs } from './groups/jobs.ts';
-import { describeKeys } from './groups/keys.ts';
-import { describeMigrate } from './groups/migrate.ts';
-import { describePix } from './groups/pix.ts';
-import { describeService } from './groups/service.ts';
-import { describeSession } from './groups/session.ts';
-import { describeUser } from './groups/user.ts';
-import { describeWebhook } from './groups/webhook.ts';
+import type { CommandOptions, Declare, Work } from './context.ts';
 import { exitCodes, type ExitCode } from './exit-codes.ts';
 
-/** In the order of the help. */
-const groups: readonly Describe[] = [
-  describeService,
-  describeConsole,
-  describeMigrate,
-  describeUser,
-  describeAccount,
-  describeSession,
-  describePix,
-  describeWebhook,
-  describeJobs,
-  describeAudit,
-  describeChecks,
-  describeKeys,
-  describeDevelopment,
-  describeCompletion,
+type Noun = readonly [
+  name: string,
+  description: string,
+  load: () => Promise<{ readonly declare: Declare }>,
 ];
 
-export interface PonteOptions extends DeskOptions {
+/** In the order of the help. A noun's file is loaded when the noun is typed. */
+const nouns: readonly Noun[] = [
+  ['serve', 'start the service (settings: .env.example)', () => import('./commands/serve.ts')],
+  ['worker', 'run the jobs of servers with JOBS=off', () => import('./commands/worker.ts')],
+  ['console', 'open a full-screen client of the service', () => import('./commands/console.ts')],
+  ['migrate', 'inspect and migrate the database schema', () => import('./commands/migrate.ts')],
+  ['user', 'manage the users of the app', () => import('./commands/user.ts')],
+  ['account', 'block and unblock accounts', () => import('./commands/account.ts')],
+  ['session', 'list and revoke banking sessions', () => import('./commands/session.ts')],
+  ['pix', 'inspect, audit and resolve payments and charges', () => import('./commands/pix.ts')],
+  ['webhook', 'inspect, replay and send provider events', () => import('./commands/webhook.ts')],
+  ['jobs', 'inspect and retry background jobs', () => import('./commands/jobs.ts')],
+  ['audit', 'list operator actions and security events', () => import('./commands/audit.ts')],
+  [
+    'doctor',
+    'check what the service needs; exit 1 on failure',
+    () => import('./commands/doctor.ts'),
+  ],
+  ['config', 'check the settings', () => import('./commands/config.ts')],
+  ['contract', 'print and check the OpenAPI contract', () => import('./commands/contract.ts')],
+  [
+    'request-id',
+    "print the log's digest of a client's X-Request-Id",
+    () => import('./commands/request-id.ts'),
+  ],
+  ['keys', 'generate and rotate the JWT signing keys', () => import('./commands/keys.ts')],
+  [
+    'provider-sandbox',
+    'serve a simulated provider',
+    () => import('./commands/provider-sandbox.ts'),
+  ],
+  ['completion', 'print a shell completion script', () => import('./commands/completion.ts')],
+];
+
+export interface PonteOptions extends CommandOptions {
   readonly version: string;
 }
 
 /**
  * Runs one command line.
- * @param argv what was typed after `ponte`.
- * @returns the exit code; whatever there is to say has been said.
+ * @param argv the arguments after `ponte`.
+ * @returns the exit code; all output has been written.
  */
 export async function ponte(argv: readonly string[], options: PonteOptions): Promise<ExitCode> {
-  let code: ExitCode = exitCodes.done;
-  const program = declareProgram(options, (ended) => (code = ended));
+  let exitCode: ExitCode = exitCodes.ok;
+  const noun = argv.find((word) => word !== 'help' && !word.startsWith('-'));
+  const wanted = noun === 'completion' ? 'all' : noun;
+  const program = await loadProgram(options, wanted, (code) => (exitCode = code));
   if (argv.length === 0) {
     program.outputHelp();
-    return code;
+    return exitCode;
   }
   try {
-    await program.parseAsync(withoutHelpWord(program, argv), { from: 'user' });
+    await program.parseAsync(replaceHelpWord(program, argv), { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
+    return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
   }
-  return code;
+  return exitCode;
 }
 
 /**
- * `help` as a word looks at one word behind it, and says of an unknown one nothing. So it is turned
- * into the option, behind as many words as name a command: `help pix list` into `pix list --help`.
+ * Declares every noun, and the subcommands and options of one of them, or of all.
+ * @param onEnd called with the exit code of the command that has run.
  */
-function withoutHelpWord(program: Command, argv: readonly string[]): readonly string[] {
-  const at = argv.indexOf('help');
-  const [group, read] = walk(program, argv.slice(0, Math.max(at, 0)));
-  if (at === -1 || read < at || group.commands.length === 0) return argv;
-  const asked = argv.slice(at + 1);
-  const [command, known] = walk(group, asked);
-  const path = [...argv.slice(0, at), ...asked.slice(0, known)];
-  const [unknown] = asked.slice(known);
-  // A group does nothing but name its commands, so it can be left to say that it has no such one.
-  if (command.commands.length > 0 && unknown !== undefined) return [...path, unknown];
-  return [...path, '--help'];
-}
-
-/** @returns the command that the first words name, and how many words do. */
-function walk(from: Command, words: readonly string[]): readonly [Command, number] {
-  let command = from;
-  for (const [index, word] of words.entries()) {
-    const next = command.commands.find((one) => one.name() === word);
-    if (!next) return [command, index];
-    command = next;
-  }
-  return [command, words.length];
-}
-
-/** Declares every command; `onEnd` is told how the one that is called ends. */
-export function declareProgram(
+export async function loadProgram(
   options: PonteOptions,
+  wanted: string | undefined,
   onEnd: (code: ExitCode) => void = () => undefined,
-): Command {
-  const { stdout, stderr } = options.streams;
-  const program = new Command('ponte')
+): Promise<Command> {
+  const program = createProgram(options);
+  const run =
+    (work: Work) =>
+    async (...typed: unknown[]) => {
+      const { runCommand } = await import('./context.ts');
+      // The last one is the command itself, after its options.
+      onEnd(await runCommand(options, work, typed.slice(0, -1)));
+    };
+  for (const [name, description, load] of nouns) {
+    const noun = program.command(name).description(description);
+    if (wanted === name || wanted === 'all') (await load()).declare(noun, run);
+  }
+  return program;
+}
+
+function createProgram({ streams, version }: PonteOptions): Command {
+  const { stdout, stderr } = streams;
+  return new Command('ponte')
     .description('Mobile banking middleware between a mobile app and a banking provider')
-    .version(options.version)
+    .version(version)
     .exitOverride()
+    .configureHelp({ sortOptions: true })
     .configureOutput({
       writeOut: (text) => void stdout.write(text),
       writeErr: (text) => void stderr.write(text),
@@ -144,22 +135,38 @@ export function declareProgram(
       getOutHasColors: () => false,
       getErrHasColors: () => false,
     })
-    .helpCommand('help [command...]', 'show what a command does, and its options')
-    .addHelpText('after', exampleOfAll);
-  const action: Frame['action'] =
-    (load) =>
-    async (...given) => {
-      // The last one is the command itself, which the options before it were read by.
-      const typed = given.slice(0, -1);
-      const { runCommand } = await import('./run-command.ts');
-      onEnd(await runCommand(options, await load(), typed));
-    };
-  for (const describe of groups) describe({ program, action });
-  return program;
+    .helpCommand('help [command...]', 'show the help of a command')
+    .addHelpText('after', exampleText);
 }
 
-const exampleOfAll = `
+const exampleText = `
 Examples:
   ponte serve
   ponte user list --json
   ponte help user create`;
+
+/**
+ * Replaces the word `help` by the option: `help pix list` becomes `pix list --help`. Commander's
+ * own help command reads one word only, and accepts an unknown one silently.
+ */
+function replaceHelpWord(program: Command, argv: readonly string[]): readonly string[] {
+  const at = argv.indexOf('help');
+  const group = findCommand(program, argv.slice(0, Math.max(at, 0)));
+  // After a command without subcommands, `help` is an argument.
+  if (at === -1 || group.depth < at || group.command.commands.length === 0) return argv;
+  const words = argv.toSpliced(at, 1);
+  const { command, depth } = findCommand(program, words);
+  const unknown = command.commands.length > 0 ? words[depth] : undefined;
+  return [...words.slice(0, depth), unknown ?? '--help'];
+}
+
+/** @returns the command that the first words name, and the number of these words. */
+function findCommand(program: Command, words: readonly string[]) {
+  let command = program;
+  for (const [depth, word] of words.entries()) {
+    const next = command.commands.find((one) => one.name() === word);
+    if (!next) return { command, depth };
+    command = next;
+  }
+  return { command, depth: words.length };
+}

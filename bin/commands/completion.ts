@@ -1,20 +1,22 @@
-/** `ponte completion`: the script that a shell reads. */
-import type { Command } from 'commander';
-import { bashScript } from '../completion/bash.ts';
-import { fishScript } from '../completion/fish.ts';
-import { completedCommands } from '../completion/tree.ts';
-import { zshScript } from '../completion/zsh.ts';
-import type { Desk } from '../desk.ts';
+/** `ponte completion`: the script that completes command lines in a shell. */
+import { Argument } from 'commander';
+import { completionScripts, describeCommands } from '../completion.ts';
+import type { Context, Declare } from '../context.ts';
 
-const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript } as const;
+export const declare: Declare = (noun, run) => {
+  noun
+    .addArgument(new Argument('<shell>', 'your shell').choices(Object.keys(completionScripts)))
+    .addHelpText('after', example)
+    .action(
+      run(async ({ terminal }: Context, shell: keyof typeof completionScripts) => {
+        const program = noun.parent ?? noun;
+        terminal.print(completionScripts[shell](describeCommands(program)));
+      }),
+    );
+};
 
-export type Shell = keyof typeof scripts;
-
-/** Prints the script for a shell, made from the commands as they are declared. */
-export async function completion(
-  { terminal }: Desk,
-  shell: Shell,
-  program: Command,
-): Promise<void> {
-  terminal.print(scripts[shell](completedCommands(program)));
-}
+const example = `
+Examples:
+  source <(ponte completion bash)      in ~/.bashrc
+  source <(ponte completion zsh)       in ~/.zshrc, after compinit
+  ponte completion fish | source       in ~/.config/fish/config.fish`;

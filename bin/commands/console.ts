@@ -1,67 +1,55 @@
-/** `ponte console`: starts the terminal console, which is a process of its own. */
+/** `ponte console`: runs the terminal console in a process of its own. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import type { Config } from '../../src/config/config.ts';
-import type { Desk } from '../desk.ts';
-import { exitCodes, UsageError, type ExitCode } from '../exit-codes.ts';
-import { ownAddress } from '../own-address.ts';
+import type { Context, Declare } from '../context.ts';
+import { exitCodes, UsageError } from '../exit-codes.ts';
+import { examples } from '../options.ts';
 
-export interface Options {
-  readonly url?: string;
-}
+export const declare: Declare = (noun, run) => {
+  noun
+    .option('--url <address>', 'address of the service (default: from HOST and PORT)')
+    .addHelpText('after', examples('ponte console', 'ponte console --url http://127.0.0.1:3001'))
+    .action(run(openConsole));
+};
 
 const main = fileURLToPath(new URL('../../console/main.tsx', import.meta.url));
 
-/**
- * Opens the console on a service and waits until it is closed; exit 1 when it fails.
- * @throws UsageError where there is no terminal, or no address.
- */
-export async function openConsole(desk: Desk, { url: typed }: Options): Promise<ExitCode> {
-  const { stdin, stdout } = desk.terminal.streams;
+/** Runs the console until it is closed; exit 1 when it fails. */
+async function openConsole(context: Context, { url: typed }: { readonly url?: string }) {
+  const { stdin, stdout } = context.terminal.streams;
   if (stdin.isTTY !== true || stdout.isTTY !== true) {
     throw new UsageError('the console needs a terminal: run it by hand, not in a pipe or a job');
   }
-  const config = desk.config();
-  const url = addressOf(config, typed);
+  const config = context.config();
+  const { url, isConfigured } = context.serviceUrl(typed, '/');
+  const isThisMachine = /^(?:127\.|localhost$|\[::1\]$)/.test(url.hostname);
   const { email = '', password = '' } = config.provider;
-  // Plain Node does not read .tsx, and React is fast in production only.
   const child = spawn(
     process.execPath,
-    ['--import', import.meta.resolve('tsx'), main, '--url', url.href, ...flagsOf(config, url)],
+    [
+      // Node alone does not read .tsx.
+      ...['--import', import.meta.resolve('tsx'), main, '--url', url.href],
+      // Operator data comes from the configured service: it is hidden for any other one.
+      ...(isConfigured ? ['--operator'] : []),
+      ...(config.appEnv === 'local' && isThisMachine ? ['--development'] : []),
+    ],
     {
       stdio: 'inherit',
       env: {
-        ...desk.environment(),
+        ...context.environment(),
+        // React's development build is slow.
         NODE_ENV: 'production',
         PROVIDER_EMAIL: email,
         PROVIDER_PASSWORD: password,
       },
     },
   );
-  // A signal is the console's, so that it gives the terminal back first.
+  // The console restores the terminal before it exits.
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(name, () => child.kill(name));
   }
   const [code] = (await once(child, 'exit')) as [number | null];
   if (code === null) return exitCodes.interrupted;
-  return code === 0 ? exitCodes.done : exitCodes.bad;
-}
-
-function addressOf(config: Config, typed: string | undefined): URL {
-  const url = typed === undefined ? ownAddress(config) : URL.parse(typed);
-  if (url && /^https?:$/.test(url.protocol)) return url;
-  if (typed === undefined) throw new UsageError('PORT is 0: say where the service is with --url');
-  throw new UsageError('--url must be an http:// or https:// address');
-}
-
-const thisMachine = /^(?:127\.|localhost$|\[::1\]$)/;
-
-/** What an operator is shown comes from the configured service: for another one it is left out. */
-function flagsOf(config: Config, url: URL): string[] {
-  const isLocal = config.appEnv === 'local' && thisMachine.test(url.hostname);
-  return [
-    ...(url.origin === ownAddress(config)?.origin ? ['--operator'] : []),
-    ...(isLocal ? ['--development'] : []),
-  ];
+  return code === 0 ? exitCodes.ok : exitCodes.failed;
 }

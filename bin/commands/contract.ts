@@ -1,27 +1,35 @@
-/** `ponte contract print` and `ponte contract check`. */
-import { checkContract, parseContract, readContract } from '../../src/http/contract-file.ts';
-import type { Desk } from '../desk.ts';
-import { exitCodes, type ExitCode } from '../exit-codes.ts';
+/** `ponte contract`: the OpenAPI contract. */
+import type { Context, Declare } from '../context.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { examples, withJson, type JsonOption } from '../options.ts';
 
-interface Options {
-  readonly json?: boolean;
-}
+export const declare: Declare = (noun, run) => {
+  noun.addHelpText('after', examples('ponte contract print > openapi.yaml'));
 
-/** Prints the contract as it is served, or as JSON. */
-export async function contractPrint({ terminal }: Desk, { json = false }: Options): Promise<void> {
+  noun
+    .command('print')
+    .description('print the contract as YAML')
+    .option('--json', 'print it as JSON')
+    .addHelpText('after', examples('ponte contract print --json'))
+    .action(run(printContract));
+
+  withJson(noun.command('check'))
+    .description('check that the contract is readable and complete; exit 1 when it is not')
+    .addHelpText('after', examples('ponte contract check'))
+    .action(run(checkContract));
+};
+
+async function printContract({ terminal }: Context, { json }: JsonOption) {
+  const { parseContract, readContract } = await import('../../src/http/contract-file.ts');
   if (json) terminal.json(await parseContract());
   else terminal.print((await readContract()).trimEnd());
 }
 
-/** Checks the contract as a start does. */
-export async function contractCheck(
-  { terminal }: Desk,
-  { json = false }: Options,
-): Promise<ExitCode> {
-  const check = await checkContract();
+async function checkContract({ terminal }: Context, { json }: JsonOption) {
+  const contract = await import('../../src/http/contract-file.ts');
+  const check = await contract.checkContract();
   if (json) terminal.json(check);
-  else if (check.valid)
-    terminal.print(`The contract and its ${check.operations} operations agree.`);
-  else terminal.remark(`ponte: ${check.problem}`);
-  return check.valid ? exitCodes.done : exitCodes.bad;
+  else if (check.valid) terminal.print(`The contract matches its ${check.operations} operations.`);
+  else terminal.note(`ponte: ${check.problem}`);
+  return check.valid ? exitCodes.ok : exitCodes.failed;
 }

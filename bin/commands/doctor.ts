@@ -1,35 +1,35 @@
-/** `ponte doctor`: everything that Ponte needs, and what to do. */
-import { examine, type Finding } from '../../src/operator/doctor.ts';
-import type { Desk } from '../desk.ts';
-import { exitCodes, type ExitCode } from '../exit-codes.ts';
-import { plainText } from '../table.ts';
-import type { Tone } from '../tone.ts';
+/** `ponte doctor`: checks everything that the service needs. */
+import type { Finding } from '../../src/operator/doctor.ts';
+import type { Context, Declare } from '../context.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { examples, withJson, type JsonOption } from '../options.ts';
+import { plainText, type Colour } from '../table.ts';
 
-const marks: Readonly<Record<Finding['state'], readonly [Tone, string]>> = {
-  ok: ['good', 'ok  '],
-  doubtful: ['doubtful', 'warn'],
-  bad: ['bad', 'bad '],
+export const declare: Declare = (noun, run) => {
+  withJson(noun)
+    .addHelpText('after', examples('ponte doctor', 'ponte doctor --json'))
+    .action(run(checkAll));
 };
 
-/** Prints a line for each finding. */
-export async function doctor(
-  { environment, clock, run, terminal }: Desk,
-  { json = false }: { readonly json?: boolean },
-): Promise<ExitCode> {
+const marks: Readonly<Record<Finding['state'], readonly [Colour, string]>> = {
+  ok: ['green', 'ok  '],
+  doubtful: ['yellow', 'warn'],
+  bad: ['red', 'bad '],
+};
+
+async function checkAll({ environment, clock, call, terminal }: Context, options: JsonOption) {
+  const { examine } = await import('../../src/operator/doctor.ts');
   const findings = await examine({
     environment: environment(),
     clock,
-    inspectDatabase: () => run('inspect database', {}),
+    inspectDatabase: () => call('inspect database', {}),
   });
-  const isWell = findings.every(({ state }) => state !== 'bad');
-  if (json) {
-    terminal.json({ ok: isWell, findings });
-  } else {
-    for (const { name, state, says, todo } of findings) {
-      const [tone, mark] = marks[state];
-      terminal.print(`${terminal.tone(tone, mark)} ${name}: ${plainText(says)}`);
-      if (todo !== null) terminal.print(`     → ${todo}`);
-    }
-  }
-  return isWell ? exitCodes.done : exitCodes.bad;
+  const lines = findings.flatMap(({ name, state, says, todo }) => {
+    const [colour, mark] = marks[state];
+    const line = `${terminal.colour(colour, mark)} ${name}: ${plainText(says)}`;
+    return todo === null ? [line] : [line, `     → ${todo}`];
+  });
+  const ok = findings.every(({ state }) => state !== 'bad');
+  terminal.result({ ok, findings }, options, ...lines);
+  return ok ? exitCodes.ok : exitCodes.failed;
 }

@@ -1,13 +1,15 @@
-/** `ponte request-id`: finds the lines of a client's request in the log. */
-import type { Desk } from '../desk.ts';
+/** `ponte request-id`: what the log has in place of a client's id. */
+import type { Context, Declare } from '../context.ts';
+import { examples, withJson, type JsonOption } from '../options.ts';
 
-/** Prints what the log has in place of an id. */
-export async function requestId(
-  { run, terminal }: Desk,
-  id: string,
-  { json = false }: { readonly json?: boolean },
-): Promise<void> {
-  const { digest } = await run('request-id', { id });
-  if (json) terminal.json({ digest });
-  else terminal.print(digest);
+export const declare: Declare = (noun, run) => {
+  withJson(noun)
+    .argument('<id>', 'an X-Request-Id or a trace id, as the client sent it')
+    .addHelpText('after', examples('ponte request-id 8f14e45f'))
+    .action(run(printDigest));
+};
+
+async function printDigest({ call, terminal }: Context, id: string, options: JsonOption) {
+  const { digest } = await call('request-id', { id });
+  terminal.result({ digest }, options, digest);
 }

@@ -1,11 +1,16 @@
-/** `ponte serve`: from the environment to a running service, and back at a signal. */
-import { configOrExit, runUntilSignal } from '../lifecycle.ts';
+/** `ponte serve`: runs the service until a signal. */
+import type { Declare } from '../context.ts';
+import { examples } from '../options.ts';
 
-/** Runs the service until it is told to stop; ends the process. */
-export async function serve(): Promise<void> {
+export const declare: Declare = (noun, run) => {
+  noun.addHelpText('after', examples('PORT=3001 ponte serve')).action(run(serve));
+};
+
+/** Ends the process. */
+async function serve() {
+  const { configOrExit, runUntilSignal } = await import('../lifecycle.ts');
   const config = configOrExit();
   await runUntilSignal(config, async (unwanted) => {
-    // Loaded after the configuration is known to be good: it brings the whole service along.
     const { startApp } = await import('../../src/app.ts');
     return startApp(config, { unwanted });
   });

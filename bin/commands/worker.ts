@@ -1,18 +1,20 @@
-/** `ponte worker`: from the environment to a running job loop, and back at a signal. */
-import { configOrExit, runUntilSignal } from '../lifecycle.ts';
+/** `ponte worker`: runs the job loop until a signal. */
+import type { Declare } from '../context.ts';
 import { UsageError } from '../exit-codes.ts';
+import { examples } from '../options.ts';
 
-/**
- * Runs jobs until it is told to stop; ends the process.
- * @throws UsageError without DATABASE_URL: a worker beside the service that has the embedded
- *   database cannot open it, and one that came first would keep the service out.
- */
-export async function worker(): Promise<void> {
+export const declare: Declare = (noun, run) => {
+  noun
+    .addHelpText('after', examples('DATABASE_URL=postgres://ponte@db/ponte ponte worker'))
+    .action(run(worker));
+};
+
+/** Ends the process. */
+async function worker() {
+  const { configOrExit, runUntilSignal } = await import('../lifecycle.ts');
   const config = configOrExit();
   if (config.databaseUrl === undefined) {
-    throw new UsageError(
-      'a worker needs DATABASE_URL: the embedded database has room for one process',
-    );
+    throw new UsageError('a worker needs DATABASE_URL: the embedded database allows one process');
   }
   await runUntilSignal(config, async (unwanted) => {
     const { startWorker } = await import('../../src/app.ts');

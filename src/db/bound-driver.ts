@@ -1,7 +1,7 @@
 /**
- * MikroORM's driver for PostgreSQL, with bound parameters. MikroORM 7 writes values into the text of a
- * statement, where `pg_stat_activity` and the server's log show names, CPFs and password hashes. Here
- * each value becomes `$1`, `$2`, … and is sent beside the text.
+ * MikroORM's driver for PostgreSQL, with bound parameters. MikroORM 7 writes values into the text
+ * of a statement, where `pg_stat_activity` and the server's log show names, CPFs and password
+ * hashes. Here each value becomes `$1`, `$2`, … and is sent beside the text.
  */
 import {
   PostgreSqlConnection,
@@ -9,7 +9,7 @@ import {
   PostgreSqlPlatform,
   type Configuration,
 } from '@mikro-orm/postgresql';
-import { CompiledQuery } from 'kysely';
+import { CompiledQuery, type Kysely } from 'kysely';
 
 /** Writes placeholders for the values of a statement that is being prepared. */
 class BoundPlatform extends PostgreSqlPlatform {
@@ -27,29 +27,30 @@ class BoundPlatform extends PostgreSqlPlatform {
   }
 
   override escape(value: unknown): string {
-    if (this.#values === null) return super.escape(value) as string;
+    if (this.#values === null) return super.escape(value);
     if (Array.isArray(value)) return value.map((one) => this.escape(one)).join(', ');
     this.#values.push(value instanceof Date ? value.toISOString() : (value ?? null));
     return `$${this.#values.length}`;
   }
 }
 
-type Execute = PostgreSqlConnection['execute'];
-
 class BoundConnection extends PostgreSqlConnection {
   /** A text with `$1`, `$2`, … of its own is sent as it is. */
-  override async execute<Result>(...given: Parameters<Execute>): Promise<Result> {
-    const [query, params = [], method = 'all', transaction] = given;
+  override async execute<Result>(
+    query: Parameters<PostgreSqlConnection['execute']>[0],
+    params: unknown[] | object = [],
+    ...[method = 'all', transaction]: ExecuteOptions
+  ): Promise<Result> {
     await this.ensureConnection();
     const { text, values } =
       typeof query === 'string' && Array.isArray(params) && /\$\d/.test(query)
         ? { text: query, values: params }
         : this.#bind(query, params);
     return this.executeQuery(text, async () => {
-      const client = transaction ?? this.getClient();
+      const client: Kysely<unknown> = transaction ?? this.getClient();
       const result = await client.executeQuery(CompiledQuery.raw(text, [...values]));
-      return this.transformRawResult(result, method);
-    }) as Promise<Result>;
+      return this.transformRawResult<Result>(result, method);
+    });
   }
 
   #bind(query: unknown, params: unknown): { text: string; values: readonly unknown[] } {
@@ -59,6 +60,8 @@ class BoundConnection extends PostgreSqlConnection {
     return { text: prepared.formatted, values };
   }
 }
+
+type ExecuteOptions = [method?: 'all' | 'get' | 'run', transaction?: Kysely<unknown>];
 
 /** What the base class declares private; it writes the text of a statement. */
 interface Preparing {

@@ -1,7 +1,7 @@
 /**
- * How a command's op is reached, in one of three ways: on PostgreSQL, or on the embedded database
- * that nobody has, it runs in the command's own process; on the embedded database of a service that
- * runs, that service runs it, asked through its socket. Input, result and refusals are the same.
+ * The operator client: it runs the op of a command. On PostgreSQL, and on an embedded database that
+ * no process has open, the op runs in this process. While a service has the embedded database open,
+ * that service runs the op, called through its socket. Input, result and refusals are the same.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,57 +19,60 @@ import { socketAddress } from './socket/address.ts';
 import { askService, isAnswered, socketRefusal, UnansweredError } from './socket/ask.ts';
 import { failureOf, UnreachableError } from './unreachable.ts';
 
-export interface Reach {
+export interface OperatorClient {
   /**
-   * Runs an op, whichever way it is reached.
+   * Runs an op.
    * @throws OpError when the op refuses or the schema is not this version's, UnreachableError when
    *   the database or the service cannot be reached.
    */
-  run<Name extends OpName>(asked: Asked<Name>): Promise<OpResult<Name>>;
-  /** Lets go of the database until the next run, so that it keeps nobody else waiting. */
+  run<Name extends OpName>(call: OpCall<Name>): Promise<OpResult<Name>>;
+  /** Closes the database until the next run, so that other processes can open it. */
   release(): Promise<void>;
 }
 
-export interface Asked<Name extends OpName> extends OpCaller {
+export interface OpCall<Name extends OpName> extends OpCaller {
   readonly name: Name;
   readonly input: OpInput<Name>;
 }
 
-export interface ReachOptions {
+export interface OperatorClientOptions {
   readonly clock: Clock;
   readonly log: Log;
 }
 
-interface Way {
+interface Transport {
   run(name: OpName, input: unknown, caller: OpCaller): Promise<unknown>;
   close(): Promise<void>;
 }
 
-/** Makes the reach of one command; nothing is opened before the first op. */
-export function createReach(config: Config, options: ReachOptions): Reach {
-  let way: Promise<Way> | null = null;
-  const opened = (): Promise<Way> => {
-    way ??= openWay(config, options).catch((error: unknown) => {
-      way = null;
+/** Creates the client of one command; it opens nothing before the first op. */
+export function createOperatorClient(
+  config: Config,
+  options: OperatorClientOptions,
+): OperatorClient {
+  let transport: Promise<Transport> | null = null;
+  const opened = (): Promise<Transport> => {
+    transport ??= openTransport(config, options).catch((error: unknown) => {
+      transport = null;
       throw error;
     });
-    return way;
+    return transport;
   };
-  const attempt: Way['run'] = async (name, input, caller) => {
+  const attempt: Transport['run'] = async (name, input, caller) => {
     const current = await opened();
     try {
       return await current.run(name, input, caller);
     } catch (error) {
       if (!(error instanceof UnansweredError) || error.wasAsked) throw error;
-      // A service that has stopped between two ops of a command leaves the database free.
-      way = null;
+      // A service that stops between two ops of a command releases the database.
+      transport = null;
       return attempt(name, input, caller);
     }
   };
   return {
     async run({ name, input, ...caller }) {
       const { needs = 'schema' }: Op<never, unknown> = ops[name];
-      if (needs !== 'nothing' && !isThere(config)) throw schemaMissing();
+      if (needs !== 'nothing' && !databaseExists(config)) throw schemaMissing();
       try {
         return (await attempt(name, input, caller)) as never;
       } catch (error) {
@@ -77,15 +80,15 @@ export function createReach(config: Config, options: ReachOptions): Reach {
       }
     },
     async release() {
-      const current = await way?.catch(() => null);
-      way = null;
+      const current = await transport?.catch(() => null);
+      transport = null;
       await current?.close();
     },
   };
 }
 
-/** Looking for something must not make an embedded database. */
-function isThere({ databaseUrl, dataDir }: Config): boolean {
+/** A read must not create an embedded database. */
+function databaseExists({ databaseUrl, dataDir }: Config): boolean {
   return databaseUrl !== undefined || existsSync(join(dataDir, 'postgres'));
 }
 
@@ -100,41 +103,44 @@ function reachable(error: unknown, databaseUrl: string | undefined): unknown {
   return unreachable ? new UnreachableError(message, { cause: error }) : error;
 }
 
-/** How long another command, or a service that is about to start, is waited for. */
-const patienceMs = 10_000;
+/** The maximum wait for another command, or for a service that is starting. */
+const waitAtMostMs = 10_000;
 
 const pauseMs = 100;
 
-async function openWay(config: Config, options: ReachOptions): Promise<Way> {
+async function openTransport(config: Config, options: OperatorClientOptions): Promise<Transport> {
   if (config.databaseUrl !== undefined) return openDirect(config, options);
-  return keepAlive(() => openEmbeddedWay(config, options));
+  return keepAlive(() => openEmbedded(config, options));
 }
 
-async function openEmbeddedWay(config: Config, options: ReachOptions): Promise<Way> {
+async function openEmbedded(config: Config, options: OperatorClientOptions): Promise<Transport> {
   const { path } = socketAddress(config.dataDir);
   for (let waitedMs = 0; ; waitedMs += pauseMs) {
-    if (await isAnswered(path)) return throughSocket(path);
+    if (await isAnswered(path)) return socketTransport(path);
     try {
       return await openDirect(config, options);
     } catch (error) {
       if (!(error instanceof FolderInUseError)) throw error;
       const refusal = socketRefusal(path);
       if (refusal !== null) throw new UnreachableError(`${error.message}; ${refusal}`);
-      if (waitedMs >= patienceMs)
+      if (waitedMs >= waitAtMostMs)
         throw new UnreachableError(`${error.message}, which answers no command`);
     }
     await pause(options.clock, pauseMs);
   }
 }
 
-function throughSocket(path: string): Way {
+function socketTransport(path: string): Transport {
   return {
     run: (op, input, { operator, progress }) => askService(path, { op, input, operator }, progress),
     close: () => Promise.resolve(),
   };
 }
 
-async function openDirect(config: Config, { clock, log }: ReachOptions): Promise<Way> {
+async function openDirect(
+  config: Config,
+  { clock, log }: OperatorClientOptions,
+): Promise<Transport> {
   await using parts = new AsyncDisposableStack();
   const stopping = new AbortController();
   const context = await openLocal(config, { clock, log, stopping: stopping.signal }, parts);
@@ -147,7 +153,7 @@ async function openDirect(config: Config, { clock, log }: ReachOptions): Promise
         await refuseOldSchema(context);
         isCurrent = true;
       }
-      return asJson(await op.run(context, input as never, caller));
+      return op.run(context, input as never, caller);
     },
     async close() {
       stopping.abort();
@@ -161,10 +167,4 @@ async function refuseOldSchema(context: LocalContext): Promise<void> {
   if (pending.length === 0) return;
   const what = pending.length === 1 ? 'a migration is' : `${pending.length} migrations are`;
   throw new OpError('REFUSED', `${what} not applied to the database yet: run \`ponte migrate up\``);
-}
-
-/** What comes through the socket is JSON; what does not come through it is then alike. */
-function asJson(result: unknown): unknown {
-  const text = JSON.stringify(result ?? null);
-  return JSON.parse(text) as unknown;
 }

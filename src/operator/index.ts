@@ -62,5 +62,24 @@ export type OpName = keyof typeof ops;
 export type OpInput<Name extends OpName> =
   (typeof ops)[Name] extends Op<infer Input, unknown> ? Input : never;
 
+/** The result of an op; `never` if it is not plain JSON, as a result from another process is. */
 export type OpResult<Name extends OpName> =
-  (typeof ops)[Name] extends Op<never, infer Result> ? Result : never;
+  (typeof ops)[Name] extends Op<never, infer Result>
+    ? Result extends Json<Result>
+      ? Result
+      : never
+    : never;
+
+/**
+ * `T` with `never` for `undefined` and functions, and so for what has methods: a date, a map, a
+ * buffer. `unknown` is taken on trust.
+ */
+type Json<T> = unknown extends T
+  ? T
+  : T extends string | number | boolean | null
+    ? T
+    : T extends (...args: never[]) => unknown
+      ? never
+      : T extends object
+        ? { [Key in keyof T]: Json<T[Key]> }
+        : never;

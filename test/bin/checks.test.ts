@@ -290,7 +290,7 @@ describe('ponte contract', () => {
     const operations = yaml.match(/^ {6}operationId: /gm)?.length;
     assert.deepEqual(JSON.parse(stdout), { valid: true, operations, problem: null });
     const words = await type(['contract', 'check']);
-    assert.equal(words.stdout, `The contract and its ${operations} operations agree.\n`);
+    assert.equal(words.stdout, `The contract matches its ${operations} operations.\n`);
   });
 });
 
@@ -359,7 +359,7 @@ describe('ponte keys', () => {
       JWT_TTL_SECONDS: '900',
     });
     assert.match(stdout, /^signs +[\w-]{43} \(RSA, 2048 bits\), from JWT_PRIVATE_KEY\naccepts +/);
-    assert.match(stdout, /1\. ponte keys generate.*4\. Wait 900 seconds.*5\. /s);
+    assert.match(stdout, /1\. Run ponte keys generate.*4\. Wait 900 seconds.*5\. /s);
     const generated = await type(['keys', 'rotate-help']);
     assert.match(generated.stdout, /^signs +[\w-]{43} \(RSA, 3072 bits\), generated into DATA_DIR/);
     const none = await type(['keys', 'rotate-help'], { DATA_DIR: join(folder, 'none') });

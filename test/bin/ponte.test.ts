@@ -61,7 +61,7 @@ describe('the shim', () => {
       assert.equal(
         stderr,
         `ponte needs Node 26.10.0 or newer and found ${version}: ` +
-          `run 'npm ci' in ${place}, which brings it along.\n`,
+          `run 'npm ci' in ${place}, which installs it.\n`,
       );
     });
   }

@@ -1,11 +1,13 @@
 /** The frame: help, wrong usage, exit codes, and what a shell is told of the commands. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { join, relative } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { before, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
-import { completedCommands } from '../../bin/completion/tree.ts';
-import { declareProgram } from '../../bin/program.ts';
+import { describeCommands } from '../../bin/completion.ts';
+import { loadProgram } from '../../bin/program.ts';
 import { typePonte, type Ended } from '../support/command-line.ts';
 
 const nowhere = { APP_ENV: 'test', DATA_DIR: '/nonexistent/ponte' };
@@ -21,9 +23,11 @@ function everyCommand(command: Command, path = 'ponte'): (readonly [string, Comm
 describe('the help', () => {
   let help = '';
   const output = new PassThrough().on('data', (chunk: Buffer) => (help += chunk.toString()));
-  const program = declareProgram({
-    version: '0.0.0',
-    streams: { stdin: new PassThrough(), stdout: output, stderr: new PassThrough() },
+  const streams = { stdin: new PassThrough(), stdout: output, stderr: new PassThrough() };
+  let program: Command;
+
+  before(async () => {
+    program = await loadProgram({ version: '0.0.0', streams }, 'all');
   });
 
   it('of every command says what it does and has an example that names it', async () => {
@@ -51,6 +55,47 @@ describe('the help', () => {
     assert.equal(alone.code, 0);
     assert.match(alone.stdout, /^Usage: ponte .*Commands:/s);
     assert.deepEqual(await type('--help'), alone);
+  });
+});
+
+describe('the files of commands', () => {
+  const root = join(import.meta.dirname, '..', '..');
+
+  /** The modules of the project that a process loads, and the packages. */
+  function loadedBy(...argv: string[]): string[] {
+    const hooks = `import { registerHooks } from 'node:module';
+      const load = (url, context, next) => {
+        if (url.startsWith('file:')) process.stderr.write(url + '\\n');
+        return next(url, context);
+      };
+      registerHooks({ load });`;
+    const { stderr } = spawnSync(
+      process.execPath,
+      ['--import', `data:text/javascript,${encodeURIComponent(hooks)}`, 'bin/ponte.ts', ...argv],
+      { encoding: 'utf8', cwd: root },
+    );
+    const files = stderr
+      .trim()
+      .split('\n')
+      .map((url) => relative(root, fileURLToPath(url)));
+    const loaded = files.map((file) => file.replace(/^(node_modules\/[^/]+).*/, '$1'));
+    return [...new Set(loaded)].toSorted();
+  }
+
+  const always = ['bin/exit-codes.ts', 'bin/ponte.ts', 'bin/program.ts', 'node_modules/commander'];
+
+  for (const option of ['--help', '--version']) {
+    it(`are not loaded by ponte ${option}`, () => {
+      assert.deepEqual(loadedBy(option), always);
+    });
+  }
+
+  it('are loaded when their noun is typed, without the service', () => {
+    const loaded = loadedBy('user', 'list', '--help');
+    assert.deepEqual(
+      loaded.filter((file) => /^(?:bin\/commands|src)\//.test(file)),
+      ['bin/commands/user.ts'],
+    );
   });
 });
 
@@ -110,7 +155,7 @@ describe('the completion', () => {
       stdout: new PassThrough(),
       stderr: new PassThrough(),
     };
-    const commands = completedCommands(declareProgram({ version: '0.0.0', streams }));
+    const commands = describeCommands(await loadProgram({ version: '0.0.0', streams }, 'all'));
     for (const shell of ['bash', 'zsh', 'fish']) {
       const { stdout } = await type('completion', shell);
       for (const { path, options } of commands) {

@@ -53,13 +53,13 @@ describe('a command', () => {
         type('session', 'revoke', 'dev@ponte.test', '--yes'),
       ]);
       assert.match(listed.stdout, /"email": "dev@ponte\.test"/);
-      assert.match(revoked.stdout, /^Session \S+ of user 1 has ended\.\n$/);
+      assert.match(revoked.stdout, /^Session \S+ of user 1 was ended\.\n$/);
       assert.equal((await service.call('/accounts/me', { token })).status, 401);
 
       await service.kill();
       assert.equal(existsSync(socket), true, 'a killed service leaves its socket');
       const direct = await type('session', 'list');
-      assert.deepEqual(direct, { code: 0, stdout: '', stderr: 'Nobody is logged in.\n' });
+      assert.deepEqual(direct, { code: 0, stdout: '', stderr: 'There are no active sessions.\n' });
 
       const next = startService(t, environment);
       await next.ready();
@@ -94,8 +94,7 @@ describe('a command', () => {
     assert.deepEqual(await run(ponte, ['worker'], environment), {
       code: 2,
       stdout: '',
-      stderr:
-        'ponte: a worker needs DATABASE_URL: the embedded database has room for one process\n',
+      stderr: 'ponte: a worker needs DATABASE_URL: the embedded database allows one process\n',
     });
   });
 

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { stripVTControlCharacters, styleText } from 'node:util';
-import { plainText, tableText, type Column } from '../../bin/table.ts';
-import { toneStyles, type Tone } from '../../bin/tone.ts';
+import { formatTable, plainText, type Colour, type Column } from '../../bin/table.ts';
 
 const always = { validateStream: false };
 
@@ -14,7 +13,7 @@ interface Row {
 
 const columns: readonly Column<Row>[] = [
   { head: 'ID', cell: ({ id }) => id, isWhole: true },
-  { head: 'NAME', cell: ({ name }) => name, tone: ({ id }) => (id === 'b2' ? 'bad' : null) },
+  { head: 'NAME', cell: ({ id, name }) => [name, id === 'b2' ? 'red' : null] },
   { head: 'AMOUNT', cell: ({ amount }) => amount, align: 'right', isWhole: true },
 ];
 
@@ -23,8 +22,8 @@ const rows: readonly Row[] = [
   { id: 'b2', name: 'João', amount: 1234 },
 ];
 
-const layout = (columnsWide: number | undefined, tone = (_: Tone, text: string) => text) =>
-  tableText({ columns, rows, columnsWide, tone }).split('\n');
+const layout = (width: number | undefined, colour = (_: Colour, text: string) => text) =>
+  formatTable({ columns, rows, width, colour }).split('\n');
 
 describe('a table', () => {
   it('is as wide as it gets where the width is not known', () => {
@@ -52,8 +51,8 @@ describe('a table', () => {
     ]);
   });
 
-  it('puts a tone on heads and cells', () => {
-    const lines = layout(undefined, (tone, text) => styleText(toneStyles[tone], text, always));
+  it('colours heads and cells', () => {
+    const lines = layout(undefined, (colour, text) => styleText(colour, text, always));
     assert.ok(lines[0]?.startsWith(styleText('dim', 'ID', always)));
     assert.ok(lines[2]?.includes(styleText('red', 'João', always)));
     assert.deepEqual(lines.map(stripVTControlCharacters), layout(undefined));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { describe, it } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
-import { createTerminal, type Terminal } from '../../bin/terminal.ts';
+import { createTerminal, type Terminal } from '../../bin/output.ts';
 
 interface Screen {
   readonly isTTY?: boolean;
@@ -22,7 +22,7 @@ function open({ isTTY = false, hasColours = true, columns }: Screen): {
   return { terminal: createTerminal({ stdin, stdout, stderr }), stdout, stderr };
 }
 
-/** What has been written so far; the tone of a head is taken out. */
+/** What has been written so far; without colours. */
 async function textOf(stream: PassThrough): Promise<string> {
   stream.end();
   return stripVTControlCharacters(Buffer.concat((await stream.toArray()) as Buffer[]).toString());
@@ -30,25 +30,25 @@ async function textOf(stream: PassThrough): Promise<string> {
 
 describe('a terminal', () => {
   it('has colours, unless the environment says no', () => {
-    assert.equal(open({ isTTY: true }).terminal.tone('bad', 'no'), '\u001b[31mno\u001b[39m');
+    assert.equal(open({ isTTY: true }).terminal.colour('red', 'no'), '\u001b[31mno\u001b[39m');
     // `hasColors` of a terminal is false under NO_COLOR.
-    assert.equal(open({ isTTY: true, hasColours: false }).terminal.tone('bad', 'no'), 'no');
+    assert.equal(open({ isTTY: true, hasColours: false }).terminal.colour('red', 'no'), 'no');
   });
 
   it('that is a file or a pipe has none, and nobody who can be asked', () => {
     const { terminal } = open({});
-    assert.equal(terminal.tone('bad', 'no'), 'no');
+    assert.equal(terminal.colour('red', 'no'), 'no');
     assert.equal(terminal.isInteractive, false);
     assert.equal(open({ isTTY: true }).terminal.isInteractive, true);
   });
 
-  it('has results on one stream and remarks on the other', async () => {
+  it('writes results to one stream and notes to the other', async () => {
     const { terminal, stdout, stderr } = open({ isTTY: true, columns: 12 });
     const columns = [{ head: 'NAME', cell: (name: string) => name }];
     terminal.table({ columns, rows: ['Maria Aparecida'], none: 'Nobody.' });
     terminal.table({ columns, rows: [], none: 'Nobody.' });
     terminal.details([['name', 'Maria']]);
-    terminal.remark('look');
+    terminal.note('look');
     terminal.json({ name: 'Maria' });
     assert.deepEqual(
       [await textOf(stdout), await textOf(stderr)],

@@ -128,7 +128,7 @@ describe('ponte console', () => {
   }
 
   for (const [argv, says] of [
-    [[], /PORT is 0: say where the service is with --url/],
+    [[], /PORT is 0: give the address of the service with --url/],
     [['--url', 'ftp://127.0.0.1'], /--url must be an http:\/\/ or https:\/\/ address/],
   ] as const) {
     it(`${argv.join(' ')} without an address: exit 2 and a sentence`, async () => {

@@ -4,8 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { Command } from 'commander';
-import { declareProgram } from '../../bin/program.ts';
-import { systemClock } from '../../src/clock.ts';
+import { loadProgram } from '../../bin/program.ts';
 import { breakerStates, createMetrics, type Metrics } from '../../src/metrics.ts';
 import { providerLanes } from '../../src/provider/resilience/call-policy.ts';
 import { addReadings, type Backlog } from '../../src/metrics-gauges.ts';
@@ -133,15 +132,10 @@ describe('the alarms of the handbook', () => {
   });
 });
 
-describe('the commands that the chapter tells to run', () => {
-  const { stdin, stdout, stderr } = process;
-  const program = declareProgram({
-    streams: { stdin, stdout, stderr },
-    version: '0.0.0',
-    environment: () => ({}),
-    clock: systemClock,
-  });
+const { stdin, stdout, stderr } = process;
+const program = await loadProgram({ streams: { stdin, stdout, stderr }, version: '0.0.0' }, 'all');
 
+describe('the commands that the chapter tells to run', () => {
   const told = [...chapter().matchAll(/`(?:npx )?ponte ([^`]+)`/g)].map(([, line = '']) => line);
 
   it('are those of every trouble', () => {

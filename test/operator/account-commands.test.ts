@@ -34,13 +34,13 @@ describe('ponte account block and unblock', () => {
     const blocked = await type(['block', user.email, ...reason, '--yes']);
     assert.equal(blocked.code, 0, blocked.stderr);
     const whose = `The account of user ${user.id} (${user.email})`;
-    assert.equal(blocked.stdout, `${whose} is blocked; reads stay open.\n`);
+    assert.equal(blocked.stdout, `${whose} is blocked; it can still be read.\n`);
     assert.equal(await statusOf(user), 'BLOCKED');
     assert.equal((await send(user)).status, 422);
     const token = await logIn(app, user.email);
     assert.equal(await statusOf({ ...user, token }), 'BLOCKED', 'a login changes nothing of it');
     const unblocked = await type(['unblock', String(user.id), ...reason, '--yes']);
-    assert.equal(unblocked.stdout, `${whose} is active and may pay.\n`);
+    assert.equal(unblocked.stdout, `${whose} is active again.\n`);
     assert.equal((await send(user)).status, 200);
   });
 
@@ -154,10 +154,10 @@ describe('ponte account block and unblock', () => {
     const user = await givenCustomer(app);
     const unasked = await type(['block', user.email, ...reason]);
     assert.equal(unasked.code, 2);
-    assert.equal(unasked.stderr, 'ponte: this changes what is stored: confirm it with --yes\n');
+    assert.equal(unasked.stderr, 'ponte: this command changes data: confirm it with --yes\n');
     const declined = await type(['block', user.email, ...reason], { answer: '\r' });
     assert.equal(declined.code, 1);
-    assert.match(declined.stderr, /Block the account of user \d+ .*Nothing was done\.\n$/s);
+    assert.match(declined.stderr, /Block the account of user \d+ .*Nothing was changed\.\n$/s);
     assert.equal(await statusOf(user), 'ACTIVE');
     const accepted = await type(['block', user.email, ...reason], { answer: 'y\r' });
     assert.equal(accepted.code, 0);

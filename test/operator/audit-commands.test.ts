@@ -115,7 +115,7 @@ describe('ponte audit list', () => {
     assert.equal(actions.length, 3);
     assert.equal(mayHaveMore, true);
     const none = await type(['list', '--operator', 'somebody else']);
-    assert.match(none.stdout + none.stderr, /No operator has changed anything/);
+    assert.match(none.stdout + none.stderr, /There are no such actions/);
   });
 });
 

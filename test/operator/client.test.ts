@@ -11,7 +11,7 @@ import { openEmbedded } from '../../src/db/embedded.ts';
 import { createLog } from '../../src/log.ts';
 import { OpError } from '../../src/operator/op.ts';
 import { socketAddress } from '../../src/operator/socket/address.ts';
-import { createReach, type Reach } from '../../src/operator/client.ts';
+import { createOperatorClient, type OperatorClient } from '../../src/operator/client.ts';
 import { UnreachableError } from '../../src/operator/unreachable.ts';
 import { startTestApp, testConfig } from '../support/app.ts';
 import { manualClock } from '../support/clock.ts';
@@ -21,8 +21,8 @@ import { onlyEmbedded } from '../support/open-database.ts';
 
 const log = createLog({ level: 'silent', pretty: false });
 
-const reachOf = (config: Config, clock: Clock = systemClock): Reach =>
-  createReach(config, { clock, log });
+const reachOf = (config: Config, clock: Clock = systemClock): OperatorClient =>
+  createOperatorClient(config, { clock, log });
 
 const none = (): void => undefined;
 
@@ -36,7 +36,7 @@ function emptyFolder(): string {
 }
 
 /** What the same commands give, one after the other. */
-async function story(reach: Reach): Promise<unknown[]> {
+async function story(reach: OperatorClient): Promise<unknown[]> {
   const told: unknown[] = [];
   const tell = async (work: Promise<unknown>): Promise<void> => {
     told.push(await work.catch((error: unknown) => `${error as Error}`));

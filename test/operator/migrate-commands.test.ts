@@ -51,8 +51,8 @@ describe('ponte migrate', () => {
   it('down asks, and loses nothing without a yes', async () => {
     const silent = await type(['down']);
     assert.equal(silent.code, 2);
-    assert.match(silent.stderr, /loses what is stored .*\n.*confirm it with --yes/);
-    const declined = await type(['down'], { typing: [[/Take Migration\S+ back\?/, 'n\r']] });
+    assert.match(silent.stderr, /Reverting .* deletes .*\n.*confirm it with --yes/);
+    const declined = await type(['down'], { typing: [[/Revert Migration\S+\?/, 'n\r']] });
     assert.equal(declined.code, 1);
     assert.equal((await statusOf()).pending, 0);
   });
@@ -66,7 +66,7 @@ describe('ponte migrate', () => {
     assert.deepEqual({ code, pending }, { code: 1, pending: 1 });
     assert.deepEqual(migrations.at(-1), { name: newest, state: 'pending', appliedAt: null });
     const status = await type(['status']);
-    assert.equal(status.stderr, 'Some are pending: run `ponte migrate up`.\n');
+    assert.equal(status.stderr, 'Some migrations are pending: run `ponte migrate up`.\n');
     const list = await typePonte(['user', 'list'], { environment });
     assert.equal(list.code, 1);
     assert.match(list.stderr, /^ponte: a migration is not applied .*run `ponte migrate up`\n$/);
@@ -91,7 +91,7 @@ describe('ponte migrate', () => {
       environment: production,
     });
     assert.equal(code, 2);
-    assert.match(stderr, /in production this needs --yes/);
+    assert.match(stderr, /in production this command needs --yes/);
   });
 
   it('up makes the embedded database where there is none, for its owner only', async () => {

@@ -46,7 +46,7 @@ describe('ponte user create', () => {
     const typed = { stdin: `${password}\r\nnot read\n` };
     const { code, stdout } = await type(['user', 'create', ...maria, '--password-stdin'], typed);
     assert.equal(code, 0);
-    assert.match(stdout, /^User \d+ \(maria@example\.com\) was made\.\n$/);
+    assert.match(stdout, /^User \d+ \(maria@example\.com\) was created\.\n$/);
     assert.ok(await canLogIn('MARIA@example.com'));
     const [row] = await app.rows(
       `select name, document, person_type, phone, status from users where email = $1`,
@@ -89,7 +89,7 @@ describe('ponte user create', () => {
   });
 
   for (const [what, stdin, says] of [
-    ['is too short', 'short\n', /the password is refused: .* at least 8 characters/],
+    ['is too short', 'short\n', /the password is invalid: .* at least 8 characters/],
     ['is not there', '\n', /no password in its first line/],
     ['is too long', 'x'.repeat(5_000), /too long for a password/],
   ] as const) {
@@ -122,15 +122,15 @@ describe('ponte user create', () => {
     assert.deepEqual(await make(), { email, created: true, login: 'created' });
     assert.deepEqual(await make(), { email, created: false, login: 'ready' });
     const { stdout } = await type(['user', 'create-dev']);
-    assert.match(stdout, /^The development user dev@ponte\.test is there already/);
+    assert.match(stdout, /^The development user dev@ponte\.test exists already/);
   });
 
   it('says when the development user cannot log in with the credentials, and why', async () => {
     const told = async () => (await type(['user', 'create-dev'])).stdout;
     await app.rows(`update users set password_hash = 'none' where email = 'dev@ponte.test'`);
-    assert.match(await told(), /with another password; `ponte user reset-password dev@/);
+    assert.match(await told(), /with another password: run `ponte user reset-password dev@/);
     await app.rows(`update users set status = 'DISABLED' where email = 'dev@ponte.test'`);
-    assert.match(await told(), /but disabled; `ponte user enable dev@/);
+    assert.match(await told(), /but is disabled: run `ponte user enable dev@/);
   });
 });
 
@@ -157,7 +157,7 @@ describe('ponte user list', () => {
     assert.equal(only?.email, 'ana@list.test');
     const table = await type(['user', 'list', '--limit', '1', '--email', '@list.test']);
     assert.match(table.stdout, /^ID +NAME +E-MAIL[^\n]*\n *\d+ +Maria da Silva +bia@list\.test/);
-    assert.equal(table.stderr, `There may be more: go on with --before ${customer.id}.\n`);
+    assert.equal(table.stderr, `There may be more: continue with --before ${customer.id}.\n`);
   });
 
   it('says so when there is nobody', async () => {
@@ -177,7 +177,7 @@ describe('ponte user disable and enable', () => {
     const [session] = await sessionsOf(app, id);
     assert.deepEqual([session?.status, session?.sealed_token], ['ENDED', null]);
     const enabled = await type(['user', 'enable', String(id), '--yes']);
-    assert.equal(enabled.stdout, `User ${id} (${email}) is active and may log in.\n`);
+    assert.equal(enabled.stdout, `User ${id} (${email}) is active and can log in.\n`);
     assert.equal(await isIn(token), false);
     assert.ok(await canLogIn(email));
   });
@@ -205,17 +205,19 @@ describe('ponte user disable and enable', () => {
     const { id, email } = await givenUser(app);
     const { stderr, code } = await type(['user', 'disable', String(id)]);
     assert.equal(code, 2);
-    assert.equal(stderr, 'ponte: this changes what is stored: confirm it with --yes\n');
-    const typing = [[/Shut user \d+ \(person\d+@example\.com\) out\?/, '\r']] as const;
+    assert.equal(stderr, 'ponte: this command changes data: confirm it with --yes\n');
+    const typing = [[/Disable user \d+ \(person\d+@example\.com\)\?/, '\r']] as const;
     const declined = await type(['user', 'disable', String(id)], { typing });
     assert.equal(declined.code, 1);
-    assert.match(declined.stderr, /Nothing was done\.\n$/);
-    const interrupted = [[/out\?/, '\u0003']] as const;
+    assert.match(declined.stderr, /Nothing was changed\.\n$/);
+    const interrupted = [[/Disable .*\?/, '\u0003']] as const;
     const given = await type(['user', 'disable', String(id)], { typing: interrupted });
     assert.equal(given.code, 130);
     assert.doesNotMatch(given.stderr, /Error|at /);
     assert.ok(await canLogIn(email));
-    const accepted = await type(['user', 'disable', String(id)], { typing: [[/out\?/, 'y\r']] });
+    const accepted = await type(['user', 'disable', String(id)], {
+      typing: [[/Disable .*\?/, 'y\r']],
+    });
     assert.equal(accepted.code, 0);
     assert.equal(await canLogIn(email), false);
   });
@@ -231,11 +233,11 @@ describe('ponte user reset-password', () => {
       [/New password of/, 'short\r'],
       [/at least 8 characters/, `\u0015${newPassword}\r`],
       [/Again:/, 'another one\r'],
-      [/That is another one/, `\u0015${newPassword}\r`],
+      [/The passwords differ/, `\u0015${newPassword}\r`],
     ] as const;
     const { code, stdout, stderr } = await type(['user', 'reset-password', email], { typing });
     assert.equal(code, 0, stderr);
-    assert.equal(stdout, `User ${id} (${email}) has a new password. The session has ended.\n`);
+    assert.equal(stdout, `User ${id} (${email}) has a new password. The session was ended.\n`);
     assert.doesNotMatch(stderr, /short|pass phrase|\*/);
     assert.equal(await isIn(token), false);
     assert.equal(await canLogIn(email), false);

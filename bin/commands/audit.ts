@@ -1,0 +1,55 @@
+/** `ponte audit`: operator actions and security events. */
+import type { AuditEventsInput, SecurityEventView } from '../../src/operator/audit-events.ts';
+import type { ActionView, AuditListInput } from '../../src/operator/audit-list.ts';
+import type { Context, Declare } from '../context.ts';
+import { examples, parseUser, withListOptions, type ListOptions } from '../options.ts';
+import { shortTime } from '../output.ts';
+import type { Column } from '../table.ts';
+
+export const declare: Declare = (noun, run) => {
+  noun.addHelpText('after', examples('ponte audit list', 'ponte audit list --target user:42'));
+
+  withListOptions(noun.command('list'))
+    .description('list the actions of operators, newest first: who, when, what and why')
+    .option('--operator <name>', 'only operators whose name contains this text')
+    .option('--target <target>', 'only about this target, such as user:42 or pix:<id>')
+    .addHelpText('after', examples('ponte audit list --operator maria --limit 20'))
+    .action(run(listActions));
+
+  withListOptions(noun.command('events'))
+    .description('list logins, refused logins, resets and revocations, newest first')
+    .option('--user <user>', 'only of this user: id or e-mail', parseUser)
+    .addHelpText('after', examples('ponte audit events --user maria@example.com'))
+    .action(run(listEvents));
+};
+
+const actionColumns: readonly Column<ActionView>[] = [
+  { head: 'TIME', cell: ({ at }) => shortTime(at) },
+  { head: 'OPERATOR', cell: ({ operator }) => operator },
+  { head: 'COMMAND', cell: ({ command }) => command },
+  { head: 'TARGET', cell: ({ target }) => target, isWhole: true },
+  { head: 'OUTCOME', cell: ({ outcome }) => outcome },
+  { head: 'REASON', cell: ({ reason }) => reason },
+];
+
+async function listActions({ call, terminal }: Context, options: AuditListInput & ListOptions) {
+  const { json: _json, ...filter } = options;
+  const { actions } = await call('audit list', filter);
+  const none = 'There are no such actions.';
+  terminal.list({ name: 'actions', columns: actionColumns, rows: actions, none }, options);
+}
+
+const eventColumns: readonly Column<SecurityEventView>[] = [
+  { head: 'TIME', cell: ({ at }) => shortTime(at) },
+  { head: 'EVENT', cell: ({ kind }) => kind },
+  { head: 'USER', cell: ({ userId }) => userId, align: 'right' },
+  { head: 'E-MAIL (DIGEST)', cell: ({ identity }) => identity },
+  { head: 'ADDRESS (DIGEST)', cell: ({ address }) => address },
+];
+
+async function listEvents({ call, terminal }: Context, options: AuditEventsInput & ListOptions) {
+  const { json: _json, ...filter } = options;
+  const { events } = await call('audit events', filter);
+  const none = 'There are no such events.';
+  terminal.list({ name: 'events', columns: eventColumns, rows: events, none }, options);
+}

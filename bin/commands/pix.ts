@@ -1,0 +1,211 @@
+/** `ponte pix`: payments and charges. */
+import { Option } from 'commander';
+import type { InvariantResult } from '../../src/operator/pix-audit.ts';
+import type { PixListInput } from '../../src/operator/pix-list.ts';
+import type { PixShown, TimelineView } from '../../src/operator/pix-show.ts';
+import type { PixView } from '../../src/operator/pix-view.ts';
+import type { Context, Declare } from '../context.ts';
+import { exitCodes, UsageError } from '../exit-codes.ts';
+import {
+  choice,
+  examples,
+  parseDuration,
+  parseId,
+  withChangeOptions,
+  withJson,
+  withListOptions,
+  type ChangeOptions,
+  type JsonOption,
+  type ListOptions,
+} from '../options.ts';
+import { shortTime, type Terminal } from '../output.ts';
+import type { Column } from '../table.ts';
+
+const exampleId = '01a1fc38-f5e5-7517-8ecb-a7d299a5dbba';
+
+export const declare: Declare = (noun, run) => {
+  noun.addHelpText('after', examples('ponte pix list --stuck', 'ponte pix audit'));
+
+  withListOptions(noun.command('list'))
+    .description('list transactions, newest first')
+    .option('--user <id>', 'only of this user', parseId)
+    .addOption(
+      choice('--status <status>', 'only this status', ['PROCESSING', 'COMPLETED', 'FAILED']),
+    )
+    .addOption(
+      choice('--phase <phase>', 'only this phase', [
+        'RESERVED',
+        'RESOLVED',
+        'PAYING',
+        'ACCEPTED',
+        'REJECTED',
+        'UNKNOWN',
+        'SETTLED',
+      ]),
+    )
+    .option('--older-than <duration>', 'only created longer ago, such as 10m', parseDuration)
+    .option('--stuck', 'only sends that have left and that no process advances, oldest first')
+    .addHelpText('after', examples('ponte pix list --stuck', 'ponte pix list --user 7 --limit 5'))
+    .action(run(list));
+
+  withJson(noun.command('show'))
+    .description('show a transaction, its timeline, what it waits for and what can be done')
+    .argument('<id>', 'id of the transaction')
+    .addHelpText('after', examples(`ponte pix show ${exampleId}`))
+    .action(run(show));
+
+  withJson(noun.command('audit'))
+    .description('check the money rules against every row; exit 1 when one is broken')
+    .addHelpText('after', examples('ponte pix audit --json'))
+    .action(run(audit));
+
+  withChangeOptions(noun.command('resolve'))
+    .description('record how a payment ended that the provider leaves open; moves no money')
+    .argument('<id>', 'id of the transaction')
+    .addOption(
+      new Option('--as <end>', 'how it ended; required')
+        .choices(['completed', 'failed'])
+        .makeOptionMandatory(),
+    )
+    .requiredOption('--reason <text>', 'why; required; it stays in the timeline: no personal data')
+    .option('--confirm <words>', "with --as failed and --yes: 'money may have moved'")
+    .addHelpText(
+      'after',
+      examples(`ponte pix resolve ${exampleId} --as completed --reason 'ticket 7'`),
+    )
+    .action(run(resolve));
+};
+
+const statusColours = { PROCESSING: 'yellow', COMPLETED: 'green', FAILED: 'red' } as const;
+
+const columns: readonly Column<PixView>[] = [
+  { head: 'ID', cell: ({ id }) => id, isWhole: true },
+  { head: 'USER', cell: ({ userId }) => userId, align: 'right' },
+  { head: 'OPERATION', cell: ({ operation }) => operation },
+  { head: 'AMOUNT', cell: ({ amount }) => amount, align: 'right' },
+  { head: 'STATUS', cell: ({ status }) => [status, statusColours[status]] },
+  { head: 'PHASE', cell: ({ phase }) => phase },
+  { head: 'MADE', cell: ({ createdAt }) => shortTime(createdAt) },
+  { head: 'END-TO-END ID', cell: ({ endToEnd }) => endToEnd },
+];
+
+interface PixListOptions
+  extends Pick<PixListInput, 'status' | 'phase' | 'stuck' | 'limit'>, ListOptions {
+  readonly user?: number;
+  readonly olderThan?: number;
+}
+
+async function list({ call, terminal }: Context, options: PixListOptions) {
+  const { user: userId, olderThan: olderThanMs, json: _json, ...filter } = options;
+  const { transactions } = await call('pix list', {
+    ...filter,
+    ...(userId !== undefined && { userId }),
+    ...(olderThanMs !== undefined && { olderThanMs }),
+  });
+  const none = filter.stuck ? 'No payment is stuck.' : 'There are no such transactions.';
+  terminal.list({ name: 'transactions', columns, rows: transactions, none }, options);
+}
+
+async function show({ call, terminal }: Context, id: string, { json }: JsonOption) {
+  const shown = await call('pix show', { id });
+  if (json) terminal.json(shown);
+  else printTransaction(shown, terminal);
+}
+
+const timelineColumns: readonly Column<TimelineView>[] = [
+  { head: 'TIME', cell: ({ at }) => at },
+  {
+    head: 'PHASE',
+    cell: ({ phase }) => [phase, phase === 'ANOMALY' ? 'red' : null],
+  },
+  { head: 'ATTEMPT', cell: ({ attempt }) => attempt, align: 'right' },
+  { head: 'PROVIDER', cell: ({ providerStatus }) => providerStatus },
+  { head: 'EVENT', cell: ({ eventId }) => eventId, isWhole: true },
+  { head: 'NOTE', cell: ({ note }) => note },
+];
+
+function printTransaction(shown: PixShown, terminal: Terminal): void {
+  const { transaction, timeline } = shown;
+  terminal.details([
+    ['transaction', transaction.id],
+    ['user', transaction.userId],
+    ['operation', transaction.operation],
+    ['amount', transaction.amount],
+    ['status', `${transaction.status} in ${transaction.phase}`],
+    ['outcome', transaction.outcome],
+    ['failure', transaction.failureCode],
+    ['end-to-end id', transaction.endToEnd],
+    ['client request id', transaction.clientRequestId],
+    ['identification', transaction.transactionIdentification],
+    ["provider's id", transaction.providerTxid],
+    ['made', shortTime(transaction.createdAt)],
+    ['ended', shortTime(transaction.settledAt)],
+  ]);
+  terminal.print('');
+  terminal.table({ columns: timelineColumns, rows: timeline, none: 'The timeline is empty.' });
+  if (shown.timelineIsCut) {
+    terminal.print(`… and more: run \`ponte webhook list --transaction ${transaction.id}\`.`);
+  }
+  terminal.print('', `Waits for  ${shown.waitsFor}`, `You can    ${shown.operator}`);
+}
+
+/** Exit 1 when a rule is broken. */
+async function audit({ call, terminal }: Context, options: JsonOption) {
+  const result = await call('pix audit', {});
+  const { invariants, checked } = result;
+  const broken = invariants.filter((one) => one.broken > 0).length;
+  const rows =
+    `${checked.transactions} transactions, ${checked.events} waiting events, ` +
+    `${checked.jobs} running jobs`;
+  terminal.result(
+    result,
+    options,
+    ...invariants.flatMap((rule) => invariantLines(rule, terminal)),
+    '',
+    `${rows}: ${result.ok ? 'every rule holds' : `${broken} of ${invariants.length} broken`}.`,
+  );
+  return result.ok ? exitCodes.ok : exitCodes.failed;
+}
+
+function invariantLines(rule: InvariantResult, { colour }: Terminal): string[] {
+  if (rule.broken === 0) return [`${colour('green', 'holds ')}  ${rule.says}`];
+  const more = rule.broken - rule.rows.length;
+  return [
+    `${colour('red', 'BROKEN')}  ${rule.says} (${rule.broken})`,
+    ...rule.rows.map(({ id, found }) => `          ${rule.of} ${id}: ${found}`),
+    ...(more > 0 ? [`          … and ${more} more`] : []),
+  ];
+}
+
+interface ResolveOptions extends ChangeOptions {
+  readonly as: 'completed' | 'failed';
+  readonly reason: string;
+  readonly confirm?: string;
+}
+
+async function resolve({ call, confirm, terminal }: Context, id: string, options: ResolveOptions) {
+  const { riskOfFailing } = await import('../../src/operator/pix-resolve.ts');
+  const { as, reason } = options;
+  const isFailed = as === 'failed';
+  if (isFailed && options.yes && options.confirm === undefined) {
+    throw new UsageError(
+      `--as failed with --yes needs --confirm '${riskOfFailing}': the person could pay twice`,
+    );
+  }
+  const decision = {
+    ...{ id, as, reason },
+    ...(isFailed && { confirm: options.confirm ?? riskOfFailing }),
+  };
+  const { transaction } = await call('pix resolve', { ...decision, onlyCheck: true });
+  const { amount, phase, endToEnd } = transaction;
+  terminal.note(
+    `A send of ${amount} reais in phase ${phase}, end-to-end id ${endToEnd ?? 'none'}.`,
+    'The reason stays in the timeline: it must not contain personal data.',
+  );
+  const question = isFailed
+    ? `Mark it as FAILED for ever, although ${riskOfFailing}? The app will offer to pay again.`
+    : 'Mark it as COMPLETED for ever?';
+  await confirm(question, options);
+  const resolved = await call('pix resolve', decision);
+  terminal.result(resolved, options, `${id} is ${resolved.transaction.status}.`);
+}

@@ -1,0 +1,397 @@
+/** `ponte webhook`: the events of the provider. */
+import { readFile } from 'node:fs/promises';
+import { Option, type Command } from 'commander';
+import { OpError } from '../../src/operator/op.ts';
+import type { WebhookFilter } from '../../src/operator/webhook-filter.ts';
+import type { EventView } from '../../src/operator/webhook-list.ts';
+import type { ReplayedEvent, WebhookReplay } from '../../src/operator/webhook-replay.ts';
+import type { WebhookComposeInput } from '../../src/operator/webhook-send.ts';
+import type { WebhookShown } from '../../src/operator/webhook-show.ts';
+import type { Context, Declare } from '../context.ts';
+import { exitCodes, UsageError } from '../exit-codes.ts';
+import {
+  choice,
+  examples,
+  parseTime,
+  resolveTime,
+  withChangeOptions,
+  withJson,
+  withListOptions,
+  type ChangeOptions,
+  type JsonOption,
+  type ListOptions,
+  type TypedTime,
+} from '../options.ts';
+import { createProgressBar, shortTime, type Terminal } from '../output.ts';
+import { plainText, type Column } from '../table.ts';
+import { jobColumns } from './jobs.ts';
+
+const exampleId = '01a1fc38-fc2d-7eba-936b-45241b905603';
+
+export const declare: Declare = (noun, run) => {
+  noun.addHelpText('after', examples('ponte webhook list --state anomaly'));
+
+  withFilter(withListOptions(noun.command('list')))
+    .description('list events, newest first, and what became of them')
+    .option('--event <id>', 'only this event')
+    .addHelpText('after', examples('ponte webhook list --state parked --since 2h'))
+    .action(run(list));
+
+  withJson(noun.command('show'))
+    .description('show an event: its items, its job, and its payload with personal data hidden')
+    .argument('<id>', 'id of the event')
+    .option('--raw', 'show the payload unchanged, with personal data')
+    .addHelpText('after', examples(`ponte webhook show ${exampleId}`))
+    .action(run(show));
+
+  withFilter(withChangeOptions(noun.command('replay')))
+    .description('settle stored events again, oldest first')
+    .argument('[ids...]', 'ids of events')
+    .option('--dry-run', 'show what would change, item by item, and change nothing')
+    .option('--after <cursor>', 'continue an earlier replay from the cursor that it printed')
+    .addHelpText(
+      'after',
+      examples(
+        `ponte webhook replay ${exampleId} --dry-run`,
+        'ponte webhook replay --state orphaned --since 7d',
+      ),
+    )
+    .action(run(replay));
+
+  withJson(noun.command('send'))
+    .description('post a webhook to a service, as the provider would; not in production')
+    .option('--transaction <id>', 'compose the webhook of this transaction; or give --file')
+    .addOption(
+      new Option('--status <status>', 'how the transaction ended')
+        .choices(['COMPLETED', 'FAILED'])
+        .default('COMPLETED'),
+    )
+    .addOption(
+      new Option('--shape <shape>', 'format of the payload')
+        .choices(['flat', 'entity', 'request-body', 'movement', 'bacen'])
+        .default('flat'),
+    )
+    .option('--file <path>', 'post the content of this file unchanged; or give --transaction')
+    .option('--url <address>', 'address to post to (default: the service of HOST and PORT)')
+    .option('--secret-stdin', 'read X-Webhook-Secret from standard input, not from WEBHOOK_SECRET')
+    .addHelpText(
+      'after',
+      examples('ponte webhook send --transaction 01a1fc38-f5e5-7517-8ecb-a7d299a5dbba'),
+    )
+    .action(run(send));
+};
+
+interface FilterOptions {
+  readonly state?: EventView['state'];
+  readonly since?: TypedTime;
+  readonly until?: TypedTime;
+  readonly transaction?: string;
+}
+
+function withFilter(command: Command): Command {
+  return command
+    .addOption(
+      choice('--state <state>', 'only this state', [
+        'received',
+        'processed',
+        'ignored',
+        'parked',
+        'orphaned',
+        'anomaly',
+      ]),
+    )
+    .option('--since <time>', 'received since this time in UTC, or an age such as 2h', parseTime)
+    .option('--until <time>', 'received until this time; a day alone is its start', parseTime)
+    .option('--transaction <id>', 'only about this transaction, or waiting for it');
+}
+
+function readFilter(options: FilterOptions, { clock }: Context): WebhookFilter {
+  const { state, since, until, transaction } = options;
+  return {
+    ...(state !== undefined && { state }),
+    ...(since !== undefined && { since: resolveTime(since, clock) }),
+    ...(until !== undefined && { until: resolveTime(until, clock) }),
+    ...(transaction !== undefined && { transactionId: transaction }),
+  };
+}
+
+const stateColours = {
+  received: null,
+  processed: 'green',
+  ignored: 'dim',
+  parked: 'yellow',
+  orphaned: 'red',
+  anomaly: 'red',
+} as const;
+
+const columns: readonly Column<EventView>[] = [
+  { head: 'ID', cell: ({ id }) => id, isWhole: true },
+  { head: 'STATE', cell: ({ state }) => [state, stateColours[state]] },
+  { head: 'RECEIVED', cell: ({ receivedAt }) => shortTime(receivedAt) },
+  { head: 'LOOKED AT', cell: ({ processedAt }) => shortTime(processedAt) },
+  { head: 'BYTES', cell: ({ payloadBytes }) => payloadBytes ?? 'purged', align: 'right' },
+  { head: 'ITEMS', cell: ({ outcomes }) => formatCounts(outcomes) },
+];
+
+/** Formats counts by name, such as `2 applied, 1 ignored`. */
+function formatCounts(counts: Readonly<Record<string, number>>): string {
+  return Object.entries(counts)
+    .map(([name, count]) => `${count} ${name}`)
+    .join(', ');
+}
+
+async function list(
+  context: Context,
+  options: FilterOptions & ListOptions & { readonly event?: string },
+) {
+  const { event, limit } = options;
+  const { events } = await context.call('webhook list', {
+    ...readFilter(options, context),
+    ...(event !== undefined && { eventIds: [event] }),
+    limit,
+  });
+  const none = 'There are no such events.';
+  context.terminal.list({ name: 'events', columns, rows: events, none }, options);
+}
+
+async function show(
+  { call, terminal }: Context,
+  id: string,
+  { raw = false, json = false }: JsonOption & { readonly raw?: boolean },
+) {
+  const shown = await call('webhook show', { id, raw });
+  if (raw) terminal.note('The payload may contain personal data: keep it confidential.');
+  if (json) terminal.json(shown);
+  else printEvent(shown, terminal);
+}
+
+const itemColumns: readonly Column<WebhookShown['items'][number]>[] = [
+  { head: 'ITEM', cell: ({ index }) => index, align: 'right' },
+  { head: 'RESULT', cell: ({ result }) => result },
+  { head: 'REASON', cell: ({ reason }) => reason },
+  { head: 'TRANSACTION', cell: ({ transactionId }) => transactionId, isWhole: true },
+];
+
+function printEvent(shown: WebhookShown, terminal: Terminal): void {
+  const { event, items, waitsFor, jobs, payload } = shown;
+  terminal.details([
+    ['event', event.id],
+    ['state', event.state],
+    ['received', shortTime(event.receivedAt)],
+    ['looked at', shortTime(event.processedAt)],
+    ['items', formatCounts(event.outcomes)],
+    ['waits for', waitsFor.join(', ')],
+  ]);
+  terminal.print('');
+  terminal.table({ columns: itemColumns, rows: items, none: 'The event is not processed yet.' });
+  terminal.print('');
+  terminal.table({ columns: jobColumns, rows: jobs, none: 'Its jobs are deleted.' });
+  terminal.print('', formatPayload(payload, terminal.streams.stdout.isTTY === true));
+}
+
+/** On a terminal, control characters of a raw payload become spaces. */
+function formatPayload(payload: unknown, isTerminal: boolean): string {
+  if (payload === null) return 'The payload is deleted, because of its age.';
+  if (typeof payload !== 'string') return JSON.stringify(payload, null, 2);
+  return isTerminal ? payload.replaceAll(/(?![\n\t])[\p{Cc}\p{Bidi_C}]/gu, ' ') : payload;
+}
+
+interface ReplayOptions extends FilterOptions, ChangeOptions {
+  readonly dryRun?: boolean;
+  readonly after?: string;
+}
+
+/** Events of one call: few, so that Ctrl-C takes effect soon. */
+const pageSize = 20;
+
+/** Events listed in the JSON document; all are counted. */
+const maxListed = 1_000;
+
+/** Exit 1 when an event is missing, is excluded by the filter, or cannot be replayed. */
+async function replay(context: Context, ids: readonly string[], options: ReplayOptions) {
+  const { call, terminal } = context;
+  const { dryRun = false, after } = options;
+  const filter = { ...readFilter(options, context), ...(ids.length > 0 && { eventIds: ids }) };
+  if (Object.keys(filter).length === 0) {
+    throw new UsageError('give event ids or a filter, such as --state parked');
+  }
+  const start = { ...filter, ...(after !== undefined && { after }) };
+  const count = await call('webhook replay', { ...start, dryRun: true, counting: true, limit: 1 });
+  const total = count.total ?? 0;
+  if (!dryRun) {
+    await context.confirm(`Settle ${total} ${total === 1 ? 'event' : 'events'} again?`, options);
+  }
+  const summary: ReplaySummary = { results: {}, outcomes: {}, events: [], isCut: false };
+  const isInterrupted = await replayPages(context, {
+    ...{ total, after },
+    replayPage: (cursor) =>
+      call('webhook replay', {
+        ...{ ...filter, dryRun, limit: pageSize },
+        ...(cursor !== undefined && { after: cursor }),
+      }),
+    onPage(events) {
+      addEvents(summary, events);
+      if (!options.json) terminal.print(...events.flatMap(replayLines));
+    },
+  });
+  const { results, outcomes } = summary;
+  const items = formatCounts(outcomes) || 'none';
+  const sentence = `${formatCounts(results) || 'no events'}; items: ${items}.`;
+  const note = dryRun ? ' Nothing was changed.' : '';
+  terminal.result({ dryRun, ...summary }, options, sentence + note);
+  if (isInterrupted) return exitCodes.interrupted;
+  const isClean = Object.keys(results).every((one) => one === 'replayed' || one === 'preview');
+  return isClean ? exitCodes.ok : exitCodes.failed;
+}
+
+interface ReplayPages {
+  readonly total: number;
+  /** Where to start; undefined: at the oldest event. */
+  readonly after: string | undefined;
+  readonly replayPage: (cursor: string | undefined) => Promise<WebhookReplay>;
+  readonly onPage: (events: readonly ReplayedEvent[]) => void;
+}
+
+/** @returns whether Ctrl-C stopped it; however it ends early, it prints how to continue. */
+async function replayPages({ terminal }: Context, pages: ReplayPages): Promise<boolean> {
+  const bar = await createProgressBar(terminal.streams);
+  const interrupted = new AbortController();
+  const interrupt = (): void => interrupted.abort();
+  process.once('SIGINT', interrupt);
+  let cursor: string | null | undefined = pages.after;
+  let done = 0;
+  try {
+    do {
+      const page: WebhookReplay = await pages.replayPage(cursor);
+      pages.onPage(page.events);
+      cursor = page.next;
+      done += page.events.length;
+      bar.update(done, Math.max(pages.total, done));
+    } while (cursor !== null && !interrupted.signal.aborted);
+  } finally {
+    process.off('SIGINT', interrupt);
+    bar.stop();
+    if (typeof cursor === 'string') terminal.note(`Continue with --after ${cursor}`);
+  }
+  return cursor !== null;
+}
+
+/** An event without a change is only counted. */
+function replayLines({ eventId, result, from, to, items }: ReplayedEvent): string[] {
+  const isDone = result === 'replayed' || result === 'preview';
+  if (isDone && from === to && items.length === 0) return [];
+  const problem = result === 'excluded' ? 'excluded by the filter' : result;
+  return [
+    `${eventId}  ${isDone ? `${from} → ${to}` : problem}`,
+    ...items.map((item) => {
+      const isMoved = 'to' in item && item.from !== item.to;
+      const change = isMoved ? `${item.from ?? 'new'} → ${item.to}` : '';
+      const words = [item.result, item.reason, item.transactionId, change];
+      return `  item ${item.index}  ${words.filter(Boolean).map(plainText).join('  ')}`;
+    }),
+  ];
+}
+
+type Counts = Record<string, number>;
+
+interface ReplaySummary {
+  readonly results: Counts;
+  readonly outcomes: Counts;
+  /** The first events. */
+  readonly events: ReplayedEvent[];
+  isCut: boolean;
+}
+
+function addEvents(summary: ReplaySummary, events: readonly ReplayedEvent[]): void {
+  for (const { result, outcomes } of events) {
+    addCount(summary.results, result, 1);
+    for (const [name, items] of Object.entries(outcomes)) addCount(summary.outcomes, name, items);
+  }
+  const free = maxListed - summary.events.length;
+  summary.events.push(...events.slice(0, free));
+  summary.isCut ||= events.length > free;
+}
+
+function addCount(counts: Counts, name: string, count: number): void {
+  counts[name] = (counts[name] ?? 0) + count;
+}
+
+interface SendOptions extends Pick<WebhookComposeInput, 'status' | 'shape'>, JsonOption {
+  readonly transaction?: string;
+  readonly file?: string;
+  readonly url?: string;
+  readonly secretStdin?: boolean;
+}
+
+/** Exit 1 when the service refuses the webhook, 3 when it cannot be reached. */
+async function send(context: Context, options: SendOptions) {
+  const { transaction, file, secretStdin = false } = options;
+  if ((transaction === undefined) === (file === undefined)) {
+    throw new UsageError('give either --transaction or --file');
+  }
+  const { appEnv, webhookSecrets } = context.config();
+  if (appEnv === 'production') {
+    throw new OpError('REFUSED', 'in production only the provider sends webhooks');
+  }
+  const { url, isConfigured } = context.serviceUrl(options.url, '/api/v1/webhooks/provider');
+  let secret = isConfigured ? webhookSecrets[0] : undefined;
+  if (secretStdin) {
+    const { readSecretLine } = await import('../prompts.ts');
+    secret = await readSecretLine(context.terminal.streams);
+  } else if (!isConfigured) {
+    context.terminal.note('No secret is sent to this address: give it with --secret-stdin.');
+  }
+  const payload = await readPayload(context, options);
+  const answer = await post(context, { url, secret, payload });
+  const sentence = `${answer.status}  ${plainText(answer.body)}`;
+  context.terminal.result({ url: url.href, ...answer }, options, sentence);
+  return answer.status === 200 ? exitCodes.ok : exitCodes.failed;
+}
+
+async function readPayload({ call }: Context, options: SendOptions): Promise<Buffer> {
+  const { transaction: transactionId, file = '', status, shape } = options;
+  if (transactionId !== undefined) {
+    const { payload } = await call('webhook send', { transactionId, status, shape });
+    return Buffer.from(JSON.stringify(payload));
+  }
+  try {
+    return await readFile(file);
+  } catch (error) {
+    throw new UsageError(`the file of --file cannot be read${errorCode(error)}`);
+  }
+}
+
+interface Post {
+  readonly url: URL;
+  readonly secret: string | undefined;
+  readonly payload: Buffer;
+}
+
+/** Longer than the service takes to store an event. */
+const timeoutMs = 10_000;
+
+async function post({ clock }: Context, { url, secret, payload }: Post) {
+  const { request } = await import('undici');
+  const timeout = new AbortController();
+  const cancel = clock.after(timeoutMs, () => timeout.abort());
+  const secretHeader = secret === undefined ? {} : { 'x-webhook-secret': secret };
+  try {
+    const { statusCode, body } = await request(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...secretHeader },
+      body: payload,
+      signal: timeout.signal,
+    });
+    return { status: statusCode, body: await body.text() };
+  } catch (error) {
+    const { UnreachableError } = await import('../../src/operator/unreachable.ts');
+    throw new UnreachableError(`${url.origin} does not answer${errorCode(error)}`);
+  } finally {
+    cancel();
+  }
+}
+
+/** Formats the code of a system error, such as ` (ENOENT)`. */
+function errorCode(error: unknown): string {
+  return error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
+}
