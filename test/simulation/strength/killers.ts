@@ -1,0 +1,34 @@
+/** What notices each mutant, as `killers.json` records it: a seed, or a test file. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+const file = join(import.meta.dirname, 'killers.json');
+
+/** By the name of the mutant: the seed that noticed it last, or the path of a test file. */
+export type Killers = Readonly<Record<string, number | string>>;
+
+export async function readKillers(): Promise<Killers> {
+  return JSON.parse(await readFile(file, 'utf8')) as Killers;
+}
+
+/** Writes the record, in alphabetical order. */
+export async function writeKillers(killers: Killers): Promise<void> {
+  const sorted = Object.fromEntries(
+    Object.entries(killers).toSorted(([one], [other]) => (one < other ? -1 : 1)),
+  );
+  await writeFile(file, `${JSON.stringify(sorted, null, 2)}\n`);
+}
+
+/**
+ * The seeds to try, without repetition: those that notice most mutants come first, then all others
+ * in their order.
+ */
+export function seedsToTry(killers: Killers, seeds: number): number[] {
+  const counts = new Map<number, number>();
+  for (const killer of Object.values(killers)) {
+    if (typeof killer === 'number') counts.set(killer, (counts.get(killer) ?? 0) + 1);
+  }
+  const best = [...counts].toSorted(([, one], [, other]) => other - one).map(([seed]) => seed);
+  const all = Array.from({ length: seeds }, (_, index) => index + 1);
+  return [...new Set([...best, ...all])].slice(0, seeds);
+}
