@@ -4,15 +4,7 @@
  */
 import type { Verdict } from './simulate.ts';
 
-const phases = [
-  'before',
-  'RESERVED',
-  'PAYING',
-  'ACCEPTED',
-  'UNKNOWN',
-  'REJECTED',
-  'SETTLED',
-] as const;
+const phases = 'before RESERVED PAYING ACCEPTED UNKNOWN REJECTED SETTLED'.split(' ');
 
 /** What happens to a payment, by the words of the trace. */
 const events = {
@@ -69,9 +61,7 @@ export function withCoverage(verdict: Verdict): Verdict {
     const text = line.replace(/^ *[\d.]+ /, '');
     const process = /\bP\d+\b/.exec(text)?.[0] ?? null;
     const event = nameIn(events, text);
-    const fault: string | null = event
-      ? nameIn(faultsOfEvent, text)
-      : nameIn(faultsAfterEvent, text);
+    const fault = nameIn<string>(event ? faultsOfEvent : faultsAfterEvent, text);
     if (event === null && fault === null) continue;
     const named = paymentsIn(text, payments);
     const met = named.length > 0 ? named : inHand(payments, process);
@@ -92,13 +82,12 @@ export function withCoverage(verdict: Verdict): Verdict {
 
 const separator = ' × ';
 
-function nameIn<Name extends string>(
-  patterns: Readonly<Record<Name, RegExp>>,
-  text: string,
-): Name | null {
+function nameIn<Name extends string>(patterns: Patterns<Name>, text: string): Name | null {
   const names = Object.keys(patterns) as Name[];
   return names.find((name) => patterns[name].test(text)) ?? null;
 }
+
+type Patterns<Name extends string> = Readonly<Record<Name, RegExp>>;
 
 /** The payments that a line names. */
 function paymentsIn(text: string, payments: Map<string, Payment>): readonly Payment[] {
@@ -157,7 +146,7 @@ export function isCoverage(word: string): boolean {
 /** Some faults are of the wire, others of the database or of a process. */
 function canStrike(fault: string, event: Event): boolean {
   const isOfDatabase = events[event].source.includes(' db ');
-  if (fault === 'none' || fault === 'window') return true;
+  if (['none', 'window'].includes(fault)) return true;
   if (fault === 'database') return isOfDatabase;
   return fault in faultsAfterEvent ? isOfDatabase || event === 'attempt' : event === 'attempt';
 }

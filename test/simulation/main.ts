@@ -18,9 +18,9 @@
  *                                                 the seed in strength/killers.json, which it keeps
  *     npm run simulate -- --mutants --only webhook-store
  *                                                 those whose names begin so
- *     npm run simulate -- --mutants --seeds 500   as many seeds for one that its own does not notice
- *     npm run simulate -- --mutants --doubts      those on seeds as well that have a test or a reason
- *     npm run simulate -- --mutants --tests       and whether the recorded tests notice theirs
+ *     npm run simulate -- --mutants --seeds 500   and on so many seeds, if its own does not notice
+ *     npm run simulate -- --mutants --doubts      those on seeds as well that have a reason
+ *     npm run simulate -- --scenes                writes anew what the scenes in strength/ find
  *     npm run simulate -- --engine embedded       on the embedded database
  *     npm run simulate -- --engine both           on both, whose answers are compared
  *
@@ -41,6 +41,7 @@ import { runPart, shareRange, simulateOn, type Range } from './seeds.ts';
 import type { Verdict } from './simulate.ts';
 import { judgeMutants, type JudgeOptions } from './strength/judge.ts';
 import { readKillers, writeKillers } from './strength/killers.ts';
+import { writeScenes } from './strength/scenes.ts';
 import { shrink, shrunkText } from './strength/shrink.ts';
 import { openStore, prepareStore, type Store } from './store.ts';
 
@@ -90,7 +91,7 @@ const { values } = parseArgs({
     mutants: { type: 'boolean', default: false },
     only: { type: 'string', default: '' },
     doubts: { type: 'boolean', default: false },
-    tests: { type: 'boolean', default: false },
+    scenes: { type: 'boolean', default: false },
   },
 });
 const { seed, seeds, start, minutes } = values;
@@ -141,13 +142,13 @@ async function summarise(
 /** @returns whether every mutant is noticed, or has a reason why it is not. */
 async function mutate(): Promise<boolean> {
   const known = await readKillers();
-  const { only, doubts, tests } = values;
+  const { only, doubts } = values;
   const options: JudgeOptions = {
     prepared: await prepareStore(),
     killers: known,
     seeds: wholeNumber('seeds', seeds ?? '60'),
     workers: wholeNumber('workers', values.workers),
-    ...{ only, doubts, tests },
+    ...{ only, doubts },
   };
   const { problems, killers, summary } = await judgeMutants(options, write);
   const others = Object.entries(known).filter(([name]) => !name.startsWith(only));
@@ -161,6 +162,10 @@ if (values.hazards === 'help') {
   for (const name of allHazards) write(describeHazard(name));
 } else if (values.mutants) {
   if (!(await mutate())) process.exitCode = 1;
+} else if (values.scenes) {
+  const store = await openStore();
+  await writeScenes(store);
+  await store.close();
 } else {
   const hazards = values.hazards === undefined ? defaultHazards : readHazards(values.hazards);
   if (!(await run(hazards))) process.exitCode = 1;

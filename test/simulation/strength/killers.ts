@@ -1,11 +1,11 @@
-/** What notices each mutant, as `killers.json` records it: a seed, or a test file. */
+/** Which seed noticed each mutant last, as `killers.json` records it. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 const file = join(import.meta.dirname, 'killers.json');
 
-/** By the name of the mutant: the seed that noticed it last, or the path of a test file. */
-export type Killers = Readonly<Record<string, number | string>>;
+/** Seeds by the names of the mutants. */
+export type Killers = Readonly<Record<string, number>>;
 
 export async function readKillers(): Promise<Killers> {
   return JSON.parse(await readFile(file, 'utf8')) as Killers;
@@ -25,9 +25,7 @@ export async function writeKillers(killers: Killers): Promise<void> {
  */
 export function seedsToTry(killers: Killers, seeds: number): number[] {
   const counts = new Map<number, number>();
-  for (const killer of Object.values(killers)) {
-    if (typeof killer === 'number') counts.set(killer, (counts.get(killer) ?? 0) + 1);
-  }
+  for (const seed of Object.values(killers)) counts.set(seed, (counts.get(seed) ?? 0) + 1);
   const best = [...counts].toSorted(([, one], [, other]) => other - one).map(([seed]) => seed);
   const all = Array.from({ length: seeds }, (_, index) => index + 1);
   return [...new Set([...best, ...all])].slice(0, seeds);

@@ -63,7 +63,8 @@ export function changedStatements(): ChangedStatement[] {
   const single = hotStatements.flatMap((original) =>
     statementMutants(original.text).map(({ change, text }) => ({
       name: `${original.name}: ${change}`,
-      ...{ original, text },
+      original,
+      text,
     })),
   );
   const several = covering.map(([original, ...conditions]) => {
@@ -109,7 +110,8 @@ export function changedMoves(): ChangedMove[] {
   return leftPhases.flatMap((listed) =>
     otherLists(listed).map(({ change, phases }) => ({
       name: `a move leaves ${change}`,
-      ...{ listed, phases },
+      listed,
+      phases,
     })),
   );
 }

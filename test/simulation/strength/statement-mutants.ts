@@ -98,11 +98,16 @@ function findPart({ write, replaced, change }: Edit, text: string, tree: Tree.No
   const wanted = withoutLocations(tree);
   for (let start = Math.min(...places); ; start -= 1) {
     for (const { end } of tokens) {
+      if (!isBalanced(text.slice(start, end))) continue;
       const part = { start, end, words: write(text.slice(start, end)) };
       if (isDeepStrictEqual(treeOf(replacePart(text, part)), wanted)) return part;
     }
     if (text[start - 1] !== '(') throw new Error(`not found in the text: ${change}`);
   }
+}
+
+function isBalanced(words: string): boolean {
+  return words.split('(').length === words.split(')').length;
 }
 
 /** @returns null for a text that is no statement. */
