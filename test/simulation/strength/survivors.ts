@@ -23,6 +23,36 @@ const groups: readonly (readonly [reason: string, ...names: string[]])[] = [
     'a move leaves PAYING or ACCEPTED or UNKNOWN and RESERVED',
   ],
   [
+    'equivalent: a charge stands in RESERVED or ACCEPTED until its end',
+    'a move leaves RESERVED or PAYING or ACCEPTED or UNKNOWN without PAYING',
+    'a move leaves RESERVED or PAYING or ACCEPTED or UNKNOWN without UNKNOWN',
+  ],
+  [
+    'equivalent: an answer is stored of a payment that was in PAYING, which never is RESERVED again',
+    'a move leaves PAYING or UNKNOWN and RESERVED',
+  ],
+  [
+    'not drawn: no second answer comes to a payment in ACCEPTED; no test notices it either',
+    'a move leaves PAYING or UNKNOWN and ACCEPTED',
+  ],
+  [
+    'not drawn: the end of a payment in PAYING is settled where its event is stored, not by a job',
+    'a move leaves PAYING or ACCEPTED or UNKNOWN without PAYING',
+  ],
+  [
+    'tested: sweep-pix.test.ts, an accepted payment is completed by the statement',
+    'a move leaves RESERVED or RESOLVED and ACCEPTED',
+  ],
+  [
+    'tested: send-pix-late-statements.test.ts, a send that came to PAYING late fails',
+    'a move leaves RESERVED or RESOLVED and UNKNOWN',
+  ],
+  [
+    'tested: settle-paying.test.ts, a failure does not settle a payment that was repeated',
+    'a move leaves ACCEPTED or UNKNOWN and PAYING',
+    'a move leaves ACCEPTED or UNKNOWN without ACCEPTED',
+  ],
+  [
     'equivalent: only a transaction in a final phase is settled, and no final phase is listed',
     'pix-step: without t.settled_at is null',
     'pix-move: without t.settled_at is null',
