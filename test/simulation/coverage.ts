@@ -1,6 +1,11 @@
 /**
  * What the seeds have reached: how often each event met a payment in each phase, and how often each
  * fault struck there. It is read from the trace of a history, and added to its tally.
+ *
+ * Two hundred seeds bring every event that can come in a phase, and every fault to an attempt. What
+ * they lack: a process is hardly ever stopped, and its clock hardly ever jumps, between a move and
+ * the next event; nothing but a late statement brings a step to a payment in UNKNOWN; and no event
+ * arrives for a payment that was refused.
  */
 import type { Verdict } from './simulate.ts';
 

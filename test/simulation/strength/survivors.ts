@@ -32,7 +32,7 @@ const groups: readonly (readonly [reason: string, ...names: string[]])[] = [
     'a move leaves PAYING or UNKNOWN and RESERVED',
   ],
   [
-    'not drawn: no second answer comes to a payment in ACCEPTED; no test notices it either',
+    'not drawn in 400 seeds: a second answer to a payment in ACCEPTED; no test notices it',
     'a move leaves PAYING or UNKNOWN and ACCEPTED',
   ],
   [
