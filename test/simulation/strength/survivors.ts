@@ -36,10 +36,6 @@ const groups: readonly (readonly [reason: string, ...names: string[]])[] = [
     'a move leaves PAYING or UNKNOWN and ACCEPTED',
   ],
   [
-    'not drawn: the end of a payment in PAYING is settled where its event is stored, not by a job',
-    'a move leaves PAYING or ACCEPTED or UNKNOWN without PAYING',
-  ],
-  [
     'tested: sweep-pix.test.ts, an accepted payment is completed by the statement',
     'a move leaves RESERVED or RESOLVED and ACCEPTED',
   ],
