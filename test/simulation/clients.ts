@@ -35,6 +35,8 @@ export interface ClientOptions {
   readonly weather: () => Weather;
   /** Makes keys that other customers use too. */
   readonly sharesKeys: boolean;
+  /** The clients and wishes that are drawn, but left out (`Deviation`). */
+  readonly leftOut: ReadonlySet<string>;
 }
 
 /** A payment that a person wants, under one key. */
@@ -81,15 +83,21 @@ export class Client {
   }
 
   async run(): Promise<void> {
-    const { scheduler, weather } = this.#options;
+    const { scheduler, weather, leftOut } = this.#options;
     const { chance } = scheduler;
+    if (leftOut.has(this.customer.name)) {
+      this.isDone = true;
+      return;
+    }
     const { burst } = weather();
     const length = burst > 0 ? chance.between(2, burst) : chance.between(1, 3);
     const sends = Array.from({ length }, () => this.#wish());
     const charges = Array.from({ length: chance.pick([0, 0, 1, 2]) }, () => this.#chargeWish());
     const work = chance.shuffled([
       ...sends.map((wish) => () => this.#fulfil(wish)),
-      ...charges.map((wish) => () => this.#charging.fulfil(wish)),
+      ...charges
+        .filter((wish) => !this.#leavesOut('charge', wish))
+        .map((wish) => () => this.#charging.fulfil(wish)),
     ]);
     if (burst > 0 || chance.happens(0.3)) {
       await Promise.all(work.map((begin) => begin()));
@@ -104,8 +112,29 @@ export class Client {
 
   /** Asks once more for all that was asked for: each answer is what it was, however old it is. */
   async askAgain(): Promise<void> {
-    for (const wish of this.#wishes) await this.#send(wish);
-    for (const wish of this.#charges) await this.#charging.ask(wish);
+    for (const wish of this.#wishes) {
+      if (!this.#leavesOut('send', wish)) await this.#send(wish);
+    }
+    for (const wish of this.#charges) {
+      if (!this.#leavesOut('charge', wish)) await this.#charging.ask(wish);
+    }
+  }
+
+  /** The names of what the person has wanted, as they can be left out. */
+  get wished(): readonly string[] {
+    return [
+      ...this.#wishes.map((wish) => this.#nameOf('send', wish)),
+      ...this.#charges.map((wish) => this.#nameOf('charge', wish)),
+    ];
+  }
+
+  #nameOf(verb: 'send' | 'charge', { key }: { readonly key: string }): string {
+    return `${verb} ${nameOf(this.customer, key)}`;
+  }
+
+  #leavesOut(verb: 'send' | 'charge', wish: { readonly key: string }): boolean {
+    const { leftOut } = this.#options;
+    return leftOut.has(this.customer.name) || leftOut.has(this.#nameOf(verb, wish));
   }
 
   get customer(): StoredCustomer {
@@ -144,6 +173,7 @@ export class Client {
   async #fulfil(wish: Wish): Promise<void> {
     const { scheduler, weather } = this.#options;
     const { chance } = scheduler;
+    if (this.#leavesOut('send', wish)) return;
     for (let round = 0; round < mostRounds; round += 1) {
       const answers = await this.#round(wish);
       if (answers.some((answer) => answer?.status === 401) || chance.happens(weather().renewals)) {

@@ -21,6 +21,8 @@ export interface Deviation {
   /** Trouble in which the difference shows soon; otherwise each seed brings its own. */
   readonly weather?: Partial<Weather>;
   readonly policy?: Partial<Policy>;
+  /** Clients (`ana`) and what they want (`send ana/key-1`) that are left out of the history. */
+  readonly leftOut?: ReadonlySet<string>;
 }
 
 export interface Mutation {

@@ -8,13 +8,19 @@
  *                                                 others at every run, as many as a minute allows
  *     npm run simulate -- --minutes 5             as many as five minutes allow
  *     npm run simulate -- --seed 42               one seed, with all that happens in it
+ *     npm run simulate -- --seeds 300 --report    and how often each event and each fault met a
+ *                                                 payment in each phase, and which never did
  *     npm run simulate -- --seed 42 --shrink      with as few troubles as it still fails in
  *     npm run simulate -- --hazards all           with what the service does not cope with yet
  *     npm run simulate -- --hazards help          which hazards there are
  *     npm run simulate -- --workers 2             two processes share the seeds
- *     npm run simulate -- --mutants --seeds 60    whether each mutant of the service is noticed
+ *     npm run simulate -- --mutants               whether each mutant of the service is noticed, by
+ *                                                 the seed in strength/killers.json, which it keeps
  *     npm run simulate -- --mutants --only webhook-store
  *                                                 those whose names begin so
+ *     npm run simulate -- --mutants --seeds 500   and on so many seeds, if its own does not notice
+ *     npm run simulate -- --mutants --doubts      those on seeds as well that have a reason
+ *     npm run simulate -- --scenes                writes anew what the scenes in strength/ find
  *     npm run simulate -- --engine embedded       on the embedded database
  *     npm run simulate -- --engine both           on both, whose answers are compared
  *
@@ -33,7 +39,9 @@ import { engineNames } from './engines.ts';
 import { failureText, Summary } from './report.ts';
 import { runPart, shareRange, simulateOn, type Range } from './seeds.ts';
 import type { Verdict } from './simulate.ts';
-import { judgeMutants } from './strength/judge.ts';
+import { judgeMutants, type JudgeOptions } from './strength/judge.ts';
+import { readKillers, writeKillers } from './strength/killers.ts';
+import { writeScenes } from './strength/scenes.ts';
 import { shrink, shrunkText } from './strength/shrink.ts';
 import { openStore, prepareStore, type Store } from './store.ts';
 
@@ -79,8 +87,11 @@ const { values } = parseArgs({
     engine: { type: 'string', default: 'memory' },
     workers: { type: 'string', default: '1' },
     shrink: { type: 'boolean', default: false },
+    report: { type: 'boolean', default: false },
     mutants: { type: 'boolean', default: false },
     only: { type: 'string', default: '' },
+    doubts: { type: 'boolean', default: false },
+    scenes: { type: 'boolean', default: false },
   },
 });
 const { seed, seeds, start, minutes } = values;
@@ -96,6 +107,7 @@ async function run(hazards: Hazards): Promise<boolean> {
     seeds: seeds === undefined && minutes ? Infinity : wholeNumber('seeds', seeds ?? '200'),
     minutes: minutes === undefined ? Infinity : wholeNumber('minutes', minutes),
     hazards,
+    covers: values.report,
   };
   if (workers > 1 && seed === undefined) {
     const prepared = await prepareStore();
@@ -123,18 +135,37 @@ async function summarise(
     if (summary.seeds % seedsBetweenLines === 0) write(summary.progress());
   });
   write(summary.text());
+  if (range.covers) write(summary.coverage());
   return summary.failed.length === 0;
+}
+
+/** @returns whether every mutant is noticed, or has a reason why it is not. */
+async function mutate(): Promise<boolean> {
+  const known = await readKillers();
+  const { only, doubts } = values;
+  const options: JudgeOptions = {
+    prepared: await prepareStore(),
+    killers: known,
+    seeds: wholeNumber('seeds', seeds ?? '60'),
+    workers: wholeNumber('workers', values.workers),
+    ...{ only, doubts },
+  };
+  const { problems, killers, summary } = await judgeMutants(options, write);
+  const others = Object.entries(known).filter(([name]) => !name.startsWith(only));
+  await writeKillers({ ...Object.fromEntries(others), ...killers });
+  for (const problem of problems) write(problem);
+  write(summary);
+  return problems.length === 0;
 }
 
 if (values.hazards === 'help') {
   for (const name of allHazards) write(describeHazard(name));
 } else if (values.mutants) {
-  const order = {
-    prepared: await prepareStore(),
-    seeds: wholeNumber('seeds', seeds ?? '60'),
-    ...{ workers: wholeNumber('workers', values.workers), only: values.only },
-  };
-  if (!(await judgeMutants(order, write))) process.exitCode = 1;
+  if (!(await mutate())) process.exitCode = 1;
+} else if (values.scenes) {
+  const store = await openStore();
+  await writeScenes(store);
+  await store.close();
 } else {
   const hazards = values.hazards === undefined ? defaultHazards : readHazards(values.hazards);
   if (!(await run(hazards))) process.exitCode = 1;

@@ -1,4 +1,5 @@
 /** What is told of the seeds that were run. */
+import { coverageText, isCoverage } from './coverage.ts';
 import type { Verdict } from './simulate.ts';
 
 /** So many lines before the first violation tell how it came about, mostly. */
@@ -44,12 +45,19 @@ export class Summary {
 
   /** What came about, so that one can see that it did. */
   text(): string {
-    const counts = [...this.#counts].toSorted(([one], [other]) => one.localeCompare(other));
+    const counts = [...this.#counts]
+      .filter(([word]) => !isCoverage(word))
+      .toSorted(([one], [other]) => one.localeCompare(other));
     return [
       `${this.progress()}, ${this.#steps} steps in ${this.seconds.toFixed(0)} s`,
       ...counts.map(([word, count]) => `  ${String(count).padStart(8)} ${word}`),
       ...(this.failed.length > 0 ? [`failed: ${this.failed.join(' ')}`] : []),
     ].join('\n');
+  }
+
+  /** What the seeds have reached (`withCoverage`). */
+  coverage(): string {
+    return coverageText(this.#counts);
   }
 
   #count(word: string, count: number): void {

@@ -2,6 +2,7 @@
 import { fork } from 'node:child_process';
 import { join } from 'node:path';
 import type { Hazards } from './hazards.ts';
+import { withCoverage } from './coverage.ts';
 import { simulate, type Verdict } from './simulate.ts';
 import type { Prepared, Store } from './store.ts';
 
@@ -10,6 +11,8 @@ export interface Range {
   readonly seeds: number;
   readonly minutes: number;
   readonly hazards: Hazards;
+  /** Whether the tallies tell what was reached. */
+  readonly covers: boolean;
 }
 
 /** A process's part of a range: every so many seeds, from one on. */
@@ -34,12 +37,13 @@ export async function simulateOn(store: Store, seed: number, hazards: Hazards): 
 /** Runs a part of a range, as far as its minutes go. */
 export async function runPart(
   store: Store,
-  { start, seeds, minutes, hazards, step }: Part,
+  { start, seeds, minutes, hazards, covers, step }: Part,
   told: (verdict: Verdict) => void,
 ): Promise<void> {
   const endsAt = performance.now() + minutes * 60_000;
   for (let seed = start; seed < start + seeds && performance.now() < endsAt; seed += step) {
-    told(await simulateOn(store, seed, hazards));
+    const verdict = await simulateOn(store, seed, hazards);
+    told(covers ? withCoverage(verdict) : verdict);
   }
 }
 

@@ -19,6 +19,8 @@ export interface Verdict {
   readonly trace: readonly string[];
   readonly rows: readonly FinalRow[];
   readonly tally: ReadonlyMap<string, number>;
+  /** The clients, and what they have wanted, by names that can be left out (`Deviation`). */
+  readonly clients: readonly { readonly name: string; readonly wished: readonly string[] }[];
 }
 
 /** So many steps of trouble are enough for anybody. */
@@ -72,7 +74,8 @@ export async function simulate(
   await nextTurn();
   stopWatching();
   store.time.end();
-  return { seed, violations, trace: scheduler.trace, rows, tally: scheduler.tally };
+  const clients = world.clients.map(({ customer: { name }, wished }) => ({ name, wished }));
+  return { seed, violations, trace: scheduler.trace, rows, tally: scheduler.tally, clients };
 }
 
 function brokenOff(error: unknown): string {

@@ -299,9 +299,11 @@ export class Statements {
 
   #describe(rows: readonly Row[]): string {
     const { names } = this.#options;
-    const words = rows.map((row) =>
-      isTransaction(row) ? `${names.of('tx', row.id)} ${row.phase} ${row.status}` : 'row',
-    );
+    const words = rows.map((row) => {
+      if (!isTransaction(row)) return 'row';
+      const endToEnd = row.end_to_end === null ? [] : [names.of('E', row.end_to_end)];
+      return [names.of('tx', row.id), ...endToEnd, row.phase, row.status].join(' ');
+    });
     return words.join(', ') || 'nothing';
   }
 }

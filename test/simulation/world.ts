@@ -208,11 +208,11 @@ export class World {
     const { scheduler, truth, fleet, charges } = this;
     const { customers } = this.store;
     const sharesKeys = this.chance.happens(0.3);
-    const send = this.#deviation.send ?? sendPix;
+    const { send = sendPix, leftOut = new Set() } = this.#deviation;
     return customers.slice(0, count).map(
       (customer) =>
         new Client({
-          ...{ customer, customers, send, fleet, truth, charges, scheduler, sharesKeys },
+          ...{ customer, customers, send, fleet, truth, charges, scheduler, sharesKeys, leftOut },
           weather: () => this.#weather,
         }),
     );

@@ -88,6 +88,7 @@ export const refusals: Readonly<Record<'account' | 'funds', Refusals>> = {
     { status: 422, body: { code: 'AC03', message: 'Conta do recebedor inválida' } },
     { status: 400, body: { errors: [{ code: 'AC07', message: 'Conta encerrada' }] } },
     { status: 403, body: { error: { code: 'BE01' } } },
+    { status: 404, body: { code: 'AC01', message: 'Conta não encontrada' } },
   ],
   funds: [
     { status: 422, body: { code: 'NOT_ENOUGH_BALANCE', message: 'Saldo insuficiente' } },

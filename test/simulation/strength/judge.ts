@@ -1,13 +1,21 @@
-/** Runs every mutant until a seed notices, and holds those that survive to the written reasons. */
+/**
+ * Runs every mutant on the seed that noticed it last, else through the scenes of its statement,
+ * else on seeds until one notices. One that survives all of them has a written reason.
+ */
 import { runElsewhere } from '../seeds.ts';
 import type { Prepared } from '../store.ts';
+import type { Killers } from './killers.ts';
 import { reasons } from './survivors.ts';
 
 /** What the processes are given that share the mutants. */
 export interface MutantOrder {
   readonly prepared: Prepared;
-  /** How many seeds a mutant is run on at most. */
+  /** The seeds that noticed the mutants last. */
+  readonly killers: Killers;
+  /** How many further seeds a mutant is run on at most. */
   readonly seeds: number;
+  /** The mutants that are run on no further seed. */
+  readonly excused: readonly string[];
   /** How the names begin of those that are run. */
   readonly only: string;
   /** The first mutant of this process, and how far it is to the next one. */
@@ -18,45 +26,81 @@ export interface MutantOrder {
 /** What became of a mutant. */
 export interface MutantResult {
   readonly name: string;
-  /** Null: it has survived all seeds. */
-  readonly killer: { readonly seed: number; readonly violation: string } | null;
+  /** Null: it has survived. */
+  readonly killer:
+    { readonly seed: number; readonly violation: string } | { readonly scene: string } | null;
 }
 
-/** @returns whether every mutant is noticed, or has a reason why it is not. */
+export interface Judgement {
+  /** What is not as it should be; empty when each mutant is noticed or has a reason. */
+  readonly problems: readonly string[];
+  /** The seeds that have noticed the mutants of this run. */
+  readonly killers: Killers;
+  /** One line: how many mutants there are, and what became of them. */
+  readonly summary: string;
+}
+
+export interface JudgeOptions extends Pick<MutantOrder, 'prepared' | 'killers' | 'seeds' | 'only'> {
+  readonly workers: number;
+  /** Runs those on seeds as well that a scene notices, or that have a reason to survive. */
+  readonly doubts: boolean;
+}
+
+/** Runs the mutants, and writes a line for each. */
 export async function judgeMutants(
-  order: Pick<MutantOrder, 'prepared' | 'seeds' | 'only'> & { readonly workers: number },
+  { workers, doubts, ...shared }: JudgeOptions,
   write: (text: string) => void,
-): Promise<boolean> {
-  const { workers, ...shared } = order;
+): Promise<Judgement> {
   const results: MutantResult[] = [];
-  const told = (message: unknown): void => {
-    const result = message as MutantResult;
-    results.push(result);
-    write(lineOf(result));
-  };
+  const excused = doubts ? [] : [...reasons.keys()];
   const firsts = Array.from({ length: workers }, (_, first) => first);
   await Promise.all(
-    firsts.map((first) =>
-      runElsewhere('strength/worker.ts', { ...shared, first, step: workers }, told),
-    ),
+    firsts.map((first) => {
+      const order: MutantOrder = { ...shared, excused, first, step: workers };
+      return runElsewhere('strength/worker.ts', order, (message) => {
+        const result = message as MutantResult;
+        results.push(result);
+        write(lineOf(result));
+      });
+    }),
   );
-  const killed = results.filter(({ killer }) => killer !== null);
-  const open = results.filter(({ name, killer }) => killer === null && !reasons.has(name));
-  const survived = results.length - killed.length;
-  write(`${results.length} mutants, ${killed.length} noticed, ${survived} survived`);
-  for (const { name } of open) write(`survived without a reason: ${name}`);
-  for (const { name } of killed) {
-    if (reasons.has(name)) write(`noticed, although there is a reason why not: ${name}`);
+  return judgementOf(results, shared.killers);
+}
+
+function judgementOf(results: readonly MutantResult[], recorded: Killers): Judgement {
+  const killers: Record<string, number> = {};
+  const problems: string[] = [];
+  const counts = { seeds: 0, moved: 0, scenes: 0, reasons: 0 };
+  for (const { name, killer } of results) {
+    if (killer && 'seed' in killer) {
+      killers[name] = killer.seed;
+      counts.seeds += 1;
+      if (killer.seed !== recorded[name]) counts.moved += 1;
+    } else if (killer) {
+      counts.scenes += 1;
+    } else if (reasons.has(name)) {
+      counts.reasons += 1;
+    } else {
+      problems.push(`neither noticed nor excused: ${name}`);
+    }
+    if (killer && reasons.has(name)) problems.push(`noticed in spite of its reason: ${name}`);
   }
-  return open.length === 0;
+  const { seeds, moved, scenes } = counts;
+  const summary = [
+    `${results.length} mutants`,
+    `${seeds} noticed by a seed (${moved} by another one than recorded)`,
+    `${scenes} by a scene`,
+    `${counts.reasons} survive with a reason`,
+    `${problems.length} problems`,
+  ].join(', ');
+  return { problems, killers, summary };
 }
 
 const longestViolation = 120;
 
 function lineOf({ name, killer }: MutantResult): string {
-  if (killer) {
-    const violation = killer.violation.replaceAll(/\s+/g, ' ').slice(0, longestViolation);
-    return `killed    ${name} | seed ${killer.seed}: ${violation}`;
-  }
-  return `survived  ${name} | ${reasons.get(name) ?? 'no reason is written'}`;
+  if (!killer) return `survived  ${name} | ${reasons.get(name) ?? 'no reason is written'}`;
+  if ('scene' in killer) return `killed    ${name} | scene: ${killer.scene}`;
+  const violation = killer.violation.replaceAll(/\s+/g, ' ').slice(0, longestViolation);
+  return `killed    ${name} | seed ${killer.seed}: ${violation}`;
 }

@@ -1,13 +1,23 @@
 /** The mutants of a statement, and the list of those that survive. */
 import assert from 'node:assert/strict';
-import { before, test } from 'node:test';
+import { after, before, test } from 'node:test';
 import { loadModule } from 'libpg-query';
 import { moveTransaction } from '../../../src/db/queries/move-transaction.ts';
+import { createTestDatabase } from '../../support/db.ts';
+import { openStore } from '../store.ts';
+import { readKillers } from './killers.ts';
 import { allMutants } from './mutants.ts';
+import { findings, faultOf, nameOfScene, scenes } from './scenes.ts';
 import { statementMutants } from './statement-mutants.ts';
 import { reasons } from './survivors.ts';
 
+const database = await createTestDatabase();
+const store = await openStore({ folder: database.dataDir });
 before(loadModule);
+after(async () => {
+  await store.close();
+  await database.drop();
+});
 
 const changesOf = (text: string): string[] => statementMutants(text).map(({ change }) => change);
 
@@ -49,13 +59,20 @@ test('a list of phases gets each open phase that it lacks, and loses each that i
 test('a mutant differs from the statement in one place', () => {
   const mutants = statementMutants(moveTransaction.text);
   assert.ok(mutants.length > 0);
-  const written = mutants.map(({ tree }) => JSON.stringify(tree));
-  assert.equal(new Set(written).size, written.length);
+  assert.equal(new Set(mutants.map(({ text }) => text)).size, mutants.length);
 });
 
-test('mutants have names of their own, and only mutants have reasons to survive', async () => {
+test('mutants have names of their own, and only mutants are in the lists', async () => {
   const names = (await allMutants()).map(({ name }) => name);
   assert.equal(new Set(names).size, names.length);
-  const unknown = [...reasons.keys()].filter((name) => !names.includes(name));
-  assert.deepEqual(unknown, []);
+  const recorded = [...reasons.keys(), ...Object.keys(await readKillers())];
+  assert.deepEqual(
+    recorded.filter((name) => !names.includes(name)),
+    [],
+  );
+});
+
+test('each scene finds on the service as it is what is written of it', async () => {
+  assert.deepEqual(scenes.map(nameOfScene).toSorted(), Object.keys(findings).toSorted());
+  for (const scene of scenes) assert.equal(await faultOf(scene, store), null, nameOfScene(scene));
 });

@@ -25,8 +25,7 @@ import {
 } from '../../../src/provider/errors.ts';
 import type { Provider } from '../../../src/provider/provider.ts';
 import type { Deviation, Mutation } from '../deviation.ts';
-import { standsFor } from '../memory/tree.ts';
-import { otherLists, statementMutants } from './statement-mutants.ts';
+import { otherLists, statementMutants, withAll } from './statement-mutants.ts';
 
 /** What a send, a charge, an event and a job run each time, and what the sweep runs. */
 const hotStatements: readonly Statement[] = [
@@ -37,26 +36,56 @@ const hotStatements: readonly Statement[] = [
   ...[jobs.claimJobs, jobs.finishJob, jobs.requeueJob, jobs.releaseLapsed, jobs.renewLeases],
 ];
 
+/** Conditions that cover for each other: only without all of them there is something to notice. */
+const covering: readonly (readonly [Statement, ...string[]])[] = [
+  [
+    repeatPayment,
+    ...['t.settled_at is null', "t.phase = 'PAYING'"],
+    ...['t.claimed_until = $2', 't.claimed_until > $3'],
+  ],
+];
+
 /** All of them, always in the same order. */
 export async function allMutants(): Promise<Mutation[]> {
   await loadModule();
-  return [...hotStatements.flatMap(ofStatement), ...ofMoves(), ...ofErrors(), ...ofReceipts()];
+  return [...changedStatements().map(runInstead), ...ofMoves(), ...ofErrors(), ...ofReceipts()];
 }
 
-function ofStatement(original: Statement): Mutation[] {
-  return statementMutants(original.text).map(({ change, tree }, place) => {
-    const text = `${original.text}\n-- mutant ${place}`;
-    standsFor(text, tree);
-    const mutant = { ...original, name: `${original.name}#${place}`, text };
-    const deviation: Deviation = {
-      db: (db) => ({
-        ...db,
-        query: (statement, parameters) =>
-          db.query(statement === original ? mutant : statement, parameters),
-      }),
-    };
-    return { name: `${original.name}: ${change}`, deviation };
+/** A statement of the service, and what is run in its place. */
+interface ChangedStatement {
+  readonly name: string;
+  readonly original: Statement;
+  readonly text: string;
+}
+
+/** Every mutant of a hot statement. */
+export function changedStatements(): ChangedStatement[] {
+  const single = hotStatements.flatMap((original) =>
+    statementMutants(original.text).map(({ change, text }) => ({
+      name: `${original.name}: ${change}`,
+      original,
+      text,
+    })),
+  );
+  const several = covering.map(([original, ...conditions]) => {
+    const changes = conditions.map((condition) => `without ${condition}`);
+    const chosen = statementMutants(original.text).filter(({ change }) => changes.includes(change));
+    const name = `${original.name}: without ${conditions.join(', ')}`;
+    return { name, original, text: withAll(original.text, chosen) };
   });
+  return [...single, ...several];
+}
+
+function runInstead({ name, original, text }: ChangedStatement, place: number): Mutation {
+  const mutant = { ...original, name: `${original.name}#${place}`, text };
+  const deviation: Deviation = {
+    db: (db) => ({
+      ...db,
+      query: (statement, parameters) =>
+        db.query(statement === original ? mutant : statement, parameters),
+    }),
+  };
+  return { name, deviation };
 }
 
 /** The lists of phases that moves leave, and the places of the two in the statement. */
@@ -69,23 +98,39 @@ const leftPhases: readonly (readonly string[])[] = [
 ];
 const fromPlace = 1;
 
-function ofMoves(): Mutation[] {
+/** A list of phases, and what is left in its place. */
+interface ChangedMove {
+  readonly name: string;
+  readonly listed: readonly string[];
+  readonly phases: readonly string[];
+}
+
+/** Every mutant of a list of phases. */
+export function changedMoves(): ChangedMove[] {
   return leftPhases.flatMap((listed) =>
-    otherLists(listed).map(({ change, phases }) => {
-      const changed = (parameters: readonly unknown[]): readonly unknown[] =>
-        parameters[fromPlace] === `{${listed.join(',')}}`
-          ? parameters.with(fromPlace, `{${phases.join(',')}}`)
-          : parameters;
-      const deviation: Deviation = {
-        db: (db) => ({
-          ...db,
-          query: (statement, parameters) =>
-            db.query(statement, statement === moveTransaction ? changed(parameters) : parameters),
-        }),
-      };
-      return { name: `a move leaves ${change}`, deviation };
-    }),
+    otherLists(listed).map(({ change, phases }) => ({
+      name: `a move leaves ${change}`,
+      listed,
+      phases,
+    })),
   );
+}
+
+function ofMoves(): Mutation[] {
+  return changedMoves().map(({ name, listed, phases }) => {
+    const changed = (parameters: readonly unknown[]): readonly unknown[] =>
+      parameters[fromPlace] === `{${listed.join(',')}}`
+        ? parameters.with(fromPlace, `{${phases.join(',')}}`)
+        : parameters;
+    const deviation: Deviation = {
+      db: (db) => ({
+        ...db,
+        query: (statement, parameters) =>
+          db.query(statement, statement === moveTransaction ? changed(parameters) : parameters),
+      }),
+    };
+    return { name, deviation };
+  });
 }
 
 /** How an attempt to pay fails, and what that means (`provider/http/verdict.ts`, `failure.ts`). */
@@ -100,7 +145,6 @@ const verdicts: readonly (readonly [ProviderStatusClass, FailedOutcome])[] = [
   ['timeout', 'unknown'],
   ['reset', 'unknown'],
   ['connect', 'not_sent'],
-  ['unreadable', 'unknown'],
   ['invalid', 'unknown'],
 ];
 
@@ -139,10 +183,13 @@ function ofReceipts(): Mutation[] {
       .filter((other) => other !== status)
       .map((other) => ({
         name: `a receipt that says ${status} says ${other}`,
-        deviation: paying(async (pay) => {
-          const receipt = await pay();
-          return receipt.status === status ? { ...receipt, status: other } : receipt;
-        }),
+        deviation: {
+          ...paying(async (pay) => {
+            const receipt = await pay();
+            return receipt.status === status ? { ...receipt, status: other } : receipt;
+          }),
+          policy: status === 'COMPLETED' ? { receiptStatus: 'frank' } : {},
+        },
       })),
   );
 }

@@ -27,14 +27,20 @@ export function kindOf(violation: string): string {
 }
 
 export interface Shrunk {
-  /** The troubles that the failure needs. */
+  /** The clients that the failure needs, and what they want. */
+  readonly clients: readonly string[];
+  readonly wishes: readonly string[];
+  /** The troubles that it needs. */
   readonly weather: readonly (keyof Weather)[];
   readonly hazards: readonly Hazard[];
   readonly verdict: Verdict;
 }
 
+/** What a trial keeps of a seed. */
+type Kept = Omit<Shrunk, 'verdict'>;
+
 /**
- * Shrinks a seed that fails: first its troubles, then the hazards.
+ * Shrinks a seed that fails: first its clients, then what they want, its troubles, the hazards.
  * @returns null when the seed holds.
  */
 export async function shrink(
@@ -45,31 +51,44 @@ export async function shrink(
   const drawn = { ...drawWeather(new Chance(seed)), ...deviation.weather };
   const names = Object.keys(drawn) as (keyof Weather)[];
   const troubles = names.filter((name) => drawn[name] !== fairWeather[name]);
-  const run = (left: readonly (keyof Weather)[], some: Iterable<Hazard>): Promise<Verdict> => {
-    const calm = troubles.filter((name) => !left.includes(name));
-    const fair = Object.fromEntries(calm.map((name) => [name, fairWeather[name]]));
-    const weather = { ...deviation.weather, ...fair };
-    return simulate(store, seed, { hazards: new Set(some), deviation: { ...deviation, weather } });
-  };
-  let verdict = await run(troubles, hazards);
+  let verdict = await simulate(store, seed, { hazards, deviation });
   const [violation] = verdict.violations;
   if (violation === undefined) return null;
-  const failsAlike = async (trial: Promise<Verdict>): Promise<boolean> => {
-    const tried = await trial;
+  const clients = verdict.clients.map(({ name }) => name);
+  const wishes = verdict.clients.flatMap(({ wished }) => wished);
+  const all = new Set([...clients, ...wishes]);
+  let kept: Kept = { clients, wishes, weather: troubles, hazards: [...hazards] };
+  const failsAlike = async (trial: Kept): Promise<boolean> => {
+    const calm = troubles.filter((name) => !trial.weather.includes(name));
+    const fair = Object.fromEntries(calm.map((name) => [name, fairWeather[name]]));
+    const weather = { ...deviation.weather, ...fair };
+    const leftOut = all.difference(new Set([...trial.clients, ...trial.wishes]));
+    const options = {
+      hazards: new Set(trial.hazards),
+      deviation: { ...deviation, weather, leftOut },
+    };
+    const tried = await simulate(store, seed, options);
     const isAlike = tried.violations.some((one) => kindOf(one) === kindOf(violation));
-    if (isAlike) verdict = tried;
+    if (isAlike) [verdict, kept] = [tried, trial];
     return isAlike;
   };
-  const weather = await smallest(troubles, (left) => failsAlike(run(left, hazards)));
-  const needed = await smallest([...hazards], (left) => failsAlike(run(weather, left)));
-  return { weather, hazards: needed, verdict };
+  await smallest(clients, (left) => failsAlike({ ...kept, clients: left }));
+  const theirs = verdict.clients.filter(({ name }) => kept.clients.includes(name));
+  kept = { ...kept, wishes: theirs.flatMap(({ wished }) => wished) };
+  for (const wish of kept.wishes) all.add(wish);
+  await smallest(kept.wishes, (left) => failsAlike({ ...kept, wishes: left }));
+  await smallest(troubles, (left) => failsAlike({ ...kept, weather: left }));
+  await smallest([...hazards], (left) => failsAlike({ ...kept, hazards: left }));
+  return { ...kept, verdict };
 }
 
 /** The smallest set with its trace, for the command line. */
-export function shrunkText({ weather, hazards, verdict }: Shrunk): string {
+export function shrunkText({ clients, wishes, weather, hazards, verdict }: Shrunk): string {
   return [
     ...verdict.trace,
     ...verdict.violations.map((violation) => `seed ${verdict.seed}: ${violation}`),
+    `needed of its clients: ${clients.join(', ') || 'none'}`,
+    `needed of what they want: ${wishes.join(', ') || 'none'}`,
     `needed of its troubles: ${weather.join(', ') || 'none'}`,
     `needed of the hazards: ${hazards.join(', ') || 'none'}`,
   ].join('\n');

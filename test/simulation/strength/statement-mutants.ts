@@ -2,15 +2,24 @@
  * Mutants of a statement, made from the tree that PostgreSQL's parser gives: each condition of an
  * `and` left out, each branch of a `case` never taken, each list of phases with one more or less.
  */
-import { parseSync } from 'libpg-query';
+import { isDeepStrictEqual } from 'node:util';
+import { parseSync, scanSync } from 'libpg-query';
 import type * as Tree from 'libpg-query';
 import { phasesOfStatus } from '../../../src/domain/pix.ts';
 
-/** A statement with one change in its tree. */
+/** A statement with one change. */
 export interface StatementMutant {
   /** What is changed, in the words of the statement. */
   readonly change: string;
-  readonly tree: Tree.Node;
+  readonly text: string;
+  /** The part of the original text that is replaced. */
+  readonly part: Part;
+}
+
+interface Part {
+  readonly start: number;
+  readonly end: number;
+  readonly words: string;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -21,27 +30,102 @@ interface Edit {
   readonly path: Path;
   readonly change: string;
   readonly value: unknown;
+  /** The node that it replaces, and what stands there then. */
+  readonly replaced: unknown;
+  readonly write: (words: string) => string;
 }
 
-const always = { A_Const: { boolval: { boolval: true } } };
-const never = { A_Const: { boolval: {} } };
-const nothing = { A_Const: { isnull: true } };
+type Put = Pick<Edit, 'value' | 'replaced' | 'write'>;
+
+/** The condition stays in the text, so that its parameters keep their types. */
+function decided(condition: unknown, isTrue: boolean): Put {
+  const word = { A_Const: { boolval: isTrue ? { boolval: true } : {} } };
+  return {
+    value: { CoalesceExpr: { args: [word, condition] } },
+    replaced: condition,
+    write: (words) => `coalesce(${isTrue}, ${words})`,
+  };
+}
+
+const nothing = { value: { A_Const: { isnull: true } }, write: () => 'null' };
 
 /** What names the index of an `on conflict`: without it, there is no such index. */
 const leftAsItIs = 'infer';
 
 /** Every mutant of the only statement of a text, in the order of the tree. */
 export function statementMutants(text: string): StatementMutant[] {
-  const root = parseSync(text).stmts?.[0]?.stmt;
-  if (!root) throw new Error('there is no statement');
+  const root = rootOf(text);
   const told = new Map<string, number>();
-  return editsIn(root, [], text).map(({ path, change, value }) => {
+  return editsIn(root, [], text).map((edit) => {
+    const { path, change, value } = edit;
     const times = (told.get(change) ?? 0) + 1;
     told.set(change, times);
     const tree = structuredClone(root);
     replaceAt(tree, path, value);
-    return { change: times === 1 ? change : `${change} (${times})`, tree };
+    const part = findPart(edit, text, tree);
+    return {
+      change: times === 1 ? change : `${change} (${times})`,
+      text: replacePart(text, part),
+      part,
+    };
   });
+}
+
+/** A text with several changes at once, none of which stands within another. */
+export function withAll(text: string, mutants: readonly StatementMutant[]): string {
+  const parts = mutants.map(({ part }) => part);
+  return parts.toSorted((one, other) => other.start - one.start).reduce(replacePart, text);
+}
+
+function replacePart(text: string, { start, end, words }: Part): string {
+  return `${text.slice(0, start)}${words}${text.slice(end)}`;
+}
+
+function rootOf(text: string): Tree.Node {
+  const root = parseSync(text).stmts?.[0]?.stmt;
+  if (!root) throw new Error('there is no statement');
+  return root;
+}
+
+/**
+ * The tree does not tell where a node ends, nor which brackets are its own: it is the first part of
+ * the text whose change gives the changed tree.
+ */
+function findPart({ write, replaced, change }: Edit, text: string, tree: Tree.Node): Part {
+  const places = locationsIn(replaced);
+  const last = Math.max(...places);
+  const tokens = scanSync(text).tokens.filter((token) => token.start >= last);
+  const wanted = withoutLocations(tree);
+  for (let start = Math.min(...places); ; start -= 1) {
+    for (const { end } of tokens) {
+      if (!isBalanced(text.slice(start, end))) continue;
+      const part = { start, end, words: write(text.slice(start, end)) };
+      if (isDeepStrictEqual(treeOf(replacePart(text, part)), wanted)) return part;
+    }
+    if (text[start - 1] !== '(') throw new Error(`not found in the text: ${change}`);
+  }
+}
+
+function isBalanced(words: string): boolean {
+  return words.split('(').length === words.split(')').length;
+}
+
+/** @returns null for a text that is no statement. */
+function treeOf(text: string): unknown {
+  try {
+    return withoutLocations(rootOf(text));
+  } catch {
+    return null;
+  }
+}
+
+const isLocation = /^(?:location|(?:rexpr_)?list_(?:start|end))$/;
+
+function withoutLocations(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(withoutLocations);
+  if (typeof node !== 'object' || node === null) return node;
+  const parts = Object.entries(node).filter(([key]) => !isLocation.test(key));
+  return Object.fromEntries(parts.map(([key, value]) => [key, withoutLocations(value)]));
 }
 
 function editsIn(node: unknown, path: Path, text: string): Edit[] {
@@ -54,10 +138,10 @@ function editsIn(node: unknown, path: Path, text: string): Edit[] {
 
 /** What is changed at one node. */
 function editsOf(node: Fields, path: Path, text: string): Edit[] {
-  const left = (key: string, value: unknown): Edit => ({
+  const left = (key: string, condition: unknown): Edit => ({
     path: [...path, ...key.split('.')],
-    change: `without ${wordsOf(value, text)}`,
-    value: always,
+    change: `without ${wordsOf(condition, text)}`,
+    ...decided(condition, true),
   });
   const single = ['whereClause', 'quals'].filter((key) => isOneCondition(node[key]));
   const edits = single.map((key) => left(key, node[key]));
@@ -71,7 +155,7 @@ function editsOf(node: Fields, path: Path, text: string): Edit[] {
     edits.push({
       path: [...path, 'CaseExpr', 'args', `${place}`, 'CaseWhen', 'expr'],
       change: `never when ${wordsOf(expr, text)}`,
-      value: CaseExpr?.arg ? nothing : never,
+      ...(CaseExpr?.arg ? { ...nothing, replaced: expr } : decided(expr, false)),
     });
   }
   return [...edits, ...phaseEdits(node, path)];
@@ -93,6 +177,8 @@ function phaseEdits(node: Fields, path: Path): Edit[] {
       path: [...path, 'sval', 'sval'],
       change,
       value: `{${phases.join(',')}}`,
+      replaced: node,
+      write: () => `'{${phases.join(',')}}'`,
     }));
   }
   if (node['kind'] !== 'AEXPR_IN') return [];
@@ -102,6 +188,8 @@ function phaseEdits(node: Fields, path: Path): Edit[] {
     path: [...path, 'rexpr', 'List', 'items'],
     change,
     value: phases.map((sval) => ({ A_Const: { sval: { sval } } })),
+    replaced: items,
+    write: () => phases.map((phase) => `'${phase}'`).join(', '),
   }));
 }
 

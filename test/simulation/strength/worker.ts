@@ -1,31 +1,55 @@
-/** A process of several that share the mutants (`judge.ts`): it tells what became of each. */
+/** A process of several that share the mutants (`judge.ts`): it reports what became of each. */
 import { once } from 'node:events';
-import type { Mutation } from '../deviation.ts';
+import type { Deviation, Mutation } from '../deviation.ts';
 import { simulate } from '../simulate.ts';
-import { openStore, type Store } from '../store.ts';
+import { openStore } from '../store.ts';
 import type { MutantOrder, MutantResult } from './judge.ts';
+import { seedsToTry } from './killers.ts';
 import { allMutants } from './mutants.ts';
-
-async function resultOf(
-  store: Store,
-  { name, deviation }: Mutation,
-  seeds: number,
-): Promise<MutantResult> {
-  for (let seed = 1; seed <= seeds; seed += 1) {
-    const [violation] = (await simulate(store, seed, { deviation })).violations;
-    if (violation !== undefined) return { name, killer: { seed, violation } };
-  }
-  return { name, killer: null };
-}
+import { failingScene } from './scenes.ts';
 
 // What a mutant leaves behind when its history breaks off is no defect of the simulation.
 process.on('unhandledRejection', () => undefined);
 const [order] = (await once(process, 'message')) as [MutantOrder];
+const { killers, seeds, only, first, step } = order;
 const store = await openStore({ prepared: order.prepared });
-const mutants = (await allMutants()).filter(({ name }) => name.startsWith(order.only));
-for (let index = order.first; index < mutants.length; index += order.step) {
-  const mutant = mutants[index];
-  if (mutant) process.send?.(await resultOf(store, mutant, order.seeds));
+const others = seedsToTry(killers, seeds);
+const excused = new Set(order.excused);
+const sound = new Map<number, boolean>();
+
+const mutants = (await allMutants()).filter(({ name }) => name.startsWith(only));
+for (const [index, mutant] of mutants.entries()) {
+  if (index % step === first) process.send?.(await resultOf(mutant));
 }
 await store.close();
 process.disconnect?.();
+
+async function resultOf(mutant: Mutation): Promise<MutantResult> {
+  const { name, deviation } = mutant;
+  const known = killers[name];
+  const byRecord = known === undefined ? null : await firstToNotice(mutant, [known]);
+  if (byRecord) return { name, killer: byRecord };
+  const scene = await failingScene(store, name, deviation);
+  if (scene !== null) return { name, killer: { scene } };
+  return { name, killer: excused.has(name) ? null : await firstToNotice(mutant, others) };
+}
+
+async function firstToNotice({ deviation }: Mutation, tried: readonly number[]) {
+  for (const seed of tried) {
+    const violation = await violationOf(seed, deviation);
+    // A seed that fails on the service as it is shows nothing of a mutant.
+    if (violation !== null && (await isSound(seed))) return { seed, violation };
+  }
+  return null;
+}
+
+/** What does not hold. */
+async function violationOf(seed: number, deviation: Deviation): Promise<string | null> {
+  return (await simulate(store, seed, { deviation })).violations[0] ?? null;
+}
+
+async function isSound(seed: number): Promise<boolean> {
+  const holds = sound.get(seed) ?? (await violationOf(seed, {})) === null;
+  sound.set(seed, holds);
+  return holds;
+}

@@ -1,0 +1,157 @@
+/**
+ * What the seeds have reached: how often each event met a payment in each phase, and how often each
+ * fault struck there. It is read from the trace of a history, and added to its tally.
+ *
+ * Two hundred seeds bring every event that can come in a phase, and every fault to an attempt. What
+ * they lack: a process is hardly ever stopped, and its clock hardly ever jumps, between a move and
+ * the next event; nothing but a late statement brings a step to a payment in UNKNOWN; and no event
+ * arrives for a payment that was refused.
+ */
+import type { Verdict } from './simulate.ts';
+
+const phases = 'before RESERVED PAYING ACCEPTED UNKNOWN REJECTED SETTLED'.split(' ');
+
+/** What happens to a payment, by the words of the trace. */
+const events = {
+  reserve: /^P\d+ db pix-reserve-send\b/,
+  'take over': /^P\d+ db pix-take-over\b/,
+  step: /^P\d+ db pix-step\b/,
+  attempt: /^P\d+ asks the bank: pay /,
+  repeat: /^P\d+ db pix-repeat\b/,
+  move: /^P\d+ db pix-move\b/,
+  'event stored': /^P\d+ db webhook-store\b/,
+  'event read': /^P\d+ db pix-candidates\b/,
+  'sweep finds': /^P\d+ db pix-(?:stale|unconfirmed)\b/,
+  completed: /^webhook arrives: completed of E\d+$/,
+  failed: /^webhook arrives: failed of E\d+$/,
+  'told again': /^webhook arrives: (?:completed|failed) of E\d+ again$/,
+  settles: /^bank settles E\d+/,
+} as const;
+
+type Event = keyof typeof events;
+
+/** What goes wrong in an event, by the words of the trace. */
+const faultsOfEvent = {
+  'not sent': /no_connection$|given up before it left$/,
+  'lost before': /→ not done, (?!no_connection|simulated|timeout|Conn|Query)\w+$/,
+  'lost after': /→ (?!not done).*, (?:server_error|reset|cut|silence|html|foreign_ids)$/,
+  doubled: /, doubled$/,
+  database: /→ (?:.*, (?:simulated|timeout exceeded|Connection|Query)|on its way$)/,
+} as const;
+
+/** What goes wrong in a process, or in the database as a whole, after the last event. */
+const faultsAfterEvent = {
+  dies: /^P\d+ dies$/,
+  stops: /^P\d+ stops$/,
+  frozen: /^P\d+ is frozen /,
+  clock: /^the clock of P\d+ /,
+  window: /^(?:outage|read-only window|full disk) of |^the database fails over/,
+} as const;
+
+const faults = ['none', ...Object.keys(faultsOfEvent), ...Object.keys(faultsAfterEvent)];
+
+interface Payment {
+  phase: string;
+  /** The last event, the process in which it happened, and its line in the trace. */
+  event: Event | null;
+  process: string | null;
+  at: number;
+}
+
+/** Adds to the tally of a history what it has reached. */
+export function withCoverage(verdict: Verdict): Verdict {
+  const tally = new Map(verdict.tally);
+  const payments = new Map<string, Payment>();
+  for (const [at, line] of verdict.trace.entries()) {
+    const text = line.replace(/^ *[\d.]+ /, '');
+    const process = /\bP\d+\b/.exec(text)?.[0] ?? null;
+    const event = nameIn(events, text);
+    const fault = nameIn<string>(event ? faultsOfEvent : faultsAfterEvent, text);
+    if (event === null && fault === null) continue;
+    const named = paymentsIn(text, payments);
+    const met = named.length > 0 ? named : inHand(payments, process);
+    // Who is asked by a statement that names nobody is most likely the last one.
+    for (const payment of event ? met.slice(0, named.length || 1) : met) {
+      if (event) Object.assign(payment, { event, process, at });
+      if (payment.event === null) continue;
+      const word = [payment.phase, payment.event, fault ?? 'none'].join(separator);
+      tally.set(word, (tally.get(word) ?? 0) + 1);
+    }
+    for (const [, name = '', phase = ''] of text.matchAll(/\b(tx\d+)(?: E\d+)? ([A-Z]+) [A-Z]+/g)) {
+      const known = payments.get(name);
+      if (known) known.phase = phase;
+    }
+  }
+  return { ...verdict, tally };
+}
+
+const separator = ' × ';
+
+function nameIn<Name extends string>(patterns: Patterns<Name>, text: string): Name | null {
+  const names = Object.keys(patterns) as Name[];
+  return names.find((name) => patterns[name].test(text)) ?? null;
+}
+
+type Patterns<Name extends string> = Readonly<Record<Name, RegExp>>;
+
+/** The payments that a line names. */
+function paymentsIn(text: string, payments: Map<string, Payment>): readonly Payment[] {
+  const found = new Set<Payment>();
+  for (const [words] of text.matchAll(/\btx\d+(?: E\d+)?|\bE\d+/g)) {
+    const names = words.split(' ');
+    const known = names.map((name) => payments.get(name)).find((one) => one !== undefined);
+    const payment = known ?? { phase: 'before', event: null, process: null, at: 0 };
+    for (const name of names) payments.set(name, payment);
+    found.add(payment);
+  }
+  return [...found];
+}
+
+/** The open payments whose last event was in a process, the latest first; null: in any. */
+function inHand(payments: Map<string, Payment>, process: string | null): readonly Payment[] {
+  return [...new Set(payments.values())]
+    .filter((one) => !finalPhases.has(one.phase) && (process === null || one.process === process))
+    .toSorted((one, other) => other.at - one.at);
+}
+
+const finalPhases: ReadonlySet<string> = new Set(['REJECTED', 'SETTLED']);
+
+/** The table of what was reached, and what never was. */
+export function coverageText(tally: ReadonlyMap<string, number>): string {
+  const lines = [rowOf(['phase', 'event', ...faults])];
+  const never: string[] = [];
+  for (const phase of phases) {
+    const missed: string[] = [];
+    for (const event of Object.keys(events) as Event[]) {
+      const counts = faults.map((fault) => tally.get([phase, event, fault].join(separator)) ?? 0);
+      if (counts.every((count) => count === 0)) {
+        missed.push(event);
+        continue;
+      }
+      lines.push(rowOf([phase, event, ...counts.map((count) => String(count || '.'))]));
+      const rest = faults.filter((one, place) => counts[place] === 0 && canStrike(one, event));
+      const isOpen = phase !== 'before' && !finalPhases.has(phase);
+      if (isOpen && rest.length > 0)
+        never.push(`never in ${phase}: ${event} with ${rest.join(', ')}`);
+    }
+    if (missed.length > 0) never.push(`never in ${phase}: ${missed.join(', ')}`);
+  }
+  return [...lines, ...never].join('\n');
+}
+
+function rowOf([phase = '', event = '', ...counts]: readonly string[]): string {
+  return phase.padEnd(10) + event.padEnd(13) + counts.map((one) => one.padStart(12)).join('');
+}
+
+/** Whether a word of a tally belongs to the table. */
+export function isCoverage(word: string): boolean {
+  return word.includes(separator);
+}
+
+/** Some faults are of the wire, others of the database or of a process. */
+function canStrike(fault: string, event: Event): boolean {
+  const isOfDatabase = events[event].source.includes(' db ');
+  if (['none', 'window'].includes(fault)) return true;
+  if (fault === 'database') return isOfDatabase;
+  return fault in faultsAfterEvent ? isOfDatabase || event === 'attempt' : event === 'attempt';
+}

@@ -1,0 +1,394 @@
+/** Scenes of the statements that move a transaction, and of those that look for one. */
+import * as pix from '../../../src/db/queries/pix-transactions.ts';
+import { moveTransaction } from '../../../src/db/queries/move-transaction.ts';
+import { reserveSend } from '../../../src/db/queries/reserve-send.ts';
+import { reserveTransaction } from '../../../src/db/queries/reserve-transaction.ts';
+import { repeatPayment } from '../../../src/db/queries/repeat-payment.ts';
+import { stepSend } from '../../../src/db/queries/step-send.ts';
+import { moment, type Scene, type Stage } from './stage.ts';
+
+const { earlier, now, later } = moment;
+
+type Columns = Readonly<Record<string, unknown>>;
+
+const endToEnd = 'E00000000202605241200000000000001';
+const otherEndToEnd = 'E00000000202605241200000000000002';
+const key = 'key';
+
+const under = (phase: string): Columns => ({ phase, end_to_end: endToEnd, idempotency_key: key });
+const settled = {
+  ...under('SETTLED'),
+  ...{ status: 'COMPLETED', outcome: 'accepted', settled_at: now },
+};
+const charge = {
+  ...{ operation: 'CHARGE', transaction_identification: 'a'.repeat(26), idempotency_key: key },
+};
+const openPhases = ['RESERVED', 'RESOLVED', 'PAYING', 'ACCEPTED', 'UNKNOWN'];
+
+/** A send of a customer whose account is active, unless said otherwise. */
+async function send({ row, found }: Stage, changes: Columns, status = 'ACTIVE'): Promise<unknown> {
+  await row('accounts', { status });
+  const [userId] = await found('select max(user_id) as user_id from accounts');
+  return row('pix_transactions', { ...changes, user_id: Number(userId) });
+}
+
+/** An event that is parked until there is a transaction with an id. */
+async function parked({ row }: Stage, idValue: string, changes: Columns = {}): Promise<unknown> {
+  const eventId = await row('webhook_events', { status: 'parked', ...changes });
+  await row('webhook_waits', { id_value: idValue, event_id: eventId });
+  await row('jobs', { unique_key: `webhook:${String(eventId)}`, run_at: later });
+  return eventId;
+}
+
+const woken = `select run_at < '2026-05-24 13:00Z' from jobs`;
+
+const takeOver = (says: string, changes: Columns): Scene => ({
+  statement: pix.takeOverTransaction,
+  says,
+  async play({ row, ask }) {
+    const id = await row('pix_transactions', changes);
+    await row('pix_transactions');
+    return ask(id, later, now);
+  },
+});
+
+const repeat = (
+  says: string,
+  { claim = later, ...changes }: Columns,
+  before?: (stage: Stage) => Promise<unknown>,
+): Scene => ({
+  statement: repeatPayment,
+  says,
+  async play(stage) {
+    const columns = { ...under('PAYING'), claimed_until: later, ...changes };
+    const id = await stage.row('pix_transactions', columns);
+    await stage.row('pix_transactions', {
+      ...columns,
+      end_to_end: otherEndToEnd,
+      idempotency_key: 'x',
+    });
+    await before?.(stage);
+    const noted = await stage.ask(id, claim, now, 2, '5xx', 'after_unknown');
+    return [noted, ...(await stage.found('select phase, attempt from pix_timeline'))];
+  },
+});
+
+const step = (from: string, to: string): Scene => ({
+  statement: stepSend,
+  says: `a send in ${from} takes the step to ${to}, or does not`,
+  async play(stage) {
+    const id = await send(stage, from === 'SETTLED' ? settled : under(from));
+    await send(stage, { idempotency_key: 'other' });
+    const moved = await stage.ask(id, to, endToEnd, 'bank-1', true, now, later, 1);
+    const noted = await stage.found('select phase, attempt, provider_status from pix_timeline');
+    const rows = await stage.found('select phase, outcome from pix_transactions');
+    return [moved, ...rows, ...noted];
+  },
+});
+
+const move = (
+  says: string,
+  [changes, phases, status = 'PROCESSING']: readonly [Columns, string, string?],
+): Scene => ({
+  statement: moveTransaction,
+  says,
+  async play({ row, ask, found, heard }) {
+    const id = await row('pix_transactions', changes);
+    await row('pix_transactions');
+    const moved = await ask(
+      ...[id, phases, status === 'PROCESSING' ? 'UNKNOWN' : 'SETTLED', status, endToEnd, 'unknown'],
+      ...[null, 'bank-1', null, null, null, now, '[{"phase": "UNKNOWN"}, {"phase": "SETTLED"}]'],
+    );
+    const noted = await found('select phase, provider_txid from pix_timeline');
+    return [
+      moved,
+      ...(await found('select phase from pix_transactions')),
+      ...noted,
+      heard.map(({ length }) => length),
+    ];
+  },
+});
+
+/** An event waits for an id that a statement stores: a job looks at it again. */
+const waking = (
+  statement: Scene['statement'],
+  { says, idValue }: { says: string; idValue: string },
+  play: (stage: Stage) => Promise<unknown>,
+): Scene => ({
+  statement,
+  says: `${statement.name} wakes an event that waits for ${says}`,
+  async play(stage) {
+    await parked(stage, idValue);
+    await play(stage);
+    return stage.found(woken);
+  },
+});
+
+const byKeyOrId: readonly Scene[] = [
+  ['the end-to-end id', endToEnd],
+  ['the key', key],
+].flatMap(([says = '', idValue = '']) => [
+  waking(stepSend, { says, idValue }, async (stage) => {
+    const id = await send(stage, { idempotency_key: key });
+    await stage.ask(id, 'PAYING', endToEnd, null, true, now, later, 1);
+  }),
+  waking(moveTransaction, { says, idValue }, async ({ row, ask }) => {
+    const id = await row('pix_transactions', { idempotency_key: key });
+    const none = [null, null, null, null, null, null];
+    await ask(id, '{RESERVED}', 'UNKNOWN', 'PROCESSING', endToEnd, ...none, now, '[]');
+  }),
+]);
+
+const identify = (says: string, changes: Columns): Scene => ({
+  statement: pix.identifyPayment,
+  says,
+  async play({ row, ask, found }) {
+    const id = await row('pix_transactions', changes);
+    await row('pix_transactions', {
+      ...charge,
+      ...paid,
+      transaction_identification: 'b'.repeat(26),
+    });
+    const identified = await ask(id, otherEndToEnd, now, await row('webhook_events'));
+    return [identified, ...(await found('select end_to_end is null from pix_transactions'))];
+  },
+});
+
+const paid = { status: 'COMPLETED', phase: 'SETTLED', settled_at: now, idempotency_key: 'paid' };
+
+const anomaly = (says: string, changes: Columns): Scene => ({
+  statement: pix.noteAnomaly,
+  says,
+  async play({ row, ask, found }) {
+    const [id, other] = [await row('pix_transactions'), await row('pix_transactions')];
+    const [event, another] = [await row('webhook_events'), await row('webhook_events')];
+    const noted = { transaction_id: id, event_id: event, phase: 'ANOMALY', note: 'reason' };
+    const { foreign, late, ...columns } = changes;
+    if (foreign) Object.assign(noted, { transaction_id: other });
+    if (late) Object.assign(noted, { event_id: another });
+    await row('pix_timeline', { ...noted, ...columns });
+    return [await ask(id, now, event, 'reason'), ...(await found('select note from pix_timeline'))];
+  },
+});
+
+const received = (says: string, date: Date | null): Scene => ({
+  statement: pix.recordReceived,
+  says,
+  async play(stage) {
+    await send(stage, {});
+    const [userId] = await stage.found('select max(user_id) as user_id from accounts');
+    const event = await stage.row('webhook_events');
+    await stage.row('webhook_events', { received_at: earlier });
+    const facts = [Number(userId), '1.00', 'a@b.c', endToEnd, 'bank-1', now, event, date];
+    await stage.ask(freeId, ...facts);
+    return stage.found(`select created_at = '2026-05-24 11:00Z' as told,
+                               created_at = '2026-05-24 12:00Z' as received
+                          from pix_transactions where operation = 'RECEIVED'`);
+  },
+});
+
+const touch: Scene = {
+  statement: pix.touchUnconfirmedSends,
+  says: 'sends that were looked up go to the end of the queue, and nothing else does',
+  async play({ row, ask, found }) {
+    const ids: unknown[] = [];
+    for (const [place, phase] of openPhases.entries()) {
+      const ownId = `${endToEnd.slice(0, -1)}${place + 3}`;
+      ids.push(await row('pix_transactions', { phase, end_to_end: ownId }));
+    }
+    ids.push(await row('pix_transactions', settled));
+    await row('pix_transactions', { phase: 'UNKNOWN', end_to_end: otherEndToEnd });
+    await ask(ids, now);
+    return found(`select phase, updated_at = '2026-05-24 12:01Z' as t from pix_transactions
+                   order by phase, t`);
+  },
+};
+
+const stale = (says: string, changes: Columns): Scene => ({
+  statement: pix.findStale,
+  says,
+  async play({ row, ask }) {
+    await row('pix_transactions', { created_at: earlier, updated_at: earlier, ...changes });
+    return ask(['RESERVED', 'PAYING'], moment.now, now, 5);
+  },
+});
+
+const unconfirmed = (says: string, changes: Columns): Scene => ({
+  statement: pix.findUnconfirmedSends,
+  says,
+  async play(stage) {
+    const { session = {}, since, noted, ...columns } = changes;
+    const old = { ...under('UNKNOWN'), created_at: earlier, updated_at: earlier };
+    const id = await send(stage, { ...old, ...columns });
+    const [userId] = await stage.found('select max(user_id) as user_id from accounts');
+    await stage.row('banking_sessions', { user_id: Number(userId), ...(session as Columns) });
+    await stage.row('banking_sessions');
+    const phase = noted ?? columns['phase'] ?? 'UNKNOWN';
+    if (since) await stage.row('pix_timeline', { transaction_id: id, phase, at: since });
+    const other = await send(stage, { idempotency_key: 'other' });
+    await stage.row('pix_timeline', { transaction_id: other, phase: 'UNKNOWN', at: ages });
+    return stage.ask(now, moment.now, 5);
+  },
+});
+
+const txid = 'a'.repeat(26);
+
+interface Reserved {
+  readonly account?: Columns;
+  /** An id that an event waits for. */
+  readonly idValue?: string;
+  /** The banking session, or null for one that another user has. */
+  readonly session?: Columns | null;
+  readonly userStatus?: string;
+}
+
+/** Claims a key for a charge, or for a send in a session. */
+const reserve = (says: string, verb: 'charge' | 'send', how: Reserved): Scene => ({
+  statement: verb === 'send' ? reserveSend : reserveTransaction,
+  says,
+  async play(stage) {
+    const { row, found } = stage;
+    const { account = {}, idValue = 'none', session = {}, userStatus = 'ACTIVE' } = how;
+    await row('accounts', { status: 'BLOCKED' });
+    const names = { agency: '1', account_number: '2', document: '52998224725' };
+    await row('accounts', { ...names, ...account });
+    const [newest] = await found('select max(user_id) as user_id from accounts');
+    const user = Number(newest);
+    await found(`update users set status = '${userStatus}' where id = ${user}`);
+    const own = await row('banking_sessions', { user_id: user, ...session });
+    const foreign = await row('banking_sessions');
+    await parked(stage, idValue);
+    const claim = [Buffer.from('fingerprint'), '1.00', 'a@b.c', null];
+    const rows = await stage.answers(
+      ...(verb === 'send'
+        ? [session ? own : foreign, user, now, freeId, key, ...claim, later, false]
+        : [freeId, user, 'CHARGE', key, ...claim, txid, later, now]),
+    );
+    const answered = rows.map((one) => [one['reserved'], one['account_status']]);
+    const claimed = await found('select phase from pix_transactions');
+    return [answered, ...claimed, ...(await found(woken))];
+  },
+});
+
+/** An id that no row has. */
+const freeId = '00000000-0000-4000-8000-00000000ffff';
+
+/** Long before anything else. */
+const ages = new Date(earlier.getTime() - 30 * 24 * 3_600_000);
+
+export const sendScenes: readonly Scene[] = [
+  takeOver('a send that nobody works on is taken over', {}),
+  takeOver('a send whose claim has lapsed is taken over', { claimed_until: earlier }),
+  takeOver('a send that a living process works on is not', { claimed_until: later }),
+  ...['PAYING', 'ACCEPTED', 'UNKNOWN'].map((phase) =>
+    takeOver(`a send in ${phase} is not taken over`, under(phase)),
+  ),
+  takeOver('a send in RESOLVED is taken over', under('RESOLVED')),
+  takeOver('a send that has ended is not taken over', settled),
+  repeat('a payment is repeated', {}),
+  repeat('a payment whose claim has just lapsed is not', {
+    claimed_until: earlier,
+    claim: earlier,
+  }),
+  repeat('a failure that waits for the payment stops it', {}, (stage) => parked(stage, endToEnd)),
+  repeat('a failure that names the key alone stops it', {}, (stage) => parked(stage, key)),
+  repeat('an event that waits for something else does not', {}, (stage) =>
+    parked(stage, 'something else'),
+  ),
+  repeat('an event with the key that came before the send does not', {}, async (stage) => {
+    await parked(stage, key, { received_at: earlier });
+    return stage.row('webhook_events');
+  }),
+  ...[...openPhases, 'SETTLED'].flatMap((phase) => [
+    step(phase, 'PAYING'),
+    step(phase, 'ACCEPTED'),
+  ]),
+  {
+    statement: stepSend,
+    says: 'a send of an account that is blocked does not come to PAYING',
+    async play(stage) {
+      const id = await send(stage, { idempotency_key: key }, 'BLOCKED');
+      return stage.ask(id, 'PAYING', endToEnd, null, true, now, later, 1);
+    },
+  },
+  move('a transaction leaves a phase that is listed', [{}, '{RESERVED,PAYING}']),
+  move('an end is told', [under('UNKNOWN'), '{UNKNOWN}', 'COMPLETED']),
+  move('a transaction stays in another phase', [under('ACCEPTED'), '{RESERVED,PAYING}']),
+  ...byKeyOrId,
+  identify('the payment of a charge is noted', { ...charge, ...paid }),
+  identify('a charge that is open is not identified', charge),
+  identify('a charge is identified once', { ...charge, ...paid, end_to_end: endToEnd }),
+  identify('a send is not identified', { ...settled, end_to_end: null }),
+  waking(pix.recordReceived, { says: 'the end-to-end id', idValue: endToEnd }, async (stage) => {
+    await send(stage, {});
+    const [userId] = await stage.found('select max(user_id) as user_id from accounts');
+    const facts = [Number(userId), '1.00', 'a@b.c', endToEnd, 'bank-1', now];
+    await stage.ask(freeId, ...facts, await stage.row('webhook_events'), null);
+  }),
+  waking(pix.identifyPayment, { says: 'the end-to-end id', idValue: endToEnd }, async (stage) => {
+    const id = await stage.row('pix_transactions', { ...charge, ...paid });
+    await stage.ask(id, endToEnd, now, await stage.row('webhook_events'));
+  }),
+  reserve('a key is claimed', 'charge', {}),
+  reserve('no key is claimed for an account that is blocked', 'charge', {
+    account: { status: 'BLOCKED' },
+  }),
+  reserve('an event that waits for the charge is woken', 'charge', { idValue: txid.slice(1) }),
+  reserve('a key is claimed', 'send', {}),
+  reserve('no key is claimed for an account that is blocked', 'send', {
+    account: { status: 'BLOCKED' },
+  }),
+  reserve('no key is claimed for an account that is only here', 'send', {
+    account: { provider: 'local' },
+  }),
+  reserve('no key is claimed without an agency', 'send', { account: { agency: '' } }),
+  reserve('no key is claimed without a number', 'send', { account: { account_number: '' } }),
+  reserve('no key is claimed without a document', 'send', { account: { document: '' } }),
+  reserve('no key is claimed in the session of another user', 'send', { session: null }),
+  reserve('no key is claimed in a session that has ended', 'send', {
+    session: { status: 'ENDED', ended_at: now, sealed_token: null },
+  }),
+  reserve('no key is claimed with a token that has lapsed', 'send', {
+    session: { token_expires_at: earlier },
+  }),
+  reserve('no key is claimed for a user who is disabled', 'send', { userStatus: 'DISABLED' }),
+  reserve('an event that waits for the key is woken', 'send', { idValue: key }),
+  anomaly('a contradiction is noted once', {}),
+  anomaly('of another transaction it is noted too', { foreign: true }),
+  anomaly('of another event it is noted too', { late: true }),
+  anomaly('for another reason it is noted too', { note: 'other' }),
+  anomaly('what is noted of a phase is no contradiction', { phase: 'SETTLED' }),
+  received('a PIX has the date that its event tells', earlier),
+  received('a date of long ago is not believed', ages),
+  touch,
+  stale('a send that nobody has touched is found', {}),
+  stale('a send that was touched is not', { updated_at: later }),
+  stale('a send that was just made is not', { created_at: later }),
+  stale('a send that a process works on is not', { claimed_until: later }),
+  stale('a send whose claim has lapsed is found', { claimed_until: earlier }),
+  stale('a send in another phase is not', under('UNKNOWN')),
+  stale('a charge that has its code is not', { ...charge, qr_code: 'code' }),
+  unconfirmed('an unknown end is looked up', {}),
+  unconfirmed('an accepted send is looked up', under('ACCEPTED')),
+  unconfirmed('what has waited in another phase does not count', {
+    since: ages,
+    noted: 'PAYING',
+    updated_at: moment.made,
+  }),
+  unconfirmed('an accepted send that was just made is not', {
+    ...under('ACCEPTED'),
+    created_at: later,
+  }),
+  unconfirmed('a send in PAYING is not', under('PAYING')),
+  unconfirmed('a charge is not', { ...charge, phase: 'UNKNOWN' }),
+  unconfirmed('nothing is looked up in a session that has ended', {
+    session: { status: 'ENDED', ended_at: now, sealed_token: null },
+  }),
+  unconfirmed('nothing is looked up with a token that has', {
+    session: { token_expires_at: earlier },
+  }),
+  unconfirmed('what has waited for long is looked up seldom', {
+    since: ages,
+    updated_at: moment.made,
+  }),
+];

@@ -1,0 +1,53 @@
+/** All scenes, and what each has to find. */
+import { readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { format, resolveConfig } from 'prettier';
+import type { Deviation } from '../deviation.ts';
+import type { Store } from '../store.ts';
+import { eventScenes } from './scenes-of-events.ts';
+import { jobScenes } from './scenes-of-jobs.ts';
+import { sendScenes } from './scenes-of-sends.ts';
+import { playScene, type Scene } from './stage.ts';
+
+export const scenes: readonly Scene[] = [...sendScenes, ...eventScenes, ...jobScenes];
+
+const file = join(import.meta.dirname, 'scenes.json');
+
+/** What a scene finds on the service as it is, by its name. */
+export const findings = JSON.parse(readFileSync(file, 'utf8')) as Readonly<Record<string, unknown>>;
+
+export function nameOfScene({ statement, says }: Scene): string {
+  return `${statement.name}: ${says}`;
+}
+
+/** Writes what all scenes find now; read the difference before it is committed. */
+export async function writeScenes(store: Store): Promise<void> {
+  const found: Record<string, unknown> = {};
+  for (const scene of scenes) found[nameOfScene(scene)] = await playScene(scene, store);
+  const style = await resolveConfig(file);
+  await writeFile(file, await format(JSON.stringify(found), { ...style, parser: 'json' }));
+}
+
+/** @returns what a scene finds that it should not, or null where it finds what it should. */
+export async function faultOf(
+  scene: Scene,
+  store: Store,
+  deviation: Deviation = {},
+): Promise<string | null> {
+  const found = JSON.stringify(await playScene(scene, store, deviation));
+  return found === JSON.stringify(findings[nameOfScene(scene)]) ? null : found;
+}
+
+/** The first scene of the changed statement that finds something else with a mutant. */
+export async function failingScene(
+  store: Store,
+  mutant: string,
+  deviation: Deviation,
+): Promise<string | null> {
+  for (const scene of scenes) {
+    if (!mutant.startsWith(`${scene.statement.name}: `)) continue;
+    if ((await faultOf(scene, store, deviation)) !== null) return scene.says;
+  }
+  return null;
+}
