@@ -14,6 +14,7 @@ interface Locked {
   readonly link?: boolean;
   readonly dev?: boolean;
   readonly hasInstallScript?: boolean;
+  readonly engines?: { readonly node?: string };
 }
 
 function read(path: string): string {
@@ -53,6 +54,13 @@ describe('an installation', () => {
     assert.deepEqual(loose, []);
     const undigested = packages.filter(({ integrity = '' }) => !integrity.startsWith('sha512-'));
     assert.deepEqual(undigested, []);
+  });
+
+  it('needs no certain Node for an optional package, which npm would leave out in silence', () => {
+    const choosy = Object.keys(manifest.optionalDependencies).filter(
+      (name) => lockfile.packages[`node_modules/${name}`]?.engines?.node !== undefined,
+    );
+    assert.deepEqual(choosy, []);
   });
 
   it('brings the Node that package.json requires, from the publisher that the handbook names', () => {

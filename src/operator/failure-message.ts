@@ -75,10 +75,12 @@ function sentenceFor(error: Error & Circumstances, databaseUrl?: string): string
   return null;
 }
 
-/** What PostgreSQL and an API need is always installed; the rest is optional. */
+/** What PostgreSQL and the API need is always installed; the console is a tool of developers. */
 function notInstalled(name: string): string {
-  const other = name === '@electric-sql/pglite' ? 'set DATABASE_URL, or ' : '';
-  return `the package ${name} is not installed: ${other}run 'npm ci' without --omit=optional`;
+  const isDatabase = name === '@electric-sql/pglite';
+  const other = isDatabase ? 'set DATABASE_URL, or ' : '';
+  const omitted = isDatabase ? 'optional' : 'dev';
+  return `the package ${name} is not installed: ${other}run 'npm ci' without --omit=${omitted}`;
 }
 
 function unreached(reason: string, databaseUrl: string | undefined): string {
