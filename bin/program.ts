@@ -2,8 +2,7 @@
  * The command line. To add a noun `thing` with a command `thing list`:
  *
  * 1. Write its op in `src/operator/thing-list.ts`, and add it to the table in
- *    `src/operator/index.ts`. An op takes and returns plain JSON: it may run in this process or in a
- *    running service.
+ *    `src/operator/index.ts`. An op takes and returns plain JSON: it may run in a running service.
  * 2. Add the noun to the table below, and write `bin/commands/thing.ts`:
  *
  *        export const declare: Declare = (noun, run) => {
