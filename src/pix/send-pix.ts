@@ -134,7 +134,10 @@ async function standing(
   send: Send,
   begun: Required<BeginningPayment> | null,
 ): Promise<PixTransactionRow> {
-  const stored = await rereadTransaction(context, send.transaction);
+  const stored = await rereadTransaction(context, send.transaction).catch((error: unknown) => {
+    if (begun) failUnsentLater(context, send.transaction, begun);
+    throw error;
+  });
   const isOurs = begun !== null && stored.end_to_end === begun.endToEnd;
   if (isOurs && stored.phase === 'UNKNOWN') failUnsentLater(context, send.transaction, begun);
   if (!isBeforePaying(stored.phase)) return stored;

@@ -1,7 +1,7 @@
 /** Statements that are carried out after their time-out, and rows that a failover takes away. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import type { Statement } from '../../src/db/database.ts';
 import type { PayRequest } from '../../src/provider/provider.ts';
 import { moveTransaction } from '../../src/pix/transactions.ts';
@@ -34,11 +34,22 @@ test('a payment that the provider has failed is not called accepted while that i
   await eventually(isStored, 'the outcome');
 });
 
-test('a send that came to PAYING late, and was called unknown since, fails: nothing has left', async (t) => {
+for (const isReadLost of [false, true]) {
+  const read = isReadLost ? ', also where it could not be read then' : '';
+  test(`a late PAYING that was called unknown since fails: nothing has left${read}`, (t) =>
+    assertLatePayingFails(t, isReadLost));
+}
+
+async function assertLatePayingFails(t: TestContext, isReadLost: boolean): Promise<void> {
   const user = await givenCustomer(app);
   const payments = t.mock.method(app.context.provider, 'pay');
   let steps = 0;
+  let reads = 0;
   t.mock.method(app.context.db, 'query', async (statement: Statement, values: Values) => {
+    if (statement.name === 'pix-find') reads += 1;
+    // The first look is the step's own, the second one tells the app how the send stands.
+    if (statement.name === 'pix-find' && isReadLost && reads === 2)
+      throw new Error('Query read timeout');
     if (statement.name !== 'pix-step') return query(statement, values);
     steps += 1;
     if (steps === 1) throw new Error('Query read timeout');
@@ -59,10 +70,16 @@ test('a send that came to PAYING late, and was called unknown since, fails: noth
   const sent = await app.send(user, body);
   assert.equal(sent.headers.get('pix-outcome'), 'unknown');
   await app.clock.advance(10_000);
-  const isFailed = async () => (await app.stored(sent.body.transaction_id)).outcome === 'not_sent';
+  const isFailed = async () => {
+    const [send] = await app.rows<{ outcome: string }>(
+      'select outcome from pix_transactions where user_id = $1',
+      [user.id],
+    );
+    return send?.outcome === 'not_sent';
+  };
   await eventually(isFailed, 'the end of the payment');
   assert.equal(payments.mock.callCount(), 0);
-});
+}
 
 test('a send that came to PAYING late fails although the wall clock has jumped ahead', async (t) => {
   const user = await givenCustomer(app);
