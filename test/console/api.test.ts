@@ -8,6 +8,7 @@ import { after, describe, it } from 'node:test';
 import { Api, refusalsOf } from '../../console/api.ts';
 import { operate } from '../../console/operate.ts';
 import { startTestApp } from '../support/app.ts';
+import { pdfOfSize } from '../support/documents.ts';
 import { givenCustomer, givenUser, password } from '../support/factories.ts';
 import { newPerson } from '../onboarding/applicants.ts';
 
@@ -113,9 +114,8 @@ describe('no answer', () => {
 
 describe('an upload', () => {
   const folder = mkdtempSync(join(tmpdir(), 'ponte-api-'));
-  const file = join(folder, 'rg.png');
-  const signature = Buffer.from('89504e470d0a1a0a', 'hex');
-  writeFileSync(file, Buffer.concat([signature, Buffer.alloc(500_000)]));
+  const file = join(folder, 'rg.pdf');
+  writeFileSync(file, pdfOfSize(500_000));
   after(() => rmSync(folder, { recursive: true }));
 
   it('streams a file from its path, and tells how much has left', async () => {

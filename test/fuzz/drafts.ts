@@ -3,6 +3,7 @@ import type { OperationContract } from '../../src/http/contract.ts';
 import { cpfCheckDigits } from '../../src/domain/tax-id.ts';
 import { documentedBody } from '../http/hostile-bodies.ts';
 import type { Chance } from '../simulation/chance.ts';
+import { pdfOf } from '../support/documents.ts';
 import { fieldPart, filePart, FORM_TYPE, formOf, type Part } from '../support/forms.ts';
 import type { Ending } from './line.ts';
 
@@ -73,7 +74,7 @@ export function legalDraft(options: DraftOptions): Draft {
     ),
     headers,
     json: body && !body.form ? legalBody(options) : undefined,
-    parts: body?.form ? [fieldPart('1'), filePart(`%PDF-1.7 ${nonce}`)] : null,
+    parts: body?.form ? [fieldPart('1'), filePart(pdfOf(nonce).toString('latin1'))] : null,
     raw: null,
     lengthOff: 0,
     ending: 'keep',
