@@ -73,10 +73,15 @@ function statementsIn(value: unknown, seen = new Set<unknown>()): Statement[] {
 /** Statements that no history asks: they seal anew what was sealed with another key. */
 const leftOut = 'seal-again-';
 
+const foldersOfStatements = [
+  ...['db/queries', 'auth', 'accounts', 'pix', 'pix-keys', 'settlement', 'onboarding'],
+  ...['jobs', 'operator'],
+];
+
 async function everyStatement(): Promise<Statement[]> {
   const root = join(import.meta.dirname, '../../src');
   const found: Statement[] = [];
-  for (const part of ['db/queries', 'services', 'ops']) {
+  for (const part of foldersOfStatements) {
     for (const file of await readdir(join(root, part))) {
       if (!file.endsWith('.ts')) continue;
       const module = (await import(join(root, part, file))) as object;
