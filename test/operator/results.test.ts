@@ -5,6 +5,7 @@ import { ops, type OpInput, type OpName } from '../../src/operator/index.ts';
 import type { Op } from '../../src/operator/op.ts';
 import { queueJob } from '../jobs/loops.ts';
 import { confirmed, startSettlingApp } from '../jobs/settling.ts';
+import { openTestDatabase } from '../support/open-database.ts';
 import { isPlainJson, unwatched } from './asking.ts';
 
 const app = await startSettlingApp();
@@ -57,11 +58,15 @@ const inputs: { readonly [Name in OpName]: OpInput<Name> } = {
   'migrate down': {},
 };
 
+/** The service's role may not change the schema. */
+const asOwner = { ...app.context, db: (await openTestDatabase()).db };
+
 describe('the result of an op', () => {
   for (const [name, input] of Object.entries(inputs)) {
     it(`equals its JSON form: ${name}`, async () => {
       const op: Op<never, unknown> = ops[name as OpName];
-      const result = await op.run(app.context, input as never, unwatched);
+      const context = name === 'migrate down' ? asOwner : app.context;
+      const result = await op.run(context, input as never, unwatched);
       isPlainJson(result);
       // A list without rows would prove nothing.
       for (const [member, value] of Object.entries(result as object)) {
