@@ -6,7 +6,7 @@ import { serverUrl } from './db.ts';
 const turnsOfRest = 50;
 
 /** And no faster than this: a server or a thread that answers does not count our turns. */
-const restMs = serverUrl === undefined ? 1 : 10;
+const restMs = serverUrl === undefined ? 1 : 30;
 
 /** Longer than any back-off. */
 const stepMs = 1_000;
