@@ -46,6 +46,8 @@ const outcome = { 'pix-outcome': 'accepted' };
 test('an answer that is promised holds', () => {
   assert.deepEqual(faultsOf(draftOf('sendPix'), 200, sent, outcome), []);
   assert.deepEqual(faultsOf(draftOf('sendPix'), 400, { message: 'no' }), []);
+  const unread = { 'pix-outcome': 'unknown' };
+  assert.deepEqual(faultsOf(draftOf('getBalance'), 431, { message: 'no' }, unread), []);
 });
 
 test('every other answer is found', () => {
@@ -61,6 +63,7 @@ test('every other answer is found', () => {
     faultsOf(send, 429, { message: 'wait' }),
     faultsOf(send, 400, { message: 'no' }, { 'x-powered-by': 'y' }),
     faultsOf(send, 400, { message: 'no' }, { 'cache-control': 'public' }),
+    faultsOf(draftOf('getBalance'), 404, { message: 'no' }, { 'pix-outcome': 'unknown' }),
     faultsOf({ ...send, isForged: true }, 200, sent, outcome),
     faultsOf({ ...send, isRouted: false }, 404, {}),
   ];

@@ -8,6 +8,12 @@ import type { Answer } from './line.ts';
 /** What the contract's default answer stands for: a request that is no request of the operation. */
 const WIRE_STATUSES = new Set([400, 404, 405, 408, 413, 415, 431]);
 
+/**
+ * Where a message is not read to its end, its route may not be known: it may be a send, so the
+ * answer carries `Pix-Outcome: unknown`.
+ */
+const UNREAD_STATUSES = new Set([400, 408, 413, 431]);
+
 /** Beside the contract's own; RFC 9110 gives them their meaning. */
 const USUAL_HEADERS = new Set([
   ...['x-request-id', 'cache-control', 'x-content-type-options', 'referrer-policy', 'date'],
@@ -76,6 +82,9 @@ export class Oracle {
       if (!isValid) faults.push(`${name} is ${value}`);
     }
     const known = new Set(promised.headers.map(({ name }) => name));
+    const isUnread =
+      UNREAD_STATUSES.has(status) && headers.get('pix-outcome')?.join() === 'unknown';
+    if (isUnread) known.add('pix-outcome');
     for (const name of headers.keys()) {
       if (!USUAL_HEADERS.has(name) && !known.has(name)) faults.push(`${name} on ${status}`);
     }
