@@ -5,8 +5,8 @@ import { jobsChannel } from '../db/queries/jobs.ts';
 
 /**
  * Queues a job for each event that waits to be settled and has none: a failover that loses commits
- * may give the id of a lost job to this event's job, which a run of the lost one then ends. An event
- * whose job is dead is left to an operator. Parameters: now, received before.
+ * may give the id of a lost job to this event's job, which a run of the lost one then ends. An
+ * event whose job is dead is left to an operator. Parameters: now, received before.
  */
 const queueForgotten: Statement = {
   name: 'webhook-queue-forgotten',
