@@ -36,6 +36,10 @@ const groups: readonly (readonly [reason: string, ...names: string[]])[] = [
     'a move leaves PAYING or UNKNOWN and ACCEPTED',
   ],
   [
+    'tested: settle-woken.test.ts, a send is settled as soon as it has the id that is waited for',
+    'a move leaves PAYING or ACCEPTED or UNKNOWN without PAYING',
+  ],
+  [
     'tested: sweep-pix.test.ts, an accepted payment is completed by the statement',
     'a move leaves RESERVED or RESOLVED and ACCEPTED',
   ],
