@@ -32,7 +32,9 @@ export const login: PublicOperation<'login'> = {
 
     const refuse = (): Promise<never> =>
       refuseLogin(context, throttles, { email, clientAddress, user });
-    const known = await context.passwords.verify(password, user?.passwordHash ?? null);
+    // Strangers' guesses do not stand before customers who log in from where they did before.
+    const isKnown = user?.knowsAddress ?? false;
+    const known = await context.passwords.verify(password, user?.passwordHash ?? null, { isKnown });
     if (!user || !known) return refuse();
 
     const credentials = { email: user.email, password };

@@ -27,9 +27,15 @@ export interface Passwords {
   /**
    * Null stands for a user that does not exist: it costs as much as a wrong password and is false.
    * So does a stored text that is not a hash of ours.
+   * @param options `isKnown`: the user has logged in from this address before; such a login goes
+   *   before the logins of strangers, and has places of its own in the queue.
    * @throws AppError BUSY when the queue is full.
    */
-  verify(password: string, stored: string | null): Promise<boolean>;
+  verify(
+    password: string,
+    stored: string | null,
+    options?: { readonly isKnown?: boolean },
+  ): Promise<boolean>;
   /** Whether a stored text was made with other parameters than {@link Passwords.hash} takes now. */
   isOld(stored: string): boolean;
   /** How many are being hashed, and how many wait, at this moment. */
@@ -76,13 +82,13 @@ export function createPasswords(options: PasswordsOptions = {}): Passwords {
         const tag = await derive(password, nonce, currentCost);
         return phcString({ cost: currentCost, nonce, tag });
       }),
-    verify: (password, stored) =>
+    verify: (password, stored, { isKnown = false } = {}) =>
       verifying.inTurn(async () => {
         const known = stored === null ? null : readPhcString(stored);
         const { cost, nonce, tag } = known ?? dummy;
         const same = timingSafeEqual(await derive(password, nonce, cost), tag);
         return same && known !== null;
-      }),
+      }, isKnown),
     load: () => ({
       running: verifying.load().running + hashing.load().running,
       waiting: verifying.load().waiting + hashing.load().waiting,
@@ -144,16 +150,22 @@ function isAllowed({ memory, passes, parallelism }: Cost): boolean {
 }
 
 interface Turns {
-  inTurn<Result>(work: () => Promise<Result>): Promise<Result>;
+  /** @param isPreferred whether it goes before all that waits and is not preferred. */
+  inTurn<Result>(work: () => Promise<Result>, isPreferred?: boolean): Promise<Result>;
   readonly load: Passwords['load'];
 }
 
-/** Runs a few at once and lets a bounded number wait, first come, first served. */
+/**
+ * Runs a few at once and lets a bounded number wait: preferred work before other work, each first
+ * come, first served, and each with a bound of its own.
+ */
 function createTurns(concurrency: number, queueLimit: number): Turns {
-  const waiting: (() => void)[] = [];
+  const preferred: (() => void)[] = [];
+  const others: (() => void)[] = [];
   let running = 0;
 
-  const inTurn: Turns['inTurn'] = async (work) => {
+  const inTurn: Turns['inTurn'] = async (work, isPreferred = false) => {
+    const waiting = isPreferred ? preferred : others;
     if (running < concurrency) {
       running += 1;
     } else if (waiting.length < queueLimit) {
@@ -165,10 +177,10 @@ function createTurns(concurrency: number, queueLimit: number): Turns {
     try {
       return await work();
     } finally {
-      const next = waiting.shift();
+      const next = preferred.shift() ?? others.shift();
       if (next) next();
       else running -= 1;
     }
   };
-  return { inTurn, load: () => ({ running, waiting: waiting.length }) };
+  return { inTurn, load: () => ({ running, waiting: preferred.length + others.length }) };
 }

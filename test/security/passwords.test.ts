@@ -88,6 +88,17 @@ describe('the queue of a hashing storm', () => {
     assert.deepEqual(await Promise.all([running, waiting]), [false, false]);
   });
 
+  it('serves who is known at the address before strangers, and with places of their own', async () => {
+    const small = createPasswords({ concurrency: 1, queueLimit: 1 });
+    const ended: string[] = [];
+    const verify = (name: string, isKnown: boolean) =>
+      small.verify(name, null, { isKnown }).then(() => ended.push(name));
+    const all = [verify('first', false), verify('stranger', false), verify('customer', true)];
+    await assert.rejects(small.verify('another stranger', null), isBusy);
+    await Promise.all(all);
+    assert.deepEqual(ended, ['first', 'customer', 'stranger']);
+  });
+
   it('keeps the places of logins free of registrations, and the other way round', async () => {
     const small = createPasswords({ concurrency: 1, queueLimit: 0, hashQueueLimit: 1 });
     const hashes = [small.hash('a'), small.hash('b')];
