@@ -1,5 +1,4 @@
 /** `ponte pix`: payments and charges. */
-import { Option } from 'commander';
 import type { InvariantResult } from '../../src/operator/pix-audit.ts';
 import type { PixListInput } from '../../src/operator/pix-list.ts';
 import type { PixShown, TimelineView } from '../../src/operator/pix-show.ts';
@@ -63,9 +62,7 @@ export const declare: Declare = (noun, run) => {
     .description('record how a payment ended that the provider leaves open; moves no money')
     .argument('<id>', 'id of the transaction')
     .addOption(
-      new Option('--as <end>', 'how it ended; required')
-        .choices(['completed', 'failed'])
-        .makeOptionMandatory(),
+      choice('--as <end>', 'how it ended; required', ['completed', 'failed']).makeOptionMandatory(),
     )
     .requiredOption('--reason <text>', 'why; required; it stays in the timeline: no personal data')
     .option('--confirm <words>', "with --as failed and --yes: 'money may have moved'")

@@ -41,3 +41,14 @@ export function longestCallMs(
 export function staleAfterMs(settings: CallSettings): number {
   return Math.max(shortestStaleMs, longestCallMs(settings));
 }
+
+/**
+ * Spreads a wait between half and all of its length, so that callers do not come back in step.
+ *
+ * @param longestMs milliseconds.
+ * @param random a number from 0 up to 1.
+ * @returns milliseconds.
+ */
+export function withJitter(longestMs: number, random: () => number): number {
+  return longestMs / 2 + (random() * longestMs) / 2;
+}

@@ -1,4 +1,4 @@
-/** What an uploaded document may be, told by its content and by nothing that a client says. */
+/** What an uploaded document may be, by its content; the client's word does not count. */
 import type { Text } from '../errors.ts';
 
 export type DocumentContentType = 'application/pdf' | 'image/jpeg' | 'image/png';

@@ -14,7 +14,7 @@ export function requireHost({ headers, httpVersion, rawHeaders }: IncomingMessag
   if (isMissing || hostsOf(rawHeaders) > 1) throw new AppError('BAD_REQUEST');
 }
 
-/** Node shows the first host alone, and makes all headers of a request anew to show each. */
+/** `request.headers` has only the first Host, and `headersDistinct` copies every header. */
 function hostsOf(rawHeaders: readonly string[]): number {
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {

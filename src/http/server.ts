@@ -251,8 +251,8 @@ async function runStages(
 }
 
 /**
- * Counts what is refused against its address, and nothing else: whoever floods an address that the
- * provider shares keeps none of the provider's events away.
+ * Counts only refused events against their address. A flood from an address that the provider
+ * shares so keeps none of the provider's events away.
  * @throws AppError THROTTLED, or what `require` throws.
  */
 async function admitEvent(

@@ -1,6 +1,7 @@
 /** One run of a job: its work, and what becomes of it in the queue. */
 import type { Context } from '../context.ts';
 import * as queries from '../db/queries/jobs.ts';
+import { withJitter } from '../domain/call-duration.ts';
 import type { EndedRow } from '../db/queries/jobs.ts';
 import type { FirstRun, JobResult, LeasedJob } from './queue.ts';
 import type { JobHandler, JobTable } from './job.ts';
@@ -123,7 +124,7 @@ export class JobRuns {
   /** Exponential, with half of it left to chance so that what failed together comes back apart. */
   #backOffMs(attempt: number): number {
     const fullMs = Math.min(longestRetryMs, firstRetryMs * 2 ** (attempt - 1));
-    return fullMs / 2 + (this.#random() * fullMs) / 2;
+    return withJitter(fullMs, this.#random);
   }
 
   /** @returns how the job stands, or was to stand, if its lease was ours no more. */

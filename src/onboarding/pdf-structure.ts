@@ -1,6 +1,6 @@
 /**
  * Whether a PDF is one, and shows pages only. A PDF can carry scripts, start programs and hold
- * other files; whoever opens a customer's document must not run what is in it. Names are read as
+ * other files; opening a customer's document must not run code. Names are read as
  * PDF writes them (ISO 32000-2, section 7.3.5), in compressed lists of objects too, with bounded
  * work.
  */

@@ -158,3 +158,15 @@ export async function settled(app: TestApp, application: Shown): Promise<Shown> 
   }, 'the jobs of an applicant');
   return shown(app, application.id);
 }
+
+/** The calls of an onboarding that the simulated bank takes, in their order. */
+export const bankMethods = [
+  'register',
+  'submitAddress',
+  'submitDocument',
+  'submitProposal',
+  'requestValidation',
+  'confirmValidation',
+  'startLivenessCheck',
+  'kyc',
+] as const;

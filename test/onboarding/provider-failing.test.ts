@@ -6,6 +6,7 @@ import { startTestApp, type TestAnswer } from '../support/app.ts';
 import {
   addressBody,
   give,
+  bankMethods,
   giveAll,
   jobsOf,
   register,
@@ -22,21 +23,10 @@ const app = await startTestApp({
 
 const { onboarding } = app.bank;
 
-const methods = [
-  'register',
-  'submitAddress',
-  'submitDocument',
-  'submitProposal',
-  'requestValidation',
-  'confirmValidation',
-  'startLivenessCheck',
-  'kyc',
-] as const;
-
-type Method = (typeof methods)[number];
+type Method = (typeof bankMethods)[number];
 
 /** Has the bank answer these calls in one way; gives what mends it. */
-function breaks(t: TestContext, answer: unknown, broken: readonly Method[] = methods) {
+function breaks(t: TestContext, answer: unknown, broken: readonly Method[] = bankMethods) {
   const mocks = broken.map(
     (method) => t.mock.method(onboarding, method, () => answer as never).mock,
   );

@@ -8,6 +8,7 @@ import {
   addressBody,
   give,
   giveAll,
+  bankMethods,
   giveAllButCode,
   kycOf,
   register,
@@ -113,20 +114,11 @@ test('documents that are not enough, and a code that is wrong, are still to be g
 
 // The other way round.
 
-const sentSteps = [
-  'register',
-  'submitAddress',
-  'submitDocument',
-  'submitProposal',
-  'requestValidation',
-  'confirmValidation',
-  'startLivenessCheck',
-  'kyc',
-] as const;
-
 /** How often the bank was called, by what. */
 function callsTo(t: TestContext, { bank }: TestApp) {
-  const mocks = sentSteps.map((name) => [name, t.mock.method(bank.onboarding, name).mock] as const);
+  const mocks = bankMethods.map(
+    (name) => [name, t.mock.method(bank.onboarding, name).mock] as const,
+  );
   return () => Object.fromEntries(mocks.map(([name, mock]) => [name, mock.callCount()]));
 }
 

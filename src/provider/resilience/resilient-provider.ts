@@ -25,7 +25,7 @@ import {
   retry,
 } from 'cockatiel';
 import { type Clock, pause } from '../../clock.ts';
-import { longestBackoffMs, longestCallMs } from '../../domain/call-duration.ts';
+import { longestBackoffMs, longestCallMs, withJitter } from '../../domain/call-duration.ts';
 import { type FailedOutcome, ProviderError, type ProviderStatusClass } from '../errors.ts';
 import type { DocumentRequest, Provider, ProviderMethod, ProviderRequest } from '../provider.ts';
 import { type ProviderCall, wrapProvider } from '../wrap-provider.ts';
@@ -309,11 +309,10 @@ class ResilientCall<Request extends ProviderRequest, Answer> {
     return this.#shared.budget.take(this.#policy.lane);
   }
 
-  /** Between half and all of the doubled wait, so that callers do not come back in step. */
   #backoffMs(): number {
     const { backoff = DEFAULT_BACKOFF, random = Math.random } = this.#options;
     const longest = Math.min(backoff.maxMs, backoff.baseMs * 2 ** (this.#attempts - 1));
-    return longest / 2 + (random() * longest) / 2;
+    return withJitter(longest, random);
   }
 
   #stops(): AbortSignal[] {

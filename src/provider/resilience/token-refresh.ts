@@ -10,6 +10,7 @@
  * the whole.
  */
 import { type Clock, pause } from '../../clock.ts';
+import { withJitter } from '../../domain/call-duration.ts';
 import { ProviderError } from '../errors.ts';
 import type { Provider, ProviderMethod, ProviderRequest, ProviderSession } from '../provider.ts';
 import { type ProviderCall, wrapProvider } from '../wrap-provider.ts';
@@ -108,9 +109,7 @@ class TokenRefresh {
     const { clock, shutdown, random = Math.random } = this.#options;
     const caller = callPolicy(method).abortable ? request.signal : undefined;
     const stops = [caller, shutdown].filter((signal) => signal !== undefined);
-    // Between half and all of it, so that callers do not come back in step.
-    const waitMs = longestWaitMs / 2 + (random() * longestWaitMs) / 2;
-    await pause(clock, waitMs, AbortSignal.any(stops));
+    await pause(clock, withJitter(longestWaitMs, random), AbortSignal.any(stops));
     return stops.every((signal) => !signal.aborted);
   }
 }
