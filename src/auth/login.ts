@@ -32,7 +32,7 @@ export const login: PublicOperation<'login'> = {
 
     const refuse = (): Promise<never> =>
       refuseLogin(context, throttles, { email, clientAddress, user });
-    // Strangers' guesses do not stand before customers who log in from where they did before.
+    // A customer at a known address does not wait for the guesses of strangers.
     const isKnown = user?.knowsAddress ?? false;
     const known = await context.passwords.verify(password, user?.passwordHash ?? null, { isKnown });
     if (!user || !known) return refuse();

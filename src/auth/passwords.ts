@@ -1,19 +1,22 @@
 /**
  * Passwords: argon2id (RFC 9106) in the thread pool, a few at a time, behind bounded queues. A
- * login storm then fills its queue and is answered "busy"; it does not starve the pool, which
- * serves files and name look-ups too, nor does it eat the memory. New passwords have a queue of
- * their own: registrations, which anyone can send, take no place from logins.
+ * storm of logins fills its queue and gets BUSY; it does not starve the pool, which also serves
+ * files and name look-ups, and it does not use up the memory.
+ *
+ * Anyone can send guesses and registrations. All of those share one place, in turns, so that a flood
+ * of them uses at most one processor core; customers who log in from a known address have places of
+ * their own.
  */
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { AppError } from '../errors.ts';
 
 export interface PasswordsOptions {
-  /** How many are verified at once; libuv's pool has four threads, and one more hashes. */
+  /** How many logins of known customers are verified at once. libuv's pool has four threads. */
   readonly concurrency?: number;
-  /** How many may wait to be verified; about 15 ms each at a concurrency of two. */
+  /** How many logins may wait in each lane; each takes about 15 ms. */
   readonly queueLimit?: number;
-  /** How many may wait to be hashed. */
+  /** How many new passwords may wait. */
   readonly hashQueueLimit?: number;
 }
 
@@ -27,8 +30,8 @@ export interface Passwords {
   /**
    * Null stands for a user that does not exist: it costs as much as a wrong password and is false.
    * So does a stored text that is not a hash of ours.
-   * @param options `isKnown`: the user has logged in from this address before; such a login goes
-   *   before the logins of strangers, and has places of its own in the queue.
+   * @param options `isKnown`: the user has logged in from this address before; such a login does
+   *   not wait for the logins of strangers.
    * @throws AppError BUSY when the queue is full.
    */
   verify(
@@ -71,27 +74,31 @@ const dummy: Hash = {
   tag: Buffer.alloc(tagBytes),
 };
 
-/** Makes the hashing of passwords, with its own places in the thread pool and its own queue. */
+/** Creates the service of passwords, with its lanes in the thread pool. */
 export function createPasswords(options: PasswordsOptions = {}): Passwords {
-  const verifying = createTurns(options.concurrency ?? 2, options.queueLimit ?? 64);
-  const hashing = createTurns(1, options.hashQueueLimit ?? 32);
+  const { concurrency = 2, queueLimit = 64, hashQueueLimit = 32 } = options;
+  const customers = createLane(concurrency);
+  const anonymous = createLane(1);
+  const customerLogins = customers.addQueue(queueLimit);
+  const strangerLogins = anonymous.addQueue(queueLimit);
+  const newPasswords = anonymous.addQueue(hashQueueLimit);
   return {
     hash: (password) =>
-      hashing.inTurn(async () => {
+      newPasswords(async () => {
         const nonce = randomBytes(nonceBytes);
         const tag = await derive(password, nonce, currentCost);
         return phcString({ cost: currentCost, nonce, tag });
       }),
     verify: (password, stored, { isKnown = false } = {}) =>
-      verifying.inTurn(async () => {
+      (isKnown ? customerLogins : strangerLogins)(async () => {
         const known = stored === null ? null : readPhcString(stored);
         const { cost, nonce, tag } = known ?? dummy;
         const same = timingSafeEqual(await derive(password, nonce, cost), tag);
         return same && known !== null;
-      }, isKnown),
+      }),
     load: () => ({
-      running: verifying.load().running + hashing.load().running,
-      waiting: verifying.load().waiting + hashing.load().waiting,
+      running: customers.load().running + anonymous.load().running,
+      waiting: customers.load().waiting + anonymous.load().waiting,
     }),
     isOld(stored) {
       const cost = readPhcString(stored)?.cost;
@@ -149,38 +156,53 @@ function isAllowed({ memory, passes, parallelism }: Cost): boolean {
   );
 }
 
-interface Turns {
-  /** @param isPreferred whether it goes before all that waits and is not preferred. */
-  inTurn<Result>(work: () => Promise<Result>, isPreferred?: boolean): Promise<Result>;
+/**
+ * Runs work when the lane has a place for it.
+ * @throws AppError BUSY when the queue is full.
+ */
+type Queue = <Result>(work: () => Promise<Result>) => Promise<Result>;
+
+interface Lane {
+  /** @param limit how much work may wait in it. */
+  addQueue(limit: number): Queue;
   readonly load: Passwords['load'];
 }
 
-/**
- * Runs a few at once and lets a bounded number wait: preferred work before other work, each first
- * come, first served, and each with a bound of its own.
- */
-function createTurns(concurrency: number, queueLimit: number): Turns {
-  const preferred: (() => void)[] = [];
-  const others: (() => void)[] = [];
+/** Runs the work of some queues, a few at once. Queues take turns; each is first in, first out. */
+function createLane(concurrency: number): Lane {
+  const queues: (() => void)[][] = [];
   let running = 0;
 
-  const inTurn: Turns['inTurn'] = async (work, isPreferred = false) => {
-    const waiting = isPreferred ? preferred : others;
-    if (running < concurrency) {
-      running += 1;
-    } else if (waiting.length < queueLimit) {
-      // Whoever finishes hands over the place, so `running` stays as it is.
-      await new Promise<void>((resolve) => waiting.push(resolve));
-    } else {
-      throw new AppError('BUSY', { headers: { 'Retry-After': '1' } });
-    }
-    try {
-      return await work();
-    } finally {
-      const next = preferred.shift() ?? others.shift();
-      if (next) next();
-      else running -= 1;
-    }
+  const next = (): (() => void) | undefined => {
+    const queue = queues.find((waiting) => waiting.length > 0);
+    if (!queue) return undefined;
+    queues.push(...queues.splice(queues.indexOf(queue), 1));
+    return queue.shift();
   };
-  return { inTurn, load: () => ({ running, waiting: preferred.length + others.length }) };
+
+  const addQueue = (limit: number): Queue => {
+    const waiting: (() => void)[] = [];
+    queues.push(waiting);
+    return async (work) => {
+      if (running < concurrency) {
+        running += 1;
+      } else if (waiting.length < limit) {
+        // Work that ends hands its place over, so `running` does not change.
+        await new Promise<void>((resolve) => waiting.push(resolve));
+      } else {
+        throw new AppError('BUSY', { headers: { 'Retry-After': '1' } });
+      }
+      try {
+        return await work();
+      } finally {
+        const start = next();
+        if (start) start();
+        else running -= 1;
+      }
+    };
+  };
+  const load = (): ReturnType<Lane['load']> => {
+    return { running, waiting: queues.reduce((sum, waiting) => sum + waiting.length, 0) };
+  };
+  return { addQueue, load };
 }
