@@ -133,8 +133,8 @@ function createContext(options: CommandOptions, by: string | undefined): Context
       await close();
       if (!passwordStdin) return promptNewPassword(question, streams);
       const password = await readSecretLine(streams);
-      const fault = question.fault(password);
-      if (fault !== null) throw new UsageError(`the password is invalid: ${fault.en}`);
+      const error = question.validate(password);
+      if (error !== null) throw new UsageError(`the password is invalid: ${error.en}`);
       return password;
     },
     serviceUrl: (typed, path) => serviceUrl(config(), typed, path),

@@ -12,20 +12,21 @@ export function promptYesNo(question: string, streams: Streams): Promise<boolean
 export interface PasswordQuestion {
   readonly message: string;
   /** @returns what is wrong with the password, or null. */
-  readonly fault: (password: string) => Text | null;
+  readonly validate: (password: string) => Text | null;
 }
 
 /** Asks for a new password twice. */
 export async function promptNewPassword(
-  { message, fault }: PasswordQuestion,
+  { message, validate }: PasswordQuestion,
   streams: Streams,
 ): Promise<string> {
-  const ask = (text: string, validate: (typed: string) => string | true): Promise<string> =>
+  const ask = (text: string, check: (typed: string) => string | true): Promise<string> =>
     prompt(
-      (context) => password({ mask: false, toggleMask: false, message: text, validate }, context),
+      (context) =>
+        password({ mask: false, toggleMask: false, message: text, validate: check }, context),
       streams,
     );
-  const first = await ask(message, (typed) => fault(typed)?.en ?? true);
+  const first = await ask(message, (typed) => validate(typed)?.en ?? true);
   const differ = 'The passwords differ: repeat the first one, or press Ctrl-C.';
   await ask('Again:', (typed) => typed === first || differ);
   return first;

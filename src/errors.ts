@@ -12,8 +12,8 @@ export interface Text {
 
 export type Locale = keyof Text;
 
-/** What is wrong with each field: the field's path (`additional_data.0.name`) to its faults. */
-export type FieldFaults = Readonly<Record<string, readonly Text[]>>;
+/** What is wrong with each field: the field's path (`additional_data.0.name`) to its errors. */
+export type FieldErrors = Readonly<Record<string, readonly Text[]>>;
 
 interface CatalogueEntry {
   readonly status: number;
@@ -40,8 +40,8 @@ const catalogue = {
   UNAUTHENTICATED: {
     status: 401,
     text: {
-      en: 'Your session is missing, invalid or has ended. Log in again.',
-      pt: 'Sua sessão não existe, é inválida ou terminou. Entre novamente.',
+      en: 'Your session is invalid or has expired. Log in again.',
+      pt: 'Sua sessão é inválida ou expirou. Entre novamente.',
     },
   },
   WEBHOOK_SECRET_REFUSED: {
@@ -58,8 +58,8 @@ const catalogue = {
   METHOD_NOT_ALLOWED: {
     status: 405,
     text: {
-      en: 'This method is not allowed here.',
-      pt: 'Este método não é permitido aqui.',
+      en: 'This method is not allowed.',
+      pt: 'Este método não é permitido.',
     },
   },
   PAYLOAD_TOO_LARGE: {
@@ -69,15 +69,15 @@ const catalogue = {
   UNSUPPORTED_MEDIA_TYPE: {
     status: 415,
     text: {
-      en: 'This media type is not accepted here.',
-      pt: 'Este tipo de conteúdo não é aceito aqui.',
+      en: 'This media type is not supported.',
+      pt: 'Este tipo de conteúdo não é aceito.',
     },
   },
   HOST_REFUSED: {
     status: 421,
     text: {
-      en: 'A local service answers to localhost, to addresses and to ALLOWED_HOSTS only.',
-      pt: 'Um serviço local responde somente a localhost, a endereços e a ALLOWED_HOSTS.',
+      en: 'A local service accepts only localhost, IP addresses and ALLOWED_HOSTS as its host.',
+      pt: 'Um serviço local aceita como host apenas localhost, endereços IP e ALLOWED_HOSTS.',
     },
   },
   VALIDATION_FAILED: {
@@ -135,15 +135,15 @@ const catalogue = {
     codeInBody: true,
     text: {
       en: 'No account was found for this PIX key.',
-      pt: 'Nenhuma conta foi encontrada para esta chave PIX.',
+      pt: 'Nenhuma conta foi encontrada para esta chave Pix.',
     },
   },
   INSUFFICIENT_FUNDS: {
     status: 502,
     codeInBody: true,
     text: {
-      en: 'The balance is not enough for this payment.',
-      pt: 'O saldo não é suficiente para este pagamento.',
+      en: 'The balance is insufficient for this payment.',
+      pt: 'Saldo insuficiente para este pagamento.',
     },
   },
   PROVIDER_RATE_LIMITED: {
@@ -158,8 +158,8 @@ const catalogue = {
     status: 502,
     codeInBody: true,
     text: {
-      en: 'The bank gave an answer that could not be understood.',
-      pt: 'O banco deu uma resposta que não pôde ser compreendida.',
+      en: 'The bank sent an invalid response.',
+      pt: 'O banco enviou uma resposta inválida.',
     },
   },
   SHUTTING_DOWN: {
@@ -179,8 +179,8 @@ const catalogue = {
   BALANCE_UNKNOWN: {
     status: 503,
     text: {
-      en: 'The bank does not give the balance right now. Try again in a moment.',
-      pt: 'O banco não informa o saldo agora. Tente novamente em instantes.',
+      en: 'The balance is not available right now. Try again in a moment.',
+      pt: 'O saldo não está disponível no momento. Tente novamente em instantes.',
     },
   },
   BUSY: {
@@ -208,8 +208,8 @@ export type ProviderErrorCode =
   | 'PROVIDER_INVALID_RESPONSE';
 
 export interface AppErrorOptions {
-  /** The faults of a 422, by field. */
-  readonly fields?: FieldFaults;
+  /** The errors of a 422, by field. */
+  readonly fields?: FieldErrors;
   /** A sentence that tells more than the catalogue's. */
   readonly text?: Text;
   /** Headers that go out with the answer, such as `Retry-After` (seconds) or `Allow`. */
@@ -221,7 +221,7 @@ export interface AppErrorOptions {
 /** A refusal with a code of the catalogue. */
 export class AppError extends Error {
   readonly code: ErrorCode;
-  readonly fields: FieldFaults | undefined;
+  readonly fields: FieldErrors | undefined;
   readonly text: Text;
   readonly headers: Readonly<Record<string, string>>;
 
@@ -262,17 +262,17 @@ export function errorBody(error: AppError, locale: Locale): ErrorBody {
   return entry.codeInBody ? { code: error.code, message } : { message };
 }
 
-/** What the faults of an answer may take as JSON, so that the whole body keeps to 16 KiB. */
-const MAX_FAULTS_BYTES = 16 * 1024 - 256;
+/** What the errors of an answer may take as JSON, so that the whole body keeps to 16 KiB. */
+const MAX_ERRORS_BYTES = 16 * 1024 - 256;
 
 /** The messages by field, as many as fit. */
-function fieldMessages(fields: FieldFaults, locale: Locale): Record<string, string[]> {
+function fieldMessages(fields: FieldErrors, locale: Locale): Record<string, string[]> {
   const fitting: [path: string, messages: string[]][] = [];
   let bytes = 0;
-  for (const [path, faults] of Object.entries(fields)) {
-    const entry: [string, string[]] = [path, faults.map((fault) => fault[locale])];
+  for (const [path, errors] of Object.entries(fields)) {
+    const entry: [string, string[]] = [path, errors.map((error) => error[locale])];
     bytes += Buffer.byteLength(JSON.stringify(entry));
-    if (bytes > MAX_FAULTS_BYTES) break;
+    if (bytes > MAX_ERRORS_BYTES) break;
     fitting.push(entry);
   }
   return Object.fromEntries(fitting);

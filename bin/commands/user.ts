@@ -84,19 +84,19 @@ async function create(
   { call, newPassword, terminal }: Context,
   options: Person & PasswordOptions & JsonOption,
 ) {
-  const { passwordFault, readPerson } = await import('../../src/domain/person.ts');
+  const { passwordError, readPerson } = await import('../../src/domain/person.ts');
   const { name, email, document, phone } = options;
   const person = { name, email, document, phone };
   const anyPassword = { password: 'long enough', password_confirmation: 'long enough' };
   // Every invalid option is reported before the password prompt.
-  const { faults } = readPerson({ ...person, ...anyPassword });
-  if (faults) {
-    const lines = Object.entries(faults).flatMap(([field, texts]) =>
+  const { errors } = readPerson({ ...person, ...anyPassword });
+  if (errors) {
+    const lines = Object.entries(errors).flatMap(([field, texts]) =>
       texts.map(({ en }) => `--${field}: ${en}`),
     );
     throw new UsageError(...lines);
   }
-  const question = { message: `Password of ${email}:`, fault: passwordFault };
+  const question = { message: `Password of ${email}:`, validate: passwordError };
   const password = await newPassword(question, options);
   const created = await call('user create', { ...person, password });
   terminal.result(created, options, `User ${created.id} (${created.email}) was created.`);
@@ -172,10 +172,10 @@ async function resetPassword(
   reference: string,
   options: ChangeOptions & PasswordOptions,
 ) {
-  const { passwordFault } = await import('../../src/domain/person.ts');
+  const { passwordError } = await import('../../src/domain/person.ts');
   const { id, email } = await call('user identify', { user: reference });
   await confirm(`Set a new password for user ${id} (${email}) and end the session?`, options);
-  const question = { message: `New password of ${email}:`, fault: passwordFault };
+  const question = { message: `New password of ${email}:`, validate: passwordError };
   const password = await newPassword(question, options);
   const reset = await call('user reset-password', { user: String(id), password });
   const sentence = `User ${id} (${email}) has a new password. ${sessionSentence(reset)}`;

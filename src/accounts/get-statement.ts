@@ -4,7 +4,7 @@ import {
   dayRange,
   FIRST_YEAR,
   LAST_YEAR,
-  type DayFault,
+  type DayError,
   type DayRange,
 } from '../domain/calendar.ts';
 import { typeOf, type PixOperation, type PixStatus } from '../domain/pix.ts';
@@ -45,7 +45,7 @@ export const getStatement: SessionOperation<'getStatement'> = {
   },
 };
 
-const rangeFaults: Readonly<Record<DayFault['rule'], Text>> = {
+const rangeErrors: Readonly<Record<DayError['rule'], Text>> = {
   invalid_date: {
     en: 'Must be a day that exists, written as yyyy-mm-dd.',
     pt: 'Deve ser um dia existente, no formato aaaa-mm-dd.',
@@ -66,8 +66,8 @@ const rangeFaults: Readonly<Record<DayFault['rule'], Text>> = {
 
 function rangeOf(start: string | undefined, end: string | undefined, now: Date): DayRange {
   const range = dayRange(start, end, now);
-  if (!('faults' in range)) return range;
-  const fields = range.faults.map(({ field, rule }) => [field, [rangeFaults[rule]]] as const);
+  if (!('errors' in range)) return range;
+  const fields = range.errors.map(({ field, rule }) => [field, [rangeErrors[rule]]] as const);
   throw new AppError('VALIDATION_FAILED', { fields: Object.fromEntries(fields) });
 }
 

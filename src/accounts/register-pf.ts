@@ -13,8 +13,8 @@ export const registerPf: PublicOperation<'registerPf'> = {
     const { address: addressForm, ...form } = input.body;
     const person = readPerson(form);
     const address = addressForm ? readAddress(addressForm, 'address.') : null;
-    if (person.faults || address?.faults) {
-      const fields = { ...person.faults, ...address?.faults };
+    if (person.errors || address?.errors) {
+      const fields = { ...person.errors, ...address?.errors };
       throw new AppError('VALIDATION_FAILED', { fields });
     }
     const application = await registerPerson(context, person.value, address?.value ?? null);

@@ -1,11 +1,11 @@
 import { randomInt } from 'node:crypto';
 
-/** The one agency of accounts that are opened here. */
+/** The agency of all local accounts. */
 export const localAgency = '0001';
 
 /**
- * The check digit of an account number: modulo 11 with the weights 2 to 9 from the right, over and
- * over, as most Brazilian banks do it; a result of 10 or 11 is written as 0.
+ * Computes the check digit of an account number: modulo 11 with the weights 2 to 9 repeated from
+ * the right, as at most Brazilian banks; a result of 10 or 11 becomes 0.
  *
  * @param base digits.
  */
@@ -17,7 +17,7 @@ export function accountCheckDigit(base: string): string {
   return String(digit > 9 ? 0 : digit);
 }
 
-/** Draws an account number: seven digits, of which the first is no zero, and the check digit. */
+/** Draws a random account number: seven digits, the first not zero, and the check digit. */
 export function newAccountNumber(): string {
   const base = String(randomInt(1_000_000, 10_000_000));
   return base + accountCheckDigit(base);

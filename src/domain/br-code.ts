@@ -2,35 +2,35 @@ import { decimalFromCents } from './money.ts';
 import { foldTypography, stripAccents } from './text.ts';
 
 interface BrCodeInput {
-  /** Centavos, 1 to 999 999 999 999; without it the payer types the amount. */
+  /** Centavos, 1 to 999 999 999 999; if absent, the payer enters the amount. */
   readonly amountCents?: number | undefined;
   readonly receiverName: string;
   readonly city: string;
-  /** CEP, with or without its hyphen; one that is not eight digits is left out. */
+  /** CEP, with or without its hyphen; omitted if it does not have eight digits. */
   readonly zipcode?: string | undefined;
-  /** Merchant category code; one that is not four digits is written as `0000`. */
+  /** Merchant category code; written as `0000` if it does not have four digits. */
   readonly categoryCode?: string | undefined;
 }
 
-/** What a static BR Code carries: the key itself, payable any number of times. */
+/** The content of a static BR Code: a PIX key, payable any number of times. */
 export interface StaticBrCodeInput extends BrCodeInput {
   /** A PIX key, 1 to 77 visible ASCII characters. */
   readonly key: string;
-  /** Alphanumerics, of which the first 25 are used; anything else is written as none. */
+  /** Alphanumerics, of which the first 25 are used; omitted if it contains anything else. */
   readonly txid?: string | undefined;
-  /** Cut to the room that the key leaves: none beside a key of 73 characters or more. */
+  /** Truncated to the space that the key leaves; omitted beside a key of 73 characters or more. */
   readonly description?: string | undefined;
 }
 
-/** What a dynamic BR Code carries: the address at which the payer's bank reads the charge. */
+/** The content of a dynamic BR Code: the URL at which the payer's bank reads the charge. */
 export interface DynamicBrCodeInput extends BrCodeInput {
   /** With or without `https://`; 1 to 77 visible ASCII characters after it. */
   readonly url: string;
-  /** True: payable once. */
+  /** Whether the code can be paid only once. */
   readonly oneTime: boolean;
 }
 
-/** A value that a BR Code cannot carry; `field` is the name of the input. */
+/** A value that a BR Code cannot contain; `field` is the name of the input. */
 export class BrCodeError extends Error {
   readonly field: string;
 
@@ -68,12 +68,12 @@ export function crc16Ccitt(text: string): string {
 }
 
 /**
- * Writes a static BR Code (EMV merchant-presented mode; BCB, Manual de Padrões para Iniciação do
- * Pix). Name and city lose their accents and what is not ASCII, and are upper-cased and cut to 25
- * and 15 characters; a name of which nothing remains becomes `RECEBEDOR`, a city `SAO PAULO`.
+ * Encodes a static BR Code (EMV merchant-presented mode; BCB, Manual de Padrões para Iniciação do
+ * Pix). Name and city are reduced to ASCII without accents, upper-cased, and truncated to 25 and 15
+ * characters. An empty name becomes `RECEBEDOR`, an empty city `SAO PAULO`.
  *
  * @returns the copy-and-paste text, ASCII.
- * @throws BrCodeError when the key or the amount cannot be carried.
+ * @throws BrCodeError for an invalid key or amount.
  */
 export function encodeStaticBrCode(input: StaticBrCodeInput): string {
   const key = templateValue('key', input.key);
@@ -82,18 +82,17 @@ export function encodeStaticBrCode(input: StaticBrCodeInput): string {
   return payload({
     oneTime: false,
     account: tlv('01', key) + optionalTlv('02', description),
-    // The service's own identifiers have 26 characters, one more than the tag may hold.
+    // The service's own identifiers have 26 characters, one more than the tag allows.
     txid: /^[A-Za-z0-9]+$/.test(input.txid ?? '') ? (input.txid ?? '').slice(0, 25) : NO_TXID,
     common: input,
   });
 }
 
 /**
- * Writes a dynamic BR Code, by the same rules. The txid stands behind the address, so tag 62-05 is
- * `***`.
+ * Encodes a dynamic BR Code by the same rules. The txid is at the URL, so tag 62-05 is `***`.
  *
  * @returns the copy-and-paste text, ASCII.
- * @throws BrCodeError when the address or the amount cannot be carried.
+ * @throws BrCodeError for an invalid URL or amount.
  */
 export function encodeDynamicBrCode(input: DynamicBrCodeInput): string {
   const url = templateValue('url', input.url.replace(/^https:\/\//i, ''));
@@ -152,10 +151,10 @@ function amountText(cents: number): string {
   return decimalFromCents(cents);
 }
 
-/** What lies behind is not carried: a value has 99 characters at most. */
+/** How much of a text is read; values have at most 99 characters. */
 const MAX_READ_LENGTH = 512;
 
-/** Accents are stripped before cutting, so that a length is both of characters and of bytes. */
+/** Strips accents before truncating, so that characters and bytes count alike. */
 function asciiText(text: string, maxLength: number): string {
   const start = text.slice(0, MAX_READ_LENGTH);
   const printable = stripAccents(foldTypography(start.replace(/\s/g, ' '))).replace(
@@ -165,7 +164,10 @@ function asciiText(text: string, maxLength: number): string {
   return printable.replace(/ {2,}/g, ' ').trim().slice(0, maxLength).trimEnd();
 }
 
-/** Upper-casing comes first: it turns letters such as ß into ASCII. Null: no letter or digit. */
+/**
+ * Upper-cases first, which turns letters such as ß into ASCII.
+ * @returns null when no letter or digit remains.
+ */
 function capitals(text: string, maxLength: number): string | null {
   const cut = asciiText(text.toUpperCase(), maxLength);
   return /[A-Z0-9]/.test(cut) ? cut : null;

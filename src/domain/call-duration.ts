@@ -1,4 +1,4 @@
-/** How long a provider call may take: claims, the sweep and operators' decisions rely on it. */
+/** The longest duration of a provider call, for claims, the sweep and operators' commands. */
 
 /** The settings of a provider call. */
 export interface CallSettings {
@@ -11,18 +11,18 @@ export interface CallSettings {
 /** The longest back-off between two attempts, in milliseconds. */
 export const longestBackoffMs = 1_000;
 
-/** The longest duration of a call that a configuration may allow, in milliseconds. */
+/** The longest call duration that the configuration may result in, in milliseconds. */
 export const longestAllowedCallMs = 5 * 60_000;
 
 /** The shortest time after which a transaction that no process has moved is stale, in ms. */
 const shortestStaleMs = 2 * 60_000;
 
 /**
- * The longest duration of a provider call: all its attempts, the waits between them, and one
- * time-out more for waiting in the queue. A wait that the provider asks for (`Retry-After`) is part
- * of it, because an attempt that would end later is not made.
+ * The longest duration of a provider call: all attempts, the waits between them, and one further
+ * time-out for waiting in the queue. It includes waits that the provider requests (`Retry-After`),
+ * because an attempt that would end later is not made.
  *
- * @param backoffMs the longest wait between two attempts that the service takes by itself.
+ * @param backoffMs the longest back-off between two attempts, in milliseconds.
  * @returns milliseconds.
  */
 export function longestCallMs(
@@ -33,8 +33,8 @@ export function longestCallMs(
 }
 
 /**
- * How long a transaction may stand untouched in a phase before its end until its process counts as
- * dead: longer than any living process works on one step.
+ * How long an unfinished transaction may remain unchanged until its process is considered dead:
+ * longer than any live process works on one step.
  *
  * @returns milliseconds.
  */
@@ -43,7 +43,7 @@ export function staleAfterMs(settings: CallSettings): number {
 }
 
 /**
- * Spreads a wait between half and all of its length, so that callers do not come back in step.
+ * Shortens a wait randomly, to at least half its length, so that callers do not retry together.
  *
  * @param longestMs milliseconds.
  * @param random a number from 0 up to 1.

@@ -1,6 +1,6 @@
 /**
- * A few real CEPs, at least one of each state, for looking up a code without a provider: street,
- * district and city, as Correios writes them.
+ * A few real CEPs, at least one of each state, to look up without a provider: street, district and
+ * city in the spelling of Correios.
  */
 export const sampleCeps: ReadonlyMap<
   string,

@@ -1,8 +1,8 @@
-/** CEPs, the postal codes of Brazil: their form, the states they lie in, and some known streets. */
+/** CEPs, the postal codes of Brazil: their format, their states, and the streets of a sample. */
 import { sampleCeps } from './cep-sample.ts';
 import type { State } from './states.ts';
 
-/** An address as far as its CEP tells it. */
+/** The address of a CEP; null where a part is unknown. */
 export interface LocatedCep {
   /** Eight digits. */
   readonly cep: string;
@@ -13,9 +13,9 @@ export interface LocatedCep {
 }
 
 /**
- * The first five digits that each state's codes begin with, from and to, in rising order (Correios,
- * "Faixa de CEP"). Rondônia moved from 789 to 768 and 769: 78900 to 78999 belongs to nobody now, as
- * do the codes below 01000.
+ * The ranges of the first five digits of each state, in ascending order (Correios, "Faixa de CEP").
+ * 78900 to 78999 are unassigned since Rondônia moved to 768 and 769, and so are the codes below
+ * 01000.
  */
 const ranges: readonly (readonly [from: number, to: number, state: State])[] = [
   [1_000, 19_999, 'SP'],
@@ -51,7 +51,7 @@ const ranges: readonly (readonly [from: number, to: number, state: State])[] = [
 ];
 
 /**
- * Brings a CEP (postal code) as a person types it to its eight digits.
+ * Normalises a CEP as typed to its eight digits.
  *
  * @returns the digits, or null when the text is not eight digits with at most one hyphen after the
  *   fifth.
@@ -61,11 +61,10 @@ export function normaliseCep(text: string): string | null {
 }
 
 /**
- * Finds what is known of a CEP without asking anyone: its state by the range that it lies in, and
- * the street for a small sample of codes.
+ * Looks up a CEP without the provider: the state by range, and the street for a sample of codes.
  *
  * @param cep eight digits.
- * @returns null when the code lies in no state's range, and so cannot exist.
+ * @returns null when the code is in no state's range and therefore does not exist.
  */
 export function locateCep(cep: string): LocatedCep | null {
   const firstFive = Number(cep.slice(0, 5));

@@ -1,11 +1,11 @@
 /**
- * The networks that a client's address lies in. An address is an IPv4 address or the /64 of an IPv6
- * one (`2001:db8:0:1::/64`), the form that requests carry.
+ * The networks of a client address. An address is an IPv4 address or the /64 of an IPv6 address
+ * (`2001:db8:0:1::/64`), as `clientAddress` returns it.
  */
 
 export interface Network {
   readonly name: string;
-  /** How many times the limit of an address the network has: it may serve several customers. */
+  /** The network's limit as a multiple of an address's limit: it may serve several customers. */
   readonly share: number;
 }
 
@@ -27,7 +27,7 @@ export function siteOf(address: string): string {
   return groups ? slash56(groups) : `${address.split('.').slice(0, 3).join('.')}.0/24`;
 }
 
-/** The first four groups, or null for anything but a /64. */
+/** The first four groups of a /64; null for anything else. */
 function ipv6Groups(address: string): readonly string[] | null {
   return address.endsWith('::/64') ? address.slice(0, -'::/64'.length).split(':') : null;
 }

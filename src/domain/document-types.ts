@@ -1,11 +1,11 @@
-/** What an uploaded document may be, by its content; the client's word does not count. */
+/** Detects the type of an uploaded document from its content, not from the client's headers. */
 import type { Text } from '../errors.ts';
 
 export type DocumentContentType = 'application/pdf' | 'image/jpeg' | 'image/png';
 
 export const EMPTY_FILE: Text = {
   en: 'The file must not be empty.',
-  pt: 'O arquivo não deve estar vazio.',
+  pt: 'O arquivo não pode estar vazio.',
 };
 
 export const NOT_A_DOCUMENT: Text = {
@@ -20,10 +20,10 @@ export const BROKEN_FILE: Text = {
 
 export const ACTIVE_PDF: Text = {
   en: 'The PDF must not contain scripts, actions or other files. Save it again as pages only.',
-  pt: 'O PDF não deve conter scripts, ações ou outros arquivos. Salve-o de novo só com as páginas.',
+  pt: 'O PDF não pode conter scripts, ações ou outros arquivos. Salve-o de novo só com as páginas.',
 };
 
-/** A PDF begins with its header (ISO 32000-2, section 7.5.2); some writers put blanks before it. */
+/** The header of a PDF (ISO 32000-2, section 7.5.2); some writers put blanks before it. */
 const PDF = /^(?:\xef\xbb\xbf)?[\0\t\n\f\r ]{0,32}%PDF-\d/;
 
 /** SOI and the first byte of the next marker (ISO/IEC 10918-1, annex B). */
@@ -32,12 +32,12 @@ const JPEG = Buffer.from([0xff, 0xd8, 0xff]);
 /** The signature (ISO/IEC 15948, section 5.2). */
 const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 
-/** More than any of the beginnings has. */
+/** Longer than any of these signatures. */
 const HEAD_BYTES = 64;
 
 /**
  * @param content a document, or the beginning of one.
- * @returns what it is, or null when it is nothing that is accepted.
+ * @returns its type, or null when it is not accepted.
  */
 export function contentTypeOf(content: Buffer): DocumentContentType | null {
   if (content.subarray(0, JPEG.length).equals(JPEG)) return 'image/jpeg';

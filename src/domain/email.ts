@@ -6,8 +6,8 @@ const LOCAL_PART = /^[a-z0-9.!#$&'*+/=?^_{}~`|-]+$/i;
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
 
 /**
- * Tells whether a text is an e-mail address by DICT's rule for e-mail keys, label by label: its own
- * pattern nests repetitions over the whole domain, which a hostile text can make slow.
+ * Whether a text is an e-mail address by DICT's rule for e-mail keys. It checks label by label,
+ * because DICT's own pattern nests repetitions, which a hostile text can exploit.
  */
 export function isEmail(text: string): boolean {
   if (text.length > MAX_EMAIL_LENGTH) return false;

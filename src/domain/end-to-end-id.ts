@@ -3,14 +3,14 @@ import { randomAlphanumerics } from './text.ts';
 const ISPB = /^[0-9A-Z]{8}$/;
 
 /**
- * Makes the end-to-end id that names one transfer in the instant payment system (SPI): `E`, the
- * ISPB of the participant that makes it, `yyyyMMddHHmm` in UTC, and eleven random alphanumerics.
+ * Creates an end-to-end id, which identifies one transfer in the instant payment system (SPI): `E`,
+ * the ISPB of the issuing participant, `yyyyMMddHHmm` in UTC, and eleven random alphanumerics.
  *
  * @param ispb eight digits or capital letters (it derives from the root of a CNPJ, which may carry
  *   letters since July 2026).
- * @param at when the transfer is made; SPI refuses a difference of over twelve hours (FF08).
+ * @param at the time of the transfer; SPI refuses a difference of over twelve hours (FF08).
  * @returns 32 characters.
- * @throws RangeError when `ispb` has another form, or `at` is no date of the years 0 to 9999.
+ * @throws RangeError when `ispb` is malformed, or `at` is outside the years 0 to 9999.
  */
 export function newEndToEndId(ispb: string, at: Date): string {
   if (!ISPB.test(ispb)) throw new RangeError(`not an ISPB: ${ispb}`);

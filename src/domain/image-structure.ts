@@ -1,10 +1,10 @@
 /**
- * Whether an image is one from its first byte to its last marker, seen piece by piece as it comes.
- * What follows the end is allowed: phones append a film or a second image to a photograph.
+ * Checks the structure of an image from its first byte to its last marker, piece by piece. Bytes
+ * after the end are allowed: phones append a video or a second image to a photograph.
  */
 
 export interface FileStructure {
-  /** @returns whether the file may still be one of its kind. */
+  /** @returns whether the file may still be valid. */
   take(piece: Buffer): boolean | Promise<boolean>;
   /** @returns whether the file is complete, after its last piece. */
   isWhole(): boolean;
@@ -12,9 +12,9 @@ export interface FileStructure {
 
 const noBytes = Buffer.alloc(0);
 
-/** Reads what is announced with its length, and passes over it. */
+/** Skips segments that announce their length. */
 abstract class Segments implements FileStructure {
-  /** Bytes that are still to be passed over. */
+  /** Bytes that are still to be skipped. */
   protected skip: number;
   protected hasEnded = false;
   #rest: Buffer = noBytes;
@@ -43,8 +43,8 @@ abstract class Segments implements FileStructure {
   }
 
   /**
-   * Reads what stands at a place.
-   * @returns the place after it, or that it has not come whole yet, or is not of the kind.
+   * Reads the element at a position.
+   * @returns the position after it, `more` when it is incomplete, or `wrong` when it is invalid.
    */
   protected abstract read(bytes: Buffer, at: number): number | 'more' | 'wrong';
 
@@ -55,7 +55,7 @@ abstract class Segments implements FileStructure {
 
 const jpegMarkers = { endOfImage: 0xd9, startOfScan: 0xda, fill: 0xff } as const;
 
-/** Tables and coding conditions among the markers of frames (ISO/IEC 10918-1, table B.1). */
+/** Markers in the range of frames that are no frames (ISO/IEC 10918-1, table B.1). */
 const noFrames: ReadonlySet<number> = new Set([0xc4, 0xc8, 0xcc]);
 
 /** A JPEG: from SOI through marked segments, with a frame and a scan among them, to EOI. */
@@ -73,7 +73,7 @@ export class JpegStructure extends Segments {
     if (at === -1) return bytes.length;
     const marker = bytes[at + 1];
     if (bytes[at] !== 0xff) return 'wrong';
-    // Only the marker's first byte is here, or of a segment not yet its length.
+    // The marker's second byte or the segment's length has not arrived yet.
     if (marker === undefined) return at === from ? 'more' : at;
     if (marker === jpegMarkers.fill) return at + 1;
     if (this.#isInScan && (marker === 0 || isRestart(marker))) return at + 2;
@@ -111,7 +111,7 @@ export class PngStructure extends Segments {
   }
 
   protected read(bytes: Buffer, at: number): number | 'more' | 'wrong' {
-    // Length and type, and of the header also the width and the height.
+    // Length and type; for the header also width and height.
     if (bytes.length < at + (this.#hasHeader ? 8 : 16)) return 'more';
     const length = bytes.readUInt32BE(at);
     const type = bytes.toString('latin1', at + 4, at + 8);

@@ -1,4 +1,4 @@
-/** Personal data for callers who no longer need it: enough to recognise it, and no more. */
+/** Masks personal data so that only its owner can recognise it. */
 
 const shownAtEnd = 2;
 

@@ -1,30 +1,30 @@
 /**
- * The largest amount of one operation, in centavos: 999 999 999.99 reais. It keeps every sum that
- * the service makes far inside `numeric(15,2)` and inside the integers that a double holds exactly.
+ * The largest amount of one operation, in centavos: 999 999 999.99 reais. Sums of such amounts stay
+ * well within `numeric(15,2)` and within the integers that a double represents exactly.
  */
 export const MAX_AMOUNT_CENTS = 99_999_999_999;
 
 /**
- * The largest value of `numeric(15,2)`, in centavos. A double gives back every decimal of fifteen
- * digits; from 2^46 reais on, neighbouring doubles are more than a centavo apart.
+ * The largest value of `numeric(15,2)`, in centavos. A double represents every decimal of fifteen
+ * digits uniquely; from 2^46 reais on, neighbouring doubles are more than a centavo apart.
  */
 const MAX_EXACT_CENTS = 999_999_999_999_999;
 
-/** What `String(number)` writes for a finite number, per ECMA-262 Number::toString. */
+/** The format of `String(number)` for a finite number (ECMA-262, Number::toString). */
 const NUMBER_TEXT = /^-?(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/;
 
 const DECIMAL_TEXT = /^(-?)(\d+)(?:\.(\d{1,2}))?$/;
 
 /**
- * Converts an amount as JSON carries it (reais) to centavos.
+ * Converts an amount of JSON, in reais, to centavos.
  *
- * The decision is taken on the shortest decimal text of the number: 4.35 * 100 is
- * 434.99999999999994, and rounding that away would also let 1.005 pass.
+ * It uses the shortest decimal text of the number: 4.35 * 100 is 434.99999999999994, and rounding
+ * would also accept 1.005.
  *
  * @param value reais, for example `10.5`.
  * @returns whole centavos, or null when the value is negative, is not finite, has more than two
- *   decimals, or is over 9 999 999 999 999.99. It may exceed {@link MAX_AMOUNT_CENTS}: a limit
- *   is the caller's rule, with its own message.
+ *   decimals, or is over 9 999 999 999 999.99. It may exceed {@link MAX_AMOUNT_CENTS}: the caller
+ *   checks limits.
  */
 export function centsFromNumber(value: number): number | null {
   if (value < 0) return null;
@@ -34,8 +34,8 @@ export function centsFromNumber(value: number): number | null {
 }
 
 /**
- * Tells whether a number, of either sign, is written with at most two decimals in its shortest
- * decimal text. NaN and the infinities are not.
+ * Whether the shortest decimal text of a number, of either sign, has at most two decimals. False
+ * for NaN and the infinities.
  */
 export function hasAtMostTwoDecimals(value: number): boolean {
   const shifted = digitsAndExponent(value);
@@ -43,21 +43,20 @@ export function hasAtMostTwoDecimals(value: number): boolean {
 }
 
 /**
- * Converts centavos to the number of reais that JSON writes with the same decimals: 99 gives 0.99.
+ * Converts centavos to the number of reais that JSON writes with the same decimals: 99 to 0.99.
  *
- * @param cents a whole number of at most fifteen digits, of either sign.
- * @throws RangeError when `cents` is another number.
+ * @param cents an integer of at most fifteen digits, of either sign.
+ * @throws RangeError for any other number.
  */
 export function numberFromCents(cents: number): number {
   return Number(decimalFromCents(cents));
 }
 
 /**
- * Writes centavos as reais with exactly two decimals: 1000 gives `10.00`, -5 gives `-0.05`.
+ * Formats centavos as reais with exactly two decimals: 1000 becomes `10.00`, -5 becomes `-0.05`.
  *
- * @param cents a whole number of at most fifteen digits, of either sign (a balance may be
- *   negative).
- * @throws RangeError when `cents` is another number.
+ * @param cents an integer of at most fifteen digits, of either sign (a balance may be negative).
+ * @throws RangeError for any other number.
  */
 export function decimalFromCents(cents: number): string {
   if (!isExact(cents)) throw new RangeError(`not a whole number of cents: ${cents}`);
@@ -66,20 +65,19 @@ export function decimalFromCents(cents: number): string {
 }
 
 /**
- * Reads a decimal text of reais, as `numeric(15,2)` and webhooks write it (`10.00`, `-3.5`, `7`).
+ * Parses a decimal text of reais, as in `numeric(15,2)` and webhooks (`10.00`, `-3.5`, `7`).
  *
- * @returns whole centavos, or null when the text has another form or the value is over fifteen
- *   digits.
+ * @returns whole centavos, or null when the text is malformed or has more than fifteen digits.
  */
 export function centsFromDecimal(text: string): number | null {
   const match = DECIMAL_TEXT.exec(text);
   if (match === null) return null;
   const cents = exactOrNull(Number(`${match[2]}${(match[3] ?? '').padEnd(2, '0')}`));
-  // Without the test for zero, `-0.00` would give the negative zero.
+  // Without the test for zero, `-0.00` would become the negative zero.
   return cents === null || cents === 0 || match[1] === '' ? cents : -cents;
 }
 
-/** The absolute value as digits and a power of ten, so that no arithmetic can round it. */
+/** Splits the absolute value into digits and a power of ten, without rounding arithmetic. */
 function digitsAndExponent(value: number): { digits: string; exponent: number } | null {
   const match = NUMBER_TEXT.exec(String(value));
   if (match === null) return null;

@@ -1,11 +1,11 @@
 /**
- * The words and the rules of an individual's onboarding.
+ * The states and rules of an individual's onboarding.
  *
  *     IN_PROGRESS → UNDER_ANALYSIS → APPROVED | REJECTED
  *
- * An application is made of steps, given in any order while it is IN_PROGRESS. What was given is
- * carried out (`queued → done | failed`) as soon as what it waits for is done. When every step
- * before `kyc` is done the application is under analysis, and a decision ends it.
+ * An application consists of steps, which are submitted in any order while it is IN_PROGRESS. A
+ * submitted step runs (`queued → done | failed`) as soon as the steps that it waits for are done.
+ * When every step before `kyc` is done, the application is under analysis, and a decision ends it.
  */
 
 export const applicationStatuses = [
@@ -38,7 +38,7 @@ export type StepName = (typeof stepNames)[number];
 
 export type StepStatus = 'pending' | 'queued' | 'done' | 'failed' | 'not_required';
 
-/** Why a step failed: a word of ours, for the app to decide on. */
+/** Why a step failed: a stable code for the app. */
 export type StepError =
   | 'PROVIDER_UNAVAILABLE'
   | 'PROVIDER_TIMEOUT'
@@ -48,26 +48,26 @@ export type StepError =
   | 'PROVIDER_RATE_LIMITED'
   | 'PROVIDER_INVALID_RESPONSE'
   | 'WRONG_CODE'
-  /** Too many wrong codes: this one was not tried. */
+  /** Too many wrong codes: this one was not checked. */
   | 'CODE_LOCKED'
-  /** What was given is not here any more, or cannot be read: it has to be given again. */
+  /** The submitted content is missing or unreadable and must be submitted again. */
   | 'CONTENT_MISSING'
-  /** The step that it waits for has failed: this one was not tried. */
+  /** A step that it waits for has failed: this one did not run. */
   | 'EARLIER_STEP_FAILED';
 
 export interface Step {
   readonly name: StepName;
   readonly status: StepStatus;
-  /** How often it was tried, here or at the provider. */
+  /** How often it ran, locally or at the provider. */
   readonly attempts: number;
   /** RFC 3339; null until the step moves. */
   readonly updatedAt: string | null;
   readonly error: StepError | null;
-  /** Counts what was given: an answer to an earlier content does not end the step. */
+  /** Counts submissions: the result of an earlier submission does not end the step. */
   readonly revision: number;
 }
 
-/** What moves of an application. */
+/** The parts of an application that its steps change. */
 export interface Progress {
   readonly status: ApplicationStatus;
   readonly kycStatus: KycStatus | null;
@@ -75,7 +75,7 @@ export interface Progress {
   readonly steps: readonly Step[];
 }
 
-/** The account that is asked for. */
+/** The requested account. */
 export interface Proposal {
   readonly tipo: string;
   readonly observacoes: string | null;
@@ -83,15 +83,15 @@ export interface Proposal {
   readonly valorSolicitado: number | null;
 }
 
-/** The validation that is asked for. */
+/** The requested validation. */
 export interface ElectronicValidation {
   readonly tipo: number;
 }
 
-/** The steps that an applicant gives: all must be done before the analysis. */
+/** The steps that an applicant submits: all must be done before the analysis. */
 export const stepsBeforeKyc = stepNames.slice(0, stepNames.indexOf('kyc'));
 
-/** What must be done before a step is carried out: the provider has to know the person first. */
+/** The steps that must be done before a step runs: the provider must know the person first. */
 const waitsFor: Readonly<Record<StepName, readonly StepName[]>> = {
   registration: [],
   address: ['registration'],
@@ -104,7 +104,7 @@ const waitsFor: Readonly<Record<StepName, readonly StepName[]>> = {
   account: ['registration'],
 };
 
-/** The state that an application begins in: everything is still to be given. */
+/** The initial state of an application: no step is submitted. */
 export function newProgress(): Progress {
   const steps = stepNames.map((name) => {
     const status = 'pending' as const;
@@ -113,28 +113,25 @@ export function newProgress(): Progress {
   return { status: 'IN_PROGRESS', kycStatus: null, contaBancariaCriada: false, steps };
 }
 
-/** @throws RangeError for an application without the step. */
+/** @throws RangeError when the application does not have the step. */
 export function stepOf({ steps }: Pick<Progress, 'steps'>, name: StepName): Step {
   const step = steps.find((one) => one.name === name);
   if (!step) throw new RangeError(`the application has no step ${name}`);
   return step;
 }
 
-/** Whether an application has been decided on; it takes no steps then. */
+/** Whether an application has been decided and accepts no further step. */
 export function isFinal({ status }: Pick<Progress, 'status'>): boolean {
   return status === 'APPROVED' || status === 'REJECTED';
 }
 
-/** Whether a step was given and all that it waits for is done. */
+/** Whether a step was submitted and all steps that it waits for are done. */
 export function isReady(progress: Progress, name: StepName): boolean {
   const isQueued = stepOf(progress, name).status === 'queued';
   return isQueued && waitsFor[name].every((one) => stepOf(progress, one).status === 'done');
 }
 
-/**
- * Notes that a step was given, with new content: it is to be carried out, and so is anew what it
- * waits for and has failed.
- */
+/** Queues a step with new content, and again the failed steps that it waits for. */
 export function queueStep<T extends Progress>(progress: T, name: StepName, now: Date): T {
   const failed = waitsFor[name].filter((one) => stepOf(progress, one).status === 'failed');
   const updatedAt = now.toISOString();
@@ -147,12 +144,12 @@ export function queueStep<T extends Progress>(progress: T, name: StepName, now: 
   );
 }
 
-/** Nobody waits longer for a code before asking for another one. */
+/** After this time a request for another code is a new request. */
 const codeAwaitedMs = 60_000;
 
 /**
- * Whether asking for the code once more is a new request: no code has been right, and the one that
- * was sent has been refused since, or has had its time to come. Otherwise it is a repeat.
+ * Whether a repeated request for the code must send a new one: no code has been confirmed, and the
+ * one that was sent has been refused or should have arrived by now.
  */
 export function isCodeWanted(progress: Progress, now: Date): boolean {
   const sent = stepOf(progress, 'electronic_validation');
@@ -164,13 +161,13 @@ export function isCodeWanted(progress: Progress, now: Date): boolean {
   return isRefused || now.getTime() - sentAt > codeAwaitedMs;
 }
 
-/** Counts a try of a step, before it is made. */
+/** Counts an attempt of a step before it runs. */
 export function beginStep<T extends Progress>(progress: T, name: StepName, now: Date): T {
   const updatedAt = now.toISOString();
   return moveStep(progress, name, ({ attempts }) => ({ attempts: attempts + 1, updatedAt }));
 }
 
-/** Notes that a step is done, or what else it has come to without a fault. */
+/** Sets a step to `done`, or to another status without an error. */
 export function endStep<T extends Progress>(
   progress: T,
   name: StepName,
@@ -181,7 +178,7 @@ export function endStep<T extends Progress>(
   return moveStep(progress, name, () => ({ status, error: null, updatedAt }));
 }
 
-/** Notes that a step has failed, and with it what waits for it: nothing is under way any more. */
+/** Sets a step, and the queued steps that wait for it, to `failed`. */
 export function failStep<T extends Progress>(
   progress: T,
   name: StepName,
@@ -198,7 +195,7 @@ export function failStep<T extends Progress>(
     );
 }
 
-/** Brings an application under analysis when every step before `kyc` is done. */
+/** Puts an application under analysis when every step before `kyc` is done. */
 export function enterAnalysis<T extends Progress>(progress: T, now: Date): T {
   if (progress.status !== 'IN_PROGRESS') return progress;
   const isComplete = stepsBeforeKyc.every((name) => stepOf(progress, name).status === 'done');
@@ -208,8 +205,8 @@ export function enterAnalysis<T extends Progress>(progress: T, now: Date): T {
 }
 
 /**
- * Ends the analysis; an application that is not under analysis stays as it is. The account of an
- * approved one is still to be opened.
+ * Ends the analysis; an application that is not under analysis is unchanged. The account of an
+ * approved application is still to be opened.
  */
 export function decide<T extends Progress>(
   progress: T,
@@ -222,25 +219,22 @@ export function decide<T extends Progress>(
   return { ...decided, status: decision, kycStatus: decision };
 }
 
-/** Notes that the account of an approved application is open. */
+/** Records that the account of an approved application is open. */
 export function accountOpened<T extends Progress>(progress: T, now: Date): T {
   if (progress.status !== 'APPROVED' || progress.contaBancariaCriada) return progress;
   const opened = endStep(beginStep(progress, 'account', now), 'account', { now });
   return { ...opened, contaBancariaCriada: true };
 }
 
-/**
- * Who is approved where there is nobody to ask: a phone that ends in 2 stands for somebody who is
- * not.
- */
+/** The decision without a provider: a phone number that ends in 2 is rejected. */
 export function localDecision(phone: string): 'APPROVED' | 'REJECTED' {
   return phone.endsWith('2') ? 'REJECTED' : 'APPROVED';
 }
 
-/** RG or CNH; proof of residence; selfie: as `submitDocument` of the contract asks for them. */
+/** RG or CNH; proof of residence; selfie: see `submitDocument` in the contract. */
 const neededDocuments = [[1, 2], [5], [6]];
 
-/** Whether documents of these types are all that an application needs. */
+/** Whether documents of these types are sufficient for an application. */
 export function areEnoughDocuments(types: readonly number[]): boolean {
   return neededDocuments.every((alternatives) => alternatives.some((type) => types.includes(type)));
 }

@@ -1,17 +1,17 @@
-/** Who registers and where they live: from what a person types to what is stored. */
+/** Validates and normalises the personal data and the address of a registration. */
 import type { Text } from '../errors.ts';
 import { normaliseCep } from './cep.ts';
 import { isEmail, MAX_EMAIL_LENGTH } from './email.ts';
 import {
-  fieldFaults,
+  fieldErrors,
   NOT_AN_EMAIL,
   PASSWORDS_DIFFER,
   tooLong,
   tooShort,
   WEAK_PASSWORD,
   type Reading,
-} from './faults.ts';
-import { formFault, type FormName } from './forms.ts';
+} from './validation-errors.ts';
+import { formatError, type FormatName } from './formats.ts';
 import { guessedPasswords } from './guessed-passwords.ts';
 import { toE164 } from './phone.ts';
 import { toState } from './states.ts';
@@ -27,7 +27,7 @@ const MAX_NUMBER_LENGTH = 20;
 const MIN_PASSWORD_LENGTH = 8;
 const MAX_PASSWORD_LENGTH = 128;
 
-/** What a registration is asked for, as typed. */
+/** The personal data of a registration, as typed. */
 export interface PersonForm {
   readonly name: string;
   readonly email: string;
@@ -37,7 +37,7 @@ export interface PersonForm {
   readonly phone: string;
 }
 
-/** Who registers, in the form that is stored. */
+/** The normalised personal data of a registration. */
 export interface Person {
   /** One line of at most 140 characters in Unicode's composed form (NFC). */
   readonly name: string;
@@ -60,7 +60,7 @@ export interface AddressForm {
   readonly estado: string;
 }
 
-/** An address in the form that is stored and sent to the provider. */
+/** A normalised address, as stored and sent to the provider. */
 export interface Address {
   /** Eight digits. */
   readonly cep: string;
@@ -73,48 +73,48 @@ export interface Address {
   readonly estado: string;
 }
 
-/** Reads what a person gives to register; the document is a CPF with right check digits. */
+/** Reads the data of a registration; the document must be a CPF with valid check digits. */
 export function readPerson(form: PersonForm): Reading<Person> {
-  const faults = fieldFaults(personFaults(form));
-  return faults ? { value: null, faults } : { value: personOf(form), faults: null };
+  const errors = fieldErrors(personErrors(form));
+  return errors ? { value: null, errors } : { value: personOf(form), errors: null };
 }
 
-/** @returns what is wrong with a new password, which has 8 to 128 characters, or null. */
-export function passwordFault(password: string): Text | null {
-  return textFault(password, { min: MIN_PASSWORD_LENGTH, max: MAX_PASSWORD_LENGTH });
+/** @returns the error of a new password, which must have 8 to 128 characters, or null. */
+export function passwordError(password: string): Text | null {
+  return textError(password, { min: MIN_PASSWORD_LENGTH, max: MAX_PASSWORD_LENGTH });
 }
 
 /**
  * Reads an address in Brazil.
  *
- * @param at what the field names begin with where the address is part of a form: `address.`.
+ * @param at the prefix of the field names where the address is part of a form: `address.`.
  */
 export function readAddress(form: AddressForm, at = ''): Reading<Address> {
   const line = { form: 'line', max: MAX_LINE_LENGTH } as const;
-  const faults = fieldFaults({
-    [`${at}cep`]: formFault('cep', form.cep),
-    [`${at}logradouro`]: textFault(form.logradouro, line),
-    [`${at}numero`]: textFault(form.numero, { form: 'line', max: MAX_NUMBER_LENGTH }),
-    [`${at}complemento`]: textFault(form.complemento ?? '', { ...line, form: 'optional-line' }),
-    [`${at}bairro`]: textFault(form.bairro, line),
-    [`${at}cidade`]: textFault(form.cidade, line),
-    [`${at}estado`]: formFault('state', form.estado),
+  const errors = fieldErrors({
+    [`${at}cep`]: formatError('cep', form.cep),
+    [`${at}logradouro`]: textError(form.logradouro, line),
+    [`${at}numero`]: textError(form.numero, { form: 'line', max: MAX_NUMBER_LENGTH }),
+    [`${at}complemento`]: textError(form.complemento ?? '', { ...line, form: 'optional-line' }),
+    [`${at}bairro`]: textError(form.bairro, line),
+    [`${at}cidade`]: textError(form.cidade, line),
+    [`${at}estado`]: formatError('state', form.estado),
   });
-  return faults ? { value: null, faults } : { value: addressOf(form), faults: null };
+  return errors ? { value: null, errors } : { value: addressOf(form), errors: null };
 }
 
-function personFaults(form: PersonForm): Record<string, Text | null> {
+function personErrors(form: PersonForm): Record<string, Text | null> {
   return {
-    name: textFault(form.name, { form: 'name', max: MAX_NAME_LENGTH }),
-    email: emailFault(form.email.trim()),
-    password: passwordFault(form.password) ?? weakness(form.password, form.email.trim()),
+    name: textError(form.name, { form: 'name', max: MAX_NAME_LENGTH }),
+    email: emailError(form.email.trim()),
+    password: passwordError(form.password) ?? weakness(form.password, form.email.trim()),
     password_confirmation: form.password_confirmation === form.password ? null : PASSWORDS_DIFFER,
-    document: formFault('cpf', form.document),
-    phone: formFault('phone', form.phone),
+    document: formatError('cpf', form.document),
+    phone: formatError('phone', form.phone),
   };
 }
 
-/** Refuses the e-mail, one repeated character and what attackers try first, in any case. */
+/** Refuses the e-mail, one repeated character and common passwords, in any case. */
 function weakness(password: string, email: string): Text | null {
   const plain = normalised(password, 'NFKC').toLowerCase();
   const isRepeated = new Set(plain).size === 1;
@@ -122,7 +122,7 @@ function weakness(password: string, email: string): Text | null {
   return isWeak ? WEAK_PASSWORD : null;
 }
 
-/** The form must be without faults: a document or a phone that cannot be read would be lost. */
+/** The form must be valid: an unreadable document or phone would become empty. */
 function personOf(form: PersonForm): Person {
   return {
     name: tidyLine(form.name),
@@ -133,7 +133,7 @@ function personOf(form: PersonForm): Person {
   };
 }
 
-/** The form must be without faults. */
+/** The form must be valid. */
 function addressOf(form: AddressForm): Address {
   return {
     cep: normaliseCep(form.cep) ?? '',
@@ -147,18 +147,18 @@ function addressOf(form: AddressForm): Address {
 }
 
 /** Lengths are counted in code points, as JSON Schema counts them. */
-function textFault(
+function textError(
   text: string,
-  { form, min = 0, max }: { form?: FormName; min?: number; max: number },
+  { form, min = 0, max }: { form?: FormatName; min?: number; max: number },
 ): Text | null {
   if (text.length > 2 * max) return tooLong(max);
   const { length } = [...text];
   if (length < min) return tooShort(min);
   if (length > max) return tooLong(max);
-  return form ? formFault(form, text) : null;
+  return form ? formatError(form, text) : null;
 }
 
-function emailFault(email: string): Text | null {
+function emailError(email: string): Text | null {
   if (email.length > MAX_EMAIL_LENGTH) return tooLong(MAX_EMAIL_LENGTH);
   return isEmail(email) ? null : NOT_AN_EMAIL;
 }

@@ -4,13 +4,13 @@ import { foldTypography } from './text.ts';
 const MAX_TYPED_LENGTH = 40;
 
 /**
- * A Brazilian number without country code (Anatel): the area code (DDD) has no zero, a mobile has
- * nine digits and begins with 9, a landline has eight and begins with 2 to 5.
+ * A Brazilian number without country code (Anatel): the area code (DDD) has no zero; a mobile
+ * number has nine digits and begins with 9, a landline number has eight and begins with 2 to 5.
  */
 const NATIONAL = '([1-9]{2}(?:9\\d{8}|[2-5]\\d{7}))';
 
 /**
- * What may stand before a national number dialled in Brazil: `0055` or `55` (country), `0`
+ * A number dialled in Brazil, with its possible prefixes: `0055` or `55` (country), `0`
  * (long-distance), or `0` with a two-digit carrier code, as in `0 15 11 98765-4321`.
  */
 const DIALLED_IN_BRAZIL = new RegExp(`^(?:0055|55|0(?:[1-9]\\d)?)?${NATIONAL}$`);
@@ -21,18 +21,18 @@ const BRAZILIAN_INTERNATIONAL = new RegExp(`^550?${NATIONAL}$`);
 const E164_DIGITS = /^[1-9]\d{6,14}$/;
 
 /**
- * Reads a phone number as a person types it. Without `+` it is taken as Brazilian:
- * `(11) 98765-4321`, `011 98765-4321` and `55 11 98765-4321` all give `+5511987654321`. With `+` it
- * may be of any country; one of Brazil must still be a possible number.
+ * Normalises a phone number as typed. A number without `+` is Brazilian: `(11) 98765-4321`,
+ * `011 98765-4321` and `55 11 98765-4321` all become `+5511987654321`. With `+` it may be of any
+ * country; a Brazilian number must still be valid.
  *
- * @returns the number in E.164 form, or null when the text cannot be one.
+ * @returns the number in E.164, or null when the text is not a phone number.
  */
 export function toE164(text: string): string | null {
   if (text.length > MAX_TYPED_LENGTH) return null;
   const typed = foldTypography(text);
   if (!/^\(?\+?[\d\s().-]+$/.test(typed)) return null;
   if (!/^\(?\+/.test(typed)) return brazilian(typed.replace(/\D/g, ''), DIALLED_IN_BRAZIL);
-  // `+44 (0)20 …` shows the digit that only callers inside the country dial.
+  // In `+44 (0)20 …`, only callers inside the country dial the zero.
   const digits = typed.replace('(0)', '').replace(/\D/g, '');
   if (digits.startsWith('55')) return brazilian(digits, BRAZILIAN_INTERNATIONAL);
   return E164_DIGITS.test(digits) ? `+${digits}` : null;

@@ -1,23 +1,23 @@
 /**
- * The words and the rules of a PIX transaction.
+ * The states and rules of a PIX transaction.
  *
- * The app sees a *status*; behind it stands a *phase*, which says how far a transaction has come
- * and so what a crash at that point can have left behind:
+ * The app sees a *status*. Internally a transaction has a *phase*, which records its progress and
+ * therefore the possible consequences of a crash:
  *
  *     RESERVED → RESOLVED → PAYING → ACCEPTED | REJECTED | UNKNOWN → SETTLED
  *
  * Each phase is committed before the step that it announces. RESERVED holds the idempotency key.
- * RESOLVED holds the end-to-end id that the directory gave. PAYING says that a payment may have
- * left: from here on only the provider's word ends the transaction, whatever happens to us.
+ * RESOLVED holds the end-to-end id from the directory. PAYING means that a payment may have been
+ * sent: from then on only a confirmation by the provider ends the transaction.
  */
 
-/** What the app sees of a transaction: the contract's `PixStatus`. */
+/** The status of a transaction in the API: the contract's `PixStatus`. */
 export type PixStatus = 'PROCESSING' | 'COMPLETED' | 'FAILED';
 
 export type PixPhase =
   'RESERVED' | 'RESOLVED' | 'PAYING' | 'ACCEPTED' | 'REJECTED' | 'UNKNOWN' | 'SETTLED';
 
-/** What is known of the one provider call that moves the money, told in `Pix-Outcome`. */
+/** What is known about the provider call that moves the money; sent as `Pix-Outcome`. */
 export type PixOutcome = 'accepted' | 'unknown' | 'not_sent' | 'rejected';
 
 export type PixOperation = 'SEND' | 'CHARGE' | 'RECEIVED';
@@ -36,30 +36,30 @@ export const pixOutcomes = [
   'rejected',
 ] as const satisfies PixOutcome[];
 
-/** The phases that a status can stand in; the database checks the same pairs. */
+/** The possible phases of each status; the database enforces the same pairs. */
 export const phasesOfStatus: Readonly<Record<PixStatus, readonly PixPhase[]>> = {
   PROCESSING: ['RESERVED', 'RESOLVED', 'PAYING', 'ACCEPTED', 'UNKNOWN'],
   COMPLETED: ['SETTLED'],
   FAILED: ['REJECTED', 'SETTLED'],
 };
 
-/** The phases before anything can have left: only these may fail without the provider's word. */
+/** The phases before a payment may have been sent: only these may fail without the provider. */
 export const phasesBeforePaying = ['RESERVED', 'RESOLVED'] as const satisfies PixPhase[];
 
-/** Whether a transaction is before PAYING, so that nothing can have left. */
+/** Whether a transaction is before PAYING, so that no payment can have been sent. */
 export function isBeforePaying(phase: PixPhase): boolean {
   return phasesBeforePaying.some((one) => one === phase);
 }
 
 /**
- * The phases that the provider's answer to a payment may move on. UNKNOWN is among them because the
- * sweep may have called a payment so while its answer was still on the way.
+ * The phases that the provider's response to a payment may advance. They include UNKNOWN because
+ * the sweep may have set it while the response was still in transit.
  */
 export const phasesOpenToAnswer = ['PAYING', 'UNKNOWN'] as const satisfies PixPhase[];
 
 /**
- * The phases that the provider's word may settle. RESERVED and RESOLVED are not among them: no
- * payment of ours can have left, so an event that claims one is somebody else's or a defect.
+ * The phases that an event of the provider may settle. They exclude RESERVED and RESOLVED: no
+ * payment can have been sent, so such an event belongs to another payment or is a defect.
  */
 export const phasesOpenToSettlement = [
   'PAYING',
@@ -68,17 +68,17 @@ export const phasesOpenToSettlement = [
 ] as const satisfies PixPhase[];
 
 /**
- * The phases in which an event that says failed settles a send. PAYING is not among them: a
- * process may still send, and that attempt would be executed although the send has failed. A send
- * that was repeated after an attempt with an unknown end is settled by no such event: it may tell
- * of that attempt alone, however late it comes.
+ * The phases in which a failure event settles a send. They exclude PAYING: a process may still send
+ * the payment, and it would be executed although the send has failed. A send that was repeated
+ * after an attempt with an unknown outcome is never settled by such an event, which may refer to
+ * that attempt only.
  */
 export const phasesOpenToFailure = ['ACCEPTED', 'UNKNOWN'] as const satisfies PixPhase[];
 
-/** What the timeline's row of a repeated attempt notes of the attempt before it. */
+/** The note in the timeline of a repeated attempt about the previous attempt. */
 export const repeatNotes = { unknown: 'after_unknown', notSent: 'after_not_sent' } as const;
 
-/** What `Pix-Outcome` says of a stored send: what was decided, or honestly `unknown`. */
+/** The `Pix-Outcome` of a stored send: the recorded outcome, or `unknown`. */
 export function outcomeOf(transaction: { readonly outcome: PixOutcome | null }): PixOutcome {
   return transaction.outcome ?? 'unknown';
 }
@@ -89,9 +89,9 @@ export function typeOf(operation: PixOperation): PixTransactionType {
 }
 
 /**
- * The provider's status words, as providers of this family write them. A word that is not here
- * moves nothing: no default decides about money. Numbers are not here, because providers give them
- * different meanings.
+ * The status words of providers of this family. An unlisted word changes nothing: no default
+ * decides about money. Numeric statuses are unlisted because providers give them different
+ * meanings.
  */
 const statusWords: Readonly<Record<string, PixStatus>> = {
   PROCESSING: 'PROCESSING',
@@ -110,12 +110,12 @@ const statusWords: Readonly<Record<string, PixStatus>> = {
   CANCELLED: 'FAILED',
 };
 
-/** Longer than any word for a status, with blanks around it. */
+/** Longer than any status word with blanks around it. */
 const MAX_STATUS_LENGTH = 128;
 
 /**
- * Reads a provider's status word.
- * @returns the status, or null for a word that is not known, and for a number.
+ * Maps a provider's status word.
+ * @returns the status, or null for an unknown word or a number.
  */
 export function readStatusWord(word: unknown): PixStatus | null {
   if (typeof word !== 'string' || word.length > MAX_STATUS_LENGTH) return null;

@@ -1,4 +1,4 @@
-/** What is recorded of who may act as a user. */
+/** The kinds of events in the security log of a user. */
 export const securityEventKinds = [
   'login',
   'login_refused',

@@ -1,11 +1,11 @@
 /**
- * Which transaction an item of a webhook means. It moves one only when an id matches and the
- * amount does, where the item carries one: money is not moved on half a match. The provider's own
- * id alone matches only together with the amount.
+ * Matches an item of a webhook with a stored transaction. An item changes a transaction only if an
+ * id matches and the amount, if present, matches too. The provider's own id alone matches only
+ * together with the amount.
  */
 import { centsFromDecimal } from './money.ts';
 
-/** What an item says, as far as it tells the transaction. */
+/** The fields of an item that identify its transaction. */
 export interface SettlementItem {
   readonly kind: 'payment' | 'received' | 'ignored';
   readonly ids: {
@@ -30,32 +30,32 @@ export interface SettlementCandidate {
 }
 
 /**
- * So many candidates are looked for. Where there are as many, there may be more that are not seen,
- * and nothing can be told from being the only one.
+ * The largest number of candidates that is read. When the limit is reached there may be more, so a
+ * single match among them is not necessarily unique.
  */
 export const mostCandidates = 20;
 
 export type Match<Candidate> =
   | { readonly kind: 'transaction'; readonly transaction: Candidate }
   /**
-   * The charge was completed by an event that did not say which payment it was. The first payment
-   * that names it is taken for that one, so that each further payment is told from it.
+   * The charge was completed by an event without an end-to-end id. The first payment that names the
+   * charge supplies the id, so that further payments can be distinguished from it.
    */
   | { readonly kind: 'identifies'; readonly transaction: Candidate; readonly endToEnd: string }
-  /** The ids say yes and something else says no: for a person to look at. */
+  /** An id matches but another field contradicts it: a person must decide. */
   | {
       readonly kind: 'contradiction';
       readonly transaction: Candidate;
       readonly reason: 'amount_mismatch' | 'ids_disagree' | 'other_end_to_end' | 'payee_disagrees';
     }
-  /** A received PIX that has completed a charge already: nothing more came in. */
+  /** A received PIX that has already completed a charge: no further money was received. */
   | { readonly kind: 'paid_before'; readonly transaction: Candidate }
   | { readonly kind: 'none' };
 
 /**
- * @param item what the provider tells.
- * @param candidates the stored transactions that share an id with it.
- * @returns the transaction that is meant, or why none is moved.
+ * Finds the transaction that an item refers to.
+ * @param candidates the stored transactions that share an id with the item.
+ * @returns the transaction, or why none is changed.
  */
 export function findMeant<Candidate extends SettlementCandidate>(
   item: SettlementItem,
@@ -86,7 +86,7 @@ export function findMeant<Candidate extends SettlementCandidate>(
   return { kind: 'transaction', transaction: meant };
 }
 
-/** Whether no id that this service has given out or taken over ties an item to a transaction. */
+/** Whether an item matches a transaction by the provider's own id only. */
 function isByProviderIdAlone({ ids }: SettlementItem, meant: SettlementCandidate): boolean {
   return (
     ids.transactionIdentification === null &&
@@ -95,7 +95,7 @@ function isByProviderIdAlone({ ids }: SettlementItem, meant: SettlementCandidate
   );
 }
 
-/** @returns the PIX that an item tells of, where it was recorded without a charge. */
+/** @returns the received PIX of an item, if it was recorded without a charge. */
 export function recordOf<Candidate extends SettlementCandidate>(
   { ids }: SettlementItem,
   candidates: readonly Candidate[],
@@ -111,10 +111,10 @@ function isUnidentified({ kind }: SettlementItem, meant: SettlementCandidate): b
 }
 
 /**
- * The end-to-end id and the provider's id are each one payment's. The client's request id is unique
- * to a user only: it decides where it is the only sign and points at one transaction. Of several it
- * is the one that alone has the amount. One that failed before it left counts among them, because a
- * false event may be about that one.
+ * Finds a send. The end-to-end id and the provider's id each identify one payment. The client's
+ * request id is unique per user only: it decides when no other id matches and it finds one send, or
+ * only one send with the same amount. Sends that failed before they were sent count too, because an
+ * incorrect event may refer to one.
  */
 function meantSend<Candidate extends SettlementCandidate>(
   { ids, amountCents }: SettlementItem,
@@ -136,9 +136,9 @@ function meantSend<Candidate extends SettlementCandidate>(
 }
 
 /**
- * An open send whose key and amount are those of a payment with another end-to-end id, which is no
- * send's here. Either another holder of the key has paid, or this send has been paid under an id
- * whose record was lost, perhaps to a customer for whom it has come in: a person has to look.
+ * Finds an open send with the same key and amount as a payment with a different, unknown end-to-end
+ * id. Either another user with the same key has paid, or this send was paid under an id whose
+ * record was lost, perhaps to another customer of this service: a person must decide.
  */
 function sendOfOtherPayment<Candidate extends SettlementCandidate>(
   { ids, amountCents }: SettlementItem,
@@ -157,19 +157,19 @@ function sendOfOtherPayment<Candidate extends SettlementCandidate>(
   );
 }
 
-/** Where an id stands for several, it tells none of them. */
+/** An id that several candidates share identifies none of them. */
 function onlyOne<Candidate>(candidates: readonly Candidate[]): Candidate | undefined {
   return candidates.length === 1 ? candidates[0] : undefined;
 }
 
-function isSame(stored: string | null, told: string | null): boolean {
-  return told !== null && told === stored;
+function isSame(stored: string | null, reported: string | null): boolean {
+  return reported !== null && reported === stored;
 }
 
 /**
- * A charge is known by its identification. One that is completed already was paid by another PIX,
- * unless the end-to-end id is the same: a reusable code may be paid many times, and each further
- * payment is received on its own.
+ * Finds a charge by its identification. A completed charge matches only the PIX with the same
+ * end-to-end id: a reusable code may be paid many times, and each further payment is recorded
+ * separately.
  */
 function meantCharge<Candidate extends SettlementCandidate>(
   { ids }: SettlementItem,
@@ -182,7 +182,7 @@ function meantCharge<Candidate extends SettlementCandidate>(
 }
 
 /**
- * The charge that an item of a received PIX names, paid or not: its owner is who received it.
+ * Finds the charge that a received PIX names, paid or not: its owner received the money.
  * @returns undefined when it names none of the candidates.
  */
 export function chargeNamed<Candidate extends SettlementCandidate>(
@@ -193,8 +193,8 @@ export function chargeNamed<Candidate extends SettlementCandidate>(
 }
 
 /**
- * The charge that an item pays which speaks of a payment, and does not say which way it went. Only
- * its identification and its amount together say so much.
+ * Finds the charge that an item pays if the item does not state the direction of the payment. Both
+ * the identification and the amount must match.
  */
 export function chargePaid<Candidate extends SettlementCandidate>(
   { kind, ids, amountCents }: SettlementItem,
@@ -206,8 +206,8 @@ export function chargePaid<Candidate extends SettlementCandidate>(
 }
 
 /**
- * The open transaction that an item speaks of which was not understood. It moves nothing, so one id
- * is enough.
+ * Finds the open transaction of an item that could not be read. Since the item changes nothing, one
+ * matching id is sufficient.
  */
 export function openNamed<Candidate extends SettlementCandidate>(
   item: SettlementItem,
@@ -222,19 +222,19 @@ export function openNamed<Candidate extends SettlementCandidate>(
   return byOwnId ?? onlyOne(open.filter((one) => isSame(one.idempotency_key, clientRequestId)));
 }
 
-/** A static code carries the first 25 of the 26 characters: there is no room for more in it. */
+/** A static BR Code has room for the first 25 of the 26 characters. */
 export const staticTxidLength = 25;
 
-/** By its identification, or by the provider's own id where the item carries no other. */
+/** Matches by identification, or by the provider's own id if the item has no identification. */
 function isNamed(charge: SettlementCandidate, ids: SettlementItem['ids']): boolean {
   const { operation, transaction_identification: stored, provider_txid: providerTxid } = charge;
   if (operation !== 'CHARGE' || stored === null) return false;
-  const told = ids.transactionIdentification;
-  if (told === null) return ids.providerTxid !== null && ids.providerTxid === providerTxid;
-  return told === stored || told === stored.slice(0, staticTxidLength);
+  const reported = ids.transactionIdentification;
+  if (reported === null) return ids.providerTxid !== null && ids.providerTxid === providerTxid;
+  return reported === stored || reported === stored.slice(0, staticTxidLength);
 }
 
-/** The charge that this payment has completed: the item may not name it, or name it otherwise. */
+/** Finds the charge that this payment has completed, even if the item does not name it. */
 function paidCharge<Candidate extends SettlementCandidate>(
   { ids }: SettlementItem,
   candidates: readonly Candidate[],
@@ -245,11 +245,11 @@ function paidCharge<Candidate extends SettlementCandidate>(
   );
 }
 
-/** Two ids of one item that belong to different payments. */
+/** Whether the ids of an item belong to different payments. */
 function disagree({ ids, kind }: SettlementItem, meant: SettlementCandidate): boolean {
   if (kind === 'received') return false;
-  const differs = (told: string | null, stored: string | null): boolean =>
-    told !== null && stored !== null && told !== stored;
+  const differs = (reported: string | null, stored: string | null): boolean =>
+    reported !== null && stored !== null && reported !== stored;
   return (
     differs(ids.endToEnd, meant.end_to_end) || differs(ids.clientRequestId, meant.idempotency_key)
   );

@@ -11,7 +11,7 @@ const MAX_TYPED_LENGTH = 40;
  * Computes the two check digits of a CPF (Receita Federal, modulo 11).
  *
  * @param base9 the first nine digits.
- * @returns two digits: `123456789` gives `09`.
+ * @returns two digits: `09` for `123456789`.
  * @throws RangeError when `base9` is not nine digits.
  */
 export function cpfCheckDigits(base9: string): string {
@@ -19,26 +19,25 @@ export function cpfCheckDigits(base9: string): string {
   return cpf.calculateCheckDigits(Array.from(base9, Number)).join('');
 }
 
-/** Tells whether a text is a valid CPF: eleven digits, right check digits, not all equal. */
+/** Whether a text is a valid CPF: eleven digits, valid check digits, not all equal. */
 export function isCpf(text: string): boolean {
-  // The package reads punctuation and blanks wherever they stand: a normalised text has none.
+  // The package ignores punctuation and blanks anywhere in the text.
   return /^\d{11}$/.test(text) && cpf.isValid(text);
 }
 
 /**
- * Tells whether a text is a valid CNPJ, numeric or alphanumeric (IN RFB 2.229/2024, in force since
- * July 2026): twelve digits or capital letters, then two right check digits, not all equal.
+ * Whether a text is a valid CNPJ, numeric or alphanumeric (IN RFB 2.229/2024, in force since July
+ * 2026): twelve digits or capital letters, then two valid check digits, not all equal.
  */
 export function isCnpj(text: string): boolean {
   return /^[0-9A-Z]{12}\d{2}$/.test(text) && cnpj.isValid(text);
 }
 
 /**
- * Reads a CPF or CNPJ as a person types it: dots, hyphens, slashes and spaces are removed and
- * letters upper-cased. Letters are never removed, because since July 2026 they are part of a CNPJ.
+ * Normalises a CPF or CNPJ as typed: removes dots, hyphens, slashes and spaces, and upper-cases
+ * letters, which may be part of a CNPJ since July 2026.
  *
- * @returns eleven characters (CPF) or fourteen (CNPJ), or null when the check digits are wrong or
- *   the text is neither.
+ * @returns eleven characters (CPF) or fourteen (CNPJ), or null when the text is not a valid one.
  */
 export function normaliseTaxId(text: string): string | null {
   if (text.length > MAX_TYPED_LENGTH) return null;
@@ -49,7 +48,7 @@ export function normaliseTaxId(text: string): string | null {
   return isCpf(upper) || isCnpj(upper) ? upper : null;
 }
 
-/** Tells which kind of valid tax identifier a text is, as typed or normalised; null: neither. */
+/** @returns the kind of a valid tax identifier, typed or normalised; null for any other text. */
 export function taxIdKind(text: string): TaxIdKind | null {
   const taxId = normaliseTaxId(text);
   if (taxId === null) return null;

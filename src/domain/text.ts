@@ -2,12 +2,12 @@ import { randomInt } from 'node:crypto';
 
 const ALPHANUMERICS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
-/** Far more than any name or line has; see {@link normalised}. */
+/** Longer than any name or line; see {@link normalised}. */
 const MAX_NORMALISED_LENGTH = 1_024;
 
 /**
- * Brings a text to one of Unicode's normal forms. The time grows with the square of its length
- * where combining marks are out of order, so the caller limits the length first.
+ * Converts a text to a Unicode normalisation form. The time is quadratic in the length when
+ * combining marks are out of order, so the caller must limit the length first.
  *
  * @param text at most 1,024 code units.
  * @throws RangeError when it is longer.
@@ -29,9 +29,9 @@ export function stripAccents(text: string): string {
 }
 
 /**
- * Folds what copying and pasting adds to a number or a document: invisible formatting characters
- * are removed (address books wrap phone numbers in direction marks), every dash becomes `-`, every
- * space becomes U+0020, and the ends are trimmed. Letters and digits are never changed.
+ * Cleans a copied number or document: removes invisible formatting characters (address books wrap
+ * phone numbers in direction marks), turns every dash into `-` and every space into U+0020, and
+ * trims the ends. Letters and digits are unchanged.
  */
 export function foldTypography(text: string): string {
   return text
@@ -42,8 +42,8 @@ export function foldTypography(text: string): string {
 }
 
 /**
- * Brings a text to one tidy line: Unicode's composed form (NFC), without invisible characters, each
- * run of white space one space, the ends trimmed. Names then compare equal as they look equal.
+ * Normalises a text to one line: composed form (NFC), no invisible characters, single spaces,
+ * trimmed ends. Names that look equal then compare equal.
  *
  * @param text at most 1,024 code units.
  */
@@ -53,8 +53,7 @@ export function tidyLine(text: string): string {
 }
 
 /**
- * Draws characters of `[A-Za-z0-9]` from the operating system's random source, each equally likely:
- * `randomInt` rejects what a remainder would favour.
+ * Draws characters of `[A-Za-z0-9]` from the operating system's random source, all equally likely.
  *
  * @param length how many characters, zero or more.
  */

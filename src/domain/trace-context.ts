@@ -1,28 +1,28 @@
 /**
- * W3C Trace Context (Recommendation of 23 November 2021): the two headers that tie what several
- * services log about one request together. What breaks its grammar is ignored, never refused.
+ * W3C Trace Context (Recommendation of 23 November 2021): two headers that correlate the logs of
+ * several services. Malformed headers are ignored, not refused.
  */
 import { randomFillSync } from 'node:crypto';
 
-/** A place in a trace: whoever is called next is told of it as its parent. */
+/** A span of a trace; it is the parent of the next service's span. */
 export interface TraceContext {
   /**
-   * What the log calls the trace, 32 hexadecimal digits: the id of one that has begun here, and the
-   * digest of a caller's, who may have written anything into it.
+   * The trace's id in the log, 32 hexadecimal digits: the digest of a caller's id, which may
+   * contain anything, or the id of a trace that began here.
    */
   readonly traceId: string;
   /** 16 hexadecimal digits: this request, or this run of a job. */
   readonly spanId: string;
-  /** What goes out in the header `traceparent`. */
+  /** The outgoing header `traceparent`. */
   readonly traceparent: string;
-  /** What goes out in the header `tracestate`: as it came in, or nothing. */
+  /** The outgoing header `tracestate`, unchanged from the caller's. */
   readonly tracestate?: string;
 }
 
 /**
- * Continues the trace of a caller; without a valid `traceparent` a new one begins.
- * @param headers by their lower-case names.
- * @param digest makes 32 hexadecimal digits of the caller's trace id.
+ * Continues the trace of a caller, or begins a new one without a valid `traceparent`.
+ * @param headers the headers by lower-case name.
+ * @param digest turns the caller's trace id into 32 hexadecimal digits.
  */
 export function continueTrace(
   headers: Readonly<Record<string, unknown>>,
@@ -37,7 +37,7 @@ export function continueTrace(
   return state === null ? context : { ...context, tracestate: state };
 }
 
-/** Begins a trace. Nothing of it is recorded here, so it is not marked as sampled. */
+/** Begins a trace. This service records no spans, so the trace is not marked as sampled. */
 export function beginTrace(): TraceContext {
   return span(randomHex(16), 0);
 }
@@ -48,11 +48,11 @@ function span(traceId: string, flags: number): TraceContext {
   return { traceId, spanId, traceparent };
 }
 
-/** Random bytes drawn ahead: to ask the system for a few costs more than the rest of a request. */
+/** Random bytes in reserve: drawing a few at a time costs more than the rest of a request. */
 const drawn = Buffer.alloc(4_096);
 let drawnUsed = drawn.length;
 
-/** All zeros would be an invalid id; chance does not give them. */
+/** An id of zeros would be invalid, but its probability is negligible. */
 function randomHex(bytes: number): string {
   if (drawnUsed + bytes > drawn.length) {
     randomFillSync(drawn);
@@ -62,10 +62,10 @@ function randomHex(bytes: number): string {
   return drawn.toString('hex', drawnUsed - bytes, drawnUsed);
 }
 
-/** Section 3.2.2: lower case only; what a later version adds stands behind a further hyphen. */
+/** Section 3.2.2: lower case only; later versions append fields after a further hyphen. */
 const parentPattern = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 
-/** The one flag that is defined: the caller records this trace. The others are not passed on. */
+/** The only defined flag: the caller records this trace. Other flags are not propagated. */
 const sampled = 1;
 
 function readTraceparent(header: unknown): { traceId: string; flags: number } | null {
@@ -77,29 +77,30 @@ function readTraceparent(header: unknown): { traceId: string; flags: number } | 
   return { traceId, flags: Number.parseInt(flags ?? '', 16) & sampled };
 }
 
-/** At least so much is to be passed on (section 3.3.1); what is longer is dropped as a whole. */
+/** The length that must be propagated (section 3.3.1); a longer header is dropped. */
 const longestState = 512;
 
-/** Section 3.3.1, like the form of a member: a simple key or `tenant@system`, and a value. */
+/** The largest number of members (section 3.3.1). */
 const mostMembers = 32;
 
+/** Section 3.3.1: a simple key or `tenant@system`. */
 const keyPattern =
   /^(?:[a-z][a-z0-9_\-*/]{0,255}|[a-z0-9][a-z0-9_\-*/]{0,240}@[a-z][a-z0-9_\-*/]{0,13})$/;
 
-/** Printable ASCII without `,` and `=`, and no blank at its end. */
+/** Section 3.3.1: printable ASCII without `,` and `=`, and no blank at the end. */
 const valuePattern = /^[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e]$/;
 
-/** @returns the header unchanged, or null when it is invalid, too long or says nothing. */
+/** @returns the header unchanged, or null when it is invalid, too long or empty. */
 function readTracestate(header: unknown): string | null {
   if (typeof header !== 'string' || header.length > longestState) return null;
   const members = header.split(',').map((member) => member.replaceAll(/^[ \t]+|[ \t]+$/g, ''));
-  const keys = members.filter((member) => member !== '').map(keyOf);
+  const keys = members.filter((member) => member !== '').map(readKey);
   const isValid = keys.every((key) => key !== null) && new Set(keys).size === keys.length;
   return isValid && keys.length > 0 && members.length <= mostMembers ? header : null;
 }
 
-/** @returns null when the member has another form than `key=value`. */
-function keyOf(member: string): string | null {
+/** @returns the key of a member, or null when it is not a valid `key=value`. */
+function readKey(member: string): string | null {
   const [key = '', ...values] = member.split('=');
   const isValid = keyPattern.test(key) && valuePattern.test(values.join('='));
   return isValid ? key : null;

@@ -1,4 +1,4 @@
-/** Who is calling: the token of the app, or the secret of the provider's webhooks. */
+/** Authentication: the app's access token, and the secret of the provider's webhooks. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Context } from '../context.ts';
 import { AppError } from '../errors.ts';
@@ -9,7 +9,7 @@ import type { Principal } from '../auth/principal.ts';
 /** `Bearer` and a token in the characters of RFC 6750, section 2.1; the scheme in any case. */
 const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
 
-/** Finds the principal behind a token; null when its banking session is not active. */
+/** Finds the principal of a token; null when its banking session is not active. */
 export type FindPrincipal = (context: Context, token: VerifiedToken) => Promise<Principal | null>;
 
 export interface Authentication {
@@ -17,14 +17,14 @@ export interface Authentication {
   readonly findPrincipal: FindPrincipal;
 }
 
-/** The caller as far as the operation asked for it. */
+/** The caller, as far as the operation's access requires. */
 export interface Caller {
   readonly token?: VerifiedToken;
   readonly principal?: Principal;
 }
 
 /**
- * @param access what the operation asks for: a valid token, or an active banking session too.
+ * @param access what the operation requires: nothing, a valid token, or an active session as well.
  * @throws AppError UNAUTHENTICATED
  */
 export async function authenticate(
@@ -41,8 +41,8 @@ export async function authenticate(
 }
 
 /**
- * @returns who is calling.
- * @throws AppError UNAUTHENTICATED when the banking session that the token names is not active.
+ * @returns the principal.
+ * @throws AppError UNAUTHENTICATED when the token's banking session is not active.
  */
 export async function requireSession(
   { context, findPrincipal }: Authentication,
@@ -53,10 +53,10 @@ export async function requireSession(
   return principal;
 }
 
-/** Made once for each list of secrets, not with each event. */
+/** Digests are computed once for each list of secrets, not for each event. */
 const knownDigests = new WeakMap<readonly string[], readonly Buffer[]>();
 
-function digestsOf(secrets: readonly string[]): readonly Buffer[] {
+function digestsFor(secrets: readonly string[]): readonly Buffer[] {
   const known = knownDigests.get(secrets);
   if (known !== undefined) return known;
   const digests = secrets.map(sha256);
@@ -65,7 +65,7 @@ function digestsOf(secrets: readonly string[]): readonly Buffer[] {
 }
 
 /**
- * Compares the webhook secret with each one that is accepted; without a configured one anything is.
+ * Compares the webhook secret with the accepted ones; an empty list accepts every request.
  * @throws AppError WEBHOOK_SECRET_REFUSED
  */
 export function requireWebhookSecret(
@@ -73,7 +73,7 @@ export function requireWebhookSecret(
   headers: IncomingHttpHeaders,
 ): void {
   if (accepted.length === 0) return;
-  const given = headers['x-webhook-secret'];
-  const isAccepted = isOneOfSecrets(String(given ?? ''), digestsOf(accepted));
-  if (given === undefined || !isAccepted) throw new AppError('WEBHOOK_SECRET_REFUSED');
+  const secret = headers['x-webhook-secret'];
+  const isAccepted = isOneOfSecrets(String(secret ?? ''), digestsFor(accepted));
+  if (secret === undefined || !isAccepted) throw new AppError('WEBHOOK_SECRET_REFUSED');
 }

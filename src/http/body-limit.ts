@@ -1,6 +1,6 @@
-/** How large a body of JSON may be. */
+/** The size limits of JSON bodies. */
 
-/** No operation takes a larger one. */
+/** The largest limit that an operation may declare, in bytes. */
 export const MAX_BODY_BYTES = 256 * 1024;
 
 /**

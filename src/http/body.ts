@@ -1,48 +1,48 @@
-/** Reading a request's body: its media type, its size, its JSON; a form is only made ready. */
+/** Reads a request's body: media type, size and JSON. A form is only prepared for reading. */
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '../errors.ts';
 import { MAX_BODY_BYTES } from './body-limit.ts';
 import type { BodyContract, FormContract } from './contract.ts';
 import { ClientGone, type Exchange } from './exchange.ts';
 import { IncomingForm } from './form.ts';
-import { outlineOf, parseJson } from './json.ts';
-import { boundaryOf, fileTooLarge, maxFormBytes } from './multipart.ts';
+import { parseOutline, parseJson } from './json.ts';
+import { readBoundary, fileTooLarge, maxFormBytes } from './multipart.ts';
 
 const MEDIA_TYPES = { json: 'application/json', multipart: 'multipart/form-data' } as const;
 
 const NO_BYTES = Buffer.alloc(0);
 
 export interface BodyLimits {
-  /** The largest file that a form may carry. The contract limits JSON. */
+  /** The largest file of a form, in bytes. The contract limits JSON. */
   readonly uploadMaxBytes: number;
 }
 
-/** A body as far as it has been read. */
+/** A body that has been read, or a form that is ready to be read. */
 export interface ReadBody {
-  /** False when the request came without a body, or with an empty one. */
-  readonly isGiven: boolean;
+  /** False when the request has no body, or an empty one. */
+  readonly isPresent: boolean;
   readonly raw: Buffer;
   readonly value: unknown;
-  /** Whether it is still on its way: the value is a form then, which the operation reads. */
-  readonly isComing: boolean;
-  /** Whether the value is an {@link outlineOf outline}: the bytes are read later. */
+  /** Whether the body is still to be read: the value is then a form, which the operation reads. */
+  readonly isPending: boolean;
+  /** Whether the value is only an {@link parseOutline outline} of the bytes. */
   readonly isOutline: boolean;
 }
 
-/** Larger bodies that are stored as bytes are not parsed while the caller waits. */
+/** Larger bodies that are stored as bytes are checked without being parsed. */
 const MAX_PARSED_BYTES = 16 * 1024;
 
 const NO_BODY: ReadBody = {
-  isGiven: false,
+  isPresent: false,
   raw: NO_BYTES,
   value: undefined,
-  isComing: false,
+  isPending: false,
   isOutline: false,
 };
 
 /**
- * Reads the body that the contract declares. One that it does not declare stays on the wire and is
- * discarded after the answer.
+ * Reads the body that the contract declares. An undeclared body is not read, and is discarded after
+ * the response.
  *
  * @param contract null when the contract declares no body.
  * @throws AppError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, MALFORMED_JSON, or BAD_REQUEST for a
@@ -60,51 +60,51 @@ export async function readBody(
   requireMediaType(request, contract.media);
   if (contract.form !== null) {
     const form = incomingForm(exchange, contract.form, uploadMaxBytes);
-    return { ...NO_BODY, isGiven: true, value: form, isComing: true };
+    return { ...NO_BODY, isPresent: true, value: form, isPending: true };
   }
   if (declaredLength(request) > contract.maxBytes) throw new AppError('PAYLOAD_TOO_LARGE');
-  exchange.awaitBody();
+  exchange.sendContinue();
   const raw = await readBytes(request, contract.maxBytes);
   return jsonBody(contract, raw);
 }
 
 /**
- * Parses a body of JSON that has come in whole.
+ * Parses a complete JSON body.
  * @throws AppError MALFORMED_JSON
  */
 export function jsonBody(contract: BodyContract, raw: Buffer): ReadBody {
   if (raw.length === 0) return noBody(contract);
   const isOutline = contract.isStoredAsBytes && raw.length > MAX_PARSED_BYTES;
-  const value = isOutline ? outlineOf(raw) : parseJson(raw);
-  return { isGiven: true, raw, value, isComing: false, isOutline };
+  const value = isOutline ? parseOutline(raw) : parseJson(raw);
+  return { isPresent: true, raw, value, isPending: false, isOutline };
 }
 
-/** What is known of a form before it comes is refused before it comes. */
+/** Checks the boundary and the declared length before any byte of the form is read. */
 function incomingForm(
   exchange: Exchange,
   contract: FormContract,
   maxFileBytes: number,
 ): IncomingForm {
   const { request } = exchange;
-  const boundary = boundaryOf(request.headers['content-type'] ?? '');
+  const boundary = readBoundary(request.headers['content-type'] ?? '');
   if (declaredLength(request) > maxFormBytes(maxFileBytes)) throw fileTooLarge(maxFileBytes);
   return new IncomingForm(exchange, contract, { boundary, maxFileBytes });
 }
 
-/** Nothing is no JSON either: what is stored as it came has to be something. */
+/** An empty body is not JSON, so an operation that stores the bytes refuses it. */
 function noBody({ isStoredAsBytes }: BodyContract): ReadBody {
   if (isStoredAsBytes) throw new AppError('MALFORMED_JSON');
   return NO_BODY;
 }
 
-/** Whether what has not been read of a body may be more than is worth keeping a connection for. */
+/** Whether the unread rest of a body may be too large to discard on a connection that is kept. */
 export function mayHaveMuchUnread(request: IncomingMessage): boolean {
   if (request.complete) return false;
   const isChunked = request.headers['transfer-encoding'] !== undefined;
   return isChunked || declaredLength(request) > MAX_BODY_BYTES;
 }
 
-/** Whether a body is on its way, whether or not anybody will read it. */
+/** Whether the headers announce a body. */
 export function announcesBody(request: IncomingMessage): boolean {
   return request.headers['transfer-encoding'] !== undefined || declaredLength(request) > 0;
 }
@@ -120,7 +120,7 @@ function requireMediaType(request: IncomingMessage, media: BodyContract['media']
   throw new AppError('UNSUPPORTED_MEDIA_TYPE');
 }
 
-/** Compares without parameters; of those only a charset other than UTF-8 is refused. */
+/** Compares media types without parameters, but refuses a charset other than UTF-8. */
 function isMediaType(header: string, expected: string): boolean {
   if (header === expected) return true;
   const [essence = '', ...parameters] = header.split(';').map((part) => part.trim());
@@ -132,29 +132,29 @@ function isMediaType(header: string, expected: string): boolean {
 
 function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    // The client may have left while an earlier stage waited for the database.
+    // The client may have disconnected while an earlier stage waited for the database.
     if (request.destroyed) return reject(new ClientGone());
     const chunks: Buffer[] = [];
     let size = 0;
-    const keep = (chunk: Buffer): void => {
+    const onData = (chunk: Buffer): void => {
       size += chunk.length;
       chunks.push(chunk);
       if (size <= maxBytes) return;
-      request.off('data', keep);
+      request.off('data', onData);
       reject(new AppError('PAYLOAD_TOO_LARGE'));
     };
-    let isWhole = false;
-    const finish = (): void => {
-      isWhole = true;
+    let isComplete = false;
+    const onEnd = (): void => {
+      isComplete = true;
       resolve(Buffer.concat(chunks, size));
     };
-    // Every request closes, and an error costs its stack.
-    const leave = (): void => {
-      if (!isWhole) reject(new ClientGone());
+    // Every request emits `close`; creating an error captures a stack, which is slow.
+    const onClose = (): void => {
+      if (!isComplete) reject(new ClientGone());
     };
-    request.on('data', keep);
-    request.on('end', finish);
-    request.on('error', leave);
-    request.on('close', leave);
+    request.on('data', onData);
+    request.on('end', onEnd);
+    request.on('error', onClose);
+    request.on('close', onClose);
   });
 }

@@ -1,15 +1,15 @@
-/** Where a request comes from, as far as the proxies in front can be trusted. */
+/** Determines the client address of a request behind trusted proxies. */
 import type { IncomingMessage } from 'node:http';
 import { isIPv4, isIPv6 } from 'node:net';
 
 /**
- * The client's address, in the form that throttling counts by.
+ * Returns the client's address, normalised for throttling.
  *
  * Each trusted proxy appends the address that it saw to `X-Forwarded-For`, so the client is the
- * n-th entry from the right; anything to the left of it was written by the client itself. What is
- * no address there is passed over for the socket's.
+ * n-th entry from the right; the client itself may have written anything to the left of it. An
+ * invalid entry is replaced by the socket's address.
  *
- * @param trustedHops how many proxies stand in front; 0 ignores the header.
+ * @param trustedHops the number of proxies in front of the service; 0 ignores the header.
  * @returns an IPv4 address, or the /64 of an IPv6 one, because a single subscriber holds a /64.
  */
 export function clientAddress(request: IncomingMessage, trustedHops: number): string {
@@ -19,7 +19,7 @@ export function clientAddress(request: IncomingMessage, trustedHops: number): st
   return throttleAddress(forwarded ?? socketAddress);
 }
 
-/** Whether an address is of this machine itself. */
+/** Whether an address is a loopback address. */
 export function isLoopback(address: string | undefined): boolean {
   const plain = throttleAddress(address ?? '');
   return plain.startsWith('127.') || address === '::1';
@@ -41,7 +41,7 @@ function withoutPort(entry: string): string {
   return /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(entry)?.[1] ?? entry;
 }
 
-/** The form of an address that limits count by, as {@link clientAddress} returns it. */
+/** Normalises an address for throttling: IPv4, or the /64 of an IPv6 address. */
 export function throttleAddress(address: string): string {
   if (isIPv4(address) || !isIPv6(address)) return address;
   const groups = expandedGroups(address);
@@ -57,7 +57,7 @@ export function throttleAddress(address: string): string {
 /** The eight groups of an IPv6 address; the zone (`%eth0`) is left out. */
 function expandedGroups(address: string): number[] {
   const [plain = ''] = address.split('%', 1);
-  // The URL parser writes the canonical form, in which an IPv4 tail has become hexadecimal.
+  // The URL parser returns the canonical form, with an IPv4 tail in hexadecimal.
   const canonical = new URL(`http://[${plain}]`).hostname.slice(1, -1);
   const [head = [], tail = []] = canonical
     .split('::')

@@ -1,4 +1,4 @@
-/** How many connections a server has at the same time, in all and from one client address. */
+/** Limits the open connections of a server, in total and per client address. */
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ConnectionCloseReason } from '../metrics.ts';

@@ -1,6 +1,6 @@
 /**
- * The open connections: which requests each has, how many of them run at the same time, and whether
- * the client reads its answers.
+ * Tracks the open connections: their requests, how many of these run concurrently, and whether the
+ * client reads its responses.
  */
 import type { Socket } from 'node:net';
 import type { Clock } from '../clock.ts';
@@ -8,19 +8,20 @@ import type { ConnectionCloseReason } from '../metrics.ts';
 import type { Exchange } from './exchange.ts';
 import { WriteProgress } from './write-progress.ts';
 
-/** How many requests of one connection run at the same time; further ones wait. */
+/** How many requests of one connection run concurrently; further ones wait. */
 const MAX_RUNNING = 4;
 
 /**
  * How many requests of one connection may run or wait. Node parses everything that it has read from
- * a socket, up to 64 KiB, before the socket can be paused: without a limit one read makes thousands
- * of requests.
+ * a socket, up to 64 KiB, before the socket can be paused: one read can yield thousands of
+ * requests.
  */
 const MAX_OPEN = 32;
 
 /**
- * How long an answer may make no progress before its connection is cut. The kernel's buffer hides
- * some: it takes more only when a third of it is free, and it grows to 4 MiB on fast networks.
+ * How long a response may make no progress before its connection is closed. The kernel's buffer
+ * hides some progress: it accepts more only when a third of it is free, and it grows to 4 MiB on
+ * fast networks.
  */
 const STALLED_MS = 30_000;
 
@@ -33,9 +34,9 @@ export interface ConnectionsOptions {
 }
 
 interface Connection {
-  /** The requests without a complete answer, in the order in which they came. */
+  /** The requests without a complete response, in the order of arrival. */
   readonly exchanges: Exchange[];
-  /** What starts those of them that do not run yet. */
+  /** The functions that start the requests that do not run yet. */
   readonly waiting: (() => void)[];
   readonly progress: WriteProgress;
 }
@@ -50,7 +51,7 @@ export class Connections {
     this.#options = options;
   }
 
-  /** Follows a connection until it closes. */
+  /** Tracks a connection until it closes. */
   add(socket: Socket): void {
     const connection = { exchanges: [], waiting: [], progress: new WriteProgress(socket) };
     this.#open.set(socket, connection);
@@ -62,12 +63,12 @@ export class Connections {
   }
 
   /**
-   * Follows a request until its answer has been sent or its connection is closed.
+   * Tracks a request until its response has been sent or its connection is closed.
    *
-   * @param start handles the request: at once, or when earlier ones of its connection are answered.
-   * @param whenSent is called when the whole answer has been handed to the network.
+   * @param start handles the request: at once, or when earlier requests of the connection are done.
+   * @param onSent is called when the whole response has been passed to the network.
    */
-  open(exchange: Exchange, start: () => void, whenSent: () => void): void {
+  open(exchange: Exchange, start: () => void, onSent: () => void): void {
     const { socket } = exchange.request;
     const connection = this.#open.get(socket);
     if (connection === undefined) return;
@@ -83,7 +84,7 @@ export class Connections {
       exchanges.splice(exchanges.indexOf(exchange), 1);
       exchange.end(true);
       startNext(connection, socket);
-      whenSent();
+      onSent();
     });
     if (exchanges.length - waiting.length <= MAX_RUNNING) start();
     else waiting.push(start);
@@ -91,7 +92,7 @@ export class Connections {
     this.#watch();
   }
 
-  /** The requests of a connection that have no complete answer yet, in their order. */
+  /** The requests of a connection without a complete response, in order. */
   openOn(socket: Socket): readonly Exchange[] {
     return this.#open.get(socket)?.exchanges ?? [];
   }
@@ -103,7 +104,7 @@ export class Connections {
     }
   }
 
-  /** @returns a promise that is kept when all connections are closed. */
+  /** @returns a promise that resolves when all connections are closed. */
   async allClosed(): Promise<void> {
     const sockets = [...this.#open.keys()];
     await Promise.all(
@@ -111,14 +112,14 @@ export class Connections {
     );
   }
 
-  /** What waits on a closed connection is started too: it ends without work, and is recorded. */
+  /** Also starts the waiting requests of a closed connection: they end at once and are logged. */
   #close(socket: Socket, { exchanges, waiting }: Connection): void {
     this.#open.delete(socket);
     for (const exchange of exchanges.splice(0)) exchange.end(false);
     for (const start of waiting.splice(0)) start();
   }
 
-  /** Checks the connections as long as there are requests without a complete answer. */
+  /** Checks the connections as long as there are requests without a complete response. */
   #watch(): void {
     if (this.#isWatching) return;
     this.#isWatching = true;
@@ -130,7 +131,7 @@ export class Connections {
         this.#watch();
         if (progress.stalledMs(nowMs) < STALLED_MS) continue;
         this.#options.onCut('stalled');
-        // A reset frees the answers in the kernel's buffer, which the client would not read.
+        // A reset frees the kernel's buffer, which the client does not read.
         socket.resetAndDestroy();
       }
     });
@@ -138,9 +139,9 @@ export class Connections {
 }
 
 /**
- * Node parses all that it has read, also after the socket was destroyed, and makes two errors with
- * stacks for each request: that takes as long as to answer it. The property is not documented;
- * without it the requests would only take longer.
+ * Makes Node ignore the requests that it has already read. Node parses them even after the socket
+ * was destroyed, and creates two errors with stacks for each. The property is undocumented; without
+ * it the requests only take longer.
  */
 function ignoreFurtherRequests(socket: Socket & { parser?: { onIncoming: unknown } | null }): void {
   if (socket.parser) socket.parser.onIncoming = () => 0;

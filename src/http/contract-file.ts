@@ -1,4 +1,4 @@
-/** The contract's files, and whether the code and they agree. */
+/** Reads the contract's files and checks that they match the code. */
 import { readFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { compileValidators, loadContract, type Contract } from './contract.ts';
@@ -7,7 +7,7 @@ import { operations } from './operations.ts';
 
 const contractFile = new URL('../../contract/openapi.yaml', import.meta.url);
 
-/** Made from the other: a start reads JSON in a hundredth of the time that YAML takes. */
+/** Generated from the YAML: parsing JSON takes a hundredth of the time at start. */
 const generatedFile = new URL('../../contract/openapi.generated.json', import.meta.url);
 
 /** @returns the contract as YAML. */
@@ -15,14 +15,14 @@ export function readContract(): Promise<string> {
   return readFile(contractFile, 'utf8');
 }
 
-/** @returns the contract as a value that is JSON. */
+/** @returns the contract as a JSON value. */
 export async function parseContract(): Promise<unknown> {
   return JSON.parse(await readFile(generatedFile, 'utf8')) as unknown;
 }
 
 /**
- * @returns the contract as a service runs it.
- * @throws Error when it uses what the service does not do.
+ * @returns the contract as the service uses it.
+ * @throws Error when it uses a feature that the service does not support.
  */
 export async function readServedContract(): Promise<Contract> {
   const [document, text] = await Promise.all([parseContract(), readContract()]);
@@ -33,13 +33,13 @@ export interface ContractCheck {
   readonly valid: boolean;
   /** How many operations the contract has. */
   readonly operations: number;
-  /** What keeps a service from running with it, in one sentence. */
+  /** Why a service cannot run with it, in one sentence. */
   readonly problem: string | null;
 }
 
 /**
- * Reads the contract as a start does, matches it with the table of operations, compiles every
- * validator, and compares the generated file with the one that it is made from.
+ * Reads the contract as the service does at start, compares it with the table of operations,
+ * compiles every validator, and checks that the generated file is up to date.
  */
 export async function checkContract(): Promise<ContractCheck> {
   try {
@@ -55,7 +55,7 @@ export async function checkContract(): Promise<ContractCheck> {
 }
 
 async function requireFresh(): Promise<void> {
-  // Loaded only here: it is what a start does without.
+  // Loaded on demand: the service does not need the YAML parser.
   const { parse } = await import('yaml');
   if (isDeepStrictEqual(parse(await readContract()), await parseContract())) return;
   throw new Error(

@@ -1,7 +1,7 @@
 /**
- * The contract, read once at start: what each operation takes and answers. Routes, security and
- * validation come from here alone. A validator is compiled when it is first needed, which takes
- * some milliseconds: all of them together would be a tenth of a start.
+ * Reads the contract at start: the input and the replies of each operation. Routes, security and
+ * validation all follow from it. A validator is compiled on first use, because compiling all of
+ * them takes a tenth of the start.
  */
 import { maxBodyBytes } from './body-limit.ts';
 import { basePath, OpenApiDocument, type Place } from './document.ts';
@@ -9,7 +9,7 @@ import { createSchemaCompiler, type SchemaCompiler, type ValidateFunction } from
 
 const METHODS = ['get', 'put', 'post', 'delete', 'patch'] as const;
 
-/** Headers that OpenAPI leaves to the protocol: a parameter of these names is ignored. */
+/** OpenAPI ignores header parameters with these names. */
 const PROTOCOL_HEADERS = new Set(['accept', 'content-type', 'authorization']);
 
 export type ParameterType = 'string' | 'integer' | 'number' | 'boolean';
@@ -25,23 +25,23 @@ export interface ParameterSet {
   readonly validate: ValidateFunction;
 }
 
-/** A form of simple fields and one file. */
+/** A form with simple fields and one file. */
 export interface FormContract {
-  /** The name of the file. */
+  /** The name of the file's field. */
   readonly file: string;
-  /** The fields, the file among them as a text. */
+  /** All fields, with the file as a text. */
   readonly fields: ParameterSet;
 }
 
 export interface BodyContract {
   readonly media: 'json' | 'multipart';
   readonly required: boolean;
-  /** The largest body of JSON, in bytes; a form is limited by its file. */
+  /** The largest JSON body, in bytes; UPLOAD_MAX_BYTES limits a form. */
   readonly maxBytes: number;
-  /** Kept as the bytes that came, so no text of it has to fit into the database. */
+  /** The body is stored as bytes, so its texts need not be storable by PostgreSQL. */
   readonly isStoredAsBytes: boolean;
   readonly validate: ValidateFunction;
-  /** What a form holds; null for JSON. */
+  /** The fields and the file of a form; null for JSON. */
   readonly form: FormContract | null;
 }
 
@@ -53,9 +53,9 @@ export interface OperationContract {
   readonly path: string;
   readonly access: 'public' | 'bearer';
   readonly takesWebhookSecret: boolean;
-  /** What a request counts as for its address; operations with one name share the count. */
+  /** The name of the throttle by client address; operations with the same name share it. */
   readonly throttle: string | null;
-  /** Whether the requests of one user are counted. */
+  /** Whether the requests of each user are throttled. */
   readonly limitsUsers: boolean;
   readonly pathParameters: ParameterSet;
   readonly queryParameters: ParameterSet;
@@ -64,8 +64,8 @@ export interface OperationContract {
   /** The statuses that are listed by number. */
   readonly statuses: ReadonlySet<number>;
   /**
-   * The validator of an answer's body, compiled when it is first asked for.
-   * @returns null when the contract gives the status no body, or does not list it.
+   * The validator of a reply's body, compiled on first use.
+   * @returns null when the contract does not list the status, or lists it without a body.
    */
   replyValidator(status: number): ValidateFunction | null;
 }
@@ -92,9 +92,9 @@ interface OperationPlace {
 /**
  * Reads the machine-readable contract.
  * @param parsed an OpenAPI 3.1 document.
- * @param text the same as it is served.
- * @throws Error when it is no such document, or uses what the service does not do; what is wrong
- *   within a schema is for {@link compileValidators} to find.
+ * @param text the same document as it is served.
+ * @throws Error when it is not such a document, or uses a feature that the service does not
+ *   support; {@link compileValidators} finds the errors within schemas.
  */
 export function loadContract(parsed: unknown, text: string): Contract {
   const document = new OpenApiDocument(parsed);
@@ -107,12 +107,13 @@ export function loadContract(parsed: unknown, text: string): Contract {
 }
 
 /**
- * Compiles every validator, for whoever holds the contract against the code before it runs.
- * @throws Error when a schema uses what the service does not do.
+ * Compiles every validator, to check the contract before it is used.
+ * @throws Error when a schema uses a feature that the service does not support.
  */
 export function compileValidators({ operations }: Contract): void {
-  for (const { replyValidator, statuses, body, ...given } of operations) {
-    const sets = [given.pathParameters, given.queryParameters, given.headerParameters];
+  for (const { replyValidator, statuses, body, ...parameters } of operations) {
+    const { pathParameters, queryParameters, headerParameters } = parameters;
+    const sets = [pathParameters, queryParameters, headerParameters];
     for (const part of [...sets, body]) void part?.validate;
     for (const status of statuses) replyValidator(status);
   }
@@ -177,12 +178,12 @@ function readParameters(
 ): ParameterSet {
   const { document, schemas } = source;
   const byName = new Map<string, Place>();
-  // A parameter of the operation replaces the path's of the same name.
+  // A parameter of the operation overrides the path's parameter of the same name.
   for (const owner of [item, operation]) {
     for (const { place } of document.entries(document.find(owner, 'parameters'))) {
       const name = String(place.value['name']);
-      const isOurs = where !== 'header' || !PROTOCOL_HEADERS.has(name.toLowerCase());
-      if (place.value['in'] === where && isOurs) byName.set(name, place);
+      const isIgnored = where === 'header' && PROTOCOL_HEADERS.has(name.toLowerCase());
+      if (place.value['in'] === where && !isIgnored) byName.set(name, place);
     }
   }
   const places = [...byName];
@@ -260,7 +261,7 @@ function readForm(
   const required = document.find(content, 'schema', 'required')?.value ?? {};
   const isRequired = Object.values(required).includes(file?.key);
   if (!file || others.length > 0 || !isRequired) {
-    throw new Error(`${id} takes a form that has not one file, required`);
+    throw new Error(`${id} takes a form that must have exactly one file, which is required`);
   }
   const parameters = properties.map(({ key, place }) => ({
     name: key,

@@ -1,12 +1,12 @@
-/** Reading an OpenAPI document by place, with its references followed. */
+/** Reads an OpenAPI document and resolves its references. */
 
-/** An object of the document and where it stands, after references. */
+/** An object of the document and its location, after references. */
 export interface Place {
   readonly value: Readonly<Record<string, unknown>>;
   readonly pointer: readonly string[];
 }
 
-/** The document as a tree of places. */
+/** The document as a tree of {@link Place}. */
 export class OpenApiDocument {
   readonly root: Place;
 
@@ -17,7 +17,7 @@ export class OpenApiDocument {
   }
 
   /**
-   * The object under a chain of keys, wherever its references lead.
+   * Finds the object under a chain of keys, following references.
    * @returns null when there is none.
    */
   find(from: Place, ...keys: readonly string[]): Place | null {
@@ -41,11 +41,11 @@ export class OpenApiDocument {
   #child(parent: Place, key: string): Place | null {
     const value = parent.value[key];
     if (!isObject(value)) return null;
-    return this.#followed({ value, pointer: [...parent.pointer, key] });
+    return this.#resolve({ value, pointer: [...parent.pointer, key] });
   }
 
-  /** Schemas keep their references: the validator follows those itself. */
-  #followed(place: Place): Place {
+  /** Resolves a reference; the validator itself resolves those within schemas. */
+  #resolve(place: Place): Place {
     const { $ref } = place.value;
     if (typeof $ref !== 'string') return place;
     if (!$ref.startsWith('#/')) throw new Error(`the reference ${$ref} leaves the contract`);
@@ -56,7 +56,7 @@ export class OpenApiDocument {
   }
 }
 
-/** The path of the first server, which every route stands below. */
+/** The path of the first server: the prefix of every route. */
 export function basePath(document: OpenApiDocument): string {
   const server = document.find(document.root, 'servers', '0');
   const template = typeof server?.value['url'] === 'string' ? server.value['url'] : '/';

@@ -1,9 +1,9 @@
-/** One request and its answer, with what becomes known of them on the way. */
+/** One request and its response, with the facts that the pipeline collects about them. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { continueTrace, type TraceContext } from '../domain/trace-context.ts';
 import type { Locale } from '../errors.ts';
-import type { Refusing } from './operation.ts';
+import type { WithRefusalHeaders } from './operation.ts';
 import { preferredLocale } from './locale.ts';
 import { requestId, withoutSecret } from './request-id.ts';
 
@@ -12,35 +12,35 @@ interface Message {
   readonly response: ServerResponse;
 }
 
-/** What ties a line of the log to a request. */
+/** The log fields that identify a request. */
 interface ExchangeNames {
   readonly requestId: string;
-  /** Of the id that the caller has given, if it has. */
+  /** The digest of the caller's `X-Request-Id`, if there is one. */
   readonly requestIdDigest?: string;
   readonly traceId: string;
 }
 
-/** One request and its answer, with what is known of them on the way. */
+/** One request and its response. */
 export class Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** What `X-Request-Id` answers. */
+  /** The value of `X-Request-Id` in the response. */
   readonly answeredId: string;
   readonly locale: Locale;
   readonly startedAtMs: number;
-  /** What the log and the metrics call the request: an operationId, or a system route's name. */
+  /** The name of the request in log and metrics: an operationId, or a system route's name. */
   operation: string | null = null;
   /** The route's template; the URL itself may carry an application id. */
   path: string | null = null;
   userId: number | null = null;
-  /** What the operation says with every refusal; null before the route is known. */
-  refusing: Refusing | null = null;
-  /** The status of an answer that went out past the response, because the message was broken. */
+  /** Supplies the operation's refusal headers; null before the route is known. */
+  refusalSource: WithRefusalHeaders | null = null;
+  /** The status that was written to the socket directly because the message was malformed. */
   refusedStatus: number | null = null;
   /** The client waits for `100 Continue` before it sends its body. */
   awaitsContinue = false;
-  /** Whether the body may take the time that a document takes over a slow mobile network. */
-  mayComeSlowly = false;
+  /** Whether the body has the longer time-out of uploads over slow mobile networks. */
+  allowsSlowBody = false;
 
   #isRunning = false;
   #hasEnded = false;
@@ -61,7 +61,7 @@ export class Exchange {
     this.startedAtMs = startedAt.getTime();
   }
 
-  /** The request in our log and at the provider: always an id of our own. */
+  /** The request's id in the log and at the provider, never the caller's own. */
   get id(): string {
     return this.names.requestId;
   }
@@ -72,8 +72,8 @@ export class Exchange {
     return this.#trace;
   }
 
-  /** Gets the body going that a client holds back until it is asked for it. */
-  awaitBody(): void {
+  /** Sends `100 Continue` if the client waits for it. */
+  sendContinue(): void {
     if (!this.awaitsContinue) return;
     this.awaitsContinue = false;
     this.response.writeContinue();
@@ -84,7 +84,7 @@ export class Exchange {
     return this.#names;
   }
 
-  /** A caller may write anything into an id: the log has its digest beside an id of our own. */
+  /** A caller's id may contain anything, so the log shows its digest beside a generated id. */
   #ownNames(): ExchangeNames {
     const { answeredId } = this;
     const { traceId } = this.trace;
@@ -93,26 +93,26 @@ export class Exchange {
     return { requestId: randomUUID(), requestIdDigest: this.#digest(answeredId), traceId };
   }
 
-  /** Whether work has begun whose outcome only the operation's own answer may tell. */
+  /** Whether the operation has begun: from then on, only its own reply may be sent. */
   get isRunning(): boolean {
     return this.#isRunning;
   }
 
   /**
-   * Marks the beginning of that work.
-   * @throws ClientGone when the client has left or was refused meanwhile: nothing is done then.
+   * Marks the start of the operation.
+   * @throws ClientGone when the client has disconnected or was refused: the operation must not run.
    */
   begin(): void {
     if (this.refusedStatus !== null || this.response.destroyed) throw new ClientGone();
     this.#isRunning = true;
   }
 
-  /** Whether the answer has been sent, or can no longer be sent. */
+  /** Whether the response has been sent, or can no longer be sent. */
   get hasEnded(): boolean {
     return this.#hasEnded;
   }
 
-  /** @param isSent whether the whole answer was handed to the network. */
+  /** @param isSent whether the whole response was passed to the network. */
   end(isSent: boolean): void {
     this.#hasEnded = true;
     this.#whenEnded?.(isSent);
@@ -124,7 +124,7 @@ export class Exchange {
   }
 }
 
-/** The client closed the connection before work began: there is nobody to answer. */
+/** The client closed the connection before the operation began. */
 export class ClientGone extends Error {
   constructor() {
     super('the client closed the connection');

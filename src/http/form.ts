@@ -1,11 +1,11 @@
-/** A form with a file: taken in while the operation runs, so that the file is never held here. */
+/** A form with a file, which the operation reads as a stream. */
 import type { Readable } from 'node:stream';
 import { AppError } from '../errors.ts';
-import type { FileTaker, Form } from './operation.ts';
+import type { FileConsumer, Form } from './operation.ts';
 import type { FormContract } from './contract.ts';
 import type { Exchange } from './exchange.ts';
-import { NOT_A_FILE } from './fault-texts.ts';
-import { Faults } from './faults.ts';
+import { NOT_A_FILE } from './validation-messages.ts';
+import { ValidationErrors } from './validation-errors.ts';
 import { readParts, type Multipart } from './multipart.ts';
 import { readParameters } from './parameters.ts';
 
@@ -22,50 +22,50 @@ export class IncomingForm implements Form<unknown> {
   }
 
   /**
-   * Reads the form. The work of the operation begins with its end: until then the client may leave,
-   * be too slow or turn out to be wrong, and is refused as if nothing had been done.
+   * Reads the form. The operation counts as begun only when the form has been read: until then, a
+   * client that disconnects, is too slow or sends invalid data is refused.
    *
-   * @throws AppError VALIDATION_FAILED with every fault of the fields and of the file.
+   * @throws AppError VALIDATION_FAILED with every error of the fields and of the file.
    * @throws AppError BAD_REQUEST, PAYLOAD_TOO_LARGE.
    * @throws ClientGone
    */
-  async receive<Taken>(
-    take: FileTaker<Taken>,
-  ): Promise<{ readonly fields: unknown; readonly taken: Taken }> {
+  async receive<Result>(
+    consume: FileConsumer<Result>,
+  ): Promise<{ readonly fields: unknown; readonly file: Result }> {
     const exchange = this.#exchange;
-    const faults = new Faults();
-    exchange.mayComeSlowly = true;
-    exchange.awaitBody();
-    const { texts, taken } = await this.#readParts(take, faults);
-    const fields = readParameters(this.#contract.fields, (name) => texts.get(name), faults);
-    faults.refuse();
-    if (taken === null) throw new Error('a form without its file has passed the validation');
+    const errors = new ValidationErrors();
+    exchange.allowsSlowBody = true;
+    exchange.sendContinue();
+    const { texts, file } = await this.#readParts(consume, errors);
+    const fields = readParameters(this.#contract.fields, (name) => texts.get(name), errors);
+    errors.throwIfAny();
+    if (file === null) throw new Error('a form without its file has passed the validation');
     exchange.begin();
-    return { fields, taken: taken.value };
+    return { fields, file: file.value };
   }
 
-  /** Texts are the fields' by name; a file stands as an empty one, its own faults apart. */
-  async #readParts<Taken>(take: FileTaker<Taken>, faults: Faults) {
+  /** Collects the texts of the fields by name; a file counts as an empty text. */
+  async #readParts<Result>(consume: FileConsumer<Result>, errors: ValidationErrors) {
     const texts = new Map<string, string[]>();
     const { file: fileField } = this.#contract;
-    let taken: { readonly value: Taken } | null = null;
+    let result: { readonly value: Result } | null = null;
     await readParts(this.#exchange.request, this.#multipart, {
       text(name, value) {
-        if (name === fileField) faults.add(name, NOT_A_FILE);
+        if (name === fileField) errors.add(name, NOT_A_FILE);
         addText(texts, name, value);
       },
       async file(name, content) {
         const isFirst = addText(texts, name, '');
-        if (name === fileField && isFirst) taken = await takenFrom(content, take, faults);
-        // What nobody has read flows away, so that the rest of the form comes.
+        if (name === fileField && isFirst) result = await consumeFile(content, consume, errors);
+        // Discards what was not read, so that the rest of the form arrives.
         content.resume();
       },
     });
-    return { texts, taken: taken as { readonly value: Taken } | null };
+    return { texts, file: result as { readonly value: Result } | null };
   }
 }
 
-/** @returns whether it is the first text of its name. */
+/** @returns whether it is the first text with its name. */
 function addText(texts: Map<string, string[]>, name: string, text: string): boolean {
   const known = texts.get(name);
   if (known === undefined) texts.set(name, [text]);
@@ -73,18 +73,18 @@ function addText(texts: Map<string, string[]>, name: string, text: string): bool
   return known === undefined;
 }
 
-/** What is wrong with the file is told together with what is wrong with the fields. */
-async function takenFrom<Taken>(
+/** Adds the errors of the file to those of the fields. */
+async function consumeFile<Result>(
   content: Readable,
-  take: FileTaker<Taken>,
-  faults: Faults,
-): Promise<{ readonly value: Taken } | null> {
+  consume: FileConsumer<Result>,
+  errors: ValidationErrors,
+): Promise<{ readonly value: Result } | null> {
   try {
-    return { value: await take(content.iterator({ destroyOnReturn: false })) };
+    return { value: await consume(content.iterator({ destroyOnReturn: false })) };
   } catch (error) {
     if (!(error instanceof AppError) || error.fields === undefined) throw error;
     for (const [field, texts] of Object.entries(error.fields)) {
-      for (const text of texts) faults.add(field, text);
+      for (const text of texts) errors.add(field, text);
     }
     return null;
   }

@@ -1,4 +1,4 @@
-/** The `Host` header: what HTTP requires of it, and which names a local service answers to. */
+/** Checks the `Host` header: the rules of HTTP, and the names that a local service accepts. */
 import type { IncomingMessage } from 'node:http';
 import { isIPv4, isIPv6 } from 'node:net';
 import type { Config } from '../config/config.ts';
@@ -6,16 +6,16 @@ import { AppError } from '../errors.ts';
 import { isLoopback } from './client-address.ts';
 
 /**
- * Requires one `Host` of a request of HTTP/1.1 (RFC 9112, section 3.2).
+ * Requires exactly one `Host` header in HTTP/1.1 (RFC 9112, section 3.2).
  * @throws AppError BAD_REQUEST
  */
 export function requireHost({ headers, httpVersion, rawHeaders }: IncomingMessage): void {
   const isMissing = headers.host === undefined && httpVersion !== '1.0';
-  if (isMissing || hostsOf(rawHeaders) > 1) throw new AppError('BAD_REQUEST');
+  if (isMissing || countHosts(rawHeaders) > 1) throw new AppError('BAD_REQUEST');
 }
 
-/** `request.headers` has only the first Host, and `headersDistinct` copies every header. */
-function hostsOf(rawHeaders: readonly string[]): number {
+/** Counts raw headers: `headers` has only the first Host, and `headersDistinct` copies them all. */
+function countHosts(rawHeaders: readonly string[]): number {
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] ?? '';
@@ -25,9 +25,9 @@ function hostsOf(rawHeaders: readonly string[]): number {
 }
 
 /**
- * Refuses the names of others where the service runs in `local`: a page of a foreign name that
- * resolves to this machine (DNS rebinding) shares its origin with the service, and reads what
- * it answers. An IP address cannot be rebound, so a phone on the same network gets through.
+ * Refuses foreign host names where the service runs in `local`. A page whose name resolves to this
+ * machine (DNS rebinding) has the same origin as the service and could read its responses. An IP
+ * address cannot be rebound, so a phone on the same network can connect.
  * @throws AppError HOST_REFUSED
  */
 export function requireLocalHost({ headers }: IncomingMessage, config: Config): void {
@@ -38,7 +38,7 @@ export function requireLocalHost({ headers }: IncomingMessage, config: Config): 
   if (!configured.some((one) => one.toLowerCase() === name)) throw new AppError('HOST_REFUSED');
 }
 
-/** Whether a request names this machine itself as its host. */
+/** Whether the `Host` of a request names this machine. */
 export function isForLoopback({ headers: { host } }: IncomingMessage): boolean {
   if (host === undefined) return true;
   const name = hostName(host);
@@ -55,7 +55,7 @@ function isAddress(name: string): boolean {
   return isIPv4(name) || (name.startsWith('[') && isIPv6(name.slice(1, -1)));
 }
 
-/** Browsers never look these names up (RFC 6761, section 6.3). */
+/** Browsers never look up these names (RFC 6761, section 6.3). */
 function isLocalhost(name: string): boolean {
   return name === 'localhost' || name.endsWith('.localhost');
 }

@@ -1,10 +1,10 @@
-/** From the parts of a request to the validated input of an operation, with all faults at once. */
+/** Validates the parts of a request; all errors are reported at once. */
 import type { IncomingHttpHeaders } from 'node:http';
-import { REQUIRED, UNSTORABLE } from '../domain/faults.ts';
+import { REQUIRED, UNSTORABLE } from '../domain/validation-errors.ts';
 import { AppError } from '../errors.ts';
 import type { ReadBody } from './body.ts';
 import type { BodyContract, OperationContract } from './contract.ts';
-import { Faults, WHOLE_BODY } from './faults.ts';
+import { ValidationErrors, WHOLE_BODY } from './validation-errors.ts';
 import { findUnstorableText } from './json.ts';
 import { parseQuery, readParameters } from './parameters.ts';
 
@@ -28,60 +28,64 @@ export interface ValidatedInput {
 /**
  * Validates a request against the contract.
  *
- * @throws AppError VALIDATION_FAILED with every fault of headers, query, path and body.
- * @throws AppError NOT_FOUND when the path names what cannot exist, such as an id that is no UUID,
- *   and the contract knows a 404 for that.
+ * @throws AppError VALIDATION_FAILED with every error of headers, query, path and body.
+ * @throws AppError NOT_FOUND when a path parameter is invalid, such as an id that is no UUID, and
+ *   the contract lists 404.
  */
 export function readInput(contract: OperationContract, parts: RequestParts): ValidatedInput {
-  const faults = new Faults();
-  const path = readPath(contract, parts.params, faults);
+  const errors = new ValidationErrors();
+  const path = readPath(contract, parts.params, errors);
   const headers = readParameters(
     contract.headerParameters,
     (name) => parts.headers[name.toLowerCase()],
-    faults,
+    errors,
   );
   const queryValues = parseQuery(parts.query);
-  const query = readParameters(contract.queryParameters, (name) => queryValues.get(name), faults);
-  const body = readBodyValue(contract.body, parts.body, faults);
-  faults.refuse();
+  const query = readParameters(contract.queryParameters, (name) => queryValues.get(name), errors);
+  const body = readBodyValue(contract.body, parts.body, errors);
+  errors.throwIfAny();
   return { path, query, headers, body };
 }
 
 /**
- * Reads the path, which is known before the body is.
+ * Reads the path parameters, which are known before the body.
  *
- * @param faults collects what is wrong with the path where that is a 422.
- * @throws AppError NOT_FOUND when the path names what cannot exist and the contract has a 404.
+ * @param errors collects the errors of the path where the contract lists 422 and no 404.
+ * @throws AppError NOT_FOUND for an invalid path otherwise.
  */
 export function readPath(
   contract: OperationContract,
   params: RequestParts['params'],
-  faults: Faults = new Faults(),
+  errors: ValidationErrors = new ValidationErrors(),
 ): unknown {
   const { statuses, pathParameters } = contract;
-  const isFieldFault = statuses.has(422) && !statuses.has(404);
-  const pathFaults = isFieldFault ? faults : new Faults();
-  const path = readParameters(pathParameters, (name) => params[name], pathFaults);
-  if (!isFieldFault && pathFaults.found) throw new AppError('NOT_FOUND');
+  const isFieldError = statuses.has(422) && !statuses.has(404);
+  const pathErrors = isFieldError ? errors : new ValidationErrors();
+  const path = readParameters(pathParameters, (name) => params[name], pathErrors);
+  if (!isFieldError && !pathErrors.isEmpty) throw new AppError('NOT_FOUND');
   return path;
 }
 
-function readBodyValue(contract: BodyContract | null, body: ReadBody, faults: Faults): unknown {
+function readBodyValue(
+  contract: BodyContract | null,
+  body: ReadBody,
+  errors: ValidationErrors,
+): unknown {
   if (contract === null) return undefined;
-  if (!body.isGiven) {
-    if (contract.required) addMissingBody(contract, faults);
+  if (!body.isPresent) {
+    if (contract.required) addMissingBody(contract, errors);
     return undefined;
   }
-  if (body.isComing) return body.value;
+  if (body.isPending) return body.value;
   if (!contract.isStoredAsBytes) {
-    for (const path of findUnstorableText(body.value)) faults.add(path, UNSTORABLE);
+    for (const path of findUnstorableText(body.value)) errors.add(path, UNSTORABLE);
   }
-  if (!contract.validate(body.value)) faults.addErrors(contract.validate.errors);
+  if (!contract.validate(body.value)) errors.addSchemaErrors(contract.validate.errors);
   return body.isOutline ? undefined : body.value;
 }
 
-/** Without a body every required field is missing; where none is, the body itself is. */
-function addMissingBody({ validate }: BodyContract, faults: Faults): void {
-  if (validate({})) faults.add(WHOLE_BODY, REQUIRED);
-  else faults.addErrors(validate.errors);
+/** Reports every required field as missing, or the body itself if it has no required field. */
+function addMissingBody({ validate }: BodyContract, errors: ValidationErrors): void {
+  if (validate({})) errors.add(WHOLE_BODY, REQUIRED);
+  else errors.addSchemaErrors(validate.errors);
 }

@@ -1,16 +1,16 @@
 /**
- * The grammar of JSON (RFC 8259) without its values: one pass, no recursion, and no memory but a
- * flag for each level.
+ * Checks the grammar of JSON (RFC 8259) without building values: one pass, no recursion, and one
+ * flag of memory for each level.
  */
 
-/** What the outermost value is. */
+/** The kind of the outermost value. */
 export type Outermost = 'object' | 'array' | 'scalar';
 
-/** No position of a text. */
+/** The position that stands for a syntax error. */
 const NONE = -1;
 
 /**
- * Reads a text as JSON, in time linear in its length.
+ * Checks a text in linear time.
  * @returns null when it is not JSON.
  */
 export function outermostValue(text: string): Outermost | null {
@@ -41,14 +41,14 @@ function afterValue(text: string, start: number): number {
     }
     at = afterClosings(text, at, open);
     if (at === NONE || open.length === 0) return at;
-    // A comma: the next member begins.
+    // At a comma: the next member begins.
     at = afterBlanks(text, at + 1);
     if (open.at(-1) === true) at = afterKey(text, at);
   }
 }
 
 /**
- * Passes what closes after a value.
+ * Skips the closing brackets after a value.
  * @returns the position of the comma that follows, or the end of the outermost value, or NONE.
  */
 function afterClosings(text: string, end: number, open: boolean[]): number {
@@ -69,7 +69,7 @@ function closing(isObject: boolean): string {
   return isObject ? '}' : ']';
 }
 
-/** Passes `"key" :` and the blanks around the colon. */
+/** Skips `"key" :` and the blanks around the colon. */
 function afterKey(text: string, start: number): number {
   const end = afterString(text, start);
   const at = end === NONE ? NONE : afterBlanks(text, end);

@@ -1,17 +1,18 @@
-/** JSON as it comes over the wire: strict UTF-8, of bounded depth, with text that can be stored. */
+/** Parses JSON from the wire: strict UTF-8, bounded depth, text that PostgreSQL can store. */
 import { AppError, type Text } from '../errors.ts';
-import { MAX_FIELDS, pathOf } from './faults.ts';
+import { MAX_FIELDS, joinPath } from './validation-errors.ts';
 import { outermostValue, type Outermost } from './json-syntax.ts';
 
-/** Deeper nesting serves no one and exhausts the stack of who walks it (RFC 8259, section 9). */
+/** Deeper nesting could overflow the stack of a recursive walk (RFC 8259, section 9). */
 const MAX_DEPTH = 100;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * @returns the value that the bytes are the JSON of.
- * @throws AppError MALFORMED_JSON when they are not JSON in UTF-8, or an object has two members of
- *   one name (RFC 8259, section 4): which of two amounts counts must not depend on the reader.
+ * Parses JSON.
+ * @throws AppError MALFORMED_JSON when the bytes are not JSON in UTF-8, or an object has two
+ *   members with the same name (RFC 8259, section 4): which of two amounts counts would depend on
+ *   the parser.
  */
 export function parseJson(bytes: Buffer): unknown {
   let text: string;
@@ -20,32 +21,32 @@ export function parseJson(bytes: Buffer): unknown {
     text = utf8.decode(bytes);
     value = JSON.parse(text);
   } catch (cause) {
-    // The parser's message quotes the body, which may hold a password: it is not kept.
+    // The parser's message quotes the body, which may contain a password, so only its name is kept.
     throw new AppError('MALFORMED_JSON', { cause: cause instanceof Error ? cause.name : cause });
   }
-  if (membersOfText(text) !== membersOf(value)) {
-    throw new AppError('MALFORMED_JSON', { text: twoMembers });
+  if (countMembersInText(text) !== countMembers(value)) {
+    throw new AppError('MALFORMED_JSON', { text: duplicateNames });
   }
   return value;
 }
 
-const twoMembers: Text = {
-  en: 'An object in the body has two fields of one name.',
+const duplicateNames: Text = {
+  en: 'An object in the body has two fields with the same name.',
   pt: 'Um objeto do corpo da requisição tem dois campos com o mesmo nome.',
 };
 
-/** Every string of a text that is JSON; a name is followed by a colon. */
+/** Matches every string of a JSON text; a colon follows the name of a member. */
 const strings = /"(?:[^"\\]|\\.)*"(\s*:)?/g;
 
-/** How many members the objects of a text have that is JSON. */
-function membersOfText(text: string): number {
+/** Counts the members of all objects of a JSON text. */
+function countMembersInText(text: string): number {
   let members = 0;
   for (const [, colon] of text.matchAll(strings)) if (colon !== undefined) members += 1;
   return members;
 }
 
-/** How many members the objects of a value have. */
-function membersOf(value: unknown): number {
+/** Counts the members of all objects of a value. */
+function countMembers(value: unknown): number {
   let members = 0;
   const open = [value];
   while (open.length > 0) {
@@ -61,29 +62,29 @@ function membersOf(value: unknown): number {
 const OUTLINES: Readonly<Record<Outermost, unknown>> = { object: {}, array: [], scalar: null };
 
 /**
- * Checks JSON without building its value, which takes ten times as long where each of thousands of
- * objects has another key.
+ * Checks JSON without building its value, which takes ten times as long when thousands of objects
+ * all have different keys.
  *
  * @returns an empty value of the outermost kind: an object, an array, or null for anything else.
  * @throws AppError MALFORMED_JSON when the bytes are not JSON in UTF-8.
  */
-export function outlineOf(bytes: Buffer): unknown {
+export function parseOutline(bytes: Buffer): unknown {
   let kind: Outermost | null = null;
   try {
     kind = outermostValue(utf8.decode(bytes));
   } catch {
-    // Bytes that are not UTF-8.
+    // The bytes are not UTF-8.
   }
   if (kind === null) throw new AppError('MALFORMED_JSON');
   return OUTLINES[kind];
 }
 
 /**
- * Looks for text that PostgreSQL cannot store: NUL, and surrogates without their other half. Drops
- * keys named `__proto__` on the way, which would change the prototype of whatever copies them.
+ * Finds text that PostgreSQL cannot store: NUL and lone surrogates. Also deletes keys named
+ * `__proto__`, which would change the prototype of a copied object.
  *
- * @returns the paths of the first faulty texts, as many as an answer names; a faulty key is named
- *   by the object that has it.
+ * @returns the paths of such texts, at most {@link MAX_FIELDS}; a key is reported as the path of
+ *   its object.
  * @throws AppError MALFORMED_JSON when the nesting is too deep.
  */
 export function findUnstorableText(value: unknown): string[] {
@@ -101,7 +102,7 @@ type Keys = (string | number)[];
 
 function visit(value: unknown, path: Keys, found: string[]): void {
   if (typeof value === 'string') {
-    if (!isStorable(value)) found.push(pathOf(path));
+    if (!isStorable(value)) found.push(joinPath(path));
     return;
   }
   if (typeof value !== 'object' || value === null) return;
@@ -118,7 +119,7 @@ function visit(value: unknown, path: Keys, found: string[]): void {
       Reflect.deleteProperty(value, key);
       continue;
     }
-    if (!isStorable(key)) found.push(pathOf(path));
+    if (!isStorable(key)) found.push(joinPath(path));
     visitBelow((value as Record<string, unknown>)[key], key, { path, found });
   }
 }

@@ -1,9 +1,9 @@
-/** A listening socket: node's HTTP server with its limits, its time-outs and its two-stage stop. */
+/** The listening socket: Node's HTTP server with limits, time-outs and a two-stage stop. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Clock } from '../clock.ts';
 import type { ConnectionCloseReason } from '../metrics.ts';
-import type { Refusing } from './operation.ts';
+import type { WithRefusalHeaders } from './operation.ts';
 import { announcesBody } from './body.ts';
 import {
   createClientErrorListener,
@@ -14,27 +14,28 @@ import { limitConnections, type ConnectionLimits } from './connection-limits.ts'
 import { Connections } from './connections.ts';
 import { Exchange } from './exchange.ts';
 
-// An import by name reads every export, and so loads Node's own client of HTTP and its megabytes.
+// A named import evaluates every export of the module and so loads Node's HTTP client (megabytes).
 const { createServer } = process.getBuiltinModule('node:http');
 
-/** How long a body may take to come in whole. */
+/** How long a body may take to arrive completely. */
 const BODY_MS = 30_000;
 
-/** The same for a form: enough for 10 MiB at 300 kbit/s. */
+/** How long a multipart form may take: enough for 10 MiB at 300 kbit/s. */
 const SLOW_BODY_MS = 300_000;
 
-/** What has to come of a form in each further {@link BODY_MS}: 32 kbit/s. */
+/** Bytes of a form that must arrive in each further {@link BODY_MS}: 32 kbit/s. */
 const SLOW_BODY_BYTES = 120_000;
 
 const LIMITS = {
   headersTimeout: 10_000,
-  // Node has one limit for all requests: the shorter ones are kept here.
+  // Node has one limit for all requests; `watchBodyProgress` enforces the shorter ones.
   requestTimeout: SLOW_BODY_MS + 10_000,
   connectionsCheckingInterval: 1_000,
-  // Longer than the idle time of common balancers (60 s), or they reuse a connection as it closes.
+  // Longer than the idle time-out of common load balancers (60 s), which otherwise reuse a
+  // connection that is closing.
   keepAliveTimeout: 65_000,
   maxHeaderSize: 16 * 1024,
-  // A missing Host is refused by the stages, so that the answer has its usual form.
+  // The pipeline refuses a missing Host, so that the response has the usual error body.
   requireHostHeader: false,
 };
 
@@ -43,12 +44,12 @@ const DRAIN_MS = 15_000;
 
 export interface ListenerOptions {
   readonly clock: Clock;
-  /** Makes of an id that a caller has given what the log has in its place. */
+  /** Returns the digest that the log shows in place of a caller's id. */
   digest(callersId: string): string;
   readonly connectionLimits: ConnectionLimits;
   /** Answers a request; it never rejects. */
   handle(exchange: Exchange): Promise<void>;
-  readonly refusing: Refusing;
+  readonly refusalSource: WithRefusalHeaders;
   readonly onRefused: ClientErrorsOptions['onRefused'];
   /** Called when a connection is closed because of what its client does. */
   onConnectionClosed(reason: ConnectionCloseReason): void;
@@ -69,19 +70,19 @@ export interface Listener {
 
 /** Makes a server that keeps the limits and stops in two stages; it does not listen yet. */
 export function createListener(options: ListenerOptions): Listener {
-  const { clock, refusing, onRefused, onConnectionClosed } = options;
+  const { clock, refusalSource, onRefused, onConnectionClosed } = options;
   const connections = new Connections({ clock, onCut: onConnectionClosed });
   const server = createServer(LIMITS);
   let isStopping = false;
-  const onClientError = createClientErrorListener({ connections, clock, refusing, onRefused });
+  const onClientError = createClientErrorListener({ connections, clock, refusalSource, onRefused });
   const start = (exchange: Exchange): void => {
     const { request } = exchange;
     if (announcesBody(request)) {
-      whenLate(exchange, clock, () => onClientError(new RequestTooSlow(), request.socket));
+      watchBodyProgress(exchange, clock, () => onClientError(new RequestTooSlow(), request.socket));
     }
     void options.handle(exchange);
   };
-  const whenSent = (): void => {
+  const onSent = (): void => {
     if (isStopping) server.closeIdleConnections();
   };
   const receive = (
@@ -89,14 +90,14 @@ export function createListener(options: ListenerOptions): Listener {
     response: ServerResponse,
     awaitsContinue = false,
   ): void => {
-    // Node parses what it has read to its end, although the connection was cut in between.
+    // Node parses everything that it has read, even after the connection was closed.
     if (request.socket.destroyed) return;
     const { digest } = options;
     const exchange = new Exchange({ request, response }, { startedAt: clock.now(), digest });
     exchange.awaitsContinue = awaitsContinue;
-    // A connection that breaks under an answer is the client's affair.
+    // A connection that breaks during the response needs no handling.
     response.on('error', () => undefined);
-    connections.open(exchange, () => start(exchange), whenSent);
+    connections.open(exchange, () => start(exchange), onSent);
   };
   limitConnections(server, options.connectionLimits, onConnectionClosed);
   server.on('connection', (socket: Socket) => {
@@ -113,27 +114,27 @@ export function createListener(options: ListenerOptions): Listener {
       isStopping = true;
       const stopped = close(server, clock);
       connections.closeUnused();
-      // The server may be closed before its last sockets tell that they are.
+      // The server may close before its last sockets emit `close`.
       return stopped.then(() => connections.allClosed());
     },
   };
 }
 
 /**
- * Calls `refuse` when the body is not all here in its time, or a form comes so slowly that it would
- * take a place from others; whether or not it was answered.
+ * Calls `refuse` when the body does not arrive in time or a form arrives too slowly, even after the
+ * response has been sent.
  */
-function whenLate(exchange: Exchange, clock: Clock, refuse: () => void): void {
+function watchBodyProgress(exchange: Exchange, clock: Clock, refuse: () => void): void {
   const { request } = exchange;
   let waitedMs = 0;
   let bytesRead = 0;
   const check = (): void => {
     if (request.complete) return;
     waitedMs += BODY_MS;
-    // Bytes that wait to be read here show that the delay is not the client's.
+    // Unread bytes mean that this process causes the delay, not the client.
     const isSlow =
       request.socket.bytesRead - bytesRead < SLOW_BODY_BYTES && request.readableLength === 0;
-    const isLate = waitedMs >= (exchange.mayComeSlowly ? SLOW_BODY_MS : BODY_MS);
+    const isLate = waitedMs >= (exchange.allowsSlowBody ? SLOW_BODY_MS : BODY_MS);
     if (isLate || (waitedMs > BODY_MS && isSlow)) {
       refuse();
       return;
@@ -158,7 +159,7 @@ function listen(server: Server, host: string, port: number): Promise<AddressInfo
 function close(server: Server, clock: Clock): Promise<void> {
   return new Promise((resolve) => {
     const cancel = clock.after(DRAIN_MS, () => server.closeAllConnections());
-    // A server that never listened says so, and is as closed as one can be.
+    // The callback's error only says that the server never listened.
     server.close(() => {
       cancel();
       resolve();

@@ -1,7 +1,7 @@
-/** Which of the service's two languages a caller reads. */
+/** Chooses the language of a response. */
 import type { Locale } from '../errors.ts';
 
-/** Spares the parsing for callers that never mention Portuguese. */
+/** Skips the parsing for callers that do not mention Portuguese. */
 const MENTIONS_PORTUGUESE = /(?:^|[\s,])pt(?:$|[\s,;-])/i;
 
 /**
@@ -29,7 +29,7 @@ function readRange(text: string, position: number): Range {
   const [tag = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase());
   const weight = parameters.find((parameter) => parameter.startsWith('q='));
   const quality = weight === undefined ? 1 : Number(weight.slice(2));
-  // A weight that is no number counts for nothing, so that it cannot win.
+  // An invalid weight counts as 0.
   return {
     language: tag.split('-', 1)[0] ?? '',
     quality: quality >= 0 && quality <= 1 ? quality : 0,

@@ -1,6 +1,6 @@
 /**
- * A `multipart/form-data` body (RFC 7578), part by part as it comes. Nothing of it is kept here: a
- * reader that is slow makes the client slow. A file's name is nobody's business and goes nowhere.
+ * Streams a `multipart/form-data` body (RFC 7578) part by part, with back-pressure: a slow reader
+ * slows the client down. File names are ignored, because they may be personal data.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
@@ -9,13 +9,13 @@ import busboy from 'busboy';
 import { AppError } from '../errors.ts';
 import { ClientGone } from './exchange.ts';
 
-/** What a form may have beside its file: boundaries, the heads of its parts, a few fields. */
+/** Bytes of a form beside its file: boundaries, headers of parts, a few fields. */
 const BYTES_BESIDE_FILE = 64 * 1024;
 
-/** An honest form has a handful; more are not worth looking at. */
+/** The contract's forms have fewer parts. */
 const MAX_PARTS = 10;
 
-/** A longer text is cut, and so is no valid number, date or code any more. */
+/** A longer text is truncated, which makes it an invalid number, date or code. */
 const MAX_TEXT_BYTES = 1_024;
 
 /** RFC 2046, section 5.1.1. */
@@ -23,28 +23,28 @@ const BOUNDARY = /^[\w'()+,\-./:=? ]{0,69}[\w'()+,\-./:=?]$/;
 
 export interface Multipart {
   readonly boundary: string;
-  /** A larger file, or a body that is larger than such a file and what stands around it, is 413. */
+  /** A larger file, or a body larger than {@link maxFormBytes}, is refused with 413. */
   readonly maxFileBytes: number;
 }
 
-/** Told of each part, in the order of the wire. */
+/** Receives each part, in the order of the wire. */
 export interface PartListener {
   text(name: string, value: string): void;
-  /** Reads the content to its end, or lets it flow away: what follows comes only then. */
+  /** Must read the content to its end or discard it: only then does the next part arrive. */
   file(name: string, content: Readable): Promise<void>;
 }
 
 /**
- * @returns the boundary that a media type names.
- * @throws AppError BAD_REQUEST when it names none, or one that RFC 2046 does not allow.
+ * @returns the boundary of a media type.
+ * @throws AppError BAD_REQUEST when there is none, or RFC 2046 does not allow it.
  */
-export function boundaryOf(contentType: string): string {
-  const boundary = parameterOf(contentType, 'boundary') ?? '';
+export function readBoundary(contentType: string): string {
+  const boundary = mediaTypeParameter(contentType, 'boundary') ?? '';
   if (!BOUNDARY.test(boundary)) throw new AppError('BAD_REQUEST');
   return boundary;
 }
 
-function parameterOf(contentType: string, name: string): string | null {
+function mediaTypeParameter(contentType: string, name: string): string | null {
   try {
     return new MIMEType(contentType).params.get(name);
   } catch {
@@ -52,12 +52,12 @@ function parameterOf(contentType: string, name: string): string | null {
   }
 }
 
-/** @returns how many bytes a form may have in all. */
+/** @returns the largest size of a whole form, in bytes. */
 export function maxFormBytes(maxFileBytes: number): number {
   return maxFileBytes + BYTES_BESIDE_FILE;
 }
 
-/** @returns the refusal of a file that is larger than it may be. */
+/** @returns the refusal of a file over the limit. */
 export function fileTooLarge(maxFileBytes: number): AppError {
   const en = sizeText(maxFileBytes, 'en');
   const pt = sizeText(maxFileBytes, 'pt-BR');
@@ -68,7 +68,7 @@ export function fileTooLarge(maxFileBytes: number): AppError {
   return new AppError('PAYLOAD_TOO_LARGE', { text });
 }
 
-/** Rounded down: a file that is as large as that is taken. */
+/** Rounds down, so that a file of the displayed size is accepted. */
 function sizeText(bytes: number, locale: string): string {
   const [unit, size] = UNITS.find(([, least]) => bytes >= least) ?? ['bytes', 1];
   const format = new Intl.NumberFormat(locale, { maximumFractionDigits: 1, roundingMode: 'floor' });
@@ -81,11 +81,11 @@ const UNITS = [
 ] as const;
 
 /**
- * Reads a form to its end. When it fails, what still comes is discarded, and every reader of a file
- * has come to rest before the failure is told.
+ * Reads a form to its end. On failure the rest is discarded, and the promise rejects only after
+ * every reader of a file has finished.
  *
- * @throws AppError BAD_REQUEST for a malformed form, PAYLOAD_TOO_LARGE for one with too much in it,
- *   and whatever a reader of a file throws.
+ * @throws AppError BAD_REQUEST for a malformed form, PAYLOAD_TOO_LARGE for one that is too large or
+ *   has too many parts, and any error of a file's reader.
  * @throws ClientGone when the connection ends before the form does.
  */
 export async function readParts(
@@ -98,21 +98,21 @@ export async function readParts(
     await feedParser(request, form, {
       text: (name, value) => listener.text(name, value),
       file(name, content) {
-        // Whoever reads it is told in its own way that the content breaks off.
+        // The reader gets the error of a content that breaks off from its iterator.
         content.on('error', () => undefined);
         const read = listener.file(name, content);
         reading.push(read);
         return read;
       },
     });
-    // The form may be at its end before its file has been dealt with.
+    // The form may end before its file has been processed.
     await Promise.all(reading);
   } finally {
     await Promise.allSettled(reading);
   }
 }
 
-/** Resolves when the parser has seen the end of the form, and all of the files has been read. */
+/** Resolves when the parser has reached the end of the form. */
 function feedParser(
   request: IncomingMessage,
   form: Multipart,
@@ -134,23 +134,23 @@ function feedParser(
       detach();
       parser.end();
     };
-    const leave = (): void => fail(new ClientGone());
+    const onClose = (): void => fail(new ClientGone());
     const detach = (): void =>
-      void request.off('data', feed).off('end', end).off('error', leave).off('close', leave);
+      void request.off('data', feed).off('end', end).off('error', onClose).off('close', onClose);
     const fail = (error: Error): void => {
       detach();
       request.resume();
       reject(error);
-      // Not while it is in the middle of a chunk, which it does not survive.
+      // busboy must not be destroyed while it processes a chunk.
       process.nextTick(() => parser.destroy());
     };
     const refuse = (): void => fail(new AppError('PAYLOAD_TOO_LARGE'));
     const refuseFile = (): void => fail(fileTooLarge(form.maxFileBytes));
     const refuseForm = (): void => fail(new AppError('BAD_REQUEST'));
 
-    request.on('data', feed).on('end', end).on('error', leave).on('close', leave);
+    request.on('data', feed).on('end', end).on('error', onClose).on('close', onClose);
     parser.on('field', (name: string | undefined, value: string | undefined) => {
-      // Without a value it is in a character set that nobody knows.
+      // A missing value means an unknown character set.
       if (value === undefined) refuseForm();
       else if (name !== undefined) listener.text(name, value);
     });
@@ -164,7 +164,7 @@ function feedParser(
   });
 }
 
-/** The parser takes what reaches a limit for what is over it. */
+/** The limits are one higher because busboy already reports a value that equals its limit. */
 function createParser({ boundary, maxFileBytes }: Multipart): busboy.Busboy {
   return busboy({
     headers: { 'content-type': `multipart/form-data; boundary="${boundary}"` },

@@ -1,7 +1,7 @@
 /**
- * The form of an operation: what a request of the contract does, without HTTP objects. It takes
- * validated, typed input and returns a status, a body and headers, so that the server, the command
- * line and the simulated bank's webhooks call it alike.
+ * The types of an operation. An operation takes validated, typed input and returns a status, a body
+ * and headers, without HTTP objects, so that the server and the simulated bank's webhooks can both
+ * call it.
  */
 import type { OperationId, Operations } from '../../contract/types.ts';
 import type { Context } from '../context.ts';
@@ -14,24 +14,24 @@ import type { Principal } from '../auth/principal.ts';
 export type { OperationId };
 
 /**
- * Takes the bytes of a file as they come, and may let the client wait.
- * @throws AppError VALIDATION_FAILED for what is wrong with the file: it is told together with what
- *   is wrong with the fields, and the rest of the file is not kept.
+ * Consumes the bytes of a file as they arrive; reading slowly slows the client down.
+ * @throws AppError VALIDATION_FAILED for an invalid file: the response lists its errors together
+ *   with those of the fields, and the rest of the file is discarded.
  */
-export type FileTaker<Taken> = (content: AsyncIterable<Buffer>) => Promise<Taken>;
+export type FileConsumer<Result> = (content: AsyncIterable<Buffer>) => Promise<Result>;
 
-/** A form with one file. It is read while the operation runs, because nobody can hold it. */
+/** A form with one file. The operation reads it as a stream, because the file may be large. */
 export interface Form<Fields> {
   /**
-   * Reads the form to its end, once. It is validated when this has resolved: until then, and when
-   * it rejects, what was taken of the file is good for nothing.
+   * Reads the form to its end, once. The form is valid when the promise resolves; the consumer's
+   * result must not be used before, nor when the promise rejects.
    *
-   * @param take gets the file, before or after the fields have come.
-   * @returns the fields, and what the file was taken as.
+   * @param consume receives the file, before or after the fields have arrived.
+   * @returns the fields, and the consumer's result.
    */
-  receive<Taken>(
-    take: FileTaker<Taken>,
-  ): Promise<{ readonly fields: Fields; readonly taken: Taken }>;
+  receive<Result>(
+    consume: FileConsumer<Result>,
+  ): Promise<{ readonly fields: Fields; readonly file: Result }>;
 }
 
 /** The operations whose body is a form. */
@@ -41,7 +41,7 @@ type Body<Id extends OperationId> = Id extends FormOperationId
   ? Form<Operations[Id]['body']>
   : Operations[Id]['body'];
 
-/** The validated input of an operation, by where it came from; a form has still to be read. */
+/** The validated input of an operation, by its place in the request; a form is not read yet. */
 export interface Input<Id extends OperationId> {
   readonly path: Operations[Id]['path'];
   readonly query: Operations[Id]['query'];
@@ -49,16 +49,16 @@ export interface Input<Id extends OperationId> {
   readonly body: Body<Id>;
 }
 
-/** What is known of the request beside its input. */
+/** Facts about the request beside its input. */
 export interface RequestFacts {
   readonly id: string;
   readonly locale: Locale;
   readonly clientAddress: string;
-  /** Goes with every call to the provider, so that both logs tell of one request. */
+  /** Sent with every call to the provider, to correlate both logs. */
   readonly callOptions: Pick<CallOptions, 'requestId' | 'trace'>;
-  /** The body's bytes as they came, for what is hashed or stored as it is. */
+  /** The unparsed body, to be hashed or stored. */
   readonly rawBody: Buffer;
-  /** Aborts when the client has gone or the server closes. */
+  /** Aborts when the client disconnects or the server closes. */
   readonly signal: AbortSignal;
   readonly log: Log;
 }
@@ -68,14 +68,14 @@ export interface Call<Id extends OperationId> {
   readonly request: RequestFacts;
 }
 
-/** What is known of a request before its body is read. */
+/** Facts about a request before its body is read. */
 export interface PathCaller<Id extends OperationId> extends Pick<Input<Id>, 'path'> {
   readonly clientAddress: string;
 }
 
 type Replies<Id extends OperationId> = Operations[Id]['replies'];
 
-/** An answer: one of the statuses that the contract lists for the operation, with its body. */
+/** A reply: one of the statuses that the contract lists for the operation, with its body. */
 export type Reply<Id extends OperationId> = {
   [Status in keyof Replies<Id> & number]: {
     readonly status: Status;
@@ -84,14 +84,14 @@ export type Reply<Id extends OperationId> = {
   };
 }[keyof Replies<Id> & number];
 
-/** What an operation says with every refusal, whichever stage of the request it comes from. */
-export interface Refusing {
-  /** Headers beside those that the error has itself, which win. */
+/** Adds headers to every refusal of an operation, whichever stage it comes from. */
+export interface WithRefusalHeaders {
+  /** Further headers; those of the error itself take precedence. */
   refusalHeaders?(error: AppError): Readonly<Record<string, string>>;
 }
 
-/** Open to everyone. */
-export interface PublicOperation<Id extends OperationId> extends Refusing {
+/** Needs no token. */
+export interface PublicOperation<Id extends OperationId> extends WithRefusalHeaders {
   readonly access: 'public';
   /** Refuses a request before its body is read. */
   admit?(context: Context, caller: PathCaller<Id>): Promise<void>;
@@ -99,15 +99,15 @@ export interface PublicOperation<Id extends OperationId> extends Refusing {
 }
 
 /** Needs a valid token whose banking session is active. */
-export interface SessionOperation<Id extends OperationId> extends Refusing {
+export interface SessionOperation<Id extends OperationId> extends WithRefusalHeaders {
   readonly access: 'session';
   run(context: Context, call: Call<Id> & { readonly principal: Principal }): Promise<Reply<Id>>;
 }
 
-/** Needs a valid token, whatever has become of its banking session. */
-export interface TokenOperation<Id extends OperationId> extends Refusing {
+/** Needs a valid token; its banking session may have ended. */
+export interface TokenOperation<Id extends OperationId> extends WithRefusalHeaders {
   readonly access: 'token';
-  /** It checks the banking session all the same, in a statement that it makes anyway. */
+  /** The operation checks the banking session itself, in a statement that it needs anyway. */
   readonly checksSession?: true;
   run(context: Context, call: Call<Id> & { readonly token: VerifiedToken }): Promise<Reply<Id>>;
 }

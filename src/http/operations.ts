@@ -1,4 +1,4 @@
-/** The operations of the contract. An endpoint is added here, in one line, after its own file. */
+/** The table of operations: one line for each endpoint. */
 import { getBalance } from '../accounts/get-balance.ts';
 import { getMe } from '../accounts/get-me.ts';
 import { getStatement } from '../accounts/get-statement.ts';

@@ -1,15 +1,16 @@
-/** Path, query and header parameters: text on the wire, typed values behind it. */
-import { UNSTORABLE } from '../domain/faults.ts';
+/** Path, query and header parameters: converts texts to typed values. */
+import { UNSTORABLE } from '../domain/validation-errors.ts';
 import { AppError } from '../errors.ts';
 import type { ParameterSet, ParameterType } from './contract.ts';
-import { GIVEN_TWICE } from './fault-texts.ts';
-import type { Faults } from './faults.ts';
+import { REPEATED_PARAMETER } from './validation-messages.ts';
+import type { ValidationErrors } from './validation-errors.ts';
 import { isStorable } from './json.ts';
 
-export type GivenParameters = (name: string) => string | readonly string[] | undefined;
+/** Returns the texts of a parameter by its declared name. */
+export type ParameterSource = (name: string) => string | readonly string[] | undefined;
 
 /**
- * Splits a query string; `+` is a space, as forms write it.
+ * Splits a query string; `+` is a space, as in HTML forms.
  * @throws AppError BAD_REQUEST when its percent-encoding is malformed.
  */
 export function parseQuery(query: string): ReadonlyMap<string, readonly string[]> {
@@ -36,29 +37,28 @@ function decoded(text: string): string {
 }
 
 /**
- * Picks the declared parameters, converts them and validates them; others are ignored.
- * @param given the texts of a parameter, by its declared name.
- * @returns the values by their declared names; they hold only when no fault was added.
+ * Reads, converts and validates the declared parameters; others are ignored.
+ * @returns the values by their declared names; they are valid only when no error was added.
  */
 export function readParameters(
   { parameters, validate }: ParameterSet,
-  given: GivenParameters,
-  faults: Faults,
+  source: ParameterSource,
+  errors: ValidationErrors,
 ): Readonly<Record<string, unknown>> {
   const values: Record<string, unknown> = {};
   for (const { name, type } of parameters) {
-    const texts = [given(name) ?? []].flat();
+    const texts = [source(name) ?? []].flat();
     const [text] = texts;
     if (text === undefined) continue;
-    if (texts.length > 1) faults.add(name, GIVEN_TWICE);
-    if (!texts.every(isStorable)) faults.add(name, UNSTORABLE);
+    if (texts.length > 1) errors.add(name, REPEATED_PARAMETER);
+    if (!texts.every(isStorable)) errors.add(name, UNSTORABLE);
     values[name] = converted(text, type);
   }
-  if (!validate(values)) faults.addErrors(validate.errors);
+  if (!validate(values)) errors.addSchemaErrors(validate.errors);
   return values;
 }
 
-/** What has not exactly the form of its type stays a text, which validation then refuses. */
+/** A text that does not have the format of its type stays a text, which validation refuses. */
 function converted(text: string, type: ParameterType): unknown {
   switch (type) {
     case 'string':

@@ -1,13 +1,13 @@
-/** Notices a reverse proxy that the configuration does not know of. */
+/** Warns of a reverse proxy that the configuration does not mention. */
 import type { IncomingMessage } from 'node:http';
 import type { Context } from '../context.ts';
 
 /**
- * Behind a proxy with TRUST_PROXY_HOPS=0 all clients share the limits of one address. Where others
- * than the developer are served, the start says so.
- * @returns what looks at each request, and warns at the first that a proxy has forwarded.
+ * Behind a proxy with TRUST_PROXY_HOPS=0 all clients share the limits of one address. In staging
+ * and production, the start warns of it.
+ * @returns a function that checks each request and warns of the first forwarded one.
  */
-export function proxyWatch({ config, log }: Context): (request: IncomingMessage) => void {
+export function createProxyWatch({ config, log }: Context): (request: IncomingMessage) => void {
   const setting = 'TRUST_PROXY_HOPS';
   const { appEnv, trustProxyHops } = config;
   let isWatching = trustProxyHops === 0;
@@ -23,8 +23,8 @@ export function proxyWatch({ config, log }: Context): (request: IncomingMessage)
     isWatching = false;
     log.warn(
       { setting },
-      'a request came with X-Forwarded-For and TRUST_PROXY_HOPS is 0: if a proxy sent it, all ' +
-        'clients count as one address',
+      'a request has X-Forwarded-For and TRUST_PROXY_HOPS is 0: if a proxy sent it, all ' +
+        'clients count as one address; set TRUST_PROXY_HOPS to the number of proxies',
     );
   };
 }

@@ -1,11 +1,11 @@
-/** Whether an answer is one that the contract promises: looked at in development and tests only. */
+/** Checks replies against the contract, in development and tests only. */
 import type { OperationContract } from './contract.ts';
-import { fieldOf } from './faults.ts';
+import { fieldPath } from './validation-errors.ts';
 import type { Reply } from './reply.ts';
 
 /**
- * Compares an answer, as it will be read from the wire, with the contract.
- * @returns where it breaks it (`user.id (type)`), never with a value; empty when it does not.
+ * Compares a serialised reply with the contract.
+ * @returns the fields that violate it (`user.id (type)`), without values; empty for a valid reply.
  */
 export function contractBreaches(contract: OperationContract, reply: Reply): string[] {
   const { status, content } = reply;
@@ -14,5 +14,5 @@ export function contractBreaches(contract: OperationContract, reply: Reply): str
   if (validate === null) return content === null ? [] : ['body (not listed)'];
   if (content === null) return ['body (missing)'];
   if (validate(JSON.parse(content.bytes.toString()))) return [];
-  return (validate.errors ?? []).map((error) => `${fieldOf(error)} (${error.keyword})`);
+  return (validate.errors ?? []).map((error) => `${fieldPath(error)} (${error.keyword})`);
 }

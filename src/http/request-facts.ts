@@ -1,20 +1,20 @@
-/** What an operation is told of its request, beside its input. */
+/** The facts that an operation receives about its request, beside its input. */
 import type { Locale } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { RequestFacts } from './operation.ts';
 import type { Exchange } from './exchange.ts';
 
 export interface ExchangeFactsOptions {
-  /** The process's log; the request's is made of it. */
+  /** The log of the process, from which the request's log is derived. */
   readonly log: Log;
   readonly clientAddress: string;
   readonly rawBody: Buffer;
 }
 
 /**
- * What costs something is made only when the operation asks for it. This is a class because of what
- * an object literal with getters costs: V8 gives each one a hidden class of its own in the old
- * generation, and with it keeps the whole request until the next full collection.
+ * Computes expensive facts on first use. It is a class because V8 gives every object literal with
+ * getters its own hidden class in the old generation, which keeps the whole request alive until the
+ * next full collection.
  */
 export class ExchangeFacts implements RequestFacts {
   readonly clientAddress: string;

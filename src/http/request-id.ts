@@ -1,20 +1,20 @@
-/** What a caller calls a request: its id, and the trace that it belongs to. */
+/** The caller's request id and trace. */
 import { randomUUID } from 'node:crypto';
 import { beginTrace, type TraceContext } from '../domain/trace-context.ts';
 
 const USABLE_ID = /^[\x21-\x7e]{1,128}$/;
 
 /** The caller's id when it is 1 to 128 visible ASCII characters, otherwise a new UUID. */
-export function requestId(given: string | string[] | undefined): string {
-  return typeof given === 'string' && USABLE_ID.test(given) ? given : randomUUID();
+export function requestId(header: string | string[] | undefined): string {
+  return typeof header === 'string' && USABLE_ID.test(header) ? header : randomUUID();
 }
 
-/** The trace of a request, or a new one where the caller has made its id of the URL's secret. */
+/** The trace of a request, or a new one if its id contains the secret application id of the URL. */
 export function withoutSecret(trace: TraceContext, url: string | undefined): TraceContext {
   return holdsSecret(trace.traceparent, url) ? beginTrace() : trace;
 }
 
-/** Whether an id holds the application id that the URL names, in whatever way it is written. */
+/** Whether an id contains the application id of the URL, in any notation. */
 function holdsSecret(id: string, url: string | undefined): boolean {
   const [, named] = APPLICATION.exec(url ?? '') ?? [];
   if (named === undefined) return false;
@@ -22,7 +22,7 @@ function holdsSecret(id: string, url: string | undefined): boolean {
   return secret.length === UUID_DIGITS && hexDigits(id).includes(secret);
 }
 
-/** Whether or not there is such a route: the log tells of the others too. */
+/** Matches unknown routes as well, because they are also logged. */
 const APPLICATION = /\/onboarding\/([^/?#]+)/;
 
 const UUID_DIGITS = 32;

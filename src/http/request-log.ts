@@ -1,17 +1,17 @@
-/** One log line and one measurement per request; never a value of it. */
+/** Records one log line and one measurement per request, without any of its values. */
 import type { Context } from '../context.ts';
 import type { Exchange } from './exchange.ts';
 
-/** The name by which requests are counted that reached no route. */
+/** The operation label of requests that reached no route. */
 const NO_OPERATION = 'none';
 
-/** What proxies log for a client that closed the connection before it had its answer. */
+/** The status that nginx logs when the client closed the connection before the response. */
 export const CLIENT_GONE = 499;
 
 /**
- * Records a request when its answer has been sent, or can no longer be sent.
+ * Records a request when its response has been sent, or can no longer be sent.
  *
- * @param status of the answer; {@link CLIENT_GONE} when there is none.
+ * @param status the status of the response; {@link CLIENT_GONE} when there is none.
  */
 export function recordRequest(context: Context, exchange: Exchange, status: number): void {
   if (exchange.refusedStatus !== null || exchange.hasEnded) {
@@ -26,7 +26,7 @@ export function recordRequest(context: Context, exchange: Exchange, status: numb
 
 interface Answered {
   readonly status: number;
-  /** The status of an answer that was not sent. */
+  /** The status of a response that was not sent. */
   readonly unsentStatus?: number;
 }
 
@@ -46,7 +46,7 @@ function record(context: Context, exchange: Exchange, answered: Answered): void 
   );
 }
 
-/** Records what was refused before it became a request. */
+/** Records a message that was refused before it was parsed as a request. */
 export function recordRefusal(context: Context, id: string, status: number): void {
   context.metrics.requests.observe({ operation: NO_OPERATION, status }, 0);
   context.log.info({ requestId: id, operation: null, status }, 'request');

@@ -1,14 +1,14 @@
-/** From a method and a URL to the route that answers it. */
+/** Finds the route for a method and a URL. */
 import findMyWay from 'find-my-way';
 import type { Context } from '../context.ts';
 import { AppError } from '../errors.ts';
-import type { OperationTable, Refusing } from './operation.ts';
+import type { OperationTable, WithRefusalHeaders } from './operation.ts';
 import type { Contract, OperationContract } from './contract.ts';
 import type { Exchange } from './exchange.ts';
 import type { Headers, Reply } from './reply.ts';
 
-/** An operation as this layer sees it: its types were checked where the table was made. */
-export interface AnyOperation extends Refusing {
+/** An operation without its types, which the compiler has checked in the table of operations. */
+export interface AnyOperation extends WithRefusalHeaders {
   readonly access: 'public' | 'token' | 'session';
   readonly checksSession?: true;
   admit?(context: Context, caller: unknown): Promise<void>;
@@ -30,7 +30,7 @@ export interface OperationRoute {
   readonly contract: OperationContract;
 }
 
-/** A route outside the contract, for those who run the service. */
+/** A route outside the contract, for operators. */
 export interface SystemRoute {
   readonly kind: 'system';
   readonly name: string;
@@ -48,7 +48,7 @@ export interface Found {
   readonly query: string;
 }
 
-/** The path is known; the request only asks which methods it has. */
+/** The answer to `OPTIONS`: the methods of a path. */
 export interface Options {
   readonly allow: string;
 }
@@ -57,24 +57,23 @@ export interface Router {
   /**
    * @param url the request's target.
    * @throws AppError BAD_REQUEST for malformed percent-encoding, NOT_FOUND for an unknown path,
-   *   METHOD_NOT_ALLOWED for another method than the path has.
+   *   METHOD_NOT_ALLOWED for a method that the path does not have.
    */
   find(method: string, url: string): Found | Options;
 }
 
-/** What stands under one path template. */
+/** The routes of one path template. */
 interface PathEntry {
   readonly allow: string;
   readonly byMethod: ReadonlyMap<string, Route>;
 }
 
-/** Longer paths do not come through: the request's head is bounded. */
+/** The limit of a request's head, so no parameter is longer. */
 const MAX_PARAM_LENGTH = 16 * 1024;
 
 /**
- * Joins operations and contract.
- * @throws Error that names every operation which only one of them has, or which they give different
- *   access.
+ * Joins each operation with its contract.
+ * @throws Error that lists the operations that only one side has, and those whose access differs.
  */
 export function operationRoutes(table: OperationTable, contract: Contract): OperationRoute[] {
   const operations = new Map(Object.entries(table as Readonly<Record<string, AnyOperation>>));
@@ -100,8 +99,8 @@ export function operationRoutes(table: OperationTable, contract: Contract): Oper
 }
 
 /**
- * The path is looked up before the method, so that a path of its own (`/pix/send`) is never taken
- * for the parameter of another (`/pix/{transactionId}`) because of the method.
+ * Creates a router that matches the path before the method: `GET /pix/send` is a wrong method and
+ * not the transaction `send` of `/pix/{transactionId}`.
  */
 export function createRouter(routes: readonly Route[]): Router {
   const tree = findMyWay({
@@ -118,10 +117,10 @@ export function createRouter(routes: readonly Route[]): Router {
     find(method, url) {
       if (method === 'OPTIONS' && url === '*') return { allow: everyMethod };
       const match = tree.find('GET', url);
-      // A parameter takes at least one character; the tree lets it take none.
+      // The tree also matches empty parameters.
       if (match === null || hasEmptyParameter(match.params)) throw new AppError('NOT_FOUND');
       const entry = match.store as PathEntry | null;
-      // The tree answers a target that it cannot decode with a route of its own, without a store.
+      // For a target that it cannot decode, the tree returns a route without a store.
       if (entry === null) throw new AppError('BAD_REQUEST');
       if (method === 'OPTIONS') return { allow: entry.allow };
       const route = entry.byMethod.get(method === 'HEAD' ? 'GET' : method);
@@ -144,7 +143,7 @@ function pathEntry(routes: readonly Route[]): PathEntry {
   return { allow: [...methods, 'OPTIONS'].join(', '), byMethod };
 }
 
-/** The tree only finds: what is found is run by the server's stages. */
+/** The handler of every path: the tree only finds routes, and the server runs them. */
 function unused(): void {
   throw new Error('routes are not called through the router');
 }

@@ -1,4 +1,4 @@
-/** JSON Schema as the contract uses it: the validator, its formats, and keywords of our own. */
+/** The JSON Schema validator of the contract, with its formats and custom keywords. */
 import {
   Ajv2020,
   type AnySchemaObject,
@@ -8,7 +8,7 @@ import {
 import type { DataValidateFunction } from 'ajv/dist/types/index.js';
 import addFormatsModule from 'ajv-formats';
 import { fullFormats } from 'ajv-formats/dist/formats.js';
-import { formFault, formNames, type FormName } from '../domain/forms.ts';
+import { formatError, formatNames, type FormatName } from '../domain/formats.ts';
 import { hasAtMostTwoDecimals } from '../domain/money.ts';
 import { isUuid } from '../domain/uuid.ts';
 
@@ -17,31 +17,31 @@ export type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 /** The package is CommonJS: its function is both the module and the module's `default`. */
 const addFormats = addFormatsModule as unknown as typeof addFormatsModule.default;
 
-/** Words of OpenAPI 3.1 beside JSON Schema's own; strict mode refuses any other unknown word. */
+/** Keywords of OpenAPI 3.1 beside JSON Schema's; strict mode refuses any other unknown keyword. */
 const OPENAPI_WORDS = [
   ...['openapi', 'info', 'servers', 'paths', 'components', 'security', 'tags', 'webhooks'],
   ...['jsonSchemaDialect', 'externalDocs', 'discriminator', 'xml', 'example'],
 ];
 
 /**
- * What makes the validators faster to compile, which an operation's first request waits for. The
- * contract's schemas are held against their own schema by a test; what a fault is called is said by
- * `fault-texts.ts`; and the optimiser saves less than a microsecond a request.
+ * Options that speed up compilation, for which an operation's first request waits. A test validates
+ * the contract's schemas, `validation-messages.ts` words the errors, and the optimiser saves less
+ * than a microsecond per request.
  */
 const quickToCompile = { validateSchema: false, messages: false, code: { optimize: false } };
 
-/** Compiles schemas of one document by their place in it. */
+/** Compiles schemas that refer to one document. */
 export interface SchemaCompiler {
   /**
    * @param schema a schema; a `$ref` in it is one of {@link SchemaCompiler.reference}.
-   * @returns what gives its validator, which is compiled when it is first asked for.
+   * @returns a function that returns the validator, which is compiled on first use.
    */
   compile(schema: object): () => ValidateFunction;
-  /** What `$ref` says to mean the schema at a JSON pointer of the document. */
+  /** Returns the `$ref` of the schema at a JSON pointer of the document. */
   reference(pointer: readonly string[]): string;
 }
 
-/** Takes an OpenAPI document; nothing is compiled yet. */
+/** Creates a compiler for an OpenAPI document; nothing is compiled yet. */
 export function createSchemaCompiler(document: object): SchemaCompiler {
   const ajv = new Ajv2020({
     strict: true,
@@ -69,30 +69,30 @@ function addOwnKeywords(ajv: Ajv2020): void {
     keyword: 'x-max-decimals',
     type: 'number',
     schemaType: 'number',
-    // Money is the only thing that is written with decimals here, and it has two.
+    // Only amounts of money have decimals, and they have two.
     metaSchema: { const: 2 },
     validate: (_limit: number, value: number) => hasAtMostTwoDecimals(value),
   });
   ajv.addKeyword({
-    keyword: 'x-form',
+    keyword: 'x-format',
     type: 'string',
     schemaType: 'string',
-    metaSchema: { enum: formNames },
-    compile: hasForm,
+    metaSchema: { enum: formatNames },
+    compile: hasFormat,
   });
   ajv.addKeyword({
     keyword: 'x-same-as',
     type: 'string',
     schemaType: 'string',
-    // Nothing but a password is asked for twice, and the fault speaks of it.
+    // The error message speaks of a password.
     metaSchema: { const: 'password' },
     compile: isSameAs,
   });
 }
 
 /**
- * Replaces the keywords whose work grows with what the caller sends. With all errors gathered, the
- * validator applies a keyword even after another one has refused the value.
+ * Replaces the keywords whose cost grows with the input. With `allErrors`, the validator applies a
+ * keyword even after another one has refused the value.
  */
 function boundKeywords(ajv: Ajv2020): void {
   ajv.removeKeyword('pattern');
@@ -123,7 +123,7 @@ function matchesPattern(pattern: string, schema: AnySchemaObject): DataValidateF
   return validate;
 }
 
-/** Cuts a list that is too long to one item over the limit: only those are validated. */
+/** Truncates a list to one item over the limit, so that the rest is not validated. */
 function hasMaxItems(limit: number): DataValidateFunction {
   const validate: DataValidateFunction = (value: unknown[]) => {
     validate.errors = [{ keyword: 'maxItems', params: { limit } }];
@@ -134,29 +134,29 @@ function hasMaxItems(limit: number): DataValidateFunction {
   return validate;
 }
 
-/** Hands the form's own sentence on to `faultText`. */
-function hasForm(form: FormName, schema: AnySchemaObject): DataValidateFunction {
-  const isOverLimit = lengthLimit('x-form', schema);
+/** Passes the message of the format on to `validationMessage`. */
+function hasFormat(format: FormatName, schema: AnySchemaObject): DataValidateFunction {
+  const isOverLimit = lengthLimit('x-format', schema);
   const validate: DataValidateFunction = (value: string) => {
-    const fault = isOverLimit(value) ? null : formFault(form, value);
-    validate.errors = [{ keyword: 'x-form', params: { fault } }];
-    return fault === null;
+    const error = isOverLimit(value) ? null : formatError(format, value);
+    validate.errors = [{ keyword: 'x-format', params: { error } }];
+    return error === null;
   };
   return validate;
 }
 
 /**
- * Makes the test for texts that `maxLength` refuses without counting: it counts code points, of
- * which each takes up to two code units. No pattern, form or format reads such a text.
+ * Makes a test for texts that are certainly over `maxLength`, which counts code points of one or
+ * two code units each. Patterns and formats skip such texts.
  *
- * @throws Error when the schema of a `pattern` or an `x-form` has no `maxLength`.
+ * @throws Error when the schema of a `pattern` or an `x-format` has no `maxLength`.
  */
 function lengthLimit(keyword: string, { maxLength }: AnySchemaObject): (text: string) => boolean {
   if (typeof maxLength !== 'number') throw new Error(`${keyword} needs a maxLength beside it`);
   return (text) => text.length > 2 * maxLength;
 }
 
-/** Where the other field is missing, that is the fault. */
+/** Accepts the value when the other field is missing, which has an error of its own. */
 function isSameAs(field: string): DataValidateFunction {
   return (value: string, place) => {
     const { [field]: other } = (place?.parentData ?? {}) as Record<string, unknown>;
@@ -164,30 +164,29 @@ function isSameAs(field: string): DataValidateFunction {
   };
 }
 
-/** No value of any format is longer; the contract limits each field itself. */
+/** Values of every format are shorter; the contract limits each field itself. */
 const MAX_FORMAT_LENGTH = 2_048;
 
 type Accepts = (value: string) => boolean;
 
-/** Every format refuses what is over its length before it looks at it. */
+/** Makes every format check the length first. */
 function addBoundFormats(ajv: Ajv2020): void {
   const { date, 'date-time': dateTime } = fullFormats;
-  // What the database would refuse later is refused here: a UUID written as a URN, a time without
-  // the `T`, and the year 0.
+  // PostgreSQL would refuse a UUID written as a URN, a time without the `T`, and the year 0.
   const stricter: Readonly<Record<string, Accepts>> = {
     uuid: isUuid,
     date: (value) => !value.startsWith('0000') && accepts(date, value),
     'date-time': (value) => /^(?!0000)\S+$/.test(value) && accepts(dateTime, value),
   };
   for (const [name, format] of Object.entries(fullFormats)) {
-    if (!isOfTexts(format)) continue;
+    if (!isTextFormat(format)) continue;
     const accepted = stricter[name] ?? ((value) => accepts(format, value));
     ajv.addFormat(name, (value: string) => value.length <= MAX_FORMAT_LENGTH && accepted(value));
   }
 }
 
-/** The others are of numbers, or let every text pass. */
-function isOfTexts(format: Format): boolean {
+/** Other formats apply to numbers, or accept every text. */
+function isTextFormat(format: Format): boolean {
   return format !== true && !(typeof format === 'object' && 'type' in format);
 }
 
@@ -198,7 +197,7 @@ function accepts(format: Format, value: string): boolean {
   return (format as Accepts)(value);
 }
 
-/** One step of a JSON pointer, as a URI fragment writes it (RFC 6901, section 6). */
+/** One step of a JSON pointer in a URI fragment (RFC 6901, section 6). */
 function referenceToken(key: string): string {
   return `/${encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'))}`;
 }

@@ -1,9 +1,9 @@
-/** The wire: what a request goes through, in order; how the service listens and stops. */
+/** The HTTP pipeline: the stages of a request in order, and how the service listens and stops. */
 import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Context } from '../context.ts';
 import { AppError } from '../errors.ts';
-import type { OperationTable, Refusing } from './operation.ts';
+import type { OperationTable, WithRefusalHeaders } from './operation.ts';
 import { requireAllowedAddress, requireWebhookSignature } from './webhook-signature.ts';
 import { UserLimits } from './user-limits.ts';
 import {
@@ -19,7 +19,7 @@ import type { Contract, OperationContract } from './contract.ts';
 import { ClientGone, type Exchange } from './exchange.ts';
 import { requireHost, requireLocalHost } from './host.ts';
 import { readInput, readPath } from './input.ts';
-import { proxyWatch } from './proxy-watch.ts';
+import { createProxyWatch } from './proxy-watch.ts';
 import { createListener, type Listener } from './listener.ts';
 import { contractBreaches } from './reply-check.ts';
 import { asAppError, errorReply, jsonReply, send, type Headers, type Reply } from './reply.ts';
@@ -42,7 +42,7 @@ export interface HttpServerOptions {
   readonly contract: Contract;
   /** Further routes outside the contract, such as the development pages. */
   readonly pages?: readonly SystemRoute[];
-  /** What `GET /health/ready` looks at. */
+  /** Runs the checks of `GET /health/ready`. */
   readiness(): Promise<Readiness>;
   readonly findPrincipal: FindPrincipal;
   /** @throws AppError THROTTLED */
@@ -51,14 +51,14 @@ export interface HttpServerOptions {
 
 export interface HttpServer {
   /**
-   * Listens where the configuration says, and for metrics too where they have a port of their own.
+   * Listens on the configured address, and on the metrics port if one is set.
    * @throws Error when an address cannot be listened on.
    */
   listen(): Promise<{ readonly url: string; readonly port: number }>;
   /**
-   * Stops in two stages: at once the service is not ready, accepts no connection and refuses new
-   * requests (503); requests in flight have 15 s to finish, then their connections are cut.
-   * @returns a promise that is kept when every connection is closed.
+   * Stops in two stages. At once, the service is not ready, accepts no connection and refuses new
+   * requests (503). Requests in flight have 15 s to finish, then their connections are closed.
+   * @returns a promise that resolves when every connection is closed.
    */
   drain(): Promise<void>;
 }
@@ -71,10 +71,10 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { clock, config } = options.context;
   const stages: StagesOptions = {
     ...options,
-    refusing: eachOf(operations),
+    refusalSource: everyRefusalHeader(operations),
     userLimits: new UserLimits({ clock, perMinute: config.throttle.userPerMinute }),
     isDraining: () => isDraining,
-    watchForProxy: proxyWatch(context),
+    watchForProxy: createProxyWatch(context),
   };
   const main = listenerFor(stages, [
     ...operationRoutes(operations, contract),
@@ -92,7 +92,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       try {
         const address = await main.listen(host, port);
         if (metricsPort !== undefined) await metrics?.listen(metricsHost, metricsPort);
-        return { url: urlOf(address), port: address.port };
+        return { url: formatUrl(address), port: address.port };
       } catch (error) {
         await drain();
         throw listenFailure(error);
@@ -101,7 +101,10 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   };
 }
 
-/** A host that has no address fails as the database's would: this says that it is ours. */
+/**
+ * Names the setting when its host cannot be resolved: the error would otherwise look like one of
+ * the database connection.
+ */
 function listenFailure(error: unknown): unknown {
   const { code, syscall, hostname } = (error ?? {}) as {
     readonly code?: unknown;
@@ -116,13 +119,13 @@ function listenFailure(error: unknown): unknown {
   });
 }
 
-function urlOf({ address, family, port }: AddressInfo): string {
+function formatUrl({ address, family, port }: AddressInfo): string {
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }
 
 interface StagesOptions extends HttpServerOptions {
   readonly userLimits: UserLimits;
-  readonly refusing: Refusing;
+  readonly refusalSource: WithRefusalHeaders;
   isDraining(): boolean;
   watchForProxy(request: IncomingMessage): void;
 }
@@ -135,7 +138,7 @@ function listenerFor(options: StagesOptions, routes: Parameters<typeof createRou
   return createListener({
     clock: context.clock,
     connectionLimits: context.config.connectionLimits,
-    refusing: options.refusing,
+    refusalSource: options.refusalSource,
     digest: (id) => loggedDigest(context.sealer, id),
     handle: (exchange) => handle(options, router, exchange),
     onRefused({ id, status, exchange }) {
@@ -146,12 +149,12 @@ function listenerFor(options: StagesOptions, routes: Parameters<typeof createRou
   });
 }
 
-/** What each operation says with a refusal, where it is not known which one was meant. */
-function eachOf(operations: OperationTable): Refusing {
-  const refusing: readonly Refusing[] = Object.values(operations);
+/** The refusal headers of all operations, for requests whose operation is unknown. */
+function everyRefusalHeader(operations: OperationTable): WithRefusalHeaders {
+  const sources: readonly WithRefusalHeaders[] = Object.values(operations);
   return {
     refusalHeaders: (error) =>
-      Object.assign({}, ...refusing.map((one) => one.refusalHeaders?.(error))) as Headers,
+      Object.assign({}, ...sources.map((source) => source.refusalHeaders?.(error))) as Headers,
   };
 }
 
@@ -160,11 +163,11 @@ async function handle(options: StagesOptions, router: Router, exchange: Exchange
   const { context } = options;
   let status = CLIENT_GONE;
   try {
-    // Requests that wait for earlier ones of their connection get here when it closes, too.
+    // Requests that wait on their connection are also started when it closes.
     if (exchange.hasEnded) throw new ClientGone();
     const reply = await answer(options, router, exchange);
     if (exchange.refusedStatus === null) {
-      // What follows an `Upgrade` may be of another protocol: it is not read.
+      // Bytes after an `Upgrade` may belong to another protocol and are not read.
       const closes = options.isDraining() || exchange.request.headers.upgrade !== undefined;
       send(exchange, reply, { clock: context.clock, closes });
     }
@@ -173,13 +176,13 @@ async function handle(options: StagesOptions, router: Router, exchange: Exchange
     if (!(error instanceof ClientGone)) {
       context.log.error({ ...exchange.names, error }, 'the answer could not be sent');
     }
-    // An answer past the response closes its connection itself, once the client has read it.
+    // `client-errors.ts` closes the connections of the requests that it has answered.
     if (exchange.refusedStatus === null) exchange.response.destroy();
   }
   recordRequest(context, exchange, status);
 }
 
-/** Finds the route and lets it answer. */
+/** Finds the route and returns its reply. */
 async function answer(options: StagesOptions, router: Router, exchange: Exchange): Promise<Reply> {
   const { context } = options;
   const { request } = exchange;
@@ -192,16 +195,19 @@ async function answer(options: StagesOptions, router: Router, exchange: Exchange
     const { route } = found;
     exchange.operation = route.name;
     exchange.path = route.path;
-    exchange.refusing = route.kind === 'operation' ? route.operation : {};
+    exchange.refusalSource = route.kind === 'operation' ? route.operation : {};
     if (route.kind === 'system') return await route.answer(exchange);
     return await answerOperation(options, exchange, { ...found, route });
   } catch (thrown) {
     const isUnread = thrown instanceof AppError && thrown.code === 'BAD_REQUEST';
-    return refusal(options, exchange, { thrown, ...(isUnread && { operation: options.refusing }) });
+    return refusal(options, exchange, {
+      thrown,
+      ...(isUnread && { operation: options.refusalSource }),
+    });
   }
 }
 
-/** The operation's answer or the refusal that kept it from running, as the contract has it. */
+/** The operation's reply or its refusal; both are checked against the contract. */
 async function answerOperation(
   options: StagesOptions,
   exchange: Exchange,
@@ -213,14 +219,14 @@ async function answerOperation(
     return checksReplies(options) ? checked(options, exchange, { contract, reply }) : reply;
   } catch (thrown) {
     const reply = refusal(options, exchange, { thrown, operation });
-    // Refusals that the contract does not list by number have the form of its default answer.
+    // Statuses that the contract does not list have its `default` response.
     const isListed = contract.statuses.has(reply.status);
     if (!isListed || !checksReplies(options)) return reply;
     return checked(options, exchange, { contract, reply });
   }
 }
 
-/** The stages of a request whose route is known, up to the operation itself. */
+/** Runs the stages from the route to the operation. */
 async function runStages(
   options: StagesOptions,
   exchange: Exchange,
@@ -246,13 +252,13 @@ async function runStages(
   if (userId === null) return runOperation(options, exchange, { ...found, caller, address });
 
   if (contract.limitsUsers) options.userLimits.count(contract.id, userId);
-  const leave = options.userLimits.enter(userId);
-  return runOperation(options, exchange, { ...found, caller, address }).finally(leave);
+  const release = options.userLimits.enter(userId);
+  return runOperation(options, exchange, { ...found, caller, address }).finally(release);
 }
 
 /**
- * Counts only refused events against their address. A flood from an address that the provider
- * shares so keeps none of the provider's events away.
+ * Throttles refused events only. A flood from an address that the provider shares thus does not
+ * block the provider's own events.
  * @throws AppError THROTTLED, or what `require` throws.
  */
 async function admitEvent(
@@ -276,7 +282,7 @@ async function runOperation(
   const { context } = options;
   const { body, input } = await readCall(options, exchange, call);
 
-  if (!body.isComing) exchange.begin();
+  if (!body.isPending) exchange.begin();
   const facts = { log: context.log, clientAddress: call.address, rawBody: body.raw };
   const request = new ExchangeFacts(exchange, facts);
   const reply = await call.route.operation.run(context, { input, request, ...call.caller });
@@ -285,7 +291,10 @@ async function runOperation(
 
 type AdmittedCall = FoundOperation & { readonly caller: Caller; readonly address: string };
 
-/** What the request says. Whoever has no session is told so before what is wrong with it. */
+/**
+ * Reads and validates the request. A caller without a session receives 401 rather than the
+ * validation errors.
+ */
 async function readCall(
   options: StagesOptions,
   exchange: Exchange,
@@ -305,18 +314,18 @@ async function readCall(
       );
     }
     return { body, input: readInput(contract, { params, query, headers, body }) };
-  } catch (fault) {
-    const isRefused = fault instanceof AppError;
+  } catch (error) {
+    const isRefused = error instanceof AppError;
     if (isRefused && operation.checksSession && caller.token) {
       await requireSession(options, caller.token);
     }
-    throw fault;
+    throw error;
   }
 }
 
 /**
- * Refuses what Node lets pass: another version of HTTP, and codings of a body that it does not
- * undo. The connection closes, because where the next request begins is not known.
+ * Refuses what Node accepts: other versions of HTTP, and transfer codings that Node does not
+ * decode. The connection closes, because the start of the next request is unknown.
  */
 function requireHttp1({ request }: Exchange): void {
   const coding = request.headers['transfer-encoding'];
@@ -325,11 +334,11 @@ function requireHttp1({ request }: Exchange): void {
   throw new AppError('BAD_REQUEST', { headers: { Connection: 'close' } });
 }
 
-/** The answer to what was thrown. What nobody foresaw is logged under the request's id. */
+/** The reply to a thrown error. An unexpected error is logged with the request's id. */
 function refusal(
   { context }: StagesOptions,
   exchange: Exchange,
-  { thrown, operation }: { readonly thrown: unknown; readonly operation?: Refusing },
+  { thrown, operation }: { readonly thrown: unknown; readonly operation?: WithRefusalHeaders },
 ): Reply {
   if (thrown instanceof ClientGone) throw thrown;
   const error = asAppError(thrown);
@@ -345,7 +354,7 @@ function checksReplies({ context }: StagesOptions): boolean {
   return context.config.appEnv === 'local' || context.config.appEnv === 'test';
 }
 
-/** Lets an answer pass that keeps the contract; any other is a defect of the service. */
+/** Replaces a reply that violates the contract by a 500: it is a defect of the service. */
 function checked(
   { context }: StagesOptions,
   exchange: Exchange,
@@ -354,6 +363,6 @@ function checked(
   const fields = contractBreaches(contract, reply);
   if (fields.length === 0) return reply;
   const facts = { ...exchange.names, operation: contract.id, status: reply.status, fields };
-  context.log.error(facts, 'the answer breaks the contract');
+  context.log.error(facts, 'the answer violates the contract');
   return errorReply(new AppError('INTERNAL'), exchange.locale);
 }

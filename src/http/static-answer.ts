@@ -1,4 +1,4 @@
-/** Answers whose bytes stay the same while the process runs: each form is made once and kept. */
+/** Serves static content; each compressed variant is created once and kept in memory. */
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { entityTag, matchesEntityTag } from '../domain/entity-tag.ts';
@@ -10,7 +10,7 @@ const ENCODINGS = ['br', 'gzip', 'identity'] as const;
 
 type Encoding = (typeof ENCODINGS)[number];
 
-/** Higher ones take a hundred times as long, for 10 % less. */
+/** Higher qualities take a hundred times as long and save 10 %. */
 const BROTLI_QUALITY = 6;
 
 const compressors: Readonly<Record<Encoding, (bytes: Buffer) => Promise<Buffer>>> = {
@@ -27,31 +27,31 @@ const compressors: Readonly<Record<Encoding, (bytes: Buffer) => Promise<Buffer>>
 
 export interface StaticContent {
   readonly type: string;
-  /** Called once, for the first request; again only after it has failed. */
+  /** Called for the first request of each encoding, and again only after a failure. */
   load(): Promise<Buffer>;
   readonly headers?: Headers;
 }
 
-interface Form {
+interface Variant {
   readonly bytes: Buffer;
   readonly etag: string;
 }
 
 /**
- * Makes what answers requests for a content: compressed as the client accepts it, or 304 when the
- * client names the entity tag of that form.
+ * Creates a handler that replies with the content in an encoding that the client accepts, or with
+ * 304 when `If-None-Match` has the entity tag of that variant.
  */
 export function staticAnswer(content: StaticContent): (exchange: Exchange) => Promise<Reply> {
-  const forms = new Map<Encoding, Promise<Form>>();
-  const formIn = (encoding: Encoding): Promise<Form> => {
-    const form = forms.get(encoding) ?? makeForm(content, encoding);
-    forms.set(encoding, form);
-    form.catch(() => forms.delete(encoding));
-    return form;
+  const variants = new Map<Encoding, Promise<Variant>>();
+  const variantFor = (encoding: Encoding): Promise<Variant> => {
+    const variant = variants.get(encoding) ?? makeVariant(content, encoding);
+    variants.set(encoding, variant);
+    variant.catch(() => variants.delete(encoding));
+    return variant;
   };
   return async ({ request }) => {
     const encoding = acceptedEncoding(request.headers['accept-encoding']);
-    const { bytes, etag } = await formIn(encoding);
+    const { bytes, etag } = await variantFor(encoding);
     const headers = { ...content.headers, ETag: etag, Vary: 'Accept-Encoding' };
     if (matchesEntityTag(request.headers['if-none-match'], etag)) {
       return { status: 304, headers, content: null };
@@ -64,22 +64,22 @@ export function staticAnswer(content: StaticContent): (exchange: Exchange) => Pr
   };
 }
 
-async function makeForm({ load }: StaticContent, encoding: Encoding): Promise<Form> {
+async function makeVariant({ load }: StaticContent, encoding: Encoding): Promise<Variant> {
   const bytes = await compressors[encoding](await load());
   return { bytes, etag: entityTag(bytes) };
 }
 
 /**
  * Reads `Accept-Encoding` (RFC 9110, section 12.5.3).
- * @returns the encoding with the highest weight; `identity` when the client accepts none of ours.
+ * @returns the supported encoding with the highest weight; `identity` when there is none.
  */
 function acceptedEncoding(header: string | undefined): Encoding {
   if (header === undefined) return 'identity';
   const weights = new Map(header.split(',').map(readWeight));
   const unnamed = weights.get('*') ?? 0;
-  const weightOf = (encoding: Encoding): number => weights.get(encoding) ?? unnamed;
-  const [best] = ENCODINGS.toSorted((one, other) => weightOf(other) - weightOf(one));
-  return best !== undefined && weightOf(best) > 0 ? best : 'identity';
+  const weight = (encoding: Encoding): number => weights.get(encoding) ?? unnamed;
+  const [best] = ENCODINGS.toSorted((one, other) => weight(other) - weight(one));
+  return best !== undefined && weight(best) > 0 ? best : 'identity';
 }
 
 function readWeight(text: string): [name: string, weight: number] {

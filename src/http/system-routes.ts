@@ -11,7 +11,7 @@ import { staticAnswer } from './static-answer.ts';
 
 export interface Readiness {
   readonly ready: boolean;
-  /** What was looked at, by name, such as `database`. */
+  /** The result of each check by name, such as `database`. */
   readonly checks: Readonly<Record<string, boolean>>;
 }
 
@@ -19,13 +19,13 @@ export interface SystemRoutesOptions {
   readonly context: Context;
   readonly contract: Contract;
   readiness(): Promise<Readiness>;
-  /** Whether the service has begun to stop: then it is not ready, whatever the checks say. */
+  /** Whether the service is stopping and therefore not ready, regardless of the checks. */
   isDraining(): boolean;
 }
 
 /**
- * The routes of the main listener. `/metrics` is among them unless it has a port of its own, or a
- * proxy stands in front, whose address would pass for a local caller's.
+ * Returns the routes of the main listener. They include `/metrics` unless it has its own port, or
+ * the service is behind a proxy, whose address could appear to be a local caller's.
  */
 export function systemRoutes(options: SystemRoutesOptions): SystemRoute[] {
   const { context, contract } = options;
@@ -44,7 +44,7 @@ export function systemRoutes(options: SystemRoutesOptions): SystemRoute[] {
   return [...routes, metricsRoute(context, requireLocalCaller)];
 }
 
-/** The only route of a listener for metrics. */
+/** Returns the only route of the metrics listener. */
 export function metricsRoutes(context: Context): SystemRoute[] {
   return [metricsRoute(context, () => undefined)];
 }
@@ -69,14 +69,17 @@ function metricsRoute(context: Context, admit: (exchange: Exchange) => void): Sy
   });
 }
 
-/** Headers that proxies add to what they pass on. */
+/** Headers that proxies add to forwarded requests. */
 const proxyHeaders: readonly string[] = [
   ...['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto'],
   ...['x-forwarded-port', 'x-forwarded-server', 'x-original-host', 'x-real-ip', 'x-client-ip'],
   ...['x-cluster-client-ip', 'true-client-ip', 'cf-connecting-ip', 'fly-client-ip'],
 ];
 
-/** A proxy on this machine also calls from a loopback address, but says so, or for which host. */
+/**
+ * Refuses callers from other machines. A proxy on this machine also has a loopback address, but is
+ * recognised by its headers or by the requested host.
+ */
 function requireLocalCaller({ request }: Exchange): void {
   const isForwarded = proxyHeaders.some((name) => request.headers[name] !== undefined);
   const isLocal = isLoopback(request.socket.remoteAddress) && isForLoopback(request);

@@ -1,21 +1,21 @@
 /**
- * How much of the service one logged-in user may take: requests of an operation in a minute, and
- * requests at the same time. Each process counts for itself, in memory: a limit costs no round trip
- * to the database, and with n instances a user has up to n times as much.
+ * Limits each logged-in user: requests of an operation per minute, and concurrent requests. Each
+ * process counts in memory, which saves a round trip to the database; with n instances a user has
+ * up to n times the limit.
  */
 import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 
 export interface UserLimitsOptions {
   readonly clock: Clock;
-  /** Requests of one operation by one user in a minute; 0 lifts it. */
+  /** Requests of one operation by one user in a minute; 0 sets no limit. */
   readonly perMinute: number;
 }
 
 const windowMs = 60_000;
 
-/** Several devices that wait for the ends of several payments. */
-const mostAtOnce = 32;
+/** Enough for several devices that each wait for several payments. */
+const maxConcurrent = 32;
 
 /** The limits of one process. */
 export class UserLimits {
@@ -30,13 +30,13 @@ export class UserLimits {
 
   /**
    * Counts a request of an operation.
-   * @throws AppError THROTTLED with the seconds to wait, when it is one too many in this minute.
+   * @throws AppError THROTTLED with `Retry-After` when the limit of this minute is exceeded.
    */
   count(operation: string, userId: number): void {
     const { clock, perMinute } = this.#options;
     if (perMinute === 0) return;
     const now = clock.now().getTime();
-    // A wall clock that has gone back does not make the window longer.
+    // A clock that is set back must not extend the window.
     if (now >= this.#windowEndsAt || now < this.#windowEndsAt - windowMs) {
       this.#windowEndsAt = now + windowMs;
       this.#counts = new Map();
@@ -48,13 +48,13 @@ export class UserLimits {
   }
 
   /**
-   * Takes one of the user's places.
-   * @returns what gives it back.
-   * @throws AppError THROTTLED when too many requests of the user are under way.
+   * Counts a concurrent request.
+   * @returns a function to call when the request has ended.
+   * @throws AppError THROTTLED when too many requests of the user are in progress.
    */
   enter(userId: number): () => void {
     const requests = this.#underWay.get(userId) ?? 0;
-    if (requests >= mostAtOnce) throw throttled(1);
+    if (requests >= maxConcurrent) throw throttled(1);
     this.#underWay.set(userId, requests + 1);
     return () => {
       const left = (this.#underWay.get(userId) ?? 1) - 1;

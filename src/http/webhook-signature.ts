@@ -1,6 +1,6 @@
 /**
- * Whether an event comes from the provider: its signature by Standard Webhooks
- * (https://www.standardwebhooks.com), and the address that it comes from.
+ * Verifies that an event comes from the provider: its Standard Webhooks signature
+ * (https://www.standardwebhooks.com) and the sender's address.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -8,18 +8,20 @@ import { BlockList, isIPv6 } from 'node:net';
 import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 
-/** How far the time of an event may be from now, in milliseconds: a stolen one soon is stale. */
+/**
+ * The largest difference between the event's timestamp and now, in milliseconds: limits replays.
+ */
 const toleranceMs = 5 * 60_000;
 
 export interface SignedEvent {
   readonly headers: IncomingHttpHeaders;
-  /** The bytes as they came. */
+  /** The unparsed body. */
   readonly body: Buffer;
 }
 
 /**
- * Refuses an event without a valid signature; without a configured secret every event passes.
- * @param secrets each is accepted: `whsec_` and base64, or the text itself.
+ * Requires a valid signature; an empty list of secrets accepts every event.
+ * @param secrets the accepted secrets: `whsec_` and base64, or the text itself.
  * @throws AppError WEBHOOK_SECRET_REFUSED
  */
 export function requireWebhookSignature(
@@ -30,7 +32,7 @@ export function requireWebhookSignature(
   if (secrets.length === 0) return;
   const id = String(headers['webhook-id'] ?? '');
   const timestamp = String(headers['webhook-timestamp'] ?? '');
-  const isTimely =
+  const isRecent =
     /^\d{1,12}$/.test(timestamp) &&
     Math.abs(clock.now().getTime() - Number(timestamp) * 1_000) <= toleranceMs;
   const signatures = String(headers['webhook-signature'] ?? '')
@@ -38,15 +40,15 @@ export function requireWebhookSignature(
     .filter((part) => part.startsWith('v1,'))
     .map((part) => Buffer.from(part.slice('v1,'.length), 'base64'));
   const expected = secrets.map((secret) =>
-    createHmac('sha256', keyOf(secret)).update(`${id}.${timestamp}.`).update(body).digest(),
+    createHmac('sha256', decodeSecret(secret)).update(`${id}.${timestamp}.`).update(body).digest(),
   );
   const isSigned = expected.some((one) =>
     signatures.some((other) => other.length === one.length && timingSafeEqual(one, other)),
   );
-  if (id === '' || !isTimely || !isSigned) throw new AppError('WEBHOOK_SECRET_REFUSED');
+  if (id === '' || !isRecent || !isSigned) throw new AppError('WEBHOOK_SECRET_REFUSED');
 }
 
-function keyOf(secret: string): Buffer {
+function decodeSecret(secret: string): Buffer {
   const prefix = 'whsec_';
   return secret.startsWith(prefix)
     ? Buffer.from(secret.slice(prefix.length), 'base64')
@@ -54,22 +56,22 @@ function keyOf(secret: string): Buffer {
 }
 
 /**
- * Refuses an event from an address that is not listed; an empty list allows every address.
+ * Requires a listed address; an empty list allows every address.
  * @param allowed addresses, and networks such as `203.0.113.0/24`.
  * @throws AppError WEBHOOK_SECRET_REFUSED
  */
 export function requireAllowedAddress(allowed: readonly string[], address: string): void {
   if (allowed.length === 0) return;
-  // An IPv6 address is known by its /64.
+  // An IPv6 address is represented by its /64.
   const bare = address.replace(/\/64$/, '');
   const family = isIPv6(bare) ? 'ipv6' : 'ipv4';
-  if (!blockListOf(allowed).check(bare, family)) throw new AppError('WEBHOOK_SECRET_REFUSED');
+  if (!blockListFor(allowed).check(bare, family)) throw new AppError('WEBHOOK_SECRET_REFUSED');
 }
 
-/** Made once for each list. */
+/** Cached by list. */
 const blockLists = new WeakMap<readonly string[], BlockList>();
 
-function blockListOf(allowed: readonly string[]): BlockList {
+function blockListFor(allowed: readonly string[]): BlockList {
   const known = blockLists.get(allowed);
   if (known) return known;
   const list = new BlockList();

@@ -1,17 +1,17 @@
-/** Whether the bytes that are to be sent over a socket move. */
+/** Measures whether a socket makes progress in sending. */
 import type { Socket } from 'node:net';
 
 /**
- * What Node does not declare: the bytes that it has handed over, and those of them that the kernel
- * has not taken. `bytesWritten` and `writableLength` count a write only when the kernel has taken
- * it whole, so a long answer to a slow client would seem to stand still.
+ * Undeclared fields of Node: the bytes passed to the handle, and those that the kernel has not
+ * accepted yet. The public `bytesWritten` and `writableLength` count a write only when the kernel
+ * has accepted all of it, so a long response to a slow client would appear stalled.
  */
 interface Handle {
   readonly bytesWritten: number;
   readonly writeQueueSize: number;
 }
 
-/** The progress of what one socket sends. */
+/** The sending progress of one socket. */
 export class WriteProgress {
   readonly #socket: Socket & { readonly _handle?: Handle | null };
   #sentBytes = 0;
@@ -22,11 +22,11 @@ export class WriteProgress {
   }
 
   /**
-   * Looks at the socket again.
+   * Checks the socket.
    *
-   * @param nowMs the time, in milliseconds.
-   * @returns for how long, in milliseconds, each look has found bytes to be sent and none of them
-   *   moved; 0 when nothing is to be sent.
+   * @param nowMs the current time, in milliseconds.
+   * @returns for how long bytes have been waiting without progress, in milliseconds; 0 when nothing
+   *   is to be sent.
    */
   stalledMs(nowMs: number): number {
     const { _handle: handle, writableLength } = this.#socket;

@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { REQUIRED } from '../domain/faults.ts';
+import { REQUIRED } from '../domain/validation-errors.ts';
 import { invalidField } from '../errors.ts';
 import { takeCode } from './codes.ts';
 import { homologationCode } from './sealed-code.ts';

@@ -51,12 +51,12 @@ const TOO_MANY: Text = {
 };
 
 /**
- * Reads what a client sends, and hands the bytes of its file to `take`.
- * @returns what it says of the file, and what the file was taken as.
+ * Reads the client's form and passes the bytes of its file to `consume`.
+ * @returns the type of the document, and the consumer's result.
  */
-export type ReceiveDocument = <Taken>(
-  take: (content: AsyncIterable<Buffer>) => Promise<Taken>,
-) => Promise<{ readonly tipoDocumento: number; readonly taken: Taken }>;
+export type ReceiveDocument = <Result>(
+  consume: (content: AsyncIterable<Buffer>) => Promise<Result>,
+) => Promise<{ readonly tipoDocumento: number; readonly file: Result }>;
 
 /** Whose document comes, and from where. */
 export interface DocumentSender {
@@ -76,7 +76,7 @@ interface NewDocument extends DocumentContent {
  * @returns the application as it stands then.
  * @throws AppError VALIDATION_FAILED, THROTTLED, BUSY, and whatever `receive` throws.
  */
-export async function takeDocument(
+export async function storeDocument(
   context: Context,
   { application, clientAddress }: DocumentSender,
   receive: ReceiveDocument,
@@ -112,11 +112,11 @@ async function takeContent(
     return beginDocument(context, key);
   };
   try {
-    const { tipoDocumento, taken } = await receive((content) =>
+    const { tipoDocumento, file } = await receive((content) =>
       storeContent(context, content, { key, begin }),
     );
-    await countAttempt(context, uploadQuota(context, clientAddress, taken.sizeBytes));
-    const document = { id: key.id, tipoDocumento, ...taken };
+    await countAttempt(context, uploadQuota(context, clientAddress, file.sizeBytes));
+    const document = { id: key.id, tipoDocumento, ...file };
     return await changeApplication(context, application.id, endDocument(context, document));
   } catch (error) {
     if (hasBegun) await dropDocument(context, key);

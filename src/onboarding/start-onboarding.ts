@@ -9,7 +9,7 @@ export const startOnboarding: PublicOperation<'startOnboarding'> = {
   access: 'public',
   async run(context, { input }) {
     const person = readPerson(input.body);
-    if (person.faults) throw new AppError('VALIDATION_FAILED', { fields: person.faults });
+    if (person.errors) throw new AppError('VALIDATION_FAILED', { fields: person.errors });
     const application = await registerPerson(context, person.value, null);
     return { status: 201, body: applicationReply(application) };
   },

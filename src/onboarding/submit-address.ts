@@ -11,7 +11,7 @@ export const submitAddress: PublicOperation<'submitAddress'> = {
   admit: admitApplicant,
   async run(context, { input, request }) {
     const address = readAddress(input.body);
-    if (address.faults) throw new AppError('VALIDATION_FAILED', { fields: address.faults });
+    if (address.errors) throw new AppError('VALIDATION_FAILED', { fields: address.errors });
     const caller = { ...input.path, clientAddress: request.clientAddress };
     const application = await submitStep(context, caller, {
       name: 'address',

@@ -1,11 +1,11 @@
 import { findApplicant } from './applicant.ts';
 import { applicationReply } from './application-reply.ts';
-import { takeDocument } from './documents.ts';
+import { storeDocument } from './documents.ts';
 import type { PublicOperation } from '../http/operation.ts';
 
 /**
- * Takes one document in, streamed into the database while it comes. The application is looked at
- * before a byte of it is read.
+ * Stores one document, streamed into the database. The application is checked before the document
+ * is read.
  */
 export const submitDocument: PublicOperation<'submitDocument'> = {
   access: 'public',
@@ -13,9 +13,9 @@ export const submitDocument: PublicOperation<'submitDocument'> = {
     const { clientAddress } = request;
     const found = await findApplicant(context, { ...input.path, clientAddress });
     const sender = { application: found, clientAddress };
-    const application = await takeDocument(context, sender, async (take) => {
-      const { fields, taken } = await input.body.receive(take);
-      return { tipoDocumento: fields.tipo_documento, taken };
+    const application = await storeDocument(context, sender, async (consume) => {
+      const { fields, file } = await input.body.receive(consume);
+      return { tipoDocumento: fields.tipo_documento, file };
     });
     return { status: 201, body: applicationReply(application) };
   },

@@ -33,9 +33,9 @@ const takenBy: Statement = {
 export const createUser: Op<UserCreateInput, UserCreated> = {
   async run(context, input, { operator }) {
     const reading = readPerson({ ...input, password_confirmation: input.password });
-    if (reading.faults) {
-      const faults = Object.entries(reading.faults).map(([field, [text]]) => [field, text?.en]);
-      throw new OpError('REFUSED', faults.map((fault) => fault.join(': ')).join(' '));
+    if (reading.errors) {
+      const errors = Object.entries(reading.errors).map(([field, [text]]) => [field, text?.en]);
+      throw new OpError('REFUSED', errors.map((error) => error.join(': ')).join(' '));
     }
     const person = reading.value;
     const passwordHash = await context.passwords.hash(person.password);

@@ -140,7 +140,7 @@ test('503 when the provider does not answer and no balance was ever read', async
   const answer = await balance(token, { 'accept-language': 'pt-BR' });
   assert.equal(answer.status, 503);
   assert.equal(answer.headers.get('retry-after'), '10');
-  const message = 'O banco não informa o saldo agora. Tente novamente em instantes.';
+  const message = 'O saldo não está disponível no momento. Tente novamente em instantes.';
   assert.deepEqual(answer.body, { message });
 });
 

@@ -202,7 +202,7 @@ const noDate = ['The value must be a date such as 2026-05-24.'];
 const outside = ['Must be a day of the years 1970 to 2100.'];
 const afterEnd = ['Must not be after end_date.'];
 const tooLong = ['The period must not be longer than 366 days.'];
-const twice = ['The parameter was given more than once.'];
+const twice = ['The parameter must not be repeated.'];
 
 const faults: [what: string, query: string, errors: Record<string, string[]>][] = [
   ['a start that is no date', '?start_date=yesterday', { start_date: noDate }],

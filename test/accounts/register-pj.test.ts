@@ -80,7 +80,7 @@ const notText = ['The value must be a text.'];
 const empty = ['The text must not be empty.'];
 const tooShort = ['The text must have at least 8 characters.'];
 const longest = (limit: number): string[] => [`The text must have at most ${limit} characters.`];
-const differs = ['Must be equal to the password.'];
+const differs = ['The passwords do not match.'];
 
 for (const field of fields) {
   test(`422 names a missing ${field}`, async () => {
@@ -118,12 +118,7 @@ const faults: [field: Field, what: string, value: string, messages: string[]][] 
   ['document', 'an over-long', '1'.repeat(19), noCnpj],
   ['document', 'a wrongly checked', '12ABC34501DE36', noCnpj],
   ['document', 'an all-equal', '00000000000000', noCnpj],
-  [
-    'document',
-    "a person's CPF as",
-    '11144477735',
-    ['This is the CPF of a person. A CNPJ is needed here.'],
-  ],
+  ['document', "a person's CPF as", '11144477735', ['This is the CPF of a person. Enter a CNPJ.']],
   ['phone', 'an empty', '', noPhone],
   ['phone', 'an over-long', '1'.repeat(21), noPhone],
   ['phone', 'an area-less', '98765-4321', noPhone],
@@ -178,7 +173,7 @@ test('422 is worded in Portuguese for those who prefer it', async () => {
   assert.deepEqual(differing.body, {
     message: 'Há campos ausentes ou inválidos.',
     errors: {
-      password_confirmation: ['Deve ser igual à senha.'],
+      password_confirmation: ['As senhas não conferem.'],
       document: ['O CNPJ não é válido. Confira os quatorze caracteres.'],
     },
   });

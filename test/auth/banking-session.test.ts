@@ -70,7 +70,7 @@ function callRefused(endpoint: Endpoint, token: string): Promise<TestAnswer> {
 function assertUnauthenticated(answer: TestAnswer, what: string): void {
   assert.equal(answer.status, 401, what);
   assert.deepEqual(answer.body, {
-    message: 'Your session is missing, invalid or has ended. Log in again.',
+    message: 'Your session is invalid or has expired. Log in again.',
   });
   assert.equal(answer.headers.get('www-authenticate'), 'Bearer');
 }
@@ -200,7 +200,7 @@ test('401 is worded in Portuguese for those who prefer it', async () => {
   const answer = await app.call('/accounts/me', { headers: { 'accept-language': 'pt-BR' } });
   assert.equal(answer.status, 401);
   assert.deepEqual(answer.body, {
-    message: 'Sua sessão não existe, é inválida ou terminou. Entre novamente.',
+    message: 'Sua sessão é inválida ou expirou. Entre novamente.',
   });
 });
 

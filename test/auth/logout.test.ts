@@ -167,7 +167,7 @@ test('401 for a token that has run out', async () => {
   const answer = await logOut(token, { 'accept-language': 'pt-BR' });
   assert.equal(answer.status, 401);
   assert.deepEqual(answer.body, {
-    message: 'Sua sessão não existe, é inválida ou terminou. Entre novamente.',
+    message: 'Sua sessão é inválida ou expirou. Entre novamente.',
   });
   assert.equal((await sessionsOf(app, id))[0]?.status, 'ACTIVE');
 });

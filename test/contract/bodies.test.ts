@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parse } from 'yaml';
-import { faultText } from '../../src/http/fault-texts.ts';
+import { validationMessage } from '../../src/http/validation-messages.ts';
 import { createSchemaCompiler } from '../../src/http/schemas.ts';
 
 interface Media {
@@ -25,7 +25,9 @@ const schemas = createSchemaCompiler(contract);
 function faultsOf(place: string[], value: unknown): string[] {
   const validate = schemas.compile({ $ref: schemas.reference(place) })();
   assert.equal(typeof validate(value), 'boolean', 'the schema is checked at once');
-  return (validate.errors ?? []).map((error) => `${error.instancePath}: ${faultText(error).en}`);
+  return (validate.errors ?? []).map(
+    (error) => `${error.instancePath}: ${validationMessage(error).en}`,
+  );
 }
 
 /** Every body of the contract, with the place of its media type. */

@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { dayRange, type DayFault, type DayRange } from '../../src/domain/calendar.ts';
+import { dayRange, type DayError, type DayRange } from '../../src/domain/calendar.ts';
 
 const NOW = new Date('2026-07-15T15:00:00Z');
 
 function range(start: string | undefined, end: string | undefined, now = NOW): DayRange {
   const result = dayRange(start, end, now);
-  assert.ok(!('faults' in result), JSON.stringify(result));
+  assert.ok(!('errors' in result), JSON.stringify(result));
   return result;
 }
 
-function faults(start: string | undefined, end: string | undefined): readonly DayFault[] {
+function errors(start: string | undefined, end: string | undefined): readonly DayError[] {
   const result = dayRange(start, end, NOW);
-  assert.ok('faults' in result, JSON.stringify(result));
-  return result.faults;
+  assert.ok('errors' in result, JSON.stringify(result));
+  return result.errors;
 }
 
 function instants({ fromInclusive, toExclusive }: DayRange): string[] {
@@ -70,15 +70,15 @@ describe('dayRange', () => {
   it('accepts 366 days and refuses 367', () => {
     range('2024-01-01', '2024-12-31');
     range('2025-01-01', '2026-01-01');
-    assert.deepEqual(faults('2025-01-01', '2026-01-02'), [
+    assert.deepEqual(errors('2025-01-01', '2026-01-02'), [
       { field: 'start_date', rule: 'too_long' },
     ]);
   });
 
   it('refuses a start after the end, also after the default end', () => {
-    const fault = [{ field: 'start_date', rule: 'after_end' }];
-    assert.deepEqual(faults('2026-03-02', '2026-03-01'), fault);
-    assert.deepEqual(faults('2026-07-16', undefined), fault);
+    const error = [{ field: 'start_date', rule: 'after_end' }];
+    assert.deepEqual(errors('2026-03-02', '2026-03-01'), error);
+    assert.deepEqual(errors('2026-07-16', undefined), error);
   });
 
   for (const text of [
@@ -95,16 +95,16 @@ describe('dayRange', () => {
     '',
   ]) {
     it(`refuses the date ${JSON.stringify(text)} and names its field`, () => {
-      assert.deepEqual(faults(text, undefined), [{ field: 'start_date', rule: 'invalid_date' }]);
-      assert.deepEqual(faults(undefined, text), [{ field: 'end_date', rule: 'invalid_date' }]);
-      assert.deepEqual(faults(text, '2026-04-01'), [{ field: 'start_date', rule: 'invalid_date' }]);
+      assert.deepEqual(errors(text, undefined), [{ field: 'start_date', rule: 'invalid_date' }]);
+      assert.deepEqual(errors(undefined, text), [{ field: 'end_date', rule: 'invalid_date' }]);
+      assert.deepEqual(errors(text, '2026-04-01'), [{ field: 'start_date', rule: 'invalid_date' }]);
     });
   }
 
   it('refuses the years before 1970 and after 2100 by a rule of its own', () => {
     for (const text of ['0000-01-01', '1969-12-31', '2101-01-01', '9999-12-31']) {
-      assert.deepEqual(faults(undefined, text), [{ field: 'end_date', rule: 'out_of_range' }]);
-      assert.deepEqual(faults(text, text), [
+      assert.deepEqual(errors(undefined, text), [{ field: 'end_date', rule: 'out_of_range' }]);
+      assert.deepEqual(errors(text, text), [
         { field: 'start_date', rule: 'out_of_range' },
         { field: 'end_date', rule: 'out_of_range' },
       ]);
@@ -115,7 +115,7 @@ describe('dayRange', () => {
   });
 
   it('names both fields when neither date exists', () => {
-    assert.deepEqual(faults('2026-02-30', '2026-04-31'), [
+    assert.deepEqual(errors('2026-02-30', '2026-04-31'), [
       { field: 'start_date', rule: 'invalid_date' },
       { field: 'end_date', rule: 'invalid_date' },
     ]);

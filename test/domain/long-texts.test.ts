@@ -5,7 +5,7 @@ import { encodeStaticBrCode } from '../../src/domain/br-code.ts';
 import { dayRange } from '../../src/domain/calendar.ts';
 import { normaliseCep } from '../../src/domain/cep.ts';
 import { isEmail } from '../../src/domain/email.ts';
-import { passwordFault, readAddress, readPerson } from '../../src/domain/person.ts';
+import { passwordError, readAddress, readPerson } from '../../src/domain/person.ts';
 import { toE164 } from '../../src/domain/phone.ts';
 import { normalisePixKey } from '../../src/domain/pix-key.ts';
 import { readStatusWord } from '../../src/domain/pix.ts';
@@ -48,7 +48,7 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
   isEmail,
   isUuid,
   toState,
-  passwordFault,
+  passwordError,
   readStatusWord,
   readPerson: (text) => readPerson(person(text)),
   readAddress: (text) => readAddress(address(text)),

@@ -6,7 +6,7 @@ import {
   type AddressForm,
   type PersonForm,
 } from '../../src/domain/person.ts';
-import type { FieldFaults } from '../../src/errors.ts';
+import type { FieldErrors } from '../../src/errors.ts';
 
 const person: PersonForm = {
   name: 'Ana Souza',
@@ -27,17 +27,17 @@ const address: AddressForm = {
   estado: 'sp',
 };
 
-/** The English sentences of the faults, by field. */
-function told(faults: FieldFaults | null): Record<string, string[]> {
+/** The English sentences of the errors, by field. */
+function told(errors: FieldErrors | null): Record<string, string[]> {
   return Object.fromEntries(
-    Object.entries(faults ?? {}).map(([field, texts]) => [field, texts.map(({ en }) => en)]),
+    Object.entries(errors ?? {}).map(([field, texts]) => [field, texts.map(({ en }) => en)]),
   );
 }
 
 describe('readPerson', () => {
   it('gives the form that is stored', () => {
     assert.deepEqual(readPerson(person), {
-      faults: null,
+      errors: null,
       value: {
         name: 'Ana Souza',
         email: 'ana@example.com',
@@ -74,16 +74,16 @@ describe('readPerson', () => {
     ...['Senha123', '１２３４５６７８', 'flamengo1'],
   ]) {
     it(`refuses the weak password ${password}`, () => {
-      const { faults } = readPerson({ ...person, password, password_confirmation: password });
-      assert.deepEqual(Object.keys(faults ?? {}), ['password']);
-      assert.match(faults?.['password']?.[0]?.en ?? '', /too easy to guess/);
+      const { errors } = readPerson({ ...person, password, password_confirmation: password });
+      assert.deepEqual(Object.keys(errors ?? {}), ['password']);
+      assert.match(errors?.['password']?.[0]?.en ?? '', /too easy to guess/);
     });
   }
 
   it('counts the characters of a password in code points', () => {
     for (const password of ['🔒🗝'.repeat(4), '🔒🗝'.repeat(64)]) {
       assert.equal(
-        readPerson({ ...person, password, password_confirmation: password }).faults,
+        readPerson({ ...person, password, password_confirmation: password }).errors,
         null,
       );
     }
@@ -108,21 +108,21 @@ describe('readPerson', () => {
     [
       'document',
       ['00.000.000/0001-91', '12ABC34501DE35'],
-      'This is the CNPJ of a company. A CPF is needed here.',
+      'This is the CNPJ of a company. Enter a CPF.',
     ],
     [
       'phone',
       ['98765-4321', '+55 11 0000-0000', 'x'],
       'The phone must have an area code, as in +55 11 98765-4321.',
     ],
-    ['password_confirmation', ['Correct horse battery', ''], 'Must be equal to the password.'],
+    ['password_confirmation', ['Correct horse battery', ''], 'The passwords do not match.'],
   ];
   for (const [field, values, message] of refused) {
     for (const value of values) {
       it(`refuses the ${field} ${JSON.stringify(value.slice(0, 30))}`, () => {
         const reading = readPerson({ ...person, [field]: value });
         assert.equal(reading.value, null);
-        assert.deepEqual(told(reading.faults), { [field]: [message] });
+        assert.deepEqual(told(reading.errors), { [field]: [message] });
       });
     }
   }
@@ -133,13 +133,13 @@ describe('readPerson', () => {
   ] as const) {
     it(`refuses a password of ${length} characters`, () => {
       const password = '🔒'.repeat(length);
-      const { faults } = readPerson({ ...person, password, password_confirmation: password });
-      assert.deepEqual(told(faults), { password: [message] });
+      const { errors } = readPerson({ ...person, password, password_confirmation: password });
+      assert.deepEqual(told(errors), { password: [message] });
     });
   }
 
-  it('names all faults at once, in both languages', () => {
-    const { faults } = readPerson({
+  it('names all errors at once, in both languages', () => {
+    const { errors } = readPerson({
       name: '1',
       email: 'ana',
       password: 'short',
@@ -147,8 +147,8 @@ describe('readPerson', () => {
       document: '1',
       phone: '1',
     });
-    assert.deepEqual(Object.keys(faults ?? {}), Object.keys(person));
-    assert.deepEqual(faults?.['document'], [
+    assert.deepEqual(Object.keys(errors ?? {}), Object.keys(person));
+    assert.deepEqual(errors?.['document'], [
       {
         en: 'The CPF is not valid. Check its eleven digits.',
         pt: 'O CPF não é válido. Confira os onze dígitos.',
@@ -160,7 +160,7 @@ describe('readPerson', () => {
 describe('readAddress', () => {
   it('gives the form that is stored', () => {
     assert.deepEqual(readAddress({ ...address, logradouro: ' Avenida  Paulista' }), {
-      faults: null,
+      errors: null,
       value: { ...address, cep: '01310100', estado: 'SP' },
     });
   });
@@ -174,18 +174,18 @@ describe('readAddress', () => {
   });
 
   it('refuses a complement with a control character', () => {
-    const { faults } = readAddress({ ...address, complemento: 'Sala \u0007' });
-    assert.deepEqual(told(faults), {
+    const { errors } = readAddress({ ...address, complemento: 'Sala \u0007' });
+    assert.deepEqual(told(errors), {
       complemento: ['The text contains a character that is not allowed.'],
     });
   });
 
-  it('names all faults at once, by their place in the form', () => {
+  it('names all errors at once, by their place in the form', () => {
     const blank = { logradouro: ' ', numero: '\u200b', bairro: '', cidade: '\t' };
     const form = { ...blank, cep: '0131010', complemento: 'x'.repeat(141), estado: 'XX' };
     const empty = ['The text must not be empty.'];
-    assert.deepEqual(told(readAddress(form, 'address.').faults), {
-      'address.cep': ['The CEP has eight digits.'],
+    assert.deepEqual(told(readAddress(form, 'address.').errors), {
+      'address.cep': ['The CEP must have eight digits.'],
       'address.logradouro': empty,
       'address.numero': empty,
       'address.complemento': ['The text must have at most 140 characters.'],
@@ -196,7 +196,7 @@ describe('readAddress', () => {
   });
 
   it('refuses a state whose letters only become a state in capitals', () => {
-    assert.deepEqual(Object.keys(readAddress({ ...address, estado: 'pı' }).faults ?? {}), [
+    assert.deepEqual(Object.keys(readAddress({ ...address, estado: 'pı' }).errors ?? {}), [
       'estado',
     ]);
   });

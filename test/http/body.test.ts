@@ -31,7 +31,7 @@ for (const body of [
     const answer = await call(wire, { ...notes, body });
     assert.equal(answer.status, 400);
     assert.deepEqual(answer.json, {
-      message: 'An object in the body has two fields of one name.',
+      message: 'An object in the body has two fields with the same name.',
     });
     assert.equal(wire.calls.length, 0);
   });

@@ -65,10 +65,10 @@ test('a contract that asks for what the service does not do is refused', () => {
   assert.throws(changed("'#/components/schemas/Note'", "'#/components/schemas/No'"), /resolve/);
   assert.throws(changed('responses/Message', 'responses/No'), /leads nowhere/);
   assert.throws(changed('schema: { type: boolean }', 'schema: { type: array }'), /simple type/);
-  assert.throws(changed('format: binary', 'format: byte'), /not one file/);
-  assert.throws(changed('required: [tipo_documento, arquivo]', 'required: []'), /not one file/);
+  assert.throws(changed('format: binary', 'format: byte'), /exactly one file/);
+  assert.throws(changed('required: [tipo_documento, arquivo]', 'required: []'), /exactly one file/);
   assert.throws(changed('x-max-decimals: 2', 'x-max-decimals: 3'), /x-max-decimals/);
-  assert.throws(changed('x-form: cpf', 'x-form: rg'), /x-form/);
+  assert.throws(changed('x-format: cpf', 'x-format: rg'), /x-format/);
   assert.throws(changed('x-same-as: password', 'x-same-as: email'), /x-same-as/);
   assert.throws(changed('maxItems: 5', 'maximumItems: 5'), /unknown keyword/);
 });

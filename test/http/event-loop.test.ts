@@ -8,7 +8,7 @@ import { parseContract, readServedContract } from '../../src/http/contract-file.
 import { AppError } from '../../src/errors.ts';
 import { jsonBody } from '../../src/http/body.ts';
 import type { ParameterSet } from '../../src/http/contract.ts';
-import { Faults } from '../../src/http/faults.ts';
+import { ValidationErrors } from '../../src/http/validation-errors.ts';
 import { readInput } from '../../src/http/input.ts';
 import { parseQuery, readParameters } from '../../src/http/parameters.ts';
 import { errorReply } from '../../src/http/reply.ts';
@@ -128,9 +128,9 @@ function texts(bytes: number): [string, string][] {
 
 /** Reads one parameter of a set, and leaves out the others. */
 function read(set: ParameterSet, name: string, given: string): void {
-  const faults = new Faults();
-  readParameters(set, (other) => (other === name ? [given, given] : undefined), faults);
-  faults.refuse();
+  const errors = new ValidationErrors();
+  readParameters(set, (other) => (other === name ? [given, given] : undefined), errors);
+  errors.throwIfAny();
 }
 
 for (const operation of contract.operations) {

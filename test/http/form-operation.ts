@@ -1,6 +1,6 @@
 /** The small contract's upload as an operation that takes the form, and what it was given. */
 import type { TestContext } from 'node:test';
-import type { FileTaker, Form } from '../../src/http/operation.ts';
+import type { FileConsumer, Form } from '../../src/http/operation.ts';
 import { FORM_TYPE, formOf, type Part } from '../support/forms.ts';
 import { call, startWire, type Answer, type Wire } from './wire.ts';
 
@@ -21,9 +21,12 @@ export interface FormWire extends Wire {
 export const MAX_FILE_BYTES = 300_000;
 
 /** Starts a server whose upload takes a form and notes what it gets. */
-export async function startFormWire(t: TestContext, take?: FileTaker<unknown>): Promise<FormWire> {
+export async function startFormWire(
+  t: TestContext,
+  take?: FileConsumer<unknown>,
+): Promise<FormWire> {
   const taken: Taken = { bytes: 0, content: null, fields: null, error: null };
-  const keep: FileTaker<void> = async (content) => {
+  const keep: FileConsumer<void> = async (content) => {
     const chunks: Buffer[] = [];
     for await (const chunk of content) {
       taken.bytes += chunk.length;

@@ -16,7 +16,7 @@ import {
 import { MAX_FILE_BYTES, sendForm, startFormWire, upload } from './form-operation.ts';
 import { call } from './wire.ts';
 
-const GIVEN_TWICE = 'The parameter was given more than once.';
+const REPEATED_PARAMETER = 'The parameter must not be repeated.';
 const NOT_A_FILE = 'The value must be sent as a file.';
 const NOT_WHOLE = 'The value must be a whole number.';
 const REQUIRED = 'The field is required.';
@@ -83,7 +83,7 @@ const faulty: [what: string, parts: readonly Part[], errors: Record<string, stri
   [
     'both twice',
     [file, kind, kind, file],
-    { arquivo: [GIVEN_TWICE], tipo_documento: [GIVEN_TWICE] },
+    { arquivo: [REPEATED_PARAMETER], tipo_documento: [REPEATED_PARAMETER] },
   ],
   [
     'a form within the form',

@@ -9,7 +9,7 @@ function accepts(schema: object, value: unknown): boolean {
 }
 
 test('a pattern and a form need a limit of the length beside them', () => {
-  for (const keyword of ['pattern', 'x-form']) {
+  for (const keyword of ['pattern', 'x-format']) {
     const schema = { type: 'string', [keyword]: keyword === 'pattern' ? '^a$' : 'name' };
     assert.throws(compiler.compile(schema), new RegExp(`${keyword} needs a maxLength`));
     assert.doesNotThrow(compiler.compile({ ...schema, maxLength: 10 }));
@@ -29,7 +29,7 @@ test('a pattern and a form do not look at a text over its limit', () => {
       keywords,
     );
   }
-  const name = compiler.compile({ type: 'string', maxLength: 140, 'x-form': 'name' })();
+  const name = compiler.compile({ type: 'string', maxLength: 140, 'x-format': 'name' })();
   assert.equal(name('1'.repeat(281)), false);
   assert.deepEqual(
     name.errors?.map(({ keyword }) => keyword),

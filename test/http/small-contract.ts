@@ -141,8 +141,8 @@ components:
         email: { type: string, format: email, maxLength: 30 }
         amount: { type: number, minimum: 0.01, x-max-decimals: 2 }
         kind: { type: string, enum: [dynamic, static] }
-        document: { type: string, maxLength: 18, x-form: cpf }
-        zipcode: { type: string, maxLength: 8, pattern: '^[0-9]{8}$', x-form: cep-digits }
+        document: { type: string, maxLength: 18, x-format: cpf }
+        zipcode: { type: string, maxLength: 8, pattern: '^[0-9]{8}$', x-format: cep-digits }
         password: { type: string, minLength: 8 }
         password_confirmation: { type: string, minLength: 8, x-same-as: password }
         nickname: { anyOf: [{ type: string, minLength: 3 }, { type: 'null' }] }

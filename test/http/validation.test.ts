@@ -60,13 +60,13 @@ test('faults are worded in Brazilian Portuguese for those who prefer it', async 
 test('a field whose form is named is told what it should be, and nothing else', async (t) => {
   const wire = await startWire(t);
   const cpf = 'The CPF is not valid. Check its eleven digits.';
-  const cep = 'The CEP has eight digits, without a hyphen.';
+  const cep = 'The CEP must have eight digits, without a hyphen.';
   const faults: [fields: object, errors: object][] = [
     [{ document: '' }, { document: [cpf] }],
     [{ document: '1'.repeat(19) }, { document: [cpf] }],
     [
       { document: '12.ABC.345/01DE-35' },
-      { document: ['This is the CNPJ of a company. A CPF is needed here.'] },
+      { document: ['This is the CNPJ of a company. Enter a CPF.'] },
     ],
     [{ document: 7 }, { document: ['The value must be a text.'] }],
     [
@@ -86,7 +86,7 @@ test('a field whose form is named is told what it should be, and nothing else', 
 
 test('a password that is given again must be the same', async (t) => {
   const wire = await startWire(t);
-  const differs = ['Must be equal to the password.'];
+  const differs = ['The passwords do not match.'];
   const short = ['The text must have at least 8 characters.'];
   const passwords: [password: unknown, again: unknown, errors: object][] = [
     ['password one', 'password two', { password_confirmation: differs }],
@@ -213,7 +213,7 @@ test('a query parameter given twice is 422', async (t) => {
   const wire = await startWire(t);
   const answer = await createThing(wire, { path: '/api/v1/things?limit=1&limit=1' });
   assert.equal(answer.status, 422);
-  assert.deepEqual(answer.json.errors, { limit: ['The parameter was given more than once.'] });
+  assert.deepEqual(answer.json.errors, { limit: ['The parameter must not be repeated.'] });
 });
 
 test('an Idempotency-Key that is empty, too long, invisible or doubled is 422', async (t) => {

@@ -6,7 +6,7 @@ import { ProviderError } from '../../src/provider/errors.ts';
 import type { PersonDocument } from '../../src/provider/provider.ts';
 import { DamagedDocument } from '../../src/onboarding/document-content.ts';
 import { forwardDocuments } from '../../src/onboarding/document-submission.ts';
-import { takeDocument, type ReceiveDocument } from '../../src/onboarding/documents.ts';
+import { storeDocument, type ReceiveDocument } from '../../src/onboarding/documents.ts';
 import { carryOutStep } from '../../src/onboarding/run-step.ts';
 import { findApplication } from '../../src/onboarding/applicant.ts';
 import { register, step, type Shown } from './applicants.ts';
@@ -335,8 +335,8 @@ test('an upload that cannot be stored leaves nothing, and says why', async () =>
   async function* content(): AsyncGenerator<Buffer> {
     yield pdfOfSize(300_000);
   }
-  const receive: ReceiveDocument = async (take) => {
-    return { tipoDocumento: 1, taken: await take(content()) };
+  const receive: ReceiveDocument = async (consume) => {
+    return { tipoDocumento: 1, file: await consume(content()) };
   };
   const sender = { application, clientAddress: '198.51.100.7' };
   const fault = new Error('Connection terminated');
@@ -348,11 +348,11 @@ test('an upload that cannot be stored leaves nothing, and says why', async () =>
         : db.query(statement, parameters);
     return { ...app.context, db: { ...db, query } };
   };
-  await assert.rejects(takeDocument(failingAt('document-chunk-store'), sender, receive), fault);
+  await assert.rejects(storeDocument(failingAt('document-chunk-store'), sender, receive), fault);
   assert.deepEqual(await standing(id), []);
   // What cannot be removed at once is left for the job.
   await assert.rejects(
-    takeDocument(failingAt('document-chunk-store', 'document-drop'), sender, receive),
+    storeDocument(failingAt('document-chunk-store', 'document-drop'), sender, receive),
     fault,
   );
   assert.match(app.logLines.at(-1) ?? '', /"level":"warn".*could not be removed/);

@@ -53,7 +53,7 @@ for (const cep of ['0131010', '013101000', '0131-0100', 'abcdefgh', '%20', '0131
     for (const app of [local, remote]) {
       const answer = await app.call(`/onboarding/cep/${cep}`);
       assert.equal(answer.status, 422);
-      assert.ok(answer.body.errors.cep.includes('The CEP has eight digits.'));
+      assert.ok(answer.body.errors.cep.includes('The CEP must have eight digits.'));
       assert.deepEqual(Object.keys(answer.body.errors), ['cep']);
     }
     assert.equal(asked.mock.callCount(), 0);
@@ -63,7 +63,7 @@ for (const cep of ['0131010', '013101000', '0131-0100', 'abcdefgh', '%20', '0131
 test('422 for a faulty CEP is worded in Portuguese for those who prefer it', async () => {
   const headers = { 'accept-language': 'pt-BR' };
   const answer = await local.call('/onboarding/cep/123', { headers });
-  assert.deepEqual(answer.body.errors, { cep: ['O CEP tem oito dígitos.'] });
+  assert.deepEqual(answer.body.errors, { cep: ['O CEP deve ter oito dígitos.'] });
 });
 
 test('the provider is asked where onboarding is not local only', async (t) => {

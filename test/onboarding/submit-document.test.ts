@@ -225,7 +225,7 @@ const refused: [what: string, parts: readonly Part[], errors: Record<string, str
   [
     'two files',
     [filePart(pdfOfSize(200_000)), filePart(pdfOfSize(100)), fieldPart('1')],
-    { arquivo: ['The parameter was given more than once.'] },
+    { arquivo: ['The parameter must not be repeated.'] },
   ],
 ];
 

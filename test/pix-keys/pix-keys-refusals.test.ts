@@ -192,7 +192,7 @@ test('deleting a key that is not there: 502 PIX_KEY_NOT_FOUND', async () => {
   assert.equal(deleted.status, 502);
   assert.deepEqual(deleted.body, {
     code: 'PIX_KEY_NOT_FOUND',
-    message: 'Nenhuma conta foi encontrada para esta chave PIX.',
+    message: 'Nenhuma conta foi encontrada para esta chave Pix.',
   });
 });
 

@@ -12,7 +12,7 @@ const required = 'The field is required.';
 const text = 'The value must be a text.';
 const number = 'The value must be a number.';
 const empty = 'The text must not be empty.';
-const malformed = 'The CEP has eight digits, without a hyphen.';
+const malformed = 'The CEP must have eight digits, without a hyphen.';
 const longest = (limit: number): string => `The text must have at most ${limit} characters.`;
 const atLeast = (limit: number): string => `The value must be at least ${limit}.`;
 const atMost = (limit: number): string => `The value must be at most ${limit}.`;

@@ -121,7 +121,7 @@ export class Bank {
   statement(token: string, days: DayRange): BankAnswer<Movement[]> {
     return this.#serve(token, ({ email }) => {
       const range = dayRange(days.start, days.end, this.#clock.now());
-      if ('faults' in range) return brokenRule('InvalidRange');
+      if ('errors' in range) return brokenRule('InvalidRange');
       return done(this.#books.ledger.movementsOf(email, range));
     });
   }

@@ -1,10 +1,10 @@
 /**
- * Forms that a text of the contract may have to have beyond what JSON Schema says well: the
- * contract names one with `x-form`, and a fault says in words what is expected.
+ * The formats of the contract's extension `x-format`, for texts that JSON Schema cannot describe
+ * well. Each has messages that explain what is expected.
  */
 import type { Text } from '../errors.ts';
 import { normaliseCep } from './cep.ts';
-import { EMPTY, UNSTORABLE } from './faults.ts';
+import { EMPTY, UNSTORABLE } from './validation-errors.ts';
 import { toE164 } from './phone.ts';
 import { toState } from './states.ts';
 import { taxIdKind } from './tax-id.ts';
@@ -15,11 +15,14 @@ const NO_LETTER: Text = {
   pt: 'O nome deve conter uma letra.',
 };
 
-const NOT_A_CEP: Text = { en: 'The CEP has eight digits.', pt: 'O CEP tem oito dígitos.' };
+const NOT_A_CEP: Text = {
+  en: 'The CEP must have eight digits.',
+  pt: 'O CEP deve ter oito dígitos.',
+};
 
 const NOT_BARE_DIGITS: Text = {
-  en: 'The CEP has eight digits, without a hyphen.',
-  pt: 'O CEP tem oito dígitos, sem hífen.',
+  en: 'The CEP must have eight digits, without a hyphen.',
+  pt: 'O CEP deve ter oito dígitos, sem hífen.',
 };
 
 const NOT_A_CPF: Text = {
@@ -28,8 +31,8 @@ const NOT_A_CPF: Text = {
 };
 
 const COMPANY_ID: Text = {
-  en: 'This is the CNPJ of a company. A CPF is needed here.',
-  pt: 'Este é o CNPJ de uma empresa. Aqui é necessário um CPF.',
+  en: 'This is the CNPJ of a company. Enter a CPF.',
+  pt: 'Este é o CNPJ de uma empresa. Informe um CPF.',
 };
 
 const NOT_A_CNPJ: Text = {
@@ -38,8 +41,8 @@ const NOT_A_CNPJ: Text = {
 };
 
 const PERSONAL_ID: Text = {
-  en: 'This is the CPF of a person. A CNPJ is needed here.',
-  pt: 'Este é o CPF de uma pessoa. Aqui é necessário um CNPJ.',
+  en: 'This is the CPF of a person. Enter a CNPJ.',
+  pt: 'Este é o CPF de uma pessoa. Informe um CNPJ.',
 };
 
 const NOT_A_PHONE: Text = {
@@ -60,37 +63,37 @@ const NOT_A_KEY: Text = {
 const CONTROL_CHARACTER = /\p{C}/u;
 const LETTER = /\p{L}/u;
 
-const forms = {
-  line: lineFault,
-  'optional-line': (text) => (tidyLine(text) === '' ? null : lineFault(text)),
-  name: (text) => lineFault(text) ?? (LETTER.test(tidyLine(text)) ? null : NO_LETTER),
+const formats = {
+  line: lineError,
+  'optional-line': (text) => (tidyLine(text) === '' ? null : lineError(text)),
+  name: (text) => lineError(text) ?? (LETTER.test(tidyLine(text)) ? null : NO_LETTER),
   cep: (text) => (normaliseCep(text) === null ? NOT_A_CEP : null),
   'cep-digits': (text) => (/^\d{8}$/.test(text) ? null : NOT_BARE_DIGITS),
-  cpf: (text) => taxIdFault(text, { CPF: null, CNPJ: COMPANY_ID, neither: NOT_A_CPF }),
-  cnpj: (text) => taxIdFault(text, { CPF: PERSONAL_ID, CNPJ: null, neither: NOT_A_CNPJ }),
+  cpf: (text) => taxIdError(text, { CPF: null, CNPJ: COMPANY_ID, neither: NOT_A_CPF }),
+  cnpj: (text) => taxIdError(text, { CPF: PERSONAL_ID, CNPJ: null, neither: NOT_A_CNPJ }),
   phone: (text) => (toE164(text) === null ? NOT_A_PHONE : null),
   state: (text) => (toState(text) === null ? NOT_A_STATE : null),
   'idempotency-key': (text) => (/^[\x21-\x7e]{1,128}$/.test(text) ? null : NOT_A_KEY),
 } as const satisfies Record<string, (text: string) => Text | null>;
 
-export type FormName = keyof typeof forms;
+export type FormatName = keyof typeof formats;
 
-export const formNames = Object.keys(forms) as FormName[];
+export const formatNames = Object.keys(formats) as FormatName[];
 
-/** @returns what keeps a text from having a form, or null when it has it. */
-export function formFault(form: FormName, text: string): Text | null {
-  return forms[form](text);
+/** @returns why a text does not have a format, or null when it has. */
+export function formatError(format: FormatName, text: string): Text | null {
+  return formats[format](text);
 }
 
-function lineFault(text: string): Text | null {
+function lineError(text: string): Text | null {
   const line = tidyLine(text);
   if (CONTROL_CHARACTER.test(line)) return UNSTORABLE;
   return line === '' ? EMPTY : null;
 }
 
-function taxIdFault(
+function taxIdError(
   text: string,
-  faults: Readonly<Record<'CPF' | 'CNPJ' | 'neither', Text | null>>,
+  errors: Readonly<Record<'CPF' | 'CNPJ' | 'neither', Text | null>>,
 ): Text | null {
-  return faults[taxIdKind(text) ?? 'neither'];
+  return errors[taxIdKind(text) ?? 'neither'];
 }

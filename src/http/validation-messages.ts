@@ -1,4 +1,4 @@
-/** What a person is told of a fault, by the keyword of JSON Schema that found it. */
+/** The messages of validation errors, by the JSON Schema keyword that found them. */
 import {
   EMPTY,
   NOT_AN_EMAIL,
@@ -6,15 +6,15 @@ import {
   REQUIRED,
   tooLong,
   tooShort,
-} from '../domain/faults.ts';
+} from '../domain/validation-errors.ts';
 import type { Text } from '../errors.ts';
 import type { ErrorObject } from './schemas.ts';
 
 type Params = Readonly<Record<string, unknown>>;
 
-export const GIVEN_TWICE: Text = {
-  en: 'The parameter was given more than once.',
-  pt: 'O parâmetro foi informado mais de uma vez.',
+export const REPEATED_PARAMETER: Text = {
+  en: 'The parameter must not be repeated.',
+  pt: 'O parâmetro não pode ser repetido.',
 };
 
 export const NOT_A_FILE: Text = {
@@ -23,8 +23,8 @@ export const NOT_A_FILE: Text = {
 };
 
 const UNKNOWN_FIELD: Text = {
-  en: 'The field is not known here.',
-  pt: 'O campo não é conhecido aqui.',
+  en: 'The field is not allowed.',
+  pt: 'O campo não é permitido.',
 };
 
 const INVALID: Text = { en: 'The value is not valid.', pt: 'O valor não é válido.' };
@@ -79,10 +79,10 @@ const MAX_DECIMALS: Text = {
 
 const REPEATED_ITEMS: Text = {
   en: 'The list must not repeat an item.',
-  pt: 'A lista não deve repetir itens.',
+  pt: 'A lista não pode ter itens repetidos.',
 };
 
-/** The pattern of a text that must hold more than blanks. */
+/** The pattern of a text that must not be blank. */
 const SOMETHING = String.raw`\S`;
 
 const BY_KEYWORD = new Map<string, (params: Params) => Text>([
@@ -96,8 +96,8 @@ const BY_KEYWORD = new Map<string, (params: Params) => Text>([
   ['format', ({ format }) => FORMATS.get(String(format)) ?? MALFORMED],
   ['pattern', ({ pattern }) => (pattern === SOMETHING ? EMPTY : MALFORMED)],
   ['x-max-decimals', () => MAX_DECIMALS],
-  // The form's sentence comes with the fault: it depends on what else the text may be.
-  ['x-form', ({ fault }) => fault as Text],
+  // The format chooses the message: it may depend on the text.
+  ['x-format', ({ error }) => error as Text],
   ['x-same-as', () => PASSWORDS_DIFFER],
   ['minLength', ({ limit }) => tooShort(Number(limit))],
   ['maxLength', ({ limit }) => tooLong(Number(limit))],
@@ -110,8 +110,11 @@ const BY_KEYWORD = new Map<string, (params: Params) => Text>([
   ['exclusiveMaximum', ({ limit }) => limitText('less than', 'menor que', limit)],
 ]);
 
-/** The sentence for a fault. It is made of the contract's own limits, never of the value. */
-export function faultText({ keyword, params }: Pick<ErrorObject, 'keyword' | 'params'>): Text {
+/** Returns the message of an error. It contains the contract's limits, never the value. */
+export function validationMessage({
+  keyword,
+  params,
+}: Pick<ErrorObject, 'keyword' | 'params'>): Text {
   return BY_KEYWORD.get(keyword)?.(params) ?? INVALID;
 }
 

@@ -1,14 +1,17 @@
-/** What is said of a field in several places: the contract's check, the domain, an operation. */
-import type { FieldFaults, Text } from '../errors.ts';
+/** Validation messages that the HTTP layer, the domain and operations share. */
+import type { FieldErrors, Text } from '../errors.ts';
 
-/** What reading a form gives: the value in its normal form, or all of its faults by field. */
+/** The result of reading typed input: the normalised value, or all errors by field. */
 export type Reading<Value> =
-  | { readonly value: Value; readonly faults: null }
-  | { readonly value: null; readonly faults: FieldFaults };
+  | { readonly value: Value; readonly errors: null }
+  | { readonly value: null; readonly errors: FieldErrors };
 
 export const REQUIRED: Text = { en: 'The field is required.', pt: 'O campo é obrigatório.' };
 
-export const EMPTY: Text = { en: 'The text must not be empty.', pt: 'O texto não deve ser vazio.' };
+export const EMPTY: Text = {
+  en: 'The text must not be empty.',
+  pt: 'O texto não pode ficar vazio.',
+};
 
 export const UNSTORABLE: Text = {
   en: 'The text contains a character that is not allowed.',
@@ -21,8 +24,8 @@ export const NOT_AN_EMAIL: Text = {
 };
 
 export const PASSWORDS_DIFFER: Text = {
-  en: 'Must be equal to the password.',
-  pt: 'Deve ser igual à senha.',
+  en: 'The passwords do not match.',
+  pt: 'As senhas não conferem.',
 };
 
 export const WEAK_PASSWORD: Text = {
@@ -30,7 +33,7 @@ export const WEAK_PASSWORD: Text = {
   pt: 'Esta senha é muito fácil de adivinhar. Escolha outra.',
 };
 
-/** What is said of a text with fewer characters than `limit`. */
+/** The message for a text with fewer characters than `limit`. */
 export function tooShort(limit: number): Text {
   if (limit === 1) return EMPTY;
   return {
@@ -39,7 +42,7 @@ export function tooShort(limit: number): Text {
   };
 }
 
-/** What is said of a text with more characters than `limit`. */
+/** The message for a text with more characters than `limit`. */
 export function tooLong(limit: number): Text {
   return {
     en: `The text must have at most ${limit} ${limit === 1 ? 'character' : 'characters'}.`,
@@ -47,8 +50,11 @@ export function tooLong(limit: number): Text {
   };
 }
 
-/** Gathers one fault a field: those that are null are none. */
-export function fieldFaults(found: Readonly<Record<string, Text | null>>): FieldFaults | null {
-  const faults = Object.entries(found).flatMap(([field, text]) => (text ? [[field, [text]]] : []));
-  return faults.length === 0 ? null : (Object.fromEntries(faults) as FieldFaults);
+/**
+ * Collects one error per field; null means that the field is valid.
+ * @returns null when all fields are valid.
+ */
+export function fieldErrors(found: Readonly<Record<string, Text | null>>): FieldErrors | null {
+  const errors = Object.entries(found).flatMap(([field, text]) => (text ? [[field, [text]]] : []));
+  return errors.length === 0 ? null : (Object.fromEntries(errors) as FieldErrors);
 }
