@@ -12,7 +12,7 @@ import { releaseAfterCrash } from './pix/recovery.ts';
 import { JobHandOver } from './jobs/queue.ts';
 import { LargeEvents } from './settlement/large-events.ts';
 import { UnstoredOutcomes } from './pix/unstored-outcomes.ts';
-import { createUploadPlaces } from './onboarding/upload-places.ts';
+import { createUploadSlots } from './onboarding/upload-slots.ts';
 import { webhookDelivery } from './webhook-delivery.ts';
 
 export interface AppOptions {
@@ -60,7 +60,7 @@ export async function compose(
     ...local,
     provider,
     outcomes: new UnstoredOutcomes({ clock, log, metrics }),
-    uploads: createUploadPlaces(local.db.kind === 'embedded' ? 2 : 4),
+    uploads: createUploadSlots(local.db.kind === 'embedded' ? 2 : 4),
     jobs: new JobHandOver(),
     largeEvents: new LargeEvents(),
     listening: { port: config.port },

@@ -14,7 +14,7 @@ import type { Sealer } from './security/sealing.ts';
 import type { JobHandOver } from './jobs/queue.ts';
 import type { LargeEvents } from './settlement/large-events.ts';
 import type { UnstoredOutcomes } from './pix/unstored-outcomes.ts';
-import type { UploadPlaces } from './onboarding/upload-places.ts';
+import type { UploadSlots } from './onboarding/upload-slots.ts';
 import type { UsedUpWindows } from './auth/used-up-windows.ts';
 
 /** What needs no provider has at hand; a command that has none cannot call one by mistake. */
@@ -35,7 +35,7 @@ export interface LocalContext {
 
 export interface Context extends LocalContext {
   readonly provider: Provider;
-  readonly uploads: UploadPlaces;
+  readonly uploads: UploadSlots;
   /** What this process knows of payments and the database has not stored. */
   readonly outcomes: UnstoredOutcomes;
   /** The job loop of this process, if it has one. */

@@ -39,7 +39,7 @@ const HEAD_BYTES = 64;
  * @param content a document, or the beginning of one.
  * @returns its type, or null when it is not accepted.
  */
-export function contentTypeOf(content: Buffer): DocumentContentType | null {
+export function detectContentType(content: Buffer): DocumentContentType | null {
   if (content.subarray(0, JPEG.length).equals(JPEG)) return 'image/jpeg';
   if (content.subarray(0, PNG.length).equals(PNG)) return 'image/png';
   return PDF.test(content.toString('latin1', 0, HEAD_BYTES)) ? 'application/pdf' : null;

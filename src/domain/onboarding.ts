@@ -114,7 +114,7 @@ export function newProgress(): Progress {
 }
 
 /** @throws RangeError when the application does not have the step. */
-export function stepOf({ steps }: Pick<Progress, 'steps'>, name: StepName): Step {
+export function getStep({ steps }: Pick<Progress, 'steps'>, name: StepName): Step {
   const step = steps.find((one) => one.name === name);
   if (!step) throw new RangeError(`the application has no step ${name}`);
   return step;
@@ -127,13 +127,13 @@ export function isFinal({ status }: Pick<Progress, 'status'>): boolean {
 
 /** Whether a step was submitted and all steps that it waits for are done. */
 export function isReady(progress: Progress, name: StepName): boolean {
-  const isQueued = stepOf(progress, name).status === 'queued';
-  return isQueued && waitsFor[name].every((one) => stepOf(progress, one).status === 'done');
+  const isQueued = getStep(progress, name).status === 'queued';
+  return isQueued && waitsFor[name].every((one) => getStep(progress, one).status === 'done');
 }
 
 /** Queues a step with new content, and again the failed steps that it waits for. */
 export function queueStep<T extends Progress>(progress: T, name: StepName, now: Date): T {
-  const failed = waitsFor[name].filter((one) => stepOf(progress, one).status === 'failed');
+  const failed = waitsFor[name].filter((one) => getStep(progress, one).status === 'failed');
   const updatedAt = now.toISOString();
   return [...failed, name].reduce(
     (sum, one) =>
@@ -151,9 +151,9 @@ const codeAwaitedMs = 60_000;
  * Whether a repeated request for the code must send a new one: no code has been confirmed, and the
  * one that was sent has been refused or should have arrived by now.
  */
-export function isCodeWanted(progress: Progress, now: Date): boolean {
-  const sent = stepOf(progress, 'electronic_validation');
-  const confirmed = stepOf(progress, 'electronic_validation_confirm');
+export function isCodeResendDue(progress: Progress, now: Date): boolean {
+  const sent = getStep(progress, 'electronic_validation');
+  const confirmed = getStep(progress, 'electronic_validation_confirm');
   if (sent.status !== 'done' || sent.updatedAt === null) return false;
   if (confirmed.status !== 'failed' && confirmed.status !== 'pending') return false;
   const sentAt = Date.parse(sent.updatedAt);
@@ -198,7 +198,7 @@ export function failStep<T extends Progress>(
 /** Puts an application under analysis when every step before `kyc` is done. */
 export function enterAnalysis<T extends Progress>(progress: T, now: Date): T {
   if (progress.status !== 'IN_PROGRESS') return progress;
-  const isComplete = stepsBeforeKyc.every((name) => stepOf(progress, name).status === 'done');
+  const isComplete = stepsBeforeKyc.every((name) => getStep(progress, name).status === 'done');
   if (!isComplete) return progress;
   const waiting = endStep(progress, 'kyc', { status: 'queued', now });
   return { ...waiting, status: 'UNDER_ANALYSIS', kycStatus: 'PENDING' };
@@ -227,7 +227,7 @@ export function accountOpened<T extends Progress>(progress: T, now: Date): T {
 }
 
 /** The decision without a provider: a phone number that ends in 2 is rejected. */
-export function localDecision(phone: string): 'APPROVED' | 'REJECTED' {
+export function decisionWithoutProvider(phone: string): 'APPROVED' | 'REJECTED' {
   return phone.endsWith('2') ? 'REJECTED' : 'APPROVED';
 }
 

@@ -1,7 +1,7 @@
 import { stepNames } from '../domain/onboarding.ts';
 import { refreshKyc } from '../onboarding/kyc.ts';
-import { carryOutStep } from '../onboarding/run-step.ts';
-import { changeApplication, findApplicationOf } from '../onboarding/application.ts';
+import { runStep } from '../onboarding/run-step.ts';
+import { changeApplication, findApplicationByUser } from '../onboarding/application.ts';
 import { callOptionsOf, type JobHandler } from './job.ts';
 
 /**
@@ -17,13 +17,13 @@ export const onboardingStep: JobHandler = {
     if (typeof userId !== 'number' || !name) throw new TypeError('the job names no step');
     const options = callOptionsOf(job);
     if (context.config.onboardingLocalOnly) {
-      const application = await findApplicationOf(context, userId);
+      const application = await findApplicationByUser(context, userId);
       if (application) await changeApplication(context, application.id, (stored) => stored);
     } else if (name === 'kyc' || name === 'account') {
-      const application = await findApplicationOf(context, userId);
+      const application = await findApplicationByUser(context, userId);
       if (application) await refreshKyc(context, application, options);
     } else {
-      await carryOutStep(context, { userId, name, options });
+      await runStep(context, { userId, name, options });
     }
     return undefined;
   },

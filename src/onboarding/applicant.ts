@@ -1,26 +1,27 @@
-/** Callers who are known only by knowing the id of their application, and how often they may. */
+/** Authenticates callers by the secret id of their application, and throttles them. */
 import { dayMs } from '../clock.ts';
 import type { LocalContext } from '../context.ts';
 import { AppError } from '../errors.ts';
 import { readApplication, type Application } from './application.ts';
 import { addressThrottles, countAttempt, minuteMs, refuseWhenUsedUp } from '../auth/throttle.ts';
 
-/** Which application a request names, and where the request comes from. */
+/** The application that a request names, and the address that it comes from. */
 export interface ApplicationCaller {
   readonly applicationId: string;
   readonly clientAddress: string;
 }
 
-/** Ids cannot be guessed, and nobody gets to try many. */
+/** The limit of unknown ids per address: ids cannot be guessed. */
 const missesPerMinute = 60;
 
-/** Several people may apply from one address: it has the steps of so many applications. */
+/** The limit of an address as a multiple of an application's: several people may share it. */
 const applicationsPerAddress = 10;
 
 /**
- * Finds an application. A right id is never refused: behind the same address others may have
- * missed. The id of a decided application expires ONBOARDING_EXPIRY_DAYS after the last change.
- * @throws AppError NOT_FOUND, or THROTTLED after too many of these from the address.
+ * Finds an application. A valid id is never throttled, because others at the same address may have
+ * used unknown ids. The id of a decided application expires ONBOARDING_EXPIRY_DAYS after the last
+ * change.
+ * @throws AppError NOT_FOUND, or THROTTLED after too many unknown ids from the address.
  */
 export async function findApplication(
   context: LocalContext,
@@ -46,8 +47,8 @@ export async function findApplication(
 }
 
 /**
- * Finds the application that a step is for, and counts the step: THROTTLE_ADDRESS_PER_MINUTE for
- * the application, ten times as many for the address.
+ * Finds the application of a step, and throttles the step: THROTTLE_ADDRESS_PER_MINUTE for the
+ * application, and ten times as many for the address.
  * @throws AppError NOT_FOUND or THROTTLED.
  */
 export async function findApplicant(
@@ -73,7 +74,7 @@ interface ApplicantOfPath {
   readonly clientAddress: string;
 }
 
-/** Refuses a step of an unknown application, and one too many, before the body is read. */
+/** Refuses a step of an unknown application or over the limit, before the body is read. */
 export async function admitApplicant(
   context: LocalContext,
   { path, clientAddress }: ApplicantOfPath,

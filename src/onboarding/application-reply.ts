@@ -1,12 +1,12 @@
-/** An application as the app sees it. */
+/** The response of an application. */
 import { maskEmail, maskName, maskNumber } from '../domain/masking.ts';
 import { isFinal } from '../domain/onboarding.ts';
 import type { Application } from './application-row.ts';
 
 /**
- * An application as `OnboardingApplication` of the contract has it. The client token stays here:
- * the routes are public. Of a decided application the person is masked: its id is a secret that
- * has done its work, and may be lying about.
+ * Converts an application to the contract's `OnboardingApplication`. The client token is omitted
+ * because the routes are public. The person of a decided application is masked: its id is no longer
+ * needed and may no longer be kept secret.
  */
 export function applicationReply(application: Application) {
   return {

@@ -1,4 +1,4 @@
-/** An onboarding application, between its row and the rules of the domain. */
+/** Maps an onboarding application between its row and the domain. */
 import type { InferEntity } from '@mikro-orm/core';
 import type { OnboardingApplication } from '../db/entities/onboarding-application.ts';
 import type { ElectronicValidation, Progress, Proposal } from '../domain/onboarding.ts';
@@ -16,7 +16,7 @@ export interface Applicant {
   readonly phone: string;
 }
 
-/** An application as it is stored. Its id is a secret: it stands in no log and in no job. */
+/** A stored application. Its id is a secret and must not appear in logs or jobs. */
 export interface Application extends Progress {
   readonly id: string;
   readonly applicant: Applicant;
@@ -24,7 +24,7 @@ export interface Application extends Progress {
   readonly address: Address | null;
   readonly proposal: Proposal | null;
   readonly validation: ElectronicValidation | null;
-  /** Wrong codes since the last right one, or since the last lock. */
+  /** Wrong codes since the last correct one, or since the last lock. */
   readonly validationFailures: number;
   readonly validationLockedUntil: Date | null;
   /** The code to confirm, until the provider has it. */
@@ -39,8 +39,8 @@ export interface Application extends Progress {
 
 type Row = InferEntity<typeof OnboardingApplication>;
 
-/** What a new application begins with beside its id and its applicant. */
-export const nothingGiven = {
+/** The content of a new application, beside its id and its applicant. */
+export const emptyContent = {
   address: null,
   proposal: null,
   validation: null,
@@ -55,8 +55,8 @@ export const nothingGiven = {
   provaVidaUrl: null,
 } as const satisfies Partial<Application>;
 
-/** @param row with its user loaded. */
-export function applicationOf(row: Row): Application {
+/** @param row a row with its user loaded. */
+export function toApplication(row: Row): Application {
   const { id, user, personType } = row;
   return {
     id,
@@ -68,20 +68,20 @@ export function applicationOf(row: Row): Application {
       phone: user.phone ?? '',
     },
     personType,
-    ...columnsOf(row),
+    ...toColumns(row),
   };
 }
 
 type Columns = Omit<Application, 'id' | 'applicant' | 'personType'>;
 
-/** What may be null may be missing in a row. */
+/** Nullable columns may be undefined in a row. */
 type Stored = {
   readonly [Name in keyof Columns]:
     Columns[Name] | (null extends Columns[Name] ? undefined : never);
 };
 
-/** The columns that a change may change. */
-export function columnsOf(from: Stored): Columns {
+/** Returns the columns that a change may modify. */
+export function toColumns(from: Stored): Columns {
   return {
     status: from.status,
     kycStatus: from.kycStatus ?? null,

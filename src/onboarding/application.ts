@@ -1,7 +1,7 @@
 /**
- * The onboarding application as it is stored: how it is found and changed. A change holds
- * the application's row, so that changes come one after another, and commits together with the jobs
- * that follow from it. Nothing waits for the network in it.
+ * Finds and changes stored onboarding applications. A change locks the application's row, so that
+ * changes are serialised, and commits together with the jobs that it queues. It never waits for the
+ * provider.
  */
 import type { FilterQuery, InferEntity } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
@@ -15,55 +15,55 @@ import {
   isReady,
   newProgress,
   queueStep,
-  stepOf,
+  getStep,
   stepsBeforeKyc,
   type Progress,
   type StepName,
 } from '../domain/onboarding.ts';
 import { AppError, invalidField, type Text } from '../errors.ts';
 import { enqueueJobIn } from '../jobs/queue.ts';
-import { applicationOf, columnsOf, type Application } from './application-row.ts';
-import { documentsStatus, endGivenSteps } from './submitted-content.ts';
+import { toApplication, toColumns, type Application } from './application-row.ts';
+import { documentsStatus, completeSubmittedSteps } from './submitted-content.ts';
 
 export type { Application };
 
-/** Entities come with MikroORM, which is loaded when a unit of work first needs it. */
+/** Loads the entity on demand, together with MikroORM. */
 async function applications() {
   const { OnboardingApplication } = await import('../db/entities/onboarding-application.ts');
   return OnboardingApplication;
 }
 
 /** @returns the application of a user, or null. */
-export function findApplicationOf(
+export function findApplicationByUser(
   context: LocalContext,
   userId: number,
 ): Promise<Application | null> {
   return readApplication(context, { user: userId });
 }
 
-/** @returns the application that a condition finds, or null. */
+/** @returns the application that matches a condition, or null. */
 export async function readApplication(
   { db }: LocalContext,
   where: FilterQuery<InferEntity<typeof OnboardingApplication>>,
 ): Promise<Application | null> {
   const em = await db.em();
   const row = await em.findOne(await applications(), where, { populate: ['user'] });
-  return row && applicationOf(row);
+  return row && toApplication(row);
 }
 
-/** What a change makes of an application; it must not wait for the network. */
+/** Returns the changed application; it must not wait for the network. */
 export type Change = (
   application: Application,
   em: EntityManager,
 ) => Application | Promise<Application>;
 
 /**
- * Changes an application while its row is held. The analysis begins with the change that completes
- * it, and the jobs of the steps that have become ready are queued in the same commit. Where
- * onboarding is local, what was given while it was not is carried out first.
- * @param change takes what is stored, and the transaction for what else belongs to the commit.
- * @returns what is stored then.
- * @throws AppError NOT_FOUND; what `change` throws undoes all of it.
+ * Changes an application while its row is locked. The change that completes the last step starts
+ * the analysis, and the jobs of steps that have become ready are queued in the same commit. With
+ * local onboarding, steps that were submitted without it are completed first.
+ * @param change receives the stored application, and the transaction for further statements.
+ * @returns the application as stored.
+ * @throws AppError NOT_FOUND; an error of `change` rolls everything back.
  */
 export async function changeApplication(
   context: LocalContext,
@@ -80,19 +80,19 @@ export async function changeApplication(
     );
     if (!row) throw new AppError('NOT_FOUND');
     await em.populate(row, ['user']);
-    const before = applicationOf(row);
+    const before = toApplication(row);
     const now = context.clock.now();
     const isLocal = context.config.onboardingLocalOnly && before.status === 'IN_PROGRESS';
-    const current = isLocal ? await endGivenSteps(context, em, before) : before;
+    const current = isLocal ? await completeSubmittedSteps(context, em, before) : before;
     const after = enterAnalysis(await change(current, em), now);
     if (after === before) return before;
-    Object.assign(row, columnsOf(after), { updatedAt: now });
+    Object.assign(row, toColumns(after), { updatedAt: now });
     await queueReadySteps(context, em, { before, after });
     return after;
   });
 }
 
-/** Stores a new application, with the jobs of what it was given already. */
+/** Stores a new application, with the jobs of the steps that are already submitted. */
 export async function insertApplication(
   context: LocalContext,
   em: EntityManager,
@@ -102,12 +102,12 @@ export async function insertApplication(
   const now = context.clock.now();
   await em.insert(await applications(), {
     ...{ id, user: applicant.id, personType, createdAt: now, updatedAt: now },
-    ...columnsOf(application),
+    ...toColumns(application),
   });
   await queueReadySteps(context, em, { before: newProgress(), after: application });
 }
 
-/** The job of a step is queued when it was given anew, and when what it waited for is done. */
+/** Queues the jobs of steps that were submitted, or whose prerequisites have been completed. */
 async function queueReadySteps(
   context: LocalContext,
   em: EntityManager,
@@ -115,18 +115,18 @@ async function queueReadySteps(
 ): Promise<void> {
   if (context.config.onboardingLocalOnly) return;
   for (const name of stepsBeforeKyc) {
-    const was = stepOf(before, name);
-    const isGiven = was.revision !== stepOf(after, name).revision;
+    const was = getStep(before, name);
+    const isSubmitted = was.revision !== getStep(after, name).revision;
     const hasWaited = was.status === 'queued' && !isReady(before, name);
-    if (isReady(after, name) && (isGiven || hasWaited)) {
+    if (isReady(after, name) && (isSubmitted || hasWaited)) {
       await queueStepJob(context, em, { application: after, name });
     }
   }
 }
 
 /**
- * Queues the job of a step: one, however often it is asked for. It names the user, because the
- * application's id is a secret.
+ * Queues the job of a step, once at a time. The payload names the user, because the application's
+ * id is a secret.
  */
 export function queueStepJob(
   context: LocalContext,
@@ -158,9 +158,9 @@ export function refuseWhenFinal(application: Application): void {
 }
 
 /**
- * Lets a step pass that an application takes now: anything while it is in progress, what it has
- * already or still lacks while it is under analysis, nothing when it is decided. What it lacks then
- * is what the provider, which was not asked before, has refused or has to be given anew.
+ * Requires that an application accepts a step. In progress, it accepts every step; under analysis,
+ * repeats and steps that are not done, such as those that the provider has refused since; when it
+ * is decided, none.
  * @throws AppError VALIDATION_FAILED naming `application`.
  */
 export function admitStep(
@@ -168,17 +168,17 @@ export function admitStep(
   { name, isRepeat }: { readonly name: StepName; readonly isRepeat: boolean },
 ): void {
   refuseWhenFinal(application);
-  const isTaken = isRepeat || stepOf(application, name).status !== 'done';
-  if (application.status !== 'IN_PROGRESS' && !isTaken) {
+  const isAccepted = isRepeat || getStep(application, name).status !== 'done';
+  if (application.status !== 'IN_PROGRESS' && !isAccepted) {
     throw invalidField('application', underAnalysis);
   }
 }
 
 /**
- * Notes that a step was given, with a new content that is stored in the same change. Where
- * onboarding is local it is done with that; otherwise its job does it.
+ * Marks a step as submitted; the caller stores its content in the same change. With local
+ * onboarding the step is done, otherwise it is queued for its job.
  */
-export function giveStep(
+export function markSubmitted(
   context: LocalContext,
   application: Application,
   name: StepName,
@@ -189,16 +189,16 @@ export function giveStep(
 }
 
 /**
- * Notes that a document was given and is stored in this transaction. Where onboarding is local the
- * step is done with the last document that is needed, and pending until then.
+ * Marks a document as submitted, which is stored in this transaction. With local onboarding the
+ * step is pending until the last required document.
  */
-export async function giveDocument(
+export async function markDocumentSubmitted(
   context: LocalContext,
   em: EntityManager,
   application: Application,
 ): Promise<Application> {
-  const given = giveStep(context, application, 'documents');
-  if (!context.config.onboardingLocalOnly) return given;
+  const submitted = markSubmitted(context, application, 'documents');
+  if (!context.config.onboardingLocalOnly) return submitted;
   const status = await documentsStatus(em, application);
-  return endStep(given, 'documents', { status, now: context.clock.now() });
+  return endStep(submitted, 'documents', { status, now: context.clock.now() });
 }

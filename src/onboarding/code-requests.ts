@@ -1,11 +1,11 @@
 /**
- * Requests for the code of the electronic validation. Each has the provider send a message, which
- * costs money and reaches a phone that may be another person's.
+ * Throttles requests for the code of the electronic validation. For each, the provider sends a
+ * message, which costs money and may reach another person's phone.
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { dayMs } from '../clock.ts';
 import type { LocalContext } from '../context.ts';
-import { stepOf } from '../domain/onboarding.ts';
+import { getStep } from '../domain/onboarding.ts';
 import { AppError, invalidField, type Text } from '../errors.ts';
 import type { Application } from './application-row.ts';
 import {
@@ -33,20 +33,20 @@ export interface CodeRequest {
 }
 
 /**
- * Counts a request for a code for the application, the phone and the address, if a change has made
- * one. Where onboarding is local no code is sent, and nothing is counted.
+ * Counts a request for a code by application, phone and address, if a change has made one. With
+ * local onboarding no code is sent and nothing is counted.
  * @param em the transaction of the change.
- * @throws AppError THROTTLED, or VALIDATION_FAILED naming `phone` for one of another country.
+ * @throws AppError THROTTLED, or VALIDATION_FAILED naming `phone` for a foreign number.
  */
 export async function countCodeRequest(
   context: LocalContext,
   em: EntityManager,
   { before, after, clientAddress }: CodeRequest,
 ): Promise<void> {
-  const [was, is] = [before, after].map((one) => stepOf(one, 'electronic_validation').revision);
+  const [was, is] = [before, after].map((one) => getStep(one, 'electronic_validation').revision);
   if (context.config.onboardingLocalOnly || was === is) return;
   if (!after.applicant.phone.startsWith('+55')) throw invalidField('phone', brazilOnly);
-  const throttles = throttlesOf(context, after, clientAddress);
+  const throttles = codeThrottles(context, after, clientAddress);
   await refuseWhenUsedUp(context, throttles, em);
   await countAttempt(context, throttles, em);
 }
@@ -59,7 +59,7 @@ export async function mayRequestCode(
 ): Promise<boolean> {
   if (!application.applicant.phone.startsWith('+55')) return false;
   try {
-    await refuseWhenUsedUp(context, throttlesOf(context, application, clientAddress), em);
+    await refuseWhenUsedUp(context, codeThrottles(context, application, clientAddress), em);
     return true;
   } catch (error) {
     if (error instanceof AppError && error.code === 'THROTTLED') return false;
@@ -67,8 +67,8 @@ export async function mayRequestCode(
   }
 }
 
-/** Lifted together with the limits of addresses. */
-function throttlesOf(
+/** No throttle applies when the throttles of addresses are off. */
+function codeThrottles(
   { config }: LocalContext,
   { id, applicant }: Application,
   clientAddress: string,

@@ -1,9 +1,9 @@
 /**
- * The code of the electronic validation. Wrong ones are counted with the application's row held, so
- * that many at once do not get more tries than one after another.
+ * The code of the electronic validation. Wrong codes are counted while the application's row is
+ * locked, so that concurrent requests do not get more attempts.
  */
 import type { LocalContext } from '../context.ts';
-import { stepOf } from '../domain/onboarding.ts';
+import { getStep } from '../domain/onboarding.ts';
 import { invalidField, type Text } from '../errors.ts';
 import type { ApplicationCaller } from './applicant.ts';
 import { countCodeRequest } from './code-requests.ts';
@@ -11,7 +11,7 @@ import {
   codeConfirmed,
   countWrongCode,
   isLocked,
-  isRightHere,
+  matchesTestCode,
   openCodeIfReadable,
   sealCode,
   type TypedCode,
@@ -19,7 +19,7 @@ import {
 import {
   admitStep,
   changeApplication,
-  giveStep,
+  markSubmitted,
   refuseWhenFinal,
   type Application,
 } from './application.ts';
@@ -27,13 +27,13 @@ import {
 const step = 'electronic_validation_confirm';
 
 /**
- * Takes a code: it is compared at once where onboarding is local, otherwise the provider compares
- * it, and it is sealed until then.
- * @returns the application as it stands then.
- * @throws AppError NOT_FOUND, and VALIDATION_FAILED naming `codigo` for a wrong code and
- *   for any code while the step is locked, or `application` when it takes no code now.
+ * Submits a code. With local onboarding it is compared at once; otherwise it is stored sealed until
+ * the provider compares it.
+ * @returns the changed application.
+ * @throws AppError NOT_FOUND; VALIDATION_FAILED naming `codigo` for a wrong code and for any code
+ *   while the step is locked, or `application` when it accepts no code.
  */
-export async function takeCode(
+export async function submitCode(
   context: LocalContext,
   { applicationId, clientAddress }: ApplicationCaller,
   typed: TypedCode,
@@ -44,14 +44,14 @@ export async function takeCode(
     refuseWhenLocked(context, stored);
     if (!context.config.onboardingLocalOnly) {
       const after = keepCode(context, stored, typed);
-      // The code that a failed step did not send is requested again, too.
+      // Submitting a code may queue a failed request for the code again.
       await countCodeRequest(context, em, { before: stored, after, clientAddress });
       return after;
     }
-    isWrong = !isRightHere(typed);
+    isWrong = !matchesTestCode(typed);
     return isWrong ? countWrongCode(context, stored) : confirm(context, stored);
   });
-  // The wrong try is committed by now: it counts, whatever becomes of the answer.
+  // The wrong attempt is already committed.
   if (isWrong) refuseWhenLocked(context, application);
   if (isWrong) throw invalidField('codigo', wrongCode);
   return application;
@@ -59,21 +59,21 @@ export async function takeCode(
 
 function confirm(context: LocalContext, application: Application): Application {
   const confirmed = { ...application, ...codeConfirmed };
-  const isRepeat = stepOf(application, step).status === 'done';
+  const isRepeat = getStep(application, step).status === 'done';
   admitStep(application, { name: step, isRepeat });
-  return isRepeat ? confirmed : giveStep(context, confirmed, step);
+  return isRepeat ? confirmed : markSubmitted(context, confirmed, step);
 }
 
-/** A code that the provider has confirmed is not asked for again. */
+/** Seals a code for the provider, unless one is already confirmed or the same is queued. */
 function keepCode(context: LocalContext, application: Application, typed: TypedCode): Application {
-  const { status } = stepOf(application, step);
+  const { status } = getStep(application, step);
   if (status === 'done') return application;
   const known = openCodeIfReadable(context, application);
   const isSame = known?.codigo === typed.codigo && known.tipo === typed.tipo;
   admitStep(application, { name: step, isRepeat: isSame });
   if (isSame && status !== 'failed') return application;
   const sealedCode = sealCode(context, application, typed);
-  return giveStep(context, { ...application, sealedCode }, step);
+  return markSubmitted(context, { ...application, sealedCode }, step);
 }
 
 const wrongCode: Text = { en: 'The code is wrong.', pt: 'O código está incorreto.' };

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import { REQUIRED } from '../domain/validation-errors.ts';
 import { invalidField } from '../errors.ts';
-import { takeCode } from './codes.ts';
+import { submitCode } from './codes.ts';
 import { homologationCode } from './sealed-code.ts';
 import { admitApplicant } from './applicant.ts';
 import { applicationReply } from './application-reply.ts';
@@ -9,14 +9,14 @@ import type { PublicOperation } from '../http/operation.ts';
 
 const message = { en: 'The confirmation was queued.', pt: 'A confirmação foi enfileirada.' };
 
-/** Takes the code that the person received. Only outside production it may be left out. */
+/** Submits the code that the person received. Outside production it is optional. */
 export const confirmElectronicValidation: PublicOperation<'confirmElectronicValidation'> = {
   access: 'public',
   admit: admitApplicant,
   async run(context, { input, request }) {
     const { codigo = defaultCode(context), tipo = 1 } = input.body ?? {};
     const caller = { ...input.path, clientAddress: request.clientAddress };
-    const application = await takeCode(context, caller, { codigo, tipo });
+    const application = await submitCode(context, caller, { codigo, tipo });
     return {
       status: 202,
       body: { message: message[request.locale], application: applicationReply(application) },

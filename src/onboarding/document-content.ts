@@ -1,14 +1,14 @@
 /**
- * The content of an uploaded document in the database: in chunks, so that it is never in memory as
- * a whole, each sealed for its application, its document and its place, so that none opens
- * anywhere else.
+ * Stores the content of uploaded documents in chunks, so that a document is never completely in
+ * memory. Each chunk is sealed for its application, document and position and cannot be opened
+ * elsewhere.
  */
 import { createHash } from 'node:crypto';
 import type { Context, LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
 import {
   BROKEN_FILE,
-  contentTypeOf,
+  detectContentType,
   EMPTY_FILE,
   NOT_A_DOCUMENT,
   type DocumentContentType,
@@ -18,7 +18,7 @@ import { invalidField } from '../errors.ts';
 import { SealError } from '../security/sealing.ts';
 import { PdfStructure } from './pdf-structure.ts';
 
-/** Many uploads at once hold one chunk each; each chunk is one round trip. */
+/** Each concurrent upload holds one chunk in memory; each chunk costs one round trip. */
 const CHUNK_BYTES = 128 * 1024;
 
 export interface DocumentKey {
@@ -26,7 +26,7 @@ export interface DocumentKey {
   readonly applicationId: string;
 }
 
-/** What is known of a content once it is stored. */
+/** Facts about stored content. */
 export interface DocumentContent {
   readonly contentType: DocumentContentType;
   readonly sizeBytes: number;
@@ -35,7 +35,7 @@ export interface DocumentContent {
   readonly contentHash: Buffer;
 }
 
-/** What is stored of a document is not what was stored: a chunk is missing, or another one. */
+/** The stored content of a document is damaged: a chunk is missing or differs. */
 export class DamagedDocument extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -65,10 +65,10 @@ const structures: Readonly<Record<DocumentContentType, () => FileStructure>> = {
 };
 
 /**
- * Stores a content while it comes, a committed statement for each chunk.
+ * Stores content while it arrives, with one committed statement for each chunk.
  *
- * @param begin is called before anything is stored, once the content is known to be a document.
- * @throws AppError VALIDATION_FAILED for what is no document; nothing of it is stored.
+ * @param begin is called before the first chunk is stored, once the type is known to be accepted.
+ * @throws AppError VALIDATION_FAILED for content that is not an accepted document.
  */
 export async function storeContent(
   context: Context,
@@ -82,14 +82,14 @@ export async function storeContent(
   let chunkCount = 0;
   for await (const chunk of inChunks(content)) {
     if (structure === null) {
-      contentType = contentTypeOf(chunk);
+      contentType = detectContentType(chunk);
       if (contentType === null) throw invalidField('arquivo', NOT_A_DOCUMENT);
       structure = structures[contentType]();
     }
     if (!(await structure.take(chunk))) throw invalidField('arquivo', BROKEN_FILE);
     if (chunkCount === 0) await begin();
     hash.update(chunk);
-    const sealed = context.sealer.seal(chunk, ownerOf(key, chunkCount));
+    const sealed = context.sealer.seal(chunk, sealingOwner(key, chunkCount));
     const parameters = [key.id, chunkCount, sealed];
     await context.uploads.write(() => context.db.query(storeChunk, parameters));
     sizeBytes += chunk.length;
@@ -101,7 +101,7 @@ export async function storeContent(
 }
 
 /**
- * Reads a content back, chunk by chunk. The last one comes only when the whole is what was stored.
+ * Reads content chunk by chunk. The last chunk is yielded only if size and hash are correct.
  * @throws DamagedDocument
  */
 export async function* readContent(
@@ -117,7 +117,7 @@ export async function* readContent(
     sizeBytes += chunk.length;
     const isLast = place === expected.chunkCount - 1;
     if (isLast && !(sizeBytes === expected.sizeBytes && hash.digest().equals(expected.contentHash)))
-      throw new DamagedDocument('the chunks of a document are not what was stored');
+      throw new DamagedDocument('the chunks of a document differ from what was stored');
     yield chunk;
   }
 }
@@ -126,18 +126,18 @@ async function openChunk(context: LocalContext, key: DocumentKey, place: number)
   const [row] = await context.db.query<{ sealed_content: Buffer }>(readChunk, [key.id, place]);
   if (!row) throw new DamagedDocument('a chunk of a document is missing');
   try {
-    return context.sealer.open(row.sealed_content, ownerOf(key, place));
+    return context.sealer.open(row.sealed_content, sealingOwner(key, place));
   } catch (cause) {
     if (!(cause instanceof SealError)) throw cause;
     throw new DamagedDocument('a chunk of a document does not open', { cause });
   }
 }
 
-function ownerOf({ id, applicationId }: DocumentKey, place: number): string {
+function sealingOwner({ id, applicationId }: DocumentKey, place: number): string {
   return `document:${applicationId}:${id}:${place}`;
 }
 
-/** The same bytes in pieces of one size; only the last one is smaller, and none is empty. */
+/** Splits the bytes into chunks of one size; only the last one may be smaller, none is empty. */
 async function* inChunks(content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let pieces: Buffer[] = [];
   let size = 0;

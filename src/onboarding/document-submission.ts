@@ -1,4 +1,4 @@
-/** Documents on their way to the provider. What is left of one by then is that it was there. */
+/** Forwards documents to the provider and deletes their content afterwards. */
 import type { Context, LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
 import type { DocumentContentType } from '../domain/document-types.ts';
@@ -26,7 +26,7 @@ const findStored: Statement = {
      where application_id = $1 and status = 'stored' order by stored_at, id`,
 };
 
-/** Marks a document as the provider's and lets its content go. Parameters: document id, now. */
+/** Marks a document as forwarded and deletes its content. Parameters: document id, now. */
 const markForwarded: Statement = {
   name: 'document-forwarded',
   text: `
@@ -42,22 +42,22 @@ const isStored: Statement = {
   text: `select 1 from onboarding_documents where id = $1 and status = 'stored'`,
 };
 
-/** Its chunks go with it. Parameters: document id. */
+/** Deletes a document with its chunks. Parameters: document id. */
 const dropRefused: Statement = {
   name: 'document-drop-refused',
   text: `delete from onboarding_documents where id = $1 and status = 'stored'`,
 };
 
 /**
- * Gives the provider the documents that it has not got yet, one after another, and lets the content
- * of each go once the provider has it. One that the provider refuses goes too: it would be refused
- * again, and another one is to be given. One that is damaged stays until another one is given.
- * Neither keeps the others back. It may be called again after any failure.
+ * Forwards the documents that the provider does not have yet, one after another, and deletes the
+ * content of each. A refused document is deleted too, because it would be refused again. A damaged
+ * document remains until another one is submitted. Neither prevents the forwarding of the others.
+ * The function is idempotent and may be called again after any failure.
  *
- * @param application one whose person the provider knows.
- * @throws ProviderError as soon as the provider failed; otherwise in the end, for the first one
- *   that was refused, or that is damaged.
- * @throws Error when the database failed meanwhile.
+ * @param application an application whose person the provider knows.
+ * @throws ProviderError at once when the provider fails; otherwise at the end, for the first
+ *   document that was refused, or that is damaged.
+ * @throws Error when the database fails.
  */
 export async function forwardDocuments(
   context: Context,
@@ -68,11 +68,11 @@ export async function forwardDocuments(
   let refusal: ProviderError | null = null;
   let damage: ProviderError | null = null;
   for (const row of await context.db.query<StoredRow>(findStored, [applicationId])) {
-    const fault = await forward(context, { row, applicationId, personId: pessoaFisicaId, options });
-    if (fault === null) continue;
-    if (isDamage(fault)) damage ??= fault;
-    else if (isRefusal(fault)) refusal ??= fault;
-    else throw refusal ?? fault;
+    const error = await forward(context, { row, applicationId, personId: pessoaFisicaId, options });
+    if (error === null) continue;
+    if (isDamage(error)) damage ??= error;
+    else if (isRefusal(error)) refusal ??= error;
+    else throw refusal ?? error;
   }
   const first = refusal ?? damage;
   if (first !== null) throw first;
@@ -86,8 +86,8 @@ interface Forwarding {
 }
 
 /**
- * @returns what went wrong, or null.
- * @throws Error when it has nothing to do with the provider or the document.
+ * @returns the failure of the provider or of the document, or null.
+ * @throws Error for any other failure.
  */
 async function forward(
   context: Context,
@@ -101,11 +101,11 @@ async function forward(
       ...options,
     });
   } catch (error) {
-    // Two that forward at once may both succeed, and then the content is gone for the slower one.
+    // A concurrent call may have forwarded the document and deleted its content.
     const [stored] = await context.db.query(isStored, [row.id]);
     if (!stored) return null;
     if (!(error instanceof ProviderError)) throw error;
-    return settleFault(context, key, error);
+    return handleFailure(context, key, error);
   }
   await context.db.query(markForwarded, [row.id, context.clock.now()]);
   return null;
@@ -121,15 +121,19 @@ function personDocument(context: Context, key: DocumentKey, row: StoredRow) {
   };
 }
 
-/** A document that could not be read is no fault of the provider's, which has taken nothing. */
-async function settleFault(
+/**
+ * Deletes a refused document.
+ * @returns the failure to report.
+ * @throws Error when the document could not be read for a reason other than damage.
+ */
+async function handleFailure(
   { db, log }: LocalContext,
   { id }: DocumentKey,
-  fault: ProviderError,
+  error: ProviderError,
 ): Promise<ProviderError> {
-  if (isRefusal(fault)) await db.query(dropRefused, [id]);
-  if (fault.statusClass !== 'unreadable') return fault;
-  if (!isDamage(fault)) throw fault.cause;
-  log.error({ upload: id, error: fault.cause }, 'a stored document is damaged');
-  return fault;
+  if (isRefusal(error)) await db.query(dropRefused, [id]);
+  if (error.statusClass !== 'unreadable') return error;
+  if (!isDamage(error)) throw error.cause;
+  log.error({ upload: id, error: error.cause }, 'a stored document is damaged');
+  return error;
 }

@@ -1,20 +1,20 @@
 /**
- * The documents of an onboarding application. One is `receiving` from its first byte on, and
- * counts once it is `stored`: in a commit of its own, after the last byte. What breaks off is
- * removed; what a dying process leaves is removed by a job.
+ * The documents of an onboarding application. A document is `receiving` from its first byte on and
+ * becomes `stored` in a separate commit after the last byte. An interrupted upload is deleted,
+ * after a crash by a job.
  */
 import { randomUUIDv7 } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { dayMs } from '../clock.ts';
 import type { Context, LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
-import { stepOf } from '../domain/onboarding.ts';
+import { getStep } from '../domain/onboarding.ts';
 import { AppError, invalidField, type Text } from '../errors.ts';
 import { storeContent, type DocumentContent, type DocumentKey } from './document-content.ts';
 import {
   admitStep,
   changeApplication,
-  giveDocument,
+  markDocumentSubmitted,
   refuseWhenFinal,
   type Application,
   type Change,
@@ -26,7 +26,7 @@ import {
   type Throttle,
 } from '../auth/throttle.ts';
 
-/** Entities come with MikroORM, which is loaded when a unit of work first needs it. */
+/** Loads the entity on demand, together with MikroORM. */
 async function documents() {
   const { OnboardingDocument } = await import('../db/entities/onboarding-document.ts');
   return OnboardingDocument;
@@ -34,13 +34,13 @@ async function documents() {
 
 const DOCUMENTS_PER_APPLICATION = 20;
 
-/** An app sends the few documents that are needed side by side; nobody needs more. */
+/** Enough for an app that uploads all required documents concurrently. */
 const UPLOADS_AT_ONCE = 5;
 
-/** A form may take five minutes to come in: what is older was left by a process that died. */
+/** A form may take five minutes to arrive: an older upload belongs to a process that crashed. */
 const UPLOAD_MS = 310_000;
 
-/** Most uploads end sooner than this. */
+/** Most uploads take less time. */
 const RETRY_MS = 5_000;
 
 const NO_BYTES = Buffer.alloc(0);
@@ -58,7 +58,7 @@ export type ReceiveDocument = <Result>(
   consume: (content: AsyncIterable<Buffer>) => Promise<Result>,
 ) => Promise<{ readonly tipoDocumento: number; readonly file: Result }>;
 
-/** Whose document comes, and from where. */
+/** The application that a document belongs to, and the address that it comes from. */
 export interface DocumentSender {
   readonly application: Application;
   readonly clientAddress: string;
@@ -70,37 +70,37 @@ interface NewDocument extends DocumentContent {
 }
 
 /**
- * Takes a document in. The same content of the same type again changes nothing. Nothing is left of
- * one that fails, in whatever way.
+ * Stores a document. A repeat of the same content and type changes nothing. After a failure nothing
+ * of the document remains.
  *
- * @returns the application as it stands then.
- * @throws AppError VALIDATION_FAILED, THROTTLED, BUSY, and whatever `receive` throws.
+ * @returns the changed application.
+ * @throws AppError VALIDATION_FAILED, THROTTLED, BUSY, and any error of `receive`.
  */
 export async function storeDocument(
   context: Context,
   { application, clientAddress }: DocumentSender,
   receive: ReceiveDocument,
 ): Promise<Application> {
-  // Whether it is a repeat is known when it has been read; a decided application takes not even it.
+  // A repeat is detected only after reading; a decided application does not accept even a repeat.
   refuseWhenFinal(application);
   await refuseWhenUsedUp(context, uploadQuota(context, clientAddress));
   const sender = { application, clientAddress };
-  return context.uploads.hold(clientAddress, () => takeContent(context, sender, receive));
+  return context.uploads.hold(clientAddress, () => receiveContent(context, sender, receive));
 }
 
-/** What one address may have stored in a day, in MiB: the documents of fifty people. */
+/** The upload quota of one address per day, in MiB: the documents of fifty people. */
 const quotaMiB = 1_024;
 
 const bytesPerMiB = 1_024 * 1_024;
 
-/** Lifted together with the other throttles of addresses. */
+/** No quota applies when the throttles of addresses are off. */
 function uploadQuota({ config }: LocalContext, address: string, sizeBytes = 0): Throttle[] {
   const limit = config.throttle.addressPerMinute === 0 ? 0 : quotaMiB;
   const weight = Math.ceil(sizeBytes / bytesPerMiB);
   return addressThrottles({ scope: 'upload-mib', limit, windowMs: dayMs, weight }, address);
 }
 
-async function takeContent(
+async function receiveContent(
   context: Context,
   { application, clientAddress }: DocumentSender,
   receive: ReceiveDocument,
@@ -117,7 +117,7 @@ async function takeContent(
     );
     await countAttempt(context, uploadQuota(context, clientAddress, file.sizeBytes));
     const document = { id: key.id, tipoDocumento, ...file };
-    return await changeApplication(context, application.id, endDocument(context, document));
+    return await changeApplication(context, application.id, completeDocument(context, document));
   } catch (error) {
     if (hasBegun) await dropDocument(context, key);
     throw error;
@@ -146,8 +146,8 @@ async function beginDocument(context: LocalContext, key: DocumentKey): Promise<v
 }
 
 /**
- * In seconds. Whether the oldest upload still comes is not known: the longer it has been at it, the
- * longer it may take, until its time is over.
+ * Returns `Retry-After` in seconds. The oldest upload may still be in progress: the longer it has
+ * taken, the longer it may still take, up to its time-out.
  */
 function retryAfter(oldest: { readonly createdAt: Date }, now: Date): string {
   const ageMs = now.getTime() - oldest.createdAt.getTime();
@@ -155,11 +155,11 @@ function retryAfter(oldest: { readonly createdAt: Date }, now: Date): string {
   return String(Math.ceil(waitMs / 1_000));
 }
 
-/** Makes a document count, or gives way to one that is the same. */
-function endDocument(context: LocalContext, document: NewDocument): Change {
+/** Marks a document as stored, or deletes it as a repeat. */
+function completeDocument(context: LocalContext, document: NewDocument): Change {
   const { id, tipoDocumento, contentType, sizeBytes, chunkCount, contentHash } = document;
   return async (application, em) => {
-    const { status, error } = stepOf(application, 'documents');
+    const { status, error } = getStep(application, 'documents');
     if (error === 'CONTENT_MISSING') await dropUnread(em, application, tipoDocumento);
     const others = await em.find(
       await documents(),
@@ -173,7 +173,7 @@ function endDocument(context: LocalContext, document: NewDocument): Change {
     admitStep(application, { name: 'documents', isRepeat });
     if (isRepeat) {
       await em.nativeDelete(await documents(), { id });
-      return status === 'failed' ? giveDocument(context, em, application) : application;
+      return status === 'failed' ? markDocumentSubmitted(context, em, application) : application;
     }
     if (others.length >= DOCUMENTS_PER_APPLICATION) throw invalidField('arquivo', TOO_MANY);
     const stored = await em.nativeUpdate(
@@ -184,28 +184,31 @@ function endDocument(context: LocalContext, document: NewDocument): Change {
         ...{ status: 'stored', storedAt: context.clock.now() },
       },
     );
-    if (stored !== 1) throw new Error('a document was removed while it came');
-    return giveDocument(context, em, application);
+    if (stored !== 1) throw new Error('a document was removed during its upload');
+    return markDocumentSubmitted(context, em, application);
   };
 }
 
-/** What could not be read is given anew; it stays so long: the fault may be a wrong key of ours. */
+/**
+ * Deletes unreadable documents once they are submitted again. They are kept until then because the
+ * cause may be a wrong encryption key.
+ */
 async function dropUnread(em: EntityManager, { id }: Application, type: number): Promise<void> {
   const unread = { application: id, status: 'stored', tipoDocumento: type } as const;
   await em.nativeDelete(await documents(), unread);
 }
 
-/** Its chunks go with it. Parameters: document id. */
+/** Deletes a document with its chunks. Parameters: document id. */
 const drop: Statement = {
   name: 'document-drop',
   text: `delete from onboarding_documents where id = $1 and status = 'receiving'`,
 };
 
-/** What cannot be removed now is removed by the job that clears away unfinished uploads. */
+/** Deletes a failed upload; if that fails too, the job for unfinished uploads deletes it. */
 async function dropDocument(context: LocalContext, { id }: DocumentKey): Promise<void> {
   try {
     await context.db.query(drop, [id]);
   } catch (error) {
-    context.log.warn({ error }, 'an upload that broke off could not be removed');
+    context.log.warn({ error }, 'an interrupted upload could not be removed');
   }
 }

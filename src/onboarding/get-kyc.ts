@@ -3,7 +3,7 @@ import { findApplicant } from './applicant.ts';
 import { applicationReply } from './application-reply.ts';
 import type { PublicOperation } from '../http/operation.ts';
 
-/** Brings the decision, where one is due; a provider that fails leaves the application as it is. */
+/** Fetches the decision if it is due; a failure of the provider does not fail the request. */
 export const getKyc: PublicOperation<'getKyc'> = {
   access: 'public',
   async run(context, { input, request }) {

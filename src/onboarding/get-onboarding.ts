@@ -2,7 +2,7 @@ import { findApplication } from './applicant.ts';
 import { applicationReply } from './application-reply.ts';
 import type { PublicOperation } from '../http/operation.ts';
 
-/** The application as it is stored here; the provider is not asked. */
+/** Returns the stored application without calling the provider. */
 export const getOnboarding: PublicOperation<'getOnboarding'> = {
   access: 'public',
   async run(context, { input, request }) {

@@ -1,4 +1,4 @@
-/** The decision on an application, and the account that follows from it. */
+/** The decision on an application, and the resulting account. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Context, LocalContext } from '../context.ts';
 import {
@@ -6,8 +6,8 @@ import {
   decide,
   endStep,
   failStep,
-  localDecision,
-  stepOf,
+  decisionWithoutProvider,
+  getStep,
   stepsBeforeKyc,
   type StepName,
 } from '../domain/onboarding.ts';
@@ -15,13 +15,13 @@ import { ProviderError } from '../provider/errors.ts';
 import type { CallOptions, KycDecision } from '../provider/provider.ts';
 import { sealClientToken } from '../auth/client-token.ts';
 import { openLocalAccount, openProviderAccount } from './open-account.ts';
-import { stepErrorOf } from './step-failure.ts';
+import { toStepError } from './step-failure.ts';
 import { changeApplication, type Application } from './application.ts';
 
 /**
- * Brings the decision on an application, where it is due: it is made here where onboarding is
- * local, otherwise the provider is asked. A provider that fails changes nothing but the step.
- * @returns the application as it stands then.
+ * Fetches the decision on an application if it is due: with local onboarding it is made here,
+ * otherwise by the provider. A failure of the provider changes only the step.
+ * @returns the changed application.
  */
 export function refreshKyc(
   context: Context,
@@ -33,8 +33,8 @@ export function refreshKyc(
 }
 
 /**
- * What is still open at the end of an application: the decision, or the account of an approved one
- * whose number the provider has not told yet.
+ * Returns the pending final step of an application: the decision, or the account of an approved
+ * application whose number the provider has not reported yet.
  */
 export function openEnd({
   status,
@@ -44,10 +44,10 @@ export function openEnd({
   return status === 'APPROVED' && !contaBancariaCriada ? 'account' : null;
 }
 
-/** Whether the provider has all that it decides on. */
+/** Whether the provider has everything that it needs for the decision. */
 export function isDueForDecision(application: Application): boolean {
   if (application.status !== 'UNDER_ANALYSIS' || application.pessoaFisicaId === null) return false;
-  return stepsBeforeKyc.every((name) => stepOf(application, name).status === 'done');
+  return stepsBeforeKyc.every((name) => getStep(application, name).status === 'done');
 }
 
 async function decideLocally(
@@ -60,7 +60,7 @@ async function decideLocally(
     const now = context.clock.now();
     const decided = decide(
       beginStep(stored, 'kyc', now),
-      localDecision(stored.applicant.phone),
+      decisionWithoutProvider(stored.applicant.phone),
       now,
     );
     return decided.status === 'APPROVED' ? openLocalAccount(context, em, decided) : decided;
@@ -75,7 +75,7 @@ async function askProvider(
   const { id, pessoaFisicaId } = application;
   const end = openEnd(application);
   if (end === 'kyc' && !isDueForDecision(application)) {
-    return changeApplication(context, id, (stored) => tellGap(context, stored));
+    return changeApplication(context, id, (stored) => reportGap(context, stored));
   }
   if (end === null || pessoaFisicaId === null) return application;
   try {
@@ -90,14 +90,14 @@ async function askProvider(
 }
 
 /**
- * An application that was begun without the provider is not known there. Steps that are queued are
- * on their way; otherwise somebody has to do something, and is told so.
+ * Marks the decision as failed if the provider lacks earlier steps, as for an application that
+ * began without the provider, and none of them is queued: the applicant must then act.
  */
-function tellGap(context: LocalContext, stored: Application): Application {
+function reportGap(context: LocalContext, stored: Application): Application {
   if (openEnd(stored) !== 'kyc' || isDueForDecision(stored)) return stored;
-  const isUnderWay = stepsBeforeKyc.some((name) => stepOf(stored, name).status === 'queued');
+  const isInProgress = stepsBeforeKyc.some((name) => getStep(stored, name).status === 'queued');
   const error = 'EARLIER_STEP_FAILED';
-  if (isUnderWay || stepOf(stored, 'kyc').error === error) return stored;
+  if (isInProgress || getStep(stored, 'kyc').error === error) return stored;
   return failStep(stored, 'kyc', { error, now: context.clock.now() });
 }
 
@@ -108,9 +108,9 @@ function applyDecision(
 ): Application | Promise<Application> {
   const end = openEnd(stored);
   if (end === null) return stored;
-  const asked = tried(context, stored, end);
-  if (decision.status === 'PENDING') return asked;
-  const decided = decide(asked, decision.status, context.clock.now());
+  const counted = countKycAttempt(context, stored, end);
+  if (decision.status === 'PENDING') return counted;
+  const decided = decide(counted, decision.status, context.clock.now());
   if (openEnd(decided) !== 'account' || decision.status !== 'APPROVED') return decided;
   const clientToken = sealClientToken(context, stored.applicant.id, decision.clientToken);
   const approved = { ...decided, clientToken: clientToken ?? decided.clientToken };
@@ -121,8 +121,12 @@ function applyDecision(
   return openProviderAccount(context, em, { application: approved, account });
 }
 
-/** The step waits on for the provider, and says how often it was asked. */
-function tried(context: LocalContext, application: Application, name: StepName): Application {
+/** Counts a request to the provider; the step keeps waiting. */
+function countKycAttempt(
+  context: LocalContext,
+  application: Application,
+  name: StepName,
+): Application {
   const now = context.clock.now();
   return endStep(beginStep(application, name, now), name, { status: 'queued', now });
 }
@@ -131,5 +135,5 @@ function failEnd(context: LocalContext, stored: Application, error: ProviderErro
   const end = openEnd(stored);
   if (end === null) return stored;
   const now = context.clock.now();
-  return failStep(beginStep(stored, end, now), end, { error: stepErrorOf(error), now });
+  return failStep(beginStep(stored, end, now), end, { error: toStepError(error), now });
 }

@@ -7,8 +7,8 @@ import { answerTo } from '../auth/provider-failure.ts';
 import type { PublicOperation } from '../http/operation.ts';
 
 /**
- * What is known of a CEP, to fill in the address form. Where the provider's onboarding is not used,
- * or does not know the CEP, that is the state, and the street of a few codes.
+ * Looks up a CEP to fill in the address form. With local onboarding, or if the provider does not
+ * know the CEP, the result is the state, and the street for a few codes.
  */
 export const lookUpCep: PublicOperation<'lookUpCep'> = {
   access: 'public',

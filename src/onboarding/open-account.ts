@@ -1,4 +1,4 @@
-/** The account at the end of an onboarding: once, in the commit of what opens it. */
+/** Opens the account at the end of an onboarding, once, in the transaction of the change. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
@@ -19,7 +19,7 @@ const openLocal: Statement = {
 };
 
 /**
- * A login may have stored the account already; what the decision says of it is newer.
+ * A login may already have stored the account; the decision's data are newer.
  * Parameters: user id, agency, account number, document, client token, now.
  */
 const openAtProvider: Statement = {
@@ -37,10 +37,10 @@ const openAtProvider: Statement = {
     returning id`,
 };
 
-/** With nine million numbers to draw from, so many taken ones in a row mean a defect. */
+/** With nine million numbers, so many collisions in a row indicate a defect. */
 const drawsAtMost = 20;
 
-/** Opens an account that exists only here, for an application that has just been approved. */
+/** Opens a local account for an application that has just been approved. */
 export async function openLocalAccount(
   context: LocalContext,
   em: EntityManager,
@@ -88,8 +88,8 @@ export async function openProviderAccount(
 }
 
 /**
- * Notes on an approved application the account that a login has stored.
- * @param account `replacesLocal`: it takes the place of an account that was opened here.
+ * Records on an approved application the account that a login has stored.
+ * @param account `replacesLocal`: whether it replaces a local account.
  */
 export async function noteAccountOfLogin(
   context: LocalContext,

@@ -1,8 +1,7 @@
 /**
- * Whether a PDF is one, and shows pages only. A PDF can carry scripts, start programs and hold
- * other files; opening a customer's document must not run code. Names are read as
- * PDF writes them (ISO 32000-2, section 7.3.5), in compressed lists of objects too, with bounded
- * work.
+ * Checks that a PDF is well-formed and contains only pages. A PDF can contain scripts, start
+ * programs and embed files, but opening a customer's document must not run code. Names are decoded
+ * (ISO 32000-2, section 7.3.5), also in compressed object streams, with bounded work.
  */
 import { constants, inflate } from 'node:zlib';
 import { promisify } from 'node:util';
@@ -15,7 +14,7 @@ const inflated = promisify(inflate);
 const blank = String.raw`[\0\t\n\f\r ]`;
 const nameEnd = String.raw`(?=[\0\t\n\f\r ()<>[\]{}/%])`;
 
-/** Any of some names, each of whose characters may be escaped: `/J#61vaScript` is `/JavaScript`. */
+/** Matches any of the names, whose characters may be escaped: `/J#61vaScript` is `/JavaScript`. */
 function pattern(...names: readonly string[]): RegExp {
   const written = names.map((name) => name.replaceAll(/./g, plainOrEscaped));
   return new RegExp(`/(?:${written.join('|')})${nameEnd}`);
@@ -26,19 +25,19 @@ function plainOrEscaped(character: string): string {
   return `(?:${character}|#${high}[${low}${low.toUpperCase()}])`;
 }
 
-/** Names that stand for something active; no chance makes them in compressed data. */
+/** Names of active content, too long to occur in compressed data by chance. */
 const active = pattern('JavaScript', 'Launch', 'EmbeddedFile', 'EmbeddedFiles', 'RichMedia');
 
-/** These are so short that compressed data has them by chance: they count outside of it only. */
+/** Names of active content that occur in compressed data by chance: checked outside of it only. */
 const shortActive = pattern('JS', 'XFA');
 
-/** What happens at the opening. A page to open at, which is written as an array, is no action. */
+/** An action on opening. An array is only a page to open at. */
 const openAction = new RegExp(`${pattern('OpenAction').source}(?=[^]{17})(?!${blank}{0,16}\\[)`);
 
-/** Ends a text that is known to be at its end, so that its last name is whole. */
+/** Appended to a complete text, so that its last name matches. */
 const textEnd = ' '.repeat(18);
 
-/** Names of the dictionary of a list of objects. */
+/** Names in the dictionary of an object stream. */
 const listNames = ['ObjStm', 'Filter', 'F', 'DecodeParms', 'DP'] as const;
 type ListName = (typeof listNames)[number];
 
@@ -49,24 +48,24 @@ const listPatterns = Object.fromEntries(listNames.map((name) => [name, pattern(n
 const streamStart = />>[\0\t\n\f\r ]{0,16}stream[\t ]{0,16}(?:\r?\n|\r(?=[^\n]))/;
 const streamEnd = 'endstream';
 
-/** Longer than a name with all of its characters escaped, and than the start of a stream. */
+/** Longer than a fully escaped name, and than the start of a stream. */
 const overlap = 2_048;
 
-/** A large PDF has some hundreds of lists of objects, each far smaller than this. */
+/** A large PDF has some hundreds of object streams, each far smaller than this. */
 const limits = { lists: 1_000, packedBytes: 1_048_576, unpackedBytes: 1_048_576 } as const;
 
-/** The end of a PDF says where its objects are listed; readers look for it in the last kilobyte. */
+/** The trailer with the position of the cross-reference table, in the last kilobyte. */
 const ending = /startxref[\0\t\n\f\r ]{1,16}\d{1,10}[\0\t\n\f\r ]{1,16}%%EOF/;
 
-/** The structure of one PDF; pieces come in their order. */
+/** The structure of one PDF; pieces arrive in order. */
 export class PdfStructure implements FileStructure {
-  /** What may be the beginning of something that has not come whole. */
+  /** Text that may be the start of an incomplete token. */
   #pending = '';
   #tail = '';
   #isInStream = false;
-  /** Names since the last stream: those of the next one's dictionary are among them. */
+  /** Names since the last stream, including those of the next stream's dictionary. */
   readonly #names = new Set<ListName>();
-  /** A compressed list of objects, while it comes. */
+  /** A compressed object stream, while it arrives. */
   #packed: string[] | null = null;
   #packedBytes = 0;
   #lists = 0;
@@ -84,12 +83,12 @@ export class PdfStructure implements FileStructure {
   }
 
   isWhole(): boolean {
-    // A name may be the last thing that has come.
+    // The last piece may end with a name.
     refuseActive(this.#tail + textEnd);
     return !this.#isInStream && ending.test(this.#tail);
   }
 
-  /** Reads up to the beginning of the next stream. The end of one that has not begun is wrong. */
+  /** Reads up to the start of the next stream. An `endstream` without a start is invalid. */
   #readObjects(): Next {
     const start = streamStart.exec(this.#pending);
     const end = start ? start.index + start[0].length : this.#pending.length;
@@ -105,16 +104,16 @@ export class PdfStructure implements FileStructure {
     return 'go on';
   }
 
-  /** Reads up to the end of the stream. A list of objects within another stream is hidden. */
+  /** Reads up to the end of the stream. An object stream hidden in another stream is refused. */
   async #readStream(): Promise<Next> {
     const end = this.#pending.indexOf(streamEnd);
     const text = end === -1 ? this.#pending : this.#pending.slice(0, end);
     if (listPatterns.ObjStm.test(text)) return 'wrong';
-    const taken = end === -1 ? text.slice(0, -longestListName) : text;
-    this.#packed?.push(taken);
-    this.#packedBytes += taken.length;
+    const consumed = end === -1 ? text.slice(0, -longestListName) : text;
+    this.#packed?.push(consumed);
+    this.#packedBytes += consumed.length;
     if (this.#packed && this.#packedBytes > limits.packedBytes) return 'wrong';
-    this.#pending = this.#pending.slice(end === -1 ? taken.length : end + streamEnd.length);
+    this.#pending = this.#pending.slice(end === -1 ? consumed.length : end + streamEnd.length);
     if (end === -1) return 'more';
     const isRead = this.#packed === null || (await this.#readList(this.#packed.join('')));
     this.#isInStream = false;
@@ -122,7 +121,7 @@ export class PdfStructure implements FileStructure {
     return isRead ? 'go on' : 'wrong';
   }
 
-  /** Looks into a list of objects. One that cannot be unpacked hides what is in it. */
+  /** Checks an object stream. One that cannot be decompressed is refused. */
   async #readList(packed: string): Promise<boolean> {
     this.#lists += 1;
     const isPlain = !this.#names.has('Filter') && !this.#names.has('F');
@@ -138,7 +137,7 @@ export class PdfStructure implements FileStructure {
 
 type Next = 'go on' | 'more' | 'wrong';
 
-/** `/ObjStm` with each of its characters escaped, and more than `endstream`. */
+/** The length of `/ObjStm` with every character escaped; longer than `endstream`. */
 const longestListName = 32;
 
 async function unpacked(packed: string): Promise<string | null> {

@@ -1,4 +1,4 @@
-/** What the provider says of a user's account, kept at every login. */
+/** Stores what the provider reports about a user's account at every login. */
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
 import { decimalFromCents } from '../domain/money.ts';
@@ -9,16 +9,16 @@ import { noteAccountOfLogin } from './open-account.ts';
 import type { LoginUser } from '../auth/users.ts';
 
 /**
- * A part that the answer does not carry keeps its value. A user whose onboarding is not approved
- * keeps what onboarding says: only an approved applicant has an account at the provider. An
- * applicant's account is held under the document that they registered with.
+ * Missing parts keep their value. Nothing is stored for a user whose onboarding is not approved:
+ * only an approved applicant has an account at the provider. An applicant's account keeps the
+ * document of the registration.
  *
- * A local account has a number that this service made up. The simulated bank does not know the
- * number, and the account stays as it is. The complete account of a real provider replaces it; a
- * part of one does not, because the rest would be made up still.
+ * A local account has a number that this service generated. The simulated bank does not know the
+ * number, so the account stays unchanged. The complete account of a real provider replaces it; an
+ * incomplete one does not, because the rest would remain generated.
  *
  * Parameters: user id, agency, account number, document, company id, client token, now, whether a
- * local account is replaced. It answers the application whose account this is the first to tell.
+ * local account is replaced. Returns the application if its account was unknown before.
  */
 const keep: Statement = {
   name: 'provider-account-keep',
@@ -61,7 +61,7 @@ const keep: Statement = {
        and kept.agency is not null and kept.account_number is not null`,
 };
 
-interface FirstTold {
+interface NewAccount {
   readonly application_id: string;
   readonly agency: string;
   readonly account_number: string;
@@ -75,28 +75,28 @@ const keepBalance: Statement = {
 };
 
 /**
- * Whether the account of a login is held by the user who logs in: the e-mail and the password may
- * be another person's at the provider. The simulated bank makes up the documents of people who have
- * not registered with it, so they prove nothing.
- * @returns false when both documents are known and differ; one that is no CPF and no CNPJ, such as
- *   a masked one, is not known.
+ * Whether the provider's account belongs to the user who logs in: at the provider, e-mail and
+ * password may be another person's. The simulated bank generates the documents of unregistered
+ * people, so its documents are ignored.
+ * @returns false when both documents are known and differ; a document that is not a valid CPF or
+ *   CNPJ, such as a masked one, is unknown.
  */
 export function isHeldByUser(
   { config }: Pick<LocalContext, 'config'>,
   user: Pick<LoginUser, 'document'>,
   { document }: ProviderAccount,
 ): boolean {
-  const named = document === null ? null : taxIdOf(document);
+  const named = document === null ? null : readTaxId(document);
   if (named === null || config.provider.stub) return true;
   return !user.document || user.document === named;
 }
 
-/** A document that is written as a number has lost its leading zeros. */
-function taxIdOf(document: string): string | null {
+/** Restores leading zeros, which a document written as a number has lost. */
+function readTaxId(document: string): string | null {
   return normaliseTaxId(document.padStart(document.length > 11 ? 14 : 11, '0'));
 }
 
-/** Keeps what a login's answer carries of the account; one that carries nothing is no news. */
+/** Stores what a login's response contains about the account, if anything. */
 export async function keepProviderAccount(
   context: LocalContext,
   userId: number,
@@ -106,21 +106,21 @@ export async function keepProviderAccount(
   const clientToken = sealClientToken(context, userId, account.clientToken);
   const parts = [agency, accountNumber, document, companyId, clientToken];
   if (parts.every((part) => part === null)) return;
-  const [told] = await context.db.query<FirstTold>(keep, [
+  const [stored] = await context.db.query<NewAccount>(keep, [
     userId,
     ...parts,
     context.clock.now(),
     !context.config.provider.stub,
   ]);
-  if (!told) return;
-  await noteAccountOfLogin(context, told.application_id, {
-    agency: told.agency,
-    accountNumber: told.account_number,
-    replacesLocal: told.replaces_local,
+  if (!stored) return;
+  await noteAccountOfLogin(context, stored.application_id, {
+    agency: stored.agency,
+    accountNumber: stored.account_number,
+    replacesLocal: stored.replaces_local,
   });
 }
 
-/** Keeps a balance reading, in centavos, for when the provider does not answer. */
+/** Stores a balance, in centavos, to be used when the provider does not respond. */
 export async function keepProviderBalance(
   context: LocalContext,
   accountId: number,

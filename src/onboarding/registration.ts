@@ -1,23 +1,23 @@
-/** The registration of an individual, which an onboarding begins with. */
+/** The registration of an individual, the first step of an onboarding. */
 import { randomUUID } from 'node:crypto';
 import type { LocalContext } from '../context.ts';
 import { queryIn } from '../db/query-in.ts';
 import { newProgress } from '../domain/onboarding.ts';
 import type { Address, Person } from '../domain/person.ts';
 import { AppError, type Text } from '../errors.ts';
-import { nothingGiven } from './application-row.ts';
-import { giveStep, insertApplication, type Application } from './application.ts';
+import { emptyContent } from './application-row.ts';
+import { markSubmitted, insertApplication, type Application } from './application.ts';
 import { insertUser } from '../auth/users.ts';
 
-/** One wording for both, so that nobody learns which of the two is known. */
+/** The same message for both, so that it does not reveal which of the two is known. */
 const taken: Text = {
   en: 'This e-mail or document cannot be used.',
   pt: 'Não é possível usar este e-mail ou documento.',
 };
 
 /**
- * Registers a person and starts the application, in one commit. The password is hashed first,
- * whoever asks: a known e-mail and a known document answer alike, in the same time.
+ * Registers a person and starts the application, in one commit. The password is always hashed
+ * first, so that the response time does not reveal whether the e-mail or the document is known.
  * @throws AppError VALIDATION_FAILED naming `email` and `document` when either is in use.
  */
 export async function registerPerson(
@@ -37,14 +37,14 @@ export async function registerPerson(
     }
     const application: Application = {
       ...newProgress(),
-      ...nothingGiven,
+      ...emptyContent,
       id: randomUUID(),
       applicant: { id: user.id, name, email, document, phone },
       personType: 'PF',
       address,
     };
-    const registered = giveStep(context, application, 'registration');
-    const started = address ? giveStep(context, registered, 'address') : registered;
+    const registered = markSubmitted(context, application, 'registration');
+    const started = address ? markSubmitted(context, registered, 'address') : registered;
     await insertApplication(context, em, started);
     return started;
   });

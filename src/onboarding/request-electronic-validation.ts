@@ -1,11 +1,11 @@
-import { submitStep } from './steps.ts';
+import { submitStep } from './step-submission.ts';
 import { admitApplicant } from './applicant.ts';
 import { applicationReply } from './application-reply.ts';
 import type { PublicOperation } from '../http/operation.ts';
 
 const message = { en: 'The validation was requested.', pt: 'A validação foi solicitada.' };
 
-/** Has the code of the electronic validation sent to the person. */
+/** Requests the code of the electronic validation, which the provider sends to the person. */
 export const requestElectronicValidation: PublicOperation<'requestElectronicValidation'> = {
   access: 'public',
   admit: admitApplicant,

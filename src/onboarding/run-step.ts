@@ -1,7 +1,7 @@
 /**
- * Carrying out a step at the provider. What is to be sent is read and the try is counted, then the
- * provider is called, with no transaction open; what became of it is stored only if the step still
- * asks for what was sent. Otherwise it stays queued, and its job runs again.
+ * Runs a step at the provider: reads the content and counts the attempt, calls the provider without
+ * an open transaction, then stores the result. If the step was submitted again meanwhile, the
+ * result is dropped; the step stays queued and its job runs again.
  */
 import type { Context, LocalContext } from '../context.ts';
 import {
@@ -9,32 +9,32 @@ import {
   endStep,
   failStep,
   isReady,
-  stepOf,
+  getStep,
   type StepName,
 } from '../domain/onboarding.ts';
 import { ProviderError, WRONG_VALIDATION_CODE } from '../provider/errors.ts';
 import type { CallOptions } from '../provider/provider.ts';
 import { sealClientToken } from '../auth/client-token.ts';
 import { forwardDocuments } from './document-submission.ts';
-import { isRefusal, stepErrorOf } from './step-failure.ts';
+import { isRefusal, toStepError } from './step-failure.ts';
 import { documentsStatus } from './submitted-content.ts';
 import { codeConfirmed, countWrongCode, isLocked, openCode } from './sealed-code.ts';
-import { changeApplication, findApplicationOf, type Application } from './application.ts';
+import { changeApplication, findApplicationByUser, type Application } from './application.ts';
 
-/** The steps that an applicant gives. */
-export type GivenStep = Exclude<StepName, 'kyc' | 'account'>;
+/** The steps that an applicant submits. */
+export type ApplicantStep = Exclude<StepName, 'kyc' | 'account'>;
 
 export interface StepWork {
   readonly userId: number;
-  readonly name: GivenStep;
+  readonly name: ApplicantStep;
   readonly options?: CallOptions;
 }
 
 /**
- * Carries out a step that is ready; one that is not is left alone. It may be done again.
+ * Runs a step if it is ready. It may be called again.
  * @returns the provider's failure, or null when there was none.
  */
-export async function carryOutStep(
+export async function runStep(
   context: Context,
   { userId, name, options = {} }: StepWork,
 ): Promise<ProviderError | null> {
@@ -42,8 +42,8 @@ export async function carryOutStep(
   if (!application) return null;
   const work = { application, name };
   try {
-    const learnt = await send[name](context, application, options);
-    await succeeded(context, work, learnt);
+    const facts = await send[name](context, application, options);
+    await succeeded(context, work, facts);
     return null;
   } catch (error) {
     if (!(error instanceof ProviderError) || isCutShort(context, error)) throw error;
@@ -52,27 +52,27 @@ export async function carryOutStep(
   }
 }
 
-/** The service stops: the job is put back, and another process takes it up. */
+/** Whether the call was interrupted by a shutdown: another process will run the job. */
 function isCutShort({ stopping }: Context, { outcome }: ProviderError): boolean {
   return stopping.aborted && outcome !== 'rejected';
 }
 
-/** @returns the application with what is to be sent, or null when there is nothing to do. */
+/** @returns the application with the content to send, or null when there is nothing to do. */
 async function begin(
   context: LocalContext,
   userId: number,
-  name: GivenStep,
+  name: ApplicantStep,
 ): Promise<Application | null> {
-  const found = await findApplicationOf(context, userId);
+  const found = await findApplicationByUser(context, userId);
   if (!found || !isReady(found, name)) return null;
   const now = context.clock.now();
   const begun = await changeApplication(context, found.id, (application) => {
     if (!isReady(application, name)) return application;
     if (name === 'electronic_validation_confirm' && isLocked(context, application)) {
-      const forgotten = { ...application, sealedCode: null };
-      return failStep(forgotten, name, { error: 'CODE_LOCKED', now });
+      const withoutCode = { ...application, sealedCode: null };
+      return failStep(withoutCode, name, { error: 'CODE_LOCKED', now });
     }
-    // The registration of an application that was begun without the provider was never sent.
+    // An application that began without the provider was never registered there.
     if (name !== 'registration' && application.pessoaFisicaId === null) {
       return failStep(application, name, { error: 'EARLIER_STEP_FAILED', now });
     }
@@ -81,8 +81,8 @@ async function begin(
   return isReady(begun, name) ? begun : null;
 }
 
-/** What an answer tells of an application. */
-type Learnt = Partial<
+/** What the provider's response contains about an application. */
+type ProviderFacts = Partial<
   Pick<
     Application,
     | 'pessoaFisicaId'
@@ -94,9 +94,13 @@ type Learnt = Partial<
   >
 >;
 
-type Send = (context: Context, application: Application, options: CallOptions) => Promise<Learnt>;
+type Send = (
+  context: Context,
+  application: Application,
+  options: CallOptions,
+) => Promise<ProviderFacts>;
 
-const send: Readonly<Record<GivenStep, Send>> = {
+const send: Readonly<Record<ApplicantStep, Send>> = {
   async registration(context, { applicant }, options) {
     const { id, name, email, document, phone } = applicant;
     const person = { name, email, document, phone };
@@ -105,8 +109,8 @@ const send: Readonly<Record<GivenStep, Send>> = {
     return { ...registered, clientToken };
   },
   async address({ provider }, application, options) {
-    const address = given(application.address);
-    await provider.submitAddress({ personId: personOf(application), address, ...options });
+    const address = required(application.address);
+    await provider.submitAddress({ personId: requirePersonId(application), address, ...options });
     return {};
   },
   async documents(context, application, options) {
@@ -114,19 +118,19 @@ const send: Readonly<Record<GivenStep, Send>> = {
     return {};
   },
   async proposal({ provider }, application, options) {
-    const proposal = given(application.proposal);
-    await provider.submitProposal({ personId: personOf(application), proposal, ...options });
+    const proposal = required(application.proposal);
+    await provider.submitProposal({ personId: requirePersonId(application), proposal, ...options });
     return {};
   },
   async electronic_validation({ provider }, application, options) {
-    const { tipo } = given(application.validation);
-    await provider.requestValidation({ personId: personOf(application), tipo, ...options });
+    const { tipo } = required(application.validation);
+    await provider.requestValidation({ personId: requirePersonId(application), tipo, ...options });
     return {};
   },
   async electronic_validation_confirm(context, application, options) {
-    const code = given(openCode(context, application));
+    const code = required(openCode(context, application));
     await context.provider.confirmValidation({
-      personId: personOf(application),
+      personId: requirePersonId(application),
       ...code,
       ...options,
     });
@@ -134,43 +138,43 @@ const send: Readonly<Record<GivenStep, Send>> = {
   },
   async prova_vida({ provider }, application, options) {
     const session = await provider.startLivenessCheck({
-      personId: personOf(application),
+      personId: requirePersonId(application),
       ...options,
     });
     return { provaVidaSessionId: session.sessionId, provaVidaUrl: session.urlIframe };
   },
 };
 
-function personOf({ pessoaFisicaId }: Application): string {
-  return given(pessoaFisicaId);
+function requirePersonId({ pessoaFisicaId }: Application): string {
+  return required(pessoaFisicaId);
 }
 
-/** @throws Error for what a step that is ready cannot be without. */
-function given<T>(value: T | null): T {
+/** @throws Error when content that a ready step must have is missing. */
+function required<T>(value: T | null): T {
   if (value === null) throw new Error('a step is ready and its content is missing');
   return value;
 }
 
 interface Sent {
-  /** As it was when the provider was called. */
+  /** The application when the provider was called. */
   readonly application: Application;
-  readonly name: GivenStep;
+  readonly name: ApplicantStep;
 }
 
-/** Whether the step still asks for what was sent. */
+/** Whether the step still has the content that was sent. */
 function isCurrent(stored: Application, { application, name }: Sent): boolean {
-  const step = stepOf(stored, name);
-  return step.status === 'queued' && step.revision === stepOf(application, name).revision;
+  const step = getStep(stored, name);
+  return step.status === 'queued' && step.revision === getStep(application, name).revision;
 }
 
-async function succeeded(context: LocalContext, sent: Sent, learnt: Learnt): Promise<void> {
+async function succeeded(context: LocalContext, sent: Sent, facts: ProviderFacts): Promise<void> {
   const { application, name } = sent;
   await changeApplication(context, application.id, async (stored, em) => {
     if (!isCurrent(stored, sent)) return stored;
     const status = name === 'documents' ? await documentsStatus(em, stored) : 'done';
     const code = name === 'electronic_validation_confirm' ? codeConfirmed : {};
     const end = { status, now: context.clock.now() };
-    return endStep({ ...stored, ...learnt, ...code }, name, end);
+    return endStep({ ...stored, ...facts, ...code }, name, end);
   });
 }
 
@@ -178,18 +182,18 @@ async function failed(context: LocalContext, sent: Sent, error: ProviderError): 
   const { application, name } = sent;
   const now = context.clock.now();
   await changeApplication(context, application.id, (stored) => {
-    // Whatever the provider calls a wrong code: what it refuses for good is not to be guessed on.
+    // Every refusal counts as a wrong code, whatever its reason, to prevent guessing.
     if (name !== 'electronic_validation_confirm' || !isRefusal(error)) {
       return isCurrent(stored, sent)
-        ? failStep(stored, name, { error: stepErrorOf(error), now })
+        ? failStep(stored, name, { error: toStepError(error), now })
         : stored;
     }
-    // The try counts even where another code has come meanwhile.
+    // The attempt counts even if another code was submitted meanwhile.
     const counted = countWrongCode(context, stored);
     const isWrong = error.reason === WRONG_VALIDATION_CODE;
-    const word = isWrong ? 'WRONG_CODE' : stepErrorOf(error);
+    const stepError = isWrong ? 'WRONG_CODE' : toStepError(error);
     return isCurrent(stored, sent)
-      ? failStep({ ...counted, sealedCode: null }, name, { error: word, now })
+      ? failStep({ ...counted, sealedCode: null }, name, { error: stepError, now })
       : counted;
   });
 }

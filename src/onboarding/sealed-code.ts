@@ -1,28 +1,28 @@
-/** The code that a person typed: how it is kept until it is compared, and how tries are counted. */
+/** Seals the code that a person typed until it is compared, and counts wrong attempts. */
 import type { LocalContext } from '../context.ts';
 import { sameSecret } from '../security/digests.ts';
 import { SealError } from '../security/sealing.ts';
 import type { Application } from './application-row.ts';
 
-/** The code that is right where no provider sends one; contract/README.md shows it. */
+/** The correct code where no provider sends one; see contract/README.md. */
 export const homologationCode = 'ABC123';
 
 const wrongCodesAtMost = 5;
 
 const lockedForMs = 10 * 60_000;
 
-/** What the person typed. */
+/** A code as typed by the person. */
 export interface TypedCode {
   readonly codigo: string;
   readonly tipo: number;
 }
 
-/** Whether the code is right where no provider compares it. */
-export function isRightHere({ codigo }: TypedCode): boolean {
+/** Whether the code is correct where no provider compares it. */
+export function matchesTestCode({ codigo }: TypedCode): boolean {
   return sameSecret(codigo, homologationCode);
 }
 
-/** Counts a wrong code; the fifth in a row locks the step, and counting begins anew after it. */
+/** Counts a wrong code; the fifth in a row locks the step and resets the count. */
 export function countWrongCode(context: LocalContext, application: Application): Application {
   const failures = application.validationFailures + 1;
   if (failures < wrongCodesAtMost) return { ...application, validationFailures: failures };
@@ -30,7 +30,7 @@ export function countWrongCode(context: LocalContext, application: Application):
   return { ...application, validationFailures: 0, validationLockedUntil: until };
 }
 
-/** Whether no code is taken at present, right or wrong. */
+/** Whether the step is locked and accepts no code at present. */
 export function isLocked(
   { clock }: Pick<LocalContext, 'clock'>,
   { validationLockedUntil: until }: Application,
@@ -38,7 +38,7 @@ export function isLocked(
   return until !== null && until > clock.now();
 }
 
-/** What is left when a code was right. */
+/** The changes after a correct code. */
 export const codeConfirmed = {
   validationFailures: 0,
   validationLockedUntil: null,
@@ -46,20 +46,20 @@ export const codeConfirmed = {
 } as const satisfies Partial<Application>;
 
 /**
- * @returns the code that is still to be confirmed, or null when there is none.
- * @throws SealError for one that was damaged, or sealed with another key.
+ * @returns the code that is to be confirmed, or null when there is none.
+ * @throws SealError for a code that is damaged or was sealed with another key.
  */
 export function openCode(
   { sealer }: Pick<LocalContext, 'sealer'>,
   { id, sealedCode }: Application,
 ): TypedCode | null {
   if (sealedCode === null) return null;
-  return JSON.parse(sealer.open(sealedCode, ownerOf(id)).toString('utf8')) as TypedCode;
+  return JSON.parse(sealer.open(sealedCode, sealingOwner(id)).toString('utf8')) as TypedCode;
 }
 
 /**
- * Opens a code for a change that must not fail because of it: the person can give it anew.
- * @returns null for one that does not open, too.
+ * Opens a code for a change that must not fail because of it: the person can submit it again.
+ * @returns null also for a code that cannot be opened.
  */
 export function openCodeIfReadable(
   context: Pick<LocalContext, 'sealer' | 'log'>,
@@ -69,7 +69,7 @@ export function openCodeIfReadable(
     return openCode(context, application);
   } catch (error) {
     if (!(error instanceof SealError)) throw error;
-    context.log.warn({ error }, 'the code of an application does not open; it is asked for anew');
+    context.log.warn({ error }, 'the code of an application cannot be opened');
     return null;
   }
 }
@@ -80,9 +80,9 @@ export function sealCode(
   { id }: Application,
   { codigo, tipo }: TypedCode,
 ): Buffer {
-  return sealer.seal(JSON.stringify({ codigo, tipo }), ownerOf(id));
+  return sealer.seal(JSON.stringify({ codigo, tipo }), sealingOwner(id));
 }
 
-function ownerOf(applicationId: string): string {
+function sealingOwner(applicationId: string): string {
   return `onboarding:${applicationId}`;
 }

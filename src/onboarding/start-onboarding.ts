@@ -4,7 +4,7 @@ import { registerPerson } from './registration.ts';
 import { applicationReply } from './application-reply.ts';
 import type { PublicOperation } from '../http/operation.ts';
 
-/** Registers an individual and starts the application; the person may log in from now on. */
+/** Registers an individual, who may then log in, and starts the application. */
 export const startOnboarding: PublicOperation<'startOnboarding'> = {
   access: 'public',
   async run(context, { input }) {

@@ -2,7 +2,7 @@ import { startProvaVida as start } from './prova-vida.ts';
 import { applicationReply } from './application-reply.ts';
 import type { PublicOperation } from '../http/operation.ts';
 
-/** Opens the proof-of-life session, or answers the one that is open. */
+/** Opens the proof-of-life session, or returns the open one. */
 export const startProvaVida: PublicOperation<'startProvaVida'> = {
   access: 'public',
   async run(context, { input, request }) {

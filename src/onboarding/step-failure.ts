@@ -1,10 +1,10 @@
-/** How a failed call to the provider stands in a step. */
+/** Classifies failed provider calls for the steps of an application. */
 import type { StepError } from '../domain/onboarding.ts';
 import type { ProviderError } from '../provider/errors.ts';
 import { DamagedDocument } from './document-content.ts';
 
-/** @returns the word for the step; the provider's own text stays in the log. */
-export function stepErrorOf(error: ProviderError): StepError {
+/** @returns the error code of the step; the provider's own text is only logged. */
+export function toStepError(error: ProviderError): StepError {
   const { code, statusClass } = error;
   if (isDamage(error)) return 'CONTENT_MISSING';
   if (statusClass === '404') return 'PROVIDER_NOT_FOUND';
@@ -23,14 +23,14 @@ export function stepErrorOf(error: ProviderError): StepError {
 }
 
 /**
- * Whether the provider refuses for good what it was sent: the same would be refused again. A 404
- * speaks of the person or of the step, and a 429 of the time.
+ * Whether the provider permanently refuses the content. A 404 concerns the person or the step, and
+ * a 429 is temporary.
  */
 export function isRefusal({ outcome, statusClass }: ProviderError): boolean {
   return outcome === 'rejected' && statusClass === '4xx';
 }
 
-/** Whether a call was not made because a document is not stored as it came. */
+/** Whether a call was not made because a stored document is damaged. */
 export function isDamage({ cause }: ProviderError): boolean {
   return cause instanceof DamagedDocument;
 }

@@ -1,6 +1,6 @@
 import { readAddress } from '../domain/person.ts';
 import { AppError } from '../errors.ts';
-import { submitStep } from './steps.ts';
+import { submitStep } from './step-submission.ts';
 import { admitApplicant } from './applicant.ts';
 import { applicationReply } from './application-reply.ts';
 import type { PublicOperation } from '../http/operation.ts';

@@ -1,11 +1,11 @@
-import { submitStep } from './steps.ts';
+import { submitStep } from './step-submission.ts';
 import { admitApplicant } from './applicant.ts';
 import { applicationReply } from './application-reply.ts';
 import type { PublicOperation } from '../http/operation.ts';
 
 const message = { en: 'The proposal was queued.', pt: 'A proposta foi enfileirada.' };
 
-/** Asks for the account. Without a body it is a current account. */
+/** Requests an account, a current account by default. */
 export const submitProposal: PublicOperation<'submitProposal'> = {
   access: 'public',
   admit: admitApplicant,
@@ -14,7 +14,7 @@ export const submitProposal: PublicOperation<'submitProposal'> = {
     const proposal = {
       tipo,
       observacoes: observacoes ?? null,
-      // JSON may write zero as -0, which is stored as 0: a repeat must be equal to what is stored.
+      // Turns -0 of JSON into 0, as it is stored: a repeat must equal the stored value.
       valorSolicitado: valor === undefined ? null : valor + 0,
     };
     const caller = { ...input.path, clientAddress: request.clientAddress };

@@ -1,4 +1,4 @@
-/** What an application was given and still has, whichever way its steps were carried out so far. */
+/** The submitted content of an application, and its completion with local onboarding. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
@@ -8,16 +8,16 @@ import {
   beginStep,
   endStep,
   failStep,
-  stepOf,
+  getStep,
   stepsBeforeKyc,
   type StepName,
 } from '../domain/onboarding.ts';
 import type { Application } from './application-row.ts';
-import { codeConfirmed, isLocked, isRightHere, openCodeIfReadable } from './sealed-code.ts';
+import { codeConfirmed, isLocked, matchesTestCode, openCodeIfReadable } from './sealed-code.ts';
 
 /**
- * Whether what a step was given is stored with the application. Documents are rows of their own,
- * and a proof of life is nothing that could be stored.
+ * Whether the application has the content of a step. Documents have their own rows, and a proof of
+ * life has no content.
  */
 export function hasContent(application: Application, name: StepName): boolean {
   switch (name) {
@@ -38,7 +38,7 @@ export function hasContent(application: Application, name: StepName): boolean {
   }
 }
 
-/** @returns what the step has come to once every document so far is where it belongs. */
+/** @returns the status of the step when every document so far has been processed. */
 export async function documentsStatus(
   em: EntityManager,
   { id }: Application,
@@ -55,18 +55,18 @@ const storedTypes: Statement = {
 };
 
 /**
- * Carries out here what was given while the provider was asked, and is not done: where onboarding
- * is local, nobody else does it. A proof of life has to be asked for: it ends with a page to show.
- * @returns the same application where there is nothing of the kind.
+ * Completes locally the steps that were submitted for the provider and are not done. A proof of
+ * life is excluded, because it must be requested to return a page.
+ * @returns the same application when there is no such step.
  */
-export async function endGivenSteps(
+export async function completeSubmittedSteps(
   context: LocalContext,
   em: EntityManager,
   application: Application,
 ): Promise<Application> {
   let ended = application;
   for (const name of stepsBeforeKyc) {
-    const { status } = stepOf(application, name);
+    const { status } = getStep(application, name);
     const isOpen = status === 'queued' || status === 'failed';
     if (isOpen && name !== 'prova_vida' && hasContent(application, name)) {
       ended = await endHere(context, em, { application: ended, name });
@@ -87,9 +87,8 @@ async function endHere(
 }
 
 /**
- * Compares a code that was typed for the provider. A wrong one is dropped and not counted: the lock
- * it might bring would refuse the change that it comes with, and would be undone with that, each
- * time anew. Whatever is typed from now on is counted.
+ * Compares a code that was submitted for the provider. A wrong code is dropped without being
+ * counted: a resulting lock would refuse the current change and be rolled back with it, every time.
  */
 function compareCode(context: LocalContext, application: Application): Application {
   const name = 'electronic_validation_confirm';
@@ -98,7 +97,7 @@ function compareCode(context: LocalContext, application: Application): Applicati
   const code = openCodeIfReadable(context, application);
   if (code === null) return failStep(dropped, name, { error: 'CONTENT_MISSING', now });
   if (isLocked(context, application)) return application;
-  if (!isRightHere(code)) {
+  if (!matchesTestCode(code)) {
     return failStep(beginStep(dropped, name, now), name, { error: 'WRONG_CODE', now });
   }
   return endStep(beginStep({ ...application, ...codeConfirmed }, name, now), name, { now });

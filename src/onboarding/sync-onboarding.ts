@@ -1,4 +1,4 @@
-import { syncApplication } from './complete-steps.ts';
+import { syncApplication } from './resume-steps.ts';
 import { applicationReply } from './application-reply.ts';
 import type { PublicOperation } from '../http/operation.ts';
 
@@ -7,7 +7,7 @@ const message = {
   pt: 'A sincronização foi iniciada.',
 };
 
-/** Tries again what was given and is not done. */
+/** Resumes the submitted steps that are not done. */
 export const syncOnboarding: PublicOperation<'syncOnboarding'> = {
   access: 'public',
   async run(context, { input, request }) {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { contentTypeOf } from '../../src/domain/document-types.ts';
+import { detectContentType } from '../../src/domain/document-types.ts';
 
 const PNG = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
 
-const contents: [content: string | number[], type: ReturnType<typeof contentTypeOf>][] = [
+const contents: [content: string | number[], type: ReturnType<typeof detectContentType>][] = [
   ['%PDF-1.7\n%âãÏÓ', 'application/pdf'],
   ['%PDF-2.0', 'application/pdf'],
   ['\ufeff%PDF-1.4', 'application/pdf'],
@@ -32,6 +32,6 @@ const contents: [content: string | number[], type: ReturnType<typeof contentType
 test('a document is told by its first bytes', () => {
   for (const [content, type] of contents) {
     const bytes = typeof content === 'string' ? Buffer.from(content) : Buffer.from(content);
-    assert.equal(contentTypeOf(bytes), type, JSON.stringify(content));
+    assert.equal(detectContentType(bytes), type, JSON.stringify(content));
   }
 });

@@ -10,11 +10,11 @@ import {
   failStep,
   isFinal,
   isReady,
-  localDecision,
+  decisionWithoutProvider,
   newProgress,
   queueStep,
   stepNames,
-  stepOf,
+  getStep,
   stepsBeforeKyc,
   type Progress,
   type StepName,
@@ -32,7 +32,7 @@ function withDone(progress: Progress, ...names: readonly StepName[]): Progress {
 
 function stands(progress: Progress, ...names: StepName[]): string[] {
   return names.map((name) => {
-    const { status, error } = stepOf(progress, name);
+    const { status, error } = getStep(progress, name);
     return error ? `${status} ${error}` : status;
   });
 }
@@ -60,14 +60,14 @@ describe('a new application', () => {
   });
 
   test('has no step of another name', () => {
-    assert.throws(() => stepOf({ steps: [] }, 'address'), RangeError);
+    assert.throws(() => getStep({ steps: [] }, 'address'), RangeError);
   });
 });
 
 describe('giving a step', () => {
   test('queues it with a new revision each time, and forgets its fault', () => {
     const failed = failStep(given('address'), 'address', { error: 'PROVIDER_REJECTED', now });
-    const again = stepOf(queueStep(failed, 'address', now), 'address');
+    const again = getStep(queueStep(failed, 'address', now), 'address');
     assert.deepEqual(again, {
       name: 'address',
       status: 'queued',
@@ -139,7 +139,7 @@ describe('a step that fails', () => {
 });
 
 test('a try is counted without moving the step', () => {
-  const begun = stepOf(beginStep(given('address'), 'address', now), 'address');
+  const begun = getStep(beginStep(given('address'), 'address', now), 'address');
   assert.deepEqual([begun.status, begun.attempts, begun.revision], ['queued', 1, 1]);
 });
 
@@ -202,9 +202,9 @@ describe('a decision', () => {
   });
 
   test('made here looks at the end of the phone', () => {
-    assert.equal(localDecision('+5511987654322'), 'REJECTED');
+    assert.equal(decisionWithoutProvider('+5511987654322'), 'REJECTED');
     for (const phone of ['+5511987654321', '+5511987654323', '+5522222222220']) {
-      assert.equal(localDecision(phone), 'APPROVED');
+      assert.equal(decisionWithoutProvider(phone), 'APPROVED');
     }
   });
 });

@@ -7,7 +7,7 @@ import type { PersonDocument } from '../../src/provider/provider.ts';
 import { DamagedDocument } from '../../src/onboarding/document-content.ts';
 import { forwardDocuments } from '../../src/onboarding/document-submission.ts';
 import { storeDocument, type ReceiveDocument } from '../../src/onboarding/documents.ts';
-import { carryOutStep } from '../../src/onboarding/run-step.ts';
+import { runStep } from '../../src/onboarding/run-step.ts';
 import { findApplication } from '../../src/onboarding/applicant.ts';
 import { register, step, type Shown } from './applicants.ts';
 import { startTestApp } from '../support/app.ts';
@@ -135,7 +135,7 @@ test('a document that is the provider’s already is not taken again', async () 
 
 const MISSING = 'a chunk of a document is missing';
 const CLOSED = 'a chunk of a document does not open';
-const ANOTHER = 'the chunks of a document are not what was stored';
+const ANOTHER = 'the chunks of a document differ from what was stored';
 
 const damages: [what: string, reason: string, sql: string][] = [
   [
@@ -284,7 +284,7 @@ test('a damaged document is replaced by the next one of its type', async () => {
   );
   const { received, context } = receiver();
   const work = { userId: row?.user_id ?? 0, name: 'documents' } as const;
-  assert.equal((await carryOutStep(context, work))?.statusClass, 'unreadable');
+  assert.equal((await runStep(context, work))?.statusClass, 'unreadable');
   const failed = await findApplication(app.context, {
     applicationId: application.id,
     clientAddress: '127.0.0.1',

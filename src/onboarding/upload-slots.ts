@@ -1,39 +1,39 @@
 /**
- * How many uploads a process takes at once. Each holds some memory for as long as its client sends,
- * and the database is needed for more urgent things than documents.
+ * Limits the concurrent uploads of a process. Each holds memory while its client sends, and the
+ * database must remain available for more urgent work.
  */
 import { bulkhead, isBulkheadRejectedError } from 'cockatiel';
 import { AppError } from '../errors.ts';
 
-/** With all that is on its way in between, an upload takes about a megabyte. */
+/** An upload takes about a megabyte of memory, including buffers. */
 const UPLOADS = 100;
 
-/** Nobody who sends slowly on purpose takes them all. */
+/** Prevents a single slow client from holding all slots. */
 const UPLOADS_PER_ADDRESS = 20;
 
 const RETRY = { headers: { 'Retry-After': '5' } };
 
-export interface UploadPlaces {
+export interface UploadSlots {
   /**
-   * Gives an upload a place until it has ended.
-   * @param clientAddress where it comes from.
-   * @throws AppError THROTTLED when that address holds its share, BUSY when no place is free.
+   * Runs an upload in a slot.
+   * @param clientAddress the address that it comes from.
+   * @throws AppError THROTTLED when the address holds its share of slots, BUSY when none is free.
    */
   hold<T>(clientAddress: string, upload: () => Promise<T>): Promise<T>;
-  /** Writes a chunk in its turn: whoever else needs the database waits for a few at most. */
+  /** Writes a chunk when it is its turn, so that other statements wait for a few chunks at most. */
   write<T>(chunk: () => Promise<T>): Promise<T>;
 }
 
 /**
- * Makes the places of one process.
- * @param writers how many chunks may be written at once: fewer than the database has connections.
+ * Creates the slots of one process.
+ * @param writers how many chunks may be written concurrently; fewer than the pool's connections.
  */
-export function createUploadPlaces(writers: number): UploadPlaces {
+export function createUploadSlots(writers: number): UploadSlots {
   const uploads = bulkhead(UPLOADS);
   const turns = bulkhead(writers, UPLOADS);
   const heldBy = new Map<string, number>();
-  const add = (clientAddress: string, places: number): void => {
-    const held = (heldBy.get(clientAddress) ?? 0) + places;
+  const add = (clientAddress: string, slots: number): void => {
+    const held = (heldBy.get(clientAddress) ?? 0) + slots;
     if (held === 0) heldBy.delete(clientAddress);
     else heldBy.set(clientAddress, held);
   };

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createUploadPlaces } from '../../src/onboarding/upload-places.ts';
+import { createUploadSlots } from '../../src/onboarding/upload-slots.ts';
 
 test('a hundred uploads have a place, one more is told that the service is busy', async () => {
-  const places = createUploadPlaces(1);
+  const places = createUploadSlots(1);
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
   const held = Array.from({ length: 100 }, (_, count) =>
     places.hold(`198.51.100.${count % 5}`, () => ended),
@@ -19,7 +19,7 @@ test('a hundred uploads have a place, one more is told that the service is busy'
 });
 
 test('one address has twenty places, and leaves the others to others', async () => {
-  const places = createUploadPlaces(1);
+  const places = createUploadSlots(1);
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
   const held = Array.from({ length: 20 }, () => places.hold('198.51.100.0', () => ended));
   await assert.rejects(
@@ -33,7 +33,7 @@ test('one address has twenty places, and leaves the others to others', async () 
 });
 
 test('an upload that fails gives its place back', async () => {
-  const places = createUploadPlaces(1);
+  const places = createUploadSlots(1);
   for (let count = 0; count < 101; count += 1) {
     await assert.rejects(
       places.hold('198.51.100.0', () => Promise.reject(new Error('broken off'))),
@@ -43,7 +43,7 @@ test('an upload that fails gives its place back', async () => {
 });
 
 test('chunks are written a few at a time, in their order', async () => {
-  const places = createUploadPlaces(2);
+  const places = createUploadSlots(2);
   const begun: number[] = [];
   const gates = Array.from({ length: 4 }, () => Promise.withResolvers<void>());
   const written = gates.map(({ promise }, index) =>

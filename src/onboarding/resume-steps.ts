@@ -1,4 +1,4 @@
-/** Trying again what was given and is not done. */
+/** Resumes the submitted steps that are not done. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Context, LocalContext } from '../context.ts';
 import {
@@ -6,7 +6,7 @@ import {
   failStep,
   isReady,
   queueStep,
-  stepOf,
+  getStep,
   stepsBeforeKyc,
   type StepName,
 } from '../domain/onboarding.ts';
@@ -23,10 +23,9 @@ import {
 } from './application.ts';
 
 /**
- * Queues every step that was given and is not done, the registration first, and the provider's
- * decision where it is due. Where onboarding is local, what was given while it was not is carried
- * out at once.
- * @returns the application as it stands then.
+ * Queues every submitted step that is not done, the registration first, and the provider's decision
+ * if it is due. With local onboarding, such steps are completed at once.
+ * @returns the changed application.
  * @throws AppError NOT_FOUND, THROTTLED, and VALIDATION_FAILED for an application that is closed.
  */
 export async function syncApplication(
@@ -37,28 +36,28 @@ export async function syncApplication(
   return changeApplication(context, id, async (application, em) => {
     const end = openEnd(application);
     if (end === null) refuseWhenFinal(application);
-    if (context.config.onboardingLocalOnly) return openAskedPage(context, application);
+    if (context.config.onboardingLocalOnly) return openRequestedPage(context, application);
     if (end !== null && (end === 'account' || isDueForDecision(application))) {
       await queueStepJob(context, em, { application, name: end });
       return application;
     }
     const { clientAddress } = caller;
-    const synced = await queueGivenSteps(context, em, { application, clientAddress });
+    const synced = await queueSubmittedSteps(context, em, { application, clientAddress });
     await countCodeRequest(context, em, { before: application, after: synced, clientAddress });
     return synced;
   });
 }
 
-/** Every change carries out the other steps; whoever had asked for a page is shown one of ours. */
-function openAskedPage(context: Context, application: Application): Application {
-  const { status } = stepOf(application, 'prova_vida');
+/** Opens a local page if one was requested; every change completes the other steps. */
+function openRequestedPage(context: Context, application: Application): Application {
+  const { status } = getStep(application, 'prova_vida');
   const isOpen = status === 'queued' || status === 'failed';
   return isOpen && application.provaVidaUrl === null
     ? openLocally(context, application)
     : application;
 }
 
-async function queueGivenSteps(
+async function queueSubmittedSteps(
   context: LocalContext,
   em: EntityManager,
   { application, clientAddress }: { application: Application; clientAddress: string },
@@ -66,36 +65,36 @@ async function queueGivenSteps(
   const now = context.clock.now();
   let synced = application;
   for (const name of stepsBeforeKyc) {
-    // A limit of the code that failed keeps no other step from being tried again.
+    // The throttle of codes must not prevent the retry of other steps.
     const isCode =
-      name === 'electronic_validation' && stepOf(application, name).status === 'failed';
+      name === 'electronic_validation' && getStep(application, name).status === 'failed';
     if (isCode && !(await mayRequestCode(context, em, { application, clientAddress }))) continue;
-    if (isToTryAgain(application, name)) {
-      synced = tryAgain(synced, name, now);
+    if (needsRetry(application, name)) {
+      synced = retryStep(synced, name, now);
     } else if (isReady(application, name)) {
-      // Its job may have died; an open one is not doubled.
+      // Its job may be dead; an open job is not duplicated.
       await queueStepJob(context, em, { application, name });
     }
   }
-  const hasFailed = stepsBeforeKyc.some((name) => stepOf(synced, name).status === 'failed');
+  const hasFailed = stepsBeforeKyc.some((name) => getStep(synced, name).status === 'failed');
   if (openEnd(synced) !== 'kyc' || synced === application || hasFailed) return synced;
   return endStep(synced, 'kyc', { status: 'queued', now });
 }
 
-/** Of an application that was begun without the provider, what is done was never sent. */
-function isToTryAgain(application: Application, name: StepName): boolean {
-  const { status } = stepOf(application, name);
+/** A step that was done before the application was known to the provider was never sent. */
+function needsRetry(application: Application, name: StepName): boolean {
+  const { status } = getStep(application, name);
   if (status === 'done') return application.pessoaFisicaId === null;
-  // A code that was refused is gone: another one has to be given.
+  // A refused code was deleted, so another one must be submitted.
   return status === 'failed' && hasContent(application, name);
 }
 
-function tryAgain(application: Application, name: StepName, now: Date): Application {
+function retryStep(application: Application, name: StepName, now: Date): Application {
   if (!hasContent(application, name)) {
     return failStep(application, name, { error: 'CONTENT_MISSING', now });
   }
   const queued = queueStep(application, name, now);
-  // A page of ours proves nothing to the provider.
+  // The provider needs its own page instead of a local one.
   return name === 'prova_vida'
     ? { ...queued, provaVidaSessionId: null, provaVidaUrl: null }
     : queued;
