@@ -1,6 +1,6 @@
 /**
- * The development pages and the API reference, for `APP_ENV=local` only. They are plain files,
- * sent as they are: what they show they ask of the service, over HTTP like any app.
+ * The development pages and the API reference, for `APP_ENV=local` only. They are static files that
+ * call the service over HTTP like any app.
  */
 import { readFile, readdir } from 'node:fs/promises';
 import { extname } from 'node:path';
@@ -17,7 +17,7 @@ const types: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-/** Nothing inline, nothing from elsewhere, and no page of anybody around ours. */
+/** No inline code, no other origins, and no framing. */
 const ownPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -29,21 +29,21 @@ const ownPolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** The reference page sets styles of its elements from its script. */
+/** The script of the reference page sets inline styles. */
 const referencePolicy = ownPolicy.replace("style-src 'self'", "style-src 'self' 'unsafe-inline'");
 
-/** The page that stands in for the provider's is shown in a frame of the app, as that one is. */
+/** The page that replaces the provider's is shown in a frame of the app. */
 const framedPolicy = ownPolicy.replace("; frame-ancestors 'none'", '');
 
-/** What is served of the package of the reference page. */
+/** The files of the reference page's package that are served. */
 const referenceFiles = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'] as const;
 
 const devFolder = new URL('./dev/', import.meta.url);
 const docsFolder = new URL('./docs/', import.meta.url);
 
-/** A value that makes the simulated bank misbehave. */
+/** A value that triggers a scenario of the simulated bank. */
 export interface PageScenario {
-  /** What it is entered as, such as `PIX key`. */
+  /** The field that it is entered in, such as `PIX key`. */
   readonly given: string;
   readonly value: string;
   readonly happens: string;
@@ -62,7 +62,7 @@ export async function developmentPages(scenarios: readonly PageScenario[]): Prom
   ];
 }
 
-/** The API reference, where its package is installed: it is optional. */
+/** The API reference, if its optional package is installed. */
 async function referencePages(): Promise<SystemRoute[]> {
   const packageFolder = referencePackage();
   if (packageFolder === null) return [];
@@ -84,7 +84,7 @@ function referencePackage(): URL | null {
   }
 }
 
-/** A file is read when it is asked for, so that an edit shows at the next reload. */
+/** Reads the file for each request, so that an edit shows at the next reload. */
 function page(path: string, file: URL, policy: string): SystemRoute {
   return {
     kind: 'system',
@@ -94,12 +94,12 @@ function page(path: string, file: URL, policy: string): SystemRoute {
     answer: async (): Promise<Reply> => ({
       status: 200,
       headers: pageHeaders(policy),
-      content: { type: typeOf(file), bytes: await readFile(file) },
+      content: { type: mediaType(file), bytes: await readFile(file) },
     }),
   };
 }
 
-/** A file of a package changes only when it is installed again. */
+/** Serves a file of a package, which does not change while the service runs. */
 function packageFile(path: string, file: URL): SystemRoute {
   return {
     kind: 'system',
@@ -107,14 +107,14 @@ function packageFile(path: string, file: URL): SystemRoute {
     method: 'GET',
     path,
     answer: staticAnswer({
-      type: typeOf(file),
+      type: mediaType(file),
       load: () => readFile(file),
       headers: pageHeaders(ownPolicy),
     }),
   };
 }
 
-function typeOf(file: URL): string {
+function mediaType(file: URL): string {
   return types[extname(fileURLToPath(file))] ?? 'application/octet-stream';
 }
 

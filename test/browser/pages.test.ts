@@ -66,8 +66,8 @@ describe('the page of account and PIX', { skip: noBrowser }, () => {
     await page.fill('#send-amount', '0,001');
     await page.fill('#send-key', '');
     await page.click('#send .actions button');
-    await page.locator('#send-amount-fault').waitFor();
-    await page.locator('#send-key-fault').waitFor();
+    await page.locator('#send-amount-error').waitFor();
+    await page.locator('#send-key-error').waitFor();
     const focused = await page.evaluate<string>('document.activeElement.id');
     assert.equal(focused, 'send-amount');
     assert.equal(await page.inputValue('#send-amount'), '0,001');
@@ -79,7 +79,7 @@ describe('the page of account and PIX', { skip: noBrowser }, () => {
     await page.evaluate(`document.querySelector('#zipcode').value = '1'`);
     assert.equal(await page.isVisible('#zipcode'), false);
     await page.click('#charge .actions button');
-    await page.locator('#zipcode-fault').waitFor({ state: 'visible' });
+    await page.locator('#zipcode-error').waitFor({ state: 'visible' });
     assert.equal(await page.evaluate<string>('document.activeElement.id'), 'zipcode');
   });
 
@@ -118,7 +118,7 @@ describe('the page of account and PIX', { skip: noBrowser }, () => {
     await page.selectOption('#send-scenario', 'notfound@ponte.test');
     assert.equal(await page.inputValue('#pix_key'), 'notfound@ponte.test');
     await page.click('#send .actions button');
-    await page.locator('#send .fault', { hasText: 'PIX_KEY_NOT_FOUND' }).waitFor();
+    await page.locator('#send .error', { hasText: 'PIX_KEY_NOT_FOUND' }).waitFor();
     assert.match(await page.innerText('#send-outcome'), /Nothing was sent/);
   });
 

@@ -59,7 +59,7 @@ describe('the wizard, where the provider opens accounts', { skip: noBrowser }, (
     const count = () => page.evaluate<number>(`document.querySelector('#arquivo').files.length`);
     await choose(page, 4_000);
     await page.click('#documents .actions button');
-    await page.locator('#documents .fault', { hasText: 'at most 2 kB' }).waitFor();
+    await page.locator('#documents .error', { hasText: 'at most 2 kB' }).waitFor();
     assert.equal(await count(), 1);
     await choose(page, 1_000);
     await page.click('#documents .actions button');

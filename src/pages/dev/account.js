@@ -16,10 +16,10 @@ onSubmit(byId('statement'), async (values) => {
 
 function showStatement(answer) {
   const { local, remote } = answer.body.items;
-  const isCut = answer.header('x-statement-remote') === 'unavailable';
+  const isMissing = answer.header('x-statement-remote') === 'unavailable';
   byId('statement-items').replaceChildren(
     table(
-      'What Ponte knows',
+      'Transactions of Ponte',
       ['When', 'Type', 'Amount', 'Status', 'Key'],
       local.map((item) => [
         new Date(item.created_at).toLocaleString(),
@@ -32,14 +32,14 @@ function showStatement(answer) {
     element(
       'p',
       { className: 'hint' },
-      isCut
-        ? 'The provider did not answer with its own list.'
+      isMissing
+        ? 'The provider did not return its own list.'
         : `The provider lists ${remote.length} items; see the answer under Requests.`,
     ),
   );
 }
 
-/** A wide table scrolls in itself, by keyboard too. */
+/** A wide table scrolls in its own region, also by keyboard. */
 function table(caption, heads, rows) {
   const body = rows.map((cells) =>
     element('tr', {}, ...cells.map((cell) => element('td', {}, cell))),
@@ -51,7 +51,7 @@ function table(caption, heads, rows) {
     element(
       'table',
       {},
-      element('caption', {}, rows.length === 0 ? `${caption}: nothing` : caption),
+      element('caption', {}, rows.length === 0 ? `${caption}: none` : caption),
       element('thead', {}, element('tr', {}, ...head)),
       element('tbody', {}, ...body),
     ),

@@ -1,8 +1,8 @@
-/* Calls the service, and tells whoever listens of every request with its answer. */
+/* Calls the service and dispatches an event for every request with its answer. */
 
 const base = '/api/v1';
 
-/** Gets an `exchange` event, with the request and the answer, after each call. */
+/** Receives an `exchange` event, with the request and the answer, after each call. */
 export const exchanges = new EventTarget();
 
 const tokenKey = 'ponte-dev-token';
@@ -11,14 +11,14 @@ export function token() {
   return sessionStorage.getItem(tokenKey);
 }
 
-/** Keeps the access token in this tab, or forgets it. */
+/** Stores the access token in this tab, or removes it. */
 export function keepToken(accessToken) {
   if (accessToken === null) sessionStorage.removeItem(tokenKey);
   else sessionStorage.setItem(tokenKey, accessToken);
   exchanges.dispatchEvent(new Event('session'));
 }
 
-/** What went wrong before there was an answer. */
+/** The result of a request without an answer. */
 const noAnswer = { status: 0, headers: [], body: { message: 'The service did not answer.' } };
 
 /**
@@ -34,11 +34,11 @@ export async function call({ method = 'GET', path, body, headers = {}, signal })
   const text = body === undefined ? undefined : JSON.stringify(body);
   const request = { method, url: `${base}${path}`, headers: sent, body: text };
   const startedAt = performance.now();
-  const answer = await answerTo(request, signal);
-  return told(request, answer, startedAt);
+  const answer = await sendRequest(request, signal);
+  return publish(request, answer, startedAt);
 }
 
-async function answerTo({ method, url, headers, body }, signal) {
+async function sendRequest({ method, url, headers, body }, signal) {
   try {
     const init = { method, headers, body, signal, cache: 'no-store' };
     const response = await fetch(url, init);
@@ -51,7 +51,7 @@ async function answerTo({ method, url, headers, body }, signal) {
 }
 
 /**
- * Uploads one document and tells how far it has come.
+ * Uploads one document and reports the progress.
  * @param {{path: string, kind: string, file: File, onProgress: (share: number) => void}} upload
  */
 export function uploadDocument({ path, kind, file, onProgress }) {
@@ -71,17 +71,17 @@ export function uploadDocument({ path, kind, file, onProgress }) {
       if (event.lengthComputable) onProgress(event.loaded / event.total);
     });
     transfer.addEventListener('load', () => {
-      const headers = transfer.getAllResponseHeaders().trim().split(/\r?\n/).map(headerOf);
+      const headers = transfer.getAllResponseHeaders().trim().split(/\r?\n/).map(parseHeader);
       const answer = { status: transfer.status, headers, body: parsed(transfer.responseText) };
-      resolve(told(request, answer, startedAt));
+      resolve(publish(request, answer, startedAt));
     });
-    transfer.addEventListener('error', () => resolve(told(request, noAnswer, startedAt)));
+    transfer.addEventListener('error', () => resolve(publish(request, noAnswer, startedAt)));
     transfer.open('POST', request.url);
     transfer.send(form);
   });
 }
 
-function headerOf(line) {
+function parseHeader(line) {
   const colon = line.indexOf(':');
   return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
 }
@@ -94,7 +94,7 @@ function parsed(text) {
   }
 }
 
-function told(request, answer, startedAt) {
+function publish(request, answer, startedAt) {
   const durationMs = Math.round(performance.now() - startedAt);
   exchanges.dispatchEvent(new CustomEvent('exchange', { detail: { request, answer, durationMs } }));
   const header = (name) => answer.headers.find(([key]) => key === name)?.[1] ?? null;

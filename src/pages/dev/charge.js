@@ -1,8 +1,8 @@
-/* Charging by QR code. */
+/* Charges by QR code. */
 import { call } from './api.js';
-import { offerKeys, withFieldOfKey } from './idempotency.js';
+import { offerKeys, withKeyField } from './idempotency.js';
 import { follow } from './live.js';
-import { amountOf, byId, copy, element, onSubmit } from './page.js';
+import { parseAmount, byId, copy, element, onSubmit } from './page.js';
 
 byId('add-datum').addEventListener('click', () => addDatum());
 
@@ -30,13 +30,13 @@ onSubmit(byId('charge'), async ({ idempotency_key: key = '', ...values }) => {
     method: 'POST',
     path: '/pix/charge',
     headers: { 'Idempotency-Key': key },
-    body: bodyOf(values),
+    body: buildBody(values),
   });
   if (answer.status === 200) showCharge(answer.body);
-  return withFieldOfKey(answer);
+  return withKeyField(answer);
 });
 
-function bodyOf(values) {
+function buildBody(values) {
   const { amount, expiration_qr: seconds, reusable, ...rest } = values;
   const plain = Object.entries(rest).filter(([name]) => !name.startsWith('datum_'));
   const numbers = Object.keys(rest).flatMap((name) => /^datum_name_(\d+)$/.exec(name)?.[1] ?? []);
@@ -46,7 +46,7 @@ function bodyOf(values) {
   }));
   return {
     ...Object.fromEntries(plain),
-    amount: amountOf(amount),
+    amount: parseAmount(amount),
     ...(seconds !== undefined && { expiration_qr: Number(seconds) }),
     ...(reusable === 'on' && { reusable: true }),
     ...(additional.length > 0 && { additional_data: additional }),

@@ -8,29 +8,29 @@ async function list() {
   const answer = await call({ path: '/pix/keys' });
   const place = byId('key-list');
   if (answer.status !== 200) {
-    place.replaceChildren(element('p', { className: 'fault', role: 'alert' }, answer.body.message));
+    place.replaceChildren(element('p', { className: 'error', role: 'alert' }, answer.body.message));
     return;
   }
-  const keys = keysOf(answer.body.data);
+  const keys = findKeys(answer.body.data);
   place.replaceChildren(
     keys.length === 0
       ? element('p', {}, 'The account has no PIX keys.')
-      : element('ul', {}, ...keys.map(itemOf)),
+      : element('ul', {}, ...keys.map(keyItem)),
   );
 }
 
-/** What the provider says is passed on as it comes: the keys are wherever a `key` is. */
-function keysOf(data) {
+/** Finds the keys in the provider's list, which is passed on unchanged. */
+function findKeys(data) {
   const lists = [data, ...Object.values(data ?? {})].filter(Array.isArray);
   return lists.flat().flatMap((item) => (typeof item?.key === 'string' ? [item] : []));
 }
 
-function itemOf({ key, keyType }) {
+function keyItem({ key, keyType }) {
   const button = element('button', { type: 'button', className: 'quiet' }, `Delete ${key}`);
-  let isAsked = false;
+  let isConfirming = false;
   button.addEventListener('click', async () => {
-    if (!isAsked) {
-      isAsked = true;
+    if (!isConfirming) {
+      isConfirming = true;
       button.textContent = `Really delete ${key}?`;
       return;
     }

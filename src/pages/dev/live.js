@@ -1,15 +1,15 @@
-/* A transaction's status, followed until it has ended. */
+/* Follows the status of a transaction until it is final. */
 import { call, exchanges, token } from './api.js';
 import { element, statusBadge } from './page.js';
 
 const waitSeconds = 20;
 
-/** After a poll without an answer: the service may be restarting. */
+/** The pause after a poll without an answer, as during a restart of the service. */
 const pauseMs = 2_000;
 
 /**
- * Shows a transaction in a place and follows it by long polls; a later one in the same place ends
- * the earlier one's polls.
+ * Shows a transaction in an element and follows it by long polling. Another transaction in the same
+ * element ends the polling of the first.
  */
 export async function follow(place, transaction) {
   followed.get(place)?.abort();

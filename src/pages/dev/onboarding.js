@@ -1,19 +1,19 @@
-/* The opening of an account, step by step. The application's id is a secret: it stays in this tab. */
+/* The onboarding, step by step. The application's id is a secret and is stored in this tab only. */
 import { call, uploadDocument } from './api.js';
-import { amountOf, byId, element, facts, onSubmit, showFaults, statusBadge } from './page.js';
+import { parseAmount, byId, element, facts, onSubmit, showErrors, statusBadge } from './page.js';
 import { offerScenarios } from './scenarios.js';
 
 const idKey = 'ponte-dev-application';
 
-const soonestLookMs = 500;
+const shortestPollMs = 500;
 
-const longestLookMs = 10_000;
+const longestPollMs = 10_000;
 
 function applicationId() {
   return sessionStorage.getItem(idKey);
 }
 
-function pathOf(step) {
+function stepPath(step) {
   return `/onboarding/${encodeURIComponent(applicationId())}${step}`;
 }
 
@@ -43,12 +43,14 @@ function keep(application) {
 }
 
 onSubmit(byId('address'), async (values) => {
-  const answer = await call({ method: 'POST', path: pathOf('/address'), body: values });
+  const answer = await call({ method: 'POST', path: stepPath('/address'), body: values });
   if (answer.status === 201) show(answer.body);
   return answer;
 });
 
-/** What a CEP has filled in, by field: what still holds it nobody has typed. */
+/**
+ * The values that a CEP has filled in, by field; a field that still has its value was not edited.
+ */
 const filledIn = new Map();
 
 byId('cep').addEventListener('change', async ({ target }) => {
@@ -59,7 +61,7 @@ byId('cep').addEventListener('change', async ({ target }) => {
     byId('cep-hint').textContent = answer.body.message;
     return;
   }
-  byId('cep-hint').textContent = 'What is known of the CEP was filled in.';
+  byId('cep-hint').textContent = 'The address of the CEP was filled in.';
   for (const name of ['logradouro', 'bairro', 'cidade', 'estado']) {
     const field = byId(name);
     if (field.value !== '' && field.value !== filledIn.get(name)) continue;
@@ -77,20 +79,20 @@ for (const [form, step] of [
     const body = {
       ...rest,
       ...(tipo !== undefined && { tipo: form === 'proposal' ? tipo : Number(tipo) }),
-      ...(amount !== undefined && { valor_solicitado: amountOf(amount) }),
+      ...(amount !== undefined && { valor_solicitado: parseAmount(amount) }),
     };
-    const answer = await call({ method: 'POST', path: pathOf(step), body });
+    const answer = await call({ method: 'POST', path: stepPath(step), body });
     return shown(answer);
   });
 }
 
 onSubmit(byId('liveness'), async () =>
-  shown(await call({ method: 'POST', path: pathOf('/prova-vida') })),
+  shown(await call({ method: 'POST', path: stepPath('/prova-vida') })),
 );
 
-onSubmit(byId('sync'), async () => shown(await call({ method: 'POST', path: pathOf('/sync') })));
+onSubmit(byId('sync'), async () => shown(await call({ method: 'POST', path: stepPath('/sync') })));
 
-onSubmit(byId('kyc'), async () => shown(await call({ path: pathOf('/kyc') })));
+onSubmit(byId('kyc'), async () => shown(await call({ path: stepPath('/kyc') })));
 
 function shown(answer) {
   if (answer.body?.application) show(answer.body.application);
@@ -99,33 +101,33 @@ function shown(answer) {
 
 /** @returns whether the application was shown. */
 async function refresh() {
-  const answer = await call({ path: pathOf('') });
+  const answer = await call({ path: stepPath('') });
   if (answer.status === 200) show(answer.body);
   else if (answer.status === 404) byId('forget').click();
   return answer.status === 200;
 }
 
-const look = { timer: null, queued: '', afterMs: soonestLookMs };
+const poll = { timer: null, queued: '', afterMs: shortestPollMs };
 
 /**
- * What is queued before the decision ends by itself, soon: while something is, the page looks, ever
- * more rarely. The decision may take days, and has a button.
+ * Polls while steps before the decision are queued, with growing intervals. The decision may take
+ * days and has a button.
  */
-function lookLater(application) {
-  clearTimeout(look.timer);
-  const isUnderWay = ({ name, status }) =>
+function schedulePoll(application) {
+  clearTimeout(poll.timer);
+  const isInProgress = ({ name, status }) =>
     status === 'queued' && name !== 'kyc' && name !== 'account';
-  const names = application.steps.filter(isUnderWay).map(({ name }) => name);
+  const names = application.steps.filter(isInProgress).map(({ name }) => name);
   const queued = names.join(' ');
-  if (queued !== look.queued) look.afterMs = soonestLookMs;
-  look.queued = queued;
-  if (queued !== '') look.timer = setTimeout(() => void lookAgain(application), look.afterMs);
+  if (queued !== poll.queued) poll.afterMs = shortestPollMs;
+  poll.queued = queued;
+  if (queued !== '') poll.timer = setTimeout(() => void pollAgain(application), poll.afterMs);
 }
 
-async function lookAgain(application) {
-  look.afterMs = Math.min(look.afterMs * 2, longestLookMs);
+async function pollAgain(application) {
+  poll.afterMs = Math.min(poll.afterMs * 2, longestPollMs);
   const isShown = !document.hidden && (await refresh());
-  if (!isShown) lookLater(application);
+  if (!isShown) schedulePoll(application);
 }
 
 function show(application) {
@@ -136,12 +138,12 @@ function show(application) {
     element('ol', { className: 'steps' }, ...application.steps.map(stepItem)),
     facts([
       ['KYC', application.kyc_status],
-      ['Account', application.conta_bancaria_criada ? accountOf(application) : 'not opened yet'],
+      ['Account', application.conta_bancaria_criada ? accountText(application) : 'not opened yet'],
       ['Application id (a secret)', element('code', {}, application.id)],
     ]),
   );
   showLiveness(application.prova_vida.url_iframe);
-  lookLater(application);
+  schedulePoll(application);
 }
 
 function showLiveness(href) {
@@ -152,7 +154,7 @@ function showLiveness(href) {
   place.replaceChildren(href === null ? '' : element('a', link, 'Open the proof of life'));
 }
 
-function accountOf({ provider }) {
+function accountText({ provider }) {
   return `${provider.agency ?? '–'} / ${provider.account_number ?? '–'}`;
 }
 
@@ -172,8 +174,8 @@ documents.addEventListener('submit', async (event) => {
 
 /** @returns whether all of them are stored. */
 async function uploadAll(files) {
-  showFaults(documents, null);
-  if (files.length === 0) showFaults(documents, noFile);
+  showErrors(documents, null);
+  if (files.length === 0) showErrors(documents, noFile);
   let stored = 0;
   for (const file of files) if (await upload(file)) stored += 1;
   return stored === files.length;
@@ -181,7 +183,7 @@ async function uploadAll(files) {
 
 const noFile = {
   status: 422,
-  body: { message: 'Choose a file.', errors: { arquivo: ['Missing.'] } },
+  body: { message: 'Choose a file.', errors: { arquivo: ['The field is required.'] } },
 };
 
 async function upload(file) {
@@ -193,14 +195,14 @@ async function upload(file) {
   const words = element('span', { role: 'status' }, 'uploading');
   byId('uploads').prepend(element('li', {}, `${file.name} `, progress, ' ', words));
   const answer = await uploadDocument({
-    path: pathOf('/documents'),
+    path: stepPath('/documents'),
     kind: byId('tipo_documento').value,
     file,
     onProgress: (share) => (progress.value = share),
   });
   words.textContent = answer.status === 201 ? 'stored' : 'refused';
   if (answer.status === 201) show(answer.body);
-  else showFaults(documents, answer);
+  else showErrors(documents, answer);
   return answer.status === 201;
 }
 

@@ -1,6 +1,6 @@
-/* Small pieces that every section of the pages is made of. */
+/* Helpers that all sections of the pages share. */
 
-/** Makes an element. Texts are set as text, never as markup. */
+/** Creates an element. Texts are set as text, never as markup. */
 export function element(name, properties = {}, ...children) {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(properties)) {
@@ -22,14 +22,14 @@ export function money(amount) {
   return reais.format(amount);
 }
 
-/** The fields of a form as typed; those left empty are left out. */
+/** The fields of a form as typed, without empty ones. */
 export function typed(form) {
   const entries = [...new FormData(form)].filter(([, value]) => value !== '');
   return Object.fromEntries(entries);
 }
 
-/** An amount as people type it, with a comma or a point; the text itself where it is no number. */
-export function amountOf(text) {
+/** Parses a typed amount with a comma or a point; returns the text itself if it is not a number. */
+export function parseAmount(text) {
   if (text === undefined) return undefined;
   const trimmed = text.trim();
   const plain = /^\d{1,3}(?:\.\d{3})*,\d+$/.test(trimmed)
@@ -39,11 +39,11 @@ export function amountOf(text) {
 }
 
 /**
- * Shows in a form what is wrong with it: each fault at its field, the rest above the button; with
- * no answer at fault it takes the old faults away.
+ * Shows the errors of an answer in a form: each at its field, the rest above the button. Removes
+ * previous errors first.
  */
-export function showFaults(form, answer) {
-  for (const old of form.querySelectorAll('.fault')) old.remove();
+export function showErrors(form, answer) {
+  for (const old of form.querySelectorAll('.error')) old.remove();
   for (const field of form.querySelectorAll('[aria-invalid]')) {
     field.removeAttribute('aria-invalid');
     field.removeAttribute('aria-describedby');
@@ -55,7 +55,7 @@ export function showFaults(form, answer) {
     code ? `${message} (${code})` : message,
     ...rest.map(([name, texts]) => `${name}: ${texts.join(' ')}`),
   ];
-  const box = element('div', { className: 'fault', role: 'alert' });
+  const box = element('div', { className: 'error', role: 'alert' });
   box.append(...lines.map((line) => element('p', {}, line)));
   form.querySelector('.actions')?.before(box);
   form.querySelector('[aria-invalid]')?.focus();
@@ -65,15 +65,15 @@ function markField(form, name, texts) {
   const field = form.elements.namedItem(name);
   if (!(field instanceof HTMLElement) || field.type === 'hidden') return false;
   field.closest('details')?.setAttribute('open', '');
-  const id = `${field.id}-fault`;
+  const id = `${field.id}-error`;
   field.setAttribute('aria-invalid', 'true');
   field.setAttribute('aria-describedby', id);
-  field.after(element('span', { className: 'fault', id }, texts.join(' ')));
+  field.after(element('span', { className: 'error', id }, texts.join(' ')));
   return true;
 }
 
 /**
- * Runs what a form asks for at each submit, once at a time: its button waits with it.
+ * Runs `work` at each submit of a form; further submits are ignored until it ends.
  * @param {(values: Record<string, any>) => Promise<{status: number, body: any} | null>} work
  */
 export function onSubmit(form, work) {
@@ -82,9 +82,9 @@ export function onSubmit(form, work) {
     const button = event.submitter ?? form.querySelector('button');
     if (form.getAttribute('aria-busy') === 'true') return;
     form.setAttribute('aria-busy', 'true');
-    showFaults(form, null);
+    showErrors(form, null);
     try {
-      showFaults(form, await work(typed(form)));
+      showErrors(form, await work(typed(form)));
     } finally {
       form.removeAttribute('aria-busy');
       if (!form.querySelector('[aria-invalid]')) button?.focus();
@@ -92,7 +92,7 @@ export function onSubmit(form, work) {
   });
 }
 
-/** A list of what is known, as term and description; what is null is shown as a dash. */
+/** A description list; null is shown as a dash. */
 export function facts(pairs) {
   const list = element('dl', { className: 'facts' });
   for (const [term, value] of pairs) {
@@ -101,7 +101,7 @@ export function facts(pairs) {
   return list;
 }
 
-/** A status in words, with a colour beside the word, never instead of it. */
+/** A status as text, with a colour in addition to the word. */
 export function statusBadge(status) {
   return element('span', { className: `badge ${String(status).toLowerCase()}` }, String(status));
 }
@@ -112,7 +112,7 @@ export async function copy(text, button) {
     await navigator.clipboard.writeText(text);
     button.textContent = 'Copied';
   } catch {
-    button.textContent = 'Not allowed to copy';
+    button.textContent = 'Copying is not allowed';
   }
   setTimeout(() => (button.textContent = before), 1500);
 }

@@ -1,9 +1,9 @@
-/* The simulated bank's magic values, offered where they can be entered. */
+/* Offers the simulated bank's scenarios at the fields in which they are entered. */
 import { byId, element } from './page.js';
 
-/** Fills a list to pick from; a pick puts the value into the field. */
+/** Fills a list of scenarios; selecting one puts its value into the field. */
 export async function offerScenarios({ given, picker, field }) {
-  const scenarios = await scenariosOf(given);
+  const scenarios = await loadScenarios(given);
   const select = byId(picker);
   select.append(
     ...scenarios.map(({ value, happens }) => element('option', { value }, `${value}: ${happens}`)),
@@ -13,7 +13,7 @@ export async function offerScenarios({ given, picker, field }) {
   });
 }
 
-/** A scenario of phones tells only their last digit. */
+/** A scenario of a phone states only the last digit. */
 function written(value) {
   const [, digit] = /^ending in (\d)$/.exec(value) ?? [];
   return digit === undefined ? value : `+55 11 98765-432${digit}`;
@@ -21,7 +21,7 @@ function written(value) {
 
 let loading;
 
-async function scenariosOf(given) {
+async function loadScenarios(given) {
   loading ??= fetch('/dev/scenarios.json').then((answer) => answer.json());
   const all = await loading;
   return all.filter((scenario) => scenario.given === given);

@@ -1,15 +1,16 @@
-/* Sending a PIX. The idempotency key stays until the person asks for a new one. */
+/* Sends a PIX. */
 import { call } from './api.js';
-import { offerKeys, withFieldOfKey } from './idempotency.js';
+import { offerKeys, withKeyField } from './idempotency.js';
 import { follow } from './live.js';
-import { amountOf, byId, element, onSubmit } from './page.js';
+import { parseAmount, byId, element, onSubmit } from './page.js';
 import { offerScenarios } from './scenarios.js';
 
 const next = {
-  accepted: 'The bank took it. The status changes by itself.',
-  unknown: 'The answer was lost and it may have been paid. Wait, or repeat with the same key.',
-  not_sent: 'Nothing was sent. Take a new key to try again.',
-  rejected: 'The bank refused it. Take a new key for a changed payment.',
+  accepted: 'The bank accepted the payment. The status is updated automatically.',
+  unknown:
+    'The answer was lost; the payment may have been made. Wait, or repeat with the same key.',
+  not_sent: 'Nothing was sent. Use a new key to try again.',
+  rejected: 'The bank refused the payment. Use a new key for a changed payment.',
 };
 
 offerKeys({ field: 'send-key', button: 'send-new-key' });
@@ -19,14 +20,14 @@ onSubmit(byId('send'), async ({ idempotency_key: key = '', amount, ...rest }) =>
     method: 'POST',
     path: '/pix/send',
     headers: { 'Idempotency-Key': key },
-    body: { ...rest, amount: amountOf(amount) },
+    body: { ...rest, amount: parseAmount(amount) },
   });
   showOutcome(answer);
-  return withFieldOfKey(answer);
+  return withKeyField(answer);
 });
 
 function showOutcome(answer) {
-  // With any other status the message itself says what to do.
+  // For any other status the message itself says what to do.
   const outcome = [200, 502].includes(answer.status) ? answer.header('pix-outcome') : null;
   const isReplay = answer.header('idempotency-replayed') === 'true';
   const lines = [

@@ -1,4 +1,4 @@
-/* Logging in and out, and who is logged in. */
+/* Login, logout and the logged-in account. */
 import { call, exchanges, keepToken, token } from './api.js';
 import { byId, element, facts, onSubmit, statusBadge } from './page.js';
 
@@ -7,7 +7,7 @@ onSubmit(byId('login'), async (values) => {
   if (answer.status === 200) {
     keepToken(answer.body.access_token);
     await showAccount();
-    // The button that was pressed is gone.
+    // The pressed button is now hidden.
     byId('account').focus();
   }
   return answer;
@@ -21,11 +21,11 @@ byId('logout').addEventListener('click', async () => {
 
 exchanges.addEventListener('session', showSession);
 exchanges.addEventListener('exchange', ({ detail }) => {
-  // A refused token is of no more use; a refused login has none.
+  // A refused token is now invalid; a refused login has none.
   if (detail.answer.status === 401 && token() !== null) keepToken(null);
 });
 
-/** What the pages have shown of the person who was logged in. */
+/** The elements with personal data, to be cleared on logout. */
 const personal = [
   'account-facts',
   'balance',
@@ -58,7 +58,9 @@ async function showAccount() {
       ['CPF or CNPJ', user.document],
       ['Account', account ? `${account.agency ?? '–'} / ${account.account_number ?? '–'}` : 'none'],
     ]),
-    account ? statusBadge(account.status) : element('p', {}, 'Finish the onboarding to get one.'),
+    account
+      ? statusBadge(account.status)
+      : element('p', {}, 'Complete the onboarding to open an account.'),
   );
 }
 

@@ -1,4 +1,4 @@
-/* Every request and answer as they were, newest first, to read and to copy as a curl command. */
+/* Lists every request with its answer, newest first, and copies requests as curl commands. */
 import { exchanges } from './api.js';
 import { byId, copy, element } from './page.js';
 
@@ -7,7 +7,7 @@ const kept = 50;
 const list = byId('trace');
 
 exchanges.addEventListener('exchange', ({ detail }) => {
-  list.prepend(entryOf(detail));
+  list.prepend(createEntry(detail));
   while (list.children.length > kept) list.lastElementChild.remove();
   byId('trace-count').textContent = `${list.children.length}`;
 });
@@ -17,10 +17,10 @@ byId('trace-clear').addEventListener('click', () => {
   byId('trace-count').textContent = '0';
 });
 
-function entryOf({ request, answer, durationMs }) {
+function createEntry({ request, answer, durationMs }) {
   const { method, url } = request;
   const button = element('button', { type: 'button', className: 'quiet' }, 'Copy as curl');
-  button.addEventListener('click', () => copy(curlOf(request), button));
+  button.addEventListener('click', () => copy(curlCommand(request), button));
   const status = answer.status === 0 ? 'no answer' : String(answer.status);
   return element(
     'li',
@@ -44,7 +44,7 @@ function entryOf({ request, answer, durationMs }) {
   );
 }
 
-/** What scrolls can be reached by keyboard. */
+/** A scrolling region that can be reached by keyboard. */
 function scrolling(text) {
   return element('pre', { tabIndex: 0, role: 'region', 'aria-label': 'Raw text' }, text);
 }
@@ -60,14 +60,14 @@ function answerText({ status, headers, body }) {
   return [String(status), ...lines, '', pretty(body)].join('\n').trim();
 }
 
-/** Images would fill the screen. */
+/** Shortens long texts such as images. */
 function pretty(value) {
   const short = (_key, part) =>
     typeof part === 'string' && part.length > 400 ? `${part.slice(0, 80)}… (${part.length})` : part;
   return typeof value === 'string' ? value : JSON.stringify(value, short, 2);
 }
 
-function curlOf({ method, url, headers, body, form }) {
+function curlCommand({ method, url, headers, body, form }) {
   const parts = ['curl -i', `-X ${method}`, quoted(new URL(url, location.origin).href)];
   for (const [name, value] of Object.entries(headers))
     parts.push(`-H ${quoted(`${name}: ${value}`)}`);
@@ -76,7 +76,7 @@ function curlOf({ method, url, headers, body, form }) {
   return parts.join(' \\\n  ');
 }
 
-/** For a POSIX shell. */
+/** Quotes a text for a POSIX shell. */
 function quoted(text) {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -1,4 +1,4 @@
-/* Shows the contract of the service that serves this page, with try-it on the same service. */
+/* Shows the contract of this service; requests are sent to the same service. */
 window.SwaggerUIBundle({
   url: '/openapi.yaml',
   dom_id: '#reference',
@@ -6,6 +6,6 @@ window.SwaggerUIBundle({
   tryItOutEnabled: true,
   persistAuthorization: true,
   displayRequestDuration: true,
-  // The validator is a public service: nothing is sent there.
+  // Disabled because the validator is a public service.
   validatorUrl: null,
 });
