@@ -1,8 +1,8 @@
-/** The account, as answers of several calls carry it. */
+/** Reads the account fields that several responses contain. */
 import type { ProviderAccount } from '../provider.ts';
 import { firstId, inner, valuesOf, type Fields } from '../wire-reading.ts';
 
-/** Reads what an answer tells of an account; each part may be missing. */
+/** Reads the account of a response; each part may be missing. */
 export function readAccount(places: readonly Fields[]): ProviderAccount {
   const all = [...places, ...places.map((fields) => inner(fields, 'account'))];
   const id = (...names: string[]): string | null => firstId(valuesOf(names, all));

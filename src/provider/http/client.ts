@@ -1,55 +1,56 @@
 /**
- * HTTP to the provider: the only place that opens a socket to it. It hands on the status and the
- * JSON of an answer that has come whole; everything else is a {@link ProviderError} that says
- * whether the request can have been carried out.
+ * The HTTP client of the provider, and the only code that opens a socket to it. It returns the
+ * status and the JSON of a complete response; everything else is a {@link ProviderError} that
+ * states whether the request may have been executed.
  */
 import type { Readable } from 'node:stream';
 import { Pool } from 'undici';
 import { systemClock, type Clock } from '../../clock.ts';
-import { Exchange, type HttpAnswer } from './exchange.ts';
+import { DispatchHandler, type HttpResponse } from './dispatch-handler.ts';
 import { closed } from './failure.ts';
 
-export type { HttpAnswer } from './exchange.ts';
+export type { HttpResponse } from './dispatch-handler.ts';
 
-/** A body that is written while it is read; how long that may take, its caller's signal tells. */
+/** A streamed body; the caller's signal limits its duration. */
 export interface Upload {
   readonly contentType: string;
-  /** Exactly as many as the content has. */
+  /** The exact size of the content. */
   readonly sizeBytes: number;
   readonly content: AsyncIterable<Uint8Array>;
 }
 
 export interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
-  /** Below the base address, with its query. */
+  /** The path below the base URL, with the query. */
   readonly path: string;
   readonly token?: string;
-  /** Sent as JSON; a Buffer holds the JSON already. */
+  /** Sent as JSON; a Buffer already contains the JSON. */
   readonly body?: unknown;
-  /** Sent in place of a JSON body. */
+  /** Sent instead of a JSON body. */
   readonly upload?: Upload;
-  /** Further headers, by their lower-case names. */
+  /** Further headers, by lower-case name. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
   readonly requestId?: string;
 }
 
 export interface HttpClient {
-  /** @throws ProviderError when no whole answer has come. */
-  send(request: HttpRequest): Promise<HttpAnswer>;
-  /** Sends nothing more, waits for what is under way, and closes the connections. */
+  /** @throws ProviderError when there is no complete response. */
+  send(request: HttpRequest): Promise<HttpResponse>;
+  /** Refuses new requests, waits for those in flight, and closes the connections. */
   close(): Promise<void>;
 }
 
 export interface HttpClientOptions {
-  /** It may have a path. */
+  /** May include a path. */
   readonly baseUrl: string;
   /**
-   * Of one attempt; the caller's signal ends it, this bounds its parts. A request that has not left
-   * by then never does: others count on it, who take over what a stopped process had in hand.
+   * The time-out of one attempt, in milliseconds. The caller's signal ends the attempt; this limits
+   * its phases. A request that has not been sent by then is never sent, because another process may
+   * take over the work of a suspended one.
    */
   readonly timeoutMs: number;
-  /** PEMs: the authorities to trust in place of Node's, and what proves who this service is. */
+  /** PEMs: the authorities to trust instead of Node's, and the client certificate with its key. */
   readonly tls?: {
     readonly ca?: string | undefined;
     readonly cert?: string | undefined;
@@ -57,37 +58,37 @@ export interface HttpClientOptions {
   };
   /** Sent with every request. */
   readonly apiKey?: { readonly header: string; readonly value: string } | null;
-  /** How many there may be, one for each attempt under way; 64 by default. */
+  /** The largest number of connections, one for each attempt in flight; 64 by default. */
   readonly connections?: number;
   readonly clock?: Clock;
-  /** Carries the requests in place of a pool of connections. */
+  /** Replaces the connection pool. */
   readonly dispatcher?: Pick<Pool, 'dispatch' | 'destroy'>;
 }
 
-/** Made once for each provider; it holds the connections. */
+/** Creates a client, which owns a connection pool. */
 export function createHttpClient(options: HttpClientOptions): HttpClient {
   const { clock = systemClock, timeoutMs } = options;
   const { origin, pathname } = new URL(options.baseUrl);
   const basePath = pathname.replace(/\/+$/, '');
   const pool = options.dispatcher ?? createPool(origin, options);
-  const underWay = new Set<Promise<HttpAnswer>>();
+  const inFlight = new Set<Promise<HttpResponse>>();
   let isClosed = false;
   return {
     send(request) {
-      if (isClosed) return Promise.reject<HttpAnswer>(closed());
+      if (isClosed) return Promise.reject<HttpResponse>(closed());
       const begunAtMs = clock.now().getTime();
       const isInTime = (): boolean => clock.now().getTime() - begunAtMs < timeoutMs;
-      const exchange = new Exchange(request.signal, isInTime);
-      const answer = exchange.answer.finally(() => underWay.delete(answer));
-      underWay.add(answer);
+      const exchange = new DispatchHandler(request.signal, isInTime);
+      const answer = exchange.answer.finally(() => inFlight.delete(answer));
+      inFlight.add(answer);
       exchange.begin(() =>
-        pool.dispatch(written(basePath, withApiKey(request, options)), exchange),
+        pool.dispatch(dispatchOptions(basePath, withApiKey(request, options)), exchange),
       );
       return answer;
     },
     async close() {
       isClosed = true;
-      await Promise.allSettled(underWay);
+      await Promise.allSettled(inFlight);
       await pool.destroy();
     },
   };
@@ -99,23 +100,22 @@ function createPool(
 ): Pool {
   return new Pool(origin, {
     connections,
-    // HTTP/1.1, and one request on a connection at a time: when the connection breaks, it is known
-    // which request that concerns, and none is sent again unasked.
+    // HTTP/1.1 with one request per connection at a time: a broken connection concerns exactly one
+    // request, and undici does not resend any.
     allowH2: false,
     pipelining: 1,
     connect: {
-      // Shorter than the attempt, so that a host that takes no connection is told as such: then
-      // nothing was sent.
+      // Shorter than the attempt, so that an unreachable host fails as `not_sent`.
       timeout: Math.max(1, Math.floor(timeoutMs / 2)),
-      // Said aloud, or the environment (NODE_TLS_REJECT_UNAUTHORIZED) could switch it off.
+      // Explicit, because NODE_TLS_REJECT_UNAUTHORIZED could otherwise disable it.
       rejectUnauthorized: true,
       ...(ca !== undefined && { ca }),
       ...(cert !== undefined && key !== undefined && { cert, key }),
     },
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
-    // A provider that keeps connections for two seconds or less would otherwise get a new one for
-    // each request: the default threshold is two seconds.
+    // With the default of two seconds, a provider that keeps connections alive for two seconds or
+    // less would need a new connection for each request.
     keepAliveTimeoutThreshold: 100,
   });
 }
@@ -125,24 +125,24 @@ function withApiKey(request: HttpRequest, { apiKey }: HttpClientOptions): HttpRe
   return { ...request, headers: { [apiKey.header]: apiKey.value, ...request.headers } };
 }
 
-function written(basePath: string, request: HttpRequest) {
+function dispatchOptions(basePath: string, request: HttpRequest) {
   const { method, path, body, upload } = request;
   return {
     method,
     path: basePath + path,
-    headers: headersOf(request),
-    // Undici takes any iterable, and reads no more of it than it can write; its types know of one.
-    body: upload === undefined ? jsonOf(body) : (upload.content as Readable),
+    headers: buildHeaders(request),
+    // undici accepts any async iterable, with back-pressure; its types only mention Readable.
+    body: upload === undefined ? encodeJson(body) : (upload.content as Readable),
     ...(upload && { headersTimeout: 0 }),
   };
 }
 
-function jsonOf(body: unknown): Buffer | null {
+function encodeJson(body: unknown): Buffer | null {
   if (body === undefined) return null;
   return Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body), 'utf8');
 }
 
-function headersOf(request: HttpRequest): Record<string, string> {
+function buildHeaders(request: HttpRequest): Record<string, string> {
   const { token, body, upload, headers, requestId } = request;
   return {
     accept: 'application/json',

@@ -1,40 +1,40 @@
 /**
- * One request and its answer, as undici's lowest layer tells of them (a `DispatchHandler`). There
- * it is known whether anything of the request can have left, an answer is cut as soon as it is too
- * long, and the signal is obeyed at once, also while the request still waits for a connection.
+ * Handles one request at undici's lowest level (`DispatchHandler`). Only there it is known whether
+ * any byte of the request can have been sent. It also truncates oversized responses at once, and
+ * obeys the signal while the request still waits for a connection.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { notUnderstood, type ProviderError } from '../errors.ts';
 import { broken, notSent, timedOut } from './failure.ts';
 
-export interface HttpAnswer {
+export interface HttpResponse {
   readonly status: number;
-  /** What the provider asks to wait before the next try, in milliseconds. */
+  /** `Retry-After` of the response, in milliseconds. */
   readonly retryAfterMs: number | undefined;
-  /** The parsed JSON; undefined when the body is empty, no JSON, or nested too deeply. */
+  /** The parsed JSON; undefined when the body is empty, not JSON, or nested too deeply. */
   readonly json: unknown;
   /** Whether there was no body at all. */
   readonly isEmpty: boolean;
 }
 
-/** Undici's handle on a request that is being written or answered. */
+/** undici's handle of a request in flight. */
 interface Controller {
   abort(reason: Error): void;
 }
 
-/** No answer that is of use is longer: a statement's page has some hundred KiB. */
-const maxAnswerBytes = 1024 * 1024;
+/** Valid responses are shorter: a statement has some hundred KiB. */
+const maxResponseBytes = 1024 * 1024;
 
-/** Deeper nesting serves no one and exhausts the stack of who walks it (RFC 8259, section 9). */
+/** Deeper nesting could overflow the stack of a recursive walk (RFC 8259, section 9). */
 const maxDepth = 100;
 
 const utf8 = new TextDecoder('utf-8');
 
-/** Follows one request; undici calls the methods whose names begin with `on`. */
-export class Exchange {
-  readonly #settled = Promise.withResolvers<HttpAnswer>();
+/** The handler of one request; undici calls the methods whose names begin with `on`. */
+export class DispatchHandler {
+  readonly #settled = Promise.withResolvers<HttpResponse>();
   readonly #signal: AbortSignal | undefined;
-  /** Set from the moment in which bytes may leave: it is the proof of `not_sent` that it is not. */
+  /** Set before the first byte is sent: null proves `not_sent`. */
   #controller: Controller | null = null;
   #isOver = false;
   #status = 0;
@@ -42,24 +42,24 @@ export class Exchange {
   readonly #chunks: Buffer[] = [];
   #size = 0;
 
-  /** Whether the request may still leave. */
+  /** Whether the request may still be sent. */
   readonly #isInTime: () => boolean;
 
-  /** @param isInTime is asked right before the first byte is written. */
+  /** @param isInTime is checked immediately before the first byte is written. */
   constructor(signal: AbortSignal | undefined, isInTime: () => boolean = () => true) {
     this.#signal = signal;
     this.#isInTime = isInTime;
   }
 
-  /** Rejects with a ProviderError when no whole answer has come. */
-  get answer(): Promise<HttpAnswer> {
+  /** Rejects with a ProviderError when there is no complete response. */
+  get answer(): Promise<HttpResponse> {
     return this.#settled.promise;
   }
 
   /**
-   * Sends the request, unless the signal has aborted already.
+   * Sends the request, unless the signal has already aborted.
    *
-   * @param dispatch hands the request to undici, with this exchange as its handler.
+   * @param dispatch passes the request to undici with this handler.
    */
   begin(dispatch: () => void): void {
     if (this.#signal?.aborted) return this.#giveUp();
@@ -67,27 +67,27 @@ export class Exchange {
     dispatch();
   }
 
-  /** Comes right before the first byte is written. */
+  /** Called immediately before the first byte is written. */
   onRequestStart(controller: Controller): void {
-    // A process that was frozen reads its sockets before its timers: the signal comes too late.
+    // A process that was suspended handles its sockets before its timers, so the signal is late.
     if (!this.#isInTime()) this.#giveUp();
-    // It has been told that nothing was sent, so nothing may be: throwing takes it off the queue.
-    if (this.#isOver) throw new Error('given up before it left');
+    // `not_sent` was already reported, so nothing may be sent: throwing removes it from the queue.
+    if (this.#isOver) throw new Error('aborted before it was sent');
     this.#controller = controller;
   }
 
   onResponseStart(_controller: Controller, status: number, headers: IncomingHttpHeaders): void {
     if (this.#isOver) return;
-    // After interim answers (1xx) the last one counts.
+    // Interim responses (1xx) precede the final one.
     this.#status = status;
     this.#retryAfterMs = retryAfter(headers['retry-after']);
-    if (Number(headers['content-length'] ?? 0) > maxAnswerBytes) this.#cut();
+    if (Number(headers['content-length'] ?? 0) > maxResponseBytes) this.#cut();
   }
 
   onResponseData(_controller: Controller, chunk: Buffer): void {
     if (this.#isOver) return;
     this.#size += chunk.length;
-    if (this.#size > maxAnswerBytes) return this.#cut();
+    if (this.#size > maxResponseBytes) return this.#cut();
     this.#chunks.push(chunk);
   }
 
@@ -109,12 +109,12 @@ export class Exchange {
   readonly #giveUp = (): void => {
     const outcome = this.#controller === null ? 'not_sent' : 'unknown';
     this.#fail(timedOut(outcome, this.#signal?.reason));
-    this.#controller?.abort(new Error('the caller waited no longer'));
+    this.#controller?.abort(new Error('the caller stopped waiting'));
   };
 
-  /** Closes the connection too: the rest of the answer would have to be read otherwise. */
+  /** Also closes the connection; otherwise the rest of the response would have to be read. */
   #cut(): void {
-    const cause = new Error(`an answer of more than ${maxAnswerBytes} bytes`);
+    const cause = new Error(`a response of more than ${maxResponseBytes} bytes`);
     this.#fail(notUnderstood(cause));
     this.#controller?.abort(cause);
   }
@@ -123,7 +123,7 @@ export class Exchange {
     if (this.#end()) this.#settled.reject(error);
   }
 
-  /** @returns false when it is over already: what comes then counts for nothing. */
+  /** @returns false when the request has already ended: later results are ignored. */
   #end(): boolean {
     if (this.#isOver) return false;
     this.#isOver = true;
@@ -132,7 +132,9 @@ export class Exchange {
   }
 }
 
-/** RFC 9110, section 10.2.3, in its form as seconds; a date would need the provider's clock. */
+/**
+ * Reads `Retry-After` in seconds (RFC 9110, section 10.2.3); a date depends on synchronous clocks.
+ */
 function retryAfter(header: string | readonly string[] | undefined): number | undefined {
   const text = typeof header === 'string' ? header : header?.[0];
   return text !== undefined && /^\d{1,6}$/.test(text) ? Number(text) * 1_000 : undefined;

@@ -1,19 +1,19 @@
-/** The form (RFC 7578) in which a document goes to the provider, written while it is read. */
+/** The multipart form (RFC 7578) of a document for the provider, as a stream. */
 import { randomUUID } from 'node:crypto';
 import type { PersonDocument } from '../provider.ts';
 import type { Upload } from './client.ts';
 
-/** What the person called the file is nobody's business, and could hold a name. */
+/** Fixed names, because the person's file name may be personal data. */
 const fileNames: Readonly<Record<PersonDocument['contentType'], string>> = {
   'application/pdf': 'documento.pdf',
   'image/jpeg': 'documento.jpg',
   'image/png': 'documento.png',
 };
 
-/** Makes the form of a document, which is opened when its turn comes. */
+/** Creates the form of a document, whose content is opened when it is read. */
 export function documentForm(document: PersonDocument): Upload {
   const { tipoDocumento, contentType, sizeBytes } = document;
-  // Random, so that no document can hold it.
+  // Random, so that no document can contain it.
   const boundary = `ponte-${randomUUID()}`;
   const head = Buffer.from(
     `--${boundary}\r\nContent-Disposition: form-data; name="tipo_documento"\r\n\r\n` +

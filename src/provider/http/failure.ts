@@ -1,23 +1,22 @@
 /**
- * What a request that got no whole answer proves. One fact decides about money: whether anything of
- * it can have left. Codes of errors only say how it looked, because the same code means either, as
- * `ECONNRESET` and `EHOSTUNREACH` do.
+ * Classifies requests without a complete response. Only one fact decides about money: whether any
+ * byte can have been sent. Error codes do not tell, because `ECONNRESET` and `EHOSTUNREACH` occur
+ * in both cases.
  */
 import { notUnderstood, ProviderError } from '../errors.ts';
 
 /**
- * Nothing of the request has left: no connection was made, whatever kept it (DNS, TCP, TLS), or
- * none was free.
+ * No byte was sent: a connection could not be established (DNS, TCP, TLS), or none was free.
  *
- * @param cause how the client failed.
+ * @param cause the client's error.
  */
 export function notSent(cause: unknown): ProviderError {
   return new ProviderError({
     outcome: 'not_sent',
     code: 'PROVIDER_UNAVAILABLE',
     statusClass: 'connect',
-    // A request that cannot be written is no better the next time.
-    retryable: codeOf(cause) !== 'UND_ERR_INVALID_ARG',
+    // An invalid request fails again.
+    retryable: errorCode(cause) !== 'UND_ERR_INVALID_ARG',
     cause,
   });
 }
@@ -32,7 +31,7 @@ export function closed(): ProviderError {
   });
 }
 
-/** The caller waited no longer. */
+/** The caller stopped waiting. */
 export function timedOut(outcome: 'not_sent' | 'unknown', cause: unknown): ProviderError {
   return new ProviderError({
     outcome,
@@ -43,9 +42,9 @@ export function timedOut(outcome: 'not_sent' | 'unknown', cause: unknown): Provi
   });
 }
 
-/** The exchange broke after the request may have left: it is never known what became of it. */
+/** The connection broke after bytes may have been sent: the outcome is unknown. */
 export function broken(cause: unknown): ProviderError {
-  const code = codeOf(cause);
+  const code = errorCode(cause);
   if (code?.endsWith('_TIMEOUT')) return timedOut('unknown', cause);
   if (code === 'UND_ERR_HEADERS_OVERFLOW' || isNoHttp(cause)) return notUnderstood(cause);
   return new ProviderError({
@@ -57,13 +56,15 @@ export function broken(cause: unknown): ProviderError {
   });
 }
 
-/** Undici's parser gives its errors no code; at the end of a connection they mean a broken one. */
+/**
+ * undici's parser errors have no code; at the end of a connection they mean a broken connection.
+ */
 function isNoHttp(error: unknown): boolean {
   if (!(error instanceof Error) || error.name !== 'HTTPParserError') return false;
   return !error.message.includes('EOF');
 }
 
-function codeOf(error: unknown): string | null {
+function errorCode(error: unknown): string | null {
   const isCoded = error instanceof Error && 'code' in error && typeof error.code === 'string';
   return isCoded ? (error.code as string) : null;
 }

@@ -1,10 +1,10 @@
-/** The port over the provider's HTTP API: one entry for each call. */
+/** Implements the port over the provider's HTTP API: one entry for each call. */
 import type { Clock } from '../../clock.ts';
 import type { Provider } from '../provider.ts';
 import type { HttpClient } from './client.ts';
-import { readLogin } from './login-answer.ts';
+import { readLogin } from './login-response.ts';
 import { createHttpOnboarding } from './onboarding.ts';
-import { readReceipt } from './payment-answer.ts';
+import { readReceipt } from './payment-response.ts';
 import { createSendRequest, type WireRequest } from './request.ts';
 import * as translate from './translate.ts';
 
@@ -17,7 +17,7 @@ export interface HttpProviderOptions {
 
 const base = '/internal/api/v1';
 
-/** Makes the provider that speaks HTTP; its wrappers add time-outs, retries and token refresh. */
+/** Creates the HTTP provider; its wrappers add time-outs, retries and token refresh. */
 export function createHttpProvider({ client, clock, ispb }: HttpProviderOptions): Provider {
   const send = createSendRequest(client);
   return {

@@ -1,19 +1,19 @@
-/** The answer to a login: the token, when it ends, and what it tells of the account. */
+/** Reads the response of a login: the token, its expiry, and the account. */
 import { notUnderstood } from '../errors.ts';
 import type { ProviderLogin } from '../provider.ts';
 import { fieldsOf, valuesOf, type Fields } from '../wire-reading.ts';
-import { readAccount } from './account-answer.ts';
-import { placesOf, textAt } from './translate.ts';
+import { readAccount } from './account-response.ts';
+import { payloadPlaces, textAt } from './translate.ts';
 
-/** What can stand in a header after `Bearer `; longer than any token that a server accepts. */
+/** The characters and the largest length of a bearer token in a header. */
 const bearerToken = /^[\x21-\x7e]{1,8192}$/;
 
-/** Reads the answer to a login. */
+/** @throws ProviderError when the response has no token. */
 export function readLogin(json: unknown, now: Date): ProviderLogin {
-  const places = placesOf(json);
+  const places = payloadPlaces(json);
   const token = textAt(places, ['accesstoken', 'token']);
   if (token === null || !bearerToken.test(token)) {
-    throw notUnderstood(new Error('a login answer without a token'));
+    throw notUnderstood(new Error('a login response without a token'));
   }
   return { token, expiresAt: readExpiry(places, token, now), account: readAccount(places) };
 }
@@ -28,14 +28,14 @@ function readExpiry(places: readonly Fields[], token: string, now: Date): Date |
   return typeof exp === 'number' ? dateAfter(now, exp * 1_000) : null;
 }
 
-/** A time that does not say its offset from UTC could be hours off: then the end is not known. */
+/** A time without an offset from UTC could be hours off, so the expiry is unknown. */
 const offset = /T.*(?:Z|[+-]\d\d:?\d\d)$/i;
 
 function isPositive(value: unknown): boolean {
   return (typeof value === 'number' || typeof value === 'string') && Number(value) > 0;
 }
 
-/** A token that has just been issued has not ended: an earlier end is a clock that goes wrong. */
+/** Ignores an expiry in the past: the token was just issued, so a clock is wrong. */
 function dateAfter(now: Date, epochMs: number): Date | null {
   const date = new Date(epochMs);
   return date.getTime() > now.getTime() ? date : null;

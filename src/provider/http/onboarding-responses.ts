@@ -1,14 +1,14 @@
-/** What the provider answers to the opening of an account. */
+/** Reads the provider's responses of the onboarding. */
 import { stripAccents } from '../../domain/text.ts';
 import { notUnderstood } from '../errors.ts';
 import type { CepAddress, KycDecision, LivenessSession, RegisteredPerson } from '../provider.ts';
 import { firstId, inner, readCode, valuesOf, type Fields } from '../wire-reading.ts';
-import { readAccount } from './account-answer.ts';
-import { placesOf, textAt } from './translate.ts';
+import { readAccount } from './account-response.ts';
+import { payloadPlaces, textAt } from './translate.ts';
 
-/** Reads a registration. The id becomes a part of further paths, so it has to be able to be one. */
+/** Reads a registration. The id must be usable as a path segment of further requests. */
 export function readPerson(json: unknown): RegisteredPerson {
-  const places = placesOf(json);
+  const places = payloadPlaces(json);
   const pessoaFisicaId = firstId(valuesOf(['pessoafisicaid', 'id'], places));
   if (pessoaFisicaId === null || /^\.{1,2}$|^$/.test(pessoaFisicaId)) {
     throw notUnderstood(new Error('a registration without an id'));
@@ -16,12 +16,12 @@ export function readPerson(json: unknown): RegisteredPerson {
   return { pessoaFisicaId, ...ownAccount(places) };
 }
 
-/** An address that is longer is none that an app could be sent to. */
+/** Longer URLs are refused. */
 const maxUrlLength = 2_048;
 
-/** Reads a liveness session. The app opens the address, so only a web page will do. */
+/** Reads a liveness session. The app opens the URL, so it must be a web page. */
 export function readLiveness(json: unknown): LivenessSession {
-  const places = placesOf(json);
+  const places = payloadPlaces(json);
   const text = textAt(places, ['urliframe', 'iframeurl', 'url']);
   const url = text === null ? null : URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol) || url.href.length > maxUrlLength) {
@@ -30,7 +30,7 @@ export function readLiveness(json: unknown): LivenessSession {
   return { sessionId: firstId(valuesOf(['sessionid'], places)), urlIframe: url.href };
 }
 
-/** The words for a decision. There is no default: a word that is not here decides nothing. */
+/** The status words of a decision. An unlisted word is not a decision. */
 const decisions: ReadonlyMap<string, KycDecision['status']> = new Map([
   ['PENDING', 'PENDING'],
   ['PENDENTE', 'PENDING'],
@@ -53,11 +53,11 @@ const decisions: ReadonlyMap<string, KycDecision['status']> = new Map([
 ]);
 
 /**
- * Reads a decision. The word that stands deepest counts, because what stands around it may speak of
- * the call: `{status: "success", data: {status: "APPROVED"}}`.
+ * Reads a decision. The most deeply nested status counts, because an outer one may describe the
+ * request: `{status: "success", data: {status: "APPROVED"}}`.
  */
 export function readKyc(json: unknown): KycDecision {
-  const places = placesOf(json);
+  const places = payloadPlaces(json);
   const deepestFirst = [...places.map((fields) => inner(fields, 'kyc')), ...places.toReversed()];
   const [word] = valuesOf(['kycstatus', 'status'], deepestFirst);
   const status = typeof word === 'string' ? decisions.get(plainWord(word)) : undefined;
@@ -65,10 +65,10 @@ export function readKyc(json: unknown): KycDecision {
   return { status, ...ownAccount(deepestFirst) };
 }
 
-/** Longer than any word of a decision. */
+/** Longer than any status word. */
 const MAX_WORD_LENGTH = 64;
 
-/** Makes `Em análise` and `EM_ANALISE` one word. */
+/** Normalises a status word: `Em análise` becomes `EM_ANALISE`. */
 function plainWord(word: string): string {
   return stripAccents(word.slice(0, MAX_WORD_LENGTH))
     .trim()
@@ -81,9 +81,9 @@ function ownAccount(places: readonly Fields[]) {
   return { clientToken, agency, accountNumber };
 }
 
-/** Reads a postal code. @param cep the eight digits that were asked for. */
+/** Reads the address of a CEP. @param cep the requested CEP, eight digits. */
 export function readCep(json: unknown, cep: string): CepAddress {
-  const places = placesOf(json);
+  const places = payloadPlaces(json);
   const named = valuesOf(['cep'], places).map(readCode);
   if (named.some((other) => other !== cep)) throw notUnderstood(new Error('another postal code'));
   const address = {
@@ -101,7 +101,7 @@ function lineAt(places: readonly Fields[], names: readonly string[]): string | n
   return textAt(places, names)?.trim() || null;
 }
 
-/** Two letters; `estado` is the whole name at some. */
+/** Reads the two-letter code; some providers put the full name into `estado`. */
 function readState(places: readonly Fields[]): string | null {
   const values = valuesOf(['uf', 'estado', 'state'], places);
   const state = values.find((value) => typeof value === 'string' && /^[a-z]{2}$/i.test(value));

@@ -1,6 +1,6 @@
 /**
- * The opening of an account over the provider's HTTP API. All of it but the prefix of the paths is
- * assumed (contract/provider.md): the fields are named as our own contract names them.
+ * The onboarding over the provider's HTTP API. Everything except the prefix of the paths is an
+ * assumption (contract/provider.md): the fields have the names of Ponte's own contract.
  */
 import type {
   AccountProposal,
@@ -10,12 +10,12 @@ import type {
   ProviderOnboarding,
 } from '../provider.ts';
 import { documentForm } from './document-form.ts';
-import { readCep, readKyc, readLiveness, readPerson } from './onboarding-answers.ts';
+import { readCep, readKyc, readLiveness, readPerson } from './onboarding-responses.ts';
 import type { SendRequest, WireRequest } from './request.ts';
 
 const base = '/core/v2/onboarding';
 
-/** Makes the onboarding's part of the port; none of its calls carries a token. */
+/** Creates the onboarding calls of the port, which need no token. */
 export function createHttpOnboarding(send: SendRequest): ProviderOnboarding {
   return {
     registerPerson: async (request) =>

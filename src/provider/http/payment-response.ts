@@ -1,4 +1,4 @@
-/** What the provider answers to a payment: the one answer that says whether money has moved. */
+/** Reads the provider's response to a payment: the response that decides about money. */
 import { readStatusWord, type PixStatus } from '../../domain/pix.ts';
 import { notUnderstood } from '../errors.ts';
 import type { PaymentOrder, PaymentReceipt } from '../provider.ts';
@@ -11,35 +11,35 @@ import {
   type Fields,
 } from '../wire-reading.ts';
 import { saysDuplicate } from '../wire-duplicates.ts';
-import { placesOf } from './translate.ts';
+import { payloadPlaces } from './translate.ts';
 import { doubtful, reasonOf } from './response-mapping.ts';
 
 /**
- * Reads a receipt. It has to name the payment by an id of ours: the provider's own id may be that
- * of another payment, which was made with the same client request id. Of the ids that it carries
- * one that is not ours is handed on, and the caller refuses it. A status that is not known moves
- * nothing, and neither does success that speaks of an error.
+ * Reads a receipt. It must identify the payment by an id of the order: the provider's own id may
+ * belong to another payment with the same client request id. An id that differs from the order is
+ * returned, and the caller refuses it. An unknown status settles nothing, and neither does a
+ * success that contains an error.
  *
- * @throws ProviderError `unknown` where the answer proves nothing; a failure that says that the
- *   payment is there already is such an answer, and so is one without an id of ours.
+ * @throws ProviderError `unknown` when the response proves nothing, such as one without an id of
+ *   the order, or a failure because the payment already exists.
  */
 export function readReceipt(json: unknown, order: PaymentOrder): PaymentReceipt {
-  const places = placesOf(json);
+  const places = payloadPlaces(json);
   const endToEnd = idsAt(places, endToEndNames);
   const clientRequestId = idsAt(places, clientRequestIdNames);
   const providerTxid = firstId(valuesOf(paymentIdNames, places));
   if (endToEnd.length + clientRequestId.length === 0) {
     if (providerTxid !== null) throw doubtful(reasonOf(json), '2xx');
-    throw notUnderstood(new Error('a receipt that names no payment'));
+    throw notUnderstood(new Error('a receipt without a payment id'));
   }
   const status = receiptStatus(places);
-  if (status !== 'FAILED' && speaksOfFailure(places)) {
-    throw notUnderstood(new Error('a receipt that speaks of a failure'));
+  if (status !== 'FAILED' && reportsFailure(places)) {
+    throw notUnderstood(new Error('a receipt that reports a failure'));
   }
   if (status === 'FAILED' && saysDuplicate(places)) throw doubtful(reasonOf(json), '2xx');
   return {
-    endToEnd: foreignOr(order.endToEnd, endToEnd),
-    clientRequestId: foreignOr(order.clientRequestId, clientRequestId),
+    endToEnd: findForeignId(order.endToEnd, endToEnd),
+    clientRequestId: findForeignId(order.clientRequestId, clientRequestId),
     providerTxid,
     status,
     ...(endToEnd.length === 0 && { isByRequestAlone: true as const }),
@@ -49,49 +49,50 @@ export function readReceipt(json: unknown, order: PaymentOrder): PaymentReceipt 
 const paymentIdNames = ['id', 'transactionid', 'paymentid'];
 
 /**
- * The status of the object that names the payment. What stands around it may speak of the request
- * alone (`{status: "SUCCESS", data: {…}}`); where the two disagree nothing is certain yet. Success
- * never says more than that the request was accepted, wherever it stands.
+ * Reads the status of the object that contains the payment's ids. An outer status may describe the
+ * request only (`{status: "SUCCESS", data: {…}}`); if both disagree, the payment is still
+ * processing. `SUCCESS` means no more than that the request was accepted.
  */
 function receiptStatus(places: readonly Fields[]): PixStatus {
   const names = [...endToEndNames, ...clientRequestIdNames, ...paymentIdNames];
   const payments = places.filter((place) => valuesOf(names, [place]).length > 0);
-  const told = valuesOf(['status'], payments).map(readAnswered);
-  const around = valuesOf(['status'], places).map(readAnswered);
-  const status = told.find((one) => one !== 'ACCEPTED') ?? null;
+  const inner = valuesOf(['status'], payments).map(readStatus);
+  const all = valuesOf(['status'], places).map(readStatus);
+  const status = inner.find((one) => one !== 'ACCEPTED') ?? null;
   const isCertain =
-    told.every((one) => one === status || one === 'ACCEPTED') &&
-    around.every((one) => one === null || agree(one, status));
+    inner.every((one) => one === status || one === 'ACCEPTED') &&
+    all.every((one) => one === null || agree(one, status));
   return status && isCertain ? status : 'PROCESSING';
 }
 
-function readAnswered(word: unknown): PixStatus | 'ACCEPTED' | null {
+function readStatus(word: unknown): PixStatus | 'ACCEPTED' | null {
   const isSuccess = typeof word === 'string' && word.trim().toUpperCase() === 'SUCCESS';
   return isSuccess ? 'ACCEPTED' : readStatusWord(word);
 }
 
-function agree(answered: PixStatus | 'ACCEPTED', status: PixStatus | null): boolean {
-  return answered === status || (answered === 'ACCEPTED' && status !== 'FAILED');
+function agree(outer: PixStatus | 'ACCEPTED', status: PixStatus | null): boolean {
+  return outer === status || (outer === 'ACCEPTED' && status !== 'FAILED');
 }
 
-/** Whether a 2xx answer says of itself that something went wrong. */
-function speaksOfFailure(places: readonly Fields[]): boolean {
+/** Whether a 2xx response contains an error. */
+function reportsFailure(places: readonly Fields[]): boolean {
   const isRefused = valuesOf(['success'], places).some((value) => String(value) === 'false');
-  return isRefused || valuesOf(['error', 'errors'], places).some(saysSomething);
+  return isRefused || valuesOf(['error', 'errors'], places).some(hasContent);
 }
 
-function saysSomething(value: unknown): boolean {
+function hasContent(value: unknown): boolean {
   return typeof value === 'object' ? Object.keys(value ?? {}).length > 0 : Boolean(value);
 }
 
-/** All ids under these names: an id of another type could be anybody's. */
+/** @throws ProviderError for an id of another type, which could belong to any payment. */
 function idsAt(places: readonly Fields[], names: readonly string[]): string[] {
-  const given = valuesOf(names, places).filter((value) => value !== '');
-  const ids = given.map(readId).filter((id) => id !== null);
-  if (ids.length < given.length) throw notUnderstood(new Error('a receipt with an unreadable id'));
+  const values = valuesOf(names, places).filter((value) => value !== '');
+  const ids = values.map(readId).filter((id) => id !== null);
+  if (ids.length < values.length) throw notUnderstood(new Error('a receipt with an unreadable id'));
   return ids;
 }
 
-function foreignOr(ours: string, ids: readonly string[]): string {
-  return ids.find((id) => id !== ours) ?? ours;
+/** @returns an id that differs from the ordered one, if there is any. */
+function findForeignId(ordered: string, ids: readonly string[]): string {
+  return ids.find((id) => id !== ordered) ?? ordered;
 }

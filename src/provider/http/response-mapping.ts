@@ -1,6 +1,6 @@
 /**
- * What a status of the provider means: decided once, for every method. A status that proves nothing
- * is `unknown`; there is no default that calls a payment failed.
+ * Maps the provider's statuses to outcomes, for every method. A status that proves nothing is
+ * `unknown`; no default treats a payment as failed.
  */
 import {
   notUnderstood,
@@ -20,52 +20,52 @@ import {
   valuesOf,
   type Fields,
 } from '../wire-reading.ts';
-import type { HttpAnswer } from './client.ts';
+import type { HttpResponse } from './client.ts';
 import { timedOut } from './failure.ts';
-import { placesOf } from './translate.ts';
+import { payloadPlaces } from './translate.ts';
 
 /**
- * What a response is about, as far as its meaning depends on it. `onboarding` is every step of an
- * onboarding except `code`, the confirmation of the code that the person received.
+ * The kinds of responses whose meaning differs. `onboarding` is every step of an onboarding except
+ * `code`, the confirmation of the code that the person received.
  */
 export type ResponseKind = 'login' | 'key' | 'payment' | 'onboarding' | 'code' | 'other';
 
-/** Made outside a banking session: a 401 is a refusal like others and ends no session. */
+/** Calls without a banking session: a 401 is an ordinary refusal and ends no session. */
 const withoutToken: ReadonlySet<ResponseKind> = new Set(['login', 'onboarding', 'code']);
 
-/** Being done is all that there is to answer, so the answer may be empty. */
+/** Calls whose response may be empty. */
 const mayBeEmpty: ReadonlySet<ResponseKind> = new Set(['onboarding', 'code']);
 
 /**
- * @returns the JSON of a successful answer; an empty object where it has no content (204), or where
- *   it may be empty.
- * @throws ProviderError for every other one.
+ * Reads a response.
+ * @returns the JSON of a successful response; an empty object for 204, or where it may be empty.
+ * @throws ProviderError for every other response.
  */
-export function readResponse(answer: HttpAnswer, kind: ResponseKind): unknown {
+export function readResponse(answer: HttpResponse, kind: ResponseKind): unknown {
   const { status } = answer;
   if (status === 204) return {};
   if (status >= 200 && status < 300) {
     if (answer.isEmpty && mayBeEmpty.has(kind)) return {};
-    if (answer.json === undefined) throw notUnderstood(new Error('an answer that is no JSON'));
+    if (answer.json === undefined) throw notUnderstood(new Error('a response that is not JSON'));
     return answer.json;
   }
   const reason = reasonOf(answer.json);
   if (status === 401 && !withoutToken.has(kind)) throw tokenRefused(reason);
   if (status >= 500) throw unavailable(answer, reason);
-  // The server has closed a connection that stood idle, with our request on its way to it.
+  // The server closed an idle connection while the request was in transit.
   if (status === 408) throw timedOut('unknown', new Error('status 408'));
-  const duplicate = kind === 'payment' ? duplicateIn(answer) : null;
+  const duplicate = kind === 'payment' ? findDuplicate(answer) : null;
   if (duplicate) throw doubtful(reason, '4xx', duplicate);
   if (isRefusal(status, kind)) throw refused(answer, reason, kind);
   if (status >= 400 && status < 500) throw doubtful(reason, '4xx');
-  // Redirects are not followed: what answers so is not the provider that we know.
+  // Redirects are not followed: the provider's API does not send them.
   throw notUnderstood(new Error(`status ${status}`));
 }
 
 /**
- * The statuses that say that the request was looked at and not carried out (RFC 9110, section 15.5;
- * RFC 6585; RFC 4918 for 422 and 423). Others of the 4xx range are made up by whatever stands in
- * between, or speak of another request.
+ * The statuses that mean that the request was examined and not executed (RFC 9110, section 15.5;
+ * RFC 6585; RFC 4918 for 422 and 423). Other statuses of the 4xx range come from intermediaries, or
+ * concern another request.
  */
 const refusals: ReadonlySet<number> = new Set([
   400, 401, 402, 403, 404, 405, 406, 410, 411, 413, 414, 415, 416, 417, 421, 422, 423, 426, 428,
@@ -76,13 +76,13 @@ function isRefusal(status: number, kind: ResponseKind): boolean {
   return refusals.has(status) || (status === 409 && kind !== 'payment');
 }
 
-/** What a refusal of a payment tells of the one that is there already; null when it is another. */
-function duplicateIn({ status, json }: HttpAnswer): Duplicate | null {
-  const isSaid =
+/** The existing payment that a refusal reports as a duplicate; null for any other refusal. */
+function findDuplicate({ status, json }: HttpResponse): Duplicate | null {
+  const isDuplicate =
     (refusals.has(status) || status === 409) &&
-    saysDuplicate(placesOf(json), { describesFailure: true });
-  if (!isSaid) return null;
-  const places = [...placesOf(json), ...errorPlaces(json)];
+    saysDuplicate(payloadPlaces(json), { describesFailure: true });
+  if (!isDuplicate) return null;
+  const places = [...payloadPlaces(json), ...errorPlaces(json)];
   const named = new Set(valuesOf(endToEndNames, places).map(readId));
   const [endToEnd = null] = named;
   return { endToEnd: named.size === 1 ? endToEnd : null };
@@ -97,7 +97,7 @@ function tokenRefused(reason: string | null): ProviderError {
   });
 }
 
-function unavailable({ retryAfterMs }: HttpAnswer, reason: string | null): ProviderError {
+function unavailable({ retryAfterMs }: HttpResponse, reason: string | null): ProviderError {
   return new ProviderError({
     outcome: 'unknown',
     code: 'PROVIDER_UNAVAILABLE',
@@ -108,7 +108,7 @@ function unavailable({ retryAfterMs }: HttpAnswer, reason: string | null): Provi
   });
 }
 
-/** The provider lives and says no, but not that nothing was done. */
+/** A refusal that does not prove that nothing was done. */
 export function doubtful(
   reason: string | null,
   statusClass: ProviderStatusClass,
@@ -125,7 +125,7 @@ export function doubtful(
 
 const noFunds = /^(?:NOT_ENOUGH_BALANCE|INSUFFICIENT_(?:FUNDS|BALANCE))$/i;
 
-function refused(answer: HttpAnswer, reason: string | null, kind: ResponseKind): ProviderError {
+function refused(answer: HttpResponse, reason: string | null, kind: ResponseKind): ProviderError {
   const { status, retryAfterMs } = answer;
   const refusal = { outcome: 'rejected', ...withReason(reason) } as const;
   if (status === 429) {
@@ -150,37 +150,37 @@ function refused(answer: HttpAnswer, reason: string | null, kind: ResponseKind):
   });
 }
 
-/** The statuses of a request that was well understood, and whose content is at fault. */
-const faultsOfContent: ReadonlySet<number> = new Set([400, 409, 422]);
+/** The statuses of a well-formed request with invalid content. */
+const contentErrorStatuses: ReadonlySet<number> = new Set([400, 409, 422]);
 
-const nameOfCode = 'c[óo]digo|code';
-const wordForWrong = 'inv[áa]lid|incorre|wrong|errad|expir|mismatch|n[ãa]o confere';
+const codePattern = 'c[óo]digo|code';
+const wrongPattern = 'inv[áa]lid|incorre|wrong|errad|expir|mismatch|n[ãa]o confere';
 
 /** `INVALID_CODE`, `Código incorreto`, in either order. */
 const wrongCode = new RegExp(
-  String.raw`(?:${nameOfCode}).*(?:${wordForWrong})|(?:${wordForWrong}).*(?:${nameOfCode})`,
+  String.raw`(?:${codePattern}).*(?:${wrongPattern})|(?:${wrongPattern}).*(?:${codePattern})`,
   'i',
 );
 
-/** A refusal that names the code, by its words or by the field that is at fault. */
-function isWrongCode({ status, json }: HttpAnswer): boolean {
-  if (!faultsOfContent.has(status)) return false;
+/** Whether a refusal concerns the code, by its message or by the invalid field. */
+function isWrongCode({ status, json }: HttpResponse): boolean {
+  if (!contentErrorStatuses.has(status)) return false;
   const places = errorPlaces(json);
-  const faults = places.map((place) => inner(place, 'errors'));
-  if (valuesOf(['codigo'], faults).length > 0) return true;
+  const fieldErrors = places.map((place) => inner(place, 'errors'));
+  if (valuesOf(['codigo'], fieldErrors).length > 0) return true;
   return valuesOf([...codeNames, ...sentenceNames], places).some(
     (word) => typeof word === 'string' && wrongCode.test(word.slice(0, longestSentence)),
   );
 }
 
-/** A longer text is no error message, and a pattern need not run on it. */
+/** Longer texts are truncated before the pattern is applied. */
 const longestSentence = 1_000;
 
 function withReason(reason: string | null): { readonly reason?: string } {
   return reason === null ? {} : { reason };
 }
 
-/** The provider's own code of a refusal, wherever providers of this family put it. */
+/** Reads the provider's own code of a refusal, from all known fields. */
 export function reasonOf(json: unknown): string | null {
   const codes = valuesOf([...codeNames, 'title'], errorPlaces(json));
   return firstRead(codes, readReason);

@@ -1,7 +1,7 @@
 /**
- * The provider's words and ours, in one place (contract/provider.md says what is certain). Requests
- * are written exactly; answers are read tolerantly: names in any case, unknown fields passed over,
- * what must be there checked.
+ * Translates between the port and the provider's wire format (contract/provider.md states what is
+ * certain). Requests are written exactly. Responses are read tolerantly: names in any case, unknown
+ * fields ignored, required fields checked.
  */
 import { centsFromDecimal, numberFromCents } from '../../domain/money.ts';
 import { normalisePixKey } from '../../domain/pix-key.ts';
@@ -28,25 +28,25 @@ import {
   type Fields,
 } from '../wire-reading.ts';
 
-/** The places where providers of this family put what was asked for. */
-export function placesOf(json: unknown): readonly Fields[] {
+/** The objects of a response that may contain the requested data. */
+export function payloadPlaces(json: unknown): readonly Fields[] {
   const top = fieldsOf(json);
   return [top, inner(top, 'data'), inner(top, 'result')];
 }
 
-/** The first text that is not empty under one of the names. */
+/** Returns the first non-empty text under one of the names. */
 export function textAt(places: readonly Fields[], names: readonly string[]): string | null {
   const text = valuesOf(names, places).find((value) => typeof value === 'string' && value !== '');
   return typeof text === 'string' ? text : null;
 }
 
 /**
- * Reads a balance. It is shown and decides about nothing, so the noise of a sum in floating point
- * (`10.299999999999999`) is rounded off.
- * @returns centavos; an account may be overdrawn.
+ * Reads a balance. It is for display only, so the noise of floating point (`10.299999999999999`) is
+ * rounded off.
+ * @returns centavos, negative for an overdrawn account.
  */
 export function readBalance(json: unknown): number {
-  const [value] = valuesOf(['balance', 'available'], placesOf(json));
+  const [value] = valuesOf(['balance', 'available'], payloadPlaces(json));
   const cents = signedCents(value);
   if (cents === null) throw notUnderstood(new Error('a balance that cannot be read'));
   return cents;
@@ -59,48 +59,49 @@ function signedCents(reais: unknown): number | null {
   return Math.abs(Number(rounded) - reais) < noise ? centsFromDecimal(rounded) : null;
 }
 
-/** In reais: far less than a tenth of a centavo, far more than what floating point adds. */
+/** In reais: far less than a tenth of a centavo, far more than floating point errors. */
 const noise = 1e-6;
 
-/** Reads a statement: its lines as they are. */
+/** Reads a statement without interpreting its lines. */
 export function readStatement(json: unknown): ProviderStatement {
-  return { items: listOf(json).filter(isObject) };
+  return { items: findList(json).filter(isObject) };
 }
 
-function listOf(json: unknown): readonly unknown[] {
+function findList(json: unknown): readonly unknown[] {
   if (Array.isArray(json)) return json;
-  const places = placesOf(json);
+  const places = payloadPlaces(json);
   const list = valuesOf(['items', 'data', 'list'], places).find((value) => Array.isArray(value));
   if (list === undefined) throw notUnderstood(new Error('a statement without a list'));
   return list as readonly unknown[];
 }
 
 /**
- * Reads the answer to a look-up of a key. One that names another key is the answer to another
- * look-up, and whoever is paid with its end-to-end id may be somebody else.
+ * Reads the response to a look-up of a key. A response with another key belongs to another look-up,
+ * and a payment with its end-to-end id could reach another person.
  */
-export function readKeyOwner(json: unknown, asked: string): KeyOwner {
-  const places = placesOf(json);
+export function readKeyOwner(json: unknown, requested: string): KeyOwner {
+  const places = payloadPlaces(json);
   const endToEnd = firstId(valuesOf(endToEndNames, places));
   if (endToEnd === null) throw notUnderstood(new Error('a look-up without an end-to-end id'));
-  if (valuesOf(['key'], places).some((key) => isOtherKey(key, asked))) {
+  if (valuesOf(['key'], places).some((key) => isOtherKey(key, requested))) {
     throw notUnderstood(new Error('a look-up of another key'));
   }
   return { endToEnd };
 }
 
 /**
- * Only of two whole keys of known forms can it be told; a masked one (`m***@x.com`) is none. Eleven
- * digits may be the phone number that was asked for, although they make a CPF too.
+ * Whether two keys certainly differ: both must be complete and of known formats, so a masked key
+ * (`m***@x.com`) does not count. Eleven digits may be the requested phone number although they are
+ * also a valid CPF.
  */
-function isOtherKey(answered: unknown, asked: string): boolean {
-  if (typeof answered !== 'string' || answered.includes('*')) return false;
-  if (asked === `+55${answered}`) return false;
-  const keys = [normalisePixKey(answered), normalisePixKey(asked)] as const;
+function isOtherKey(returned: unknown, requested: string): boolean {
+  if (typeof returned !== 'string' || returned.includes('*')) return false;
+  if (requested === `+55${returned}`) return false;
+  const keys = [normalisePixKey(returned), normalisePixKey(requested)] as const;
   return keys.every(({ kind }) => kind !== 'UNKNOWN') && keys[0].key !== keys[1].key;
 }
 
-/** Writes a payment order. */
+/** Builds the body of a payment. */
 export function paymentBody(order: PaymentOrder): unknown {
   const { endToEnd, clientRequestId, key, amountCents, description, payer } = order;
   return {
@@ -114,7 +115,7 @@ export function paymentBody(order: PaymentOrder): unknown {
   };
 }
 
-/** Writes an order of a dynamic charge. */
+/** Builds the body of a dynamic charge. */
 export function dynamicChargeBody(order: ChargeOrder): unknown {
   const payerKind = order.payerDocument === null ? null : taxIdKind(order.payerDocument);
   return {
@@ -136,7 +137,7 @@ export function dynamicChargeBody(order: ChargeOrder): unknown {
   };
 }
 
-/** Writes an order of a static charge. */
+/** Builds the body of a static charge. */
 export function staticChargeBody(order: ChargeOrder): unknown {
   return {
     key: order.key,
@@ -152,18 +153,19 @@ export function staticChargeBody(order: ChargeOrder): unknown {
 }
 
 /**
- * Reads a charge. `qrcode` is an image from some providers and the text from others: a code begins
- * with `000201`. A static code has no room for our id, so the provider may have made another.
+ * Reads a charge. `qrcode` is an image at some providers and the BR Code text at others, which
+ * begins with `000201`. A static code has no room for the whole id, so the provider may have
+ * replaced it.
  */
 export function readChargeCode(
   json: unknown,
   order: ChargeOrder,
   kind: 'dynamic' | 'static',
 ): ChargeCode {
-  const places = placesOf(json);
+  const places = payloadPlaces(json);
   const named = valuesOf(['transactionidentification'], places);
   if (kind === 'dynamic' && named.some((id) => id !== order.transactionIdentification)) {
-    throw notUnderstood(new Error('a charge that is not ours'));
+    throw notUnderstood(new Error('a charge with another identification'));
   }
   const image = textAt(places, ['qrcode', 'qrcodeimage', 'image']);
   const text = textAt(places, ['copypaste', 'pixcopiaecola', 'emv', 'emvqrcps', 'payload']);
@@ -175,17 +177,17 @@ export function readChargeCode(
   return { qrCode: image ?? copyPaste, copyPaste, providerTxid };
 }
 
-/** Writes what the keys of an account are asked for with. */
+/** Builds the body of a list of keys. */
 export function keyListBody(ispb: string, account: AccountRef): unknown {
   return { ispb, ...accountBody(account) };
 }
 
-/** Writes a key to register; the directory draws a random one itself. */
+/** Builds the body of a new key; the directory itself generates random keys. */
 export function newKeyBody({ keyType, key, account }: NewPixKey): unknown {
   return { keyType, ...(key !== null && { key }), ...accountBody(account) };
 }
 
-/** Writes a key to delete. */
+/** Builds the body of the deletion of a key. */
 export function ownKeyBody(ispb: string, { key, account }: OwnPixKey): unknown {
   return { key, ispb, ...accountBody(account) };
 }
@@ -194,7 +196,7 @@ function accountBody({ agency, accountNumber, document }: AccountRef) {
   return { agency, account: accountNumber, document };
 }
 
-/** A payload that is passed on to the app as an object: a bare list is put under a name. */
+/** Reads a payload for the app; a bare list becomes `{ items }`. */
 export function readPayload(json: unknown): ProviderPayload {
   if (isObject(json)) return json;
   if (Array.isArray(json)) return { items: json };

@@ -1,15 +1,14 @@
 /**
- * One attempt of a provider call: it always ends, in time, with an answer or a
- * {@link ProviderError}. The time-out is ours and not cockatiel's, because cockatiel reads the
- * machine's clock and tests own the time.
+ * One attempt of a provider call. It always ends in time, with an answer or a {@link
+ * ProviderError}. It has its own time-out because cockatiel's uses the system clock, which tests
+ * cannot control.
  */
 import type { Clock } from '../../clock.ts';
 import { notUnderstood, ProviderError } from '../errors.ts';
 import type { PaymentOrder, PaymentReceipt } from '../provider.ts';
 
 /**
- * How long an aborted attempt may take to report whether bytes had left. A client that does not end
- * by then is left behind.
+ * How long an aborted attempt may take to report whether bytes were sent, before it is abandoned.
  */
 const ABORT_GRACE_MS = 100;
 
@@ -18,19 +17,20 @@ export interface AttemptOptions {
   readonly timeoutMs: number;
   /** The caller's own signal, for calls that a caller may abort. */
   readonly caller: AbortSignal | undefined;
-  /** Receives a thrown value that is no ProviderError: a defect of the provider layer. */
+  /** Receives a thrown value that is not a ProviderError: a defect of the provider layer. */
   readonly onDefect: (thrown: unknown) => void;
 }
 
 /**
- * The attempt ended on our side: its caller has gone, a document could not be read, or it may not
- * leave any more. It says nothing about the provider, so no breaker counts it.
+ * The attempt ended on the service's side: the caller disconnected, a document could not be read,
+ * or the attempt may no longer be sent. It proves nothing about the provider, so no breaker counts
+ * it.
  */
 export class Abandoned extends Error {
   readonly error: ProviderError;
 
   constructor(error: ProviderError) {
-    super('the attempt ended on our side', { cause: error });
+    super('the attempt ended on the side of the service', { cause: error });
     this.name = 'Abandoned';
     this.error = error;
   }
@@ -39,8 +39,8 @@ export class Abandoned extends Error {
 /**
  * Runs one attempt under its time-out.
  *
- * @returns the provider's answer, or the error as a value: the breaker counts answers.
- * @throws Abandoned when it ended on our side.
+ * @returns the provider's answer, or the error as a value, because the breaker counts results.
+ * @throws Abandoned when it ended on the service's side.
  */
 export async function makeAttempt<Answer>(
   invoke: (signal: AbortSignal) => Promise<Answer>,
@@ -55,9 +55,9 @@ export async function makeAttempt<Answer>(
     timers.push(clock.after(ABORT_GRACE_MS, () => ended.resolve({ thrown: reason })));
     controller.abort(reason);
   };
-  const onCallerGone = (): void => abort(caller?.reason);
+  const onCallerAbort = (): void => abort(caller?.reason);
   timers.push(clock.after(options.timeoutMs, () => abort(timeoutReason())));
-  caller?.addEventListener('abort', onCallerGone, { once: true });
+  caller?.addEventListener('abort', onCallerAbort, { once: true });
   try {
     Promise.try(invoke, controller.signal).then(
       (answer) => ended.resolve({ answer }),
@@ -66,12 +66,12 @@ export async function makeAttempt<Answer>(
     const settled = await ended.promise;
     if ('answer' in settled) return settled.answer;
     const error = readError(settled.thrown, controller.signal, options.onDefect);
-    const isOurs = isCallersAbort(controller.signal, caller) || error.statusClass === 'unreadable';
-    if (isOurs) throw new Abandoned(error);
+    const isAbandoned = isCallersAbort(controller.signal, caller);
+    if (isAbandoned || error.statusClass === 'unreadable') throw new Abandoned(error);
     return error;
   } finally {
     for (const cancel of timers) cancel();
-    caller?.removeEventListener('abort', onCallerGone);
+    caller?.removeEventListener('abort', onCallerAbort);
   }
 }
 
@@ -96,7 +96,7 @@ function isCallersAbort(signal: AbortSignal, caller: AbortSignal | undefined): b
   return signal.aborted && caller?.aborted === true && signal.reason === caller.reason;
 }
 
-/** Bytes may have left: a time-out never proves that nothing was done. */
+/** A time-out never proves that nothing was done, because bytes may have been sent. */
 function timedOut(cause: unknown): ProviderError {
   return new ProviderError({
     outcome: 'unknown',
@@ -108,14 +108,14 @@ function timedOut(cause: unknown): ProviderError {
 }
 
 /**
- * Compares a receipt with its order. A receipt with other ids belongs to another payment: it proves
- * neither that ours was made nor that it was not.
+ * Compares a receipt with its order. A receipt with other ids belongs to another payment and proves
+ * nothing about the ordered one.
  *
  * @throws ProviderError `unknown` when an id differs.
  */
 export function checkReceipt(order: PaymentOrder, receipt: PaymentReceipt): PaymentReceipt {
-  const isOurs =
+  const isMatch =
     receipt.endToEnd === order.endToEnd && receipt.clientRequestId === order.clientRequestId;
-  if (!isOurs) throw notUnderstood(new Error('the receipt carries the ids of another payment'));
+  if (!isMatch) throw notUnderstood(new Error('the receipt has the ids of another payment'));
   return receipt;
 }

@@ -1,10 +1,9 @@
 /**
- * What may be done with a call of each method: which lane it takes, whether its caller may stop it,
- * whether it changes something at the provider, and whether it may be repeated.
+ * The policy of each provider method: its lane, whether its caller may abort it, whether it changes
+ * something at the provider, and whether it may be repeated.
  *
- * Lanes are classes of calls that cannot hold each other up: each has a circuit breaker and a
- * bulkhead of its own. Calls that anonymous callers start (the steps of an onboarding, a CEP) and
- * calls of jobs so never stop payments and logins.
+ * A lane is a class of calls with its own circuit breaker and bulkhead. Calls that anonymous
+ * callers start (onboarding, CEP) and calls of jobs therefore never block payments and logins.
  */
 import type { ProviderMethod } from '../provider.ts';
 
@@ -13,9 +12,9 @@ export const providerLanes = ['money', 'login', 'reads', 'onboarding', 'backgrou
 export type ProviderLane = (typeof providerLanes)[number];
 
 export interface BulkheadOptions {
-  /** How many attempts are under way at once. */
+  /** The largest number of concurrent attempts. */
   readonly concurrent: number;
-  /** How many attempts may wait for a place; one more is refused. */
+  /** The largest number of waiting attempts; further ones are refused. */
   readonly queue: number;
 }
 
@@ -27,7 +26,7 @@ export const laneBulkheads: Readonly<Record<ProviderLane, BulkheadOptions>> = {
   background: { concurrent: 16, queue: 64 },
 };
 
-/** As many connections as attempts of all lanes, or one lane would wait for another's. */
+/** The number of connections that all lanes need, so that none waits for another lane's. */
 export const mostAttemptsAtOnce = providerLanes.reduce(
   (sum, lane) => sum + laneBulkheads[lane].concurrent,
   0,
@@ -35,24 +34,26 @@ export const mostAttemptsAtOnce = providerLanes.reduce(
 
 export interface CallPolicy {
   readonly lane: ProviderLane;
-  /** Whether the caller's signal stops the call. */
+  /** Whether the caller's signal aborts the call. */
   readonly abortable: boolean;
-  /** Whether an attempt with an unknown end may have changed something: the money rule applies. */
+  /**
+   * Whether an attempt with an unknown outcome may have changed something: the money rule applies.
+   */
   readonly changes: boolean;
   /** Whether the call may be repeated after such an attempt. */
   readonly repeatable: boolean;
 }
 
 const read = { abortable: true, changes: false, repeatable: true };
-/** Reads that go on without their caller: their answer is needed or costs a budget. */
+/** Reads that continue without their caller, because the answer is needed or counts in a budget. */
 const lookUp = { abortable: false, changes: false, repeatable: true };
 const change = { abortable: false, changes: true, repeatable: true };
-/** The provider cannot recognise a repeat: it would make a second random key. */
+/** The provider does not recognise a repeat and would create a second random key. */
 const changeOnce = { ...change, repeatable: false };
 
 /**
- * The steps of an onboarding are repeatable, because the provider keeps what it has; at worst the
- * person receives a second code, and the newest one counts.
+ * The steps of an onboarding are repeatable, because they are idempotent at the provider; at worst
+ * the person receives a second code, and the newest one is valid.
  */
 const policies: Readonly<Record<ProviderMethod, CallPolicy>> = {
   login: { lane: 'login', ...lookUp },
@@ -77,7 +78,8 @@ const policies: Readonly<Record<ProviderMethod, CallPolicy>> = {
 };
 
 /**
- * The policy of a call. Calls that a job makes in a banking session take the lane `background`.
+ * Returns the policy of a call. Calls that a job makes in a banking session use the lane
+ * `background`.
  *
  * @param isBackground whether a job makes the call.
  */

@@ -1,9 +1,9 @@
 /**
- * What guards each attempt: a bulkhead, then the circuit breakers. The bulkhead comes first, so
- * that an attempt that has waited for a place sees what became of the attempts before it.
+ * Guards each attempt with a bulkhead and circuit breakers. The bulkhead comes first, so that an
+ * attempt that has waited sees the results of the attempts before it.
  *
- * A lane has one breaker for the failures of the provider. Each method has another one for answers
- * that cannot be read: one endpoint that answers nonsense says nothing about the others.
+ * Each lane has one breaker for failures of the provider. Each method has another one for invalid
+ * responses: one broken endpoint says nothing about the others.
  */
 import {
   BrokenCircuitError,
@@ -23,21 +23,21 @@ import type { BulkheadOptions } from './call-policy.ts';
 export interface BreakerOptions {
   /** How many attempts in a row must fail before the breaker opens. */
   readonly failures: number;
-  /** How long it stays open before one attempt may try the provider again. */
+  /** How long it stays open before one attempt may probe the provider. */
   readonly openMs: number;
 }
 
 export type BreakerState = 'closed' | 'half_open' | 'open';
 
-/** The guards of one lane. */
+/** The bulkhead and the breakers of one lane. */
 export interface LaneGuard {
   /** The policy of a method's attempts, which resolve to an answer or to a ProviderError. */
-  policyOf(method: ProviderMethod): IPolicy;
+  policyFor(method: ProviderMethod): IPolicy;
   /** The state of the lane's breaker. */
   breakerState(): BreakerState;
 }
 
-/** Makes the guards of one lane of calls to the provider. */
+/** Creates the guards of one lane. */
 export function createLaneGuard(
   breakerOptions: BreakerOptions,
   places: BulkheadOptions,
@@ -52,12 +52,12 @@ export function createLaneGuard(
     return policy;
   };
   return {
-    policyOf: (method) => policies.get(method) ?? createPolicy(method),
+    policyFor: (method) => policies.get(method) ?? createPolicy(method),
     breakerState: () => stateNames[breaker.state],
   };
 }
 
-/** Nothing isolates the breaker by hand; if something did, it would be open. */
+/** `Isolated` is not used; it would be open. */
 const stateNames: Readonly<Record<CircuitState, BreakerState>> = {
   [CircuitState.Closed]: 'closed',
   [CircuitState.HalfOpen]: 'half_open',
@@ -66,11 +66,10 @@ const stateNames: Readonly<Record<CircuitState, BreakerState>> = {
 };
 
 /**
- * The attempt's ProviderError comes to the breaker as a value, because cockatiel counts a value
- * that is no failure as a success: a refusal (4xx) proves that the provider is alive. Only an
- * attempt that ended on our side throws, which counts neither way. While the breaker is half open
- * it counts as a failure: cockatiel would take an error that it does not handle for a success
- * there.
+ * An attempt returns its ProviderError as a value, because cockatiel counts every value that is not
+ * a failure as a success: a refusal (4xx) proves that the provider works. Only an abandoned attempt
+ * throws, which counts neither way. In half-open state it counts as a failure, because cockatiel
+ * would treat an unhandled error as a success.
  */
 function createBreaker(
   options: BreakerOptions,
@@ -99,8 +98,8 @@ function isUnreadable(result: unknown): boolean {
 }
 
 /**
- * Half open means that one attempt is trying the provider. cockatiel lets the others wait for its
- * end, in their places of the bulkhead; here they fail at once.
+ * In half-open state one attempt probes the provider. cockatiel lets the others wait for it while
+ * they occupy the bulkhead; here they fail at once.
  */
 function failFast(breaker: CircuitBreakerPolicy): IPolicy {
   return {

@@ -1,40 +1,40 @@
-/** A document on its way to the provider, read from our own store while it is sent. */
+/** Streams a document from the database to the provider. */
 import { ProviderError } from '../errors.ts';
 import type { PersonDocument } from '../provider.ts';
 
 /**
- * Sends a document, and tells a failure of our store from a failure of the provider.
+ * Sends a document, and distinguishes a failure of the database from a failure of the provider.
  *
- * When the store breaks off in the middle, the provider cannot have taken the document, because it
- * was announced with its whole size; the circuit breaker counts nothing.
+ * If reading fails, the provider cannot have accepted the document, because its size was announced;
+ * the circuit breaker does not count the attempt.
  *
- * @param send receives the document; it is read only as fast as it is sent.
+ * @param send receives the document, which is read with back-pressure.
  * @throws ProviderError `not_sent` when the content cannot be read or has another size.
  */
 export async function streamDocument<Answer>(
   document: PersonDocument,
   send: (document: PersonDocument) => Promise<Answer>,
 ): Promise<Answer> {
-  const faults: unknown[] = [];
+  const readErrors: unknown[] = [];
   async function* content(): AsyncGenerator<Uint8Array> {
     try {
       yield* checkedContent(document);
-    } catch (fault) {
-      faults.push(fault);
-      throw fault;
+    } catch (error) {
+      readErrors.push(error);
+      throw error;
     }
   }
   const { tipoDocumento, contentType, sizeBytes } = document;
   try {
     return await send({ tipoDocumento, contentType, sizeBytes, content });
   } catch (error) {
-    if (faults.length === 0) throw error;
+    if (readErrors.length === 0) throw error;
     throw new ProviderError({
       outcome: 'not_sent',
       code: 'PROVIDER_UNAVAILABLE',
       statusClass: 'unreadable',
       retryable: true,
-      cause: faults[0],
+      cause: readErrors[0],
     });
   }
 }

@@ -1,21 +1,21 @@
 /**
- * Protects the service from an unreliable provider. cockatiel's policies do the work, wrapped in
- * this order; the time-out is ours, on our clock:
+ * Protects the service from an unreliable provider with cockatiel's policies, in this order. The
+ * time-out uses the service's clock:
  *
  *     retry → wait → bulkhead of the lane → circuit breakers → beforeAttempt → time-out → client
  *
- * The money rule. A payment carries the same ids in every attempt. Once one attempt has ended
- * `unknown`, the provider may have executed it, so no later attempt can end the call as `rejected`
- * or `not_sent`: a refusal may mean "duplicate end-to-end id", and an open breaker speaks of its
- * own attempt only. The call stays `unknown`, unless a later attempt is accepted; an answer that
- * reports a failed payment is a refusal. The rule holds for every call that changes something.
+ * The money rule: every attempt of a payment has the same ids. After an attempt with the outcome
+ * `unknown`, which the provider may have executed, no later attempt can end the call as `rejected`
+ * or `not_sent`: a refusal may mean "duplicate end-to-end id", and an open breaker concerns only
+ * its own attempt. The call remains `unknown` unless a later attempt is accepted; an answer that
+ * reports a failed payment is a refusal. The rule applies to every call that changes something.
  *
- * The caller may decide before each attempt whether it leaves (`beforeAttempt`): a payment is
- * repeated only while its row stands in PAYING under this process's claim.
+ * The caller may decide before each attempt whether it is made (`beforeAttempt`): a payment is
+ * repeated only while its row is in PAYING under this process's claim.
  *
- * The caller's signal stops reads only: cutting anything else makes its outcome unknown and saves
- * nothing. For the same reason shutdown cuts no attempt, and a first attempt may still leave for a
- * request that is being finished; but a wait ends at once and nothing is repeated.
+ * The caller's signal aborts only reads: aborting anything else makes its outcome unknown and saves
+ * nothing. For the same reason a shutdown aborts no attempt, and allows a first attempt for a
+ * request in progress; but it ends waits at once and prevents repeats.
  */
 import {
   ConstantBackoff,
@@ -50,37 +50,36 @@ import { RetryBudget } from './retry-budget.ts';
 export interface BackoffOptions {
   /** The longest wait after the first attempt; it doubles with each further one. */
   readonly baseMs: number;
-  /** The longest wait of all. */
+  /** The longest wait after any attempt. */
   readonly maxMs: number;
 }
 
-/** The result of an attempt or of a call, for the metrics and the log; no personal data. */
+/** The result of an attempt or a call for metrics and log, without personal data. */
 export interface ProviderObservation {
   readonly method: ProviderMethod;
   readonly lane: ProviderLane;
-  /** The number of the attempt, from 1; for a call, of its last one. */
+  /** The number of the attempt, from 1; for a call, of its last attempt. */
   readonly attempt: number;
   readonly outcome: 'accepted' | FailedOutcome;
   readonly statusClass: ProviderStatusClass;
-  /** From the moment the attempt left; for a call, all of it, waits included. */
+  /** The duration of the attempt from its sending, or of the whole call including waits. */
   readonly durationMs: number;
   readonly requestId: string | null;
   readonly traceId: string | null;
   /** The provider's own reason, such as `AC03`. */
   readonly reason: string | null;
-  /** A thrown value that is no ProviderError: a defect of the provider layer. Null otherwise. */
+  /** A thrown value that is not a ProviderError: a defect of the provider layer. Null otherwise. */
   readonly defect: unknown;
 }
 
 export interface ResilienceOptions {
   readonly clock: Clock;
-  /** How long one attempt may take; a document gets what its bytes need on top. */
+  /** The time-out of one attempt; a document's is extended by its size. */
   readonly timeoutMs: number;
   /** How many attempts may follow the first. */
   readonly retries: number;
   /**
-   * How long a call may take with all its attempts; by default, what they and the waits need at
-   * most, and one time-out more for waiting in the queue.
+   * The longest duration of a call with all its attempts; by default `longestCallMs`.
    */
   readonly totalMs?: number;
   readonly backoff?: BackoffOptions;
@@ -89,7 +88,7 @@ export interface ResilienceOptions {
   readonly shutdown?: AbortSignal;
   /** A number from 0 up to 1, for the jitter. */
   readonly random?: () => number;
-  /** Receives every attempt, refused ones included. */
+  /** Receives every attempt, including refused ones. */
   readonly onAttempt?: (observation: ProviderObservation) => void;
   /** Receives every call when it has ended. */
   readonly onCall?: (observation: ProviderObservation) => void;
@@ -102,15 +101,15 @@ export interface ResilientProvider {
 
 const DEFAULT_BACKOFF: BackoffOptions = { baseMs: 200, maxMs: longestBackoffMs };
 
-/** More than three whole calls in a row: one key that always fails cannot open it so easily. */
+/** More than three complete calls, so that a single failing key does not open it easily. */
 const DEFAULT_BREAKER: BreakerOptions = { failures: 10, openMs: 10_000 };
 
-/** The slowest line that an upload is still worth on: 2 Mbit/s, so 10 MB may take 40 seconds. */
+/** The slowest supported upload: 2 Mbit/s, so that 10 MB may take 40 seconds. */
 const SLOWEST_BYTES_PER_MS = 256;
 
 /**
- * Makes a provider resilient. Every method rejects with a ProviderError and nothing else, and ends
- * within `totalMs` (and a tenth of a second for an attempt that does not stop).
+ * Makes a provider resilient. Every method rejects only with a ProviderError, and ends within
+ * `totalMs` (plus 0.1 s for an attempt that does not react to its signal).
  *
  * @returns the provider, and the state of its breakers for the metrics.
  */
@@ -152,7 +151,7 @@ export function withResilience(provider: Provider, options: ResilienceOptions): 
   };
 }
 
-/** What all calls have in common. */
+/** The state that all calls share. */
 interface Shared {
   readonly options: ResilienceOptions;
   readonly guards: Readonly<Record<ProviderLane, LaneGuard>>;
@@ -162,7 +161,7 @@ interface Shared {
 interface SpecialCase<Request, Answer> {
   /** Whether an answer reports that the request has failed. */
   reportsFailure?(answer: Answer): boolean;
-  /** What an attempt may take beyond the time-out, in milliseconds. */
+  /** The extension of the time-out, in milliseconds. */
   extraMs?(request: Request): number;
 }
 
@@ -174,8 +173,9 @@ interface CallParts<Request extends ProviderRequest, Answer> {
 }
 
 /**
- * What may be repeated when its error is retryable. A refusal is final, 404 and 429 among them:
- * each further look-up of an unknown key costs the payer's budget at the directory twenty more.
+ * The classes of retryable errors after which a call is repeated. Refusals are final, including 404
+ * and 429: each further look-up of an unknown key costs twenty tokens of the payer's budget in
+ * DICT.
  */
 const repeatedClasses: ReadonlySet<ProviderStatusClass> = new Set([
   '5xx',
@@ -190,14 +190,14 @@ class ResilientCall<Request extends ProviderRequest, Answer> {
   readonly #options: ResilienceOptions;
   readonly #shared: Shared;
   readonly #policy: CallPolicy;
-  /** Of each attempt of this call. */
+  /** The time-out of each attempt of this call. */
   readonly #timeoutMs: number;
   readonly #caller: AbortSignal | undefined;
   readonly #startedAt: number;
   #attempts = 0;
   /** The wait before the next attempt. */
   #waitMs = 0;
-  /** How the attempt before this one ended. */
+  /** The error of the previous attempt. */
   #last: ProviderError | null = null;
   /** The last error after which the provider may have executed the request. */
   #doubt: ProviderError | null = null;
@@ -218,7 +218,7 @@ class ResilientCall<Request extends ProviderRequest, Answer> {
     this.#shared.budget.called();
     const result = await retry(
       handleWhenResult((failed) => failed instanceof ProviderError && this.#mayRepeat(failed)),
-      // The wait stands at the head of an attempt: cockatiel's back-off goes on after an abort.
+      // The wait is part of the attempt because cockatiel's back-off ignores an abort.
       { maxAttempts: this.#options.retries, backoff: new ConstantBackoff(0) },
     ).execute(({ attempt }) => (attempt === 0 ? this.#attempt() : this.#repeat()));
     const end = this.#concluded(result);
@@ -230,7 +230,7 @@ class ResilientCall<Request extends ProviderRequest, Answer> {
     return end;
   }
 
-  /** The money rule. */
+  /** Applies the money rule. */
   #concluded(result: Answer | ProviderError): Answer | ProviderError {
     if (this.#doubt === null) return result;
     if (result instanceof ProviderError) return this.#doubt;
@@ -249,18 +249,18 @@ class ResilientCall<Request extends ProviderRequest, Answer> {
     let leftAt: number | null = null;
     const { method, request } = this.#parts;
     const result = await this.#shared.guards[this.#policy.lane]
-      .policyOf(method)
+      .policyFor(method)
       .execute(async () => {
         this.#checkMayLeave();
         if (request.beforeAttempt) {
           if (!(await request.beforeAttempt(this.#last))) throw new Abandoned(notSent('stopped'));
-          // The decision takes its time: the attempt may be too late now.
+          // The decision takes time, so the attempt may be too late now.
           this.#checkMayLeave();
         }
         leftAt = this.#now();
         return this.#send();
       })
-      .catch(refusalOf);
+      .catch(toProviderError);
     this.#observe(this.#options.onAttempt, result, leftAt ?? this.#now());
     if (result instanceof ProviderError) {
       this.#last = result;
@@ -281,7 +281,7 @@ class ResilientCall<Request extends ProviderRequest, Answer> {
     });
   }
 
-  /** @throws Abandoned when the attempt may not leave any more. */
+  /** @throws Abandoned when the attempt may no longer be sent. */
   #checkMayLeave(): void {
     const isRepeat = this.#attempts > 1;
     if (this.#caller?.aborted || (isRepeat && this.#options.shutdown?.aborted)) {
@@ -290,16 +290,16 @@ class ResilientCall<Request extends ProviderRequest, Answer> {
     if (!this.#mayStartAt(this.#now())) throw new Abandoned(notSent('bulkhead_full'));
   }
 
-  /** An attempt starts only with its whole time-out before it: a shorter one loses its answer. */
-  #mayStartAt(moment: number): boolean {
+  /** An attempt starts only if its whole time-out fits; a shorter one could lose its answer. */
+  #mayStartAt(startMs: number): boolean {
     const { retries, backoff = DEFAULT_BACKOFF } = this.#options;
     const timeoutMs = this.#timeoutMs;
     const neededMs = longestCallMs({ timeoutMs, retries }, backoff.maxMs);
     const totalMs = Math.max(this.#options.totalMs ?? neededMs, timeoutMs);
-    return moment + timeoutMs <= this.#startedAt + totalMs;
+    return startMs + timeoutMs <= this.#startedAt + totalMs;
   }
 
-  /** Whether another attempt follows this error; if so, its wait and its retry are accounted. */
+  /** Whether to repeat after an error; if so, sets the wait and takes from the retry budget. */
   #mayRepeat(error: ProviderError): boolean {
     if (this.#attempts > this.#options.retries || this.#isStopped()) return false;
     if (!error.retryable || !repeatedClasses.has(error.statusClass)) return false;
@@ -344,7 +344,7 @@ class ResilientCall<Request extends ProviderRequest, Answer> {
         defect: this.#defect,
       });
     } catch {
-      // A counter that fails must not turn a payment that was made into an error.
+      // A failing metric must not turn a successful payment into an error.
     }
   }
 
@@ -353,15 +353,15 @@ class ResilientCall<Request extends ProviderRequest, Answer> {
   }
 }
 
-/** The error of an attempt that did not leave, or was abandoned. */
-function refusalOf(thrown: unknown): ProviderError {
+/** Converts the error of an attempt that was refused or abandoned. */
+function toProviderError(thrown: unknown): ProviderError {
   if (thrown instanceof Abandoned) return thrown.error;
   if (isBulkheadRejectedError(thrown)) return notSent('bulkhead_full', thrown);
   if (isBrokenCircuitError(thrown)) return notSent('breaker_open', thrown);
   throw thrown;
 }
 
-/** Provably nothing was sent, and the same call may succeed later. */
+/** Nothing was sent, and the same call may succeed later. */
 function notSent(statusClass: ProviderStatusClass, cause?: unknown): ProviderError {
   return new ProviderError({
     outcome: 'not_sent',

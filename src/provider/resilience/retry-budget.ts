@@ -1,21 +1,20 @@
 /**
- * The retry budget: how many attempts may follow a first one, over all calls of this process. While
- * the provider works, every call may be retried. While it fails, retries would multiply the load
- * that it already cannot bear: then about one call in five is retried.
+ * The retry budget of a process, over all calls. While the provider works, every call may be
+ * retried. While it fails, retries would multiply its load, so only about one call in five is.
  */
 import type { Clock } from '../../clock.ts';
 import type { ProviderLane } from './call-policy.ts';
 
-/** What the budget holds at most: a burst of retries after quiet minutes. */
+/** The largest budget: a burst of retries after quiet minutes. */
 const mostRetries = 200;
 
-/** What each first attempt adds. */
+/** The retries that each call adds. */
 const retriesPerCall = 0.2;
 
-/** What each second adds, so that a service with few calls may retry all of them. */
+/** The retries that each second adds, so that a service with few calls may retry all of them. */
 const retriesPerSecond = 10;
 
-/** What only payments and logins may take: other traffic cannot use up their retries. */
+/** The retries that are reserved for payments and logins. */
 const reservedRetries = 100;
 
 const mayTakeReserved: ReadonlySet<ProviderLane> = new Set(['money', 'login']);
@@ -31,7 +30,7 @@ export class RetryBudget {
     this.#refilledAt = clock.now().getTime();
   }
 
-  /** Notes the first attempt of a call. */
+  /** Records a call. */
   called(): void {
     this.#add(retriesPerCall);
   }

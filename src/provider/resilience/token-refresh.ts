@@ -1,13 +1,12 @@
 /**
- * One provider token per user: what follows when the provider refuses it (401), for every method
- * that is called in a banking session.
+ * Handles a provider token that the provider refuses (401), for every method that is called in a
+ * banking session. Each user has one provider token.
  *
- * This layer stands outside the resilient one: `withTokenRefresh(withResilience(client).provider)`.
- * So reading the session costs no place in a bulkhead, no time of an attempt and no mark against a
- * breaker; the second call passes the breaker like any other; and the money rule holds. A 401
- * proves that its own attempt did nothing, and the resilient layer lets `TOKEN_REFUSED` through
- * only when no attempt before it ended `unknown`: the second call's result is then the result of
- * the whole.
+ * This layer wraps the resilient one: `withTokenRefresh(withResilience(client).provider)`. Reading
+ * the session therefore does not occupy a bulkhead, use the time of an attempt, or count for a
+ * breaker, and the second call passes the breaker like any other. The money rule still holds: a 401
+ * proves that its own attempt did nothing, and the resilient layer reports `TOKEN_REFUSED` only if
+ * no earlier attempt ended `unknown`.
  */
 import { type Clock, pause } from '../../clock.ts';
 import { withJitter } from '../../domain/call-duration.ts';
@@ -24,19 +23,18 @@ export interface TokenRefreshOptions {
   readonly random?: () => number;
 }
 
-/** The longest wait before the same token is tried a second time, in milliseconds. */
+/** The longest wait before a second attempt with the same token, in milliseconds. */
 const longestWaitMs = 200;
 
 /**
- * Makes a provider that repeats a call once when its token is refused.
+ * Wraps a provider so that a call is repeated once when its token is refused.
  *
  * The session is read again, because another login may have renewed it. The call is repeated at
  * once with the newer token, or after a wait with the same one. A second refusal marks the session
- * expired, and the error with the code `TOKEN_REFUSED` is thrown. It is also thrown when the
- * session has ended meanwhile, and, with the failure as its cause, when the session cannot be read
- * or marked. When the caller has gone or the service stops before the second attempt, the error is
- * `PROVIDER_UNAVAILABLE` and the session stays. Calls refused at the same time share one read and
- * one mark.
+ * as expired and throws `TOKEN_REFUSED`. So does a session that has ended meanwhile, and, with the
+ * failure as its cause, a session that cannot be read or marked. When the caller disconnects or the
+ * service stops before the second attempt, the error is `PROVIDER_UNAVAILABLE` and the session
+ * remains. Concurrent refused calls share one read and one mark.
  */
 export function withTokenRefresh(provider: Provider, options: TokenRefreshOptions): Provider {
   const refresh = new TokenRefresh(options);
@@ -86,7 +84,7 @@ class TokenRefresh {
 
   async #currentToken(session: ProviderSession, refusal: ProviderError): Promise<string | null> {
     try {
-      return await this.#reads.run(nameOf(session), () => session.currentToken());
+      return await this.#reads.run(sessionKey(session), () => session.currentToken());
     } catch (cause) {
       throw refusalBecauseOf(cause, refusal);
     }
@@ -94,14 +92,14 @@ class TokenRefresh {
 
   async #end(session: ProviderSession, refusal: ProviderError): Promise<never> {
     try {
-      await this.#endings.run(nameOf(session), () => session.expire(session.token));
+      await this.#endings.run(sessionKey(session), () => session.expire(session.token));
     } catch (cause) {
       throw refusalBecauseOf(cause, refusal);
     }
     throw refusal;
   }
 
-  /** @returns false when the service stops, or the caller of a read has gone. */
+  /** @returns false when the service stops, or the caller of a read has disconnected. */
   async #wait({
     method,
     request,
@@ -114,10 +112,10 @@ class TokenRefresh {
   }
 }
 
-/** @throws the thrown value, unless it says that the token was refused. */
+/** @throws the thrown value, unless it is a refused token. */
 function tokenRefusal(thrown: unknown): ProviderError {
   const isRefusal = thrown instanceof ProviderError && thrown.code === 'TOKEN_REFUSED';
-  // A call that may have been executed is not repeated here, whatever its code says.
+  // A call that may have been executed is not repeated, regardless of its code.
   if (isRefusal && thrown.outcome !== 'unknown') return thrown;
   throw thrown;
 }
@@ -130,7 +128,7 @@ function notRepeated(refusal: ProviderError): ProviderError {
   return Object.assign(error, { attempts });
 }
 
-/** The session could not be read or marked: a database that fails logs no one out. */
+/** The session could not be read or marked: a failing database must not log users out. */
 function refusalBecauseOf(
   cause: unknown,
   { outcome, statusClass, attempts }: ProviderError,
@@ -149,19 +147,19 @@ function withToken(session: ProviderSession, token: string): ProviderSession {
   };
 }
 
-function nameOf(session: ProviderSession): string {
+function sessionKey(session: ProviderSession): string {
   return `${session.userId} ${session.token}`;
 }
 
-/** Calls under one name share the work that is under way; no result is kept. */
+/** Concurrent calls with the same name share one execution; results are not cached. */
 class SharedWork<T> {
-  readonly #underWay = new Map<string, Promise<T>>();
+  readonly #inFlight = new Map<string, Promise<T>>();
 
   run(name: string, work: () => Promise<T>): Promise<T> {
-    const shared = this.#underWay.get(name);
+    const shared = this.#inFlight.get(name);
     if (shared !== undefined) return shared;
-    const own = work().finally(() => this.#underWay.delete(name));
-    this.#underWay.set(name, own);
+    const own = work().finally(() => this.#inFlight.delete(name));
+    this.#inFlight.set(name, own);
     return own;
   }
 }
