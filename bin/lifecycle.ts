@@ -41,18 +41,18 @@ export function configOrExit(): Config {
  */
 export function runUntilSignal(
   config: Pick<Config, 'logLevel'> & Partial<Pick<Config, 'databaseUrl'>>,
-  start: (unwanted: AbortSignal) => Promise<Running>,
+  start: (cancelled: AbortSignal) => Promise<Running>,
 ): Promise<void> {
   const signals = watchSignals(systemClock, () => process.exit(1));
   process.on('SIGTERM', signals.receive);
   process.on('SIGINT', signals.receive);
-  const unwanted = new AbortController();
-  void signals.first.then(() => unwanted.abort());
+  const cancelled = new AbortController();
+  void signals.first.then(() => cancelled.abort());
   const defects = watchDefects();
   const run = async (): Promise<void> => {
     let running: Running | 'defect' | null = null;
     try {
-      running = await Promise.race([start(unwanted.signal), defects.fatal]);
+      running = await Promise.race([start(cancelled.signal), defects.fatal]);
       if (running === 'defect') process.exit(1);
       defects.reportTo(running);
       process.stdout.write(running.banner.map((line) => `${line}\n`).join(''));
@@ -64,7 +64,7 @@ export function runUntilSignal(
       complain([`ponte: ${startFailure(error, config.databaseUrl)}`]);
       const isVerbose = config.logLevel === 'debug' || config.logLevel === 'trace';
       if (isVerbose && error instanceof Error) complain([error.stack ?? '']);
-      process.exit(running === null && unwanted.signal.aborted ? 0 : 1);
+      process.exit(running === null && cancelled.signal.aborted ? 0 : 1);
     }
   };
   // Before the database connects no socket is open, and timers do not keep the process alive.

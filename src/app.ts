@@ -1,4 +1,4 @@
-/** The composition root: from a configuration to a running service, and back. */
+/** The composition root: starts and stops a service or a worker. */
 import { pause } from './clock.ts';
 import { compose, type AppOptions } from './compose.ts';
 import type { Config } from './config/config.ts';
@@ -15,33 +15,33 @@ import type { Bank } from './provider/stub/bank.ts';
 import { findPrincipal } from './auth/banking-sessions.ts';
 import { finishSends } from './pix/payment-outcome.ts';
 import { countAddress } from './auth/throttle.ts';
-import { startPatiently } from './start-patiently.ts';
+import { startWithRetry } from './start-with-retry.ts';
 import { failureOf } from './operator/unreachable.ts';
 
 export interface App {
-  /** Where it listens, such as `http://127.0.0.1:3000`. */
+  /** The base URL, such as `http://127.0.0.1:3000`. */
   readonly url: string;
   readonly context: Context;
   /** The simulated bank, in stub mode. */
   readonly bank: Bank | null;
-  /** Lines that say what runs and where. */
+  /** The lines that the start prints: what runs and where. */
   readonly banner: readonly string[];
-  /** Logs and counts an error that no code has handled. */
+  /** Logs and counts an unhandled error. */
   readonly reportDefect: (kind: DefectKind, error: unknown) => void;
-  /** Stops in two stages: no new requests and jobs, then what is under way ends. */
+  /** Stops in two stages: refuses new requests and jobs, then waits for those in progress. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts the service: opens the context, makes sure of the development user, serves. It waits up to
- * a minute for a database that is away.
- * @throws Error when a part cannot start; what was started before it is stopped again.
+ * Starts the service: opens the context, ensures the development user, listens. It waits up to a
+ * minute for an unavailable database.
+ * @throws Error when a part cannot start; the parts that were started before are stopped again.
  */
 export function startApp(config: Config, options: AppOptions = {}): Promise<App> {
-  return startPatiently(config, options, (patient, parts) => start(config, patient, parts));
+  return startWithRetry(config, options, (patient, parts) => start(config, patient, parts));
 }
 
-/** A worker: it runs jobs and serves nothing. */
+/** A worker, which runs jobs and serves no requests. */
 export interface Worker {
   readonly banner: readonly string[];
   readonly reportDefect: App['reportDefect'];
@@ -49,12 +49,12 @@ export interface Worker {
 }
 
 /**
- * Starts a worker, for servers that run with `JOBS=off`. It waits up to a minute for a database
- * that is away.
+ * Starts a worker, for servers that run with `JOBS=off`. It waits up to a minute for an unavailable
+ * database.
  * @throws Error when a part cannot start.
  */
 export function startWorker(config: Config, options: AppOptions = {}): Promise<Worker> {
-  return startPatiently(config, options, async (patient, parts) => {
+  return startWithRetry(config, options, async (patient, parts) => {
     const stopping = new AbortController();
     const { context } = await compose(config, { ...patient, stopping: stopping.signal }, parts);
     await answerCommands(context, parts);
@@ -64,9 +64,9 @@ export function startWorker(config: Config, options: AppOptions = {}): Promise<W
     await loop.start();
     return {
       banner: [
-        `Ponte works on jobs (${config.appEnv})`,
-        `  provider   ${providerOf(config)}`,
-        `  database   ${databaseOf(config)}`,
+        `Ponte runs jobs (${config.appEnv})`,
+        `  provider   ${describeProvider(config)}`,
+        `  database   ${describeDatabase(config)}`,
         `  stop       Ctrl-C`,
       ],
       reportDefect: defectReporter(context),
@@ -80,12 +80,12 @@ function jobLoop(context: Context): JobLoop {
 }
 
 /**
- * The embedded database has room for one process: commands ask it through a socket. A service that
- * cannot have one runs all the same.
+ * Listens for commands on a socket, because the embedded database allows only one process. If the
+ * socket cannot be opened, the service runs without it.
  */
 async function answerCommands(context: Context, parts: AsyncDisposableStack): Promise<void> {
   if (context.db.kind !== 'embedded') return;
-  // Loaded only here: with every op comes code that a service on PostgreSQL does without.
+  // Loaded on demand: a service on PostgreSQL does not need this code.
   const [{ listenForOps }, { ops }] = await Promise.all([
     import('./operator/socket/listen.ts'),
     import('./operator/index.ts'),
@@ -130,7 +130,7 @@ async function start(
     await loop.start();
     context.jobs.connect(loop);
   }
-  // A payment goes on when its client has hung up, so its connection may be gone already.
+  // A payment continues after its client disconnects, so draining connections is not sufficient.
   parts.defer(async () => {
     await Promise.all([http.drain(), finishSends(context, longestSendMs)]);
   });
@@ -141,16 +141,16 @@ async function start(
     url,
     context,
     bank,
-    banner: bannerOf(config, url, local?.devUser ?? null),
+    banner: bannerLines(config, url, local?.devUser ?? null),
     reportDefect: defectReporter(context),
     stop: () => parts.disposeAsync(),
   };
 }
 
-/** How long a service that stops waits for payments, in milliseconds: as long as for requests. */
+/** How long a stopping service waits for payments, in milliseconds: as long as for requests. */
 const longestSendMs = 15_000;
 
-/** What only `APP_ENV=local` has; elsewhere it is not even loaded. */
+/** Loads the parts that exist only with `APP_ENV=local`. */
 async function developmentParts(context: Context) {
   const [{ ensureDevUser }, { developmentPages }, { scenarios }] = await Promise.all([
     import('./operator/ensure-dev-user.ts'),
@@ -162,8 +162,9 @@ async function developmentParts(context: Context) {
 }
 
 /**
- * The provider is not looked at: without it the service still answers what it knows. Notifications
- * are reported only: without them waits and jobs poll.
+ * Checks the database, the migrations and the job loop. The provider is not checked, because the
+ * service can answer many requests without it. Notifications are reported only, because waits and
+ * jobs fall back to polling.
  */
 async function readiness(context: Context, loop: JobLoop | null) {
   const migrations = await Promise.race([
@@ -182,23 +183,23 @@ async function readiness(context: Context, loop: JobLoop | null) {
   return { ready, checks: { ...checks, notifications: context.db.notificationsUp() } };
 }
 
-/** A database that is silent for longer does not serve requests either. */
+/** A database that takes longer cannot serve requests either. */
 const longestCheckMs = 2_000;
 
-function bannerOf(config: Config, url: string, devUser: DevUser | null): string[] {
+function bannerLines(config: Config, url: string, devUser: DevUser | null): string[] {
   return [
     `Ponte runs (${config.appEnv})`,
     `  API        ${url}/api/v1`,
     `  contract   ${url}/openapi.yaml`,
     ...(config.appEnv === 'local' ? [`  pages      ${url}/dev and ${url}/docs`] : []),
-    `  provider   ${providerOf(config)}`,
-    `  database   ${databaseOf(config)}`,
-    ...(devUser ? [`  login      ${loginOf(devUser)}`] : []),
+    `  provider   ${describeProvider(config)}`,
+    `  database   ${describeDatabase(config)}`,
+    ...(devUser ? [`  login      ${formatLogin(devUser)}`] : []),
     `  stop       Ctrl-C`,
   ];
 }
 
-function loginOf({ email, password, login }: DevUser): string {
+function formatLogin({ email, password, login }: DevUser): string {
   switch (login) {
     case 'created':
     case 'ready':
@@ -210,11 +211,11 @@ function loginOf({ email, password, login }: DevUser): string {
   }
 }
 
-function providerOf({ provider }: Config): string {
+function describeProvider({ provider }: Config): string {
   return provider.stub ? 'simulated bank' : String(provider.baseUrl);
 }
 
-function databaseOf({ databaseUrl, dataDir }: Config): string {
+function describeDatabase({ databaseUrl, dataDir }: Config): string {
   if (databaseUrl === undefined) return `embedded, in ${dataDir}`;
   return `PostgreSQL at ${new URL(databaseUrl).host}`;
 }

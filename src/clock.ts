@@ -1,15 +1,18 @@
-/** The one place that reads the time. Tests own it; nothing else may call `Date.now` or a timer. */
+/** The only code that reads the time or sets timers, so that tests can replace the clock. */
 
-/** 24 hours; a day of a calendar may have another length. */
+/** 24 hours; a calendar day may differ. */
 export const dayMs = 24 * 60 * 60_000;
 
 export interface Clock {
   now(): Date;
-  /** Calls `work` once after `delayMs`; returns what takes it back. It keeps no process alive. */
+  /**
+   * Calls `work` once after `delayMs`. The timer does not keep the process alive.
+   * @returns a function that cancels it.
+   */
   after(delayMs: number, work: () => void): () => void;
 }
 
-/** Lets the event loop turn once: what has come over sockets is read before it goes on. */
+/** Resolves in the next turn of the event loop, after pending socket events. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,4 +1,4 @@
-/** The provider that the configuration asks for, with what wraps it. */
+/** Creates the configured provider with its wrappers. */
 import { join } from 'node:path';
 import type { Clock } from './clock.ts';
 import type { Config } from './config/config.ts';
@@ -21,7 +21,7 @@ export interface ProviderOptions {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly shutdown: AbortSignal;
-  /** Where the simulated bank posts its webhooks; it posts them again when this rejects. */
+  /** Delivers a webhook of the simulated bank, which posts it again when this rejects. */
   deliver(payload: Buffer): Promise<void>;
 }
 
@@ -32,7 +32,7 @@ export interface ComposedProvider {
   close(): Promise<void>;
 }
 
-/** Makes the provider: the simulated bank in stub mode, otherwise the one at the base address. */
+/** Creates the provider: the simulated bank in stub mode, otherwise an HTTP client. */
 export async function composeProvider(options: ProviderOptions): Promise<ComposedProvider> {
   const { stub, baseUrl } = options.config.provider;
   if (stub) return composeStub(options);
@@ -48,7 +48,7 @@ async function composeStub(options: ProviderOptions): Promise<ComposedProvider> 
 
 async function composeHttp(options: ProviderOptions, baseUrl: string): Promise<ComposedProvider> {
   const { config, clock } = options;
-  // Loaded only here: the client of HTTP is large, and stub mode does without it.
+  // Loaded on demand: the HTTP client is large, and stub mode does not need it.
   const [{ createHttpClient }, { createHttpProvider }] = await Promise.all([
     import('./provider/http/client.ts'),
     import('./provider/http/index.ts'),
@@ -60,7 +60,7 @@ async function composeHttp(options: ProviderOptions, baseUrl: string): Promise<C
   return { provider: wrapped(http, options), bank: null, close: () => client.close() };
 }
 
-/** A real bank outlives the service; with its journal, so does the simulated one. */
+/** Opens the simulated bank; its journal preserves its state across restarts, as at a real bank. */
 async function openBank({ config, clock, log, deliver }: ProviderOptions): Promise<Bank> {
   const journalPath = join(config.dataDir, 'simulated-bank.jsonl');
   return createBank({
@@ -69,7 +69,7 @@ async function openBank({ config, clock, log, deliver }: ProviderOptions): Promi
     settleMs: config.stubSettleMs,
     notify: deliver,
     ...(config.stubJournal && { journal: await openJournal(journalPath) }),
-    onFault: (error) => log.error({ error }, 'the simulated bank has a fault'),
+    onFault: (error) => log.error({ error }, 'the simulated bank has failed'),
   });
 }
 

@@ -1,4 +1,4 @@
-/** The context of a running service: the local one, migrated, with the provider. */
+/** Creates the context of a running service: the local context, migrated, with the provider. */
 import type { Clock } from './clock.ts';
 import { composeProvider } from './compose-provider.ts';
 import type { Config } from './config/config.ts';
@@ -18,8 +18,8 @@ import { webhookDelivery } from './webhook-delivery.ts';
 export interface AppOptions {
   readonly clock?: Clock;
   readonly log?: Log;
-  /** Aborts when the start is no longer wanted: it then waits for no database. */
-  readonly unwanted?: AbortSignal;
+  /** Aborts when the start is cancelled, which ends the wait for a database. */
+  readonly cancelled?: AbortSignal;
 }
 
 export interface Composed {
@@ -28,12 +28,12 @@ export interface Composed {
   readonly bank: Bank | null;
 }
 
-/** How long a service that stops goes on storing outcomes without a database, in ms. */
+/** How long a stopping service tries to store outcomes while the database is unavailable, in ms. */
 const longestDrainMs = 10_000;
 
 /**
- * Opens the local context, applies the migrations that are missing, connects the provider. What is
- * opened is closed backwards by `parts`.
+ * Opens the local context, applies pending migrations and connects the provider. `parts` closes
+ * everything in reverse order.
  */
 export async function compose(
   config: Config,

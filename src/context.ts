@@ -1,6 +1,6 @@
 /**
- * What an operation, a job and a command have at hand. It is made once, by `compose.ts` or, where
- * no provider is needed, by `local.ts`, and passed down; nothing is shared by import.
+ * The dependencies of operations, jobs and commands. They are created once, by `compose.ts` or,
+ * without a provider, by `local.ts`, and passed down; no state is shared by import.
  */
 import type { Clock } from './clock.ts';
 import type { Config } from './config/config.ts';
@@ -17,7 +17,7 @@ import type { UnstoredOutcomes } from './pix/unstored-outcomes.ts';
 import type { UploadSlots } from './onboarding/upload-slots.ts';
 import type { UsedUpWindows } from './auth/used-up-windows.ts';
 
-/** What needs no provider has at hand; a command that has none cannot call one by mistake. */
+/** The context without a provider, for code that must not call one. */
 export interface LocalContext {
   readonly config: Config;
   readonly clock: Clock;
@@ -27,21 +27,21 @@ export interface LocalContext {
   readonly accessTokens: AccessTokens;
   readonly passwords: Passwords;
   readonly sealer: Sealer;
-  /** What this process knows of limits that are used up. */
+  /** The throttles that this process knows to be exhausted. */
   readonly usedUp: UsedUpWindows;
-  /** Aborts when the service begins to stop: nobody waits on from then. */
+  /** Aborts when the service begins to stop, which ends all waits. */
   readonly stopping: AbortSignal;
 }
 
 export interface Context extends LocalContext {
   readonly provider: Provider;
   readonly uploads: UploadSlots;
-  /** What this process knows of payments and the database has not stored. */
+  /** Outcomes of payments that this process knows and the database has not stored yet. */
   readonly outcomes: UnstoredOutcomes;
   /** The job loop of this process, if it has one. */
   readonly jobs: JobHandOver;
-  /** The places of this process for events with very many items. */
+  /** Limits the concurrent events with very many items in this process. */
   readonly largeEvents: LargeEvents;
-  /** The configured port; once the service listens, the one that `PORT=0` has come to. */
+  /** The configured port or, once the service listens, the actual port for `PORT=0`. */
   readonly listening: { port: number };
 }

@@ -1,10 +1,10 @@
 /**
- * The error catalogue: every refusal that the service can answer, with its status and its words.
- * An error is thrown once, as an {@link AppError} with a code of this catalogue, and turned into
- * an answer once, by the HTTP layer.
+ * The error catalogue: every error response of the service, with its status and messages. Code
+ * throws an {@link AppError} with a code of this catalogue, and the HTTP layer converts it to a
+ * response.
  */
 
-/** A sentence for people, in the two languages that the service speaks. */
+/** A message for people, in the two languages of the service. */
 export interface Text {
   readonly en: string;
   readonly pt: string;
@@ -12,13 +12,13 @@ export interface Text {
 
 export type Locale = keyof Text;
 
-/** What is wrong with each field: the field's path (`additional_data.0.name`) to its errors. */
+/** Validation errors by the path of the field, such as `additional_data.0.name`. */
 export type FieldErrors = Readonly<Record<string, readonly Text[]>>;
 
 interface CatalogueEntry {
   readonly status: number;
   readonly text: Text;
-  /** Whether the body carries the code: the contract gives one to 501 and 502 only. */
+  /** Whether the body contains the code: in the contract, only for 501 and 502. */
   readonly codeInBody?: true;
 }
 
@@ -197,7 +197,7 @@ export type ErrorCode = keyof typeof catalogue;
 /** Every code, in the order of the table in contract/README.md. */
 export const errorCodes = Object.keys(catalogue) as ErrorCode[];
 
-/** The codes of the catalogue that a 502 may carry: what became of a call to the provider. */
+/** The codes of a 502: the result of a call to the provider. */
 export type ProviderErrorCode =
   | 'PROVIDER_UNAVAILABLE'
   | 'PROVIDER_TIMEOUT'
@@ -210,15 +210,15 @@ export type ProviderErrorCode =
 export interface AppErrorOptions {
   /** The errors of a 422, by field. */
   readonly fields?: FieldErrors;
-  /** A sentence that tells more than the catalogue's. */
+  /** Replaces the message of the catalogue. */
   readonly text?: Text;
-  /** Headers that go out with the answer, such as `Retry-After` (seconds) or `Allow`. */
+  /** Headers of the response, such as `Retry-After` (seconds) or `Allow`. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** What brought it about; logged, never shown. */
+  /** The cause, which is logged and never sent. */
   readonly cause?: unknown;
 }
 
-/** A refusal with a code of the catalogue. */
+/** An error with a code of the catalogue. */
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly fields: FieldErrors | undefined;
@@ -240,7 +240,7 @@ export class AppError extends Error {
   }
 }
 
-/** A 422 for one field. */
+/** Creates a 422 for one field. */
 export function invalidField(path: string, text: Text): AppError {
   return new AppError('VALIDATION_FAILED', { fields: { [path]: [text] } });
 }
@@ -252,7 +252,7 @@ export interface ErrorBody {
   readonly errors?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** Puts an error into the words of one language. */
+/** Creates the body of an error in one language. */
 export function errorBody(error: AppError, locale: Locale): ErrorBody {
   const entry: CatalogueEntry = catalogue[error.code];
   const message = error.text[locale];
@@ -262,7 +262,7 @@ export function errorBody(error: AppError, locale: Locale): ErrorBody {
   return entry.codeInBody ? { code: error.code, message } : { message };
 }
 
-/** What the errors of an answer may take as JSON, so that the whole body keeps to 16 KiB. */
+/** The largest size of the field errors as JSON, so that the whole body is at most 16 KiB. */
 const MAX_ERRORS_BYTES = 16 * 1024 - 256;
 
 /** The messages by field, as many as fit. */

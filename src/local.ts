@@ -1,4 +1,4 @@
-/** The context of whatever works without the provider: a command, and the base of the service. */
+/** Creates the context without a provider, for commands and as the base of the service. */
 import { systemClock, type Clock } from './clock.ts';
 import type { Config } from './config/config.ts';
 import type { LocalContext } from './context.ts';
@@ -15,15 +15,15 @@ import { UsedUpWindows } from './auth/used-up-windows.ts';
 
 export interface LocalOptions {
   readonly clock?: Clock;
-  /** Standard output when it is left out. */
+  /** Standard output by default. */
   readonly log?: Log;
-  /** Aborts when whatever uses the context has to come to an end. */
+  /** Aborts when the user of the context must stop. */
   readonly stopping: AbortSignal;
 }
 
 /**
- * Opens the database and makes local keys. The schema is left as it is, nothing listens and no job
- * runs. What is opened is closed backwards by `parts`.
+ * Opens the database and creates local keys. It does not migrate, listen or run jobs. `parts`
+ * closes everything in reverse order.
  */
 export async function openLocal(
   config: Config,
@@ -36,7 +36,7 @@ export async function openLocal(
   const metrics = createMetrics();
   if (config.databaseUrl === undefined) await makeFolder(config.dataDir);
   const keys = loadKeys(config);
-  // Awaited below; whoever gives up before waits until nothing is written any more.
+  // Awaited below, and on failure before that, so that no file is written afterwards.
   const settled = keys.then(
     () => undefined,
     () => undefined,
@@ -57,7 +57,7 @@ export async function openLocal(
   const openFiles = keepPrivate(config.dataDir);
   if (openFiles.length > 0) {
     const files = openFiles.length;
-    log.warn({ files }, 'files in DATA_DIR are open to other users, and belong to another one');
+    log.warn({ files }, 'files in DATA_DIR are readable by other users and owned by another user');
   }
   const { issuer, audience, ttlSeconds } = config.jwt;
   return {

@@ -1,7 +1,7 @@
 /**
- * The log: JSON lines, or readable ones on a terminal. What is personal or secret is not logged in
- * the first place; as a second line of defence, fields with telling names are masked at any depth
- * here, and errors are reduced to facts that cannot hold values (see {@link errorFacts}).
+ * The log: JSON lines, or readable lines on a terminal. Callers must not log personal data or
+ * secrets. As a second line of defence, fields with sensitive names are masked at any depth, and
+ * errors are reduced to facts without values (see {@link errorFacts}).
  */
 import { stripVTControlCharacters, styleText } from 'node:util';
 import { pino, stdTimeFunctions, type DestinationStream, type Logger } from 'pino';
@@ -12,11 +12,11 @@ export interface LogOptions {
   readonly level: string;
   /** Readable lines instead of JSON. */
   readonly pretty: boolean;
-  /** Standard output when it is left out. */
+  /** Standard output by default. */
   readonly destination?: DestinationStream;
 }
 
-/** Compared without case, `_` and `-`: `accessToken`, `access_token` and `Access-Token` are one. */
+/** Compared without case, `_` and `-`: `accessToken` matches `access_token` and `Access-Token`. */
 const sensitiveNames = new Set(
   `password passwordconfirmation passwordhash secret webhooksecret xwebhooksecret token accesstoken
   refreshtoken idtoken providertoken clienttoken providerclienttoken sealedtoken authorization
@@ -31,9 +31,9 @@ const mask = '[redacted]';
 const maxDepth = 6;
 
 /**
- * Makes a log.
- * @returns a pino logger; `log.error({ error }, 'what failed')` logs an error's facts, under any
- *   name.
+ * Creates a log.
+ * @returns a pino logger; `log.error({ error }, 'what failed')` logs the facts of an error, under
+ *   any field name.
  */
 export function createLog(options: LogOptions): Log {
   const output = options.destination ?? standardOutput();
@@ -42,7 +42,7 @@ export function createLog(options: LogOptions): Log {
     base: null,
     timestamp: stdTimeFunctions.isoTime,
     errorKey: 'error',
-    // pino's own would rewrite what is already reduced to facts.
+    // pino's own serializers would rewrite the facts.
     serializers: { err: asItIs, error: asItIs },
     formatters: { level: (label: string) => ({ level: label }) },
     hooks: { logMethod: logSafely },
@@ -51,10 +51,10 @@ export function createLog(options: LogOptions): Log {
   return maskingChildren(log);
 }
 
-/** How much of the log waits while it cannot be written, in bytes; more is dropped. */
+/** The largest backlog while the log cannot be written, in bytes; more is dropped. */
 const maxUnwritten = 1_048_576;
 
-/** A log that cannot be written, as on a full disk, must not end the work that it tells of. */
+/** A log that cannot be written, as on a full disk, must not stop the service. */
 function standardOutput(): DestinationStream {
   const output = pino.destination({ fd: 1, sync: true, maxLength: maxUnwritten });
   output.on('error', () => undefined);
@@ -65,7 +65,7 @@ function asItIs(value: unknown): unknown {
   return value;
 }
 
-/** An error as the first argument would lend its message to the line: its facts go there. */
+/** Masks the fields, and replaces an error as the first argument by its facts. */
 function logSafely(
   this: Logger,
   [first, ...rest]: Parameters<Logger['info']>,
@@ -77,7 +77,7 @@ function logSafely(
   return method.call(this, safe, ...rest);
 }
 
-/** What a child adds to each of its lines is masked too; its own children inherit this. */
+/** Also masks the bindings of child loggers, whose own children inherit this. */
 function maskingChildren(log: Logger): Logger {
   const child: Logger['child'] = log.child;
   const masking: Logger['child'] = function (this: Logger, bindings, options) {
@@ -104,12 +104,14 @@ function masked(value: unknown, depth = 0): unknown {
 
 function maskedField(name: string, field: unknown, depth: number): unknown {
   if (isSensitive(name) && field !== null && field !== undefined) return mask;
-  // The provider's own word for why: a code, as a rule.
+  // The provider's own reason, usually a code.
   if (name === 'reason' && typeof field === 'string') return withoutPersonal(field);
   return masked(field, depth + 1);
 }
 
-/** What is told of an error: enough to find its cause, nothing that a caller or a row put in. */
+/**
+ * The logged facts of an error: sufficient to find its cause, without values of callers or rows.
+ */
 export interface ErrorFacts {
   readonly name: string;
   readonly code?: string;
@@ -130,18 +132,18 @@ const maxFrames = 15;
 const maxTextLength = 200;
 
 /**
- * Reduces an error, and what caused it, to facts. A database error's message and detail carry the
- * statement with its values, and a validator's or a parser's the input: a message is kept only
- * where the runtime or our own code wrote it.
+ * Reduces an error and its causes to facts. Messages of database errors contain the statement with
+ * its values, and those of validators and parsers the input, so only messages of the runtime and of
+ * this project are kept.
  */
 export function errorFacts(error: unknown): ErrorFacts {
-  return isError(error) ? factsOf(error, 0, false) : { name: `thrown ${typeof error}` };
+  return isError(error) ? collectFacts(error, 0, false) : { name: `thrown ${typeof error}` };
 }
 
-/** @param expected whether the error is, or brought about, a refusal that happens every day. */
-function factsOf(error: Error, depth: number, expected: boolean): ErrorFacts {
+/** @param expected whether the error is part of an expected refusal, which is logged briefly. */
+function collectFacts(error: Error, depth: number, expected: boolean): ErrorFacts {
   const quiet = expected || isExpected(error);
-  const inner = (part: Error): ErrorFacts => factsOf(part, depth + 1, quiet);
+  const inner = (part: Error): ErrorFacts => collectFacts(part, depth + 1, quiet);
   const deeper = depth < maxCauses;
   const parts = error instanceof AggregateError ? error.errors.filter(isError).slice(0, 3) : [];
   return {
@@ -149,7 +151,7 @@ function factsOf(error: Error, depth: number, expected: boolean): ErrorFacts {
     ...present({
       ...ownFacts(error),
       message: safeMessage(error),
-      frames: quiet ? undefined : framesOf(error),
+      frames: quiet ? undefined : stackFrames(error),
       errors: deeper && parts.length > 0 ? parts.map(inner) : undefined,
       cause: deeper && isError(error.cause) ? inner(error.cause) : undefined,
     }),
@@ -160,7 +162,7 @@ function isError(value: unknown): value is Error {
   return value instanceof Error;
 }
 
-/** The fields that errors of ours, of the system and of the database may carry. */
+/** The fields of errors of this project, of the system and of the database. */
 interface KnownFields {
   readonly code?: unknown;
   readonly constraint?: unknown;
@@ -183,9 +185,9 @@ function ownFacts(error: Error & KnownFields): LooseFacts {
   };
 }
 
-/** The value if it is a word of the expected form: a text of another form may be anything. */
-function word(value: unknown, form: RegExp, wanted = true): string | undefined {
-  return wanted && typeof value === 'string' && form.test(value) ? value : undefined;
+/** Returns the value only if it is a text of the expected format. */
+function word(value: unknown, format: RegExp, isApplicable = true): string | undefined {
+  return isApplicable && typeof value === 'string' && format.test(value) ? value : undefined;
 }
 
 type LooseFacts = { readonly [Name in keyof ErrorFacts]?: ErrorFacts[Name] | undefined };
@@ -194,7 +196,7 @@ function present(facts: LooseFacts): Partial<ErrorFacts> {
   return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined));
 }
 
-/** `severity` is PostgreSQL's own field; MikroORM's exceptions are known by their names. */
+/** `severity` is PostgreSQL's own field; MikroORM's exceptions are recognised by name. */
 function isDatabaseError(error: Error): boolean {
   return (
     ['severity', 'query', 'sql', 'sqlState'].some((field) => field in error) ||
@@ -209,7 +211,7 @@ const plainPrototypes: readonly unknown[] = [
   ReferenceError.prototype,
 ];
 
-/** Node's `ERR_…` messages quote the value that was refused; the code says enough. */
+/** Node's `ERR_…` messages quote the refused value; the code is sufficient. */
 function safeMessage(error: Error): string | undefined {
   if (isDatabaseError(error)) return undefined;
   const plain = plainPrototypes.includes(Object.getPrototypeOf(error));
@@ -217,7 +219,7 @@ function safeMessage(error: Error): string | undefined {
   return withoutPersonal(error.message);
 }
 
-/** Masks what looks like an e-mail, a document, a phone or a token, and keeps the text short. */
+/** Masks texts that look like an e-mail, a document, a phone or a token, and truncates the text. */
 function withoutPersonal(text: string): string {
   return text
     .slice(0, maxTextLength)
@@ -226,13 +228,13 @@ function withoutPersonal(text: string): string {
     .replaceAll(/[\w.~+/-]{40,}=*/g, mask);
 }
 
-/** Refusals of the catalogue and of the provider happen every day; where from is no news. */
+/** Refusals of the catalogue and of the provider are expected and need no stack. */
 function isExpected(error: Error & KnownFields): boolean {
   return (typeof error.status === 'number' && error.status !== 500) || 'outcome' in error;
 }
 
-/** The lines of the stack that are frames: its head, and what drivers add to it, carry messages. */
-function framesOf(error: Error): readonly string[] {
+/** Returns the frames of the stack, without its head and the additions of drivers. */
+function stackFrames(error: Error): readonly string[] {
   const stack = error.stack ?? '';
   const head = stack.indexOf(error.message);
   const afterHead = head < 0 ? stack : stack.slice(head + error.message.length);
@@ -246,7 +248,7 @@ function framesOf(error: Error): readonly string[] {
 
 const levelStyles = { WARN: 'yellow', ERROR: 'red', FATAL: 'red', DEBUG: 'gray', TRACE: 'gray' };
 
-/** Turns pino's JSON lines into readable ones: time, level, message, fields, then any frames. */
+/** Formats pino's JSON lines for a terminal: time, level, message, fields, frames. */
 function prettyStream(output: DestinationStream): DestinationStream {
   return {
     write(line) {

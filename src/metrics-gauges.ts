@@ -1,11 +1,11 @@
-/** The gauges that are read at the moment of a scrape. */
+/** The gauges that are read at each scrape. */
 import { Gauge, type Registry } from 'prom-client';
 import type { Metrics } from './metrics.ts';
 
-/** How many there are in each state, at one moment. */
+/** The current number in each state. */
 type Counts<State extends string> = Readonly<Record<State, number>>;
 
-/** What waits in the database; ages are in seconds, and 0 when nothing waits. */
+/** The pending work in the database; ages are in seconds, 0 when nothing waits. */
 export interface Backlog {
   /** The jobs that are not done. */
   readonly jobs: readonly {
@@ -19,21 +19,21 @@ export interface Backlog {
   readonly unknownPayments: number;
   readonly oldestUnknownSeconds: number;
   readonly oldestAcceptedSeconds: number;
-  /** Sends that stand in PAYING for longer than any process works on one. */
+  /** Sends that have been in PAYING for longer than any process works on one. */
   readonly overduePayments: number;
 }
 
-/** What is read at the moment of a scrape; nothing of it rejects. */
+/** The functions that read the gauges; none rejects. */
 export interface Readings {
   connections(): Counts<'busy' | 'idle'> & { readonly waiting: number };
   /** Whether notifications of the database arrive. */
   notificationsUp(): boolean;
   hashing(): Counts<'running' | 'waiting'>;
-  /** Null when the database does not give it, or not in time. */
+  /** Null when the database fails or does not respond in time. */
   backlog(): Promise<Backlog | null>;
 }
 
-/** Adds what is read at each scrape. A gauge without a reading is absent: no old value stays. */
+/** Adds the gauges. A gauge without a reading is absent rather than outdated. */
 export function addReadings({ registry }: Metrics, readings: Readings): void {
   for (const gauge of [...processGauges(readings), ...backlogGauges(readings)]) {
     addGauge(registry, gauge);
@@ -60,7 +60,7 @@ function addGauge(registry: Registry, { name, help, labelNames = [], read }: Rea
     registers: [registry],
     async collect() {
       const samples = await read();
-      // Without labels a reset would leave a zero behind, which is a value too.
+      // Without labels, a reset would set the gauge to zero, which is also a value.
       if (labelNames.length === 0) gauge.remove();
       else gauge.reset();
       for (const { labels, value } of samples) gauge.set(labels, value);
@@ -91,14 +91,14 @@ function processGauges(readings: Readings): ReadGauge[] {
     },
     {
       name: 'ponte_password_hashes',
-      help: 'Passwords that this process hashes, and those that wait for their turn',
+      help: 'Password hashes of this process, by state: running, waiting',
       labelNames: ['state'],
       read: () => byState(readings.hashing()),
     },
   ];
 }
 
-/** Every instance tells the same of these: they are about the database that all share. */
+/** Every instance reports the same values, because all share one database. */
 function backlogGauges(readings: Readings): ReadGauge[] {
   const of = (samples: (backlog: Backlog) => readonly Sample[]) => async () => {
     const backlog = await readings.backlog();
@@ -125,7 +125,7 @@ function backlogGauges(readings: Readings): ReadGauge[] {
     },
     {
       name: 'ponte_webhook_events_open',
-      help: 'Stored events that wait (received, parked) or need somebody (orphaned, anomaly)',
+      help: 'Stored events that wait (received, parked) or need an operator (orphaned, anomaly)',
       labelNames: ['state'],
       read: of(({ events }) => byState(events)),
     },
@@ -154,7 +154,7 @@ function paymentGauges(
     },
     {
       name: 'ponte_pix_paying_overdue',
-      help: 'Payments that stand in PAYING for longer than any process works on one',
+      help: 'Payments that have been in PAYING for longer than any process works on one',
       read: of(({ overduePayments }) => one(overduePayments)),
     },
   ];

@@ -1,17 +1,17 @@
-/** What is read at the moment of a scrape: in this process, and what waits in the database. */
+/** Reads the gauges at each scrape: the state of this process, and the backlog in the database. */
 import { pause } from './clock.ts';
 import type { LocalContext } from './context.ts';
 import { readBacklog, type BacklogRow } from './db/queries/backlog.ts';
 import { staleAfterMs } from './domain/call-duration.ts';
 import { addReadings, type Backlog } from './metrics-gauges.ts';
 
-/** Several scrapers, or one in a hurry, cost the database no more than this. */
+/** Limits the load of frequent or concurrent scrapes on the database. */
 const freshForMs = 5_000;
 
-/** Well below the ten seconds that Prometheus waits for a scrape by default. */
+/** Well below Prometheus' default time-out of ten seconds for a scrape. */
 const longestReadMs = 2_000;
 
-/** Adds to the metrics of a context what is read of it when somebody asks for them. */
+/** Adds the gauges of a context to its metrics. */
 export function measure(context: LocalContext): void {
   addReadings(context.metrics, {
     connections: () => context.db.connections(),
@@ -22,9 +22,9 @@ export function measure(context: LocalContext): void {
 }
 
 /**
- * Makes the reading of the backlog. One reading serves everybody for five seconds, and while one is
- * under way no other is begun: scrapes never pile up on a database that is slow already.
- * @returns what reads; it never rejects, and gives null when the database fails or takes too long.
+ * Creates the reader of the backlog. A reading is shared for five seconds, and only one is in
+ * progress at a time, so that scrapes do not accumulate on a slow database.
+ * @returns a function that never rejects, and returns null when the database fails or is too slow.
  */
 function backlogReader(parts: Parts): () => Promise<Backlog | null> {
   let last: Reading | null = null;
@@ -42,21 +42,21 @@ type Parts = Pick<LocalContext, 'config' | 'db' | 'clock' | 'log'>;
 interface Reading {
   readonly begunAtMs: number;
   readonly backlog: Promise<Backlog | null>;
-  /** The same, or null once it has taken too long. */
+  /** The same, or null when it takes too long. */
   readonly inTime: Promise<Backlog | null>;
   isOver(): boolean;
 }
 
 function begin(parts: Parts, begunAtMs: number): Reading {
   const over = new AbortController();
-  const backlog = readOrTell(parts);
+  const backlog = readOrWarn(parts);
   const late = pause(parts.clock, longestReadMs, over.signal).then(() => null);
   const inTime = Promise.race([backlog, late]);
   void backlog.then(() => over.abort());
   return { begunAtMs, backlog, inTime, isOver: () => over.signal.aborted };
 }
 
-async function readOrTell(parts: Parts): Promise<Backlog | null> {
+async function readOrWarn(parts: Parts): Promise<Backlog | null> {
   try {
     return await read(parts);
   } catch (error) {

@@ -1,30 +1,29 @@
 /**
- * What is counted and measured, by name. The registry is this object's own, not the library's
- * global one, so that two services in one process do not add up. Labels take few values: never an
- * id, never a person.
+ * The metrics of a service. Each service has its own registry, so that several in one process do
+ * not share counts. Labels have few values, and never an id or personal data.
  */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 /** The value of `ponte_provider_breaker_state`. */
 export const breakerStates = { closed: 0, half_open: 1, open: 2 } as const;
 
-/** How an error has shown itself that no code handled. */
+/** How an unhandled error was detected. */
 export type DefectKind = (typeof defectKinds)[number];
 
 const defectKinds = ['unhandled_rejection', 'uncaught_exception'] as const;
 
 /**
- * Why the service closes a connection by itself: a limit on all connections, or on those of one
- * address; answers that are not read; too many requests at a time.
+ * Why the service closes a connection: the limit of all connections or of one address, a client
+ * that does not read, or too many pipelined requests.
  */
 const connectionCloseReasons = ['total', 'per_address', 'stalled', 'pipelined'] as const;
 
 export type ConnectionCloseReason = (typeof connectionCloseReasons)[number];
 
 export interface Metrics {
-  /** `metrics()` gives the text for Prometheus, `contentType` its media type. */
+  /** `metrics()` returns the text for Prometheus, `contentType` its media type. */
   readonly registry: Registry;
-  /** Seconds from the request's head to the end of the answer. */
+  /** Seconds from the head of the request to the end of the response. */
   readonly requests: Histogram<'operation' | 'status'>;
   /** By {@link ConnectionCloseReason}. */
   readonly closedConnections: Counter<'reason'>;
@@ -38,21 +37,21 @@ export interface Metrics {
   readonly jobs: Counter<'kind' | 'result'>;
   /** Events that contradict a settled transaction. */
   readonly pixAnomalies: Counter;
-  /** Events about an open transaction that were not understood; the log has the reason. */
+  /** Events about an open transaction that could not be read; the log has the reason. */
   readonly pixUnreadEvents: Counter;
   /** Payments whose outcome the provider's answer left open. */
   readonly unknownOutcomes: Counter;
-  /** Outcomes of payments that this process knows and the database has not stored. */
+  /** Outcomes of payments that this process knows and the database has not stored yet. */
   readonly unstoredOutcomes: Gauge;
-  /** Errors that no code has handled; the log has them. */
+  /** Unhandled errors; the log has them. */
   readonly defects: Counter<'kind'>;
 }
 
-/** Around the reads of a few milliseconds and the provider calls that run into their time-out. */
+/** From reads of a few milliseconds to provider calls that time out, in seconds. */
 const requestBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const callBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** Makes every metric at zero, with those of the process: memory, CPU, delay of the event loop. */
+/** Creates all metrics, including those of the process: memory, CPU, event loop delay. */
 export function createMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -96,11 +95,11 @@ function wireMetrics(registry: Registry): WireMetrics {
   };
 }
 
-/** Every reason begins at zero, so that the first connection shows as growth. */
+/** Initialises every reason to zero, so that the first connection counts as an increase. */
 function closedConnections(registry: Registry): Counter<'reason'> {
   const counter = new Counter({
     name: 'ponte_http_connections_closed_total',
-    help: `Connections that the service closed by itself: ${connectionCloseReasons.join(', ')}`,
+    help: `Connections that the service closed, by reason: ${connectionCloseReasons.join(', ')}`,
     labelNames: ['reason'],
     registers: [registry],
   });
@@ -114,16 +113,16 @@ function workMetrics(registry: Registry): WorkMetrics {
   const registers = [registry];
   const defects = new Counter({
     name: 'ponte_defects_total',
-    help: 'Errors that no code has handled, by kind',
+    help: 'Unhandled errors, by kind',
     labelNames: ['kind'],
     registers,
   });
-  // A counter that is absent before the first one shows no increase.
+  // A counter that is absent at first shows no increase.
   for (const kind of defectKinds) defects.inc({ kind }, 0);
   return {
     webhookEvents: new Counter({
       name: 'ponte_webhook_events_total',
-      help: 'Webhook events, by what became of them',
+      help: 'Webhook events, by result',
       labelNames: ['result'],
       registers,
     }),
@@ -140,7 +139,7 @@ function workMetrics(registry: Registry): WorkMetrics {
     }),
     pixUnreadEvents: new Counter({
       name: 'ponte_pix_unread_events_total',
-      help: 'Events about an open transaction that were not understood',
+      help: 'Events about an open transaction that could not be read',
       registers,
     }),
     unstoredOutcomes: new Gauge({

@@ -1,7 +1,7 @@
 /**
- * The way of the simulated bank's webhooks: to the service's own intake, through the operation that
- * the route leads to. The bank is made before the context that the operation needs, so it is
- * connected afterwards; what comes earlier is refused, and the bank posts it again.
+ * Delivers the simulated bank's webhooks to the operation of the webhook route. The bank is created
+ * before the context that the operation needs, so the delivery is connected afterwards; earlier
+ * webhooks are refused, and the bank posts them again.
  */
 import type { ProviderEvent } from '../contract/types.ts';
 import type { Context } from './context.ts';
@@ -12,7 +12,7 @@ export interface WebhookDelivery {
   deliver(payload: Buffer): Promise<void>;
 }
 
-/** Makes the way, not connected yet. */
+/** Creates a delivery that is not connected yet. */
 export function webhookDelivery(): WebhookDelivery {
   let connected: Context | null = null;
   return {
@@ -20,7 +20,7 @@ export function webhookDelivery(): WebhookDelivery {
       connected = context;
     },
     async deliver(payload) {
-      if (!connected) throw new Error('the service does not take webhooks yet');
+      if (!connected) throw new Error('the service does not accept webhooks yet');
       const body = JSON.parse(payload.toString('utf8')) as ProviderEvent;
       await receiveProviderWebhook.run(connected, {
         input: { path: {}, query: {}, headers: {}, body },

@@ -200,8 +200,8 @@ async function resolve({ call, confirm, terminal }: Context, id: string, options
     'The reason stays in the timeline: it must not contain personal data.',
   );
   const question = isFailed
-    ? `Mark it as FAILED for ever, although ${riskOfFailing}? The app will offer to pay again.`
-    : 'Mark it as COMPLETED for ever?';
+    ? `Mark it as FAILED permanently, although ${riskOfFailing}? The app will offer to pay again.`
+    : 'Mark it as COMPLETED permanently?';
   await confirm(question, options);
   const resolved = await call('pix resolve', decision);
   terminal.result(resolved, options, `${id} is ${resolved.transaction.status}.`);

@@ -10,8 +10,8 @@ export const declare: Declare = (noun, run) => {
 async function serve() {
   const { configOrExit, runUntilSignal } = await import('../lifecycle.ts');
   const config = configOrExit();
-  await runUntilSignal(config, async (unwanted) => {
+  await runUntilSignal(config, async (cancelled) => {
     const { startApp } = await import('../../src/app.ts');
-    return startApp(config, { unwanted });
+    return startApp(config, { cancelled });
   });
 }

@@ -16,8 +16,8 @@ async function worker() {
   if (config.databaseUrl === undefined) {
     throw new UsageError('a worker needs DATABASE_URL: the embedded database allows one process');
   }
-  await runUntilSignal(config, async (unwanted) => {
+  await runUntilSignal(config, async (cancelled) => {
     const { startWorker } = await import('../../src/app.ts');
-    return startWorker(config, { unwanted });
+    return startWorker(config, { cancelled });
   });
 }

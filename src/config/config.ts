@@ -1,5 +1,5 @@
 /**
- * Configuration is the environment, read once at start and validated as a whole. Nothing else in
+ * The configuration: the environment, read once at start and validated as a whole. No other code of
  * the service reads `process.env`.
  */
 import { readFileSync } from 'node:fs';
@@ -16,9 +16,9 @@ export type { AppEnv, Environment, LogLevel };
 export interface Config {
   readonly appEnv: AppEnv;
   readonly host: string;
-  /** 0: any free one. */
+  /** 0: any free port. */
   readonly port: number;
-  /** What `Host` may name in `local` beside `host`, localhost and addresses. */
+  /** Accepted `Host` names in `local`, beside `host`, localhost and IP addresses. */
   readonly allowedHosts: readonly string[];
   /** Undefined: the embedded database in `dataDir`. */
   readonly databaseUrl: string | undefined;
@@ -26,13 +26,13 @@ export interface Config {
   readonly dataDir: string;
   readonly provider: {
     readonly stub: boolean;
-    /** Set whenever `stub` is false; without a slash at its end. */
+    /** Set if `stub` is false; without a trailing slash. */
     readonly baseUrl: string | undefined;
     readonly email: string | undefined;
     readonly password: string | undefined;
-    /** How both sides of a connection prove who they are. */
+    /** The authentication of both sides of a connection. */
     readonly tls: {
-      /** Undefined: the authorities that Node knows. */
+      /** Undefined: Node's authorities. */
       readonly ca: string | undefined;
       readonly cert: string | undefined;
       readonly key: string | undefined;
@@ -47,9 +47,9 @@ export interface Config {
     /** Whether a line of the statement without a status counts as settled. */
     readonly statementSettledOnly: boolean;
   };
-  /** 0: the stub never posts its webhook by itself. */
+  /** 0: the simulated bank never posts its webhook automatically. */
   readonly stubSettleMs: number;
-  /** Whether the stub's bank outlives the process, as a real one does. */
+  /** Whether the state of the simulated bank survives a restart. */
   readonly stubJournal: boolean;
   /** Empty: webhooks need no secret. */
   readonly webhookSecrets: readonly string[];
@@ -96,10 +96,9 @@ export interface Config {
   readonly metricsPort: number | undefined;
   readonly metricsHost: string;
   readonly logLevel: LogLevel;
-  /** Undefined: the process does not kill itself. */
 }
 
-/** The environment does not make a configuration. */
+/** The environment is not a valid configuration. */
 export class ConfigError extends Error {
   readonly faults: readonly ConfigFault[];
 
@@ -111,8 +110,8 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads the process's environment, and the `.env` file of the working directory where there is
- * one. The real environment wins, even with an empty value.
+ * Reads the environment of the process, and the `.env` file of the working directory if there is
+ * one. The environment takes precedence, even with an empty value.
  * @throws ConfigError when the file exists and cannot be read.
  */
 export function readEnvironment(): Environment {
@@ -130,18 +129,18 @@ function readDotEnv(): Environment {
 }
 
 /**
- * Turns an environment into the configuration; an empty value counts as unset. Reads no file but
- * those that a `…_FILE` setting names.
- * @returns the configuration, frozen.
- * @throws ConfigError with every fault.
+ * Converts an environment to the configuration; an empty value counts as unset. Reads only the
+ * files that a `…_FILE` setting names.
+ * @returns the frozen configuration.
+ * @throws ConfigError with all errors.
  */
 export function loadConfig(environment: Environment): Config {
   const { values, faults } = readSettings(environment);
   if (faults.length > 0) throw new ConfigError(faults);
-  return configOf(values as unknown as Values);
+  return buildConfig(values as unknown as Values);
 }
 
-function configOf(values: Values): Config {
+function buildConfig(values: Values): Config {
   return frozen({
     appEnv: values.APP_ENV,
     host: values.HOST,
@@ -149,7 +148,7 @@ function configOf(values: Values): Config {
     allowedHosts: splitList(values.ALLOWED_HOSTS ?? ''),
     databaseUrl: values.DATABASE_URL,
     dataDir: resolve(values.DATA_DIR),
-    provider: providerOf(values),
+    provider: providerConfig(values),
     stubSettleMs: values.STUB_SETTLE_MS,
     stubJournal: values.STUB_JOURNAL,
     webhookSecrets: splitList(values.WEBHOOK_SECRET ?? ''),
@@ -188,7 +187,7 @@ function configOf(values: Values): Config {
   });
 }
 
-function providerOf(values: Values): Config['provider'] {
+function providerConfig(values: Values): Config['provider'] {
   return {
     stub: values.PROVIDER_STUB,
     baseUrl: values.PROVIDER_BASE_URL?.replace(/\/+$/, ''),
@@ -210,7 +209,7 @@ function providerOf(values: Values): Config['provider'] {
   };
 }
 
-/** Freezes to the bottom; a Buffer's bytes cannot be frozen. */
+/** Freezes deeply, except the bytes of a Buffer, which cannot be frozen. */
 function frozen<Value extends object>(value: Value): Value {
   for (const part of Object.values(value)) {
     if (typeof part === 'object' && part !== null && !Buffer.isBuffer(part)) frozen(part);

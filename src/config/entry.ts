@@ -1,4 +1,4 @@
-/** What the list of settings is made of: the type of one setting, and the forms that many share. */
+/** The type of a setting, and the formats that several settings share. */
 import type { Format } from './formats.ts';
 import type { AppEnv, Values } from './values.ts';
 
@@ -6,8 +6,8 @@ export type SettingName = keyof Values;
 
 type Value = string | number | boolean;
 
-/** What a value must be. */
-export interface Form {
+/** The format of a value. */
+export interface ValueFormat {
   /** Ends the sentence "must be …". */
   readonly expected: string;
   /** JSON Schema of the converted value. */
@@ -16,19 +16,19 @@ export interface Form {
   };
 }
 
-export interface SettingEntry extends Form {
+export interface SettingEntry extends ValueFormat {
   readonly meaning: string;
-  /** The form in production, where it is stricter there. */
-  readonly inProduction?: Form;
+  /** The stricter format in production. */
+  readonly inProduction?: ValueFormat;
   readonly default?: Value;
-  /** The default where it depends on the environment. */
+  /** The default by environment. */
   readonly defaultIn?: Readonly<Partial<Record<AppEnv, Value>>>;
   readonly requiredIn?: readonly AppEnv[];
-  /** The setting that names a file with this one's value. */
+  /** The setting that names a file with the value of this one. */
   readonly orFile?: SettingName;
-  /** It is PEM: its line ends may be written as the two characters `\n`. */
+  /** The value is PEM, whose line ends may be written as the two characters `\n`. */
   readonly isPem?: true;
-  /** Its value is never shown. */
+  /** The value is never shown. */
   readonly isSecret?: true;
 }
 
@@ -36,13 +36,13 @@ export const text = { type: 'string', minLength: 1, maxLength: 1024 } as const;
 
 export const flag = { schema: { type: 'boolean' }, expected: '`true` or `false`' } as const;
 
-/** The form of a flag that only `false` satisfies. */
+/** The format of a flag that must be `false`. */
 export const mustBeFalse = {
   schema: { type: 'boolean', enum: [false] },
   expected: '`false`',
 } as const;
 
-/** The form of an integer between two bounds, both of which it may be. */
+/** The format of an integer between two inclusive bounds. */
 export function integer(
   minimum: number,
   maximum: number,
@@ -51,7 +51,7 @@ export function integer(
   return { schema: { type: 'integer', minimum, maximum }, expected };
 }
 
-/** The form of one of a few words. */
+/** The format of an enumeration. */
 export function oneOf(words: readonly string[]): {
   schema: { type: 'string'; enum: readonly string[] };
   expected: string;
@@ -59,13 +59,13 @@ export function oneOf(words: readonly string[]): {
   return { schema: { type: 'string', enum: words }, expected: `one of ${words.join(', ')}` };
 }
 
-/** The schema of a text whose form is checked by a function. */
+/** The schema of a text whose format is checked by a function. */
 export function formatted(format: Format): { type: 'string'; format: string } {
   return { type: 'string', format };
 }
 
 /** The setting that names a file with the value of another one. */
-export function fileOf(name: SettingName): SettingEntry {
+export function fileSetting(name: SettingName): SettingEntry {
   return {
     meaning: `a file with the value of ${name}, instead of it`,
     expected: 'a path',

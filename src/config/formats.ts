@@ -1,4 +1,4 @@
-/** The forms of settings that JSON Schema has no word for, each as a check of the text. */
+/** The custom formats of settings, each as a check of the text. */
 import {
   createHash,
   createPrivateKey,
@@ -8,7 +8,7 @@ import {
 } from 'node:crypto';
 import { isIP, isIPv6 } from 'node:net';
 
-/** RFC 7518 section 3.3 asks for at least 2048 bits under RS256. */
+/** RFC 7518, section 3.3, requires at least 2048 bits for RS256. */
 const minimumRsaBits = 2048;
 
 function isStrongRsa(key: KeyObject): boolean {
@@ -28,7 +28,7 @@ function isUrl(value: string, protocols: readonly string[]): boolean {
   return URL.canParse(value) && protocols.includes(new URL(value).protocol);
 }
 
-/** A base address: calls are made below it, so it ends in neither a query nor a fragment. */
+/** A base URL has no query and no fragment, because paths are appended to it. */
 function isBaseUrl(value: string): boolean {
   if (!isUrl(value, ['http:', 'https:'])) return false;
   const { username, password, search, hash } = new URL(value);
@@ -41,8 +41,8 @@ function isKeyOf32Bytes(value: string): boolean {
 }
 
 /**
- * Whether the bytes show no pattern: not one byte throughout, not counting up or down as the
- * example keys of FIPS 197 do, and not the same half twice, as `0123456789abcdef` two times is.
+ * Whether the bytes have no obvious pattern: no constant step between neighbours, as in the example
+ * keys of FIPS 197, and no repeated half, as in `0123456789abcdef` twice.
  */
 function isRandomKey(value: string): boolean {
   const bytes = Buffer.from(value, 'base64');
@@ -50,7 +50,7 @@ function isRandomKey(value: string): boolean {
   return steps.size > 1 && !bytes.subarray(0, 16).equals(bytes.subarray(16));
 }
 
-/** RFC 7638 thumbprints of RSA keys whose private part is published. */
+/** RFC 7638 thumbprints of RSA keys whose private key is published. */
 const publishedKeys: ReadonlySet<string> = new Set([
   'IsUn6_e04MaShXFIISMp4kG62LWzMIPy_MvSA5pJgX8', // RFC 7515, appendix A.2
   'NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs', // RFC 7517, appendix A.2
@@ -66,7 +66,7 @@ function isPublished(pem: string): boolean {
 
 const publicPem = /-----BEGIN ((?:RSA )?PUBLIC KEY)-----[^-]+-----END \1-----/g;
 
-/** Splits several public keys, one PEM after the other; null when anything else is among them. */
+/** Splits concatenated public keys in PEM; null if there is any other text. */
 export function splitPublicPems(value: string): string[] | null {
   const rest = value.replace(publicPem, '').trim();
   return rest === '' ? (value.match(publicPem) ?? null) : null;
@@ -81,18 +81,18 @@ function arePublicKeys(value: string): boolean {
   return pems?.every((pem) => isStrongRsa(createPublicKey(pem))) ?? false;
 }
 
-/** Splits a list: one value, or the new and the old one while a secret is replaced. */
+/** Splits a list at commas. */
 export function splitList(value: string): string[] {
   return value === '' ? [] : value.split(',').map((part) => part.trim());
 }
 
-/** One key, or two different ones while a key is replaced. */
+/** One key, or two different keys during a rotation. */
 function areKeys(value: string, isKey: (key: string) => boolean): boolean {
   const keys = splitList(value);
   return keys.length <= 2 && new Set(keys).size === keys.length && keys.every(isKey);
 }
 
-/** A header's value is visible ASCII; a space at either end would never arrive. */
+/** The secrets are header values: visible ASCII without spaces. */
 function areSecrets(value: string, shortest: number): boolean {
   const secrets = splitList(value);
   const isLongEnough = secrets.every(({ length }) => length >= shortest);
@@ -108,11 +108,11 @@ function areCertificates(value: string): boolean {
 }
 
 /** Whether a private key belongs to the first of some certificates. */
-export function isKeyOf(certificates: string, key: string): boolean {
+export function matchesCertificate(certificates: string, key: string): boolean {
   return holds(() => new X509Certificate(certificates).checkPrivateKey(createPrivateKey(key)));
 }
 
-/** An IPv4 address or network, or an IPv6 network: a client is known by its /64. */
+/** An IPv4 address or network, or an IPv6 network up to /64, which represents a client. */
 function isNetwork(value: string): boolean {
   const [address = '', prefix, ...rest] = value.split('/');
   if (!isIP(address) || rest.length > 0) return false;

@@ -1,16 +1,16 @@
-/** The settings in words, as the handbook and `.env.example` show them. */
+/** The list of settings for the handbook and `.env.example`. */
 import type { SettingEntry } from './entry.ts';
 import { entries, settingNames } from './schema.ts';
 
 /** One line of the list of settings. */
 export interface Setting {
   readonly name: string;
-  /** The default in words: `3000`, `1500 in local; 0 in test`, `unset`. */
+  /** The default as text: `3000`, `1500 in local; 0 in test`, `unset`. */
   readonly default: string;
   readonly meaning: string;
 }
 
-/** Every setting that the service knows, in the order of the handbook's table. */
+/** All settings, in the order of the handbook's table. */
 export const settings: readonly Setting[] = settingNames.map((name) => ({
   name,
   default: describeDefault(entries[name]),

@@ -1,61 +1,61 @@
 /**
- * Reads settings out of an environment and validates them as a whole: every fault at once, by name,
- * with what is expected and never with the value, which may be secret.
+ * Reads the settings of an environment and validates them as a whole. All errors are reported at
+ * once, by name and with the expected format, but never with the value, which may be secret.
  */
 import { readFileSync } from 'node:fs';
 import { Ajv, type ErrorObject } from 'ajv';
-import type { Form } from './entry.ts';
+import type { ValueFormat } from './entry.ts';
 import { formats } from './formats.ts';
-import { breachesOf, isLocal, type Breach } from './rules.ts';
+import { findBreaches, isLocal, type Breach } from './rules.ts';
 import { entries, settingNames, type SettingEntry, type SettingName } from './schema.ts';
 import { appEnvs, type AppEnv, type Values } from './values.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What is wrong with one setting; the message continues its name: "must be …". */
+/** The error of one setting; the message continues its name: "must be …". */
 export interface ConfigFault {
   readonly name: string;
   readonly message: string;
 }
 
 export interface ReadSettings {
-  /** Converted, with defaults; what is at fault stays as it came. */
+  /** Converted values with defaults; invalid values are unchanged. */
   readonly values: Readonly<Record<string, unknown>>;
-  /** Those that were given a value, also through a file. */
+  /** The settings that have a value in the environment or in a file. */
   readonly given: ReadonlySet<string>;
   readonly faults: readonly ConfigFault[];
 }
 
-/** Reads every setting; an empty value counts as unset. Files are those of `…_FILE` settings. */
+/** Reads every setting, and the files of `…_FILE` settings; an empty value counts as unset. */
 export function readSettings(environment: Environment): ReadSettings {
   const faults = new Map<SettingName, string>();
   const values = givenValues(environment);
   const fromFile = readFiles(values, faults);
   const given = new Set(Object.keys(values));
-  const appEnv = appEnvOf(values);
+  const appEnv = resolveAppEnv(values);
   if (appEnv) values['APP_ENV'] = appEnv;
-  const validate = ajv.compile<Values>(schemaOf(appEnv, fromFile));
+  const validate = ajv.compile<Values>(buildSchema(appEnv, fromFile));
   validate(values);
   const note = (breach: Breach): void => {
     const blamed = fromFile.get(breach.name) ?? breach.name;
-    // What is at fault already, as a file that cannot be read, is not reported twice.
+    // A setting is reported once: an unreadable file is already an error.
     if (!faults.has(blamed)) faults.set(blamed, faultMessage(breach, blamed));
   };
-  for (const error of validate.errors ?? []) note(breachOf(error, appEnv));
-  for (const breach of breachesOf(values, appEnv)) note(breach);
+  for (const error of validate.errors ?? []) note(toBreach(error, appEnv));
+  for (const breach of findBreaches(values, appEnv)) note(breach);
   return { values, given, faults: [...inOrder(faults), ...processFaults(environment, appEnv)] };
 }
 
 /**
- * @returns where the service runs: what APP_ENV says, or `local` without it, while the stub is on
- *   and HOST is a loopback address; otherwise undefined.
+ * @returns APP_ENV or, if it is unset, `local` if the stub is on and HOST is a loopback address;
+ *   otherwise undefined.
  */
-function appEnvOf({ APP_ENV: named, ...values }: Partial<Values>): AppEnv | undefined {
+function resolveAppEnv({ APP_ENV: named, ...values }: Partial<Values>): AppEnv | undefined {
   if (named !== undefined) return appEnvs.find((known) => known === named);
   return isLocal(values) ? 'local' : undefined;
 }
 
-// The schema is the service's own, and used once: neither checking nor optimising it pays.
+// The schema is used once, so validating and optimising it are not worthwhile.
 const ajv = new Ajv({
   allErrors: true,
   useDefaults: true,
@@ -64,11 +64,11 @@ const ajv = new Ajv({
   code: { optimize: false },
 });
 
-/** Node takes this variable for every connection, and then checks no certificate. */
+/** With this variable, Node verifies no certificate of any connection. */
 function processFaults(environment: Environment, appEnv: AppEnv | undefined): ConfigFault[] {
   const name = 'NODE_TLS_REJECT_UNAUTHORIZED';
   if (appEnv !== 'production' || environment[name] !== '0') return [];
-  return [{ name, message: 'must not be 0 in production: the provider could be anybody' }];
+  return [{ name, message: 'must not be 0 in production: no TLS certificate would be verified' }];
 }
 
 function inOrder(faults: ReadonlyMap<SettingName, string>): ConfigFault[] {
@@ -86,18 +86,18 @@ function givenValues(environment: Environment): Record<string, unknown> {
   return Object.fromEntries(given);
 }
 
-/** What cannot be converted stays text, so that validation refuses it. */
+/** A value that cannot be converted stays a text, which validation refuses. */
 function convert(name: SettingName, value: string): unknown {
   const entry: SettingEntry = entries[name];
   if (entry.schema.type === 'integer') return /^\d{1,15}$/.test(value) ? Number(value) : value;
   if (entry.schema.type === 'boolean' && /^(true|false)$/.test(value)) return value === 'true';
-  // Tools that write an environment on one line leave the line ends of a PEM as two characters.
+  // Some tools write the line ends of a PEM as the two characters `\n`.
   return entry.isPem ? value.replaceAll('\\n', '\n') : value;
 }
 
 /**
- * Puts the contents of the named files in the place of the settings that they stand for.
- * @returns which setting is to blame for a value that came from a file.
+ * Reads the files of `…_FILE` settings into the settings that they replace.
+ * @returns the `…_FILE` setting of each setting that was read from a file.
  */
 function readFiles(
   values: Record<string, unknown>,
@@ -115,7 +115,7 @@ function readFiles(
     fromFile.set(name, orFile);
     try {
       const content = readFileSync(path, 'utf8');
-      // Editors and `echo` end a file with a line end, which is no part of a secret.
+      // Editors and `echo` append a line end, which is not part of a secret.
       if (content.trim() === '') faults.set(orFile, 'names a file that is empty');
       else values[name] = isPem ? content : content.replace(/[\r\n]+$/, '');
     } catch (error) {
@@ -125,13 +125,16 @@ function readFiles(
   return fromFile;
 }
 
-/** What an unknown environment requires is not known; its own fault is enough. */
-function schemaOf(appEnv: AppEnv | undefined, fromFile: ReadonlyMap<SettingName, unknown>): object {
+/** An unknown environment has no requirements, only an error of its own. */
+function buildSchema(
+  appEnv: AppEnv | undefined,
+  fromFile: ReadonlyMap<SettingName, unknown>,
+): object {
   const properties = settingNames.map((name) => {
     const entry: SettingEntry = entries[name];
     const byEnv = appEnv && entry.defaultIn?.[appEnv];
     const fallback = entry.default ?? byEnv;
-    const { schema } = formIn(appEnv, entry);
+    const { schema } = formatFor(appEnv, entry);
     return [name, fallback === undefined ? schema : { ...schema, default: fallback }] as const;
   });
   const required = settingNames.filter((name) => {
@@ -141,14 +144,17 @@ function schemaOf(appEnv: AppEnv | undefined, fromFile: ReadonlyMap<SettingName,
   return { type: 'object', properties: Object.fromEntries(properties), required };
 }
 
-function formIn(appEnv: AppEnv | undefined, entry: SettingEntry): Form & { when?: string } {
+function formatFor(
+  appEnv: AppEnv | undefined,
+  entry: SettingEntry,
+): ValueFormat & { when?: string } {
   if (appEnv !== 'production' || !entry.inProduction) return entry;
   return { ...entry.inProduction, when: 'in production' };
 }
 
-function breachOf(error: ErrorObject, appEnv: AppEnv | undefined): Breach {
+function toBreach(error: ErrorObject, appEnv: AppEnv | undefined): Breach {
   const name = (error.params['missingProperty'] ?? error.instancePath.slice(1)) as SettingName;
-  const { expected, when } = formIn(appEnv, entries[name]);
+  const { expected, when } = formatFor(appEnv, entries[name]);
   if (error.keyword === 'required')
     return { name, isMissing: true, expected, when: `in ${appEnv}` };
   return { name, expected, ...(when && { when }) };

@@ -1,9 +1,9 @@
-/** Where a service that listens as configured is found from this machine. */
+/** The URL of a local service. */
 
-/** Addresses that only say where a service listens. */
+/** Wildcard addresses, and the address to connect to. */
 const anyHost: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '[::1]' };
 
-/** @returns the address of what listens on a host and a port, without a path. */
+/** @returns the URL of a service on a host and a port, without a path. */
 export function ownAddress({ host, port }: { host: string; port: number }): string {
   const name = anyHost[host] ?? (host.includes(':') ? `[${host}]` : host);
   return `http://${name}:${port}`;

@@ -1,33 +1,33 @@
-/** What the configuration comes to, for an operator: no secret is in it. */
+/** Reports the effective configuration to an operator, without secrets. */
 import { splitPublicPems } from './formats.ts';
 import { readSettings, type ConfigFault, type Environment } from './load.ts';
 import { entries, settingNames, type SettingEntry, type SettingName } from './schema.ts';
 
-/** A setting once it has been converted. */
+/** A converted setting. */
 type Value = string | number | boolean;
 
 export interface SettingReport {
   readonly name: SettingName;
-  /** As it is in effect; of a secret only that it is set; null when it is unset or at fault. */
+  /** The effective value; `(set)` for a secret; null when it is unset or invalid. */
   readonly value: Value | null;
   readonly from: 'environment' | 'default' | 'unset';
-  /** What is wrong with it; it continues the name: "must be …". */
+  /** The error, which continues the name: "must be …". */
   readonly fault: string | null;
 }
 
 export interface ConfigReport {
   readonly valid: boolean;
   readonly settings: readonly SettingReport[];
-  /** Faults, in the order of the settings. */
+  /** The errors, in the order of the settings. */
   readonly faults: readonly ConfigFault[];
 }
 
-/** Reports every setting of an environment, whether it makes a configuration or not. */
+/** Reports every setting of an environment, valid or not. */
 export function reportConfig(environment: Environment): ConfigReport {
   const { values, given, faults } = readSettings(environment);
-  const faultOf = new Map(faults.map(({ name, message }) => [name, message]));
+  const messageByName = new Map(faults.map(({ name, message }) => [name, message]));
   const settings = settingNames.map((name): SettingReport => {
-    const fault = faultOf.get(name) ?? null;
+    const fault = messageByName.get(name) ?? null;
     const value = fault === null ? shown(name, values[name] as Value | undefined) : null;
     const otherwise = value === null ? 'unset' : 'default';
     return { name, value, from: given.has(name) ? 'environment' : otherwise, fault };
@@ -40,15 +40,16 @@ function shown(name: SettingName, value: Value | undefined): SettingReport['valu
   if (name === 'DATABASE_URL') return withoutSecrets(String(value));
   const { isSecret }: SettingEntry = entries[name];
   if (isSecret) return '(set)';
-  if (name === 'JWT_PUBLIC_KEYS') return countOf(splitPublicPems(String(value))?.length ?? 0);
+  if (name === 'JWT_PUBLIC_KEYS')
+    return formatKeyCount(splitPublicPems(String(value))?.length ?? 0);
   return value;
 }
 
-function countOf(keys: number): string {
+function formatKeyCount(keys: number): string {
   return keys === 1 ? '1 key' : `${keys} keys`;
 }
 
-/** Where the database is and how it is reached; a password may also stand in the query. */
+/** Removes the password, which may also be in the query. */
 function withoutSecrets(databaseUrl: string): string {
   const { protocol, username, host, pathname, searchParams } = new URL(databaseUrl);
   const user = username === '' ? '' : `${username}@`;

@@ -1,28 +1,28 @@
-/** The rules that look at two settings at once, and at what a setting's form cannot show. */
+/** The rules about combinations of settings, and those that a format cannot express. */
 import { accessSync, constants } from 'node:fs';
 import { BlockList, isIP } from 'node:net';
 import type { SettingName } from './entry.ts';
-import { formats, isKeyOf } from './formats.ts';
+import { formats, matchesCertificate } from './formats.ts';
 import { entries } from './schema.ts';
 import type { AppEnv, Values } from './values.ts';
 import { longestAllowedCallMs, longestCallMs } from '../domain/call-duration.ts';
 
-/** A setting that is missing, or is not what it must be. */
+/** A setting that is missing or invalid. */
 export interface Breach {
   readonly name: SettingName;
   readonly isMissing?: boolean;
-  /** What it must be: "an integer from 1 to 60". */
+  /** The expected value: "an integer from 1 to 60". */
   readonly expected: string;
-  /** Where or when it must be so, unless that is always: "in production". */
+  /** The condition, unless the rule always applies: "in production". */
   readonly when?: string;
 }
 
 /**
- * @param values the settings after conversion and defaults; one whose form is wrong is a fault
- *   already, and what is said of it here is left out.
- * @param appEnv undefined when the settings do not say where the service runs.
+ * @param values the settings after conversion and defaults; the caller ignores breaches of settings
+ *   whose format is already invalid.
+ * @param appEnv undefined when the environment is unknown.
  */
-export function* breachesOf(
+export function* findBreaches(
   values: Partial<Values>,
   appEnv: AppEnv | undefined,
 ): Generator<Breach> {
@@ -48,7 +48,7 @@ export function* breachesOf(
   }
 }
 
-/** A certificate is of no use without its key, nor the other way round. */
+/** A certificate and its key must be set together. */
 function* clientCertificateBreaches(values: Partial<Values>): Generator<Breach> {
   const { PROVIDER_CLIENT_CERT: certificate, PROVIDER_CLIENT_KEY: key } = values;
   if (certificate === undefined && key === undefined) return;
@@ -57,11 +57,12 @@ function* clientCertificateBreaches(values: Partial<Values>): Generator<Breach> 
     const when = 'when one of PROVIDER_CLIENT_CERT and PROVIDER_CLIENT_KEY is set';
     yield { name, isMissing: true, expected: entries[name].expected, when };
   }
-  if (certificate === undefined || key === undefined || isKeyOf(certificate, key)) return;
+  if (certificate === undefined || key === undefined || matchesCertificate(certificate, key))
+    return;
   yield { name: 'PROVIDER_CLIENT_KEY', expected: entries.PROVIDER_CLIENT_KEY.expected };
 }
 
-/** Headers that the client of the provider's API sends, or that belong to the connection. */
+/** Headers that the provider's client sends itself, or that belong to the connection. */
 const ownHeaders: ReadonlySet<string> = new Set([
   ...['accept', 'authorization', 'content-type', 'content-length', 'x-request-id', 'traceparent'],
   ...['host', 'connection', 'transfer-encoding', 'upgrade', 'expect', 'keep-alive', 'te'],
@@ -75,7 +76,7 @@ function* apiKeyHeaderBreaches({
   yield { name: 'PROVIDER_API_KEY_HEADER', expected };
 }
 
-/** The claim, the sweep and the operator's commands wait for the longest call. */
+/** Claims, the sweep and the operator's commands wait for the longest call. */
 function* callDurationBreaches(values: Partial<Values>): Generator<Breach> {
   const { PROVIDER_TIMEOUT_MS: timeoutMs, PROVIDER_RETRIES: retries } = values;
   if (typeof timeoutMs !== 'number' || typeof retries !== 'number') return;
@@ -89,7 +90,7 @@ const loopback = new BlockList();
 loopback.addSubnet('127.0.0.0', 8, 'ipv4');
 loopback.addAddress('::1', 'ipv6');
 
-/** Whether the settings reach nothing beyond this machine: the stub is on, HOST is loopback. */
+/** Whether the service is limited to this machine: the stub is on and HOST is loopback. */
 export function isLocal({ PROVIDER_STUB: stub, HOST: host }: Partial<Values>): boolean {
   if (stub === false) return false;
   if (host === undefined || host === 'localhost') return true;
@@ -97,7 +98,7 @@ export function isLocal({ PROVIDER_STUB: stub, HOST: host }: Partial<Values>): b
   return version !== 0 && loopback.check(host, version === 6 ? 'ipv6' : 'ipv4');
 }
 
-/** In production the form of the setting says as much. */
+/** In production the format of the setting requires the same. */
 function* webhookSecretBreaches(
   { PROVIDER_STUB: stub, WEBHOOK_SECRET: secrets }: Partial<Values>,
   appEnv: AppEnv | undefined,
@@ -109,7 +110,7 @@ function* webhookSecretBreaches(
   yield { name: 'WEBHOOK_SECRET', isMissing: secrets === undefined, expected, when };
 }
 
-/** The parameters of the address that name files, which the driver reads. */
+/** The parameters of DATABASE_URL that name files. */
 const fileParameters = ['sslrootcert', 'sslcert', 'sslkey'] as const;
 
 function* databaseBreaches(
@@ -118,7 +119,7 @@ function* databaseBreaches(
   appEnv: AppEnv | undefined,
 ): Generator<Breach> {
   const name = 'DATABASE_URL';
-  // The driver takes the last of several, and the host from the parameter where there is one.
+  // The driver uses the last value of a parameter, and prefers the parameter `host`.
   const host = searchParams.getAll('host').at(-1) || hostname;
   const isVerified = searchParams.getAll('sslmode').at(-1) === 'verify-full';
   if (isVerified && tls === 'off') {

@@ -1,10 +1,9 @@
 /**
- * Every setting: what it means, what it must be, its default and where it is required. This is the
- * one list of them; `load.ts` validates against it, and tests hold `.env.example` and the
- * handbook to it.
+ * All settings: meaning, format, default and where each is required. `load.ts` validates against
+ * this list, and tests compare `.env.example` and the handbook with it.
  */
 import {
-  fileOf,
+  fileSetting,
   flag,
   formatted,
   integer,
@@ -61,7 +60,7 @@ export const entries = {
     orFile: 'DATABASE_URL_FILE',
     isSecret: true,
   },
-  DATABASE_URL_FILE: fileOf('DATABASE_URL'),
+  DATABASE_URL_FILE: fileSetting('DATABASE_URL'),
   DATABASE_TLS: {
     meaning:
       '`off`: in production DATABASE_URL may do without sslmode=verify-full, ' +
@@ -105,7 +104,7 @@ export const entries = {
     orFile: 'PROVIDER_PASSWORD_FILE',
     isSecret: true,
   },
-  PROVIDER_PASSWORD_FILE: fileOf('PROVIDER_PASSWORD'),
+  PROVIDER_PASSWORD_FILE: fileSetting('PROVIDER_PASSWORD'),
   PROVIDER_CA: {
     meaning: "authorities that the provider's certificate is verified with, in place of Node's own",
     expected: 'X.509 certificates as PEM, one after the other',
@@ -113,7 +112,7 @@ export const entries = {
     orFile: 'PROVIDER_CA_FILE',
     isPem: true,
   },
-  PROVIDER_CA_FILE: fileOf('PROVIDER_CA'),
+  PROVIDER_CA_FILE: fileSetting('PROVIDER_CA'),
   PROVIDER_CLIENT_CERT: {
     meaning: 'certificate that Ponte shows to the provider (mTLS), with its chain',
     expected: 'X.509 certificates as PEM, one after the other',
@@ -121,7 +120,7 @@ export const entries = {
     orFile: 'PROVIDER_CLIENT_CERT_FILE',
     isPem: true,
   },
-  PROVIDER_CLIENT_CERT_FILE: fileOf('PROVIDER_CLIENT_CERT'),
+  PROVIDER_CLIENT_CERT_FILE: fileSetting('PROVIDER_CLIENT_CERT'),
   PROVIDER_CLIENT_KEY: {
     meaning: 'private key of PROVIDER_CLIENT_CERT',
     expected: 'a private key as PEM without a pass phrase, that of PROVIDER_CLIENT_CERT',
@@ -130,7 +129,7 @@ export const entries = {
     isPem: true,
     isSecret: true,
   },
-  PROVIDER_CLIENT_KEY_FILE: fileOf('PROVIDER_CLIENT_KEY'),
+  PROVIDER_CLIENT_KEY_FILE: fileSetting('PROVIDER_CLIENT_KEY'),
   PROVIDER_API_KEY: {
     meaning: 'sent with every call to the provider, those of an onboarding included',
     expected: '1 to 1024 visible ASCII characters',
@@ -138,7 +137,7 @@ export const entries = {
     orFile: 'PROVIDER_API_KEY_FILE',
     isSecret: true,
   },
-  PROVIDER_API_KEY_FILE: fileOf('PROVIDER_API_KEY'),
+  PROVIDER_API_KEY_FILE: fileSetting('PROVIDER_API_KEY'),
   PROVIDER_API_KEY_HEADER: {
     meaning: 'the header that PROVIDER_API_KEY is sent in',
     expected: 'the name of a header that Ponte does not send by itself',
@@ -191,7 +190,7 @@ export const entries = {
     orFile: 'WEBHOOK_SECRET_FILE',
     isSecret: true,
   },
-  WEBHOOK_SECRET_FILE: fileOf('WEBHOOK_SECRET'),
+  WEBHOOK_SECRET_FILE: fileSetting('WEBHOOK_SECRET'),
   WEBHOOK_SIGNING_SECRET: {
     meaning:
       'events then need a signature by Standard Webhooks, not older than five minutes; ' +
@@ -201,7 +200,7 @@ export const entries = {
     orFile: 'WEBHOOK_SIGNING_SECRET_FILE',
     isSecret: true,
   },
-  WEBHOOK_SIGNING_SECRET_FILE: fileOf('WEBHOOK_SIGNING_SECRET'),
+  WEBHOOK_SIGNING_SECRET_FILE: fileSetting('WEBHOOK_SIGNING_SECRET'),
   WEBHOOK_ALLOWED_ADDRESSES: {
     meaning: 'addresses and networks that events may come from, separated by commas; unset: any',
     expected: 'IPv4 addresses and networks (203.0.113.0/24, 2001:db8::/64), separated by commas',
@@ -240,7 +239,7 @@ export const entries = {
     isPem: true,
     isSecret: true,
   },
-  JWT_PRIVATE_KEY_FILE: fileOf('JWT_PRIVATE_KEY'),
+  JWT_PRIVATE_KEY_FILE: fileSetting('JWT_PRIVATE_KEY'),
   JWT_PUBLIC_KEYS: {
     meaning: 'PEMs that verify access tokens, one after the other, to rotate; chosen by kid',
     expected: 'RSA public keys of at least 2048 bits, as PEM, one after the other',
@@ -255,7 +254,7 @@ export const entries = {
     orFile: 'JWT_PUBLIC_KEYS_FILE',
     isPem: true,
   },
-  JWT_PUBLIC_KEYS_FILE: fileOf('JWT_PUBLIC_KEYS'),
+  JWT_PUBLIC_KEYS_FILE: fileSetting('JWT_PUBLIC_KEYS'),
   JWT_TTL_SECONDS: {
     meaning: 'lifetime of an access token, in seconds; at most 86400 in production',
     ...integer(1, 2_592_000),
@@ -276,7 +275,7 @@ export const entries = {
     orFile: 'ENCRYPTION_KEY_FILE',
     isSecret: true,
   },
-  ENCRYPTION_KEY_FILE: fileOf('ENCRYPTION_KEY'),
+  ENCRYPTION_KEY_FILE: fileSetting('ENCRYPTION_KEY'),
   UPLOAD_MAX_BYTES: {
     meaning: 'largest onboarding document, in bytes',
     ...integer(1, 104_857_600),
@@ -343,7 +342,7 @@ export const entries = {
   },
   JOB_LEASE_SECONDS: {
     meaning: "seconds after which others take up a dead process's jobs",
-    // With a poll after it, a dead process's jobs are taken up within a minute.
+    // Including a poll, another process takes up the jobs of a dead one within a minute.
     ...integer(1, 50),
     default: 30,
   },

@@ -1,4 +1,4 @@
-/** The settings as values: what each is once it has been read, and the words that some may be. */
+/** The types of the settings. */
 
 export const appEnvs = ['local', 'test', 'staging', 'production'] as const;
 
@@ -8,7 +8,7 @@ export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 's
 
 export type LogLevel = (typeof logLevels)[number];
 
-/** The settings after conversion and defaults; what may be unset is optional. */
+/** The settings after conversion and defaults; a setting that may be unset is optional. */
 export interface Values {
   APP_ENV: AppEnv;
   HOST: string;

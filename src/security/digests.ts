@@ -1,4 +1,4 @@
-/** SHA-256, and comparisons that do not tell how much of a secret was right. */
+/** SHA-256, and constant-time comparison of secrets. */
 import { hash, timingSafeEqual } from 'node:crypto';
 
 /** @returns the 32 bytes of the digest; a text counts as UTF-8. */
@@ -7,20 +7,20 @@ export function sha256(bytes: Buffer | string): Buffer {
 }
 
 /**
- * Compares two secrets in a time that depends on neither: the digests are compared, so that not
- * even the length shows.
+ * Compares two secrets in constant time. It compares digests, so that the time does not reveal the
+ * length either.
  */
-export function sameSecret(given: string, expected: string): boolean {
-  return isOneOfSecrets(given, [sha256(expected)]);
+export function sameSecret(secret: string, expected: string): boolean {
+  return isOneOfSecrets(secret, [sha256(expected)]);
 }
 
 /**
- * Compares a secret with several in the same way. All are compared, so that the time does not tell
- * which one was right.
- * @param digests of the secrets that are accepted.
+ * Compares a secret with several in constant time. All are compared, so that the time does not
+ * reveal which one matched.
+ * @param digests the digests of the accepted secrets.
  */
-export function isOneOfSecrets(given: string, digests: readonly Buffer[]): boolean {
-  const digest = sha256(given);
+export function isOneOfSecrets(secret: string, digests: readonly Buffer[]): boolean {
+  const digest = sha256(secret);
   const matches = digests.filter((other) => timingSafeEqual(digest, other));
   return matches.length > 0;
 }

@@ -2,10 +2,9 @@ import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
- * Makes a folder that only its owner may enter, and those above it that are missing. Node's own
- * recursive `mkdir` never ends where a folder is there and none can be made in it because it is
- * said to be missing, as in `/proc`.
- * @throws Error of the file system when it cannot be made.
+ * Creates a folder with mode 0700, and its missing parents. Node's recursive `mkdir` never returns
+ * where a folder exists but creating an entry in it fails with ENOENT, as in `/proc`.
+ * @throws Error of the file system when it cannot be created.
  */
 export async function makeFolder(folder: string): Promise<void> {
   if (await isFolder(folder)) return;
@@ -14,7 +13,7 @@ export async function makeFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder, { mode: 0o700 });
   } catch (error) {
-    // Somebody else may have made it at the same moment.
+    // Another process may have created it meanwhile.
     if (!(await isFolder(folder))) throw error;
   }
 }

@@ -1,17 +1,17 @@
-/** The data folder is its owner's alone: keys, the embedded database and the simulated bank. */
+/** Restricts the files of the data folder to their owner: keys, databases, the simulated bank. */
 import { chmodSync, lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What the service and its commands make in the data folder. */
+/** The entries that the service and its commands create in the data folder. */
 const ownEntries: ReadonlySet<string> = new Set([
   ...['postgres', 'lock', 'lock-journal', 'control', 'jwt-private.pem', 'jwt-public.pem'],
   ...['encryption.key', 'simulated-bank.jsonl', 'sandbox-bank.jsonl'],
 ]);
 
 /**
- * Gives folders mode 0700 and files 0600. The data folder itself is changed only when nothing else
- * is in it, because it may be a folder that others use; links are not followed.
- * @returns the paths that are open to other users still: another user owns them.
+ * Sets mode 0700 for folders and 0600 for files. The data folder itself is changed only if it has
+ * no other entries, because others may use it. Links are not followed.
+ * @returns the paths that remain open to other users because another user owns them.
  */
 export function keepPrivate(dataDir: string): string[] {
   const names = namesIn(dataDir);
@@ -21,7 +21,7 @@ export function keepPrivate(dataDir: string): string[] {
   return open;
 }
 
-/** A start that was killed leaves a key's draft, which has a UUID after its name. */
+/** Includes the draft of a key, with a UUID after its name, which an interrupted start leaves. */
 function isOwn(name: string): boolean {
   return ownEntries.has(name.replace(/\.[0-9a-f-]{36}$/, ''));
 }
@@ -45,7 +45,7 @@ function tighten(path: string, open: string[]): boolean {
   return found.isDirectory();
 }
 
-/** Nothing is in a folder that is missing, or cannot be read. */
+/** @returns no names for a folder that is missing or unreadable. */
 function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);

@@ -1,14 +1,13 @@
 /**
- * Sealing: what must not be readable in the database (provider tokens, uploaded documents) is
- * encrypted with AES-256-GCM. The row's owner is the additional data, so that a sealed value that
- * is copied to another row does not open there.
+ * Sealing: encrypts provider tokens and uploaded documents in the database with AES-256-GCM. The
+ * row's owner is the additional data, so that a sealed value cannot be opened in another row.
  *
  *     1 | IV (12 bytes) | tag (16 bytes) | ciphertext
  *     2 | key id (4 bytes) | IV (12 bytes) | tag (16 bytes) | ciphertext
  *
- * The first byte is the version. With one key, values are sealed as version 1; while a key is being
- * replaced there are two, and values are sealed as version 2 with the first key of the ring. What
- * an older key has sealed opens as long as that key is in the ring.
+ * The first byte is the version. With one key, values are sealed as version 1. During a rotation
+ * there are two keys, and values are sealed as version 2 with the first key of the ring. Older
+ * values can be opened as long as their key is in the ring.
  */
 import {
   createCipheriv,
@@ -21,44 +20,41 @@ import {
 
 const keyIdBytes = 4;
 
-/** NIST SP 800-38D section 8.2.2: random 96-bit IVs are good for 2^32 sealings under one key. */
+/** NIST SP 800-38D, section 8.2.2: random 96-bit IVs allow 2^32 encryptions under one key. */
 const ivBytes = 12;
 const tagBytes = 16;
 
-/** A key of the ring, and how the values begin that it seals. */
+/** A key of the ring, and the prefix of the values that it seals. */
 interface SealingKey {
   readonly key: Buffer;
   readonly prefix: Buffer;
 }
 
 export interface Sealer {
-  /**
-   * How values begin that are sealed now, while older ones are to be sealed again; null where there
-   * is one key only.
-   */
+  /** The prefix of newly sealed values during a rotation; null with a single key. */
   readonly currentPrefix: Buffer | null;
   /** Encrypts for one owner, such as `user:7`; a text counts as UTF-8. */
   seal(plain: Buffer | string, owner: string): Buffer;
-  /** @throws SealError for another owner or key, and for bytes that were changed. */
+  /** @throws SealError for another owner or key, and for changed bytes. */
   open(sealed: Buffer, owner: string): Buffer;
   /**
-   * Opens a short text that every request needs, such as a provider token. The newest text of each
-   * owner is remembered, so that it is decrypted once.
+   * Opens a short text that every request needs, such as a provider token. The latest text of each
+   * owner is cached.
    * @throws SealError as `open` does.
    */
   openText(sealed: Buffer, owner: string): string;
-  /** Forgets the opened text of an owner. */
+  /** Removes the cached text of an owner. */
   forgetText(owner: string): void;
   /**
-   * A keyed digest of 16 bytes: equal texts have equal digests under one first key of the ring, and
-   * without the key a text cannot be tried.
+   * A keyed digest of 16 bytes, which depends on the first key of the ring. Without the key,
+   * guesses cannot be verified.
    */
   digest(text: string): Buffer;
 }
 
 /**
- * What the log has in place of a request id or a trace id that a caller has given: 32 hexadecimal
- * digits. An e-mail as an id has another digest here than as the identity of a security event.
+ * Returns the digest that the log shows in place of a caller's request id or trace id, 32
+ * hexadecimal digits. It differs from the digest of the same text in a security event.
  */
 export function loggedDigest(sealer: Pick<Sealer, 'digest'>, id: string): string {
   return sealer.digest(`log:${id}`).toString('hex');
@@ -72,7 +68,7 @@ interface OpenedText {
   readonly text: string;
 }
 
-/** A sealed value does not open; it says nothing of the value. */
+/** A sealed value cannot be opened; the message does not contain the value. */
 export class SealError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -102,7 +98,7 @@ export function createSealer(ring: readonly [Buffer, ...Buffer[]]): Sealer {
       const before = opened.get(owner);
       if (before?.sealed.equals(sealed)) return before.text;
       const text = open(keys, sealed, owner).toString('utf8');
-      // The oldest entry makes room.
+      // Evicts the oldest entry.
       if (opened.size >= mostOpened) opened.delete(opened.keys().next().value ?? '');
       opened.set(owner, { sealed, text });
       return text;
@@ -128,7 +124,7 @@ function seal({ key, prefix }: SealingKey, plain: Buffer | string, owner: string
   return Buffer.concat([prefix, iv, cipher.getAuthTag(), ...ciphertext]);
 }
 
-/** Version 1 names no key: each of the ring may have sealed it. */
+/** Version 1 does not identify the key, so every key of the ring is tried. */
 function open(keys: readonly SealingKey[], sealed: Buffer, owner: string): Buffer {
   let cause: unknown;
   for (const one of keys) {
@@ -139,10 +135,10 @@ function open(keys: readonly SealingKey[], sealed: Buffer, owner: string): Buffe
       cause = error;
     }
   }
-  throw new SealError('a sealed value does not open for this owner', { cause });
+  throw new SealError('a sealed value cannot be opened for this owner', { cause });
 }
 
-/** @throws Error when the key, the owner or a byte of the value is another one. */
+/** @throws Error for another key or owner, or a changed value. */
 function openWith({ key, prefix }: SealingKey, sealed: Buffer, owner: string): Buffer {
   const ivEnd = prefix.length + ivBytes;
   const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(prefix.length, ivEnd), {
@@ -153,7 +149,7 @@ function openWith({ key, prefix }: SealingKey, sealed: Buffer, owner: string): B
   return Buffer.concat([decipher.update(sealed.subarray(ivEnd + tagBytes)), decipher.final()]);
 }
 
-/** The version is authenticated too, so that one form cannot be passed off as another. */
+/** The version is authenticated too, so that it cannot be changed. */
 function additionalData([version]: Buffer, owner: string): Buffer {
   return Buffer.from(`${version}:${owner}`, 'utf8');
 }

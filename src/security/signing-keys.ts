@@ -1,7 +1,6 @@
 /**
- * The service's keys: configured ones, or, for a first look and for tests, ones that are made at
- * the first start and kept in the data folder. `config.ts` refuses to start without configured
- * keys anywhere else.
+ * The keys of the service: configured or, in local and test only, generated into the data folder at
+ * the first start.
  */
 import {
   createPrivateKey,
@@ -18,10 +17,10 @@ import { calculateJwkThumbprint, exportJWK } from 'jose';
 import { makeFolder } from './make-folder.ts';
 
 export interface SigningKeys {
-  /** The RFC 7638 thumbprint of the key that signs. */
+  /** The RFC 7638 thumbprint of the signing key. */
   readonly kid: string;
   readonly privateKey: KeyObject;
-  /** What verifies, by kid; the signing key's public half is always among them. */
+  /** The verifying keys by kid, always including the signing key's. */
   readonly publicKeys: ReadonlyMap<string, KeyObject>;
 }
 
@@ -35,7 +34,7 @@ export interface SigningKeysOptions {
 
 const generatedRsaBits = 3072;
 
-/** @throws Error when the key file in the data folder does not hold an RSA private key. */
+/** @throws Error when the key file in the data folder does not contain an RSA private key. */
 export async function loadSigningKeys(options: SigningKeysOptions): Promise<SigningKeys> {
   const privateKey = options.privateKeyPem
     ? createPrivateKey(options.privateKeyPem)
@@ -50,12 +49,12 @@ export async function loadSigningKeys(options: SigningKeysOptions): Promise<Sign
   };
 }
 
-/** The key's name, as RFC 7638 makes it of the public half. */
+/** The RFC 7638 thumbprint of a key. */
 export async function thumbprint(key: KeyObject): Promise<string> {
   return calculateJwkThumbprint(await exportJWK(key));
 }
 
-/** Where the generated key that signs is kept. */
+/** The path of the generated signing key. */
 export function generatedKeyPath(dataDir: string): string {
   return join(dataDir, 'jwt-private.pem');
 }
@@ -73,14 +72,14 @@ async function generatedPrivateKey(dataDir: string): Promise<KeyObject> {
 }
 
 export interface EncryptionKeyOptions {
-  /** None: read from the data folder, or generated into it. */
+  /** Empty: read from the data folder, or generated into it. */
   readonly configured: readonly Buffer[];
   readonly dataDir: string;
 }
 
 /**
- * @returns the keys of 32 bytes: the first one seals what is stored, all of them open it.
- * @throws Error when the key file in the data folder does not hold 32 bytes in base64.
+ * @returns keys of 32 bytes: the first one seals, all of them open.
+ * @throws Error when the key file in the data folder does not contain 32 bytes in base64.
  */
 export async function loadEncryptionKeys(
   options: EncryptionKeyOptions,
@@ -103,9 +102,9 @@ function readKey<Key>(path: string, read: () => Key | null): Key {
   try {
     key = read();
   } catch {
-    // The parser's words say nothing that the sentence below does not.
+    // The message below is sufficient.
   }
-  if (key === null) throw new Error(`${path} does not hold a key; remove it to make a new one`);
+  if (key === null) throw new Error(`${path} has no valid key; remove it to create a new one`);
   return key;
 }
 
@@ -118,7 +117,7 @@ async function readOrCreate(
   if (existing !== null) return existing;
   await makeFolder(folder);
   await publish(path, await create());
-  // Two first starts at once make two keys; the file has the one that both must use.
+  // Concurrent first starts create several keys; the file has the one that all must use.
   return readFile(path, 'utf8');
 }
 
@@ -131,7 +130,7 @@ async function readIfPresent(path: string): Promise<string | null> {
   }
 }
 
-/** Links a finished file into place: a reader sees none or a whole one, and the first wins. */
+/** Links a complete file into place: readers see no file or all of it, and the first one wins. */
 async function publish(path: string, content: string): Promise<void> {
   const draft = `${path}.${randomUUID()}`;
   try {

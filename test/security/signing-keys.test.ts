@@ -99,6 +99,6 @@ describe('the encryption key', () => {
     const dataDir = await mkdtemp(join(root, 'spoilt-'));
     await writeFile(join(dataDir, 'encryption.key'), 'c2hvcnQ=');
     const loading = loadEncryptionKeys({ configured: [], dataDir });
-    await assert.rejects(loading, /encryption\.key does not hold a key/);
+    await assert.rejects(loading, /encryption\.key has no valid key/);
   });
 });

@@ -83,7 +83,7 @@ describe('a request that finds no connection was not sent:', () => {
     });
     const call = failure(pay(client));
     await clock.advance(5_000);
-    assert.throws(() => handler.onRequestStart?.({} as never, {} as never), /before it left/);
+    assert.throws(() => handler.onRequestStart?.({} as never, {} as never), /before it was sent/);
     assert.deepEqual(await call, NOT_SENT_IN_TIME);
   });
 

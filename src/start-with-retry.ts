@@ -1,4 +1,4 @@
-/** A start waits for a database that is away, as it is while a server restarts or is full. */
+/** Retries a start while the database is unavailable, for example during a restart. */
 import { pause, systemClock } from './clock.ts';
 import type { AppOptions } from './compose.ts';
 import type { Config } from './config/config.ts';
@@ -12,21 +12,21 @@ const longestWaitMs = 60_000;
 const firstPauseMs = 250;
 const longestPauseMs = 5_000;
 
-/** How often a start that waits says so. */
+/** How often a waiting start logs a warning. */
 const remindMs = 10_000;
 
 /**
- * Starts something on the configured database, again and again while the database is away, for up
- * to a minute. What an attempt that fails has opened is closed.
- * @param work one attempt; it gets the options with the log that this function writes to.
- * @throws Error what an attempt threw: at once unless it says that the database is away.
+ * Runs a start, and repeats it for up to a minute while the database is unavailable. Whatever a
+ * failed attempt has opened is closed.
+ * @param work one attempt; it receives the options with the log that this function writes to.
+ * @throws Error the error of an attempt: at once unless the database is unavailable.
  */
-export async function startPatiently<Started>(
+export async function startWithRetry<Started>(
   config: Config,
   options: AppOptions,
   work: (options: AppOptions, parts: AsyncDisposableStack) => Promise<Started>,
 ): Promise<Started> {
-  const { clock = systemClock, unwanted } = options;
+  const { clock = systemClock, cancelled } = options;
   const log = options.log ?? createLog({ level: config.logLevel, pretty: process.stdout.isTTY });
   const beganMs = clock.now().getTime();
   let pauseMs = firstPauseMs;
@@ -40,7 +40,7 @@ export async function startPatiently<Started>(
       const nowMs = clock.now().getTime();
       const leftMs = beganMs + longestWaitMs - nowMs;
       const isAway = config.databaseUrl !== undefined && errorParts(error).some(isDatabaseAway);
-      if (!isAway || leftMs <= 0 || unwanted?.aborted) throw error;
+      if (!isAway || leftMs <= 0 || cancelled?.aborted) throw error;
       if (nowMs >= remindAtMs) {
         remindAtMs = nowMs + remindMs;
         const facts = { reason: startFailure(error, config.databaseUrl), error };
@@ -49,8 +49,8 @@ export async function startPatiently<Started>(
           'the start waits for the database',
         );
       }
-      await pause(clock, Math.min(pauseMs, leftMs), unwanted);
-      if (unwanted?.aborted) throw error;
+      await pause(clock, Math.min(pauseMs, leftMs), cancelled);
+      if (cancelled?.aborted) throw error;
       pauseMs = Math.min(2 * pauseMs, longestPauseMs);
     }
   }

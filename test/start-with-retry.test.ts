@@ -47,13 +47,13 @@ async function behindProxy(t: TestContext) {
   const write = (line: string) => void lines.push(line);
   const log = createLog({ level: 'info', pretty: false, destination: { write } });
   const through: TestDatabase = { ...database, databaseUrl: proxy.url };
-  const unwanted = new AbortController();
-  const options = { clock: watched, log, unwanted: unwanted.signal };
+  const cancelled = new AbortController();
+  const options = { clock: watched, log, cancelled: cancelled.signal };
   const config = testConfig(through);
   return {
     proxy,
     clock,
-    unwanted,
+    cancelled,
     /** Lets the time pass, but only while the start pauses between two attempts. */
     async pass(start: Promise<unknown>): Promise<void> {
       let isOver = false;
@@ -108,7 +108,7 @@ describe('a start while the database is away', () => {
     start.proxy.refuse('57P03');
     const started = assert.rejects(start.startWorker(), { code: '57P03' });
     await eventually(() => start.waits().length === 1, 'the wait');
-    start.unwanted.abort();
+    start.cancelled.abort();
     await started;
   });
 
