@@ -31,9 +31,9 @@ type Action = (...typed: unknown[]) => Promise<void>;
 export interface Context {
   readonly terminal: Terminal;
   readonly clock: Clock;
-  /** The environment with `.env`, for a command that reports its faults. */
+  /** The environment with `.env`, for a command that reports its errors. */
   environment(): Environment;
-  /** @throws ConfigError with every fault: exit 2. */
+  /** @throws ConfigError with all errors: exit 2. */
   config(): Config;
   /**
    * Calls an op, in this process or in the service that has the embedded database open, with a

@@ -16,7 +16,7 @@ export interface Running {
   stop(): Promise<void>;
 }
 
-/** Loads the configuration; when it is invalid, prints every fault and exits 2. */
+/** Loads the configuration; when it is invalid, prints all errors and exits 2. */
 export function configOrExit(): Config {
   try {
     return loadConfig(readEnvironment());

@@ -81,8 +81,8 @@ export interface PonteOptions extends CommandOptions {
 export async function ponte(argv: readonly string[], options: PonteOptions): Promise<ExitCode> {
   let exitCode: ExitCode = exitCodes.ok;
   const noun = argv.find((word) => word !== 'help' && !word.startsWith('-'));
-  const wanted = noun === 'completion' ? 'all' : noun;
-  const program = await loadProgram(options, wanted, (code) => (exitCode = code));
+  const selected = noun === 'completion' ? 'all' : noun;
+  const program = await loadProgram(options, selected, (code) => (exitCode = code));
   if (argv.length === 0) {
     program.outputHelp();
     return exitCode;
@@ -102,7 +102,7 @@ export async function ponte(argv: readonly string[], options: PonteOptions): Pro
  */
 export async function loadProgram(
   options: PonteOptions,
-  wanted: string | undefined,
+  selected: string | undefined,
   onEnd: (code: ExitCode) => void = () => undefined,
 ): Promise<Command> {
   const program = createProgram(options);
@@ -115,7 +115,7 @@ export async function loadProgram(
     };
   for (const [name, description, load] of nouns) {
     const noun = program.command(name).description(description);
-    if (wanted === name || wanted === 'all') (await load()).declare(noun, run);
+    if (selected === name || selected === 'all') (await load()).declare(noun, run);
   }
   return program;
 }

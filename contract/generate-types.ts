@@ -85,7 +85,7 @@ export async function typesOf(document: Contract): Promise<string> {
   const source = [
     header,
     ...schemas,
-    '/** What each operation takes and answers, by operationId. */',
+    '/** The input and the replies of each operation, by operationId. */',
     `export interface Operations {\n${operations.join('\n')}\n}\n`,
     '/** The name of an operation of the contract. */',
     'export type OperationId = keyof Operations;\n',

@@ -22,7 +22,7 @@ export interface ValidationError {
  * - `PROVIDER_TIMEOUT`: it did not answer in time. A send did not move money; before a PIX key is
  *   created or deleted again, list the keys.
  * - `PROVIDER_REJECTED`: it refused. Do not repeat unchanged.
- * - `PIX_KEY_NOT_FOUND`: nobody has this PIX key. Ask the person to check it; wrong keys use up a
+ * - `PIX_KEY_NOT_FOUND`: no account has this PIX key. Ask the customer to check it; wrong keys use up a
  *   small allowance of look-ups.
  * - `INSUFFICIENT_FUNDS`: the balance is too low.
  * - `PROVIDER_RATE_LIMITED`: too many look-ups for this payer. Wait a minute or more.
@@ -111,7 +111,7 @@ export interface StatementItem {
   created_at: string;
 }
 
-/** An item of the provider's statement, passed on as it comes. */
+/** An item of the provider's statement, passed on unchanged. */
 export type RemoteStatementItem = Record<string, unknown>;
 
 /** The statement of a period, in two lists that may overlap. */
@@ -312,7 +312,7 @@ export interface SubmitDocumentRequest {
   arquivo: unknown;
 }
 
-/** The product asked for. */
+/** The requested product. */
 export interface ProposalRequest {
   tipo?: string | undefined;
   observacoes?: string | undefined;
@@ -357,7 +357,7 @@ export interface WebhookReceipt {
   duplicate: boolean;
 }
 
-/** What each operation takes and answers, by operationId. */
+/** The input and the replies of each operation, by operationId. */
 export interface Operations {
   /** Log in and get an access token. */
   login: {
@@ -559,7 +559,7 @@ export interface Operations {
     body: undefined;
     replies: { 200: CepReply; 422: ValidationError; 429: Message; 502: CodedError; 503: Message };
   };
-  /** The application as it stands. */
+  /** The current application. */
   getOnboarding: {
     path: { applicationId: string };
     query: Record<string, never>;

@@ -18,7 +18,7 @@ const columns: readonly Column<SettingReport>[] = [
   { head: 'SETTING', cell: ({ name }) => name, isWhole: true },
   {
     head: 'VALUE',
-    cell: ({ value, fault }) => (fault === null ? value?.toString() : ['at fault', 'red']),
+    cell: ({ value, fault }) => (fault === null ? value?.toString() : ['invalid', 'red']),
   },
   { head: 'FROM', cell: ({ from }) => from, isWhole: true },
 ];

@@ -201,7 +201,7 @@ interface ReplayOptions extends FilterOptions, ChangeOptions {
   readonly after?: string;
 }
 
-/** Events of one call: few, so that Ctrl-C takes effect soon. */
+/** Events of one call: few, so that Ctrl-C takes effect quickly. */
 const pageSize = 20;
 
 /** Events listed in the JSON document; all are counted. */

@@ -75,7 +75,7 @@ export const entries = {
     default: '.data',
   },
   PROVIDER_STUB: {
-    meaning: 'simulate the provider; `true` in production refuses to start',
+    meaning: 'simulate the provider; refused in production',
     ...flag,
     inProduction: mustBeFalse,
     defaultIn: { local: true, test: true },
@@ -106,7 +106,7 @@ export const entries = {
   },
   PROVIDER_PASSWORD_FILE: fileSetting('PROVIDER_PASSWORD'),
   PROVIDER_CA: {
-    meaning: "authorities that the provider's certificate is verified with, in place of Node's own",
+    meaning: "authorities to verify the provider's certificate with, instead of Node's own",
     expected: 'X.509 certificates as PEM, one after the other',
     schema: formatted('certificates'),
     orFile: 'PROVIDER_CA_FILE',
@@ -162,23 +162,23 @@ export const entries = {
   },
   PROVIDER_STATEMENT_SETTLED_ONLY: {
     meaning:
-      'the statement lists settled lines only: a line without a status then proves a payment',
+      'whether the statement lists only settled lines; one without a status then proves a payment',
     ...flag,
     default: false,
   },
   STUB_SETTLE_MS: {
-    meaning: "how long after accepting a payment the stub's bank posts its webhook; 0: never",
+    meaning: 'milliseconds from the acceptance of a payment to the simulated webhook; 0: never',
     ...integer(0, 3_600_000),
     defaultIn: { local: 1500, test: 0, staging: 0, production: 0 },
   },
   STUB_JOURNAL: {
-    meaning: "keep the stub's bank in a journal in DATA_DIR; otherwise it ends with the process",
+    meaning: 'store the simulated bank in a journal in DATA_DIR; otherwise in memory only',
     ...flag,
     defaultIn: { local: true, test: false, staging: true, production: true },
   },
   WEBHOOK_SECRET: {
     meaning:
-      'compared only when set; two, separated by a comma, are both accepted to rotate; ' +
+      'secret of the webhooks, checked only when set; two, separated by a comma, to rotate; ' +
       'required, 32 characters or more each, in production and, with the stub off, in staging',
     expected: 'one secret of visible ASCII, or two separated by a comma',
     schema: formatted('webhook-secrets'),
@@ -193,8 +193,8 @@ export const entries = {
   WEBHOOK_SECRET_FILE: fileSetting('WEBHOOK_SECRET'),
   WEBHOOK_SIGNING_SECRET: {
     meaning:
-      'events then need a signature by Standard Webhooks, not older than five minutes; ' +
-      'two, separated by a comma, are both accepted to rotate',
+      'requires a Standard Webhooks signature of events, at most five minutes old; ' +
+      'two, separated by a comma, to rotate',
     expected: 'one secret of 32 or more visible ASCII characters, or two separated by a comma',
     schema: formatted('long-webhook-secrets'),
     orFile: 'WEBHOOK_SIGNING_SECRET_FILE',
@@ -263,7 +263,7 @@ export const entries = {
   },
   ENCRYPTION_KEY: {
     meaning:
-      'seals provider tokens and documents at rest; two as new,old while it is replaced; ' +
+      'encrypts provider tokens and documents in the database; two as new,old to rotate; ' +
       'generated in local and test',
     expected: '32 bytes in base64 (`openssl rand -base64 32`), or two such keys as new,old',
     schema: formatted('keys-of-32-bytes'),
@@ -287,25 +287,25 @@ export const entries = {
     default: 90,
   },
   JOB_RETENTION_DAYS: {
-    meaning: 'days that a finished job is kept; a dead one stays',
+    meaning: 'days that a finished job is kept; dead jobs are kept forever',
     ...integer(1, 36_500),
     default: 7,
   },
   ONBOARDING_EXPIRY_DAYS: {
     meaning:
-      'days after its last change that an application goes, unless it is approved; ' +
-      'its e-mail and document are free again',
+      'days after its last change that an unapproved application is deleted; ' +
+      'its e-mail and document can then be used again',
     ...integer(1, 36_500),
     default: 30,
   },
   THROTTLE_LOGIN_PER_MINUTE: {
-    meaning: 'failed logins per e-mail and network in a minute; 0 lifts it; 1 to 60 in production',
+    meaning: 'failed logins per e-mail and network in a minute; 0: no limit; 1 to 60 in production',
     ...integer(0, 1_000_000),
     inProduction: integer(1, 60),
     default: 5,
   },
   THROTTLE_ADDRESS_PER_MINUTE: {
-    meaning: 'attempts per client address and minute; 0 lifts it; 1 to 6000 in production',
+    meaning: 'attempts per client address and minute; 0: no limit; 1 to 6000 in production',
     ...integer(0, 1_000_000),
     inProduction: integer(1, 6_000),
     default: 30,
@@ -313,25 +313,26 @@ export const entries = {
   THROTTLE_USER_PER_MINUTE: {
     meaning:
       'sends, charges, statements and changes of PIX keys per user, minute and instance, each ' +
-      'counted apart; 0 lifts it; 1 to 6000 in production',
+      'counted separately; 0: no limit; 1 to 6000 in production',
     ...integer(0, 1_000_000),
     inProduction: integer(1, 6_000),
     default: 120,
   },
   TRUST_PROXY_HOPS: {
-    meaning: "how many proxies to trust for the client's address",
+    meaning: "number of trusted proxies that set the client's address",
     ...integer(0, 16),
     expected: 'the number of proxies in front of the service, an integer from 0 to 16',
     defaultIn: { local: 0, test: 0, staging: 0 },
     requiredIn: ['production'],
   },
   MAX_CONNECTIONS: {
-    meaning: 'most open connections; a further one is closed at once',
+    meaning: 'largest number of open connections; further ones are closed at once',
     ...integer(1, 1_000_000),
     default: 5000,
   },
   MAX_CONNECTIONS_PER_ADDRESS: {
-    meaning: 'most connections from one address, if TRUST_PROXY_HOPS is 0; 0 sets no limit',
+    meaning:
+      'largest number of connections from one address, if TRUST_PROXY_HOPS is 0; 0: no limit',
     ...integer(0, 1_000_000),
     default: 200,
   },
@@ -341,7 +342,7 @@ export const entries = {
     default: 'inline',
   },
   JOB_LEASE_SECONDS: {
-    meaning: "seconds after which others take up a dead process's jobs",
+    meaning: "seconds after which other processes take over a dead process's jobs",
     // Including a poll, another process takes up the jobs of a dead one within a minute.
     ...integer(1, 50),
     default: 30,
@@ -359,8 +360,7 @@ export const entries = {
     default: '127.0.0.1',
   },
   LOG_LEVEL: {
-    meaning:
-      'what is logged: fatal, error, warn, info, debug, trace or silent (refused in production)',
+    meaning: 'log level: fatal, error, warn, info, debug, trace or silent (refused in production)',
     ...oneOf(logLevels),
     inProduction: oneOf(logLevels.filter((level) => level !== 'silent')),
     default: 'info',

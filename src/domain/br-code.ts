@@ -53,7 +53,7 @@ const NO_TXID = '***';
 /**
  * Computes CRC-16/CCITT-FALSE (polynomial 0x1021, initial 0xFFFF) over the UTF-8 bytes of a text.
  *
- * @returns four upper-case hexadecimal digits: `123456789` gives `29B1`.
+ * @returns four upper-case hexadecimal digits: `29B1` for `123456789`.
  */
 export function crc16Ccitt(text: string): string {
   let crc = 0xffff;

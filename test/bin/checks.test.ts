@@ -254,7 +254,7 @@ describe('ponte config check', () => {
     const faulty = { PORT: secret, PROVIDER_PASSWORD: 'short', WEBHOOK_SECRET: 'a,b,c' };
     const { code, stdout, stderr } = await type(['config', 'check'], faulty);
     assert.equal(code, 2);
-    assert.match(stdout, /^PORT +at fault +environment$/m);
+    assert.match(stdout, /^PORT +invalid +environment$/m);
     const expected = Object.entries(faultsOf(faulty)).map(([name, says]) => `  ${name} ${says}`);
     assert.deepEqual(stderr.trimEnd().split('\n').slice(1), expected);
     assert.equal(expected.length, 3);

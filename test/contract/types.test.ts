@@ -17,7 +17,7 @@ const contractText = (name: string): string =>
 /** The generated text for one schema, on one line. */
 async function typeOf(schema: Schema): Promise<string> {
   const source = await typesOf({ paths: {}, components: { schemas: { Example: schema } } });
-  const [declaration = ''] = source.split('/** What each operation').slice(0, 1);
+  const [declaration = ''] = source.split('/** The input and the replies').slice(0, 1);
   return oneLine(declaration.slice(declaration.indexOf('*/') + 2));
 }
 

@@ -133,7 +133,7 @@ function ofMoves(): Mutation[] {
   });
 }
 
-/** How an attempt to pay fails, and the outcome (`provider/http/response-mapping.ts`, `failure.ts`). */
+/** How an attempt to pay fails, and the outcome: see `response-mapping.ts` and `failure.ts`. */
 const verdicts: readonly (readonly [ProviderStatusClass, FailedOutcome])[] = [
   ['2xx', 'unknown'],
   ['401', 'not_sent'],
