@@ -63,7 +63,7 @@ async function recordOnce(
           providerTxid: move.providerTxid ?? null,
           attempt: move.timeline[0]?.attempt ?? 1,
         })
-      : await moveTransaction(context, paying.id, move);
+      : await moveTransaction(context, paying.id, { ...move, endToEnd: paying.end_to_end });
   if (moved) return moved;
   const stored = await rereadTransaction(context, paying);
   const isContradicted =
@@ -151,6 +151,7 @@ async function failUnsent(
   if (attempts.length !== 1 || attempts[0]?.at.getTime() !== at.getTime()) return;
   await moveTransaction(context, send.id, {
     from: ['PAYING', 'UNKNOWN'],
+    endToEnd,
     to: 'SETTLED',
     status: 'FAILED',
     outcome: 'not_sent',
