@@ -175,6 +175,14 @@ export const noteAnomaly: Statement = {
     returning id`,
 };
 
+/** Finds the event that has ended a transaction. Parameters: transaction id. */
+export const findSettlingEvent: Statement = {
+  name: 'pix-settling-event',
+  text: `
+    select event_id from pix_timeline
+     where transaction_id = $1 and phase = 'SETTLED' and event_id is not null`,
+};
+
 /** Another send under the same Idempotency-Key. */
 export interface KeyHolderRow {
   readonly id: string;

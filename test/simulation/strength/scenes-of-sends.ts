@@ -311,6 +311,18 @@ export const sendScenes: readonly Scene[] = [
       return stage.ask(id, 'PAYING', endToEnd, null, true, now, later, 1);
     },
   },
+  {
+    statement: stepSend,
+    says: 'a send with another end-to-end id does not come to ACCEPTED',
+    async play(stage) {
+      const id = await send(stage, { ...under('PAYING'), end_to_end: otherEndToEnd });
+      return stage.ask(id, 'ACCEPTED', endToEnd, 'bank-1', true, now, null, 1);
+    },
+  },
+  move('a transaction with another end-to-end id stays', [
+    { ...under('PAYING'), end_to_end: otherEndToEnd },
+    '{PAYING}',
+  ]),
   move('a transaction leaves a phase that is listed', [{}, '{RESERVED,PAYING}']),
   move('an end is told', [under('UNKNOWN'), '{UNKNOWN}', 'COMPLETED']),
   move('a transaction stays in another phase', [under('ACCEPTED'), '{RESERVED,PAYING}']),

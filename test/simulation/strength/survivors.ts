@@ -28,7 +28,7 @@ const groups: readonly (readonly [reason: string, ...names: string[]])[] = [
     'a move leaves RESERVED or PAYING or ACCEPTED or UNKNOWN without UNKNOWN',
   ],
   [
-    'equivalent: an answer is stored of a payment that was in PAYING, which never is RESERVED again',
+    'not drawn: an answer to a payment that a failover has taken back to RESERVED; no test notices it',
     'a move leaves PAYING or UNKNOWN and RESERVED',
   ],
   [
