@@ -11,7 +11,6 @@
  * into `unknown`.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
 import { parse } from 'yaml';
 import {
@@ -68,13 +67,13 @@ export async function typesOf(parsed: unknown, name: ContractName): Promise<stri
     '/** Where each operation is found, below the server of the contract. */',
     `export const routes = {\n${operations.map(routeEntry).join('\n')}\n} as const;`,
   ].join('\n');
-  return format(source, { ...(await resolveConfig(here)), parser: 'typescript' });
+  return format(source, { ...(await resolveConfig(import.meta.filename)), parser: 'typescript' });
 }
 
 /** The text of a contract as JSON, whole. */
 export async function jsonOf(document: unknown): Promise<string> {
   const source = JSON.stringify(document);
-  return format(source, { ...(await resolveConfig(here)), parser: 'json' });
+  return format(source, { ...(await resolveConfig(import.meta.filename)), parser: 'json' });
 }
 
 /** One named schema as an interface, or as a type alias when it is no plain object. */
@@ -184,8 +183,6 @@ function repliesType({ replies }: Declaration): string {
 function contentType(content: DeclaredContent | null): string {
   return content === null ? 'undefined' : typeOf(content.place.value['schema'] as Schema);
 }
-
-const here = fileURLToPath(import.meta.url);
 
 if (import.meta.main) {
   for (const [name, files] of Object.entries(generated)) {

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Clock, pause } from '../../clock.ts';
-import type { SandboxAnswer } from './messages.ts';
+import type { SandboxAnswer } from './answers.ts';
 
 /** What is to be written. */
 export type Delivery =

@@ -1,7 +1,7 @@
 /** What each effect makes of a call. */
 import type { Delivery } from './delivery.ts';
 import type { Effect, effectKinds, EffectName } from './fault-language.ts';
-import { htmlPage, problem, type SandboxAnswer, type Silence } from './messages.ts';
+import { htmlPage, problem, type SandboxAnswer, type Silence } from './answers.ts';
 
 type NameWhen<When> = {
   [Name in EffectName]: (typeof effectKinds)[Name]['when'] extends When ? Name : never;

@@ -1,7 +1,7 @@
 /** What to enter to see the sandbox misbehave, for its banner and its help. */
 import { type Scenario, scenarios } from '../stub/scenarios.ts';
+import { operationNames } from './contract.ts';
 import { effectKinds, FaultSyntaxError, parseFaults } from './fault-language.ts';
-import { routePaths } from './routes.ts';
 
 /** The magic values that the sandbox knows, a line each, under what they are entered as. */
 export function scenarioHints(): string[] {
@@ -18,7 +18,7 @@ export function faultHints(): string[] {
   return [
     'rules, separated by commas: path:effect, path:effect=value, path:effect+effect,',
     'each with @chance (0.1: one call in ten) when it is not to hit every call',
-    `paths: *, ${[...routePaths].join(', ')}`,
+    `paths: *, ${[...operationNames].join(', ')}`,
     'effects:',
     ...effects.map(([name, { happens }]) => `  ${name.padEnd(width)}  ${happens}`),
   ];
@@ -27,7 +27,7 @@ export function faultHints(): string[] {
 /** What is wrong with rules, in words; null when nothing is. */
 export function faultsMistake(rules: string): string | null {
   try {
-    parseFaults(rules, routePaths);
+    parseFaults(rules, operationNames);
     return null;
   } catch (error) {
     if (error instanceof FaultSyntaxError) return error.message;

@@ -7,16 +7,17 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { type Clock, pause } from '../../clock.ts';
 import type { Bank } from '../stub/bank.ts';
+import { answerOf, problem, type SandboxAnswer, type Silence } from './answers.ts';
 import { Calls, idsOf, type OpenCall } from './calls.ts';
+import { createRouter, operationNames, type ProviderOperation } from './contract.ts';
 import { control, type Controlled, nameOfEffect, readFaults } from './control.ts';
 import { deliver, type Delivery, statusOf } from './delivery.ts';
 import { type Effect, parseFaults } from './fault-language.ts';
 import { FaultPlan } from './fault-plan.ts';
 import { distortion, latencyMsOf, obstruction } from './faults.ts';
 import type { LedgerView } from './ledger.ts';
-import { answerOf, BadRequest, problem, type SandboxAnswer } from './messages.ts';
-import { readForm, readJson } from './request-body.ts';
-import { createRouter, type Match, routePaths, type Router } from './routes.ts';
+import { serve } from './operations.ts';
+import { BadRequest, readBody, readJson } from './request.ts';
 
 export interface SandboxOptions {
   readonly bank: Bank;
@@ -56,7 +57,7 @@ export interface Sandbox {
  * @throws FaultSyntaxError when it cannot read the faults.
  */
 export function createSandbox(options: SandboxOptions): Sandbox {
-  const rules = parseFaults(options.faults ?? '', routePaths);
+  const rules = parseFaults(options.faults ?? '', operationNames);
   const plan = new FaultPlan({ rules, seed: options.seed ?? '1' });
   const calls = new Calls();
   const closing = new AbortController();
@@ -97,7 +98,7 @@ async function listening(server: Server, { host, port }: SandboxOptions): Promis
 
 type DeskOptions = Controlled &
   Pick<SandboxOptions, 'clock' | 'onFault'> & {
-    readonly router: Router;
+    readonly router: ReturnType<typeof createRouter>;
     readonly closing: AbortSignal;
   };
 
@@ -123,48 +124,47 @@ class Desk {
   }
 
   async #answer(request: IncomingMessage): Promise<Delivery> {
-    const url = new URL(request.url ?? '/', 'http://sandbox');
-    const method = request.method ?? 'GET';
-    if (/^\/sandbox(?:\/|$)/.test(url.pathname)) {
-      const answer = await unlessBad(async () => {
-        const body = await readJson(request);
-        return control(this.#options, { method, path: url.pathname, body });
-      });
+    const { url = '/', method = 'GET' } = request;
+    if (/^\/sandbox(?:[/?]|$)/.test(url)) {
+      const answer = await unlessBad(async () =>
+        control(this.#options, { method, url, body: await readJson(request) }),
+      );
       return { how: 'whole', answer };
     }
-    const candidates = this.#options.router(url.pathname);
-    const match = candidates.find(({ route }) => route.method === method);
-    if (match !== undefined) return this.#call(match, request, url);
-    const allow = candidates.map(({ route }) => route.method).join(', ');
-    const refusal = allow === '' ? problem(404, { code: 'NotFound' }) : notAllowed(allow);
-    request.resume();
-    return { how: 'whole', answer: refusal };
+    const found = this.#options.router.find(url);
+    if (typeof found === 'string') return refused(request, problem(404, { code: 'NotFound' }));
+    const operation = found.entry.find(({ contract }) => contract.method === method);
+    if (operation === undefined) return refused(request, notAllowed(found.entry));
+    return this.#call({ operation, request, path: found.params, query: found.query });
   }
 
-  async #call(match: Match, request: IncomingMessage, url: URL): Promise<Delivery> {
+  async #call(incoming: Incoming): Promise<Delivery> {
     const { calls, clock, plan } = this.#options;
-    const { route } = match;
-    const effects = plan.next(route.path);
+    const { operation, request } = incoming;
+    const effects = plan.next(operation.name);
     const call = calls.begin({
       at: clock.now().toISOString(),
-      method: route.method,
-      path: route.path,
+      method: operation.contract.method,
+      path: operation.name,
       requestId: headerOf(request, 'x-request-id'),
       traceparent: headerOf(request, 'traceparent'),
       tracestate: headerOf(request, 'tracestate'),
       faults: effects.map(nameOfEffect),
     });
-    const delivery = await this.#execute({ ...match, request, url, effects, call });
+    const delivery = await this.#execute(incoming, effects, call);
     call.status = statusOf(delivery);
     return delivery;
   }
 
-  async #execute(execution: Execution): Promise<Delivery> {
-    const { route, parameters, request, url, effects, call } = execution;
+  async #execute(
+    { operation, request, path, query }: Incoming,
+    effects: readonly Effect[],
+    call: OpenCall,
+  ): Promise<Delivery> {
     const { bank, clock, closing } = this.#options;
     const latencyMs = latencyMsOf(effects);
-    const answer = await unlessBad(async () => {
-      const body = await (route.takes === 'form' ? readForm(request) : readJson(request));
+    const answer = await unlessBad(async (): Promise<SandboxAnswer | Silence | Delivery> => {
+      const body = await readBody(request, operation.contract.body);
       call.ids = idsOf(body);
       // Late is late: what the client has given up meanwhile is executed all the same.
       if (latencyMs > 0) await pause(clock, latencyMs, closing);
@@ -172,19 +172,22 @@ class Desk {
       const obstructed = obstruction(effects);
       if (obstructed !== null) return obstructed;
       const token = /^Bearer (.+)$/i.exec(headerOf(request, 'authorization') ?? '')?.[1] ?? '';
-      const asked = { token, query: url.searchParams, parameters, body };
-      return answerOf(await route.serve(bank, asked));
+      const queried = Object.fromEntries(new URLSearchParams(query));
+      return answerOf(await serve(bank, operation, { token, path, query: queried, body }));
     });
     if (typeof answer === 'object' && 'how' in answer) return answer;
     return distortion(effects, answer);
   }
 }
 
-interface Execution extends Match {
+/** A request, and the operation that its path and its method lead to. */
+interface Incoming {
+  readonly operation: ProviderOperation;
   readonly request: IncomingMessage;
-  readonly url: URL;
-  readonly effects: readonly Effect[];
-  readonly call: OpenCall;
+  /** The path's parameters. */
+  readonly path: Readonly<Record<string, string | undefined>>;
+  /** Still encoded. */
+  readonly query: string;
 }
 
 async function unlessBad<T>(work: () => Promise<T>): Promise<T | SandboxAnswer> {
@@ -196,8 +199,15 @@ async function unlessBad<T>(work: () => Promise<T>): Promise<T | SandboxAnswer> 
   }
 }
 
-function notAllowed(allow: string): SandboxAnswer {
+/** The body is dropped. */
+function refused(request: IncomingMessage, answer: SandboxAnswer): Delivery {
+  request.resume();
+  return { how: 'whole', answer };
+}
+
+function notAllowed(operations: readonly ProviderOperation[]): SandboxAnswer {
   const answer = problem(405, { code: 'MethodNotAllowed' });
+  const allow = operations.map(({ contract }) => contract.method).join(', ');
   return { ...answer, headers: { ...answer.headers, allow } };
 }
 

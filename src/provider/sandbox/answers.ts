@@ -1,17 +1,6 @@
-/** Requests and answers of the sandbox as values: what is read off the wire, what is written. */
+/** The sandbox's answers as values, before they are written. */
 import { STATUS_CODES } from 'node:http';
 import type { BankAnswer, RefusalKind } from '../stub/answer.ts';
-
-/** What a route gets of a request that was read. */
-export interface SandboxRequest {
-  /** The bearer token, or an empty text. */
-  readonly token: string;
-  readonly query: URLSearchParams;
-  /** What stands in the path's open places, such as `id`. */
-  readonly parameters: Readonly<Record<string, string>>;
-  /** The JSON body, or undefined without one; of a form, its fields and what its files are. */
-  readonly body: unknown;
-}
 
 /** An answer before it is written. */
 export interface SandboxAnswer {
@@ -23,17 +12,6 @@ export interface SandboxAnswer {
 
 /** How the bank's answer fails to come at all. */
 export type Silence = 'hang';
-
-/** A request that the sandbox cannot make sense of. */
-export class BadRequest extends Error {
-  override readonly name = 'BadRequest';
-  readonly status: number;
-
-  constructor(detail: string, status = 400) {
-    super(detail);
-    this.status = status;
-  }
-}
 
 const refusalStatuses: Readonly<Record<RefusalKind, number>> = {
   token: 401,
