@@ -245,6 +245,14 @@ export interface PostedEvent {
   status: string;
   amount?: Reais | undefined;
   key?: string | undefined;
+  account?:
+    | {
+        agency?: string | undefined;
+        accountNumber?: string | undefined;
+        document?: string | undefined;
+      }
+    | undefined;
+  payer?: { name?: string | undefined; document?: string | undefined } | undefined;
   error?: { code?: string | undefined } | undefined;
   createdAt?: string | undefined;
 }
