@@ -1,5 +1,7 @@
 /** contract/provider.yaml as what is sent both ways is held against it. */
+import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import type { PostedEvent } from '../../contract/provider-types.ts';
 import { contractBreaches } from '../../src/contract/answer-check.ts';
 import { createSchemaCompiler } from '../../src/contract/schemas.ts';
 import type { HttpAnswer, HttpClient, HttpRequest } from '../../src/provider/http/client.ts';
@@ -41,7 +43,7 @@ function requestBreaches(request: HttpRequest): string[] {
   if (route === null) return ['no operation of the contract'];
   const { contract, params, query } = route;
   const hasToken = request.token !== undefined;
-  const { body } = JSON.parse(JSON.stringify({ body: request.body })) as { body?: unknown };
+  const { body } = request;
   const breaches = [
     ...(hasToken === (contract.access === 'bearer') ? [] : ['a token where none belongs, or none']),
     ...(contract.body === null && body !== undefined ? ['a body where none belongs'] : []),
@@ -77,7 +79,9 @@ const validateEvent = schemas.compile({
   $ref: schemas.reference(['components', 'schemas', 'PostedEvent']),
 })();
 
-/** Whether a webhook is an event of the contract. */
-export function isPostedEvent(payload: string): boolean {
-  return validateEvent(JSON.parse(payload));
+/** Reads a webhook. @throws AssertionError when it is no event of the contract. */
+export function readEvent(payload: string): PostedEvent {
+  const event: unknown = JSON.parse(payload);
+  assert.ok(validateEvent(event), payload);
+  return event as PostedEvent;
 }

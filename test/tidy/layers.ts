@@ -98,7 +98,8 @@ const rules: Readonly<Record<Part, Rule>> = {
   },
   contract: {
     may: ['contract reader'],
-    instead: 'The contract stands alone; what generates files from it reads it as the service does.',
+    instead:
+      'The contract stands alone; what generates files from it reads it as the service does.',
   },
   'contract reader': {
     may: ['domain', 'errors'],

@@ -1,4 +1,4 @@
-/** What each operation of contract/provider.yaml asks of the bank, and how its answer is written. */
+/** What each operation of contract/provider.yaml asks of the bank, and how it is answered. */
 import type { OperationId, Operations } from '../../../contract/provider-types.ts';
 import { centsFromNumber, numberFromCents } from '../../domain/money.ts';
 import type {
