@@ -21,7 +21,7 @@ export interface Credentials {
   password: string;
 }
 
-/** The token and, where the provider tells it, the account. The end of the token is `expires_in`, `expiresAt`, or the `exp` of a token that is a JWT. */
+/** The token and, where the provider includes it, the account. The end of the token is `expires_in`, `expiresAt`, or the `exp` of a token that is a JWT. */
 export interface Login {
   access_token: string;
   token_type?: string | undefined;
@@ -135,7 +135,7 @@ export interface ChargeCode {
   emv?: string | undefined;
 }
 
-/** The account whose keys are wanted, at an institution. */
+/** The account whose keys to list, and its institution. */
 export interface KeyList {
   ispb: string;
   agency: string;
@@ -188,13 +188,13 @@ export interface Address {
   estado: string;
 }
 
-/** A document; its type comes before its file. */
+/** A document; its type precedes its file. */
 export interface DocumentForm {
   tipo_documento: string;
   arquivo: unknown;
 }
 
-/** The account that the person wants. */
+/** The account that the person requests. */
 export interface Proposal {
   tipo: string;
   observacoes?: string | undefined;
@@ -347,7 +347,7 @@ export interface Operations {
     body: NewPerson;
     replies: { 200: Person; 404: Problem; 422: Problem; 503: Problem };
   };
-  /** Give the address. */
+  /** Send the address. */
   submitAddress: {
     path: { id: string };
     query: Record<string, never>;
@@ -355,7 +355,7 @@ export interface Operations {
     body: Address;
     replies: { 200: Record<string, unknown>; 404: Problem; 503: Problem };
   };
-  /** Give a document. */
+  /** Send a document. */
   submitDocument: {
     path: { id: string };
     query: Record<string, never>;

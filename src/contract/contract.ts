@@ -66,8 +66,8 @@ export interface OperationContract {
   /** The statuses that are listed by number. */
   readonly statuses: ReadonlySet<number>;
   /**
-   * The validator of an answer's body, compiled when it is first asked for.
-   * @returns null when the contract gives the status no body, or does not list it.
+   * The validator of an answer's body, compiled at its first use.
+   * @returns null when the contract has no body for the status, or does not list it.
    */
   replyValidator(status: number): ValidateFunction | null;
 }
@@ -100,13 +100,14 @@ export function loadContract(parsed: unknown, text: string): Contract {
 }
 
 /**
- * Compiles every validator, for whoever holds the contract against the code before it runs.
+ * Compiles every validator, to check a contract before it is served.
  * @throws Error when a schema uses what the service does not do.
  */
 export function compileValidators({ operations }: Contract): void {
-  for (const { replyValidator, statuses, body, ...given } of operations) {
-    const sets = [given.pathParameters, given.queryParameters, given.headerParameters];
-    for (const part of [...sets, body]) void part?.validate;
+  for (const { replyValidator, statuses, body, ...operation } of operations) {
+    const { pathParameters, queryParameters, headerParameters } = operation;
+    for (const part of [pathParameters, queryParameters, headerParameters, body])
+      void part?.validate;
     for (const status of statuses) replyValidator(status);
   }
 }

@@ -1,4 +1,4 @@
-/** From a URL to what stands under its path. */
+/** Finds the entry of a URL's path. */
 import findMyWay from 'find-my-way';
 
 /** What a URL leads to. */
@@ -22,7 +22,7 @@ const MAX_PARAM_LENGTH = 16 * 1024;
  * Makes the tree. It finds paths and not methods, so that a path of its own (`/pix/send`) is never
  * taken for the parameter of another (`/pix/{transactionId}`) because of the method.
  *
- * @param entries what stands under each template, such as `/api/v1/pix/{transactionId}`.
+ * @param entries by the template of their path, such as `/api/v1/pix/{transactionId}`.
  */
 export function createPathTree<Entry>(entries: ReadonlyMap<string, Entry>): PathTree<Entry> {
   const tree = findMyWay({

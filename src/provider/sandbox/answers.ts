@@ -10,7 +10,7 @@ export interface SandboxAnswer {
   readonly body: unknown;
 }
 
-/** How the bank's answer fails to come at all. */
+/** The bank answers nothing at all. */
 export type Silence = 'hang';
 
 const refusalStatuses: Readonly<Record<RefusalKind, number>> = {
@@ -29,8 +29,8 @@ export const htmlPage: SandboxAnswer = {
   body: '<!doctype html><title>Maintenance</title><p>We will be back soon.</p>\n',
 };
 
-/** Turns the bank's answer into the wire's, or tells that there is to be none. */
-export function answerOf(answer: BankAnswer<unknown>): SandboxAnswer | Silence {
+/** Turns the bank's answer into one on the wire, or into silence. */
+export function toAnswer(answer: BankAnswer<unknown>): SandboxAnswer | Silence {
   if (answer.outcome === 'done') return { status: 200, body: answer.value };
   if (answer.outcome === 'refused') {
     const { kind, reason, retryAfterMs } = answer.refusal;
@@ -54,7 +54,7 @@ interface ProblemDetails {
   readonly retryAfterMs?: number | undefined;
 }
 
-/** An error as RFC 7807 shapes it, with the provider's code. */
+/** An error in the shape of RFC 9457, with the provider's code. */
 export function problem(status: number, details: ProblemDetails = {}): SandboxAnswer {
   const { code, detail, retryAfterMs } = details;
   const headers = {

@@ -1,8 +1,8 @@
-/** The control path: what the provider would never show, for whoever tests against the sandbox. */
+/** The control path, which no provider has: what the bank did, and the faults of the next calls. */
 import { createPathTree } from '../../contract/path-tree.ts';
 import { createSchemaCompiler, type ValidateFunction } from '../../contract/schemas.ts';
 import type { Bank } from '../stub/bank.ts';
-import { answerOf, problem, type SandboxAnswer } from './answers.ts';
+import { toAnswer, problem, type SandboxAnswer } from './answers.ts';
 import type { Calls } from './calls.ts';
 import { operationNames } from './contract.ts';
 import { type Effect, FaultSyntaxError, parseFaults } from './fault-language.ts';
@@ -16,7 +16,7 @@ export interface Controlled {
   readonly bank: Bank;
   readonly calls: Calls;
   readonly plan: FaultPlan;
-  /** The ledger as it stands now. */
+  /** The ledger as it is now. */
   readonly ledger: () => LedgerView;
 }
 
@@ -117,7 +117,7 @@ const controls: readonly Control[] = [
     method: 'POST',
     path: '/sandbox/charges/{transactionIdentification}/pay',
     async work({ bank }, { transactionIdentification = '' }) {
-      const answer = answerOf(await bank.payCharge(transactionIdentification));
+      const answer = toAnswer(await bank.payCharge(transactionIdentification));
       return answer === 'hang' ? problem(500) : answer;
     },
   },
@@ -125,7 +125,7 @@ const controls: readonly Control[] = [
 
 const tree = createPathTree(Map.groupBy(controls, ({ path }) => path));
 
-/** What can be asked for, each with an example of the body that it takes. */
+/** The control requests, each with an example of its body. */
 function offered(): unknown {
   return controls.map(({ method, path, takes }) => ({
     call: `${method} ${path}`,
@@ -134,7 +134,7 @@ function offered(): unknown {
 }
 
 /**
- * Does what is asked.
+ * Carries a control request out.
  *
  * @throws BadRequest when the body is not what the request takes.
  */

@@ -1,4 +1,4 @@
-/** What each operation of contract/provider.yaml asks of the bank, and how it is answered. */
+/** The operations of contract/provider.yaml: what each requests of the bank, and its answer. */
 import type { OperationId, Operations } from '../../../contract/provider-types.ts';
 import { centsFromNumber, numberFromCents } from '../../domain/money.ts';
 import type {
@@ -23,7 +23,7 @@ import {
   type UncheckedRequest,
 } from './request.ts';
 
-/** The body that the contract gives to what is done. */
+/** The body of an answer that is done. */
 type Reply<Id extends OperationId> = Operations[Id]['replies'][200];
 
 type Operation<Id extends OperationId> = (
@@ -56,7 +56,7 @@ const operations: { readonly [Id in OperationId]: Operation<Id> } = {
       items: movements.map((movement) => statementItem(movement)),
     })),
   lookUpKey: async (bank, { token, body }) =>
-    // Whose key it is does not matter here: the bank knows only its own customers.
+    // The bank knows only its own customers, so every key has the same owner.
     mapped(await bank.lookUpKey(token, body), ({ endToEnd }) => ({
       endToEnd,
       key: body.key,
@@ -119,7 +119,7 @@ function mapped<T, Written>(
   return answer.outcome === 'done' ? done(write(answer.value)) : answer;
 }
 
-/** Being done is all that there is to say. */
+/** A step that is done has no answer of its own. */
 function nothing(): Record<string, never> {
   return {};
 }
@@ -199,7 +199,7 @@ function readAccount({ agency, account, document }: WireAccount): AccountRef {
   return { agency, accountNumber: account, document };
 }
 
-/** @returns centavos; NaN for an amount that the bank has to refuse. */
+/** @returns centavos; NaN for an amount that the bank refuses. */
 function readCents(reais: number): number {
   return centsFromNumber(reais) ?? Number.NaN;
 }

@@ -1,13 +1,12 @@
 /**
- * The sandbox: the simulated bank behind the provider's own paths, over HTTP. What the stub does in
- * process it does on a wire that can be made to break, so that the real client has something real
- * to be tested against.
+ * The sandbox: the simulated bank behind the provider's HTTP API (contract/provider.yaml), with
+ * faults on request, so that the real client is tested over a real connection.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Clock, pause } from '../../clock.ts';
 import type { Bank } from '../stub/bank.ts';
-import { answerOf, problem, type SandboxAnswer, type Silence } from './answers.ts';
+import { toAnswer, problem, type SandboxAnswer, type Silence } from './answers.ts';
 import { Calls, idsOf, type OpenCall } from './calls.ts';
 import { createRouter, operationNames, type ProviderOperation } from './contract.ts';
 import { control, type Controlled, nameOfEffect, readFaults } from './control.ts';
@@ -21,21 +20,21 @@ import { BadRequest, readBody, readJson } from './request.ts';
 
 export interface SandboxOptions {
   readonly bank: Bank;
-  /** What the bank has done, for the control path. */
+  /** What the bank did, for the control path. */
   readonly ledger: () => LedgerView;
   readonly clock: Clock;
   readonly host: string;
-  /** 0 takes any free one. */
+  /** 0 takes any free port. */
   readonly port: number;
-  /** The schedule of faults, in their language; none unless given. */
+  /** The fault rules of all calls, as fault-language.ts reads them; none by default. */
   readonly faults?: string;
-  /** What chance is drawn from: the same seed gives the same faults. */
+  /** The random seed: the same seed produces the same faults. */
   readonly seed?: string;
-  /** Whether it offers the opening of accounts, which the hosts that were tried do not; it does. */
+  /** Whether it offers the opening of accounts, which tested hosts do not; true by default. */
   readonly hasOnboarding?: boolean;
-  /** How long a connection may stand idle; five seconds, as Node's servers do, unless given. */
+  /** How long a connection may be idle, in milliseconds; 5,000 by default. */
   readonly keepAliveMs?: number;
-  /** Is told of what should not go wrong. */
+  /** Receives the errors of the sandbox itself. */
   readonly onFault?: (fault: unknown) => void;
 }
 
@@ -62,8 +61,8 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   const calls = new Calls();
   const closing = new AbortController();
   const router = createRouter(options.hasOnboarding ?? true);
-  const desk = new Desk({ ...options, plan, calls, router, closing: closing.signal });
-  const server = createServer((request, response) => void desk.handle(request, response));
+  const handler = new RequestHandler({ ...options, plan, calls, router, closing: closing.signal });
+  const server = createServer((request, response) => void handler.handle(request, response));
   if (options.keepAliveMs !== undefined) server.keepAliveTimeout = options.keepAliveMs;
   let url = '';
   return {
@@ -96,27 +95,27 @@ async function listening(server: Server, { host, port }: SandboxOptions): Promis
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${bound}`;
 }
 
-type DeskOptions = Controlled &
+type HandlerOptions = Controlled &
   Pick<SandboxOptions, 'clock' | 'onFault'> & {
     readonly router: ReturnType<typeof createRouter>;
     readonly closing: AbortSignal;
   };
 
-/** Where requests come in. */
-class Desk {
-  readonly #options: DeskOptions;
+/** Answers the requests. */
+class RequestHandler {
+  readonly #options: HandlerOptions;
 
-  constructor(options: DeskOptions) {
+  constructor(options: HandlerOptions) {
     this.#options = options;
   }
 
-  /** Answers a request, or does not: it never rejects. */
+  /** Answers a request, unless a fault is that no answer comes. It never rejects. */
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
       const delivery = await this.#answer(request);
       await deliver(response, delivery, this.#options.clock);
     } catch (fault) {
-      // A client that has gone in the middle of its request is nothing to report.
+      // A client that closes its connection early is no error of the sandbox.
       if (request.socket.destroyed) return;
       this.#options.onFault?.(fault);
       response.destroy();
@@ -166,14 +165,14 @@ class Desk {
     const answer = await unlessBad(async (): Promise<SandboxAnswer | Silence | Delivery> => {
       const body = await readBody(request, operation.contract.body);
       call.ids = idsOf(body);
-      // Late is late: what the client has given up meanwhile is executed all the same.
+      // A late call is executed also when the client no longer waits for it.
       if (latencyMs > 0) await pause(clock, latencyMs, closing);
       if (closing.aborted) return 'hang';
       const obstructed = obstruction(effects);
       if (obstructed !== null) return obstructed;
       const token = /^Bearer (.+)$/i.exec(headerOf(request, 'authorization') ?? '')?.[1] ?? '';
       const queried = Object.fromEntries(new URLSearchParams(query));
-      return answerOf(await serve(bank, operation, { token, path, query: queried, body }));
+      return toAnswer(await serve(bank, operation, { token, path, query: queried, body }));
     });
     if (typeof answer === 'object' && 'how' in answer) return answer;
     return distortion(effects, answer);
