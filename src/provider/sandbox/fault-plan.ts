@@ -1,7 +1,7 @@
 /**
- * Decides the faults of each call: the first queued rule for its path, otherwise the scheduled rules
- * by their chance. Chance depends on the seed, the path and the number of the call on that path, so
- * that the same seed produces the same faults, whatever calls other paths receive in between.
+ * Decides the faults of each call: the first queued rule for its path, otherwise the scheduled
+ * rules by their chance. Chance depends on the seed, the path and the number of the call on that
+ * path: the same seed produces the same faults, whatever calls other paths receive in between.
  */
 import { createHash } from 'node:crypto';
 import type { Effect, FaultRule } from './fault-language.ts';
