@@ -11,7 +11,7 @@ import {
   type DeclaredBody,
   type ParameterPlace,
 } from './declarations.ts';
-import { OpenApiDocument, type Place } from './document.ts';
+import { basePath, OpenApiDocument, type Place } from './document.ts';
 import { createSchemaCompiler, type SchemaCompiler, type ValidateFunction } from './schemas.ts';
 
 export type ParameterType = 'string' | 'integer' | 'number' | 'boolean';
@@ -81,6 +81,7 @@ export interface Contract {
 interface Source {
   readonly document: OpenApiDocument;
   readonly schemas: SchemaCompiler;
+  readonly basePath: string;
 }
 
 /**
@@ -92,7 +93,8 @@ interface Source {
  */
 export function loadContract(parsed: unknown, text: string): Contract {
   const document = new OpenApiDocument(parsed);
-  const source = { document, schemas: createSchemaCompiler(document.root.value) };
+  const schemas = createSchemaCompiler(document.root.value);
+  const source = { document, schemas, basePath: basePath(document) };
   return {
     bytes: Buffer.from(text),
     operations: declaredOperations(document).map((declared) => readOperation(source, declared)),
@@ -117,7 +119,7 @@ function readOperation(source: Source, declared: Declaration): OperationContract
   return {
     id,
     method,
-    path: `${declared.basePath}${declared.path}`,
+    path: `${source.basePath}${declared.path}`,
     ...readSecurity(source.document, operation, id),
     throttle: readThrottle(operation.value['x-throttle'], id),
     limitsUsers: operation.value['x-throttle-user'] === true,

@@ -1,5 +1,5 @@
 /** The operations of an OpenAPI document as they are declared, with their references followed. */
-import { basePath, type OpenApiDocument, type Place } from './document.ts';
+import type { OpenApiDocument, Place } from './document.ts';
 
 const METHODS = ['get', 'put', 'post', 'delete', 'patch'] as const;
 
@@ -42,10 +42,8 @@ export interface Declaration {
   readonly id: string;
   /** In capitals, as on the wire. */
   readonly method: string;
-  /** The path as the document has it, below {@link Declaration.basePath}. */
+  /** Below the server, as the document has it. */
   readonly path: string;
-  /** The path of the first server. */
-  readonly basePath: string;
   readonly operation: Place;
   readonly parameters: readonly DeclaredParameter[];
   readonly body: DeclaredBody | null;
@@ -57,7 +55,6 @@ export interface Declaration {
  * @throws Error when an operation has no `operationId`, or a body has several media types.
  */
 export function declaredOperations(document: OpenApiDocument): Declaration[] {
-  const base = basePath(document);
   return document.entries(document.find(document.root, 'paths')).flatMap(({ key: path, place }) =>
     METHODS.flatMap((method) => {
       const operation = document.find(place, method);
@@ -68,7 +65,6 @@ export function declaredOperations(document: OpenApiDocument): Declaration[] {
         id,
         method: method.toUpperCase(),
         path,
-        basePath: base,
         operation,
         parameters: declaredParameters(document, [place, operation]),
         body: declaredBody(document, operation, id),
