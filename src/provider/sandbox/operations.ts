@@ -13,7 +13,6 @@ import type { BankLogin } from '../stub/accounts.ts';
 import { type BankAnswer, done } from '../stub/answer.ts';
 import type { Bank } from '../stub/bank.ts';
 import { digestOf } from '../stub/content-digest.ts';
-import type { DocumentMark } from '../stub/entries.ts';
 import { statementItem } from '../stub/statement.ts';
 import type { ProviderOperation } from './contract.ts';
 import {
@@ -206,7 +205,7 @@ function readCents(reais: number): number {
 
 const contentTypes: ReadonlySet<string> = new Set(['application/pdf', 'image/jpeg', 'image/png']);
 
-async function readDocument(body: RequestBody<'submitDocument'>): Promise<DocumentMark> {
+async function readDocument(body: RequestBody<'submitDocument'>) {
   const { tipo_documento: type, arquivo: file } = body;
   if (!contentTypes.has(file.type)) {
     throw new BadRequest('arquivo is neither PDF nor JPEG nor PNG', 415);
