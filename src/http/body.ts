@@ -1,8 +1,8 @@
 /** Reading a request's body: its media type, its size, its JSON; a form is only made ready. */
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '../errors.ts';
-import { MAX_BODY_BYTES } from './body-limit.ts';
-import type { BodyContract, FormContract } from './contract.ts';
+import { MAX_BODY_BYTES } from '../contract/body-limit.ts';
+import type { BodyContract, FormContract } from '../contract/contract.ts';
 import { ClientGone, type Exchange } from './exchange.ts';
 import { IncomingForm } from './form.ts';
 import { outlineOf, parseJson } from './json.ts';

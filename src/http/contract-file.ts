@@ -1,7 +1,7 @@
 /** The contract's files, and whether the code and they agree. */
 import { readFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { compileValidators, loadContract, type Contract } from './contract.ts';
+import { compileValidators, loadContract, type Contract } from '../contract/contract.ts';
 import { operationRoutes } from './router.ts';
 import { operations } from './operations.ts';
 

@@ -2,10 +2,10 @@
 import type { Readable } from 'node:stream';
 import { AppError } from '../errors.ts';
 import type { FileTaker, Form } from './operation.ts';
-import type { FormContract } from './contract.ts';
+import type { FormContract } from '../contract/contract.ts';
 import type { Exchange } from './exchange.ts';
-import { NOT_A_FILE } from './fault-texts.ts';
-import { Faults } from './faults.ts';
+import { NOT_A_FILE } from '../contract/fault-texts.ts';
+import { Faults } from '../contract/faults.ts';
 import { readParts, type Multipart } from './multipart.ts';
 import { readParameters } from './parameters.ts';
 

@@ -3,8 +3,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { REQUIRED, UNSTORABLE } from '../domain/faults.ts';
 import { AppError } from '../errors.ts';
 import type { ReadBody } from './body.ts';
-import type { BodyContract, OperationContract } from './contract.ts';
-import { Faults, WHOLE_BODY } from './faults.ts';
+import type { BodyContract, OperationContract } from '../contract/contract.ts';
+import { Faults, WHOLE_BODY } from '../contract/faults.ts';
 import { findUnstorableText } from './json.ts';
 import { parseQuery, readParameters } from './parameters.ts';
 

@@ -1,6 +1,6 @@
 /** JSON as it comes over the wire: strict UTF-8, of bounded depth, with text that can be stored. */
 import { AppError, type Text } from '../errors.ts';
-import { MAX_FIELDS, pathOf } from './faults.ts';
+import { MAX_FIELDS, pathOf } from '../contract/faults.ts';
 import { outermostValue, type Outermost } from './json-syntax.ts';
 
 /** Deeper nesting serves no one and exhausts the stack of who walks it (RFC 8259, section 9). */

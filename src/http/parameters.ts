@@ -1,9 +1,9 @@
 /** Path, query and header parameters: text on the wire, typed values behind it. */
 import { UNSTORABLE } from '../domain/faults.ts';
 import { AppError } from '../errors.ts';
-import type { ParameterSet, ParameterType } from './contract.ts';
-import { GIVEN_TWICE } from './fault-texts.ts';
-import type { Faults } from './faults.ts';
+import type { ParameterSet, ParameterType } from '../contract/contract.ts';
+import { GIVEN_TWICE } from '../contract/fault-texts.ts';
+import type { Faults } from '../contract/faults.ts';
 import { isStorable } from './json.ts';
 
 export type GivenParameters = (name: string) => string | readonly string[] | undefined;

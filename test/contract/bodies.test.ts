@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parse } from 'yaml';
-import { faultText } from '../../src/http/fault-texts.ts';
-import { createSchemaCompiler } from '../../src/http/schemas.ts';
+import { faultText } from '../../src/contract/fault-texts.ts';
+import { createSchemaCompiler } from '../../src/contract/schemas.ts';
 
 interface Media {
   schema: { $ref?: string };

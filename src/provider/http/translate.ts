@@ -3,6 +3,7 @@
  * are written exactly; answers are read tolerantly: names in any case, unknown fields passed over,
  * what must be there checked.
  */
+import type * as wire from '../../../contract/provider-types.ts';
 import { centsFromDecimal, numberFromCents } from '../../domain/money.ts';
 import { normalisePixKey } from '../../domain/pix-key.ts';
 import { taxIdKind } from '../../domain/tax-id.ts';
@@ -101,7 +102,7 @@ function isOtherKey(answered: unknown, asked: string): boolean {
 }
 
 /** Writes a payment order. */
-export function paymentBody(order: PaymentOrder): unknown {
+export function paymentBody(order: PaymentOrder): wire.Payment {
   const { endToEnd, clientRequestId, key, amountCents, description, payer } = order;
   return {
     initiationType: 'DICT',
@@ -115,8 +116,8 @@ export function paymentBody(order: PaymentOrder): unknown {
 }
 
 /** Writes an order of a dynamic charge. */
-export function dynamicChargeBody(order: ChargeOrder): unknown {
-  const payerKind = order.payerDocument === null ? null : taxIdKind(order.payerDocument);
+export function dynamicChargeBody(order: ChargeOrder): wire.DynamicCharge {
+  const { payerDocument } = order;
   return {
     key: order.key,
     receiverName: order.receiverName,
@@ -127,17 +128,18 @@ export function dynamicChargeBody(order: ChargeOrder): unknown {
     reusable: order.reusable,
     ...(order.categoryCode !== null && { codeCategory: order.categoryCode }),
     ...(order.description !== null && { payerRequest: order.description }),
-    ...(payerKind === 'CNPJ'
-      ? { payerCNPJ: order.payerDocument }
-      : order.payerDocument !== null && { payerCPF: order.payerDocument }),
+    ...(payerDocument !== null &&
+      (taxIdKind(payerDocument) === 'CNPJ'
+        ? { payerCNPJ: payerDocument }
+        : { payerCPF: payerDocument })),
     ...(order.payerName !== null && { payerName: order.payerName }),
     ...(order.zipcode !== null && { zipcode: order.zipcode }),
-    ...(order.additionalData.length > 0 && { additionalData: order.additionalData }),
+    ...(order.additionalData.length > 0 && { additionalData: [...order.additionalData] }),
   };
 }
 
 /** Writes an order of a static charge. */
-export function staticChargeBody(order: ChargeOrder): unknown {
+export function staticChargeBody(order: ChargeOrder): wire.StaticCharge {
   return {
     key: order.key,
     amount: numberFromCents(order.amountCents),
@@ -145,7 +147,7 @@ export function staticChargeBody(order: ChargeOrder): unknown {
     receiverName: order.receiverName,
     city: order.city,
     ...(order.description !== null && { additionalInformation: order.description }),
-    ...(order.additionalData.length > 0 && { additionalData: order.additionalData }),
+    ...(order.additionalData.length > 0 && { additionalData: [...order.additionalData] }),
     ...(order.zipcode !== null && { zipcode: order.zipcode }),
     ...(order.categoryCode !== null && { codeCategory: order.categoryCode }),
   };
@@ -176,17 +178,17 @@ export function readChargeCode(
 }
 
 /** Writes what the keys of an account are asked for with. */
-export function keyListBody(ispb: string, account: AccountRef): unknown {
+export function keyListBody(ispb: string, account: AccountRef): wire.KeyList {
   return { ispb, ...accountBody(account) };
 }
 
 /** Writes a key to register; the directory draws a random one itself. */
-export function newKeyBody({ keyType, key, account }: NewPixKey): unknown {
+export function newKeyBody({ keyType, key, account }: NewPixKey): wire.NewKey {
   return { keyType, ...(key !== null && { key }), ...accountBody(account) };
 }
 
 /** Writes a key to delete. */
-export function ownKeyBody(ispb: string, { key, account }: OwnPixKey): unknown {
+export function ownKeyBody(ispb: string, { key, account }: OwnPixKey): wire.OwnKey {
   return { key, ispb, ...accountBody(account) };
 }
 

@@ -1,17 +1,6 @@
-/** Requests and answers of the sandbox as values: what is read off the wire, what is written. */
+/** The sandbox's answers as values, before they are written. */
 import { STATUS_CODES } from 'node:http';
 import type { BankAnswer, RefusalKind } from '../stub/answer.ts';
-
-/** What a route gets of a request that was read. */
-export interface SandboxRequest {
-  /** The bearer token, or an empty text. */
-  readonly token: string;
-  readonly query: URLSearchParams;
-  /** What stands in the path's open places, such as `id`. */
-  readonly parameters: Readonly<Record<string, string>>;
-  /** The JSON body, or undefined without one; of a form, its fields and what its files are. */
-  readonly body: unknown;
-}
 
 /** An answer before it is written. */
 export interface SandboxAnswer {
@@ -21,19 +10,8 @@ export interface SandboxAnswer {
   readonly body: unknown;
 }
 
-/** How the bank's answer fails to come at all. */
+/** The bank answers nothing at all. */
 export type Silence = 'hang';
-
-/** A request that the sandbox cannot make sense of. */
-export class BadRequest extends Error {
-  override readonly name = 'BadRequest';
-  readonly status: number;
-
-  constructor(detail: string, status = 400) {
-    super(detail);
-    this.status = status;
-  }
-}
 
 const refusalStatuses: Readonly<Record<RefusalKind, number>> = {
   token: 401,
@@ -51,8 +29,8 @@ export const htmlPage: SandboxAnswer = {
   body: '<!doctype html><title>Maintenance</title><p>We will be back soon.</p>\n',
 };
 
-/** Turns the bank's answer into the wire's, or tells that there is to be none. */
-export function answerOf(answer: BankAnswer<unknown>): SandboxAnswer | Silence {
+/** Turns the bank's answer into one on the wire, or into silence. */
+export function toAnswer(answer: BankAnswer<unknown>): SandboxAnswer | Silence {
   if (answer.outcome === 'done') return { status: 200, body: answer.value };
   if (answer.outcome === 'refused') {
     const { kind, reason, retryAfterMs } = answer.refusal;
@@ -76,7 +54,7 @@ interface ProblemDetails {
   readonly retryAfterMs?: number | undefined;
 }
 
-/** An error as RFC 7807 shapes it, with the provider's code. */
+/** An error in the shape of RFC 9457, with the provider's code. */
 export function problem(status: number, details: ProblemDetails = {}): SandboxAnswer {
   const { code, detail, retryAfterMs } = details;
   const headers = {

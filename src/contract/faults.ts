@@ -37,6 +37,11 @@ export class Faults {
     return this.#byField.size > 0;
   }
 
+  /** The faults by the path of their field. */
+  get fields(): FieldFaults {
+    return Object.fromEntries(this.#byField);
+  }
+
   /** Adds a fault, unless the field has it already. */
   add(field: string, text: Text): void {
     const texts = this.#byField.get(field);
@@ -55,9 +60,7 @@ export class Faults {
 
   /** @throws AppError VALIDATION_FAILED when there are faults. */
   refuse(): void {
-    if (!this.found) return;
-    const fields: FieldFaults = Object.fromEntries(this.#byField);
-    throw new AppError('VALIDATION_FAILED', { fields });
+    if (this.found) throw new AppError('VALIDATION_FAILED', { fields: this.fields });
   }
 }
 

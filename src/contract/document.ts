@@ -1,6 +1,6 @@
 /** Reading an OpenAPI document by place, with its references followed. */
 
-/** An object of the document and where it stands, after references. */
+/** An object of the document and its JSON pointer, after references. */
 export interface Place {
   readonly value: Readonly<Record<string, unknown>>;
   readonly pointer: readonly string[];
@@ -56,7 +56,7 @@ export class OpenApiDocument {
   }
 }
 
-/** The path of the first server, which every route stands below. */
+/** The path of the first server: the prefix of every route. */
 export function basePath(document: OpenApiDocument): string {
   const server = document.find(document.root, 'servers', '0');
   const template = typeof server?.value['url'] === 'string' ? server.value['url'] : '/';

@@ -1,16 +1,18 @@
 /**
- * The contract, read once at start: what each operation takes and answers. Routes, security and
- * validation come from here alone. A validator is compiled when it is first needed, which takes
- * some milliseconds: all of them together would be a tenth of a start.
+ * A contract, read once at start: what each operation takes and answers. Routes, security and
+ * validation come from here alone, for the service as for the simulated provider. A validator is
+ * compiled when it is first needed, which takes some milliseconds: all of them together would be a
+ * tenth of a start.
  */
 import { maxBodyBytes } from './body-limit.ts';
+import {
+  declaredOperations,
+  type Declaration,
+  type DeclaredBody,
+  type ParameterPlace,
+} from './declarations.ts';
 import { basePath, OpenApiDocument, type Place } from './document.ts';
 import { createSchemaCompiler, type SchemaCompiler, type ValidateFunction } from './schemas.ts';
-
-const METHODS = ['get', 'put', 'post', 'delete', 'patch'] as const;
-
-/** Headers that OpenAPI leaves to the protocol: a parameter of these names is ignored. */
-const PROTOCOL_HEADERS = new Set(['accept', 'content-type', 'authorization']);
 
 export type ParameterType = 'string' | 'integer' | 'number' | 'boolean';
 
@@ -64,8 +66,8 @@ export interface OperationContract {
   /** The statuses that are listed by number. */
   readonly statuses: ReadonlySet<number>;
   /**
-   * The validator of an answer's body, compiled when it is first asked for.
-   * @returns null when the contract gives the status no body, or does not list it.
+   * The validator of an answer's body, compiled at its first use.
+   * @returns null when the contract has no body for the status, or does not list it.
    */
   replyValidator(status: number): ValidateFunction | null;
 }
@@ -82,13 +84,6 @@ interface Source {
   readonly basePath: string;
 }
 
-interface OperationPlace {
-  readonly method: string;
-  readonly path: string;
-  readonly item: Place;
-  readonly operation: Place;
-}
-
 /**
  * Reads the machine-readable contract.
  * @param parsed an OpenAPI 3.1 document.
@@ -102,47 +97,37 @@ export function loadContract(parsed: unknown, text: string): Contract {
   const source = { document, schemas, basePath: basePath(document) };
   return {
     bytes: Buffer.from(text),
-    operations: operationPlaces(document).map((place) => readOperation(source, place)),
+    operations: declaredOperations(document).map((declared) => readOperation(source, declared)),
   };
 }
 
 /**
- * Compiles every validator, for whoever holds the contract against the code before it runs.
+ * Compiles every validator, to check a contract before it is served.
  * @throws Error when a schema uses what the service does not do.
  */
 export function compileValidators({ operations }: Contract): void {
-  for (const { replyValidator, statuses, body, ...given } of operations) {
-    const sets = [given.pathParameters, given.queryParameters, given.headerParameters];
-    for (const part of [...sets, body]) void part?.validate;
+  for (const { replyValidator, statuses, body, ...operation } of operations) {
+    const { pathParameters, queryParameters, headerParameters } = operation;
+    for (const part of [pathParameters, queryParameters, headerParameters, body])
+      void part?.validate;
     for (const status of statuses) replyValidator(status);
   }
 }
 
-function operationPlaces(document: OpenApiDocument): OperationPlace[] {
-  return document.entries(document.find(document.root, 'paths')).flatMap(({ key, place: item }) =>
-    METHODS.flatMap((method) => {
-      const operation = document.find(item, method);
-      return operation === null ? [] : [{ method, path: key, item, operation }];
-    }),
-  );
-}
-
-function readOperation(source: Source, place: OperationPlace): OperationContract {
-  const { operation } = place;
-  const id = operation.value['operationId'];
-  if (typeof id !== 'string') throw new Error(`${place.method} ${place.path} has no operationId`);
+function readOperation(source: Source, declared: Declaration): OperationContract {
+  const { id, method, operation } = declared;
   return {
     id,
-    method: place.method.toUpperCase(),
-    path: `${source.basePath}${place.path}`,
+    method,
+    path: `${source.basePath}${declared.path}`,
     ...readSecurity(source.document, operation, id),
     throttle: readThrottle(operation.value['x-throttle'], id),
     limitsUsers: operation.value['x-throttle-user'] === true,
-    pathParameters: readParameters(source, place, 'path'),
-    queryParameters: readParameters(source, place, 'query'),
-    headerParameters: readParameters(source, place, 'header'),
-    body: readBody(source, operation, id),
-    ...readReplies(source, operation),
+    pathParameters: readParameters(source, declared, 'path'),
+    queryParameters: readParameters(source, declared, 'query'),
+    headerParameters: readParameters(source, declared, 'header'),
+    body: declared.body && readBody(source, declared.body, id),
+    ...readReplies(source, declared),
   };
 }
 
@@ -171,32 +156,22 @@ function readSecurity(
 }
 
 function readParameters(
-  source: Source,
-  { item, operation }: OperationPlace,
-  where: 'path' | 'query' | 'header',
+  { document, schemas }: Source,
+  declared: Declaration,
+  where: ParameterPlace,
 ): ParameterSet {
-  const { document, schemas } = source;
-  const byName = new Map<string, Place>();
-  // A parameter of the operation replaces the path's of the same name.
-  for (const owner of [item, operation]) {
-    for (const { place } of document.entries(document.find(owner, 'parameters'))) {
-      const name = String(place.value['name']);
-      const isOurs = where !== 'header' || !PROTOCOL_HEADERS.has(name.toLowerCase());
-      if (place.value['in'] === where && isOurs) byName.set(name, place);
-    }
-  }
-  const places = [...byName];
-  const properties = places.map(([name, place]): [string, object] => [
+  const chosen = declared.parameters.filter((parameter) => parameter.in === where);
+  const properties = chosen.map(({ name, place }): [string, object] => [
     name,
     { $ref: schemas.reference([...place.pointer, 'schema']) },
   ]);
-  const required = places.filter(([, place]) => place.value['required'] === true);
+  const required = chosen.filter((parameter) => parameter.required);
   const compiled = schemas.compile({
     type: 'object',
     properties: Object.fromEntries(properties),
-    required: required.map(([name]) => name),
+    required: required.map(({ name }) => name),
   });
-  const parameters = places.map(([name, place]) => ({
+  const parameters = chosen.map(({ name, place }) => ({
     name,
     type: simpleType(document.find(place, 'schema'), name),
   }));
@@ -228,25 +203,21 @@ function simpleType(schema: Place | null, name: string): ParameterType {
   }
 }
 
-function readBody(source: Source, operation: Place, id: string): BodyContract | null {
-  const { document, schemas } = source;
-  const body = document.find(operation, 'requestBody');
-  if (body === null) return null;
-  const [content, ...others] = document.entries(document.find(body, 'content'));
-  const media = content && BODY_MEDIA.get(content.key);
-  if (!media || others.length > 0) throw new Error(`${id} takes an unknown media type`);
-  const compiled = schemas.compile({
-    $ref: schemas.reference([...content.place.pointer, 'schema']),
-  });
+function readBody(source: Source, declared: DeclaredBody, id: string): BodyContract {
+  const { schemas } = source;
+  const { place, required, body } = declared;
+  const media = BODY_MEDIA.get(declared.media);
+  if (!media) throw new Error(`${id} takes an unknown media type`);
+  const compiled = schemas.compile({ $ref: schemas.reference([...place.pointer, 'schema']) });
   return {
     media,
-    required: body.value['required'] === true,
+    required,
     maxBytes: media === 'json' ? maxBodyBytes(body.value['x-max-body-bytes'], id) : 0,
     isStoredAsBytes: body.value['x-stored-as-bytes'] === true,
     get validate() {
       return compiled();
     },
-    form: media === 'multipart' ? readForm(source, content.place, { id, compiled }) : null,
+    form: media === 'multipart' ? readForm(source, place, { id, compiled }) : null,
   };
 }
 
@@ -275,17 +246,15 @@ const BODY_MEDIA = new Map<string, BodyContract['media']>([
 ]);
 
 function readReplies(
-  { document, schemas }: Source,
-  operation: Place,
+  { schemas }: Source,
+  { replies }: Declaration,
 ): Pick<OperationContract, 'statuses' | 'replyValidator'> {
-  const responses = document.entries(document.find(operation, 'responses'));
   const listed = new Map(
-    responses
-      .filter(({ key }) => /^\d{3}$/.test(key))
-      .map(({ key, place }) => {
-        const content = document.find(place, 'content', 'application/json');
-        const pointer = content && schemas.reference([...content.pointer, 'schema']);
-        return [Number(key), pointer === null ? null : schemas.compile({ $ref: pointer })];
+    replies
+      .filter(({ status }) => /^\d{3}$/.test(status))
+      .map(({ status, content }) => {
+        const pointer = content && schemas.reference([...content.place.pointer, 'schema']);
+        return [Number(status), pointer === null ? null : schemas.compile({ $ref: pointer })];
       }),
   );
   return {
