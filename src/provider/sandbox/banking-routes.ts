@@ -11,7 +11,6 @@ import type {
 } from '../provider.ts';
 import type { BankLogin } from '../stub/accounts.ts';
 import { brokenRule } from '../stub/answer.ts';
-import { statementItem } from '../stub/statement.ts';
 import { numberFromCents } from '../../domain/money.ts';
 import { BadRequest } from './messages.ts';
 import { RequestFields } from './request-fields.ts';
@@ -39,9 +38,7 @@ export const bankingRoutes: readonly Route[] = [
     path: 'account/statement',
     async serve(bank, { token, query }) {
       const range = { start: queryText(query, 'startDate'), end: queryText(query, 'endDate') };
-      return mapped(bank.statement(token, range), (movements) => ({
-        items: movements.map((movement) => statementItem(movement)),
-      }));
+      return bank.statement(token, range);
     },
   },
   {
@@ -50,7 +47,7 @@ export const bankingRoutes: readonly Route[] = [
     async serve(bank, { token, body }) {
       const fields = new RequestFields(body);
       const lookUp = { payerId: fields.text('payerId'), key: fields.text('key') };
-      return mapped(await bank.lookUpKey(token, lookUp), (owner) => writeOwner(lookUp.key, owner));
+      return mapped(bank.lookUpKey(token, lookUp), (owner) => writeOwner(lookUp.key, owner));
     },
   },
   {

@@ -3,7 +3,7 @@
  * token (contract/provider.md).
  */
 import type { KycDecision, LivenessSession, RegisteredPerson } from '../provider.ts';
-import type { DocumentMark } from '../stub/entries.ts';
+import type { DocumentMark } from '../stub/state.ts';
 import { BadRequest, type SandboxRequest } from './messages.ts';
 import { RequestFields } from './request-fields.ts';
 import { mapped, type Route } from './route.ts';
@@ -21,7 +21,7 @@ export const onboardingRoutes: readonly Route[] = [
         document: fields.text('document'),
         phone: fields.text('phone'),
       };
-      return mapped(await onboarding.register(person), writePerson);
+      return mapped(onboarding.register(person), writePerson);
     },
   },
   {
@@ -31,7 +31,7 @@ export const onboardingRoutes: readonly Route[] = [
       const fields = new RequestFields(request.body);
       for (const name of addressFields) fields.text(name);
       fields.optionalText('complemento');
-      return mapped(await onboarding.submitAddress(personIn(request)), nothing);
+      return mapped(onboarding.submitAddress(personIn(request)), nothing);
     },
   },
   {
@@ -40,7 +40,7 @@ export const onboardingRoutes: readonly Route[] = [
     takes: 'form',
     async serve({ onboarding }, request) {
       const mark = readDocument(request.body);
-      return mapped(await onboarding.submitDocument(personIn(request), mark), nothing);
+      return mapped(onboarding.submitDocument(personIn(request), mark), nothing);
     },
   },
   {
@@ -51,7 +51,7 @@ export const onboardingRoutes: readonly Route[] = [
       fields.text('tipo');
       fields.optionalText('observacoes');
       fields.optionalNumber('valor_solicitado');
-      return mapped(await onboarding.submitProposal(personIn(request)), nothing);
+      return mapped(onboarding.submitProposal(personIn(request)), nothing);
     },
   },
   {
@@ -59,7 +59,7 @@ export const onboardingRoutes: readonly Route[] = [
     path: 'onboarding/pf/{id}/validacao-eletronica',
     async serve({ onboarding }, request) {
       new RequestFields(request.body).integer('tipo');
-      return mapped(await onboarding.requestValidation(personIn(request)), nothing);
+      return mapped(onboarding.requestValidation(personIn(request)), nothing);
     },
   },
   {
@@ -69,14 +69,14 @@ export const onboardingRoutes: readonly Route[] = [
       const fields = new RequestFields(request.body);
       fields.integer('tipo');
       const code = fields.text('codigo');
-      return mapped(await onboarding.confirmValidation(personIn(request), code), nothing);
+      return mapped(onboarding.confirmValidation(personIn(request), code), nothing);
     },
   },
   {
     method: 'POST',
     path: 'onboarding/pf/{id}/prova-vida',
     serve: async ({ onboarding }, request) =>
-      mapped(await onboarding.startLivenessCheck(personIn(request)), writeLiveness),
+      mapped(onboarding.startLivenessCheck(personIn(request)), writeLiveness),
   },
   {
     method: 'GET',

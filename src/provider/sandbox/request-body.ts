@@ -1,7 +1,7 @@
 /** Reading a request's body off the wire. */
 import type { IncomingMessage } from 'node:http';
 import busboy, { type Busboy } from 'busboy';
-import { digestOf } from '../stub/content-digest.ts';
+import { digestOf } from '../stub/onboarding.ts';
 import { BadRequest } from './messages.ts';
 
 const maxBodyBytes = 256 * 1024;
