@@ -2,7 +2,6 @@
 import { numberFromCents } from '../../domain/money.ts';
 import type { PixStatus } from '../../domain/pix.ts';
 import { kycDecision, submittedDocuments } from '../stub/onboarding.ts';
-import type { KycScript } from '../stub/scenarios.ts';
 import type {
   Charge,
   ChargeKind,
@@ -11,8 +10,9 @@ import type {
   Person,
   PersonStep,
   Receipt,
-  State,
-} from '../stub/state.ts';
+} from '../stub/rows.ts';
+import type { KycScript } from '../stub/scenarios.ts';
+import type { State } from '../stub/state.ts';
 
 /** A payment as the control path shows it; the amount is in reais. */
 export interface LedgerPayment {

@@ -3,7 +3,7 @@
  * token (contract/provider.md).
  */
 import type { KycDecision, LivenessSession, RegisteredPerson } from '../provider.ts';
-import type { DocumentMark } from '../stub/state.ts';
+import type { DocumentMark } from '../stub/rows.ts';
 import { BadRequest, type SandboxRequest } from './messages.ts';
 import { RequestFields } from './request-fields.ts';
 import { mapped, type Route } from './route.ts';

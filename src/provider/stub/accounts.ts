@@ -31,8 +31,8 @@ const INVALID_TOKEN = refused({ kind: 'token', reason: 'InvalidToken' });
 
 /**
  * A token names its customer, as `stub.<e-mail>.<generation>.<random>`, and is not stored: banking
- * sessions survive a restart of the service, so their tokens have to stay valid. Expiring all tokens
- * of a customer begins a new generation.
+ * sessions survive a restart of the service, so their tokens stay valid. Expiring all tokens of a
+ * customer begins a new generation.
  */
 export class Accounts {
   readonly #accounts = new Map<string, BankAccount>();

@@ -7,7 +7,8 @@ import { MAX_AMOUNT_CENTS } from '../../domain/money.ts';
 import type { ChargeCode, ChargeOrder } from '../provider.ts';
 import type { Accounts } from './accounts.ts';
 import { type BankAnswer, brokenRule, done, refused, type Refused } from './answer.ts';
-import type { Charge, ChargeKind, State } from './state.ts';
+import type { Charge, ChargeKind } from './rows.ts';
+import type { State } from './state.ts';
 import type { Webhooks } from './webhooks.ts';
 
 export interface ChargesOptions {

@@ -168,8 +168,8 @@ function refusalError({ kind, reason, retryAfterMs }: Refusal): ProviderError {
 }
 
 /**
- * The refusal of a duplicate does not prove that this payment was not made: no other payment has its
- * ids. The HTTP client reads such a refusal in the same way.
+ * The refusal of a duplicate does not prove that this payment was not made: no other payment has
+ * its ids. The HTTP client reads such a refusal in the same way.
  */
 function doubtDuplicate(error: unknown): never {
   if (error instanceof ProviderError && error.reason?.startsWith('Duplicated')) {

@@ -1,6 +1,6 @@
 /**
- * The lines of the journal of events that earlier versions kept in place of rows. A file that begins
- * with them is read to its end as before: each entry becomes the row that it results in.
+ * The lines of the journal of events that earlier versions kept in place of rows. They are still
+ * read from the beginning of a file: each entry becomes the row that it results in.
  */
 import type {
   Charge,
@@ -12,9 +12,8 @@ import type {
   Receipt,
   Row,
   Settlement,
-  State,
   Transfer,
-} from './state.ts';
+} from './rows.ts';
 
 export type JournalEntry =
   | (Omit<LookUp, 'row'> & { readonly entry: 'look_up' })
@@ -36,13 +35,21 @@ interface WithNotices {
   readonly notices: readonly string[];
 }
 
+/** The rows that the lines before an entry made. */
+interface RowsBefore {
+  readonly lookUps: ReadonlyMap<string, LookUp>;
+  readonly transfers: ReadonlyMap<string, Transfer>;
+  readonly pixKeys: ReadonlyMap<string, PixKey>;
+  readonly persons: ReadonlyMap<string, Person>;
+  payment(endToEnd: string): Payment | null;
+}
+
 /**
  * The row that an entry results in.
  *
- * @param state as the entries before this one made it.
  * @throws Error when the entry changes a row that is missing.
  */
-export function entryRow(state: State, line: JournalEntry): Row {
+export function entryRow(before: RowsBefore, line: JournalEntry): Row {
   switch (line.entry) {
     case 'look_up': {
       const { endToEnd, email, payerId, key } = line;
@@ -50,12 +57,12 @@ export function entryRow(state: State, line: JournalEntry): Row {
     }
     case 'payment': {
       const { entry: _, ...payment } = line;
-      const { payerId, key } = found(state.lookUps.get(line.endToEnd), line);
+      const { payerId, key } = found(before.lookUps.get(line.endToEnd), line);
       return { row: 'payment', ...payment, payerId, key, settlement: null, webhooksLeft: 0 };
     }
     case 'settlement': {
       const { status, atMs, notices } = line;
-      const payment = found(state.payment(line.endToEnd), line);
+      const payment = found(before.payment(line.endToEnd), line);
       return { ...payment, settlement: { status, atMs }, webhooksLeft: notices.length };
     }
     case 'charge': {
@@ -72,7 +79,7 @@ export function entryRow(state: State, line: JournalEntry): Row {
       return { row: 'receipt', ...receipt, key, receiver, webhooksLeft: notices.length };
     }
     case 'notice_closed': {
-      const transfer: Transfer = found(state.transfers.get(line.endToEnd), line);
+      const transfer: Transfer = found(before.transfers.get(line.endToEnd), line);
       return { ...transfer, webhooksLeft: transfer.webhooksLeft - 1 };
     }
     case 'key_created': {
@@ -80,13 +87,13 @@ export function entryRow(state: State, line: JournalEntry): Row {
       return { row: 'pix_key', ...pixKey, isDeleted: false };
     }
     case 'key_deleted':
-      return { ...found(state.pixKeys.get(line.key), line), isDeleted: true };
+      return { ...found(before.pixKeys.get(line.key), line), isDeleted: true };
     case 'person': {
       const { entry: _, ...person } = line;
       return { row: 'person', ...person, steps: [] };
     }
     case 'person_step': {
-      const person = found(state.persons.get(line.personId), line);
+      const person = found(before.persons.get(line.personId), line);
       return { ...person, steps: [...person.steps, line.step] };
     }
   }

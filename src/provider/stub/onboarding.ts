@@ -13,8 +13,9 @@ import type {
 import type { Accounts } from './accounts.ts';
 import { type BankAnswer, brokenRule, done, refused, type Refused } from './answer.ts';
 import { postalCode } from './postal-codes.ts';
+import type { DocumentMark, Person, PersonStep } from './rows.ts';
 import { type KycScript, kycScript } from './scenarios.ts';
-import type { DocumentMark, Person, PersonStep, State } from './state.ts';
+import type { State } from './state.ts';
 
 export interface OnboardingOptions {
   readonly state: State;
@@ -28,7 +29,7 @@ const VALIDATION_CODE = 'ABC123';
 /** Where a person would prove to be alive; nothing listens there. */
 const LIVENESS_URL = 'https://prova-vida.ponte.test';
 
-/** The required documents: an identity card or a driver's licence, a proof of residence, a portrait. */
+/** An identity card or a driver's licence, a proof of residence, and a portrait. */
 const REQUIRED_DOCUMENTS: readonly (readonly number[])[] = [[1, 2], [5], [6]];
 
 const requiredSteps = ['address', 'proposal', 'confirmation', 'liveness'] as const;

@@ -14,8 +14,9 @@ import {
   refused,
   type Refused,
 } from './answer.ts';
+import type { Payment, Settlement } from './rows.ts';
 import { LATE_WEBHOOK_MS, lookUpScript, paymentScript } from './scenarios.ts';
-import type { Payment, Settlement, State } from './state.ts';
+import type { State } from './state.ts';
 import { type Webhooks, webhookTexts } from './webhooks.ts';
 
 export interface PaymentsOptions {

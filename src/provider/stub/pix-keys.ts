@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import type { AccountRef, NewPixKey, PixKeyType, ProviderPayload } from '../provider.ts';
 import { type BankAnswer, brokenRule, done, refused } from './answer.ts';
-import type { PixKey, State } from './state.ts';
+import type { PixKey } from './rows.ts';
+import type { State } from './state.ts';
 
 /** BCB, Manual Operacional do DICT: keys of one account of a person, and of a company. */
 const MAX_KEYS = { person: 5, company: 20 } as const;

@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import type { JournalEntry } from './journal-entries.ts';
-import type { Row } from './state.ts';
+import type { Row } from './rows.ts';
 
 export interface StateFile {
   /**

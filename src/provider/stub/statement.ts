@@ -1,8 +1,8 @@
 /** The statement of an account, as a provider of this family writes it. */
 import { numberFromCents } from '../../domain/money.ts';
 import type { ProviderStatement, ProviderStatementItem } from '../provider.ts';
+import type { Payment, Transfer } from './rows.ts';
 import { paymentScript } from './scenarios.ts';
-import type { Payment, Receipt, Transfer } from './state.ts';
 
 /** One line before it is written. A failed payment has two: the debit, and the credit back. */
 interface Line {
@@ -40,29 +40,26 @@ function transferLines(transfer: Transfer): Line[] {
 }
 
 function writeLine({ atMs, transfer, isReversal }: Line): ProviderStatementItem {
-  return {
-    ...(transfer.row === 'receipt' ? writeReceipt(transfer) : writePayment(transfer, isReversal)),
-    endToEnd: transfer.endToEnd,
-    amount: numberFromCents(transfer.amountCents),
-    createdAt: new Date(atMs).toISOString(),
-  };
-}
-
-function writeReceipt({ id, transactionIdentification }: Receipt): ProviderStatementItem {
-  const status = 'CONFIRMED';
-  return { id, type: 'PIX_RECEIVED', direction: 'CREDIT', transactionIdentification, status };
-}
-
-function writePayment(payment: Payment, isReversal: boolean): ProviderStatementItem {
-  const { id, clientRequestId, description } = payment;
+  const { id, endToEnd } = transfer;
+  const amount = numberFromCents(transfer.amountCents);
+  const createdAt = new Date(atMs).toISOString();
+  if (transfer.row === 'receipt') {
+    const credit = { id, type: 'PIX_RECEIVED', direction: 'CREDIT', endToEnd } as const;
+    const { transactionIdentification } = transfer;
+    return { ...credit, transactionIdentification, amount, status: 'CONFIRMED', createdAt };
+  }
+  const { clientRequestId, description } = transfer;
   return {
     // A reversal is a movement of its own, and two movements never share an id.
     id: isReversal ? `${id}-reversal` : id,
     type: isReversal ? 'PIX_PAYMENT_REVERSAL' : 'PIX_PAYMENT_OUT',
     direction: isReversal ? 'CREDIT' : 'DEBIT',
+    endToEnd,
     clientRequestId,
     ...(description === null ? {} : { description }),
-    status: isReversal ? 'CONFIRMED' : paymentStatus(payment),
+    amount,
+    status: isReversal ? 'CONFIRMED' : paymentStatus(transfer),
+    createdAt,
   };
 }
 

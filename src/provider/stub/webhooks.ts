@@ -1,8 +1,9 @@
 /** The webhooks of the bank: what they say, and their delivery until they are received. */
 import type { Clock } from '../../clock.ts';
 import { numberFromCents } from '../../domain/money.ts';
+import type { Payment, Receipt, Settlement, Transfer } from './rows.ts';
 import { paymentScript } from './scenarios.ts';
-import type { Payment, Receipt, Settlement, State, Transfer } from './state.ts';
+import type { State } from './state.ts';
 
 /** Posts a webhook. A rejection means that it was not received: the bank posts it again. */
 export type Notify = (payload: Buffer) => Promise<void>;

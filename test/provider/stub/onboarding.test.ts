@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { PersonDocument } from '../../../src/provider/provider.ts';
-import type { Person } from '../../../src/provider/stub/state.ts';
+import type { Person } from '../../../src/provider/stub/rows.ts';
 import { openStateFile } from '../../../src/provider/stub/state-file.ts';
 import { applicant, applied, documentOf, stepsOf } from '../applicant.ts';
 import { openBank } from './open-bank.ts';
