@@ -317,7 +317,7 @@ describe('the journal of an earlier version', () => {
     const { path, open } = await oneFile(t);
     openStateFile(path).close();
     copyFileSync(join(import.meta.dirname, 'earlier-journal.jsonl'), path);
-    return { open };
+    return { path, open };
   }
 
   it('gives the same balance, statement, keys and persons', async (t) => {
@@ -368,6 +368,13 @@ describe('the journal of an earlier version', () => {
       await provider.pay({ session, order: { ...order, clientRequestId: 'new' } });
       assert.equal(await provider.balance({ session }), OPENING_BALANCE_CENTS - 1);
     }
+  });
+
+  it('is refused where an entry is missing', async (t) => {
+    const { path, open } = await oneJournal(t);
+    const [, ...withoutLookUp] = readFileSync(path, 'utf8').split('\n');
+    writeFileSync(path, withoutLookUp.join('\n'));
+    assert.throws(() => open(clock()), /an entry payment changes a missing row/);
   });
 
   it('has its webhooks posted that were not received', async (t) => {
