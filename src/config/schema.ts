@@ -173,7 +173,7 @@ export const entries = {
     defaultIn: { local: 1500, test: 0, staging: 0, production: 0 },
   },
   STUB_JOURNAL: {
-    meaning: "keep the stub's bank in a journal in DATA_DIR; otherwise it ends with the process",
+    meaning: 'keep the state of the simulated bank in DATA_DIR; otherwise it ends with the process',
     ...flag,
     defaultIn: { local: true, test: false, staging: true, production: true },
   },

@@ -12,8 +12,7 @@ import type {
 import type { BankLogin } from '../stub/accounts.ts';
 import { type BankAnswer, done } from '../stub/answer.ts';
 import type { Bank } from '../stub/bank.ts';
-import { digestOf } from '../stub/content-digest.ts';
-import { statementItem } from '../stub/statement.ts';
+import { digestOf } from '../stub/onboarding.ts';
 import type { ProviderOperation } from './contract.ts';
 import {
   BadRequest,
@@ -51,12 +50,12 @@ const operations: { readonly [Id in OperationId]: Operation<Id> } = {
   balance: async (bank, { token }) =>
     mapped(bank.balance(token), (cents) => ({ balance: numberFromCents(cents) })),
   statement: async (bank, { token, query }) =>
-    mapped(bank.statement(token, { start: query.startDate, end: query.endDate }), (movements) => ({
-      items: movements.map((movement) => statementItem(movement)),
+    mapped(bank.statement(token, { start: query.startDate, end: query.endDate }), ({ items }) => ({
+      items: [...items],
     })),
   lookUpKey: async (bank, { token, body }) =>
     // The bank knows only its own customers, so every key has the same owner.
-    mapped(await bank.lookUpKey(token, body), ({ endToEnd }) => ({
+    mapped(bank.lookUpKey(token, body), ({ endToEnd }) => ({
       endToEnd,
       key: body.key,
       owner: { name: 'Recebedor de Teste', taxIdNumber: '12345678909' },
@@ -83,22 +82,22 @@ const operations: { readonly [Id in OperationId]: Operation<Id> } = {
   deleteKey: async (bank, { token, body }) =>
     bank.deleteKey(token, { key: body.key, account: readAccount(body) }),
   registerPerson: async ({ onboarding }, { body }) =>
-    mapped(await onboarding.register(body), (person) => ({
+    mapped(onboarding.register(body), (person) => ({
       pessoa_fisica_id: person.pessoaFisicaId,
       ...writeAccount(person),
     })),
   submitAddress: async ({ onboarding }, { path }) =>
-    mapped(await onboarding.submitAddress(path.id), nothing),
+    mapped(onboarding.submitAddress(path.id), nothing),
   submitDocument: async ({ onboarding }, { path, body }) =>
-    mapped(await onboarding.submitDocument(path.id, await readDocument(body)), nothing),
+    mapped(onboarding.submitDocument(path.id, await readDocument(body)), nothing),
   submitProposal: async ({ onboarding }, { path }) =>
-    mapped(await onboarding.submitProposal(path.id), nothing),
+    mapped(onboarding.submitProposal(path.id), nothing),
   requestValidation: async ({ onboarding }, { path }) =>
-    mapped(await onboarding.requestValidation(path.id), nothing),
+    mapped(onboarding.requestValidation(path.id), nothing),
   confirmValidation: async ({ onboarding }, { path, body }) =>
-    mapped(await onboarding.confirmValidation(path.id, body.codigo), nothing),
+    mapped(onboarding.confirmValidation(path.id, body.codigo), nothing),
   startLivenessCheck: async ({ onboarding }, { path }) =>
-    mapped(await onboarding.startLivenessCheck(path.id), ({ sessionId, urlIframe }) => ({
+    mapped(onboarding.startLivenessCheck(path.id), ({ sessionId, urlIframe }) => ({
       session_id: sessionId,
       url_iframe: urlIframe,
     })),

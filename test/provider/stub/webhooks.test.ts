@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { logIn, openBank, orderFor } from './open-bank.ts';
 
-/** A receiver that refuses the first notices, and the time at which each one came. */
+/** A receiver that refuses the first webhooks, and the time at which each one came. */
 function reluctant(refusals: number) {
   const tries: { readonly atMs: number; readonly payload: string }[] = [];
   const faults: unknown[] = [];
@@ -17,7 +17,7 @@ function reluctant(refusals: number) {
   return { ...open, tries, faults };
 }
 
-test('a notice that is not received comes again after growing delays', async () => {
+test('a webhook that is not received comes again after growing delays', async () => {
   const { provider, clock, tries, faults } = reluctant(4);
   const session = await logIn(provider);
   await provider.pay({ session, order: await orderFor(provider, session) });
@@ -30,7 +30,7 @@ test('a notice that is not received comes again after growing delays', async () 
   assert.deepEqual(faults, []);
 });
 
-test('a notice that is never received is given up after ten tries, and reported', async () => {
+test('a webhook that is never received is given up after ten tries, and reported', async () => {
   const { provider, clock, tries, faults } = reluctant(Infinity);
   const session = await logIn(provider);
   await provider.pay({ session, order: await orderFor(provider, session) });
@@ -40,7 +40,7 @@ test('a notice that is never received is given up after ten tries, and reported'
   assert.equal(faults.length, 1);
 });
 
-test('the next notice of a payment waits until the one before it is received', async () => {
+test('the next webhook of a payment waits until the one before it is received', async () => {
   const { provider, clock, tries } = reluctant(2);
   const session = await logIn(provider);
   await provider.pay({
@@ -52,7 +52,7 @@ test('the next notice of a payment waits until the one before it is received', a
   assert.deepEqual(statuses, ['CONFIRMED', 'CONFIRMED', 'CONFIRMED', 'CONFIRMED', 'ERROR']);
 });
 
-test('a notice that is not received does not hold up those of other payments', async () => {
+test('a webhook that is not received does not hold up those of other payments', async () => {
   const received: unknown[] = [];
   const { provider, clock } = openBank({
     notify: async (payload) => {
@@ -69,7 +69,7 @@ test('a notice that is not received does not hold up those of other payments', a
   assert.deepEqual(received, ['request-2']);
 });
 
-test('settling by hand waits for its notice, and so does being idle', async () => {
+test('settling by hand waits for its webhook, and so does being idle', async () => {
   const received = Promise.withResolvers<void>();
   const { provider, bank } = openBank({ settleMs: 0, notify: () => received.promise });
   const session = await logIn(provider);
