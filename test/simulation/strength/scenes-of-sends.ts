@@ -5,6 +5,7 @@ import { reserveSend } from '../../../src/db/queries/reserve-send.ts';
 import { reserveTransaction } from '../../../src/db/queries/reserve-transaction.ts';
 import { repeatPayment } from '../../../src/db/queries/repeat-payment.ts';
 import { stepSend } from '../../../src/db/queries/step-send.ts';
+import { identifyPayment, recordReceived } from '../../../src/settlement/transaction-repository.ts';
 import { moment, type Scene, type Stage } from './stage.ts';
 
 const { earlier, now, later } = moment;
@@ -140,7 +141,7 @@ const byKeyOrId: readonly Scene[] = [
 ]);
 
 const identify = (says: string, changes: Columns): Scene => ({
-  statement: pix.identifyPayment,
+  statement: identifyPayment,
   says,
   async play({ row, ask, found }) {
     const id = await row('pix_transactions', changes);
@@ -172,7 +173,7 @@ const anomaly = (says: string, changes: Columns): Scene => ({
 });
 
 const received = (says: string, date: Date | null): Scene => ({
-  statement: pix.recordReceived,
+  statement: recordReceived,
   says,
   async play(stage) {
     await send(stage, {});
@@ -319,13 +320,13 @@ export const sendScenes: readonly Scene[] = [
   identify('a charge that is open is not identified', charge),
   identify('a charge is identified once', { ...charge, ...paid, end_to_end: endToEnd }),
   identify('a send is not identified', { ...settled, end_to_end: null }),
-  waking(pix.recordReceived, { says: 'the end-to-end id', idValue: endToEnd }, async (stage) => {
+  waking(recordReceived, { says: 'the end-to-end id', idValue: endToEnd }, async (stage) => {
     await send(stage, {});
     const [userId] = await stage.found('select max(user_id) as user_id from accounts');
     const facts = [Number(userId), '1.00', 'a@b.c', endToEnd, 'bank-1', now];
     await stage.ask(freeId, ...facts, await stage.row('webhook_events'), null);
   }),
-  waking(pix.identifyPayment, { says: 'the end-to-end id', idValue: endToEnd }, async (stage) => {
+  waking(identifyPayment, { says: 'the end-to-end id', idValue: endToEnd }, async (stage) => {
     const id = await stage.row('pix_transactions', { ...charge, ...paid });
     await stage.ask(id, endToEnd, now, await stage.row('webhook_events'));
   }),
