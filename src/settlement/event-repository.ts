@@ -46,7 +46,7 @@ export const storeWebhookEvent: Statement = {
              case when worker is null then 'queued' else 'running' end,
              case when worker is null then 0 else 1 end, worker, leased_until, now, now
         from stored join asked using (id)
-      returning id as job_id, unique_key,
+      returning id as job_id, (payload->>'eventId')::uuid as event_id,
                 case when status = 'queued' then pg_notify('${jobsChannel}', '') end
     ), revived as (
       insert into jobs (kind, payload, unique_key, status, run_at, created_at)
@@ -59,7 +59,7 @@ export const storeWebhookEvent: Statement = {
       returning pg_notify('${jobsChannel}', '')
     )
     select place, stored.id, false as duplicate, job_id
-      from stored join asked using (id) join queued on unique_key = 'webhook:' || stored.id
+      from stored join asked using (id) join queued on event_id = stored.id
      union all
     select place, event.id, true, null
       from asked, lateral (
@@ -111,8 +111,8 @@ export const findWebhookEvent: Statement = {
   grouping: {},
   text: `
     select place, id, payload, status, results, received_at, processed_at
-      from unnest($1::uuid[]) with ordinality as asked (id, place) join webhook_events using (id)
-     where id = any($1)`,
+      from unnest($1::uuid[]) with ordinality as asked (event_id, place)
+      join webhook_events on id = any(array[event_id])`,
 };
 
 export interface WebhookEventRow {
@@ -164,7 +164,7 @@ export const finishWebhookEvent: Statement = {
     ), finished as (
       update webhook_events event
          set status = asked.status, results = asked.results::jsonb, processed_at = asked.now
-        from asked where event.id = any($1) and event.id = asked.id
+        from asked where event.id = any(array[asked.id])
                      and event.processed_at is not distinct from asked.looked_at
                      and not exists (
                select from jsonb_array_elements_text(asked.settled::jsonb) as settled_id
@@ -193,10 +193,10 @@ export const finishWebhookEvent: Statement = {
       update jobs set ${ending("'done'", 'null')}
         from (select asked.place, asked.now, job.id
                 from (select count(*) from finished) all_of_them, finished asked
-                join jobs job on job.id = any($8) and job.id = asked.job_id
+                join jobs job on job.id = any(array[asked.job_id])
                              and job.leased_by = asked.worker
                order by job.id for update of job) asked
-       where jobs.id = any($8) and jobs.id = asked.id
+       where jobs.id = any(array[asked.id])
       returning asked.place, jobs.status
     )
     select finished.place, id in (select event_id from waiting) as waits_anew,

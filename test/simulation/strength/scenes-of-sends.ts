@@ -172,6 +172,21 @@ const anomaly = (says: string, changes: Columns): Scene => ({
   },
 });
 
+/** Two calls in one statement. */
+const bothNoted: Scene = {
+  statement: pix.noteAnomaly,
+  says: 'of two anomalies that are noted at once the new one is answered',
+  async play({ row, askTogether, found }) {
+    const ids = [await row('pix_transactions'), await row('pix_transactions')];
+    const event = await row('webhook_events');
+    const noted = { event_id: event, phase: 'ANOMALY', note: 'reason' };
+    await row('pix_timeline', { ...noted, transaction_id: ids[0] });
+    const both = <Value>(value: Value): Value[] => [value, value];
+    const answered = await askTogether(ids, both(now), both(event), both('reason'));
+    return [answered, ...(await found('select note from pix_timeline'))];
+  },
+};
+
 const received = (says: string, date: Date | null): Scene => ({
   statement: recordReceived,
   says,
@@ -354,6 +369,7 @@ export const sendScenes: readonly Scene[] = [
   }),
   reserve('no key is claimed for a user who is disabled', 'send', { userStatus: 'DISABLED' }),
   reserve('an event that waits for the key is woken', 'send', { idValue: key }),
+  bothNoted,
   anomaly('a contradiction is noted once', {}),
   anomaly('of another transaction it is noted too', { foreign: true }),
   anomaly('of another event it is noted too', { late: true }),
