@@ -13,8 +13,7 @@ import type { CandidateRow } from './transaction-repository.ts';
 
 /**
  * Decides what becomes of an item. It is pure.
- * @param facts what is stored that the item may be about; nothing for an item that `hasFacts`
- *   denies any.
+ * @param facts what is stored that the item may be about; none for an item that needs none.
  * @returns one decision, or two for an item that says how a send ended and that it paid a charge:
  *   each is to be applied.
  */
@@ -39,7 +38,7 @@ export function decide({ eventId, item }: EventItem, facts: Facts): readonly Dec
 }
 
 /** Whether anything that is stored may matter to an item: most that are ignored need no look. */
-export function hasFacts({ kind, status, ids, ignoredBecause }: ProviderEvent): boolean {
+export function needsFacts({ kind, status, ids, ignoredBecause }: ProviderEvent): boolean {
   const isIgnored = kind === 'ignored' || status === null || status === 'PROCESSING';
   if (!isIgnored) return true;
   const reason = ignoredBecause ?? 'processing';
@@ -167,7 +166,7 @@ const notUnderstood: ReadonlySet<IgnoredBecause> = new Set([
 function decideIgnored(item: ProviderEvent, candidates: readonly CandidateRow[]): Decision {
   const reason = item.ignoredBecause ?? 'processing';
   const ignored: Decision = { kind: 'leave', result: 'ignored', reason };
-  if (!hasFacts(item)) return ignored;
+  if (!needsFacts(item)) return ignored;
   const cameIn = reason === 'not_received' ? cameInAlready(item, candidates) : undefined;
   if (cameIn) return { kind: 'flag', transaction: cameIn, reason: 'contradicts_final_status' };
   // That nothing came in is news of a send, whose end it may be, and none of an open charge.

@@ -5,7 +5,7 @@ import type { PixStatus } from '../domain/pix.ts';
 import type { WebhookEventStatus } from '../domain/settlement.ts';
 import type { ProviderEvent } from '../provider/webhook-events.ts';
 import type { ItemResult } from './apply.ts';
-import { decide, hasFacts } from './decide.ts';
+import { decide, needsFacts } from './decide.ts';
 import type { Decision, ReceivedPix } from './decision.ts';
 import { readItems } from './event-reader.ts';
 import { findEvent } from './event-repository.ts';
@@ -91,7 +91,7 @@ function withImagined(
   stored: readonly CandidateRow[],
   imagined: readonly CandidateRow[],
 ): readonly CandidateRow[] {
-  if (imagined.length === 0 || !hasFacts(item)) return stored;
+  if (imagined.length === 0 || !needsFacts(item)) return stored;
   const { endToEnd, providerTxid } = item.ids;
   const found = new Set(stored.map(({ id }) => id));
   const meant = imagined.filter(

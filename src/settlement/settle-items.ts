@@ -7,7 +7,7 @@ import type { LocalContext } from '../context.ts';
 import { staticTxidLength } from '../domain/settlement.ts';
 import type { ProviderEvent } from '../provider/webhook-events.ts';
 import { applyDecisions, type Settled } from './apply.ts';
-import { decide, hasFacts } from './decide.ts';
+import { decide, needsFacts } from './decide.ts';
 import type { Facts } from './decision.ts';
 import { readFacts } from './transaction-repository.ts';
 
@@ -85,7 +85,7 @@ const noFacts: Facts = { candidates: [], payees: [] };
 
 /** Reads what an item may be about; most that are ignored need no statement. */
 export async function factsOf(context: LocalContext, item: ProviderEvent): Promise<Facts> {
-  return hasFacts(item) ? readFacts(context, item) : noFacts;
+  return needsFacts(item) ? readFacts(context, item) : noFacts;
 }
 
 /** @returns the elements before the first one that shares a name with one before it. */
@@ -104,7 +104,7 @@ function independent<Element>(
 
 /** The ids that a transaction may come to have; those of a charge as its code can hold them. */
 export function idsOf(item: ProviderEvent): string[] {
-  if (!hasFacts(item)) return [];
+  if (!needsFacts(item)) return [];
   const { endToEnd, clientRequestId, transactionIdentification, providerTxid } = item.ids;
   const ofCharge = transactionIdentification?.slice(0, staticTxidLength) ?? null;
   return [endToEnd, clientRequestId, ofCharge, providerTxid].filter((id) => id !== null);

@@ -1,7 +1,7 @@
 /** What becomes of an item, decided from what is stored: a table of cases without a database. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { decide, hasFacts } from '../../src/settlement/decide.ts';
+import { decide, needsFacts } from '../../src/settlement/decide.ts';
 import type { Decision } from '../../src/settlement/decision.ts';
 import type { CandidateRow, PayeeRow } from '../../src/settlement/transaction-repository.ts';
 import { readWebhookEvents, type ProviderEvent } from '../../src/provider/webhook-events.ts';
@@ -255,8 +255,8 @@ test('a move names the event in the timeline, and leaves only phases that may en
 test('an item that moves nothing and contradicts nothing needs no look at what is stored', () => {
   const without = [{ event: 'CONTA_CRIADA' }, { ...sent, status: 'PROCESSING' }, { a: 1 }];
   assert.deepEqual(
-    without.map((payload) => hasFacts(itemOf(payload))),
+    without.map((payload) => needsFacts(itemOf(payload))),
     [false, false, false],
   );
-  assert.equal(hasFacts(itemOf({ ...sent, status: 'PERHAPS' })), true);
+  assert.equal(needsFacts(itemOf({ ...sent, status: 'PERHAPS' })), true);
 });
