@@ -7,9 +7,9 @@ import { phasesOpenToFailure, phasesOpenToSettlement } from '../domain/pix.ts';
 import { chargeNamed, chargePaid, findMeant, openNamed } from '../domain/settlement.ts';
 import type { IgnoredBecause, ProviderEvent } from '../provider/webhook-events.ts';
 import type { Move } from '../pix/transactions.ts';
-import type { Decision, EventItem, Facts, FinalItem } from './decision.ts';
+import type { Decision, EventItem, FinalItem } from './decision.ts';
 import { agreedByPayee, decideBeside, decideOnKnown, decideUnmatched } from './received-pix.ts';
-import type { CandidateRow } from './transaction-repository.ts';
+import type { CandidateRow, Facts } from './transaction-repository.ts';
 
 /**
  * Decides what becomes of an item. It is pure.

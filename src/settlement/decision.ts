@@ -2,26 +2,7 @@
 import type { PixStatus } from '../domain/pix.ts';
 import type { Move } from '../pix/transactions.ts';
 import type { ProviderEvent } from '../provider/webhook-events.ts';
-import type { CandidateRow, PayeeRow } from './transaction-repository.ts';
-
-/** What is stored that an item may be about: everything that a decision depends on. */
-export interface Facts {
-  /** The transactions that share an id with the item, the closest first. */
-  readonly candidates: readonly CandidateRow[];
-  /** The accounts that the item names as its payee, two at most. */
-  readonly payees: readonly PayeeRow[];
-}
-
-/** A PIX that came in without a charge that it completes. */
-export interface ReceivedPix {
-  readonly userId: number;
-  readonly amountCents: number;
-  readonly pixKey: string | null;
-  readonly endToEnd: string;
-  readonly providerTxid: string | null;
-  /** When it came in, as the event says. */
-  readonly at: Date | null;
-}
+import type { CandidateRow, ReceivedPix } from './transaction-repository.ts';
 
 export type Decision =
   /** Nothing is to be done, or not yet. */

@@ -9,9 +9,9 @@ import { sha256 } from '../security/digests.ts';
 
 /**
  * Stores an event in one commit with the job that settles it; an event with the same hash is
- * answered instead. Under a lease the job is stored as running, and the holder of the lease runs it;
- * otherwise it is queued, which wakes the job loops. Neither comes back when a concurrent delivery
- * committed the same bytes after this statement's snapshot: then the statement is run again.
+ * answered instead. Under a lease the job is stored as running, and the holder of the lease runs
+ * it; otherwise it is queued, which wakes the job loops. Neither comes back when a concurrent
+ * delivery committed the same bytes after this statement's snapshot: then it is run again.
  *
  * A duplicate of an event that is not settled queues a job when the event has no open one: the
  * provider sends again what it considers open, and the first job may be dead.

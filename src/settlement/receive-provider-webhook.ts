@@ -1,8 +1,8 @@
 /**
  * Receives what the provider posts. An event and its job are one commit. Where the job loop of this
  * process has room, the job is stored as running under the loop's lease, and is dispatched to it at
- * once, with the event still in memory. If the process dies, the lease runs out and the job is taken
- * up like any other.
+ * once, with the event still in memory. If the process dies, the lease runs out and the job is
+ * taken up like any other.
  */
 import type { Context } from '../context.ts';
 import type { PublicOperation } from '../http/operation.ts';

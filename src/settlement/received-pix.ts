@@ -2,8 +2,8 @@
 import { centsFromDecimal } from '../domain/money.ts';
 import { chargeNamed, recordOf, type Match } from '../domain/settlement.ts';
 import type { ProviderEvent } from '../provider/webhook-events.ts';
-import type { Decision, Facts, FinalItem, Flag, ReceivedPix } from './decision.ts';
-import type { CandidateRow, PayeeRow } from './transaction-repository.ts';
+import type { Decision, FinalItem, Flag } from './decision.ts';
+import type { CandidateRow, Facts, PayeeRow, ReceivedPix } from './transaction-repository.ts';
 
 /** One end-to-end id is one payment: what it has brought is told once more, or told otherwise. */
 export function decideOnKnown({ amountCents }: ProviderEvent, transaction: CandidateRow): Decision {

@@ -6,12 +6,12 @@ import type { WebhookEventStatus } from '../domain/settlement.ts';
 import type { ProviderEvent } from '../provider/webhook-events.ts';
 import type { ItemResult } from './apply.ts';
 import { decide, needsFacts } from './decide.ts';
-import type { Decision, ReceivedPix } from './decision.ts';
+import type { Decision } from './decision.ts';
 import { readItems } from './event-reader.ts';
 import { findEvent } from './event-repository.ts';
 import { eventStatus, settleEvent, type Settlement } from './settle-event.ts';
 import { factsOf } from './settle-items.ts';
-import type { CandidateRow } from './transaction-repository.ts';
+import type { CandidateRow, ReceivedPix } from './transaction-repository.ts';
 
 /** There is nothing to settle from: no such event, or its payload was purged with age. */
 export type NothingToReplay =

@@ -8,13 +8,12 @@ import { staticTxidLength } from '../domain/settlement.ts';
 import type { ProviderEvent } from '../provider/webhook-events.ts';
 import { applyDecisions, type Settled } from './apply.ts';
 import { decide, needsFacts } from './decide.ts';
-import type { Facts } from './decision.ts';
-import { readFacts } from './transaction-repository.ts';
+import { readFacts, type Facts } from './transaction-repository.ts';
 
-/** The most items of a set: as many as a grouped statement takes, so that others have their turn. */
+/** The most items of a set, as many as a grouped statement takes: others have their turn then. */
 const setSize = 256;
 
-/** What is decided a second time was settled by another process meanwhile, and settled is final. */
+/** After a lost race another process has settled the item, and settled is final. */
 const mostDecisions = 3;
 
 /** An item, and how often its decision could not be applied. */

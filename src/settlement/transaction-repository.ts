@@ -12,7 +12,6 @@ import { normalisePixKey } from '../domain/pix-key.ts';
 import { repeatNotes } from '../domain/pix.ts';
 import { mostCandidates } from '../domain/settlement.ts';
 import type { ProviderEvent } from '../provider/webhook-events.ts';
-import type { Facts, ReceivedPix } from './decision.ts';
 
 /** A transaction that an item may mean. */
 export interface CandidateRow extends PixTransactionRow {
@@ -29,6 +28,25 @@ export interface PayeeRow {
   readonly user_id: number;
   /** Every identifier agrees, and one of them is proof enough. */
   readonly agrees: boolean;
+}
+
+/** What is stored that an item may be about: everything that a decision depends on. */
+export interface Facts {
+  /** The transactions that share an id with the item, the closest first. */
+  readonly candidates: readonly CandidateRow[];
+  /** The accounts that the item names as its payee, two at most. */
+  readonly payees: readonly PayeeRow[];
+}
+
+/** A PIX that came in without a charge that it completes. */
+export interface ReceivedPix {
+  readonly userId: number;
+  readonly amountCents: number;
+  readonly pixKey: string | null;
+  readonly endToEnd: string;
+  readonly providerTxid: string | null;
+  /** When it came in, as the event says. */
+  readonly at: Date | null;
 }
 
 /**
@@ -91,7 +109,8 @@ export const findPayees: Statement = {
   text: `
     select place, payee.*
       from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::boolean[])
-           with ordinality as asked (document, agency, account_number, pix_key, counts_local, place),
+           with ordinality as asked (document, agency, account_number, pix_key, counts_local,
+             place),
            lateral (
              select user_id,
                     (asked.document is null or named.document = asked.document) is true

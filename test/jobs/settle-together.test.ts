@@ -44,7 +44,7 @@ async function roundTrips(): Promise<number> {
   return values[0]?.value ?? 0;
 }
 
-test('the jobs of many events that are received at once read, move and end in shared round trips', async (t) => {
+test('the jobs of many events that are received at once share their round trips', async (t) => {
   const sends = await givenAccepted(40);
   const process = watched(app);
   const loop = await startLoop(t, process, { jobs: { 'settle-webhook': settleWebhook } });
