@@ -5,6 +5,10 @@
  */
 import { centsFromDecimal } from './money.ts';
 
+/** The status of a stored event; `received`: not looked at yet. */
+export type WebhookEventStatus =
+  'received' | 'processed' | 'ignored' | 'parked' | 'orphaned' | 'anomaly';
+
 /** What an item says, as far as it tells the transaction. */
 export interface SettlementItem {
   readonly kind: 'payment' | 'received' | 'ignored';

@@ -1,7 +1,7 @@
 /** Which events a command is about. */
 import type { LocalContext } from '../context.ts';
 import { eventsOfTransaction } from '../db/queries/inspect-webhooks.ts';
-import type { WebhookEventStatus } from '../db/queries/find-webhook-event.ts';
+import type { WebhookEventStatus } from '../domain/settlement.ts';
 import { isUuid } from '../domain/uuid.ts';
 import { OpError } from './op.ts';
 

@@ -1,6 +1,6 @@
 /** `webhook list`: the events that came in, and what became of them. */
 import { listEvents, type InspectedEventRow } from '../db/queries/inspect-webhooks.ts';
-import type { WebhookEventStatus } from '../db/queries/find-webhook-event.ts';
+import type { WebhookEventStatus } from '../domain/settlement.ts';
 import type { Op } from './op.ts';
 import { filterParameters, type WebhookFilter } from './webhook-filter.ts';
 

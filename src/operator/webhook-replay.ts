@@ -1,11 +1,12 @@
 /** `webhook replay`: stored events are settled once more, or it is shown what that would do. */
 import type { LocalContext } from '../context.ts';
 import { countEvents, knownEvents, pageEvents } from '../db/queries/inspect-webhooks.ts';
-import type { WebhookEventStatus } from '../db/queries/find-webhook-event.ts';
+import type { WebhookEventStatus } from '../domain/settlement.ts';
 import { isDatabaseUnavailable } from '../db/unavailable.ts';
 import { isUuid, nilUuid } from '../domain/uuid.ts';
 import { previewEvent, replayEvent, type ItemPreview } from '../settlement/replay.ts';
-import { OvertakenError, type ItemOutcome } from '../settlement/settlement.ts';
+import type { ItemOutcome } from '../settlement/event-reader.ts';
+import { OvertakenError } from '../settlement/settle-event.ts';
 import { OpError, type Op } from './op.ts';
 import { recordAction } from './operator-actions.ts';
 import { filterParameters, type WebhookFilter } from './webhook-filter.ts';

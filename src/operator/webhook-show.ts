@@ -2,7 +2,7 @@
 import { jobsOfEvent, type InspectedJobRow } from '../db/queries/inspect-jobs.ts';
 import { inspectEvent, type ShownEventRow } from '../db/queries/inspect-webhooks.ts';
 import { isUuid } from '../domain/uuid.ts';
-import type { ItemOutcome } from '../settlement/settlement.ts';
+import type { ItemOutcome } from '../settlement/event-reader.ts';
 import { viewOfJob, type JobView } from './jobs-list.ts';
 import { OpError, type Op } from './op.ts';
 import { viewOfEvent, type EventView } from './webhook-list.ts';

@@ -1,6 +1,6 @@
 /** The service, broken on purpose in what it does beside sending: see `mutations.ts`. */
 import type { Database, Statement } from '../../src/db/database.ts';
-import { findPayees } from '../../src/db/queries/find-payees.ts';
+import { findPayees, recordReceived } from '../../src/settlement/transaction-repository.ts';
 import * as pix from '../../src/db/queries/pix-transactions.ts';
 import { endSession } from '../../src/db/queries/banking-sessions.ts';
 import { purgePayloads } from '../../src/db/queries/retention.ts';
@@ -69,7 +69,7 @@ export const mutationsOfVerbs: readonly Mutation[] = [
     },
   },
   { name: 'a contradiction is not noted', deviation: answering(pix.noteAnomaly, () => null) },
-  { name: 'a received PIX is not recorded', deviation: answering(pix.recordReceived, () => null) },
+  { name: 'a received PIX is not recorded', deviation: answering(recordReceived, () => null) },
   { name: 'a log-out ends nothing', deviation: answering(endSession, () => null) },
   {
     name: 'retention empties what was not settled',

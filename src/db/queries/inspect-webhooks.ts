@@ -1,6 +1,6 @@
 /** Statements of the operators' view of events. */
 import type { Statement } from '../database.ts';
-import type { WebhookEventStatus } from './find-webhook-event.ts';
+import type { WebhookEventStatus } from '../../domain/settlement.ts';
 
 export interface InspectedEventRow {
   readonly id: string;

@@ -1,22 +1,17 @@
-/** One item of an event: what was decided about it, carried out. */
-import { randomUUIDv7 } from 'node:crypto';
+/**
+ * Applies what was decided about an item, if the stored transaction still is as it was then. Each
+ * write is conditional on the state that it leaves; those of concurrent items share a commit.
+ */
 import type { LocalContext } from '../context.ts';
-import * as queries from '../db/queries/pix-transactions.ts';
-import type { CandidateRow } from '../db/queries/pix-row.ts';
 import { isConstraintViolation } from '../db/unavailable.ts';
-import { decimalFromCents } from '../domain/money.ts';
-import type { ProviderEvent } from '../provider/webhook-events.ts';
 import { moveTransaction, noteAnomaly } from '../pix/transactions.ts';
-import { decide } from './decide.ts';
-import type { Decision, ReceivedPix } from './event-kinds.ts';
-
-/** What is decided a second time was settled by somebody else meanwhile, and settled is final. */
-const mostDecisions = 3;
+import type { Decision } from './decision.ts';
+import { storeIdentity, storeReceived, type CandidateRow } from './transaction-repository.ts';
 
 export type ItemResult = 'applied' | 'already' | 'ignored' | 'parked' | 'orphaned' | 'anomaly';
 
-/** Of two results of one item the one is told that stands further on the left. */
-const mostTelling: readonly ItemResult[] = ['anomaly', 'parked', 'applied', 'already'];
+/** When an item has several results, report the first in this order. */
+const resultOrder: readonly ItemResult[] = ['anomaly', 'parked', 'applied', 'already'];
 
 /** What became of an item; ids and words only, no personal data. */
 export interface Settled {
@@ -26,41 +21,35 @@ export interface Settled {
 }
 
 /**
- * Settles an item: what was decided is carried out where the stored transaction still stands as it
- * did then, and decided again where it does not.
- * @returns what became of it; a row that a constraint refuses is an anomaly.
+ * Applies the decisions about an item, one after the other.
+ * @returns what became of it, or null when a stored transaction has changed meanwhile: the item is
+ *   to be decided again. A row that a constraint refuses is an anomaly.
  */
-export async function settleItem(
+export async function applyDecisions(
   context: LocalContext,
   eventId: string,
-  item: ProviderEvent,
-): Promise<Settled> {
-  for (let decisions = 0; decisions < mostDecisions; decisions += 1) {
-    const settled: (Settled | null)[] = [];
-    for (const decision of await decide(context, { eventId, item })) {
-      settled.push(await carryOutAlone(context, eventId, decision));
-    }
-    const told = settled.filter((one) => one !== null);
-    if (told.length === settled.length) return mostTellingOf(told);
+  decisions: readonly Decision[],
+): Promise<Settled | null> {
+  const applied: Settled[] = [];
+  let isComplete = true;
+  for (const decision of decisions) {
+    const result = await applyOrFlag(context, eventId, decision);
+    if (result) applied.push(result);
+    else isComplete = false;
   }
-  throw new Error('a transaction was elsewhere at every look');
+  if (!isComplete) return null;
+  const ranked = resultOrder.flatMap((one) => applied.filter(({ result }) => result === one));
+  return ranked[0] ?? applied[0] ?? null;
 }
 
-function mostTellingOf(settled: readonly Settled[]): Settled {
-  const found = mostTelling.flatMap((one) => settled.filter(({ result }) => result === one));
-  const [first] = [...found, ...settled];
-  if (!first) throw new Error('nothing was decided about an item');
-  return first;
-}
-
-/** A row that a constraint refuses is this item's affair; a database that is away is everyone's. */
-async function carryOutAlone(
+/** A row that a constraint refuses concerns this item; a database that is away, all of them. */
+async function applyOrFlag(
   context: LocalContext,
   eventId: string,
   decision: Decision,
 ): Promise<Settled | null> {
   try {
-    return await carryOut(context, eventId, decision);
+    return await apply(context, eventId, decision);
   } catch (error) {
     if (!isConstraintViolation(error)) throw error;
     const transactionId = 'transaction' in decision ? (decision.transaction?.id ?? null) : null;
@@ -69,7 +58,7 @@ async function carryOutAlone(
 }
 
 /** @returns what became of the item, or null when the stored transaction has changed meanwhile. */
-async function carryOut(
+async function apply(
   context: LocalContext,
   eventId: string,
   decision: Decision,
@@ -98,16 +87,15 @@ async function carryOut(
       return moved && { result: 'applied', transactionId };
     }
     case 'identify': {
-      const { transaction, endToEnd } = decision;
-      const now = context.clock.now();
-      const parameters = [transaction.id, endToEnd, now, eventId];
-      const [row] = await context.db.query<{ id: string }>(queries.identifyPayment, parameters);
-      return row ? { result: 'already', transactionId: row.id } : null;
+      const transactionId = decision.transaction.id;
+      const { endToEnd } = decision;
+      const isStored = await storeIdentity(context, { transactionId, endToEnd, eventId });
+      return isStored ? { result: 'already', transactionId } : null;
     }
     case 'record': {
-      const transactionId = await recordReceived(context, eventId, decision.received);
+      const transactionId = await storeReceived(context, eventId, decision.received);
       if (transactionId === null) return null;
-      // Should the process die here, the next run finds the record, and flags what stands beside.
+      // If the process dies here, the next run finds the record, and flags the charge beside it.
       return decision.beside
         ? flag(context, { eventId, ...namedBy(decision.beside) })
         : { result: 'applied', transactionId };
@@ -124,26 +112,6 @@ function namedBy({ transaction, reason }: Beside): { transactionId: string; reas
   return { transactionId: transaction.id, reason };
 }
 
-/** @returns the new transaction's id, or null when the payment was recorded meanwhile. */
-async function recordReceived(
-  context: LocalContext,
-  eventId: string,
-  received: ReceivedPix,
-): Promise<string | null> {
-  const [row] = await context.db.query<{ id: string }>(queries.recordReceived, [
-    randomUUIDv7(),
-    received.userId,
-    decimalFromCents(received.amountCents),
-    received.pixKey,
-    received.endToEnd,
-    received.providerTxid,
-    context.clock.now(),
-    eventId,
-    received.at,
-  ]);
-  return row?.id ?? null;
-}
-
 interface Found {
   readonly eventId: string;
   /** Null where it is about none. */
@@ -152,7 +120,7 @@ interface Found {
   readonly error?: unknown;
 }
 
-/** Tells an anomaly to those who watch, and notes it on the transaction; once for an event. */
+/** Counts and logs an anomaly, and notes it on the transaction; once for an event. */
 async function flag(context: LocalContext, anomaly: Found): Promise<Settled> {
   const { eventId, transactionId, reason } = anomaly;
   const isNew =

@@ -1,19 +1,8 @@
-/** What an item of an event may ask for, as it is decided and as it is carried out. */
-import type { CandidateRow } from '../db/queries/pix-row.ts';
+/** What an item of an event may result in, as it is decided and as it is applied. */
 import type { PixStatus } from '../domain/pix.ts';
-import type { ProviderEvent } from '../provider/webhook-events.ts';
 import type { Move } from '../pix/transactions.ts';
-
-/** A PIX that came in without a charge that it completes. */
-export interface ReceivedPix {
-  readonly userId: number;
-  readonly amountCents: number;
-  readonly pixKey: string | null;
-  readonly endToEnd: string;
-  readonly providerTxid: string | null;
-  /** When it came in, as the event says. */
-  readonly at: Date | null;
-}
+import type { ProviderEvent } from '../provider/webhook-events.ts';
+import type { CandidateRow, ReceivedPix } from './transaction-repository.ts';
 
 export type Decision =
   /** Nothing is to be done, or not yet. */
@@ -40,7 +29,7 @@ export type Decision =
       readonly eventId: string;
     }
   | Flag
-  /** It speaks of an open transaction and was not understood: for a person to look at, too. */
+  /** It is about an open transaction and was not understood: for a person to look at, too. */
   | { readonly kind: 'unread'; readonly transaction: CandidateRow; readonly reason: string };
 
 /** It contradicts what is stored: for a person to look at. */
@@ -50,14 +39,13 @@ export interface Flag {
   readonly reason: string;
 }
 
-/** An item that says how something ended, and the event that it stands in. */
-export interface Told {
+/** An item of an event. */
+export interface EventItem {
   readonly eventId: string;
   readonly item: ProviderEvent;
-  readonly status: Exclude<PixStatus, 'PROCESSING'>;
 }
 
-/** Why a transaction failed: the provider's reason, where it gives one. */
-export function failureCodeOf({ reason }: Pick<ProviderEvent, 'reason'>): string {
-  return reason ?? 'PROVIDER_REJECTED';
+/** An item that says how something ended. */
+export interface FinalItem extends EventItem {
+  readonly status: Exclude<PixStatus, 'PROCESSING'>;
 }
