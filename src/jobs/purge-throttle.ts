@@ -1,6 +1,6 @@
 import { dayMs } from '../clock.ts';
 import { forgetAddresses, purgeThrottle as purgeWindows } from '../db/queries/retention.ts';
-import { knownAddressDays } from '../auth/users.ts';
+import { knownAddressDays } from '../auth/user-repository.ts';
 import { inBatches } from './in-batches.ts';
 import type { JobHandler } from './job.ts';
 

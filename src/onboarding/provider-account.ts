@@ -6,7 +6,7 @@ import { normaliseTaxId } from '../domain/tax-id.ts';
 import type { ProviderAccount } from '../provider/provider.ts';
 import { sealClientToken } from '../auth/client-token.ts';
 import { noteAccountOfLogin } from './open-account.ts';
-import type { LoginUser } from '../auth/users.ts';
+import type { LoginUser } from '../auth/user-repository.ts';
 
 /**
  * A part that the answer does not carry keeps its value. A user whose onboarding is not approved

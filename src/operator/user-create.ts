@@ -2,7 +2,7 @@
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
 import { readPerson } from '../domain/person.ts';
-import { createUser as create } from '../auth/users.ts';
+import { createUser as create } from '../auth/user-repository.ts';
 import { OpError, type Op } from './op.ts';
 import { recordAction } from './operator-actions.ts';
 

@@ -4,10 +4,10 @@
  */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
+import { sessionStatements } from '../../src/auth/session-repository.ts';
 import type { Statement } from '../../src/db/database.ts';
 import { indexedSettings } from '../../src/db/pool.ts';
 import { findCandidates } from '../../src/db/queries/find-candidates.ts';
-import { findPrincipal } from '../../src/db/queries/find-principal.ts';
 import { findWebhookEvent } from '../../src/db/queries/find-webhook-event.ts';
 import { finishWebhookEvent } from '../../src/db/queries/finish-webhook-event.ts';
 import { finishJob } from '../../src/db/queries/jobs.ts';
@@ -28,7 +28,7 @@ const wide =
 
 const statements: readonly Statement[] = [
   findCandidates,
-  findPrincipal,
+  sessionStatements.findPrincipal,
   findWebhookEvent,
   finishJob,
   finishWebhookEvent,

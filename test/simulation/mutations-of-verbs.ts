@@ -2,7 +2,7 @@
 import type { Database, Statement } from '../../src/db/database.ts';
 import { findPayees } from '../../src/db/queries/find-payees.ts';
 import * as pix from '../../src/db/queries/pix-transactions.ts';
-import { endSession } from '../../src/db/queries/banking-sessions.ts';
+import { sessionStatements } from '../../src/auth/session-repository.ts';
 import { purgePayloads } from '../../src/db/queries/retention.ts';
 import { stepSend } from '../../src/db/queries/step-send.ts';
 import type { Provider } from '../../src/provider/provider.ts';
@@ -70,7 +70,7 @@ export const mutationsOfVerbs: readonly Mutation[] = [
   },
   { name: 'a contradiction is not noted', deviation: answering(pix.noteAnomaly, () => null) },
   { name: 'a received PIX is not recorded', deviation: answering(pix.recordReceived, () => null) },
-  { name: 'a log-out ends nothing', deviation: answering(endSession, () => null) },
+  { name: 'a log-out ends nothing', deviation: answering(sessionStatements.end, () => null) },
   {
     name: 'retention empties what was not settled',
     deviation: replacing(purgePayloads, (text) => text.replace('and status in', "and 'x' not in")),
