@@ -1,11 +1,12 @@
 /**
  * Banking sessions and their users in the database. The statements are SQL: each request with a
  * token runs the session check, and each of the others decides in one round trip and one commit
- * whether a session may live on.
+ * whether a session may live on. What operators read and end goes through the entity.
  */
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
 import { activeSessions } from '../db/queries/active-sessions.ts';
+import { openUnit } from '../db/unit-of-work.ts';
 import type { AccountStatus } from '../domain/account.ts';
 import { centsFromDecimal } from '../domain/money.ts';
 import type { VerifiedToken } from './access-tokens.ts';
@@ -178,4 +179,67 @@ export async function readSealedToken(
     sessionId,
   ]);
   return row?.sealed_token ?? null;
+}
+
+/** An active session as operators see it: without the provider's token. */
+export interface ListedSession {
+  readonly id: string;
+  readonly userId: number;
+  readonly email: string;
+  /** The first login. */
+  readonly createdAt: Date;
+  /** The last login. */
+  readonly renewedAt: Date;
+  /** When the provider's token ends; null: the provider does not say so. */
+  readonly tokenExpiresAt: Date | null;
+}
+
+/**
+ * @param filter of one user only, if it names one.
+ * @returns active sessions, the last login first.
+ */
+export async function listActiveSessions(
+  { db }: Pick<LocalContext, 'db'>,
+  { userId, limit }: { readonly userId: number | null; readonly limit: number },
+): Promise<ListedSession[]> {
+  const { em, BankingSession } = await openUnit(db);
+  const sessions = await em.find(
+    BankingSession,
+    { status: 'ACTIVE', ...(userId !== null && { user: userId }) },
+    {
+      fields: ['user.email', 'createdAt', 'renewedAt', 'tokenExpiresAt'],
+      orderBy: { renewedAt: 'desc', id: 'asc' },
+      limit,
+    },
+  );
+  return sessions.map(({ id, user, createdAt, renewedAt, tokenExpiresAt }) => ({
+    id,
+    userId: user.id,
+    email: user.email,
+    createdAt,
+    renewedAt,
+    tokenExpiresAt: tokenExpiresAt ?? null,
+  }));
+}
+
+/** A session that was ended, and its user. */
+export type EndedSession = Pick<ListedSession, 'id' | 'userId' | 'email'>;
+
+/**
+ * Ends an active session and destroys the provider's token.
+ * @param which the session's id, or its user's.
+ * @returns null when there is no such active session.
+ */
+export async function endActiveSession(
+  { db, clock }: Store,
+  which: { readonly id: string } | { readonly user: number },
+): Promise<EndedSession | null> {
+  const { em, BankingSession } = await openUnit(db);
+  const active = { ...which, status: 'ACTIVE' } as const;
+  const session = await em.findOne(BankingSession, active, { fields: ['user.email'] });
+  if (!session) return null;
+  const { id, user } = session;
+  const change = { status: 'ENDED', sealedToken: null, endedAt: clock.now() } as const;
+  const ended = await em.nativeUpdate(BankingSession, { id, status: 'ACTIVE' }, change);
+  return ended === 1 ? { id, userId: user.id, email: user.email } : null;
 }

@@ -8,6 +8,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { dayMs } from '../clock.ts';
 import type { Context, LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
+import { loadEntities } from '../db/unit-of-work.ts';
 import { stepOf } from '../domain/onboarding.ts';
 import { AppError, invalidField, type Text } from '../errors.ts';
 import { storeContent, type DocumentContent, type DocumentKey } from './document-content.ts';
@@ -26,10 +27,8 @@ import {
   type Throttle,
 } from '../auth/throttle.ts';
 
-/** Entities come with MikroORM, which is loaded when a unit of work first needs it. */
 async function documents() {
-  const { OnboardingDocument } = await import('../db/entities/onboarding-document.ts');
-  return OnboardingDocument;
+  return (await loadEntities()).OnboardingDocument;
 }
 
 const DOCUMENTS_PER_APPLICATION = 20;

@@ -1,7 +1,7 @@
 /** The registration of an individual, which an onboarding begins with. */
 import { randomUUID } from 'node:crypto';
 import type { LocalContext } from '../context.ts';
-import { inUnit } from '../db/query-in.ts';
+import { inUnit } from '../db/unit-of-work.ts';
 import { newProgress } from '../domain/onboarding.ts';
 import type { Address, Person } from '../domain/person.ts';
 import { AppError, type Text } from '../errors.ts';
