@@ -3,7 +3,7 @@ import type { Database, Statement } from '../../src/db/database.ts';
 import { findPayees } from '../../src/db/queries/find-payees.ts';
 import * as pix from '../../src/db/queries/pix-transactions.ts';
 import { sessionStatements } from '../../src/auth/session-repository.ts';
-import { purgePayloads } from '../../src/db/queries/retention.ts';
+import { retentionStatements } from '../../src/jobs/retention-repository.ts';
 import { stepSend } from '../../src/db/queries/step-send.ts';
 import type { Provider } from '../../src/provider/provider.ts';
 import type { Deviation, Mutation } from './deviation.ts';
@@ -73,7 +73,9 @@ export const mutationsOfVerbs: readonly Mutation[] = [
   { name: 'a log-out ends nothing', deviation: answering(sessionStatements.end, () => null) },
   {
     name: 'retention empties what was not settled',
-    deviation: replacing(purgePayloads, (text) => text.replace('and status in', "and 'x' not in")),
+    deviation: replacing(retentionStatements.payloads, (text) =>
+      text.replace('and status in', "and 'x' not in"),
+    ),
   },
   {
     name: 'a charge has a new identification at each attempt',
