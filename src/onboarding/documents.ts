@@ -7,11 +7,11 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { dayMs } from '../clock.ts';
 import type { Context, LocalContext } from '../context.ts';
-import type { Statement } from '../db/database.ts';
 import { loadEntities } from '../db/unit-of-work.ts';
 import { stepOf } from '../domain/onboarding.ts';
 import { AppError, invalidField, type Text } from '../errors.ts';
 import { storeContent, type DocumentContent, type DocumentKey } from './document-content.ts';
+import { dropReceiving } from './document-repository.ts';
 import {
   admitStep,
   changeApplication,
@@ -194,16 +194,10 @@ async function dropUnread(em: EntityManager, { id }: Application, type: number):
   await em.nativeDelete(await documents(), unread);
 }
 
-/** Its chunks go with it. Parameters: document id. */
-const drop: Statement = {
-  name: 'document-drop',
-  text: `delete from onboarding_documents where id = $1 and status = 'receiving'`,
-};
-
 /** What cannot be removed now is removed by the job that clears away unfinished uploads. */
 async function dropDocument(context: LocalContext, { id }: DocumentKey): Promise<void> {
   try {
-    await context.db.query(drop, [id]);
+    await dropReceiving(context, id);
   } catch (error) {
     context.log.warn({ error }, 'an upload that broke off could not be removed');
   }
