@@ -12,6 +12,8 @@ async function serve() {
   const config = configOrExit();
   await runUntilSignal(config, async (unwanted) => {
     const { startApp } = await import('../../src/app.ts');
-    return startApp(config, { unwanted });
+    const app = await startApp(config, { unwanted });
+    void app.preload();
+    return app;
   });
 }

@@ -4,9 +4,9 @@
  */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
+import { sessionStatements } from '../../src/auth/session-repository.ts';
 import type { Statement } from '../../src/db/database.ts';
 import { indexedSettings } from '../../src/db/pool.ts';
-import { findPrincipal } from '../../src/db/queries/find-principal.ts';
 import { finishJob } from '../../src/db/queries/jobs.ts';
 import { moveTransaction } from '../../src/db/queries/move-transaction.ts';
 import { listTransactions, noteAnomaly } from '../../src/db/queries/pix-transactions.ts';
@@ -34,7 +34,7 @@ const wide =
 
 const statements: readonly Statement[] = [
   findCandidates,
-  findPrincipal,
+  sessionStatements.findPrincipal,
   findWebhookEvent,
   finishJob,
   finishWebhookEvent,

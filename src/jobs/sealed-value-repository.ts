@@ -1,19 +1,15 @@
-/** Sealed values that another key has sealed than the first one of the ring. */
-import type { Statement } from '../database.ts';
+/**
+ * Sealed values in the database that another key has sealed than the first one of the ring. The
+ * statements are SQL: they compare prefixes of bytes, and a value may be a part of a column.
+ */
+import type { LocalContext } from '../context.ts';
+import type { Statement } from '../db/database.ts';
 
 /** A kind of sealed value: where it is stored, and for whom it is sealed. */
 export interface SealedPlace {
   readonly name: string;
-  /** Parameters: the prefix of current values, the last key of the page before, limit. */
   readonly find: Statement;
-  /** Parameters: key, value that was found, value to store. */
   readonly replace: Statement;
-}
-
-export interface SealedRow {
-  readonly key: string;
-  readonly owner: string;
-  readonly sealed: Buffer;
 }
 
 interface Place {
@@ -25,7 +21,7 @@ interface Place {
   readonly key: string;
   readonly owner: string;
   readonly sealed: string;
-  /** Sets the value of `$3`. */
+  /** Stores the value of `$3`. */
   readonly set: string;
   readonly where?: string;
 }
@@ -80,3 +76,35 @@ export const sealedPlaces: readonly SealedPlace[] = [
     where: `provider_client_token like 'sealed:%'`,
   }),
 ];
+
+export interface SealedValue {
+  readonly key: string;
+  readonly owner: string;
+  readonly sealed: Buffer;
+}
+
+export interface SealedPage {
+  /** The prefix of values that the first key has sealed. */
+  readonly prefix: Buffer;
+  /** The last key of the page before; empty for the first page. */
+  readonly after: string;
+  readonly limit: number;
+}
+
+/** @returns a page of the values of a place that another key has sealed, in the order of keys. */
+export function findSealedByOthers(
+  { db }: Pick<LocalContext, 'db'>,
+  { find }: SealedPlace,
+  { prefix, after, limit }: SealedPage,
+): Promise<SealedValue[]> {
+  return db.query<SealedValue>(find, [prefix, after, limit]);
+}
+
+/** Replaces a sealed value, unless it is another one by now. */
+export async function replaceSealed(
+  { db }: Pick<LocalContext, 'db'>,
+  { replace }: SealedPlace,
+  { key, from, to }: { readonly key: string; readonly from: Buffer; readonly to: Buffer },
+): Promise<void> {
+  await db.query(replace, [key, from, to]);
+}
