@@ -51,9 +51,10 @@ function Resume({ turn }: StartProps) {
   const { change } = useApp();
   const form = useForm({
     ...{ name: 'onboarding resumption', operation: 'getOnboarding' },
-    inputs: { applicationId: 'Application id' },
+    inputs: { applicationId: { label: 'Application id', hint: 'as the console showed it' } },
     onAnswer(answer) {
       if (answer.status === 200) change(openApplication(answer.body.id));
+      if (answer.status === 404) form.refuse({ applicationId: 'There is no such application.' });
     },
   });
   const keys = onTurn('ctrl+r register', turn);

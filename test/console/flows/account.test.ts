@@ -166,7 +166,7 @@ describe('a PIX key', () => {
     await screen.until('The account has no PIX keys.');
     await begin(screen, 'random (EVP)');
     await screen.press('ctrl+s');
-    await screen.until('Created: ');
+    await screen.until(/› random[^]*Created: /);
     await screen.type('d');
     await screen.until(/Delete [0-9a-f-]{36}\? y: yes; any\s+other key: no\./);
     await screen.press('enter');

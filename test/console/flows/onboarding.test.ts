@@ -145,7 +145,7 @@ describe('an application', () => {
     });
     await screen.press('ctrl+s');
     await screen.until(
-      /› E-mail \* +ana@\n +The value must be an e-mail[^]*at least 8 char[^]*Must be equal/,
+      /› E-mail \* +ana@\n +The value must be an e-mail[^]*at least 8\s+char[^]*Must be equal/,
     );
     await screen.until(/CPF \* +52998224724\n +The CPF is not valid\.[^]*The phone must have/);
   });
@@ -155,7 +155,7 @@ describe('an application', () => {
     await screen.press('ctrl+r');
     await screen.fill({ 'Application id': '00000000-0000-4000-8000-000000000000' });
     await screen.press('ctrl+s');
-    await screen.until('✖ ');
+    await screen.until('There is no such application.');
     const { id } = await register(app);
     await screen.fill({ 'Application id': id });
     await screen.press('ctrl+s');
@@ -212,7 +212,7 @@ describe('a step', () => {
     await open(screen, 'Documents');
     await screen.fill({ 'Path of the file': '/nowhere.pdf' });
     await screen.press('ctrl+s');
-    await screen.until(/✖ There is no file that can be read/);
+    await screen.until('There is no file that can be read at /nowhere.pdf.');
     const text = join(folder, 'notes.txt');
     writeFileSync(text, 'no document');
     await screen.fill({ 'Path of the file': text });

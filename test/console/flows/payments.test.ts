@@ -78,6 +78,14 @@ describe('a payment', () => {
     assert.deepEqual(await payments(), []);
   });
 
+  it('has every key that was typed, also when they arrive at once with the one that sends', async () => {
+    const { screen, payments } = await openSend();
+    await screen.type('bruno@example.com\u001B[B1.234,56\u001B[BLunch\u0013');
+    await screen.until('PROCESSING');
+    await screen.until(/Description +Lunch/);
+    assert.deepEqual(await payments(), [{ status: 'PROCESSING', amount: '1234.56' }]);
+  });
+
   it('is followed until it is paid, without a key being pressed', async () => {
     const { screen, payments } = await openSend();
     await screen.fill(lunch);
