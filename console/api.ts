@@ -1,7 +1,12 @@
 /** The client of the service, typed by the contract. */
-import { routes, type OperationId, type Operations } from '../contract/types.ts';
+import {
+  routes,
+  type OperationId,
+  type Operations,
+  type SubmitDocumentRequest,
+} from '../contract/types.ts';
 import type { Faults } from './state/form.ts';
-import { isUpload, uploadForm } from './upload.ts';
+import { uploadForm } from './upload.ts';
 
 type Replies<Id extends OperationId> = Operations[Id]['replies'];
 
@@ -58,7 +63,7 @@ export class Api {
     // Every part of an operation's request is one of these.
     const { headers: given, body, ...address } = request as AnyRequest;
     const headers = new Headers(given);
-    const init = { method: routes[id].method, headers, ...(await this.#body(headers, body)) };
+    const init = { method: routes[id].method, headers, ...(await this.#body(id, headers, body)) };
     const { token } = this;
     if (token !== null) headers.set('Authorization', `Bearer ${token}`);
     const answer = await this.#fetch(this.#address(id, address), { ...init, signal });
@@ -84,9 +89,9 @@ export class Api {
     return `${this.url}/api/v1${filled}${search && `?${search}`}`;
   }
 
-  async #body(headers: Headers, body: unknown): Promise<RequestInit> {
+  async #body(id: OperationId, headers: Headers, body: unknown): Promise<RequestInit> {
     if (body === undefined) return {};
-    if (isUpload(body)) return { body: await uploadForm(body) };
+    if (id === 'submitDocument') return { body: await uploadForm(body as SubmitDocumentRequest) };
     headers.set('Content-Type', 'application/json');
     return { body: JSON.stringify(body) };
   }
@@ -107,7 +112,8 @@ export class Api {
   }
 }
 
-interface Refusal {
+/** The body of an answer that refuses a request. */
+export interface Refusal {
   readonly message?: string;
   readonly code?: string;
   readonly errors?: Readonly<Record<string, readonly string[]>>;

@@ -1,8 +1,8 @@
 /** The console: the state that all screens share, and the screen that is shown. */
-import { ThemeProvider } from '@inkjs/ui';
+import { defaultTheme, ThemeProvider } from '@inkjs/ui';
 import { useWindowSize } from 'ink';
 import { useEffect, useMemo, useState, type ComponentType } from 'react';
-import { selectTheme } from './components/coloured.tsx';
+import { colourlessTheme } from './components/coloured.tsx';
 import { isTooSmall } from './components/frame.tsx';
 import { AppContext, type AppValue } from './hooks/use-app.ts';
 import { KeyboardContext, useKeyboard } from './hooks/use-keys.ts';
@@ -45,7 +45,7 @@ export function App({ api, operate, login, hasColours }: AppProps) {
   const name = state.path.at(-1) ?? 'home';
   const Screen = screens[name];
   return (
-    <ThemeProvider theme={selectTheme(hasColours)}>
+    <ThemeProvider theme={hasColours ? defaultTheme : colourlessTheme}>
       <KeyboardContext.Provider value={keyboard}>
         <AppContext.Provider value={shared}>
           <Screen key={name} />

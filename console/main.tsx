@@ -26,15 +26,12 @@ const app = render(
   { alternateScreen: true, interactive: true },
 );
 
-/** The start of a stack is enough to find a defect. */
-const maxLines = 8;
-
-/** Restores the terminal first, so that the message is seen. */
+/** Restores the terminal first, so that the message and the start of the stack are seen. */
 function fail(error: unknown): never {
   app.unmount();
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
   const lines = ['The console has failed; this is a defect of it.', ...text.split('\n')];
-  process.stderr.write(lines.slice(0, maxLines).join('\n').concat('\n'));
+  process.stderr.write(lines.slice(0, 8).join('\n').concat('\n'));
   process.exit(1);
 }
 

@@ -3,24 +3,19 @@ import { openAsBlob } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, resolve } from 'node:path';
-
-/** The body of `submitDocument`; the file is a path as a person types it, where `~` is the home. */
-interface Upload {
-  readonly tipo_documento: number;
-  readonly arquivo: string;
-}
-
-/** Whether a body is sent as a form with a file. */
-export function isUpload(body: unknown): body is Upload {
-  return typeof body === 'object' && body !== null && 'arquivo' in body;
-}
+import type { SubmitDocumentRequest } from '../contract/types.ts';
 
 /**
- * Builds the multipart form. The file is read while the form is sent.
+ * Builds the form of a document, whose file is read while the form is sent.
+ * @param body with the path of the file as a person types it: `~` is the home.
  * @throws Error with a sentence for a person when there is no such file.
  */
-export async function uploadForm({ tipo_documento: kind, arquivo }: Upload): Promise<FormData> {
-  const path = resolve(arquivo.trim().replace(/^~(?=$|\/)/, homedir()));
+export async function uploadForm(body: SubmitDocumentRequest): Promise<FormData> {
+  const path = resolve(
+    String(body.arquivo)
+      .trim()
+      .replace(/^~(?=$|\/)/, homedir()),
+  );
   const isFile = await stat(path).then(
     (found) => found.isFile(),
     () => false,
@@ -28,7 +23,7 @@ export async function uploadForm({ tipo_documento: kind, arquivo }: Upload): Pro
   const file = isFile ? await openAsBlob(path).catch(() => null) : null;
   if (!file) throw new Error(`There is no file that can be read at ${path}.`);
   const form = new FormData();
-  form.append('tipo_documento', String(kind));
+  form.append('tipo_documento', String(body.tipo_documento));
   form.append('arquivo', file, basename(path));
   return form;
 }

@@ -1,5 +1,5 @@
 /** Texts in colours, where the terminal has them. */
-import { defaultTheme, extendTheme, type Theme } from '@inkjs/ui';
+import { defaultTheme, extendTheme } from '@inkjs/ui';
 import { Box, Text } from 'ink';
 import type { ReactNode } from 'react';
 import { useApp } from '../hooks/use-app.ts';
@@ -43,15 +43,11 @@ export function Lines({ lines }: { readonly lines: readonly Line[] }) {
   );
 }
 
-const withoutColours = extendTheme(defaultTheme, {
+/** The theme of `@inkjs/ui` for a terminal without colours. */
+export const colourlessTheme = extendTheme(defaultTheme, {
   components: {
     Spinner: { styles: { frame: () => ({}) } },
     ProgressBar: { styles: { completed: () => ({}) } },
     StatusMessage: { styles: { icon: () => ({}) } },
   },
 });
-
-/** The theme of the components of `@inkjs/ui`. */
-export function selectTheme(hasColours: boolean): Theme {
-  return hasColours ? defaultTheme : withoutColours;
-}

@@ -27,16 +27,27 @@ const headRows = 2;
 
 export function Frame({ title, hints, notice, children }: FrameProps) {
   const { columns, rows } = useWindowSize();
-  const { state } = useApp();
-  if (isTooSmall({ columns, rows })) return <TooSmall {...{ columns, rows }} />;
+  const { api, state } = useApp();
+  if (isTooSmall({ columns, rows })) {
+    const needed = `a window of ${smallest.columns}×${smallest.rows}; this one has ${columns}×${rows}`;
+    return <Coloured wrap="wrap">{`The console needs ${needed}. Make it larger.`}</Coloured>;
+  }
   const width = columns - 2;
+  const holder = state.holder?.user.email ?? 'not logged in';
   const exits = state.path.length > 1 ? ['esc back', 'ctrl+c quit'] : ['q quit'];
   const hintLines = joinHints([...hints, ...exits], width);
   const noticeRows = Math.max(2, noticeLines(notice, width).length);
   const room = { columns: width, rows: rows - headRows - noticeRows - hintLines.length };
   return (
     <Box flexDirection="column" width={columns} height={rows} paddingX={1}>
-      <Head title={title} />
+      <Box justifyContent="space-between" height={headRows} flexShrink={0}>
+        <Box flexShrink={0}>
+          <Coloured bold>{`Ponte › ${title}`}</Coloured>
+        </Box>
+        <Box marginLeft={2}>
+          <Coloured colour="faint">{`${holder} · ${new URL(api.url).host}`}</Coloured>
+        </Box>
+      </Box>
       <Box flexDirection="column" height={room.rows} overflow="hidden" flexShrink={0}>
         {children(room)}
       </Box>
@@ -54,28 +65,11 @@ export function Frame({ title, hints, notice, children }: FrameProps) {
   );
 }
 
-function Head({ title }: { readonly title: string }) {
-  const { api, state } = useApp();
-  const holder = state.holder?.user.email ?? 'not logged in';
-  return (
-    <Box justifyContent="space-between" height={headRows} flexShrink={0}>
-      <Box flexShrink={0}>
-        <Coloured bold>{`Ponte › ${title}`}</Coloured>
-      </Box>
-      <Box marginLeft={2}>
-        <Coloured colour="faint">{`${holder} · ${new URL(api.url).host}`}</Coloured>
-      </Box>
-    </Box>
-  );
-}
-
-export interface NoticeViewProps {
-  readonly notice: Notice | null;
-  readonly columns: number;
-}
-
 /** A notice with its icon; a spinner turns while a call is under way. */
-export function NoticeView({ notice, columns }: NoticeViewProps) {
+export function NoticeView({
+  notice,
+  columns,
+}: Pick<FrameProps, 'notice'> & Pick<Room, 'columns'>) {
   if (!notice) return null;
   const text = noticeLines(notice, columns).join('\n');
   if (notice.kind === 'busy') return <Spinner label={text} />;
@@ -85,13 +79,4 @@ export function NoticeView({ notice, columns }: NoticeViewProps) {
 /** The icon and the space after it take two columns. */
 function noticeLines(notice: Notice | null, columns: number): string[] {
   return notice ? wrap(notice.text, columns - 2) : [];
-}
-
-function TooSmall({ columns, rows }: Room) {
-  const needed = `${smallest.columns}×${smallest.rows}`;
-  return (
-    <Coloured wrap="wrap">
-      {`The console needs a window of ${needed}; this one has ${columns}×${rows}. Make it larger.`}
-    </Coloured>
-  );
 }

@@ -20,11 +20,8 @@ export interface TableViewProps {
 /** The mark before the chosen row. */
 const markColumns = 2;
 
-/** The heads, and the count below. */
-const otherRows = 2;
-
-/** The title, and an empty line. */
-const titleRows = 2;
+/** The title and an empty line; the heads and the count below. */
+const [titleRows, otherRows] = [2, 2];
 
 export function TableView({ columns, rows, list, room, none, title }: TableViewProps) {
   const size = Math.max(1, room.rows - otherRows - (title ? titleRows : 0));

@@ -4,13 +4,8 @@ import { useEffect } from 'react';
 import type { OperationId } from '../../contract/types.ts';
 import { readFaults, type Answer, type OperationRequest } from '../api.ts';
 import { changeForm } from '../state/app-state.ts';
-import {
-  buildRequest,
-  contractFields,
-  type Field,
-  type Inputs,
-  type Values,
-} from '../state/contract.ts';
+import { buildRequest, contractFields } from '../state/contract.ts';
+import type { Field, Inputs, Values } from '../state/contract.ts';
 import * as forms from '../state/form.ts';
 import { otherFaults, writing, type Notice } from '../state/notice.ts';
 import { useApp } from './use-app.ts';

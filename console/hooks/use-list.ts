@@ -33,13 +33,12 @@ export function useList(count = Infinity, first = 0): List {
   };
 }
 
-interface ListSize {
-  readonly pageSize: number;
-  readonly last: number;
-}
-
 /** @returns the index that a key leads to; null when it is not a key of a list. */
-export function moveInList(key: string, from: number, { pageSize, last }: ListSize): number | null {
+export function moveInList(
+  key: string,
+  from: number,
+  { pageSize, last }: { readonly pageSize: number; readonly last: number },
+): number | null {
   const targets: Readonly<Record<string, number>> = {
     ...{ up: from - 1, down: from + 1, home: 0, end: last },
     ...{ pageup: from - pageSize, pagedown: from + pageSize },

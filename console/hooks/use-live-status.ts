@@ -2,9 +2,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { useEffect, useState } from 'react';
 import type { PixStatus } from '../../contract/types.ts';
-import type { Api } from '../api.ts';
 import { failure, type Notice } from '../state/notice.ts';
-import { useApp } from './use-app.ts';
+import { useApp, type AppValue } from './use-app.ts';
 
 const waitSeconds = 20;
 
@@ -39,13 +38,11 @@ export function useLiveStatus(
     return () => controller.abort();
   }, [api, id, first]);
   // The state may still be that of the transaction before.
-  const { status, isLost } =
-    live !== null && live.id === id ? live : { status: first, isLost: false };
+  const { status, isLost } = live?.id === id ? live : { status: first, isLost: false };
   return { status, notice: failure(isLost && 'The service does not answer; the console retries.') };
 }
 
-interface Following {
-  readonly api: Api;
+interface Following extends Pick<AppValue, 'api'> {
   readonly id: string;
   readonly signal: AbortSignal;
   report(reported: Reported): void;

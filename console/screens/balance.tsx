@@ -14,8 +14,6 @@ const sources = {
   local: 'Source: local. The bank does not answer; this is the last known balance.',
 } as const;
 
-const noAccount = 'There is no balance: there is no account yet.';
-
 export function Balance() {
   const { api, change } = useApp();
   const call = useRead((signal) => api.call('getBalance', {}, signal));
@@ -25,7 +23,8 @@ export function Balance() {
   });
   const answer = call.result;
   const balance = answer?.status === 200 ? answer.body : null;
-  const refused = answer?.status === 404 ? noAccount : answer && readFaults(answer)[''];
+  const { '': fault } = answer ? readFaults(answer) : {};
+  const refused = answer?.status === 404 ? 'There is no account yet.' : fault;
   return (
     <Frame title="balance" hints={['r refresh']} notice={reading(call) ?? failure(refused)}>
       {() =>

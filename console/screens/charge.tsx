@@ -34,9 +34,7 @@ export function Charge() {
 }
 
 const inputs = {
-  type: {
-    choices: { dynamic: 'dynamic: it expires', static: 'static: it does not expire' },
-  },
+  type: { choices: { dynamic: 'dynamic: it expires', static: 'static: it does not expire' } },
   amount: 'Amount in R$',
   zipcode: 'CEP',
   expiration_qr: 'Expires after',
@@ -68,29 +66,22 @@ function ChargeCode(props: ChargeCodeProps) {
   const text = isText ? '' : copyText(props.charge);
   const beside = drawCode(text, { columns: columns - wordsRoom.columns, rows }, isDark);
   const code = beside ?? drawCode(text, { columns, rows: rows - wordsRoom.rows }, isDark);
+  // Black on white, whatever the colours of the terminal are.
+  const paper = hasColours ? { color: '#000000', backgroundColor: '#ffffff' } : {};
   const room = {
     columns: columns - (beside ? beside.columns : 0) - 2,
     rows: rows - (code && !beside ? code.lines.length : 0),
   };
   return (
     <Box width={columns} height={rows} flexDirection={beside ? 'row' : 'column'}>
-      {code && <Drawing code={code} />}
+      <Box flexDirection="column" flexShrink={0}>
+        {code?.lines.map((line, index) => (
+          <Text key={index} {...paper}>
+            {line}
+          </Text>
+        ))}
+      </Box>
       <Words {...{ ...props, room, code, isText }} />
-    </Box>
-  );
-}
-
-/** Black on white, whatever the colours of the terminal are. */
-function Drawing({ code }: { readonly code: DrawnCode }) {
-  const { hasColours } = useApp();
-  const paper = hasColours ? { color: '#000000', backgroundColor: '#ffffff' } : {};
-  return (
-    <Box flexDirection="column" flexShrink={0}>
-      {code.lines.map((line, index) => (
-        <Text key={index} {...paper}>
-          {line}
-        </Text>
-      ))}
     </Box>
   );
 }
@@ -98,7 +89,6 @@ function Drawing({ code }: { readonly code: DrawnCode }) {
 interface WordsProps extends ChargeCodeProps {
   readonly room: Room;
   readonly code: DrawnCode | null;
-  /** Whether a person wants the text in place of the code. */
   readonly isText: boolean;
 }
 

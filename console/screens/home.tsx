@@ -6,19 +6,12 @@ import { useApp } from '../hooks/use-app.ts';
 import { useCall, useRead } from '../hooks/use-call.ts';
 import { useKeys } from '../hooks/use-keys.ts';
 import { useList } from '../hooks/use-list.ts';
-import { logOut, open, type Holder, type ScreenName } from '../state/app-state.ts';
+import { logOut, open, type Holder } from '../state/app-state.ts';
 import { failure, success, writing } from '../state/notice.ts';
 import { factLines, statusColour, type Room } from '../state/text.ts';
 
-interface Choice {
-  readonly key: string;
-  readonly label: string;
-  readonly screen: ScreenName | 'logout';
-  /** Shown with a session, without one, or always. */
-  readonly needs: 'session' | 'no session' | null;
-}
-
-const choices: readonly Choice[] = [
+/** `needs` says whether a choice is shown with a session, without one, or always. */
+const choices = [
   { key: 'l', label: 'Log in', screen: 'login', needs: 'no session' },
   { key: 'b', label: 'Balance', screen: 'balance', needs: 'session' },
   { key: 's', label: 'Statement', screen: 'statement', needs: 'session' },
@@ -28,14 +21,23 @@ const choices: readonly Choice[] = [
   { key: 'n', label: 'Onboarding: open an account', screen: 'onboarding', needs: null },
   { key: 'o', label: 'Operator: queue, events, stuck payments', screen: 'operator', needs: null },
   { key: 'x', label: 'Log out', screen: 'logout', needs: 'session' },
-];
+] as const;
 
 export function Home() {
   const { api, operate, state, change } = useApp();
   const { exit } = useInk();
   const { holder, remark } = state;
   const ping = useRead((signal) => api.ping(signal));
-  const logout = useLogout();
+  const logout = useCall<null>();
+  const leave = async (signal: AbortSignal): Promise<null> => {
+    const answer = await api.call('logout', {}, signal).catch(() => null);
+    // Whatever the service answers, the console forgets the token.
+    api.token = null;
+    list.choose(0);
+    const where = answer?.status === 200 ? '' : ' here; the service did not confirm it';
+    change(logOut(`You are logged out${where}.`));
+    return null;
+  };
   const session = holder ? 'session' : 'no session';
   const shown = choices.filter(
     ({ needs, screen }) =>
@@ -49,10 +51,7 @@ export function Home() {
     if (text === 'q') return exit();
     if (text === 'r' && ping.failure !== null) return ping.read();
     const chosen = key === 'enter' ? shown[list.chosen] : shown.find((one) => one.key === text);
-    if (chosen?.screen === 'logout') {
-      list.choose(0);
-      return logout.start();
-    }
+    if (chosen?.screen === 'logout') return logout.run(leave);
     return chosen && change(open(chosen.screen));
   });
   const absent = `No Ponte answers at ${api.url}. Start the service (npm start), then press r.`;
@@ -77,21 +76,6 @@ export function Home() {
       )}
     </Frame>
   );
-}
-
-function useLogout() {
-  const { api, change } = useApp();
-  const call = useCall<void>();
-  const start = (): void =>
-    call.run(async (signal) => {
-      const answer = await api.call('logout', {}, signal).catch(() => null);
-      // Whatever the service answers, the console forgets the token.
-      api.token = null;
-      const isConfirmed = answer?.status === 200;
-      const remark = `You are logged out${isConfirmed ? '' : ' here; the service did not confirm it'}.`;
-      change(logOut(remark));
-    });
-  return { ...call, start };
 }
 
 function AccountCard({ holder, room }: { readonly holder: Holder; readonly room: Room }) {

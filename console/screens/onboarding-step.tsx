@@ -44,66 +44,46 @@ export function Step({ step, id, onChange, close }: StepProps) {
       form.fillIn(() => ({ tipo_documento: nextDocument[kind] ?? kind, arquivo: '' }));
     },
   });
-  const cep = useCep(form);
+  const cepNotice = useCep(form);
   return (
     <FormScreen
       {...{ title: `onboarding › ${label}`, form, button, intro: words }}
-      notice={form.notice ?? cep.notice ?? success(stored)}
-      onKey={({ key }) => (key === 'ctrl+l' ? cep.fillAgain() : undefined)}
+      notice={form.notice ?? cepNotice ?? success(stored)}
       close={() => close()}
     />
   );
 }
 
+type Address = Partial<Extract<Answer<'lookUpCep'>, { readonly status: 200 }>['body']['cep']>;
+
 const names = ['logradouro', 'bairro', 'cidade', 'estado'] as const;
-
-type Address = Readonly<Partial<Record<(typeof names)[number], string | null | undefined>>>;
-
-interface CepLookUp {
-  readonly notice: Notice | null;
-  /** Fills in once more, over what a person typed. */
-  fillAgain(): void;
-}
 
 /**
  * Looks up a CEP once it has eight digits. Values that a person typed stay; values that the CEP
  * before filled in are replaced. Without a field `cep` the hook does nothing.
  */
-function useCep(form: Form): CepLookUp {
+function useCep(form: Form): Notice | null {
   const { api } = useApp();
   const call = useCall<Answer<'lookUpCep'>>();
   const hasCep = form.fields.some(({ name }) => name === 'cep');
-  const digits = hasCep ? (form.state.values['cep'] ?? '').replaceAll(/\D/g, '') : '';
-  const lookUp = (overwrites: boolean): void => {
-    if (digits.length !== 8) return;
-    call.run(async (signal) => {
-      const answer = await api.call('lookUpCep', { path: { cep: digits } }, signal);
-      // An invalid CEP cannot be submitted, so the old address can stay.
-      if (answer.status !== 422) {
-        const known = answer.status === 200 ? answer.body.cep : {};
-        form.fillIn((state) => readAddress(state, known, overwrites));
-      }
-      if (answer.status !== 200) {
-        const { '': message = '', cep = message } = readFaults(answer);
-        form.refuse({ cep });
-      }
-      return answer;
-    });
+  const cep = hasCep ? (form.state.values['cep'] ?? '').replaceAll(/\D/g, '') : '';
+  const lookUp = async (signal: AbortSignal): Promise<Answer<'lookUpCep'>> => {
+    const answer = await api.call('lookUpCep', { path: { cep } }, signal);
+    const known = answer.status === 200 ? answer.body.cep : {};
+    // An invalid CEP cannot be submitted, so the old address can stay.
+    if (answer.status !== 422) form.fillIn((state) => readAddress(state, known));
+    const { '': message = '', cep: fault = message } = readFaults(answer);
+    if (answer.status !== 200) form.refuse({ cep: fault });
+    return answer;
   };
-  useEffect(() => lookUp(false), [digits]);
-  return { notice: reading(call, 'Looking up the CEP'), fillAgain: () => lookUp(true) };
+  useEffect(() => {
+    if (cep.length === 8) call.run(lookUp);
+  }, [cep]);
+  return reading(call, 'Looking up the CEP');
 }
 
 /** The values to fill in: empty ones too, so that no part of another address remains. */
-function readAddress(
-  { values, filledIn }: FormState,
-  known: Address,
-  overwrites: boolean,
-): Readonly<Record<string, string>> {
-  const changed = names.flatMap((name) => {
-    const [now = '', value] = [values[name], known[name] ?? ''];
-    const isFree = now === '' || now === filledIn[name] || (overwrites && value !== '');
-    return isFree ? [[name, value] as const] : [];
-  });
-  return Object.fromEntries(changed);
+function readAddress({ values, filledIn }: FormState, known: Address): FormState['values'] {
+  const isFree = (name: string): boolean => !values[name] || values[name] === filledIn[name];
+  return Object.fromEntries(names.filter(isFree).map((name) => [name, known[name] ?? '']));
 }

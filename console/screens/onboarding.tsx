@@ -30,12 +30,8 @@ export function Onboarding() {
 
 const registration = { email: 'E-mail', password_confirmation: 'Password again', document: 'CPF' };
 
-interface StartProps {
-  /** Turns between a new application and an old one. */
-  turn(): void;
-}
-
-function Register({ turn }: StartProps) {
+/** @param props.turn turns between a new application and an old one. */
+function Register({ turn }: { turn(): void }) {
   const { change } = useApp();
   const form = useForm({
     ...{ name: 'onboarding registration', operation: 'startOnboarding', inputs: registration },
@@ -47,7 +43,7 @@ function Register({ turn }: StartProps) {
   return <FormScreen {...{ title: 'onboarding', form, button: 'Begin', ...keys }} />;
 }
 
-function Resume({ turn }: StartProps) {
+function Resume({ turn }: { turn(): void }) {
   const { change } = useApp();
   const form = useForm({
     ...{ name: 'onboarding resumption', operation: 'getOnboarding' },
@@ -78,10 +74,9 @@ function Application({ id }: { readonly id: string }) {
     const close = (text?: string): void => turnTo(null, text);
     return <Step {...{ step, id, close, onChange: setApplication }} />;
   }
+  const steps = { application, read, notice: notice ?? success(said), open: turnTo };
   // The list starts at the next step, once there are steps.
-  const key = application ? 'steps' : 'none';
-  const shown = notice ?? success(said);
-  return <Steps {...{ key, application, read, notice: shown, open: turnTo }} />;
+  return <Steps key={application ? 'steps' : 'none'} {...steps} />;
 }
 
 /** A queued step ends soon; then the application is read again. */
@@ -146,7 +141,11 @@ function Steps({ application, notice, read, open }: StepsProps) {
         const room = { columns, rows: height - facts.length - 1 };
         return (
           <>
-            <Progress application={application} />
+            <Box gap={1} flexShrink={0}>
+              <Coloured colour={statusColour(application.status)}>{application.status}</Coloured>
+              <ProgressBar value={percentDone(application)} />
+              <Coloured>{`${percentDone(application)} %`}</Coloured>
+            </Box>
             <TableView {...{ columns: stepColumns, rows, list, room, none: '' }} />
             <Box flexGrow={1} />
             <Lines lines={facts} />
@@ -160,19 +159,6 @@ function Steps({ application, notice, read, open }: StepsProps) {
 const stepColumns = memberColumns(['step', 'status', 'note'], (row, name) =>
   String(row[name]).replace('_', ' '),
 );
-
-function Progress({ application }: { readonly application: OnboardingApplication }) {
-  const percent = percentDone(application);
-  return (
-    <Box gap={1} flexShrink={0}>
-      <Coloured colour={statusColour(application.status)} bold>
-        {application.status}
-      </Coloured>
-      <ProgressBar value={percent} />
-      <Coloured>{`${percent} %`}</Coloured>
-    </Box>
-  );
-}
 
 /** The decision, the account, the id, and the page of a proof of life that is not done. */
 function applicationFacts(application: OnboardingApplication, columns: number): Line[] {

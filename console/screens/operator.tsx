@@ -46,13 +46,13 @@ function ListView({ operate, place, go }: OperatorProps) {
   const { shown, rows } = place;
   const call = useRead(async (signal) => {
     const output = await operate([...shown.command, '--json'], signal);
-    go({ rows: readRows(shown, output) });
+    // A command may end after another list was chosen.
+    if (!signal.aborted) go({ rows: readRows(shown, output) });
   });
   const list = useList(rows?.length ?? 0, place.chosen);
   const turn = (step: number): void => {
     const index = operatorLists.indexOf(shown) + step + operatorLists.length;
-    const next = operatorLists[index % operatorLists.length] ?? shown;
-    go({ ...firstPlace, shown: next });
+    go({ ...firstPlace, shown: operatorLists[index % operatorLists.length] ?? shown });
   };
   useKeys((press) => {
     const { key, text } = press;
@@ -64,6 +64,11 @@ function ListView({ operate, place, go }: OperatorProps) {
     const row = rows?.[list.chosen];
     return key === 'enter' && row ? go({ chosen: list.chosen, row }) : undefined;
   });
+  const names = operatorLists.map((one) => (
+    <Coloured key={one.name} bold={one === shown} colour={one === shown ? 'plain' : 'faint'}>
+      {one === shown ? `[${one.name}]` : one.name}
+    </Coloured>
+  ));
   const hints = ['←→ lists', '↑↓ choose', 'enter details', 'r refresh'];
   return (
     <Frame {...{ title: 'operator', hints, notice: reading(call, waiting) }}>
@@ -71,7 +76,7 @@ function ListView({ operate, place, go }: OperatorProps) {
         <TableView
           {...{ rows: rows ?? [], list, room, none: rows ? shown.none : '' }}
           columns={memberColumns(shown.columns, operatorCell)}
-          title={<Names of={shown} />}
+          title={<Box gap={1}>{names}</Box>}
         />
       )}
     </Frame>
@@ -79,18 +84,6 @@ function ListView({ operate, place, go }: OperatorProps) {
 }
 
 const waiting = 'Waiting for ponte';
-
-function Names({ of: shown }: { readonly of: OperatorList }) {
-  return (
-    <Box gap={1}>
-      {operatorLists.map((list) => (
-        <Coloured key={list.name} bold={list === shown} colour={list === shown ? 'plain' : 'faint'}>
-          {list === shown ? `[${list.name}]` : list.name}
-        </Coloured>
-      ))}
-    </Box>
-  );
-}
 
 interface DetailsProps extends OperatorProps {
   readonly row: Row;

@@ -36,7 +36,7 @@ export function PixKeys() {
 }
 
 interface KeyListProps {
-  /** What was done last. */
+  /** The last change. */
   readonly said: string;
   setSaid(text: string): void;
   create(): void;

@@ -24,11 +24,9 @@ export function Send() {
   return <FormScreen {...{ title: 'send a PIX', form, button: 'Send', notice, outcome }} />;
 }
 
-function outcomeLines(
-  answer: Answer<'sendPix'>,
-  status: PixStatus | null,
-  columns: number,
-): Line[] {
+type Status = PixStatus | null;
+
+function outcomeLines(answer: Answer<'sendPix'>, status: Status, columns: number): Line[] {
   const { colour, text } = sendOutcome(answer, status);
   const isReplay = answer.headers.get('idempotency-replayed') === 'true';
   const ids: Facts =

@@ -26,17 +26,20 @@ interface View {
   readonly chosen: number;
 }
 
-interface StatementProps {
-  readonly form: Form<'getStatement'>;
+interface Shown {
   readonly reply: Reply | null;
-  readonly view: View;
   /** The days of the reply. */
   readonly query: Values;
+}
+
+interface StatementProps extends Shown {
+  readonly form: Form<'getStatement'>;
+  readonly view: View;
   go(change: Partial<View>): void;
 }
 
 export function Statement() {
-  const [shown, setShown] = useState<Pick<StatementProps, 'reply' | 'query'>>(nothing);
+  const [shown, setShown] = useState<Shown>({ reply: null, query: {} });
   const [view, setView] = useState<View>({ mode: 'list', side: 'local', chosen: 0 });
   const turn = (changed: Partial<View>): void => setView((now) => ({ ...now, ...changed }));
   const form = useForm({
@@ -57,8 +60,6 @@ export function Statement() {
   if (view.mode === 'dates') return <Dates {...props} />;
   return view.mode === 'item' ? <Details {...props} /> : <Items {...props} />;
 }
-
-const nothing = { reply: null, query: {} };
 
 const sides = {
   local: { title: "Ponte's list", other: 'remote' },
@@ -114,8 +115,8 @@ function resultNotice(answer: Answer<'getStatement'> | null, reply: Reply | null
 }
 
 function daysText({ start_date: from, end_date: to = 'today' }: Values): string {
-  if (from !== undefined) return `from ${String(from)} to ${String(to)}`;
-  return to === 'today' ? 'the last 30 days' : `the 30 days to ${String(to)}`;
+  if (from !== undefined) return `from ${from} to ${to}`;
+  return to === 'today' ? 'the last 30 days' : `the 30 days to ${to}`;
 }
 
 function Details({ reply, view, go }: StatementProps) {
@@ -151,7 +152,7 @@ function listCell(row: Row, name: string): string {
 }
 
 function detailCell(row: Row, name: string): string {
-  return /(?:_at|At)$/.test(name) ? localTime(cellText(row, name)) : valueText(row, name);
+  return localTime(valueText(row, name));
 }
 
 function valueText(row: Row, name: string): string {

@@ -39,13 +39,16 @@ export interface Input {
   readonly choices?: Readonly<Record<string, string>>;
 }
 
-export interface Field extends Input {
-  /** The place in the request, such as `amount` or `additional_data.0.name`. */
+interface Place {
+  /** The name in its part of the request, such as `amount` or `additional_data.0.name`. */
   readonly name: string;
   readonly in: Parameter['in'] | 'body';
+  readonly isRequired: boolean;
+}
+
+export interface Field extends Input, Place {
   readonly label: string;
   readonly kind: 'text' | 'amount' | 'integer' | 'flag';
-  readonly isRequired: boolean;
   readonly isSecret: boolean;
 }
 
@@ -71,30 +74,26 @@ export function contractFields(
   const [content] = Object.values(requestBody?.content ?? {});
   const { properties = {}, required = [] } = content ? resolve(content.schema) : {};
   const members = Object.entries(properties).flatMap(([name, schema]) => {
-    const isRequired = required.includes(name);
     const { items, maxItems = Infinity } = schema;
-    if (!items) return [{ ...newField(name, schema, inputs[name]), isRequired }];
+    const place = { name, in: 'body', isRequired: required.includes(name) } as const;
+    if (!items) return [newField(place, schema, inputs[name])];
     const indexes = Object.keys(typed).map((key) => (typed[key] ? Number(key.split('.')[1]) : -1));
     const count = Math.min(maxItems, Math.max(-1, ...indexes.filter(Number.isInteger)) + 2);
     return Array.from({ length: count }, (_, index) => itemFields(name, items, index)).flat();
   });
-  const others = [...(item?.parameters ?? []), ...parameters].map((parameter) => {
-    const {
-      name,
-      in: place,
-      required: isRequired = false,
-      description = '',
-      schema,
-    } = resolve(parameter);
-    return { ...newField(name, { description, ...schema }, inputs[name]), in: place, isRequired };
-  });
+  const others = [...(item?.parameters ?? []), ...parameters]
+    .map(resolve)
+    .map(({ name, in: part, required: isRequired = false, description = '', schema }) =>
+      newField({ name, in: part, isRequired }, { description, ...schema }, inputs[name]),
+    );
   return [...members, ...others];
 }
 
 function itemFields(list: string, items: Schema, index: number): Field[] {
-  return Object.entries(resolve(items).properties ?? {}).map(([member, schema]) =>
-    newField(`${list}.${index}.${member}`, schema, `${capitalise(list)} ${index + 1}, ${member}`),
-  );
+  return Object.entries(resolve(items).properties ?? {}).map(([member, schema]) => {
+    const place = { name: `${list}.${index}.${member}`, in: 'body', isRequired: false } as const;
+    return newField(place, schema, `${capitalise(list)} ${index + 1}, ${member}`);
+  });
 }
 
 const kinds: Readonly<Record<string, Field['kind']>> = {
@@ -103,7 +102,8 @@ const kinds: Readonly<Record<string, Field['kind']>> = {
   boolean: 'flag',
 };
 
-function newField(name: string, unresolved: Schema, input: Input | string = {}): Field {
+function newField(place: Place, unresolved: Schema, input: Input | string = {}): Field {
+  const { name } = place;
   const schema = resolve(unresolved);
   const { type = 'string', description = '', default: initial } = schema;
   const kind = kinds[type] ?? 'text';
@@ -112,7 +112,7 @@ function newField(name: string, unresolved: Schema, input: Input | string = {}):
   const choices = said.choices ?? (values && Object.fromEntries(values.map((one) => [one, one])));
   const text = kind === 'amount' ? 'such as 25,00 or 1.234,56' : description.replaceAll('`', '');
   return {
-    ...{ name, in: 'body', kind, isRequired: false, isSecret: name.startsWith('password') },
+    ...{ ...place, kind, isSecret: name.startsWith('password') },
     ...{ label: capitalise(name), hint: choices ? `← → to choose. ${text}` : text },
     ...(initial !== undefined && { initial: String(initial) }),
     ...said,
@@ -133,7 +133,7 @@ function resolve<Part extends { readonly $ref?: string }>(part: Part): Part {
     : (part.$ref.split('/').slice(1).reduce<unknown>(find, document) as Part);
 }
 
-export type Values = Readonly<Record<string, unknown>>;
+export type Values = Readonly<Record<string, string | number | boolean>>;
 
 /** Puts each value where its field has to go. */
 export function buildRequest(fields: readonly Field[], values: Values): AnyRequest {
@@ -152,7 +152,11 @@ export function buildRequest(fields: readonly Field[], values: Values): AnyReque
 }
 
 /** Items without members stay in their list: the faults of the answer count them too. */
-function addMember(body: Record<string, unknown>, path: readonly string[], value: unknown): void {
+function addMember(
+  body: Record<string, unknown>,
+  path: readonly string[],
+  value: Values[string] | undefined,
+): void {
   const [name = '', index, member] = path;
   if (index === undefined || member === undefined) {
     body[name] = value;

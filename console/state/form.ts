@@ -63,9 +63,9 @@ export function readValues(state: FormState, fields: readonly Field[]): Values {
   );
 }
 
-function readValue({ kind }: Field, text: string): unknown {
+function readValue({ kind }: Field, text: string): Values[string] {
   if (kind === 'flag') return text === 'yes';
-  if (kind === 'amount') return parseAmount(text);
+  if (kind === 'amount') return parseAmount(text) ?? text;
   return kind === 'integer' ? Number(text) : text;
 }
 

@@ -37,7 +37,8 @@ const local = new Intl.DateTimeFormat('sv-SE', {
 
 /** @returns an ISO 8601 time such as `2026-11-21 03:49:13`; another text stays as it is. */
 export function localTime(iso: string): string {
-  const time = new Date(iso);
+  // Date also reads texts such as `Rent 5`.
+  const time = new Date(/^\d{4}-\d\d-\d\dT/.test(iso) ? iso : NaN);
   return Number.isNaN(time.getTime()) ? iso : local.format(time);
 }
 

@@ -1,4 +1,5 @@
 /** The line or two above the key hints: what happens, what went wrong, what needs an answer. */
+import type { Call } from '../hooks/use-call.ts';
 import type { Field } from './contract.ts';
 import type { Faults } from './form.ts';
 
@@ -20,19 +21,20 @@ export function question(text: string | null | undefined): Notice | null {
   return text ? { kind: 'warning', text: `${text} y: yes; any other key: no.` } : null;
 }
 
-interface CallState {
-  readonly isBusy: boolean;
-  readonly failure: string | null;
-}
-
 /** The state of a call that may change something: a person can give it up. */
-export function writing(call: CallState, doing = 'Waiting for the service'): Notice | null {
+export function writing(
+  call: Pick<Call<unknown>, 'isBusy' | 'failure'>,
+  doing = 'Waiting for the service',
+): Notice | null {
   if (call.isBusy) return { kind: 'busy', text: `${doing} … esc gives up` };
   return failure(call.failure);
 }
 
 /** The state of a call that only reads: esc leaves the screen, as everywhere. */
-export function reading(call: CallState, doing = 'Waiting for the service'): Notice | null {
+export function reading(
+  call: Pick<Call<unknown>, 'isBusy' | 'failure'>,
+  doing = 'Waiting for the service',
+): Notice | null {
   return call.isBusy ? { kind: 'busy', text: `${doing} …` } : failure(call.failure);
 }
 

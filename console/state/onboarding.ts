@@ -29,7 +29,7 @@ const stepForms: Readonly<Partial<Record<StepName, StepForm>>> = {
   address: {
     ...{ label: 'Address', button: 'Store', operation: 'submitAddress' },
     inputs: {
-      cep: { label: 'CEP', hint: 'eight digits fill in the known fields; ctrl+l does it again' },
+      cep: { label: 'CEP', hint: 'eight digits fill in the known fields' },
       ...{ logradouro: 'Street', numero: 'Number', complemento: 'Complement' },
       ...{ bairro: 'District', cidade: 'City', estado: 'State' },
     },

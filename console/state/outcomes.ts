@@ -1,6 +1,6 @@
 /** How a payment or a charge ended, and what a person should do next. */
 import type { PixStatus } from '../../contract/types.ts';
-import type { Answered } from '../api.ts';
+import type { Answered, Refusal } from '../api.ts';
 import type { Colour } from './text.ts';
 
 export interface Outcome {
@@ -21,11 +21,6 @@ const adviceByCode: Readonly<Record<string, string>> = {
   INSUFFICIENT_FUNDS: `No money has moved. Pay less, or add money to the account; ${newKey}.`,
   PROVIDER_REJECTED: `No money has moved. Change the payment; ${newKey}.`,
 };
-
-interface Refusal {
-  readonly code?: string;
-  readonly errors?: Readonly<Record<string, unknown>>;
-}
 
 /** @param live the newest status of the transaction; null when there is none. */
 export function sendOutcome(answer: Answered, live: PixStatus | null): Outcome {

@@ -13,6 +13,9 @@ export interface DrawnCode {
   readonly columns: number;
 }
 
+/** Without ink, with ink below, above, and in both halves. */
+const blocks = ' ▄▀█';
+
 /** The quiet zone in modules: four by ISO/IEC 18004; scanners accept fewer. */
 const margins = [4, 2, 1] as const;
 
@@ -37,13 +40,8 @@ export function drawCode(text: string, room: Room, isDark: boolean): DrawnCode |
   };
   const lines = Array.from({ length: Math.ceil(width / 2) }, (_line, index) =>
     Array.from({ length: width }, (_cell, column) =>
-      drawBlock(isInk(2 * index, column), isInk(2 * index + 1, column)),
+      blocks.charAt(2 * Number(isInk(2 * index, column)) + Number(isInk(2 * index + 1, column))),
     ).join(''),
   );
   return { lines, columns: width };
-}
-
-function drawBlock(isUpper: boolean, isLower: boolean): string {
-  if (isUpper) return isLower ? '█' : '▀';
-  return isLower ? '▄' : ' ';
 }

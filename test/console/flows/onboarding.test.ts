@@ -177,12 +177,13 @@ describe('an application', () => {
 });
 
 describe('a step', () => {
-  it('keeps what was typed by hand when the CEP fills in, unless it is asked to', async () => {
+  it('keeps what was typed by hand when the CEP fills in, until it is cleared', async () => {
     const screen = await begin();
     await open(screen, 'Address');
     await screen.fill({ Street: 'Rua Augusta', CEP: '01310100' });
     await screen.until(/Street \* +Rua Augusta[^]*City \* +São Paulo/);
-    await screen.press('ctrl+l');
+    await screen.fill({ Street: '', CEP: '01310-10' });
+    await screen.fill({ CEP: '01310-100' });
     await screen.until(/Street \* +Avenida Paulista/);
     await screen.fill({ CEP: '00000000' });
     await screen.until(/› CEP \* +00000000\n +\S/);

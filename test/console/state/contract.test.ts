@@ -79,7 +79,7 @@ describe('a request', () => {
       'additional_data.2.name': 'Guest',
       'additional_data.2.value': 'Ana',
     };
-    const { body } = buildRequest(contractFields('createCharge', {}, values as never), values);
+    const { body } = buildRequest(contractFields('createCharge', {}, values), values);
     assert.deepEqual(body, {
       additional_data: [{ name: 'Table' }, {}, { name: 'Guest', value: 'Ana' }],
     });

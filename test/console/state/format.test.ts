@@ -59,6 +59,7 @@ describe('a time', () => {
   it('that is none stays as it is', () => {
     for (const format of [localTime, shortLocalTime, utcTime, shortUtcTime]) {
       assert.equal(format('–'), '–');
+      assert.equal(format('Rent 5'), 'Rent 5');
     }
   });
 });
