@@ -5,6 +5,7 @@ import {
   type Operations,
   type SubmitDocumentRequest,
 } from '../contract/types.ts';
+import type { AnyRequest } from './state/contract.ts';
 import type { Faults } from './state/form.ts';
 import { uploadForm } from './upload.ts';
 
@@ -30,13 +31,6 @@ export interface Answered {
 export type OperationRequest<Id extends OperationId> = {
   readonly [Name in keyof AnyRequest]: Operations[Id][Name];
 };
-
-export interface AnyRequest {
-  readonly path?: Readonly<Record<string, string>>;
-  readonly query?: Readonly<Record<string, string>>;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: unknown;
-}
 
 /** A client of one service. The access token stays in memory. */
 export class Api {

@@ -29,8 +29,9 @@ export function Frame({ title, hints, notice, children }: FrameProps) {
   const { columns, rows } = useWindowSize();
   const { api, state } = useApp();
   if (isTooSmall({ columns, rows })) {
-    const needed = `a window of ${smallest.columns}×${smallest.rows}; this one has ${columns}×${rows}`;
-    return <Coloured wrap="wrap">{`The console needs ${needed}. Make it larger.`}</Coloured>;
+    const needed = `a window of ${smallest.columns}×${smallest.rows}`;
+    const text = `The console needs ${needed}; this one has ${columns}×${rows}. Make it larger.`;
+    return <Coloured wrap="wrap">{text}</Coloured>;
   }
   const width = columns - 2;
   const holder = state.holder?.user.email ?? 'not logged in';

@@ -14,7 +14,7 @@ import type { Values } from '../state/contract.ts';
 import { formatAmount, localTime, shortLocalTime } from '../state/format.ts';
 import { failure, reading, type Notice } from '../state/notice.ts';
 import { readValues } from '../state/form.ts';
-import { cellText, memberColumns, memberFacts, type Row } from '../state/table.ts';
+import { cellText, memberColumns, memberFacts, type FormatCell, type Row } from '../state/table.ts';
 import { factLines, type Line } from '../state/text.ts';
 
 type Reply = Extract<Answer<'getStatement'>, { readonly status: 200 }>;
@@ -140,6 +140,8 @@ function Dates({ form, reply, go }: StatementProps) {
   return <FormScreen {...{ title: 'statement', form, button: 'Show', notice, ...close }} />;
 }
 
+const detailCell: FormatCell = (row, name) => localTime(valueText(row, name));
+
 const columns = {
   local: memberColumns(['created_at', 'type', 'amount', 'status', 'pix_key'], listCell),
   remote: memberColumns(['createdAt', 'type', 'amount', 'status', 'description'], listCell),
@@ -149,10 +151,6 @@ function listCell(row: Row, name: string): string {
   const { amount } = row;
   if (name === 'amount' && row['type'] === 'PIX_SEND') return formatAmount(-Number(amount));
   return shortLocalTime(valueText(row, name));
-}
-
-function detailCell(row: Row, name: string): string {
-  return localTime(valueText(row, name));
 }
 
 function valueText(row: Row, name: string): string {

@@ -1,7 +1,6 @@
 /** The fields of a form, read from the contract, and the request that carries their values. */
 import document from '../../contract/openapi.generated.json' with { type: 'json' };
 import { routes, type OperationId } from '../../contract/types.ts';
-import type { AnyRequest } from '../api.ts';
 
 /** JSON Schema, as far as the contract uses it for what a person types. */
 interface Schema {
@@ -134,6 +133,14 @@ function resolve<Part extends { readonly $ref?: string }>(part: Part): Part {
 }
 
 export type Values = Readonly<Record<string, string | number | boolean>>;
+
+/** The parts that a request may have. */
+export interface AnyRequest {
+  readonly path?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+}
 
 /** Puts each value where its field has to go. */
 export function buildRequest(fields: readonly Field[], values: Values): AnyRequest {

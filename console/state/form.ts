@@ -8,7 +8,7 @@ export type Faults = Readonly<Record<string, string>>;
 
 export interface FormState {
   readonly values: Readonly<Record<string, string>>;
-  /** The last values that the console filled in; a field that still has its value was not edited. */
+  /** The last values that the console filled in: a field with another value was edited. */
   readonly filledIn: Readonly<Record<string, string>>;
   /** The name of the focused field; empty for the button. */
   readonly focus: string;

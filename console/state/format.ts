@@ -28,7 +28,7 @@ export function parseAmount(text: string): number | null {
   return Number(`${whole.replaceAll('.', '')}.${cents || '0'}`);
 }
 
-/** The provider and the statement count days in this zone. The Swedish format is that of ISO 8601. */
+/** The zone of the provider and of statements. The Swedish format is that of ISO 8601. */
 const local = new Intl.DateTimeFormat('sv-SE', {
   ...{ timeZone: 'America/Sao_Paulo', hourCycle: 'h23' },
   ...{ year: 'numeric', month: '2-digit', day: '2-digit' },
@@ -47,7 +47,7 @@ export function shortLocalTime(iso: string): string {
   return localTime(iso).replace(/^\d+-(\d+)-(\d+) (\d+:\d+):\d+$/, '$2/$1 $3');
 }
 
-/** @returns a time in UTC as the log and the command line have it, such as `2026-11-21 03:49:13Z`. */
+/** @returns a time in UTC, as in the log: `2026-11-21 03:49:13Z`. */
 export function utcTime(iso: string): string {
   return iso.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z$/, '$1 $2Z');
 }

@@ -11,7 +11,7 @@ export interface OperatorList {
   /** The members of a row that the list shows. */
   readonly columns: readonly string[];
   readonly none: string;
-  /** The arguments of `ponte`, without the id, that describe a row; null where the row says it all. */
+  /** The arguments of `ponte` that describe the row of an id; null where the row says it all. */
   readonly details: readonly string[] | null;
   /** What an operator can do with a row. */
   readonly action: 'replay' | 'retry' | null;

@@ -47,7 +47,7 @@ export const columnGap = 2;
 /** A column that has room for fewer characters is left out. */
 const minimumWidth = 6;
 
-/** Lays rows out under their heads. The last column with room is cut; those after it are left out. */
+/** Lays rows out under their heads; columns without room are cut or left out. */
 export function layOutTable(
   columns: readonly Column[],
   rows: readonly Row[],

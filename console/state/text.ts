@@ -56,8 +56,8 @@ export function joinHints(hints: readonly string[], columns: number): string[] {
 }
 
 /**
- * The rows that fit into a height, around the focused ones. The last line stays free for `more`, which
- * says what does not fit, and is empty when everything does.
+ * The rows that fit into a height, around the focused ones.
+ * @returns the rows and, for the line below them, what does not fit; empty when everything does.
  * @param focus the indexes of the first and the last row that must be visible.
  */
 export function visibleRows<Row>(
