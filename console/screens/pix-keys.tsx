@@ -94,7 +94,7 @@ function refusal(answer: Answered | null): Notice | null {
   return failure(answer && Object.values(readFaults(answer)).join(' '));
 }
 
-/** A known type has a short name, so that there is room for all of a key. */
+// A known type has a short name, so that there is room for all of a key.
 const columns = memberColumns(['keyType', 'key'], (row, name) => {
   const text = cellText(row, name);
   return name === 'keyType' ? (types[text as PixKeyType] ?? text) : text;

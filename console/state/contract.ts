@@ -7,6 +7,7 @@ interface Schema {
   readonly $ref?: string;
   readonly type?: string;
   readonly description?: string;
+  readonly format?: string;
   readonly enum?: readonly string[];
   readonly default?: string | number;
   readonly required?: readonly string[];
@@ -109,7 +110,8 @@ function newField(place: Place, unresolved: Schema, input: Input | string = {}):
   const values = kind === 'flag' ? ['no', 'yes'] : schema.enum;
   const said = typeof input === 'string' ? { label: input } : input;
   const choices = said.choices ?? (values && Object.fromEntries(values.map((one) => [one, one])));
-  const text = kind === 'amount' ? 'such as 25,00 or 1.234,56' : description.replaceAll('`', '');
+  const example = kind === 'amount' ? 'such as 25,00 or 1.234,56' : description.replaceAll('`', '');
+  const text = schema.format === 'date' ? `yyyy-mm-dd. ${example}` : example;
   return {
     ...{ ...place, kind, isSecret: name.startsWith('password') },
     ...{ label: capitalise(name), hint: choices ? `← → to choose. ${text}` : text },

@@ -40,8 +40,6 @@ export function reading(
 
 /** The faults that belong to no visible field. */
 export function otherFaults(faults: Faults, fields: readonly Field[]): Notice | null {
-  const others = Object.entries(faults).filter(
-    ([name]) => !fields.some((field) => field.name === name),
-  );
-  return failure(others.map(([name, text]) => (name ? `${name}: ${text}` : text)).join(' '));
+  const rest = Object.entries(faults).filter(([name]) => !fields.some((one) => one.name === name));
+  return failure(rest.map(([name, text]) => (name ? `${name}: ${text}` : text)).join(' '));
 }

@@ -29,7 +29,7 @@ export const operatorLists: readonly [OperatorList, ...OperatorList[]] = [
   {
     ...{ name: 'queue', rows: 'counts', none: 'The queue is empty.', details: null, action: null },
     command: ['jobs', 'stats'],
-    columns: ['kind', 'state', 'jobs', 'oldestAt', 'oldestAgeSeconds', 'lapsed'],
+    columns: ['kind', 'state', 'jobs', 'lapsed', 'oldestAt', 'oldestAgeSeconds'],
   },
   {
     ...{ name: 'dead jobs', rows: 'jobs', none: 'There is no dead job.', details: null },

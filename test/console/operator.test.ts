@@ -66,7 +66,9 @@ async function openOperator(asked: string[] = []): Promise<Screen> {
 describe('the operator', () => {
   it('sees the queue, dead jobs, events and stuck payments as tables, times in UTC', async () => {
     const screen = await openOperator();
-    await screen.until(/KIND +STATE +JOBS +OLDEST AT[^]*› sweep-pix +queued +1 +11-21 03:49Z/);
+    await screen.until(
+      /KIND +STATE +JOBS +LAPSED +OLDEST AT[^]*› sweep-pix +queued +1 +0 +11-21 03:49Z/,
+    );
     await screen.press('right');
     await screen.until(/ID +KIND +ATTEMPTS +FINISHED AT[^]*› 4711 +settle-webhook +8/);
     await screen.press('right');

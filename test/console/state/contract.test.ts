@@ -32,6 +32,7 @@ describe('the fields of an operation', () => {
     assert.deepEqual(field('reusable')?.choices, { no: 'no', yes: 'yes' });
     assert.equal(field('expiration_qr')?.kind, 'integer');
     assert.equal(field('city')?.initial, 'Sao Paulo');
+    assert.match(contractFields('getStatement', {}, {})[0]?.hint ?? '', /^yyyy-mm-dd\. The first/);
   });
 
   it('hide passwords', () => {
