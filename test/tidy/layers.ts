@@ -121,8 +121,8 @@ const rules: Readonly<Record<Part, Rule>> = {
     instead: 'A command starts src/app.ts, or calls a function of src/operator.',
   },
   console: {
-    may: ['contract/types.ts'],
-    instead: "The console is a client: it knows the contract's types and calls over HTTP.",
+    may: ['contract', 'contract/types.ts'],
+    instead: 'The console is a client: it knows the contract and its types, and calls over HTTP.',
   },
   clock: { may: [], instead: 'A leaf imports nothing of ours.' },
   config: { may: ['domain'], instead: 'It reads the environment: the domain has the pure rules.' },
