@@ -1,23 +1,22 @@
-/** The console: which screen is shown, and what all of them share. */
-import { ThemeProvider } from '@inkjs/ui';
+/** The console: the state that all screens share, and the screen that is shown. */
+import { defaultTheme, ThemeProvider } from '@inkjs/ui';
 import { useWindowSize } from 'ink';
-import { useEffect, useMemo, useReducer, type ComponentType } from 'react';
-import { themeOf } from './components/theme.ts';
-import { DeskContext, type Desk } from './desk-context.ts';
-import { beginning, reduceDesk, type ScreenName } from './model/desk.ts';
-import { useContract } from './listen/use-contract.ts';
-import { KeyboardContext, useKeyboard } from './listen/use-keys.ts';
-import { sessionEnded } from './model/outcomes.ts';
-import { isTooSmall } from './model/window.ts';
+import { useEffect, useMemo, useState, type ComponentType } from 'react';
+import { colourlessTheme } from './components/coloured.tsx';
+import { isTooSmall } from './components/frame.tsx';
+import { AppContext, type AppValue } from './hooks/use-app.ts';
+import { KeyboardContext, useKeyboard } from './hooks/use-keys.ts';
 import { Balance } from './screens/balance.tsx';
 import { Charge } from './screens/charge.tsx';
 import { Home } from './screens/home.tsx';
-import { Keys } from './screens/keys.tsx';
 import { Login } from './screens/login.tsx';
 import { Onboarding } from './screens/onboarding.tsx';
 import { Operator } from './screens/operator.tsx';
+import { PixKeys } from './screens/pix-keys.tsx';
 import { Send } from './screens/send.tsx';
 import { Statement } from './screens/statement.tsx';
+import { initialState, loseSession, type ScreenName } from './state/app-state.ts';
+import { sessionEndedText } from './state/outcomes.ts';
 
 const screens: Readonly<Record<ScreenName, ComponentType>> = {
   home: Home,
@@ -26,32 +25,31 @@ const screens: Readonly<Record<ScreenName, ComponentType>> = {
   statement: Statement,
   send: Send,
   charge: Charge,
-  keys: Keys,
+  keys: PixKeys,
   onboarding: Onboarding,
   operator: Operator,
 };
 
-export type AppProps = Pick<Desk, 'api' | 'operate' | 'login' | 'hasColours'>;
+export type AppProps = Pick<AppValue, 'api' | 'operate' | 'login' | 'hasColours'>;
 
 export function App({ api, operate, login, hasColours }: AppProps) {
-  const [state, act] = useReducer(reduceDesk, beginning);
+  const [state, change] = useState(initialState);
   const keyboard = useKeyboard({ isDeaf: isTooSmall(useWindowSize()) });
-  useContract({ api, contract: state.contract, act });
   useEffect(() => {
-    api.onRefused = (outcome) => act({ type: 'ended', remark: sessionEnded(outcome) });
+    api.onRefused = (outcome) => change(loseSession(sessionEndedText(outcome)));
   }, [api]);
-  const desk = useMemo(
-    () => ({ api, operate, login, hasColours, state, act }),
+  const shared = useMemo(
+    () => ({ api, operate, login, hasColours, state, change }),
     [api, operate, login, hasColours, state],
   );
   const name = state.path.at(-1) ?? 'home';
   const Screen = screens[name];
   return (
-    <ThemeProvider theme={themeOf(hasColours)}>
+    <ThemeProvider theme={hasColours ? defaultTheme : colourlessTheme}>
       <KeyboardContext.Provider value={keyboard}>
-        <DeskContext.Provider value={desk}>
+        <AppContext.Provider value={shared}>
           <Screen key={name} />
-        </DeskContext.Provider>
+        </AppContext.Provider>
       </KeyboardContext.Provider>
     </ThemeProvider>
   );

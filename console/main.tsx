@@ -1,4 +1,4 @@
-/** The process of the console. `ponte console` starts it, on a terminal, with a checked address. */
+/** The process of the console. `ponte console` starts it on a terminal, with a valid address. */
 import { parseArgs } from 'node:util';
 import { render } from 'ink';
 import { Api } from './api.ts';
@@ -8,9 +8,9 @@ import { operate } from './operate.ts';
 const { values } = parseArgs({
   options: {
     url: { type: 'string', default: '' },
-    // The service is the one that the command on this machine works on.
+    // The service is the one that the command on this machine is configured for.
     operator: { type: 'boolean', default: false },
-    // The service is one for development: the login begins with the development user.
+    // The service is one for development: the login starts with the development user.
     development: { type: 'boolean', default: false },
   },
 });
@@ -26,15 +26,12 @@ const app = render(
   { alternateScreen: true, interactive: true },
 );
 
-/** Of a stack its beginning says where to look. */
-const mostLines = 8;
-
-/** First the terminal is given back, so that the words are seen. */
+/** Restores the terminal first, so that the message and the start of the stack are seen. */
 function fail(error: unknown): never {
   app.unmount();
-  const words = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  const lines = ['The console has failed; this is a defect of it.', ...words.split('\n')];
-  process.stderr.write(lines.slice(0, mostLines).join('\n').concat('\n'));
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  const lines = ['The console has failed; this is a defect of it.', ...text.split('\n')];
+  process.stderr.write(lines.slice(0, 8).join('\n').concat('\n'));
   process.exit(1);
 }
 

@@ -1,33 +1,24 @@
-/** The operator's command beside the console: it prints JSON, and so the screen can show it. */
+/** The command `ponte` beside the console, for what an operator sees and does. */
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import type { Operate } from './model/desk.ts';
+
+/**
+ * Runs `ponte` with these arguments.
+ * @returns what it prints, also when its exit code is bad: then the output has the finding.
+ * @throws Error with what the command says when it prints no result.
+ */
+export type Operate = (args: readonly string[], signal: AbortSignal) => Promise<string>;
 
 const command = fileURLToPath(new URL('../bin/ponte', import.meta.url));
 
-const longestMs = 30_000;
-const mostBytes = 16 * 1024 * 1024;
+const limits = { timeout: 30_000, maxBuffer: 16 * 1024 * 1024 } as const;
 
-/**
- * Runs `ponte` with these words and `--json`.
- * @returns what it printed, also when it ends with a code that is bad: then the finding is in it.
- * @throws Error with what the command says, in its own sentence.
- */
-export const operate: Operate = (words, signal) =>
+/** Runs the command of this installation. */
+export const operate: Operate = (args, signal) =>
   new Promise((resolve, reject) => {
-    const options = { timeout: longestMs, maxBuffer: mostBytes, signal };
-    execFile('/bin/sh', [command, ...words, '--json'], options, (error, stdout, stderr) => {
-      const printed = parsed(stdout);
-      if (printed !== undefined) resolve(printed);
-      else
-        reject(new Error(stderr.trim() || 'The command ponte did not answer.', { cause: error }));
+    execFile('/bin/sh', [command, ...args], { ...limits, signal }, (error, stdout, stderr) => {
+      const message = stderr.trim() || 'The command ponte did not answer.';
+      if (stdout.trim() === '') reject(new Error(message, { cause: error }));
+      else resolve(stdout);
     });
   });
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}

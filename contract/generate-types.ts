@@ -1,23 +1,25 @@
 /**
- * Turns the contract's schemas and operations into TypeScript types, with the table of routes that
- * a client needs beside them, and the contract itself into JSON, which a start reads sooner.
+ * Turns a contract's schemas and operations into TypeScript types, with the table of routes that a
+ * client needs beside them, and the contract itself into JSON, which a start reads sooner.
  *
  *     node contract/generate-types.ts
  *
- * reads contract/openapi.yaml and writes contract/types.ts and contract/openapi.generated.json,
- * which are committed; a test fails when one is not fresh. Only the parts of OpenAPI 3.1 that the
- * contract uses are understood; anything else throws, so that a new construct never turns silently
+ * reads contract/openapi.yaml and writes contract/types.ts and contract/openapi.generated.json, and
+ * of contract/provider.yaml contract/provider-types.ts and contract/provider.generated.json. They
+ * are committed; a test fails when one is not fresh. Only the parts of OpenAPI 3.1 that the
+ * contracts use are understood; anything else throws, so that a new construct never turns silently
  * into `unknown`.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
 import { parse } from 'yaml';
-
-/** A reference to a part of the same document, such as `#/components/schemas/Message`. */
-export interface Reference {
-  $ref: string;
-}
+import {
+  declaredOperations,
+  type Declaration,
+  type DeclaredContent,
+  type ParameterPlace,
+} from '../src/contract/declarations.ts';
+import { OpenApiDocument } from '../src/contract/document.ts';
 
 /** The keywords of JSON Schema that decide a type; all others only narrow it. */
 export interface Schema {
@@ -33,72 +35,45 @@ export interface Schema {
   format?: string;
 }
 
-export interface Parameter {
-  name: string;
-  in: 'path' | 'query' | 'header';
-  required?: boolean;
-  schema: Schema;
-}
+/** What is generated of each contract, by the name of its YAML. */
+export const generated = {
+  'openapi.yaml': { types: 'types.ts', json: 'openapi.generated.json' },
+  'provider.yaml': { types: 'provider-types.ts', json: 'provider.generated.json' },
+} as const;
 
-type Content = Record<string, { schema: Schema }>;
-
-export interface Operation {
-  operationId: string;
-  summary: string;
-  parameters?: (Parameter | Reference)[];
-  requestBody?: { required?: boolean; content: Content };
-  responses: Record<string, { content?: Content } | Reference>;
-}
-
-export interface PathItem extends Partial<Record<Method, Operation>> {
-  parameters?: (Parameter | Reference)[];
-}
-
-/** The contract, as far as types come from it. */
-export interface Contract {
-  paths: Record<string, PathItem>;
-  components: { schemas: Record<string, Schema>; [section: string]: Record<string, unknown> };
-}
-
-const methods = ['get', 'post', 'put', 'patch', 'delete'] as const;
-type Method = (typeof methods)[number];
-
-const header = `/**
- * The types of the contract's requests and answers, and where each operation is found.
- * Made from contract/openapi.yaml by \`node contract/generate-types.ts\`; do not edit.
- */
-`;
+/** The name of a contract's YAML. */
+export type ContractName = keyof typeof generated;
 
 /**
- * The text of contract/types.ts for a contract.
- * @param document the parsed contract
+ * The text of the types of a contract.
+ * @param parsed the parsed contract
  * @returns TypeScript source, formatted with the project's own settings
  * @throws Error when the contract uses a construct that this generator does not know
  */
-export async function typesOf(document: Contract): Promise<string> {
-  const schemas = Object.entries(document.components.schemas).map(([name, schema]) =>
-    declarationOf(name, schema),
-  );
-  const operations = operationsOf(document).map(({ operation, shared }) =>
-    operationEntry(document, operation, shared),
-  );
+export async function typesOf(parsed: unknown, name: ContractName): Promise<string> {
+  const document = new OpenApiDocument(parsed);
+  const operations = declaredOperations(document);
+  const schemas = document.find(document.root, 'components', 'schemas')?.value ?? {};
   const source = [
-    header,
-    ...schemas,
+    `/**
+      * The types of the contract's requests and replies, and the route of each operation.
+      * Generated from contract/${name} by \`node contract/generate-types.ts\`; do not edit.
+      */\n`,
+    ...Object.entries(schemas).map(([key, schema]) => declarationOf(key, schema as Schema)),
     '/** The input and the replies of each operation, by operationId. */',
-    `export interface Operations {\n${operations.join('\n')}\n}\n`,
+    `export interface Operations {\n${operations.map(operationEntry).join('\n')}\n}\n`,
     '/** The name of an operation of the contract. */',
     'export type OperationId = keyof Operations;\n',
     '/** Where each operation is found, below the server of the contract. */',
-    `export const routes = {\n${routesOf(document).join('\n')}\n} as const;`,
+    `export const routes = {\n${operations.map(routeEntry).join('\n')}\n} as const;`,
   ].join('\n');
-  return format(source, { ...(await resolveConfig(typesPath)), parser: 'typescript' });
+  return format(source, { ...(await resolveConfig(import.meta.filename)), parser: 'typescript' });
 }
 
-/** The text of contract/openapi.generated.json for a contract, whole. */
+/** The text of a contract as JSON, whole. */
 export async function jsonOf(document: unknown): Promise<string> {
   const source = JSON.stringify(document);
-  return format(source, { ...(await resolveConfig(jsonPath)), parser: 'json' });
+  return format(source, { ...(await resolveConfig(import.meta.filename)), parser: 'json' });
 }
 
 /** One named schema as an interface, or as a type alias when it is no plain object. */
@@ -170,97 +145,50 @@ function nameOf(ref: string): string {
   return name;
 }
 
-/** The line of each operation in the table of routes, for clients. */
-function routesOf(document: Contract): string[] {
-  return Object.entries(document.paths).flatMap(([path, item]) =>
-    methods.flatMap((method) => {
-      const operation = item[method];
-      if (!operation) return [];
-      return `${operation.operationId}: { method: '${method.toUpperCase()}', path: '${path}' },`;
-    }),
-  );
+/** The line of an operation in the table of routes, for clients. */
+function routeEntry({ id, method, path }: Declaration): string {
+  return `${id}: { method: '${method}', path: '${path}' },`;
 }
 
-interface OperationInPath {
-  operation: Operation;
-  /** The parameters that the path gives to all of its operations. */
-  shared: (Parameter | Reference)[];
-}
-
-function operationsOf(document: Contract): OperationInPath[] {
-  return Object.values(document.paths).flatMap((item) =>
-    methods.flatMap((method) => {
-      const operation = item[method];
-      return operation ? [{ operation, shared: item.parameters ?? [] }] : [];
-    }),
-  );
-}
-
-/** One line of the table `Operations`. */
-function operationEntry(
-  document: Contract,
-  operation: Operation,
-  shared: (Parameter | Reference)[],
-): string {
-  const parameters = [...shared, ...(operation.parameters ?? [])].map((parameter) =>
-    resolve<Parameter>(document, parameter),
-  );
-  return `/** ${operation.summary}. */
-    ${operation.operationId}: {
-      path: ${parametersType(parameters, 'path')};
-      query: ${parametersType(parameters, 'query')};
-      headers: ${parametersType(parameters, 'header')};
-      body: ${bodyType(operation)};
-      replies: { ${replies(document, operation)} };
+/** The line of an operation in `Operations`. */
+function operationEntry(declared: Declaration): string {
+  const { id, operation, body } = declared;
+  return `/** ${String(operation.value['summary'])}. */
+    ${id}: {
+      path: ${parametersType(declared, 'path')};
+      query: ${parametersType(declared, 'query')};
+      headers: ${parametersType(declared, 'header')};
+      body: ${contentType(body)}${body?.required === false ? ' | undefined' : ''};
+      replies: { ${repliesType(declared)} };
     };`;
 }
 
-function parametersType(parameters: Parameter[], place: Parameter['in']): string {
+function parametersType({ parameters }: Declaration, where: ParameterPlace): string {
   const members = parameters
-    .filter((parameter) => parameter.in === place)
-    .map(({ name, schema, required }) => member(name, typeOf(schema), required ?? false));
+    .filter((parameter) => parameter.in === where)
+    .map(({ name, place, required }) =>
+      member(name, typeOf(place.value['schema'] as Schema), required),
+    );
   return members.length === 0 ? 'Record<string, never>' : `{ ${members.join(' ')} }`;
 }
 
-function bodyType({ requestBody }: Operation): string {
-  if (!requestBody) return 'undefined';
-  const type = contentType(requestBody.content);
-  return requestBody.required ? type : `${type} | undefined`;
-}
-
 /** The answers by status; `default` is left out, because no operation answers it on purpose. */
-function replies(document: Contract, operation: Operation): string {
-  return Object.entries(operation.responses)
-    .filter(([status]) => status !== 'default')
-    .map(([status, response]) => {
-      const { content } = resolve<{ content?: Content }>(document, response);
-      return `${status}: ${content ? contentType(content) : 'undefined'};`;
-    })
+function repliesType({ replies }: Declaration): string {
+  return replies
+    .filter(({ status }) => status !== 'default')
+    .map(({ status, content }) => `${status}: ${contentType(content)};`)
     .join(' ');
 }
 
-/** The type of a body; every body of the contract has exactly one media type. */
-function contentType(content: Content): string {
-  const [media, ...others] = Object.values(content);
-  if (!media || others.length > 0) throw new Error('a body needs exactly one media type');
-  return typeOf(media.schema);
+function contentType(content: DeclaredContent | null): string {
+  return content === null ? 'undefined' : typeOf(content.place.value['schema'] as Schema);
 }
-
-/** The thing itself, or what the reference to it points to. */
-function resolve<T extends object>(document: Contract, value: T | Reference): T {
-  if (!('$ref' in value)) return value;
-  const [, section = '', name = ''] = /^#\/components\/(\w+)\/(\w+)$/.exec(value.$ref) ?? [];
-  const found = document.components[section]?.[name];
-  if (found === undefined) throw new Error(`reference to nothing: ${value.$ref}`);
-  return found as T;
-}
-
-const typesPath = fileURLToPath(new URL('types.ts', import.meta.url));
-const jsonPath = fileURLToPath(new URL('openapi.generated.json', import.meta.url));
 
 if (import.meta.main) {
-  const text = readFileSync(new URL('openapi.yaml', import.meta.url), 'utf8');
-  const contract = parse(text) as Contract;
-  writeFileSync(typesPath, await typesOf(contract));
-  writeFileSync(jsonPath, await jsonOf(contract));
+  for (const [name, files] of Object.entries(generated)) {
+    const contract: unknown = parse(readFileSync(new URL(name, import.meta.url), 'utf8'));
+    const types = await typesOf(contract, name as ContractName);
+    writeFileSync(new URL(files.types, import.meta.url), types);
+    writeFileSync(new URL(files.json, import.meta.url), await jsonOf(contract));
+  }
 }

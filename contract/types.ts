@@ -1,6 +1,6 @@
 /**
- * The types of the contract's requests and answers, and where each operation is found.
- * Made from contract/openapi.yaml by `node contract/generate-types.ts`; do not edit.
+ * The types of the contract's requests and replies, and the route of each operation.
+ * Generated from contract/openapi.yaml by `node contract/generate-types.ts`; do not edit.
  */
 
 /** A text for a person. */

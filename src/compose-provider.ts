@@ -13,7 +13,7 @@ import {
 import { withTokenRefresh } from './provider/resilience/token-refresh.ts';
 import { createBank, type Bank } from './provider/stub/bank.ts';
 import { createStubProvider } from './provider/stub/index.ts';
-import { openJournal } from './provider/stub/journal.ts';
+import { openStateFile } from './provider/stub/state-file.ts';
 
 export interface ProviderOptions {
   readonly config: Config;
@@ -40,8 +40,8 @@ export async function composeProvider(options: ProviderOptions): Promise<Compose
   return composeHttp(options, baseUrl);
 }
 
-async function composeStub(options: ProviderOptions): Promise<ComposedProvider> {
-  const bank = await openBank(options);
+function composeStub(options: ProviderOptions): ComposedProvider {
+  const bank = openBank(options);
   const provider = wrapped(createStubProvider(bank), options);
   return { provider, bank, close: () => bank.close() };
 }
@@ -60,15 +60,15 @@ async function composeHttp(options: ProviderOptions, baseUrl: string): Promise<C
   return { provider: wrapped(http, options), bank: null, close: () => client.close() };
 }
 
-/** Opens the simulated bank; its journal preserves its state across restarts, as at a real bank. */
-async function openBank({ config, clock, log, deliver }: ProviderOptions): Promise<Bank> {
-  const journalPath = join(config.dataDir, 'simulated-bank.jsonl');
+/** Opens the simulated bank; its file preserves its state across restarts, as at a real bank. */
+function openBank({ config, clock, log, deliver }: ProviderOptions): Bank {
+  const path = join(config.dataDir, 'simulated-bank.jsonl');
   return createBank({
     clock,
     ispb: config.provider.ispb,
     settleMs: config.stubSettleMs,
     notify: deliver,
-    ...(config.stubJournal && { journal: await openJournal(journalPath) }),
+    ...(config.stubJournal && { file: openStateFile(path) }),
     onFault: (error) => log.error({ error }, 'the simulated bank has failed'),
   });
 }

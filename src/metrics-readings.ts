@@ -1,9 +1,8 @@
 /** Reads the gauges at each scrape: the state of this process, and the backlog in the database. */
 import { pause } from './clock.ts';
 import type { LocalContext } from './context.ts';
-import { readBacklog, type BacklogRow } from './db/queries/backlog.ts';
-import { staleAfterMs } from './domain/call-duration.ts';
 import { addReadings, type Backlog } from './metrics-gauges.ts';
+import { readBacklog } from './operator/inspection-repository.ts';
 
 /** Limits the load of frequent or concurrent scrapes on the database. */
 const freshForMs = 5_000;
@@ -65,23 +64,19 @@ async function readOrWarn(parts: Parts): Promise<Backlog | null> {
   }
 }
 
-async function read({ config, db, clock }: Parts): Promise<Backlog> {
-  const now = clock.now();
-  const [row] = await db.query<BacklogRow>(readBacklog, [
-    now,
-    new Date(now.getTime() - staleAfterMs(config.provider)),
-  ]);
-  if (!row) throw new Error('the backlog has no row');
+async function read(parts: Parts): Promise<Backlog> {
+  const now = parts.clock.now();
+  const backlog = await readBacklog(parts);
   const age = (since: Date | null): number =>
     since === null ? 0 : Math.max(0, now.getTime() - since.getTime()) / 1_000;
-  const { received, parked, orphaned, anomaly } = row;
+  const { received, parked, orphaned, anomaly } = backlog;
   return {
-    jobs: row.queue,
-    oldestDueSeconds: age(row.oldest_due_at),
+    jobs: backlog.queue,
+    oldestDueSeconds: age(backlog.oldestDueAt),
     events: { received, parked, orphaned, anomaly },
-    unknownPayments: row.unknown,
-    oldestUnknownSeconds: age(row.oldest_unknown_at),
-    oldestAcceptedSeconds: age(row.oldest_accepted_at),
-    overduePayments: row.paying_overdue,
+    unknownPayments: backlog.unknown,
+    oldestUnknownSeconds: age(backlog.oldestUnknownAt),
+    oldestAcceptedSeconds: age(backlog.oldestAcceptedAt),
+    overduePayments: backlog.overdue,
   };
 }

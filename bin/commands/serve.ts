@@ -12,6 +12,8 @@ async function serve() {
   const config = configOrExit();
   await runUntilSignal(config, async (cancelled) => {
     const { startApp } = await import('../../src/app.ts');
-    return startApp(config, { cancelled });
+    const app = await startApp(config, { cancelled });
+    void app.preload();
+    return app;
   });
 }

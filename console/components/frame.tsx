@@ -1,24 +1,23 @@
-/** What is around every screen: where one is, who is logged in, what happens, which keys help. */
+/** The frame of every screen: its title, the customer, a notice and the key hints. */
+import { Spinner, StatusMessage } from '@inkjs/ui';
 import { Box, useWindowSize } from 'ink';
 import type { ReactNode } from 'react';
-import { useDesk } from '../desk-context.ts';
-import { footOf } from '../model/foot.ts';
-import { linesOf } from '../model/lines.ts';
-import { noticeTone, type Notice } from '../model/notice.ts';
-import { isTooSmall, smallestWindow } from '../model/window.ts';
-import { NoticeView } from './notice-view.tsx';
-import { Toned } from './toned.tsx';
+import { useApp } from '../hooks/use-app.ts';
+import type { Notice } from '../state/notice.ts';
+import { joinHints, wrap, type Room } from '../state/text.ts';
+import { Coloured } from './coloured.tsx';
 
-/** The space that a screen has for its own. */
-export interface Room {
-  readonly columns: number;
-  readonly rows: number;
+const smallest: Room = { columns: 60, rows: 20 };
+
+/** Whether a window has no room for a screen. Such a window takes no keys either. */
+export function isTooSmall({ columns, rows }: Room): boolean {
+  return columns < smallest.columns || rows < smallest.rows;
 }
 
 export interface FrameProps {
   readonly title: string;
   /** The keys of this screen, such as `enter send`. */
-  readonly keys: readonly string[];
+  readonly hints: readonly string[];
   readonly notice: Notice | null;
   children(room: Room): ReactNode;
 }
@@ -26,56 +25,59 @@ export interface FrameProps {
 /** The title and the empty line below it. */
 const headRows = 2;
 
-export function Frame({ title, keys, notice, children }: FrameProps) {
+export function Frame({ title, hints, notice, children }: FrameProps) {
   const { columns, rows } = useWindowSize();
-  const { state } = useDesk();
-  if (isTooSmall({ columns, rows })) return <TooSmall {...{ columns, rows }} />;
+  const { api, state } = useApp();
+  if (isTooSmall({ columns, rows })) {
+    const needed = `a window of ${smallest.columns}×${smallest.rows}`;
+    const text = `The console needs ${needed}; this one has ${columns}×${rows}. Make it larger.`;
+    return <Coloured wrap="wrap">{text}</Coloured>;
+  }
   const width = columns - 2;
-  const ways = state.path.length > 1 ? ['esc back', 'ctrl+c quit'] : ['q quit'];
-  const foot = footOf([...keys, ...ways], width);
-  const notes = notice ? linesOf(notice.text, width - 2, noticeTone(notice)) : [];
-  const noticeRows = Math.max(2, notes.length);
-  const room = { columns: width, rows: rows - headRows - noticeRows - foot.length };
+  const holder = state.holder?.user.email ?? 'not logged in';
+  const exits = state.path.length > 1 ? ['esc back', 'ctrl+c quit'] : ['q quit'];
+  const hintLines = joinHints([...hints, ...exits], width);
+  const noticeRows = Math.max(2, noticeLines(notice, width).length);
+  const room = { columns: width, rows: rows - headRows - noticeRows - hintLines.length };
   return (
     <Box flexDirection="column" width={columns} height={rows} paddingX={1}>
-      <Head title={title} />
+      <Box justifyContent="space-between" height={headRows} flexShrink={0}>
+        <Box flexShrink={0}>
+          <Coloured bold>{`Ponte › ${title}`}</Coloured>
+        </Box>
+        <Box marginLeft={2}>
+          <Coloured colour="faint">{`${holder} · ${new URL(api.url).host}`}</Coloured>
+        </Box>
+      </Box>
       <Box flexDirection="column" height={room.rows} overflow="hidden" flexShrink={0}>
         {children(room)}
       </Box>
       <Box flexDirection="column" height={noticeRows} justifyContent="flex-end" flexShrink={0}>
-        <NoticeView lines={notes} isBusy={notice?.kind === 'busy'} />
+        <NoticeView {...{ notice, columns: width }} />
       </Box>
       <Box flexDirection="column" flexShrink={0}>
-        {foot.map((line) => (
-          <Toned key={line} tone="faint">
+        {hintLines.map((line) => (
+          <Coloured key={line} colour="faint">
             {line}
-          </Toned>
+          </Coloured>
         ))}
       </Box>
     </Box>
   );
 }
 
-function Head({ title }: { readonly title: string }) {
-  const { api, state } = useDesk();
-  const holder = state.holder?.user.email ?? 'not logged in';
-  return (
-    <Box justifyContent="space-between" height={headRows} flexShrink={0}>
-      <Box flexShrink={0}>
-        <Toned bold>{`Ponte › ${title}`}</Toned>
-      </Box>
-      <Box marginLeft={2}>
-        <Toned tone="faint">{`${holder} · ${new URL(api.url).host}`}</Toned>
-      </Box>
-    </Box>
-  );
+/** A notice with its icon; a spinner turns while a call is under way. */
+export function NoticeView({
+  notice,
+  columns,
+}: Pick<FrameProps, 'notice'> & Pick<Room, 'columns'>) {
+  if (!notice) return null;
+  const text = noticeLines(notice, columns).join('\n');
+  if (notice.kind === 'busy') return <Spinner label={text} />;
+  return <StatusMessage variant={notice.kind}>{text}</StatusMessage>;
 }
 
-function TooSmall({ columns, rows }: Room) {
-  const wanted = `${smallestWindow.columns}×${smallestWindow.rows}`;
-  return (
-    <Toned wrap="wrap">
-      {`The console needs a window of ${wanted}; this one has ${columns}×${rows}. Make it larger.`}
-    </Toned>
-  );
+/** The icon and the space after it take two columns. */
+function noticeLines(notice: Notice | null, columns: number): string[] {
+  return notice ? wrap(notice.text, columns - 2) : [];
 }

@@ -1,24 +1,39 @@
+/** The balance, and where it comes from. */
+import { readFaults } from '../api.ts';
+import { Coloured } from '../components/coloured.tsx';
 import { Frame } from '../components/frame.tsx';
-import { Toned } from '../components/toned.tsx';
-import { useBalance } from '../listen/use-balance.ts';
-import { money } from '../model/money.ts';
+import { useApp } from '../hooks/use-app.ts';
+import { useRead } from '../hooks/use-call.ts';
+import { useKeys } from '../hooks/use-keys.ts';
+import { back } from '../state/app-state.ts';
+import { formatAmount } from '../state/format.ts';
+import { failure, reading } from '../state/notice.ts';
 
 const sources = {
-  provider: 'Source: provider. The bank says so now.',
-  local: 'Source: local. The bank does not answer; this is what it said last.',
+  provider: 'Source: provider. This is the current balance at the bank.',
+  local: 'Source: local. The bank does not answer; this is the last known balance.',
 } as const;
 
 export function Balance() {
-  const { balance, notice } = useBalance();
+  const { api, change } = useApp();
+  const call = useRead((signal) => api.call('getBalance', {}, signal));
+  useKeys(({ key, text }) => {
+    if (key === 'escape') change(back);
+    else if (text === 'r' && !call.isBusy) call.read();
+  });
+  const answer = call.result;
+  const balance = answer?.status === 200 ? answer.body : null;
+  const { '': fault } = answer ? readFaults(answer) : {};
+  const refused = answer?.status === 404 ? 'There is no account yet.' : fault;
   return (
-    <Frame title="balance" keys={['r ask again']} notice={notice}>
+    <Frame title="balance" hints={['r refresh']} notice={reading(call) ?? failure(refused)}>
       {() =>
         balance && (
           <>
-            <Toned bold>{money(balance.balance)}</Toned>
-            <Toned tone={balance.source === 'local' ? 'doubtful' : 'faint'} wrap="wrap">
+            <Coloured bold>{formatAmount(balance.balance)}</Coloured>
+            <Coloured colour={balance.source === 'local' ? 'doubtful' : 'faint'} wrap="wrap">
               {sources[balance.source]}
-            </Toned>
+            </Coloured>
           </>
         )
       }

@@ -1,41 +1,120 @@
-/** Charging: the form, and then the charge. */
-import { useWindowSize } from 'ink';
-import { FormWithLines } from '../components/form-with-lines.tsx';
-import { Frame, type Room } from '../components/frame.tsx';
-import { useDesk } from '../desk-context.ts';
-import { formKeys } from '../model/foot.ts';
-import { linesOf, type Line } from '../model/lines.ts';
-import { useCharge, type ChargeView } from '../listen/use-charge.ts';
-import { amountOf, money } from '../model/money.ts';
-import { chargeOutcome } from '../model/outcomes.ts';
-import { copyText, lonelyCode } from '../model/charge-code.ts';
-import { Code, LonelyCode } from './charge-code.tsx';
+/** Charges: the form, and then on the whole window the code that a phone scans. */
+import { Box, Text, useWindowSize } from 'ink';
+import { useState } from 'react';
+import type { Charge as Made } from '../../contract/types.ts';
+import { Lines } from '../components/coloured.tsx';
+import { FormScreen } from '../components/form.tsx';
+import { NoticeView } from '../components/frame.tsx';
+import { useApp } from '../hooks/use-app.ts';
+import { useForm } from '../hooks/use-form.ts';
+import { useKeys } from '../hooks/use-keys.ts';
+import { useLiveStatus, type LiveStatus } from '../hooks/use-live-status.ts';
+import { chargeOutcome, noAnswerToCharge } from '../state/outcomes.ts';
+import { copyText, drawCode, type DrawnCode } from '../state/qr-code.ts';
+import { statusColour, wrapLines, type Line, type Room } from '../state/text.ts';
 
 export function Charge() {
-  const view = useCharge();
-  const { form, charge, notice } = view;
-  const { hasColours } = useDesk();
-  const amount = amountOf(form.state.values['amount'] ?? '');
-  const button = amount === null ? 'Charge' : `Charge ${money(amount)}`;
-  const codeKeys = [...(hasColours ? [] : ['i light or dark terminal']), 't code or text'];
-  const keys = charge ? codeKeys : [...formKeys('charge'), 'ctrl+n new key'];
-  const isDark = hasColours || view.isInverted;
-  const window = useWindowSize();
-  const lonely = charge && !view.isText && lonelyCode(copyText(charge), window, isDark);
-  if (lonely) return <LonelyCode {...{ view, keys, code: lonely }} />;
+  const form = useForm({
+    ...{ name: 'charge', operation: 'createCharge', doing: 'Charging', warning: noAnswerToCharge },
+    inputs,
+  });
+  const answer = form.call.result;
+  const charge = answer?.status === 200 ? answer.body : null;
+  const live = useLiveStatus(charge);
+  if (charge && live.status !== 'FAILED') {
+    const isReplay = answer?.headers.get('idempotency-replayed') === 'true';
+    return <ChargeCode {...{ charge, isReplay, live, close: form.call.clear }} />;
+  }
+  const outcome = (columns: number): Line[] => {
+    if (!answer) return [];
+    const { colour, text } = chargeOutcome(answer);
+    return [{ text: '' }, ...wrapLines(text, columns, colour)];
+  };
+  return <FormScreen {...{ title: 'charge', form, button: 'Charge', outcome }} />;
+}
+
+const inputs = {
+  type: { choices: { dynamic: 'dynamic: it expires', static: 'static: it does not expire' } },
+  amount: 'Amount in R$',
+  zipcode: 'CEP',
+  expiration_qr: 'Expires after',
+  payer_cpf: 'Payer CPF',
+  code_category: 'Category code',
+};
+
+interface ChargeCodeProps {
+  readonly charge: Made;
+  readonly isReplay: boolean;
+  readonly live: LiveStatus;
+  close(): void;
+}
+
+/** The words beside a code need this many columns, or this many rows below it. */
+const wordsRoom: Room = { columns: 27, rows: 7 };
+
+function ChargeCode(props: ChargeCodeProps) {
+  const { hasColours } = useApp();
+  const { columns, rows } = useWindowSize();
+  const [isText, setText] = useState(false);
+  // Without colours the ink may be dark or light.
+  const [isDark, setDark] = useState(hasColours);
+  useKeys(({ key, text }) => {
+    if (key === 'escape') props.close();
+    if (text === 't') setText(!isText);
+    if (text === 'i' && !hasColours) setDark(!isDark);
+  });
+  const text = isText ? '' : copyText(props.charge);
+  const beside = drawCode(text, { columns: columns - wordsRoom.columns, rows }, isDark);
+  const code = beside ?? drawCode(text, { columns, rows: rows - wordsRoom.rows }, isDark);
+  // Black on white, whatever the colours of the terminal are.
+  const paper = hasColours ? { color: '#000000', backgroundColor: '#ffffff' } : {};
+  const room = {
+    columns: columns - (beside ? beside.columns : 0) - 2,
+    rows: rows - (code && !beside ? code.lines.length : 0),
+  };
   return (
-    <Frame title="charge" keys={keys} notice={notice}>
-      {(room) => {
-        if (charge) return <Code {...{ view, room, isDark }} />;
-        return <FormWithLines {...{ form, button, room }} lines={outcomeLines(view, room)} />;
-      }}
-    </Frame>
+    <Box width={columns} height={rows} flexDirection={beside ? 'row' : 'column'}>
+      <Box flexDirection="column" flexShrink={0}>
+        {code?.lines.map((line, index) => (
+          <Text key={index} {...paper}>
+            {line}
+          </Text>
+        ))}
+      </Box>
+      <Words {...{ ...props, room, code, isText }} />
+    </Box>
   );
 }
 
-/** What became of a charge that has no code to show. */
-function outcomeLines({ answer }: ChargeView, { columns }: Room): Line[] {
-  if (!answer) return [];
-  const { tone, text } = chargeOutcome(answer);
-  return [{ text: '' }, ...linesOf(text, columns, tone)];
+interface WordsProps extends ChargeCodeProps {
+  readonly room: Room;
+  readonly code: DrawnCode | null;
+  readonly isText: boolean;
 }
+
+/** All but the code; its text too, where there is room for both. */
+function Words({ charge, isReplay, live, room, code, isText }: WordsProps) {
+  const { hasColours } = useApp();
+  const status = live.status ?? '';
+  const text = copyText(charge);
+  const head: Line[] = [
+    { text: 'Ponte › charge', colour: 'strong' },
+    { text: status, colour: statusColour(status) },
+    ...wrapLines(isReplay ? 'the charge of this key' : '', room.columns, 'faint'),
+  ];
+  const hints = [...(hasColours ? [] : ['i light or dark terminal']), 't code or text', 'esc back'];
+  const isRoomy =
+    head.length + Math.ceil(text.length / room.columns) + hints.length + 4 <= room.rows;
+  return (
+    <Box flexDirection="column" width={room.columns} height={room.rows} marginLeft={1}>
+      <Lines lines={head} />
+      {code === null && !isText && <Lines lines={wrapLines(noRoom, room.columns, 'doubtful')} />}
+      {(code === null || isRoomy) && <Text wrap="hard">{text}</Text>}
+      <Box flexGrow={1} />
+      <NoticeView notice={live.notice} columns={room.columns} />
+      <Lines lines={hints.map((hint) => ({ text: hint, colour: 'faint' }))} />
+    </Box>
+  );
+}
+
+const noRoom = 'For the QR code make the window larger, or its letters smaller. Or copy this text:';

@@ -1,27 +1,75 @@
-/** The account card, and where one can go. */
-import { Box } from 'ink';
-import { Frame, type Room } from '../components/frame.tsx';
-import { LinesView } from '../components/lines-view.tsx';
-import { Toned } from '../components/toned.tsx';
-import { useDesk } from '../desk-context.ts';
-import type { Holder } from '../model/desk.ts';
-import { factLines } from '../model/lines.ts';
-import { useHome } from '../listen/use-home.ts';
-import { toneOf } from '../model/tones.ts';
+/** The account of the customer, and the way to every other screen. */
+import { Box, useApp as useInk } from 'ink';
+import { Coloured, Lines } from '../components/coloured.tsx';
+import { Frame } from '../components/frame.tsx';
+import { useApp } from '../hooks/use-app.ts';
+import { useCall, useRead } from '../hooks/use-call.ts';
+import { useKeys } from '../hooks/use-keys.ts';
+import { useList } from '../hooks/use-list.ts';
+import { logOut, open, type Holder } from '../state/app-state.ts';
+import { failure, success, writing } from '../state/notice.ts';
+import { factLines, statusColour, type Room } from '../state/text.ts';
+
+/** `needs` says whether a choice is shown with a session, without one, or always. */
+const choices = [
+  { key: 'l', label: 'Log in', screen: 'login', needs: 'no session' },
+  { key: 'b', label: 'Balance', screen: 'balance', needs: 'session' },
+  { key: 's', label: 'Statement', screen: 'statement', needs: 'session' },
+  { key: 'p', label: 'Send a PIX', screen: 'send', needs: 'session' },
+  { key: 'c', label: 'Charge by QR code', screen: 'charge', needs: 'session' },
+  { key: 'k', label: 'PIX keys', screen: 'keys', needs: 'session' },
+  { key: 'n', label: 'Onboarding: open an account', screen: 'onboarding', needs: null },
+  { key: 'o', label: 'Operator: queue, events, stuck payments', screen: 'operator', needs: null },
+  { key: 'x', label: 'Log out', screen: 'logout', needs: 'session' },
+] as const;
 
 export function Home() {
-  const { holder } = useDesk().state;
-  const { choices, chosen, notice, keys } = useHome();
+  const { api, operate, state, change } = useApp();
+  const { exit } = useInk();
+  const { holder, remark } = state;
+  const ping = useRead((signal) => api.ping(signal));
+  const logout = useCall<null>();
+  const leave = async (signal: AbortSignal): Promise<null> => {
+    const answer = await api.call('logout', {}, signal).catch(() => null);
+    // Whatever the service answers, the console forgets the token.
+    api.token = null;
+    list.choose(0);
+    const where = answer?.status === 200 ? '' : ' here; the service did not confirm it';
+    change(logOut(`You are logged out${where}.`));
+    return null;
+  };
+  const session = holder ? 'session' : 'no session';
+  const shown = choices.filter(
+    ({ needs, screen }) =>
+      (needs === null || needs === session) && (screen !== 'operator' || operate !== null),
+  );
+  const list = useList(shown.length);
+  useKeys((press) => {
+    const { key, text } = press;
+    if (logout.isBusy) return key === 'escape' ? logout.cancel() : undefined;
+    if (list.press(press)) return undefined;
+    if (text === 'q') return exit();
+    if (text === 'r' && ping.failure !== null) return ping.read();
+    const chosen = key === 'enter' ? shown[list.chosen] : shown.find((one) => one.key === text);
+    if (chosen?.screen === 'logout') return logout.run(leave);
+    return chosen && change(open(chosen.screen));
+  });
+  const absent = `No Ponte answers at ${api.url}. Start the service (npm start), then press r.`;
+  const hints = ['↑↓ choose', 'enter open', 'or its letter'];
   return (
-    <Frame title="home" keys={keys} notice={notice}>
+    <Frame
+      title="home"
+      hints={ping.failure === null ? hints : [...hints, 'r try again']}
+      notice={writing(logout) ?? failure(ping.failure && absent) ?? success(remark)}
+    >
       {(room) => (
         <>
           {holder && <AccountCard {...{ holder, room }} />}
-          {choices.map(({ key, label }, index) => (
+          {shown.map(({ key, label }, index) => (
             <Box key={key} flexShrink={0}>
-              <Toned bold={index === chosen} inverse={index === chosen}>
-                {`${index === chosen ? '›' : ' '} ${key}  ${label} `}
-              </Toned>
+              <Coloured bold={index === list.chosen} inverse={index === list.chosen}>
+                {`${index === list.chosen ? '›' : ' '} ${key}  ${label} `}
+              </Coloured>
             </Box>
           ))}
         </>
@@ -30,31 +78,21 @@ export function Home() {
   );
 }
 
-/** From so many rows on there is room for a card with a border. */
-const roomyRows = 20;
-
 function AccountCard({ holder, room }: { readonly holder: Holder; readonly room: Room }) {
   const { user, account } = holder;
-  const border = room.rows >= roomyRows ? ({ borderStyle: 'round', paddingX: 1 } as const) : {};
   const number = account && `${account.agency ?? '–'} / ${account.account_number ?? '–'}`;
+  const facts = [
+    ['Name', user.name],
+    ['Document', user.document],
+    ['Account', number ?? 'none yet'],
+  ] as const;
+  const status = {
+    text: `Status    ${account?.status ?? '–'}`,
+    colour: statusColour(account?.status ?? ''),
+  };
   return (
-    <Box {...border} flexDirection="column" marginBottom={1} flexShrink={0}>
-      <LinesView
-        lines={factLines(
-          [
-            ['Name', user.name],
-            ['Document', user.document],
-            ['Account', number ?? 'none yet'],
-          ],
-          room.columns - 4,
-        )}
-      />
-      <Box>
-        <Toned>{'Status    '}</Toned>
-        <Toned tone={toneOf(account?.status ?? '')} bold>
-          {account?.status ?? '–'}
-        </Toned>
-      </Box>
+    <Box marginBottom={1} flexShrink={0}>
+      <Lines lines={[...factLines(facts, room.columns), status]} />
     </Box>
   );
 }

@@ -1,74 +1,154 @@
-/** The opening of an account: its beginning, all its steps, and one step. */
+/** The opening of an account: a new application or an old one, its steps, and what they need. */
 import { ProgressBar } from '@inkjs/ui';
 import { Box } from 'ink';
+import { useEffect, useState } from 'react';
 import type { OnboardingApplication } from '../../contract/types.ts';
-import { FormView } from '../components/form-view.tsx';
-import { Frame, type Room } from '../components/frame.tsx';
-import { LinesView } from '../components/lines-view.tsx';
-import { Toned } from '../components/toned.tsx';
-import { useDesk } from '../desk-context.ts';
-import { factLines, linesOf, moreText, windowOf, type Line } from '../model/lines.ts';
-import { useOnboardingStart } from '../listen/use-onboarding-start.ts';
-import { useStep } from '../listen/use-step.ts';
-import { useSteps, useWaiting } from '../listen/use-steps.ts';
-import { useWizard, type Wizard } from '../listen/use-wizard.ts';
-import { progressOf, type StepForm, type StepRow } from '../model/onboarding-steps.ts';
-import { toneOf } from '../model/tones.ts';
+import { readFaults, type Answer } from '../api.ts';
+import { Coloured, Lines } from '../components/coloured.tsx';
+import { FormScreen, type FormScreenProps } from '../components/form.tsx';
+import { Frame } from '../components/frame.tsx';
+import { TableView } from '../components/lists.tsx';
+import { useApp } from '../hooks/use-app.ts';
+import { useRead } from '../hooks/use-call.ts';
+import { useForm } from '../hooks/use-form.ts';
+import { useKeys } from '../hooks/use-keys.ts';
+import { useList } from '../hooks/use-list.ts';
+import { back, openApplication } from '../state/app-state.ts';
+import { failure, question, reading, success, type Notice } from '../state/notice.ts';
+import { isUnderWay, nextRow, percentDone, stepRows, type StepForm } from '../state/onboarding.ts';
+import { memberColumns } from '../state/table.ts';
+import { factLines, statusColour, type Line } from '../state/text.ts';
+import { Step } from './onboarding-step.tsx';
 
 export function Onboarding() {
-  const { applicationId } = useDesk().state;
-  return applicationId === null ? <Start /> : <WizardScreen id={applicationId} />;
+  const { applicationId } = useApp().state;
+  const [isResuming, setResuming] = useState(false);
+  if (applicationId !== null) return <Application id={applicationId} />;
+  const turn = (): void => setResuming(!isResuming);
+  return isResuming ? <Resume turn={turn} /> : <Register turn={turn} />;
 }
 
-function Start() {
-  const { isResuming, form, notice, keys } = useOnboardingStart();
-  return (
-    <Frame title={isResuming ? 'onboarding › go on' : 'onboarding'} {...{ keys, notice }}>
-      {(room) => <FormView {...{ form, room }} button={isResuming ? 'Go on' : 'Begin'} />}
-    </Frame>
-  );
+const registration = { email: 'E-mail', password_confirmation: 'Password again', document: 'CPF' };
+
+/** @param props.turn turns between a new application and an old one. */
+function Register({ turn }: { turn(): void }) {
+  const { change } = useApp();
+  const form = useForm({
+    ...{ name: 'onboarding registration', operation: 'startOnboarding', inputs: registration },
+    onAnswer(answer) {
+      if (answer.status === 201) change(openApplication(answer.body.id));
+    },
+  });
+  const keys = onTurn('ctrl+r resume an application', turn);
+  return <FormScreen {...{ title: 'onboarding', form, button: 'Begin', ...keys }} />;
 }
 
-function WizardScreen({ id }: { readonly id: string }) {
-  const wizard = useWizard(id);
-  const { application, step } = wizard;
-  if (!application) return <Waiting wizard={wizard} />;
-  if (step) return <Step {...{ wizard, step, id }} />;
-  return <Steps {...{ wizard, application }} />;
+function Resume({ turn }: { turn(): void }) {
+  const { change } = useApp();
+  const form = useForm({
+    ...{ name: 'onboarding resumption', operation: 'getOnboarding' },
+    inputs: { applicationId: { label: 'Application id', hint: 'as the console showed it' } },
+    onAnswer(answer) {
+      if (answer.status === 200) change(openApplication(answer.body.id));
+      if (answer.status === 404) form.refuse({ applicationId: 'There is no such application.' });
+    },
+  });
+  const keys = onTurn('ctrl+r register', turn);
+  return <FormScreen {...{ title: 'onboarding › resume', form, button: 'Resume', ...keys }} />;
 }
 
-function Waiting({ wizard }: { readonly wizard: Wizard }) {
-  const notice = useWaiting(wizard);
-  return (
-    <Frame title="onboarding" keys={['r again', 'f forget it']} notice={notice}>
-      {() => null}
-    </Frame>
-  );
+function onTurn(hint: string, turn: () => void): Pick<FormScreenProps, 'hints' | 'onKey'> {
+  return { hints: [hint], onKey: ({ key }) => (key === 'ctrl+r' ? turn() : undefined) };
+}
+
+/** The steps of one application, or the one that is open. */
+function Application({ id }: { readonly id: string }) {
+  const { application, setApplication, read, notice } = useApplication(id);
+  const [step, setStep] = useState<StepForm | null>(null);
+  const [said, setSaid] = useState('');
+  const turnTo = (next: StepForm | null, text = ''): void => {
+    setSaid(text);
+    setStep(next);
+  };
+  if (step) {
+    const close = (text?: string): void => turnTo(null, text);
+    return <Step {...{ step, id, close, onChange: setApplication }} />;
+  }
+  const steps = { application, read, notice: notice ?? success(said), open: turnTo };
+  // The list starts at the next step, once there are steps.
+  return <Steps key={application ? 'steps' : 'none'} {...steps} />;
+}
+
+/** A queued step ends soon; then the application is read again. */
+const refreshMs = 1_000;
+
+function useApplication(id: string) {
+  const { api } = useApp();
+  const [application, setApplication] = useState<OnboardingApplication | null>(null);
+  const load = async (signal: AbortSignal): Promise<Answer<'getOnboarding'>> => {
+    const answer = await api.call('getOnboarding', { path: { applicationId: id } }, signal);
+    if (answer.status === 200) setApplication(answer.body);
+    return answer;
+  };
+  const call = useRead(load);
+  useEffect(() => {
+    if (!application || !isUnderWay(application)) return undefined;
+    const { signal } = new AbortController();
+    const timer = setTimeout(() => void load(signal).catch(() => null), refreshMs);
+    return () => clearTimeout(timer);
+  }, [application]);
+  const notice = reading(call) ?? failure(call.result && readFaults(call.result)['']);
+  return { application, setApplication, read: call.read, notice };
 }
 
 interface StepsProps {
-  readonly wizard: Wizard;
-  readonly application: OnboardingApplication;
+  readonly application: OnboardingApplication | null;
+  readonly notice: Notice | null;
+  read(): void;
+  open(step: StepForm): void;
 }
 
-function Steps({ wizard, application }: StepsProps) {
-  const { rows, chosen, notice } = useSteps(wizard, application);
-  const keys = ['↑↓ steps', 'enter open', 'r again', 'f forget it'];
+function Steps({ application, notice, read, open }: StepsProps) {
+  const { change } = useApp();
+  const [isForgetting, setForgetting] = useState(false);
+  const rows = application ? stepRows(application) : [];
+  const list = useList(rows.length, nextRow(rows));
+  const chosen = rows[list.chosen];
+  useKeys((press) => {
+    if (isForgetting) {
+      setForgetting(false);
+      return press.text === 'y' ? change(openApplication(null)) : undefined;
+    }
+    if (press.key === 'escape') return change(back);
+    if (list.press(press)) return undefined;
+    if (press.key === 'enter' && chosen?.form) return open(chosen.form);
+    if (press.text === 'f') return setForgetting(true);
+    return press.text === 'r' ? read() : undefined;
+  });
   return (
-    <Frame title={`onboarding › ${application.name}`} keys={keys} notice={notice}>
-      {(room) => {
-        const facts = applicationFacts(application, room);
-        const height = room.rows - facts.length - 1;
-        const seen = windowOf(rows, { from: chosen, to: chosen }, height);
+    <Frame
+      title={application ? `onboarding › ${application.name}` : 'onboarding'}
+      hints={['↑↓ steps', 'enter open', 'r refresh', 'f forget it']}
+      notice={
+        question(isForgetting ? 'Forget it? Only its id leads back to it.' : null) ??
+        notice ??
+        failure(chosen?.note && `${chosen.step}: ${chosen.note}.`)
+      }
+    >
+      {({ columns, rows: height }) => {
+        if (!application) return null;
+        const facts = applicationFacts(application, columns);
+        const room = { columns, rows: height - facts.length - 1 };
         return (
           <>
-            <Progress application={application} />
-            {seen.rows.map((row) => (
-              <StepLine key={row.label} row={row} isChosen={row === rows[chosen]} />
-            ))}
-            {seen.rows.length < rows.length && <Toned tone="faint">{`  ${moreText(seen)}`}</Toned>}
+            <Box gap={1} flexShrink={0}>
+              <Coloured colour={statusColour(application.status)}>{application.status}</Coloured>
+              <ProgressBar value={percentDone(application)} />
+              <Coloured>{`${percentDone(application)} %`}</Coloured>
+            </Box>
+            <TableView {...{ columns: stepColumns, rows, list, room, none: '' }} />
             <Box flexGrow={1} />
-            <LinesView lines={facts} />
+            <Lines lines={facts} />
           </>
         );
       }}
@@ -76,38 +156,12 @@ function Steps({ wizard, application }: StepsProps) {
   );
 }
 
-function Progress({ application }: { readonly application: OnboardingApplication }) {
-  const percent = Math.round(100 * progressOf(application));
-  return (
-    <Box gap={1} flexShrink={0}>
-      <Toned tone={toneOf(application.status)} bold>
-        {application.status}
-      </Toned>
-      <ProgressBar value={percent} />
-      <Toned>{`${percent} %`}</Toned>
-    </Box>
-  );
-}
+const stepColumns = memberColumns(['step', 'status', 'note'], (row, name) =>
+  String(row[name]).replace('_', ' '),
+);
 
-function StepLine({ row, isChosen }: { readonly row: StepRow; readonly isChosen: boolean }) {
-  const { label, status, note } = row;
-  return (
-    <Box flexShrink={0} gap={1}>
-      <Toned bold={isChosen}>{`${isChosen ? '›' : ' '} ${label.padEnd(26)}`}</Toned>
-      {status && (
-        <Box flexShrink={0}>
-          <Toned tone={toneOf(status)} bold={isChosen}>
-            {status.replace('_', ' ')}
-          </Toned>
-        </Box>
-      )}
-      <Toned tone="bad">{note}</Toned>
-    </Box>
-  );
-}
-
-/** What there is to know; the proof of life's page while it is to be opened. */
-function applicationFacts(application: OnboardingApplication, { columns }: Room): Line[] {
+/** The decision, the account, the id, and the page of a proof of life that is not done. */
+function applicationFacts(application: OnboardingApplication, columns: number): Line[] {
   const { provider, prova_vida: liveness, steps } = application;
   const account = `${provider.agency ?? '–'} / ${provider.account_number ?? '–'}`;
   const isOpen = steps.some(({ name, status }) => name === 'prova_vida' && status !== 'done');
@@ -120,41 +174,5 @@ function applicationFacts(application: OnboardingApplication, { columns }: Room)
       ['Id (secret)', application.id],
     ],
     columns,
-  );
-}
-
-interface StepProps {
-  readonly wizard: Wizard;
-  readonly step: StepForm;
-  readonly id: string;
-}
-
-function Step({ wizard, step, id }: StepProps) {
-  const { form, share, notice, keys } = useStep(wizard, step, id);
-  return (
-    <Frame title={`onboarding › ${step.label}`} {...{ keys, notice }}>
-      {(room) => {
-        const words = linesOf(step.words ?? '', room.columns);
-        const rows = room.rows - (step.words ? words.length : 0) - 1;
-        return (
-          <>
-            {step.words && <LinesView lines={words} />}
-            <FormView {...{ form, room: { ...room, rows } }} button={step.button} />
-            <Box flexGrow={1} />
-            {share !== null && <UploadBar share={share} />}
-          </>
-        );
-      }}
-    </Frame>
-  );
-}
-
-function UploadBar({ share }: { readonly share: number }) {
-  const percent = Math.round(100 * share);
-  return (
-    <Box gap={1} flexShrink={0}>
-      <ProgressBar value={percent} />
-      <Toned>{`${percent} %`}</Toned>
-    </Box>
   );
 }

@@ -1,87 +1,156 @@
-/** What an operator looks at, through the command `ponte`: lists, and one row of them. */
+/** What an operator sees and does through the command `ponte`: the lists, and one row of them. */
 import { Box } from 'ink';
 import { useState } from 'react';
+import { Coloured } from '../components/coloured.tsx';
 import { Frame } from '../components/frame.tsx';
-import { ScrollView } from '../components/scroll-view.tsx';
-import { TableView } from '../components/table-view.tsx';
-import { Toned } from '../components/toned.tsx';
-import { useDesk } from '../desk-context.ts';
-import type { Operate } from '../model/desk.ts';
-import { useOperatorDetail } from '../listen/use-operator-detail.ts';
-import {
-  useOperatorList,
-  type Opened,
-  type OperatorListOptions,
-  type OperatorPlace,
-  type Printed,
-} from '../listen/use-operator.ts';
-import { operatorViews, type OperatorView } from '../model/operator-views.ts';
+import { ScrollView, TableView } from '../components/lists.tsx';
+import { useApp } from '../hooks/use-app.ts';
+import { useRead } from '../hooks/use-call.ts';
+import { useKeys } from '../hooks/use-keys.ts';
+import { useList } from '../hooks/use-list.ts';
+import type { Operate } from '../operate.ts';
+import { back } from '../state/app-state.ts';
+import { question, reading, writing } from '../state/notice.ts';
+import { operatorCell, operatorLists, readRows, type OperatorList } from '../state/operator.ts';
+import { cellText, memberColumns, memberFacts, type Row } from '../state/table.ts';
+import { factLines, wrapLines, type Line } from '../state/text.ts';
+
+/** The list that is shown, its rows once they are known, and the row that is open. */
+interface Place {
+  readonly shown: OperatorList;
+  readonly rows: readonly Row[] | null;
+  readonly chosen: number;
+  readonly row: Row | null;
+}
+
+interface OperatorProps {
+  readonly operate: Operate;
+  readonly place: Place;
+  go(change: Partial<Place>): void;
+}
 
 export function Operator() {
-  const { operate } = useDesk();
-  return operate && <Operating operate={operate} />;
+  const { operate } = useApp();
+  const [place, setPlace] = useState<Place>(firstPlace);
+  if (!operate) return null;
+  const go = (change: Partial<Place>): void => setPlace((now) => ({ ...now, ...change }));
+  if (place.row) return <Details {...{ operate, place, go, row: place.row }} />;
+  // Another list begins with a call of its own.
+  return <ListView key={place.shown.name} {...{ operate, place, go }} />;
 }
 
-const [firstView] = operatorViews;
+const firstPlace = { shown: operatorLists[0], rows: null, chosen: 0, row: null };
 
-function Operating({ operate }: { readonly operate: Operate }) {
-  const [place, setPlace] = useState<OperatorPlace | null>(null);
-  const [printed, setPrinted] = useState<Printed>(new Map());
-  const at = place ?? (firstView && { view: firstView, chosen: 0, opened: null });
-  if (!at) return null;
-  const close = (): void => setPlace({ ...at, opened: null });
-  if (at.opened) return <Detail {...{ operate, close, opened: at.opened }} />;
-  const keep: OperatorListOptions['keep'] = (view, it) =>
-    setPrinted((now) => new Map(now).set(view, it));
-  return <List {...{ operate, place: at, go: setPlace, printed, keep }} />;
-}
-
-/** The names of the lists, and an empty line. */
-const headRows = 2;
-
-function List(props: OperatorListOptions) {
-  const { view, rows, list, notice } = useOperatorList(props);
-  const keys = ['←→ lists', '↑↓ choose', 'enter details', 'r again'];
+function ListView({ operate, place, go }: OperatorProps) {
+  const { change } = useApp();
+  const { shown, rows } = place;
+  const call = useRead(async (signal) => {
+    const output = await operate([...shown.command, '--json'], signal);
+    // A command may end after another list was chosen.
+    if (!signal.aborted) go({ rows: readRows(shown, output) });
+  });
+  const list = useList(rows?.length ?? 0, place.chosen);
+  const turn = (step: number): void => {
+    const index = operatorLists.indexOf(shown) + step + operatorLists.length;
+    go({ ...firstPlace, shown: operatorLists[index % operatorLists.length] ?? shown });
+  };
+  useKeys((press) => {
+    const { key, text } = press;
+    if (key === 'escape') return change(back);
+    if (key === 'right' || key === 'tab') return turn(1);
+    if (key === 'left' || key === 'shift+tab') return turn(-1);
+    if (list.press(press)) return undefined;
+    if (text === 'r') return call.read();
+    const row = rows?.[list.chosen];
+    return key === 'enter' && row ? go({ chosen: list.chosen, row }) : undefined;
+  });
+  const names = operatorLists.map((one) => (
+    <Coloured key={one.name} bold={one === shown} colour={one === shown ? 'plain' : 'faint'}>
+      {one === shown ? `[${one.name}]` : one.name}
+    </Coloured>
+  ));
+  const hints = ['←→ lists', '↑↓ choose', 'enter details', 'r refresh'];
   return (
-    <Frame title="operator" keys={keys} notice={notice}>
+    <Frame {...{ title: 'operator', hints, notice: reading(call, waiting) }}>
       {(room) => (
-        <>
-          <Names of={view} />
-          {rows && (
-            <TableView
-              {...{ rows, list, columns: view.columns, none: view.none }}
-              room={{ ...room, rows: room.rows - headRows }}
-            />
-          )}
-        </>
+        <TableView
+          {...{ rows: rows ?? [], list, room, none: rows ? shown.none : '' }}
+          columns={memberColumns(shown.columns, operatorCell)}
+          title={<Box gap={1}>{names}</Box>}
+        />
       )}
     </Frame>
   );
 }
 
-function Names({ of: shown }: { readonly of: OperatorView }) {
-  return (
-    <Box gap={1} height={headRows} flexShrink={0}>
-      {operatorViews.map((view) => (
-        <Toned key={view.name} bold={view === shown} tone={view === shown ? 'plain' : 'faint'}>
-          {view === shown ? `[${view.name}]` : view.name}
-        </Toned>
-      ))}
-    </Box>
-  );
+const waiting = 'Waiting for ponte';
+
+interface DetailsProps extends OperatorProps {
+  readonly row: Row;
 }
 
-interface DetailProps {
-  readonly operate: Operate;
-  readonly opened: Opened;
-  close(): void;
-}
+const actions = {
+  replay: { command: ['webhook', 'replay'], hints: ['d replay dry', 'w replay'] },
+  retry: { command: ['jobs', 'retry'], hints: ['t try again'] },
+} as const;
 
-function Detail(props: DetailProps) {
-  const { lines, scroll, notice, keys } = useOperatorDetail(props);
+/** One event, payment or dead job, in the words of the command, and what can be done about it. */
+function Details(props: DetailsProps) {
+  const { place, go, row } = props;
+  const action = place.shown.action ?? 'none';
+  const { command, hints } = action === 'none' ? { command: [], hints: [] } : actions[action];
+  const id = cellText(row, 'id');
+  const { call, isWriting, execute, lines } = useCommands(props, id);
+  const [asked, setAsked] = useState<string | null>(null);
+  const list = useList();
+  useKeys((press) => {
+    const { key, text } = press;
+    if (asked !== null) {
+      setAsked(null);
+      return text === 'y' ? execute([...command, id, '--yes']) : undefined;
+    }
+    if (key === 'escape') return isWriting ? call.cancel() : go({ row: null });
+    if (call.isBusy || list.press(press)) return undefined;
+    if (action === 'retry' && text === 't') return setAsked('Queue the job again?');
+    if (action !== 'replay' || (text !== 'd' && text !== 'w')) return undefined;
+    list.choose(0);
+    // An operator sees what a replay would do before it is done.
+    const next = text === 'w' ? 'Replay it for good?' : null;
+    return execute([...command, id, '--dry-run'], () => setAsked(next));
+  });
   return (
-    <Frame title={`operator › ${props.opened.view.name}`} keys={keys} notice={notice}>
-      {(room) => <ScrollView {...{ lines, scroll, room }} />}
+    <Frame
+      {...{ title: `operator › ${place.shown.name}`, hints: ['↑↓ scroll', ...hints] }}
+      notice={question(asked) ?? (isWriting ? writing : reading)(call, waiting)}
+    >
+      {(room) => <ScrollView {...{ lines, list, room }} />}
     </Frame>
   );
+}
+
+/** The commands about one row, and what they have printed. */
+function useCommands({ operate, place, row }: DetailsProps, id: string) {
+  const { details } = place.shown;
+  const [description, setDescription] = useState('');
+  const [result, setResult] = useState('');
+  const [isChange, setChange] = useState(false);
+  const describe = async (signal: AbortSignal): Promise<void> => {
+    if (details) setDescription(await operate([...details, id], signal));
+  };
+  const call = useRead(describe);
+  const execute = (args: readonly string[], then?: () => void): void => {
+    setChange(args.includes('--yes'));
+    call.run(async (signal) => {
+      setResult(await operate(args, signal));
+      then?.();
+      await describe(signal);
+    });
+  };
+  const lines = (columns: number): Line[] => [
+    ...wrapLines(result, columns, 'strong'),
+    ...(description === ''
+      ? factLines(memberFacts(row, cellText), columns)
+      : wrapLines(description, columns)),
+  ];
+  return { call, isWriting: isChange && call.isBusy, execute, lines };
 }

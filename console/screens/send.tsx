@@ -1,43 +1,46 @@
-/** Sending a PIX: what is typed, how it ended, and what to do next. */
-import { FormWithLines } from '../components/form-with-lines.tsx';
-import { Frame, type Room } from '../components/frame.tsx';
-import { formKeys } from '../model/foot.ts';
-import { factLines, linesOf, type Line } from '../model/lines.ts';
-import { useSend, type SendView } from '../listen/use-send.ts';
-import { amountOf, money } from '../model/money.ts';
-import { sendOutcome } from '../model/outcomes.ts';
-import { toneOf } from '../model/tones.ts';
+/** Sends a PIX, with a key that stays until a person makes a new one, and follows the payment. */
+import type { PixStatus } from '../../contract/types.ts';
+import type { Answer } from '../api.ts';
+import { FormScreen } from '../components/form.tsx';
+import { useForm } from '../hooks/use-form.ts';
+import { useLiveStatus } from '../hooks/use-live-status.ts';
+import { noAnswerToSend, sendOutcome } from '../state/outcomes.ts';
+import { factLines, statusColour, wrapLines, type Facts, type Line } from '../state/text.ts';
 
 export function Send() {
-  const view = useSend();
-  const { form, notice } = view;
-  const amount = amountOf(form.state.values['amount'] ?? '');
-  const button = amount === null ? 'Send' : `Send ${money(amount)}`;
-  return (
-    <Frame title="send a PIX" keys={[...formKeys('send'), 'ctrl+n new key']} notice={notice}>
-      {(room) => <FormWithLines {...{ form, button, room }} lines={outcomeLines(view, room)} />}
-    </Frame>
-  );
+  const form = useForm({
+    ...{
+      name: 'send',
+      operation: 'sendPix',
+      inputs: { pix_key: 'PIX key', amount: 'Amount in R$' },
+    },
+    ...{ doing: 'Sending', warning: noAnswerToSend },
+  });
+  const answer = form.call.result;
+  const live = useLiveStatus(answer?.status === 200 ? answer.body : null);
+  const outcome = (columns: number): Line[] =>
+    answer ? outcomeLines(answer, live.status, columns) : [];
+  const notice = form.notice ?? live.notice;
+  return <FormScreen {...{ title: 'send a PIX', form, button: 'Send', notice, outcome }} />;
 }
 
-function outcomeLines({ answer, live }: SendView, { columns }: Room): Line[] {
-  if (!answer) return [];
-  const { tone, text } = sendOutcome(answer, live.status);
-  const sent = answer.status === 200 ? answer.body : null;
+type Status = PixStatus | null;
+
+function outcomeLines(answer: Answer<'sendPix'>, status: Status, columns: number): Line[] {
+  const { colour, text } = sendOutcome(answer, status);
   const isReplay = answer.headers.get('idempotency-replayed') === 'true';
+  const ids: Facts =
+    answer.status !== 200
+      ? []
+      : [
+          ['Transaction', answer.body.transaction_id],
+          ['End-to-end id', answer.body.end_to_end ?? null],
+        ];
   return [
     { text: '' },
-    ...(live.status === null ? [] : [{ text: live.status, tone: toneOf(live.status) }]),
-    ...linesOf(text, columns, tone),
+    ...(status === null ? [] : [{ text: status, colour: statusColour(status) }]),
+    ...wrapLines(text, columns, colour),
     ...(isReplay ? [{ text: 'This key was used before: nothing was paid again.' }] : []),
-    ...factLines(
-      sent
-        ? [
-            ['Transaction', sent.transaction_id],
-            ['End-to-end id', sent.end_to_end ?? null],
-          ]
-        : [],
-      columns,
-    ),
+    ...factLines(ids, columns),
   ];
 }

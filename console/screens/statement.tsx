@@ -1,52 +1,159 @@
-import { FormView } from '../components/form-view.tsx';
-import { Frame, type Room } from '../components/frame.tsx';
-import { ScrollView } from '../components/scroll-view.tsx';
-import { TableView } from '../components/table-view.tsx';
-import { Toned } from '../components/toned.tsx';
-import { useStatement, type StatementView } from '../listen/use-statement.ts';
-import { localColumns, remoteColumns } from '../model/statement-columns.ts';
+/** The statement: Ponte's list and the bank's, the details of an item, and the days to show. */
+import { useEffect, useState } from 'react';
+import { readFaults, type Answer } from '../api.ts';
+import { Coloured } from '../components/coloured.tsx';
+import { FormScreen } from '../components/form.tsx';
+import { Frame } from '../components/frame.tsx';
+import { ScrollView, TableView } from '../components/lists.tsx';
+import { useApp } from '../hooks/use-app.ts';
+import { useForm, type Form } from '../hooks/use-form.ts';
+import { useKeys } from '../hooks/use-keys.ts';
+import { useList } from '../hooks/use-list.ts';
+import { back } from '../state/app-state.ts';
+import type { Values } from '../state/contract.ts';
+import { formatAmount, localTime, shortLocalTime } from '../state/format.ts';
+import { failure, reading, type Notice } from '../state/notice.ts';
+import { readValues } from '../state/form.ts';
+import { cellText, memberColumns, memberFacts, type FormatCell, type Row } from '../state/table.ts';
+import { factLines, type Line } from '../state/text.ts';
 
-const sides = { local: "Ponte's list", remote: "The bank's own list" } as const;
+type Reply = Extract<Answer<'getStatement'>, { readonly status: 200 }>;
+
+/** What the screen shows of the statement. */
+interface View {
+  readonly mode: 'list' | 'item' | 'dates';
+  readonly side: 'local' | 'remote';
+  readonly chosen: number;
+}
+
+interface Shown {
+  readonly reply: Reply | null;
+  /** The days of the reply. */
+  readonly query: Values;
+}
+
+interface StatementProps extends Shown {
+  readonly form: Form<'getStatement'>;
+  readonly view: View;
+  go(change: Partial<View>): void;
+}
 
 export function Statement() {
-  const view = useStatement();
+  const [shown, setShown] = useState<Shown>({ reply: null, query: {} });
+  const [view, setView] = useState<View>({ mode: 'list', side: 'local', chosen: 0 });
+  const turn = (changed: Partial<View>): void => setView((now) => ({ ...now, ...changed }));
+  const form = useForm({
+    ...{ name: 'statement', operation: 'getStatement' },
+    inputs: { start_date: 'From', end_date: 'To' },
+    onAnswer(answer, { values }) {
+      if (answer.status === 200) setShown({ reply: answer, query: values });
+      turn({ mode: answer.status === 422 ? 'dates' : 'list', chosen: 0 });
+    },
+  });
+  useEffect(() => form.send(readValues(form.state, form.fields)), []);
+  const go = (changed: Partial<View>): void => {
+    // The notice of the last call is about what was shown then.
+    form.call.clear();
+    turn(changed);
+  };
+  const props = { ...shown, form, view, go };
+  if (view.mode === 'dates') return <Dates {...props} />;
+  return view.mode === 'item' ? <Details {...props} /> : <Items {...props} />;
+}
+
+const sides = {
+  local: { title: "Ponte's list", other: 'remote' },
+  remote: { title: "The bank's own list", other: 'local' },
+} as const;
+
+function Items({ form, reply, view, query, go }: StatementProps) {
+  const { change } = useApp();
+  const { side } = view;
+  const { title, other } = sides[side];
+  const rows = readItems(reply, side);
+  const list = useList(rows.length, view.chosen);
+  useKeys((press) => {
+    const { key, text } = press;
+    if (key === 'escape') return change(back);
+    if (form.call.isBusy || list.press(press)) return undefined;
+    if (key === 'enter' && rows.length > 0) return go({ mode: 'item', chosen: list.chosen });
+    if (text === 'd') return go({ mode: 'dates', chosen: list.chosen });
+    if (key !== 'tab' && text !== 'r') return undefined;
+    list.choose(0);
+    return key === 'tab' ? go({ side: other }) : form.send(query);
+  });
+  const hints = ['↑↓ pgup pgdn', 'enter details', 'd dates', 'r refresh'];
   return (
-    <Frame title="statement" keys={view.keys} notice={view.notice}>
-      {(room) => {
-        if (view.mode === 'dates') return <FormView form={view.form} button="Show" room={room} />;
-        if (view.mode === 'item') return <ScrollView {...view.item} room={room} />;
-        return <List {...{ view, room }} />;
-      }}
+    <Frame
+      {...{ title: 'statement', hints: [...hints, `tab ${sides[other].title}`] }}
+      notice={reading(form.call) ?? resultNotice(form.call.result, reply)}
+    >
+      {(room) =>
+        reply && (
+          <TableView
+            {...{ list, rows, room, columns: columns[side], none: 'There are no items.' }}
+            title={<Coloured>{`${title}, ${daysText(query)}`}</Coloured>}
+          />
+        )
+      }
     </Frame>
   );
 }
 
-interface PartProps {
-  readonly view: StatementView;
-  readonly room: Room;
+/** The bank's items are passed on as they are. */
+function readItems(reply: Reply | null, side: View['side']): readonly Row[] {
+  return reply?.body.items[side].map((item): Row => ({ ...item })) ?? [];
 }
 
-/** What stands above the table: which list it is, and an empty line. */
-const headRows = 2;
+function resultNotice(answer: Answer<'getStatement'> | null, reply: Reply | null): Notice | null {
+  if (answer && answer.status !== 200) return failure(readFaults(answer)['']);
+  if (reply?.headers.get('x-statement-remote') === 'unavailable') {
+    return failure('The bank did not answer: its own list is missing.');
+  }
+  const isCut = reply?.headers.get('x-statement-local') === 'truncated';
+  return failure(isCut && 'The period has more items: choose a shorter one.');
+}
 
-function List({ view, room }: PartProps) {
-  const { statement, side, days, list } = view;
-  if (!statement) return null;
-  const { local, remote } = statement.items;
-  const rest = {
-    list,
-    none: 'Nothing in these days.',
-    room: { ...room, rows: room.rows - headRows },
-  };
+function daysText({ start_date: from, end_date: to = 'today' }: Values): string {
+  if (from !== undefined) return `from ${from} to ${to}`;
+  return to === 'today' ? 'the last 30 days' : `the 30 days to ${to}`;
+}
+
+function Details({ reply, view, go }: StatementProps) {
+  const item = readItems(reply, view.side)[view.chosen] ?? {};
+  const lines = (columns: number): Line[] => factLines(memberFacts(item, detailCell), columns);
+  const list = useList();
+  useKeys((press) => {
+    if (press.key === 'escape') go({ mode: 'list' });
+    else list.press(press);
+  });
   return (
-    <>
-      <Toned>{`${sides[side]}, ${days}`}</Toned>
-      <Toned> </Toned>
-      {side === 'local' ? (
-        <TableView columns={localColumns} rows={local} {...rest} />
-      ) : (
-        <TableView columns={remoteColumns} rows={remote} {...rest} />
-      )}
-    </>
+    <Frame title="statement" hints={['↑↓ scroll']} notice={null}>
+      {(room) => <ScrollView {...{ lines, list, room }} />}
+    </Frame>
   );
+}
+
+function Dates({ form, reply, go }: StatementProps) {
+  const notice = reading(form.call) ?? form.notice;
+  const close = { ...(reply && { close: () => go({ mode: 'list' }) }) };
+  return <FormScreen {...{ title: 'statement', form, button: 'Show', notice, ...close }} />;
+}
+
+const detailCell: FormatCell = (row, name) => localTime(valueText(row, name));
+
+const columns = {
+  local: memberColumns(['created_at', 'type', 'amount', 'status', 'pix_key'], listCell),
+  remote: memberColumns(['createdAt', 'type', 'amount', 'status', 'description'], listCell),
+} as const;
+
+function listCell(row: Row, name: string): string {
+  const { amount } = row;
+  if (name === 'amount' && row['type'] === 'PIX_SEND') return formatAmount(-Number(amount));
+  return shortLocalTime(valueText(row, name));
+}
+
+function valueText(row: Row, name: string): string {
+  const value = row[name];
+  return name === 'amount' && typeof value === 'number' ? formatAmount(value) : cellText(row, name);
 }

@@ -4,7 +4,7 @@ import { AppError } from '../errors.ts';
 import type { CallOptions } from '../provider/provider.ts';
 import { callerSession } from '../auth/banking-sessions.ts';
 import type { Principal, PrincipalAccount } from '../auth/principal.ts';
-import { keepProviderBalance } from '../onboarding/provider-account.ts';
+import { keepBalance } from './account-repository.ts';
 import { unlessSilent } from './provider-reading.ts';
 import type { SessionOperation } from '../http/operation.ts';
 
@@ -52,5 +52,5 @@ async function keepReading(
   account: PrincipalAccount,
   cents: number,
 ): Promise<void> {
-  if (account.balanceCents !== cents) await keepProviderBalance(context, account.id, cents);
+  if (account.balanceCents !== cents) await keepBalance(context, { accountId: account.id, cents });
 }

@@ -4,63 +4,23 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { LocalContext } from '../context.ts';
-import * as queries from '../db/queries/banking-sessions.ts';
-import {
-  findPrincipal as principalQuery,
-  type PrincipalRow,
-} from '../db/queries/find-principal.ts';
-import { centsFromDecimal } from '../domain/money.ts';
 import type { ProviderLogin, ProviderSession } from '../provider/provider.ts';
 import { AppError } from '../errors.ts';
 import { SealError } from '../security/sealing.ts';
 import type { VerifiedToken } from './access-tokens.ts';
-import type { Payer, Principal, PrincipalAccount } from './principal.ts';
-import type { LoginUser } from './users.ts';
+import type { Payer, Principal } from './principal.ts';
+import * as sessions from './session-repository.ts';
+import type { LoginUser } from './user-repository.ts';
 
-/** @returns who is calling, or null when the session that the token names is not active. */
+/** @returns the caller, or null when the session that the token names is not active. */
 export async function findPrincipal(
   context: LocalContext,
   token: VerifiedToken,
 ): Promise<Principal | null> {
-  const [row] = await context.db.query<PrincipalRow>(principalQuery, [
-    token.sessionId,
-    token.userId,
-    context.clock.now(),
-  ]);
-  if (row) return principalOf(token, row);
+  const principal = await sessions.readPrincipal(context, token);
   // Another process may have ended the session: its provider token leaves the memory here.
-  context.sealer.forgetText(ownerOf(token.userId));
-  return null;
-}
-
-function principalOf({ sessionId, userId }: VerifiedToken, row: PrincipalRow): Principal {
-  return {
-    sessionId,
-    sealedToken: row.sealed_token,
-    user: {
-      id: userId,
-      name: row.name,
-      email: row.email,
-      document: row.user_document,
-      personType: row.person_type,
-      phone: row.phone,
-    },
-    account: accountOf(row),
-  };
-}
-
-function accountOf(row: PrincipalRow): PrincipalAccount | null {
-  if (row.account_id === null) return null;
-  return {
-    id: row.account_id,
-    provider: row.provider,
-    agency: row.agency,
-    accountNumber: row.account_number,
-    document: row.account_document,
-    status: row.account_status,
-    providerCompanyId: row.provider_company_id,
-    balanceCents: row.balance === null ? null : centsFromDecimal(row.balance),
-  };
+  if (principal === null) context.sealer.forgetText(ownerOf(token.userId));
+  return principal;
 }
 
 /** A user whose credentials were right. */
@@ -80,21 +40,19 @@ export async function keepProviderLogin(
   user: LoggingIn,
   login: ProviderLogin,
 ): Promise<string | null> {
-  const [session] = await context.db.query<{ id: string }>(queries.renewSession, [
-    randomUUID(),
-    user.id,
-    context.sealer.seal(login.token, ownerOf(user.id)),
-    login.expiresAt,
-    context.clock.now(),
-    user.passwordHash,
-    context.sealer.digest(user.clientAddress),
-  ]);
-  return session?.id ?? null;
+  return sessions.renewSession(context, {
+    newId: randomUUID(),
+    userId: user.id,
+    sealedToken: context.sealer.seal(login.token, ownerOf(user.id)),
+    tokenExpiresAt: login.expiresAt,
+    passwordHash: user.passwordHash,
+    addressDigest: context.sealer.digest(user.clientAddress),
+  });
 }
 
 /** Ends the session that a token names; it does nothing when the session has ended already. */
 export async function endSession(context: LocalContext, token: VerifiedToken): Promise<void> {
-  await context.db.query(queries.endSession, [token.sessionId, token.userId, context.clock.now()]);
+  await sessions.endSession(context, token);
   context.sealer.forgetText(ownerOf(token.userId));
 }
 
@@ -107,15 +65,11 @@ export interface StoredSession {
 
 /** Opens a stored session for calls to the provider. */
 export function providerSession(context: LocalContext, stored: StoredSession): ProviderSession {
-  const open = (sealed: Buffer): string => context.sealer.openText(sealed, ownerOf(stored.userId));
-  const current = async (): Promise<Buffer | null> => {
-    const [row] = await context.db.query<{ sealed_token: Buffer }>(queries.sealedToken, [
-      stored.sessionId,
-    ]);
-    return row?.sealed_token ?? null;
-  };
+  const { sessionId, userId } = stored;
+  const open = (sealed: Buffer): string => context.sealer.openText(sealed, ownerOf(userId));
+  const current = () => sessions.readSealedToken(context, sessionId);
   return {
-    userId: stored.userId,
+    userId,
     token: open(stored.sealedToken),
     async currentToken() {
       const sealed = await current();
@@ -124,12 +78,8 @@ export function providerSession(context: LocalContext, stored: StoredSession): P
     async expire(refusedToken) {
       const sealed = await current();
       if (!sealed || open(sealed) !== refusedToken) return;
-      await context.db.query(queries.expireSession, [
-        stored.sessionId,
-        sealed,
-        context.clock.now(),
-      ]);
-      context.sealer.forgetText(ownerOf(stored.userId));
+      await sessions.expireSession(context, { sessionId, sealedToken: sealed });
+      context.sealer.forgetText(ownerOf(userId));
     },
   };
 }

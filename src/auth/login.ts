@@ -9,7 +9,7 @@ import { isHeldByUser, keepProviderAccount } from '../onboarding/provider-accoun
 import { answerTo } from './provider-failure.ts';
 import { noteSecurityEvent } from './security-events.ts';
 import { countAttempt, minuteMs, refuseWhenUsedUp, type Throttle } from './throttle.ts';
-import { findLoginUser, renewOldHash, type LoginUser } from './users.ts';
+import { findLoginUser, replacePasswordHash, type LoginUser } from './user-repository.ts';
 import type { PublicOperation } from '../http/operation.ts';
 
 /**
@@ -138,6 +138,25 @@ async function openSession(
   if (current?.id !== user.id || current.passwordHash === user.passwordHash) return null;
   if (!(await context.passwords.verify(password, current.passwordHash))) return null;
   return keepProviderLogin(context, { ...current, clientAddress }, bank);
+}
+
+/**
+ * Hashes the password again when its hash has other parameters than new hashes. If the queue is
+ * full, the next login does it.
+ * @param user with the hash that was checked against the password.
+ */
+async function renewOldHash(
+  context: Context,
+  { id, passwordHash }: LoginUser,
+  password: string,
+): Promise<void> {
+  if (!context.passwords.isOld(passwordHash)) return;
+  try {
+    const renewed = await context.passwords.hash(password);
+    await replacePasswordHash(context, { userId: id, from: passwordHash, to: renewed });
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'BUSY') throw error;
+  }
 }
 
 /** @returns the provider's login, or null when the provider refuses the credentials. */

@@ -3,9 +3,8 @@
  * storm of logins fills its queue and gets BUSY; it does not starve the pool, which also serves
  * files and name look-ups, and it does not use up the memory.
  *
- * Anyone can send guesses and registrations. All of those share one place, in turns, so that a flood
- * of them uses at most one processor core; customers who log in from a known address have places of
- * their own.
+ * Anyone can send guesses and registrations. All of those share one place, in turns, so that a
+ * flood of them uses at most one processor core. Logins from a known address have their own places.
  */
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';

@@ -4,8 +4,8 @@
  * e-mails cannot be tried against the table without the key.
  */
 import type { LocalContext } from '../context.ts';
-import type { Statement } from '../db/database.ts';
 import type { SecurityEventKind } from '../domain/security-event.ts';
+import { insertSecurityEvent } from './security-event-repository.ts';
 
 export interface NewSecurityEvent {
   readonly kind: SecurityEventKind;
@@ -15,22 +15,15 @@ export interface NewSecurityEvent {
   readonly clientAddress: string | null;
 }
 
-/** Parameters: at, kind, user id, digest of the e-mail, digest of the address. */
-const insertEvent: Statement = {
-  name: 'security-event-insert',
-  text: `
-    insert into security_events (at, kind, user_id, identity, address)
-    values ($1, $2, $3, $4, $5)`,
-};
-
 /** Records an event; in a transaction it is a part of it. */
 export async function recordSecurityEvent(
   context: LocalContext,
   { kind, userId, email, clientAddress }: NewSecurityEvent,
 ): Promise<void> {
-  const address = clientAddress === null ? null : digestOf(context, clientAddress);
-  const parameters = [context.clock.now(), kind, userId, identityOf(context, email), address];
-  await context.db.query(insertEvent, parameters);
+  await insertSecurityEvent(context, {
+    ...{ at: context.clock.now(), kind, userId, identity: identityOf(context, email) },
+    address: clientAddress === null ? null : digestOf(context, clientAddress),
+  });
 }
 
 /** Records an event of a request, whose answer does not depend on it: a failure is logged. */

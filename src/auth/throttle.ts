@@ -6,12 +6,10 @@
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { LocalContext } from '../context.ts';
-import type { Statement } from '../db/database.ts';
-import * as queries from '../db/queries/throttle.ts';
-import { queryIn } from '../db/query-in.ts';
 import { networksOf } from '../domain/client-network.ts';
 import { AppError } from '../errors.ts';
 import { sha256 } from '../security/digests.ts';
+import { countAttempts, openWindows, type Window } from './throttle-repository.ts';
 
 export const minuteMs = 60_000;
 
@@ -25,13 +23,6 @@ export interface Throttle {
   readonly windowMs: number;
   /** As how many attempts it counts; 1 by default. */
   readonly weight?: number;
-}
-
-interface Window {
-  readonly key: string;
-  readonly attempts: number;
-  /** Text within a unit of work. */
-  readonly expires_at: Date | string;
 }
 
 type Limits = ReadonlyMap<string, Throttle>;
@@ -52,13 +43,17 @@ export async function countAttempt(
   refuseWhenRemembered(context, limits);
   const now = context.clock.now();
   const counted = [...limits].map(([key, { windowMs, weight = 1 }]) => {
-    return { key, weight, expires_at: new Date(now.getTime() + windowMs) };
+    return { key, weight, windowMs };
   });
-  const windows = await read(context, { statement: queries.countAttempt, keys: counted, em });
+  const windows = await countAttempts(context, counted, em);
   // The last attempt that passes uses the window up; a unit of work may still be undone.
   if (!em) remember(context, usedUpOf(windows, limits));
   const exceeded = windows.filter(({ key, attempts }) => attempts > limitOf(limits, key));
-  if (exceeded.length > 0) throw throttled(exceeded.map(endOf), now);
+  if (exceeded.length > 0)
+    throw throttled(
+      exceeded.map(({ endsAtMs }) => endsAtMs),
+      now,
+    );
 }
 
 /**
@@ -75,11 +70,14 @@ export async function refuseWhenUsedUp(
   if (limits.size === 0) return throttles.map(() => 0);
   refuseWhenRemembered(context, limits);
   const now = context.clock.now();
-  const keys = [...limits.keys()];
-  const windows = await read(context, { statement: queries.readAttempts, keys, em });
+  const windows = await openWindows(context, [...limits.keys()], em);
   const usedUp = usedUpOf(windows, limits);
   remember(context, usedUp);
-  if (usedUp.length > 0) throw throttled(usedUp.map(endOf), now);
+  if (usedUp.length > 0)
+    throw throttled(
+      usedUp.map(({ endsAtMs }) => endsAtMs),
+      now,
+    );
   const attempts = new Map(windows.map((window) => [window.key, window.attempts]));
   return throttles.map((throttle) => attempts.get(keyOf(throttle)) ?? 0);
 }
@@ -101,18 +99,6 @@ export function countAddress(context: LocalContext, scope: string, address: stri
   return countAttempt(context, addressThrottles({ scope, limit, windowMs: minuteMs }, address));
 }
 
-interface Reading {
-  readonly statement: Statement;
-  /** What the statement takes as JSON. */
-  readonly keys: readonly unknown[];
-  readonly em: EntityManager | undefined;
-}
-
-function read({ db, clock }: LocalContext, { statement, keys, em }: Reading): Promise<Window[]> {
-  const parameters = [JSON.stringify(keys), clock.now()];
-  return em ? queryIn(em, statement, parameters) : db.query(statement, parameters);
-}
-
 function limitOf(limits: Limits, key: string): number {
   return limits.get(key)?.limit ?? Infinity;
 }
@@ -131,12 +117,8 @@ function keyOf({ scope, subject }: Throttle): string {
   return `${scope}:${sha256(subject).toString('base64url')}`;
 }
 
-function endOf({ expires_at: end }: Window): number {
-  return new Date(end).getTime();
-}
-
 function remember({ usedUp }: LocalContext, windows: readonly Window[]): void {
-  for (const window of windows) usedUp.note(window.key, endOf(window));
+  for (const window of windows) usedUp.note(window.key, window.endsAtMs);
 }
 
 /** @throws AppError THROTTLED */

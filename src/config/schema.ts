@@ -172,7 +172,7 @@ export const entries = {
     defaultIn: { local: 1500, test: 0, staging: 0, production: 0 },
   },
   STUB_JOURNAL: {
-    meaning: 'store the simulated bank in a journal in DATA_DIR; otherwise in memory only',
+    meaning: 'store the state of the simulated bank in DATA_DIR; otherwise in memory only',
     ...flag,
     defaultIn: { local: true, test: false, staging: true, production: true },
   },

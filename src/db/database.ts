@@ -30,9 +30,9 @@ export interface Statement {
 export interface Database {
   readonly kind: 'embedded' | 'postgresql';
   /**
-   * MikroORM, loaded when it is first asked for: what the app asks for most does without, and it
-   * would be a third of a start. Who asks first holds up everybody for some 0.2 s, once: that is an
-   * onboarding, or a migration at the start.
+   * MikroORM, loaded at the first call, which holds up everything else for some 0.2 s. A server
+   * calls it when it has started, so that no customer waits; a migration at the start calls it
+   * earlier, and a worker or a command when it first needs an entity.
    */
   orm(): Promise<MikroORM>;
   /** A fresh entity manager: one unit of work, never shared between requests. */

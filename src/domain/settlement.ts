@@ -5,6 +5,10 @@
  */
 import { centsFromDecimal } from './money.ts';
 
+/** The status of a stored event; `received`: not processed yet. */
+export type WebhookEventStatus =
+  'received' | 'processed' | 'ignored' | 'parked' | 'orphaned' | 'anomaly';
+
 /** The fields of an item that identify its transaction. */
 export interface SettlementItem {
   readonly kind: 'payment' | 'received' | 'ignored';

@@ -1,8 +1,8 @@
 /** Reads a request's body: media type, size and JSON. A form is only prepared for reading. */
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '../errors.ts';
-import { MAX_BODY_BYTES } from './body-limit.ts';
-import type { BodyContract, FormContract } from './contract.ts';
+import { MAX_BODY_BYTES } from '../contract/body-limit.ts';
+import type { BodyContract, FormContract } from '../contract/contract.ts';
 import { ClientGone, type Exchange } from './exchange.ts';
 import { IncomingForm } from './form.ts';
 import { parseOutline, parseJson } from './json.ts';

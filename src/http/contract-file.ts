@@ -1,7 +1,7 @@
 /** Reads the contract's files and checks that they match the code. */
 import { readFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { compileValidators, loadContract, type Contract } from './contract.ts';
+import { compileValidators, loadContract, type Contract } from '../contract/contract.ts';
 import { operationRoutes } from './router.ts';
 import { operations } from './operations.ts';
 

@@ -2,10 +2,10 @@
 import type { Readable } from 'node:stream';
 import { AppError } from '../errors.ts';
 import type { FileConsumer, Form } from './operation.ts';
-import type { FormContract } from './contract.ts';
+import type { FormContract } from '../contract/contract.ts';
 import type { Exchange } from './exchange.ts';
-import { NOT_A_FILE } from './validation-messages.ts';
-import { ValidationErrors } from './validation-errors.ts';
+import { NOT_A_FILE } from '../contract/validation-messages.ts';
+import { ValidationErrors } from '../contract/validation-errors.ts';
 import { readParts, type Multipart } from './multipart.ts';
 import { readParameters } from './parameters.ts';
 

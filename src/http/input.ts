@@ -3,8 +3,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { REQUIRED, UNSTORABLE } from '../domain/validation-errors.ts';
 import { AppError } from '../errors.ts';
 import type { ReadBody } from './body.ts';
-import type { BodyContract, OperationContract } from './contract.ts';
-import { ValidationErrors, WHOLE_BODY } from './validation-errors.ts';
+import type { BodyContract, OperationContract } from '../contract/contract.ts';
+import { ValidationErrors, WHOLE_BODY } from '../contract/validation-errors.ts';
 import { findUnstorableText } from './json.ts';
 import { parseQuery, readParameters } from './parameters.ts';
 

@@ -1,6 +1,6 @@
 /** Parses JSON from the wire: strict UTF-8, bounded depth, text that PostgreSQL can store. */
 import { AppError, type Text } from '../errors.ts';
-import { MAX_FIELDS, joinPath } from './validation-errors.ts';
+import { MAX_FIELDS, joinPath } from '../contract/validation-errors.ts';
 import { outermostValue, type Outermost } from './json-syntax.ts';
 
 /** Deeper nesting could overflow the stack of a recursive walk (RFC 8259, section 9). */

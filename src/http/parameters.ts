@@ -1,9 +1,9 @@
 /** Path, query and header parameters: converts texts to typed values. */
 import { UNSTORABLE } from '../domain/validation-errors.ts';
 import { AppError } from '../errors.ts';
-import type { ParameterSet, ParameterType } from './contract.ts';
-import { REPEATED_PARAMETER } from './validation-messages.ts';
-import type { ValidationErrors } from './validation-errors.ts';
+import type { ParameterSet, ParameterType } from '../contract/contract.ts';
+import { REPEATED_PARAMETER } from '../contract/validation-messages.ts';
+import type { ValidationErrors } from '../contract/validation-errors.ts';
 import { isStorable } from './json.ts';
 
 /** Returns the texts of a parameter by its declared name. */

@@ -1,9 +1,9 @@
 /** Finds the route for a method and a URL. */
-import findMyWay from 'find-my-way';
 import type { Context } from '../context.ts';
 import { AppError } from '../errors.ts';
 import type { OperationTable, WithRefusalHeaders } from './operation.ts';
-import type { Contract, OperationContract } from './contract.ts';
+import type { Contract, OperationContract } from '../contract/contract.ts';
+import { createPathTree } from '../contract/path-tree.ts';
 import type { Exchange } from './exchange.ts';
 import type { Headers, Reply } from './reply.ts';
 
@@ -68,9 +68,6 @@ interface PathEntry {
   readonly byMethod: ReadonlyMap<string, Route>;
 }
 
-/** The limit of a request's head, so no parameter is longer. */
-const MAX_PARAM_LENGTH = 16 * 1024;
-
 /**
  * Joins each operation with its contract.
  * @throws Error that lists the operations that only one side has, and those whose access differs.
@@ -98,52 +95,30 @@ export function operationRoutes(table: OperationTable, contract: Contract): Oper
   return routes;
 }
 
-/**
- * Creates a router that matches the path before the method: `GET /pix/send` is a wrong method and
- * not the transaction `send` of `/pix/{transactionId}`.
- */
+/** Creates the router of a server's routes. */
 export function createRouter(routes: readonly Route[]): Router {
-  const tree = findMyWay({
-    querystringParser: (query) => query,
-    maxParamLength: MAX_PARAM_LENGTH,
-    onBadUrl: unused,
-  });
-  const paths = Map.groupBy(routes, ({ path }) => path);
-  for (const [path, samePath] of paths) {
-    tree.on('GET', path.replaceAll(/\{(\w+)\}/g, ':$1'), unused, pathEntry(samePath));
-  }
+  const byPath = Map.groupBy(routes, ({ path }) => path);
+  const entries = [...byPath].map(([path, same]): [string, PathEntry] => [path, pathEntry(same)]);
+  const tree = createPathTree(new Map(entries));
   const everyMethod = pathEntry(routes).allow;
   return {
     find(method, url) {
       if (method === 'OPTIONS' && url === '*') return { allow: everyMethod };
-      const match = tree.find('GET', url);
-      // The tree also matches empty parameters.
-      if (match === null || hasEmptyParameter(match.params)) throw new AppError('NOT_FOUND');
-      const entry = match.store as PathEntry | null;
-      // For a target that it cannot decode, the tree returns a route without a store.
-      if (entry === null) throw new AppError('BAD_REQUEST');
-      if (method === 'OPTIONS') return { allow: entry.allow };
-      const route = entry.byMethod.get(method === 'HEAD' ? 'GET' : method);
-      if (route === undefined) {
-        throw new AppError('METHOD_NOT_ALLOWED', { headers: { Allow: entry.allow } });
-      }
-      return { route, params: match.params, query: match.searchParams as unknown as string };
+      const found = tree.find(url);
+      if (found === 'unknown') throw new AppError('NOT_FOUND');
+      if (found === 'malformed') throw new AppError('BAD_REQUEST');
+      const { allow, byMethod } = found.entry;
+      if (method === 'OPTIONS') return { allow };
+      const route = byMethod.get(method === 'HEAD' ? 'GET' : method);
+      if (route === undefined)
+        throw new AppError('METHOD_NOT_ALLOWED', { headers: { Allow: allow } });
+      return { route, params: found.params, query: found.query };
     },
   };
-}
-
-function hasEmptyParameter(params: Found['params']): boolean {
-  for (const name in params) if (params[name] === '') return true;
-  return false;
 }
 
 function pathEntry(routes: readonly Route[]): PathEntry {
   const byMethod = new Map(routes.map((route) => [route.method, route]));
   const methods = [...byMethod.keys()].flatMap((name) => (name === 'GET' ? ['GET', 'HEAD'] : name));
   return { allow: [...methods, 'OPTIONS'].join(', '), byMethod };
-}
-
-/** The handler of every path: the tree only finds routes, and the server runs them. */
-function unused(): void {
-  throw new Error('routes are not called through the router');
 }

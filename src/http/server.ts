@@ -15,13 +15,13 @@ import {
 } from './authenticate.ts';
 import { readBody } from './body.ts';
 import { clientAddress } from './client-address.ts';
-import type { Contract, OperationContract } from './contract.ts';
+import type { Contract, OperationContract } from '../contract/contract.ts';
 import { ClientGone, type Exchange } from './exchange.ts';
 import { requireHost, requireLocalHost } from './host.ts';
 import { readInput, readPath } from './input.ts';
 import { createProxyWatch } from './proxy-watch.ts';
 import { createListener, type Listener } from './listener.ts';
-import { contractBreaches } from './reply-check.ts';
+import { contractBreaches } from '../contract/answer-check.ts';
 import { asAppError, errorReply, jsonReply, send, type Headers, type Reply } from './reply.ts';
 import { ExchangeFacts } from './request-facts.ts';
 import { CLIENT_GONE, recordRefusal, recordRequest } from './request-log.ts';
@@ -360,9 +360,12 @@ function checked(
   exchange: Exchange,
   { contract, reply }: { readonly contract: OperationContract; readonly reply: Reply },
 ): Reply {
-  const fields = contractBreaches(contract, reply);
+  const { status, content } = reply;
+  // As it will be read from the wire.
+  const body: unknown = content === null ? undefined : JSON.parse(content.bytes.toString());
+  const fields = contractBreaches(contract, { status, body });
   if (fields.length === 0) return reply;
-  const facts = { ...exchange.names, operation: contract.id, status: reply.status, fields };
+  const facts = { ...exchange.names, operation: contract.id, status, fields };
   context.log.error(facts, 'the answer violates the contract');
   return errorReply(new AppError('INTERNAL'), exchange.locale);
 }

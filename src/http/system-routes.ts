@@ -2,7 +2,7 @@
 import type { Context } from '../context.ts';
 import { AppError } from '../errors.ts';
 import { isLoopback } from './client-address.ts';
-import type { Contract } from './contract.ts';
+import type { Contract } from '../contract/contract.ts';
 import type { Exchange } from './exchange.ts';
 import { isForLoopback } from './host.ts';
 import { jsonReply, type Reply } from './reply.ts';

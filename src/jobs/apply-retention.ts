@@ -1,7 +1,6 @@
 import { dayMs } from '../clock.ts';
-import { deleteDoneJobs, forgetSecurityEvents, purgePayloads } from '../db/queries/retention.ts';
-import { inBatches } from './in-batches.ts';
 import type { JobHandler } from './job.ts';
+import { clearAged } from './retention-repository.ts';
 
 /** A year: long enough to look into a complaint. */
 const securityEventDays = 365;
@@ -16,19 +15,19 @@ export const applyRetention: JobHandler = {
   async run(context) {
     const { config, clock, log } = context;
     const before = (days: number): Date => new Date(clock.now().getTime() - days * dayMs);
-    const payloads = await inBatches(context, {
-      statement: purgePayloads,
-      parameters: [before(config.retention.webhookPayloads)],
+    const payloads = await clearAged(context, {
+      of: 'payloads',
+      before: before(config.retention.webhookPayloads),
       batch: 500,
     });
-    const jobs = await inBatches(context, {
-      statement: deleteDoneJobs,
-      parameters: [before(config.retention.finishedJobs)],
+    const jobs = await clearAged(context, {
+      of: 'doneJobs',
+      before: before(config.retention.finishedJobs),
       batch: 1_000,
     });
-    await inBatches(context, {
-      statement: forgetSecurityEvents,
-      parameters: [before(securityEventDays)],
+    await clearAged(context, {
+      of: 'securityEvents',
+      before: before(securityEventDays),
       batch: 1_000,
     });
     if (payloads + jobs > 0) log.info({ payloads, jobs }, 'retention was applied');

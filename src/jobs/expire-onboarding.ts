@@ -1,6 +1,5 @@
-import { deleteDecidedDocuments, expireApplications } from '../db/queries/retention.ts';
-import { inBatches } from './in-batches.ts';
 import type { JobHandler } from './job.ts';
+import { clearAged } from './retention-repository.ts';
 
 const hourMs = 60 * 60_000;
 
@@ -16,18 +15,14 @@ export const expireOnboarding: JobHandler = {
   async run(context) {
     const { config, clock, log } = context;
     const before = (hours: number): Date => new Date(clock.now().getTime() - hours * hourMs);
-    const applications = await inBatches(context, {
-      statement: expireApplications,
-      parameters: [before(24 * config.retention.onboarding)],
+    const applications = await clearAged(context, {
+      of: 'applications',
+      before: before(24 * config.retention.onboarding),
       batch: 10,
     });
-    const documents = !config.onboardingLocalOnly
-      ? 0
-      : await inBatches(context, {
-          statement: deleteDecidedDocuments,
-          parameters: [before(24)],
-          batch: 10,
-        });
+    const documents = config.onboardingLocalOnly
+      ? await clearAged(context, { of: 'decidedDocuments', before: before(24), batch: 10 })
+      : 0;
     if (applications + documents > 0) log.info({ applications, documents }, 'onboarding expired');
     return undefined;
   },

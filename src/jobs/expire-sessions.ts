@@ -1,6 +1,5 @@
-import { expireSessions as statement } from '../db/queries/retention.ts';
-import { inBatches } from './in-batches.ts';
 import type { JobHandler } from './job.ts';
+import { clearAged } from './retention-repository.ts';
 
 /**
  * Ends banking sessions whose provider token has expired, and destroys the token. They let nobody
@@ -10,7 +9,7 @@ export const expireSessions: JobHandler = {
   everyMs: 60_000,
   canWait: true,
   async run(context) {
-    await inBatches(context, { statement, parameters: [context.clock.now()], batch: 1_000 });
+    await clearAged(context, { of: 'sessions', before: context.clock.now(), batch: 1_000 });
     return undefined;
   },
 };

@@ -1,8 +1,7 @@
 import { dayMs } from '../clock.ts';
-import { forgetAddresses, purgeThrottle as purgeWindows } from '../db/queries/retention.ts';
-import { knownAddressDays } from '../auth/users.ts';
-import { inBatches } from './in-batches.ts';
+import { knownAddressDays } from '../auth/user-repository.ts';
 import type { JobHandler } from './job.ts';
+import { clearAged } from './retention-repository.ts';
 
 /** Deletes counters of windows that have ended, and addresses that no user knows any more. */
 export const purgeThrottle: JobHandler = {
@@ -10,10 +9,10 @@ export const purgeThrottle: JobHandler = {
   canWait: true,
   async run(context) {
     const now = context.clock.now();
-    await inBatches(context, { statement: purgeWindows, parameters: [now], batch: 1_000 });
-    await inBatches(context, {
-      statement: forgetAddresses,
-      parameters: [new Date(now.getTime() - knownAddressDays * dayMs)],
+    await clearAged(context, { of: 'throttle', before: now, batch: 1_000 });
+    await clearAged(context, {
+      of: 'addresses',
+      before: new Date(now.getTime() - knownAddressDays * dayMs),
       batch: 1_000,
     });
     return undefined;

@@ -16,7 +16,7 @@ export interface JobRequest {
    * again makes no second one.
    */
   readonly uniqueKey: string;
-  /** What the key says already, for the handler: of an open job the first payload stays. */
+  /** What the handler reads; an open job of the key gets the newest payload. */
   readonly payload: Readonly<Record<string, unknown>>;
   /** Now, unless said otherwise. */
   readonly runAt?: Date;

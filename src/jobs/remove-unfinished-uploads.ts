@@ -1,6 +1,5 @@
-import { deleteUnfinishedUploads as statement } from '../db/queries/retention.ts';
-import { inBatches } from './in-batches.ts';
 import type { JobHandler } from './job.ts';
+import { clearAged } from './retention-repository.ts';
 
 /** Longer than any upload takes. */
 const keptMs = 60 * 60_000;
@@ -12,7 +11,7 @@ export const removeUnfinishedUploads: JobHandler = {
   async run(context) {
     const before = new Date(context.clock.now().getTime() - keptMs);
     // A document may have many chunks, which go with it.
-    await inBatches(context, { statement, parameters: [before], batch: 10 });
+    await clearAged(context, { of: 'unfinishedUploads', before, batch: 10 });
     return undefined;
   },
 };

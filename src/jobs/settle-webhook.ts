@@ -1,5 +1,5 @@
 import { dayMs } from '../clock.ts';
-import { settleForJob } from '../settlement/settlement.ts';
+import { settleForJob } from '../settlement/settle-event.ts';
 import type { JobHandler } from './job.ts';
 import { longestRetryMs } from './runner.ts';
 
@@ -15,7 +15,7 @@ export const settleWebhook: JobHandler = {
     if (typeof eventId !== 'string') throw new TypeError('a settle-webhook job names no event');
     return settleForJob(context, job, {
       eventId,
-      // An event that an operator has settled again waits anew.
+      // An event that an operator has settled again waits again from then on.
       ...(typeof waitingSince === 'string' && { waitingSince: new Date(waitingSince) }),
     });
   },

@@ -7,6 +7,7 @@ import type { FilterQuery, InferEntity } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { LocalContext } from '../context.ts';
 import type { OnboardingApplication } from '../db/entities/onboarding-application.ts';
+import { loadEntities } from '../db/unit-of-work.ts';
 import {
   beginStep,
   endStep,
@@ -27,10 +28,8 @@ import { documentsStatus, completeSubmittedSteps } from './submitted-content.ts'
 
 export type { Application };
 
-/** Loads the entity on demand, together with MikroORM. */
 async function applications() {
-  const { OnboardingApplication } = await import('../db/entities/onboarding-application.ts');
-  return OnboardingApplication;
+  return (await loadEntities()).OnboardingApplication;
 }
 
 /** @returns the application of a user, or null. */

@@ -5,7 +5,6 @@
  */
 import { createHash } from 'node:crypto';
 import type { Context, LocalContext } from '../context.ts';
-import type { Statement } from '../db/database.ts';
 import {
   BROKEN_FILE,
   detectContentType,
@@ -16,6 +15,7 @@ import {
 import { JpegStructure, PngStructure, type FileStructure } from '../domain/image-structure.ts';
 import { invalidField } from '../errors.ts';
 import { SealError } from '../security/sealing.ts';
+import { findChunk, insertChunk } from './document-repository.ts';
 import { PdfStructure } from './pdf-structure.ts';
 
 /** Each concurrent upload holds one chunk in memory; each chunk costs one round trip. */
@@ -42,21 +42,6 @@ export class DamagedDocument extends Error {
     this.name = 'DamagedDocument';
   }
 }
-
-/** Parameters: document id, place, sealed content. */
-const storeChunk: Statement = {
-  name: 'document-chunk-store',
-  text: `
-    insert into onboarding_document_chunks (document_id, place, sealed_content)
-    values ($1, $2, $3)`,
-};
-
-/** Parameters: document id, place. */
-const readChunk: Statement = {
-  name: 'document-chunk-read',
-  text: `
-    select sealed_content from onboarding_document_chunks where document_id = $1 and place = $2`,
-};
 
 const structures: Readonly<Record<DocumentContentType, () => FileStructure>> = {
   'application/pdf': () => new PdfStructure(),
@@ -90,8 +75,8 @@ export async function storeContent(
     if (chunkCount === 0) await begin();
     hash.update(chunk);
     const sealed = context.sealer.seal(chunk, sealingOwner(key, chunkCount));
-    const parameters = [key.id, chunkCount, sealed];
-    await context.uploads.write(() => context.db.query(storeChunk, parameters));
+    const chunkKey = { documentId: key.id, place: chunkCount };
+    await context.uploads.write(() => insertChunk(context, chunkKey, sealed));
     sizeBytes += chunk.length;
     chunkCount += 1;
   }
@@ -123,10 +108,10 @@ export async function* readContent(
 }
 
 async function openChunk(context: LocalContext, key: DocumentKey, place: number): Promise<Buffer> {
-  const [row] = await context.db.query<{ sealed_content: Buffer }>(readChunk, [key.id, place]);
-  if (!row) throw new DamagedDocument('a chunk of a document is missing');
+  const sealed = await findChunk(context, { documentId: key.id, place });
+  if (!sealed) throw new DamagedDocument('a chunk of a document is missing');
   try {
-    return context.sealer.open(row.sealed_content, sealingOwner(key, place));
+    return context.sealer.open(sealed, sealingOwner(key, place));
   } catch (cause) {
     if (!(cause instanceof SealError)) throw cause;
     throw new DamagedDocument('a chunk of a document does not open', { cause });

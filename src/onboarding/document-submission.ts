@@ -1,52 +1,17 @@
 /** Forwards documents to the provider and deletes their content afterwards. */
 import type { Context, LocalContext } from '../context.ts';
-import type { Statement } from '../db/database.ts';
-import type { DocumentContentType } from '../domain/document-types.ts';
 import { ProviderError } from '../provider/errors.ts';
 import type { CallOptions } from '../provider/provider.ts';
 import { readContent, type DocumentKey } from './document-content.ts';
+import {
+  dropStored,
+  findStoredDocuments,
+  isStored,
+  markForwarded,
+  type StoredDocument,
+} from './document-repository.ts';
 import type { Application } from './application-row.ts';
 import { isDamage, isRefusal } from './step-failure.ts';
-
-interface StoredRow {
-  readonly id: string;
-  readonly tipo_documento: number;
-  readonly content_type: DocumentContentType;
-  readonly size_bytes: number;
-  readonly chunk_count: number;
-  readonly content_hash: Buffer;
-}
-
-/** Parameters: application id. */
-const findStored: Statement = {
-  name: 'documents-stored',
-  text: `
-    select id, tipo_documento, content_type, size_bytes, chunk_count, content_hash
-      from onboarding_documents
-     where application_id = $1 and status = 'stored' order by stored_at, id`,
-};
-
-/** Marks a document as forwarded and deletes its content. Parameters: document id, now. */
-const markForwarded: Statement = {
-  name: 'document-forwarded',
-  text: `
-    with forwarded as (
-      update onboarding_documents set status = 'forwarded', forwarded_at = $2
-       where id = $1 and status = 'stored' returning id)
-    delete from onboarding_document_chunks where document_id in (select id from forwarded)`,
-};
-
-/** Parameters: document id. */
-const isStored: Statement = {
-  name: 'document-is-stored',
-  text: `select 1 from onboarding_documents where id = $1 and status = 'stored'`,
-};
-
-/** Deletes a document with its chunks. Parameters: document id. */
-const dropRefused: Statement = {
-  name: 'document-drop-refused',
-  text: `delete from onboarding_documents where id = $1 and status = 'stored'`,
-};
 
 /**
  * Forwards the documents that the provider does not have yet, one after another, and deletes the
@@ -67,8 +32,9 @@ export async function forwardDocuments(
   if (pessoaFisicaId === null) throw new Error('the provider does not know the applicant yet');
   let refusal: ProviderError | null = null;
   let damage: ProviderError | null = null;
-  for (const row of await context.db.query<StoredRow>(findStored, [applicationId])) {
-    const error = await forward(context, { row, applicationId, personId: pessoaFisicaId, options });
+  for (const document of await findStoredDocuments(context, applicationId)) {
+    const forwarding = { document, applicationId, personId: pessoaFisicaId, options };
+    const error = await forward(context, forwarding);
     if (error === null) continue;
     if (isDamage(error)) damage ??= error;
     else if (isRefusal(error)) refusal ??= error;
@@ -79,7 +45,7 @@ export async function forwardDocuments(
 }
 
 interface Forwarding {
-  readonly row: StoredRow;
+  readonly document: StoredDocument;
   readonly applicationId: string;
   readonly personId: string;
   readonly options: CallOptions;
@@ -91,32 +57,30 @@ interface Forwarding {
  */
 async function forward(
   context: Context,
-  { row, applicationId, personId, options }: Forwarding,
+  { document, applicationId, personId, options }: Forwarding,
 ): Promise<ProviderError | null> {
-  const key = { id: row.id, applicationId };
+  const { id } = document;
+  const key = { id, applicationId };
   try {
     await context.provider.submitDocument({
       personId,
-      document: personDocument(context, key, row),
+      document: personDocument(context, key, document),
       ...options,
     });
   } catch (error) {
     // A concurrent call may have forwarded the document and deleted its content.
-    const [stored] = await context.db.query(isStored, [row.id]);
-    if (!stored) return null;
+    if (!(await isStored(context, id))) return null;
     if (!(error instanceof ProviderError)) throw error;
     return handleFailure(context, key, error);
   }
-  await context.db.query(markForwarded, [row.id, context.clock.now()]);
+  await markForwarded(context, id);
   return null;
 }
 
-function personDocument(context: Context, key: DocumentKey, row: StoredRow) {
-  const { size_bytes: sizeBytes, chunk_count: chunkCount, content_hash: contentHash } = row;
+function personDocument(context: Context, key: DocumentKey, document: StoredDocument) {
+  const { tipoDocumento, contentType, sizeBytes, chunkCount, contentHash } = document;
   return {
-    tipoDocumento: row.tipo_documento,
-    contentType: row.content_type,
-    sizeBytes,
+    ...{ tipoDocumento, contentType, sizeBytes },
     content: () => readContent(context, key, { sizeBytes, chunkCount, contentHash }),
   };
 }
@@ -127,13 +91,13 @@ function personDocument(context: Context, key: DocumentKey, row: StoredRow) {
  * @throws Error when the document could not be read for a reason other than damage.
  */
 async function handleFailure(
-  { db, log }: LocalContext,
+  context: LocalContext,
   { id }: DocumentKey,
   error: ProviderError,
 ): Promise<ProviderError> {
-  if (isRefusal(error)) await db.query(dropRefused, [id]);
+  if (isRefusal(error)) await dropStored(context, id);
   if (error.statusClass !== 'unreadable') return error;
   if (!isDamage(error)) throw error.cause;
-  log.error({ upload: id, error: error.cause }, 'a stored document is damaged');
+  context.log.error({ upload: id, error: error.cause }, 'a stored document is damaged');
   return error;
 }

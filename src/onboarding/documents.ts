@@ -7,10 +7,11 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { dayMs } from '../clock.ts';
 import type { Context, LocalContext } from '../context.ts';
-import type { Statement } from '../db/database.ts';
+import { loadEntities } from '../db/unit-of-work.ts';
 import { getStep } from '../domain/onboarding.ts';
 import { AppError, invalidField, type Text } from '../errors.ts';
 import { storeContent, type DocumentContent, type DocumentKey } from './document-content.ts';
+import { dropReceiving } from './document-repository.ts';
 import {
   admitStep,
   changeApplication,
@@ -26,10 +27,8 @@ import {
   type Throttle,
 } from '../auth/throttle.ts';
 
-/** Loads the entity on demand, together with MikroORM. */
 async function documents() {
-  const { OnboardingDocument } = await import('../db/entities/onboarding-document.ts');
-  return OnboardingDocument;
+  return (await loadEntities()).OnboardingDocument;
 }
 
 const DOCUMENTS_PER_APPLICATION = 20;
@@ -198,16 +197,10 @@ async function dropUnread(em: EntityManager, { id }: Application, type: number):
   await em.nativeDelete(await documents(), unread);
 }
 
-/** Deletes a document with its chunks. Parameters: document id. */
-const drop: Statement = {
-  name: 'document-drop',
-  text: `delete from onboarding_documents where id = $1 and status = 'receiving'`,
-};
-
 /** Deletes a failed upload; if that fails too, the job for unfinished uploads deletes it. */
 async function dropDocument(context: LocalContext, { id }: DocumentKey): Promise<void> {
   try {
-    await context.db.query(drop, [id]);
+    await dropReceiving(context, id);
   } catch (error) {
     context.log.warn({ error }, 'an interrupted upload could not be removed');
   }

@@ -1,78 +1,11 @@
 /** Stores what the provider reports about a user's account at every login. */
 import type { LocalContext } from '../context.ts';
-import type { Statement } from '../db/database.ts';
-import { decimalFromCents } from '../domain/money.ts';
+import { keepAccountOfLogin } from '../accounts/account-repository.ts';
+import { sealClientToken } from '../auth/client-token.ts';
+import type { LoginUser } from '../auth/user-repository.ts';
 import { normaliseTaxId } from '../domain/tax-id.ts';
 import type { ProviderAccount } from '../provider/provider.ts';
-import { sealClientToken } from '../auth/client-token.ts';
 import { noteAccountOfLogin } from './open-account.ts';
-import type { LoginUser } from '../auth/users.ts';
-
-/**
- * Missing parts keep their value. Nothing is stored for a user whose onboarding is not approved:
- * only an approved applicant has an account at the provider. An applicant's account keeps the
- * document of the registration.
- *
- * A local account has a number that this service generated. The simulated bank does not know the
- * number, so the account stays unchanged. The complete account of a real provider replaces it; an
- * incomplete one does not, because the rest would remain generated.
- *
- * Parameters: user id, agency, account number, document, company id, client token, now, whether a
- * local account is replaced. Returns the application if its account was unknown before.
- */
-const keep: Statement = {
-  name: 'provider-account-keep',
-  text: `
-    with applicant as (
-      select o.id, o.status, o.conta_bancaria_criada, u.document
-        from onboarding_applications o join users u on u.id = o.user_id where o.user_id = $1
-    ), before as (
-      select provider = 'local' as is_local from accounts where user_id = $1
-    ), kept as (
-      insert into accounts as a (user_id, provider, agency, account_number, document, status,
-             provider_company_id, provider_client_token, created_at, updated_at)
-      select $1, 'provider', $2, $3, coalesce((select document from applicant), $4), 'ACTIVE',
-             $5, $6, $7::timestamptz, $7::timestamptz
-       where not exists (select from applicant where status <> 'APPROVED')
-          on conflict (user_id) do update
-         set provider = 'provider',
-             balance = case when a.provider = 'provider' then a.balance end,
-             balance_read_at = case when a.provider = 'provider' then a.balance_read_at end,
-             pix_keys = case when a.provider = 'provider'
-                              and a.agency = coalesce(excluded.agency, a.agency)
-                              and a.account_number =
-                                  coalesce(excluded.account_number, a.account_number)
-                             then a.pix_keys end,
-             agency = coalesce(excluded.agency, a.agency),
-             account_number = coalesce(excluded.account_number, a.account_number),
-             document = coalesce(excluded.document, a.document),
-             provider_company_id = coalesce(excluded.provider_company_id, a.provider_company_id),
-             provider_client_token =
-               coalesce(excluded.provider_client_token, a.provider_client_token),
-             updated_at = $7
-       where a.provider = 'provider'
-          or ($8 and excluded.agency <> '' and excluded.account_number <> '')
-      returning agency, account_number
-    )
-    select applicant.id as application_id, kept.agency, kept.account_number,
-           coalesce(before.is_local, false) as replaces_local
-      from applicant cross join kept left join before on true
-     where (not applicant.conta_bancaria_criada or before.is_local)
-       and kept.agency is not null and kept.account_number is not null`,
-};
-
-interface NewAccount {
-  readonly application_id: string;
-  readonly agency: string;
-  readonly account_number: string;
-  readonly replaces_local: boolean;
-}
-
-/** Parameters: account id, balance, now. */
-const keepBalance: Statement = {
-  name: 'provider-balance-keep',
-  text: `update accounts set balance = $2, balance_read_at = $3 where id = $1`,
-};
 
 /**
  * Whether the provider's account belongs to the user who logs in: at the provider, e-mail and
@@ -104,31 +37,9 @@ export async function keepProviderAccount(
 ): Promise<void> {
   const { agency, accountNumber, document, companyId } = account;
   const clientToken = sealClientToken(context, userId, account.clientToken);
-  const parts = [agency, accountNumber, document, companyId, clientToken];
-  if (parts.every((part) => part === null)) return;
-  const [stored] = await context.db.query<NewAccount>(keep, [
-    userId,
-    ...parts,
-    context.clock.now(),
-    !context.config.provider.stub,
-  ]);
-  if (!stored) return;
-  await noteAccountOfLogin(context, stored.application_id, {
-    agency: stored.agency,
-    accountNumber: stored.account_number,
-    replacesLocal: stored.replaces_local,
-  });
-}
-
-/** Stores a balance, in centavos, to be used when the provider does not respond. */
-export async function keepProviderBalance(
-  context: LocalContext,
-  accountId: number,
-  balanceCents: number,
-): Promise<void> {
-  await context.db.query(keepBalance, [
-    accountId,
-    decimalFromCents(balanceCents),
-    context.clock.now(),
-  ]);
+  const parts = { agency, accountNumber, document, companyId, clientToken };
+  if (Object.values(parts).every((part) => part === null)) return;
+  const mayReplaceLocal = !context.config.provider.stub;
+  const noted = await keepAccountOfLogin(context, { userId, ...parts, mayReplaceLocal });
+  if (noted) await noteAccountOfLogin(context, noted);
 }

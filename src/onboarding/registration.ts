@@ -1,13 +1,13 @@
 /** The registration of an individual, the first step of an onboarding. */
 import { randomUUID } from 'node:crypto';
 import type { LocalContext } from '../context.ts';
-import { queryIn } from '../db/query-in.ts';
+import { inUnit } from '../db/unit-of-work.ts';
 import { newProgress } from '../domain/onboarding.ts';
 import type { Address, Person } from '../domain/person.ts';
 import { AppError, type Text } from '../errors.ts';
 import { emptyContent } from './application-row.ts';
 import { markSubmitted, insertApplication, type Application } from './application.ts';
-import { insertUser } from '../auth/users.ts';
+import { createUser } from '../auth/user-repository.ts';
 
 /** The same message for both, so that it does not reveal which of the two is known. */
 const taken: Text = {
@@ -26,20 +26,19 @@ export async function registerPerson(
   address: Address | null,
 ): Promise<Application> {
   const { name, email, document, phone } = person;
-  const hash = await context.passwords.hash(person.password);
+  const passwordHash = await context.passwords.hash(person.password);
   const unit = await context.db.em();
   return unit.transactional(async (em) => {
-    const now = context.clock.now();
-    const values = [name, email, document, 'PF', phone, hash, now];
-    const [user] = await queryIn<{ id: number }>(em, insertUser, values);
-    if (!user) {
+    const user = { name, email, document, personType: 'PF', phone, passwordHash } as const;
+    const id = await createUser(inUnit(context, em), user);
+    if (id === null) {
       throw new AppError('VALIDATION_FAILED', { fields: { email: [taken], document: [taken] } });
     }
     const application: Application = {
       ...newProgress(),
       ...emptyContent,
       id: randomUUID(),
-      applicant: { id: user.id, name, email, document, phone },
+      applicant: { id, name, email, document, phone },
       personType: 'PF',
       address,
     };

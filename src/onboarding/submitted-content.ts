@@ -1,8 +1,6 @@
 /** The submitted content of an application, and its completion with local onboarding. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { LocalContext } from '../context.ts';
-import type { Statement } from '../db/database.ts';
-import { queryIn } from '../db/query-in.ts';
 import {
   areEnoughDocuments,
   beginStep,
@@ -13,6 +11,7 @@ import {
   type StepName,
 } from '../domain/onboarding.ts';
 import type { Application } from './application-row.ts';
+import { findDocumentTypes } from './document-repository.ts';
 import { codeConfirmed, isLocked, matchesTestCode, openCodeIfReadable } from './sealed-code.ts';
 
 /**
@@ -43,16 +42,8 @@ export async function documentsStatus(
   em: EntityManager,
   { id }: Application,
 ): Promise<'done' | 'pending'> {
-  const rows = await queryIn<{ type: number }>(em, storedTypes, [id]);
-  return areEnoughDocuments(rows.map(({ type }) => type)) ? 'done' : 'pending';
+  return areEnoughDocuments(await findDocumentTypes(em, id)) ? 'done' : 'pending';
 }
-
-const storedTypes: Statement = {
-  name: 'onboarding-document-types',
-  text: `
-    select distinct tipo_documento as type from onboarding_documents
-     where application_id = $1 and status in ('stored', 'forwarded')`,
-};
 
 /**
  * Completes locally the steps that were submitted for the provider and are not done. A proof of

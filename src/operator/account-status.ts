@@ -1,11 +1,11 @@
 /** `account block`, `account unblock`: whether an account may send, charge and manage keys. */
 import type { LocalContext } from '../context.ts';
-import type { Statement } from '../db/database.ts';
+import { findAccountStatus, moveAccountStatus } from '../accounts/account-repository.ts';
 import type { AccountStatus } from '../domain/account.ts';
 import { mistakeInDecision, type Decision } from './decision.ts';
 import { findUser } from './find-user.ts';
 import { OpError, type Op } from './op.ts';
-import { recordAction } from './operator-actions.ts';
+import { recordAction } from './operator-action-repository.ts';
 
 export interface AccountStatusInput extends Decision {
   /** An id or an e-mail. */
@@ -18,20 +18,6 @@ export interface AccountStatusSet {
   readonly email: string;
   readonly status: AccountStatus;
 }
-
-/** Parameters: user id, status to leave, status to set, now. */
-const moveStatus: Statement = {
-  name: 'ops-account-move-status',
-  text: `
-    update accounts set status = $3, updated_at = $4 where user_id = $1 and status = $2
-    returning id`,
-};
-
-/** Parameters: user id. */
-const findStatus: Statement = {
-  name: 'ops-account-status',
-  text: `select status from accounts where user_id = $1`,
-};
 
 interface StatusChange {
   readonly operator: string;
@@ -77,20 +63,19 @@ async function change(
   const mistake = mistakeInDecision({ reason }, operator);
   if (mistake !== null) throw new OpError('REFUSED', mistake);
   const { id: userId, email } = await findUser(context, user);
-  const parameters = [userId, from, to, context.clock.now()];
   const action = { operator, command, reason: reason.trim() };
   const id = await recordAction(context, action, async (transaction) => {
-    const [moved] = await transaction.db.query<{ id: number }>(moveStatus, parameters);
-    if (!moved) throw await refusal(transaction, userId, rule);
-    return { result: moved.id, targets: [`account:${moved.id}`], outcome: to };
+    const moved = await moveAccountStatus(transaction, { userId, from, to });
+    if (moved === null) throw await refusal(transaction, userId, rule);
+    return { result: moved, targets: [`account:${moved}`], outcome: to };
   });
   context.log.warn({ userId, accountId: id, operator, command }, 'an operator changed an account');
   return { id, userId, email, status: to };
 }
 
 async function refusal(context: LocalContext, userId: number, rule: string): Promise<OpError> {
-  const [account] = await context.db.query<{ status: AccountStatus }>(findStatus, [userId]);
-  return account
-    ? new OpError('REFUSED', `the account of user ${userId} is ${account.status}: ${rule}`)
+  const status = await findAccountStatus(context, userId);
+  return status
+    ? new OpError('REFUSED', `the account of user ${userId} is ${status}: ${rule}`)
     : new OpError('NOT_FOUND', `user ${userId} has no account`);
 }

@@ -1,7 +1,7 @@
 /** `audit events`: logins, refusals and what operators have done to users. */
-import type { Statement } from '../db/database.ts';
-import type { SecurityEventKind } from '../domain/security-event.ts';
+import { findSecurityEvents, type StoredSecurityEvent } from '../auth/security-event-repository.ts';
 import { identityOf } from '../auth/security-events.ts';
+import type { LocalContext } from '../context.ts';
 import type { Op } from './op.ts';
 
 export interface AuditEventsInput {
@@ -11,25 +11,7 @@ export interface AuditEventsInput {
 }
 
 /** One event; its time is an ISO 8601 text, e-mail and address are digests. */
-export interface SecurityEventView {
-  readonly id: string;
-  readonly at: string;
-  readonly kind: SecurityEventKind;
-  readonly userId: number | null;
-  readonly identity: string;
-  readonly address: string | null;
-}
-
-type EventRow = Omit<SecurityEventView, 'at'> & { readonly at: Date };
-
-/** Parameters: user id or null, digest of an e-mail or null, limit. */
-const statement: Statement = {
-  name: 'ops-audit-events',
-  text: `
-    select id, at, kind, user_id as "userId", identity, address from security_events
-     where ($1::int is null or user_id = $1) and ($2::text is null or identity = $2)
-     order by id desc limit $3`,
-};
+export type SecurityEventView = Omit<StoredSecurityEvent, 'at'> & { readonly at: string };
 
 /** Lists security events, newest first. */
 export const listSecurityEvents: Op<
@@ -37,14 +19,16 @@ export const listSecurityEvents: Op<
   { readonly events: readonly SecurityEventView[] }
 > = {
   async run(context, { user, limit }) {
-    const isEmail = user?.includes('@') === true;
-    const id = user === undefined || isEmail ? null : Number(user);
-    const identity = isEmail ? identityOf(context, user) : null;
-    const rows = await context.db.query<EventRow>(statement, [id, identity, limit]);
-    return { events: rows.map(viewOf) };
+    const events = await findSecurityEvents(context, { ...subject(context, user), limit });
+    return { events: events.map(viewOf) };
   },
 };
 
-function viewOf({ at, ...row }: EventRow): SecurityEventView {
-  return { at: at.toISOString(), ...row };
+function viewOf({ at, ...event }: StoredSecurityEvent): SecurityEventView {
+  return { at: at.toISOString(), ...event };
+}
+
+function subject(context: LocalContext, user: string | undefined) {
+  if (user === undefined) return {};
+  return user.includes('@') ? { identity: identityOf(context, user) } : { userId: Number(user) };
 }

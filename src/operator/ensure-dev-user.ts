@@ -1,6 +1,6 @@
 import type { AppEnv } from '../config/config.ts';
 import type { LocalContext } from '../context.ts';
-import { createUser, findLoginUser, type LoginUser } from '../auth/users.ts';
+import { createUser, findLoginUser, type LoginUser } from '../auth/user-repository.ts';
 import { OpError, type Op } from './op.ts';
 
 /** Whether the development user can log in with the credentials: yes twice, then why not. */

@@ -1,9 +1,5 @@
 /** `jobs list`: the queue, without what the jobs are about where that may be a secret. */
-import {
-  listJobs as statement,
-  type InspectedJobRow,
-  type JobStatus,
-} from '../db/queries/inspect-jobs.ts';
+import { findJobs, type JobStatus, type ListedJob } from './job-repository.ts';
 import type { Op } from './op.ts';
 
 export interface JobsListInput {
@@ -33,26 +29,24 @@ export interface JobView {
 
 /** Gives jobs, newest first. */
 export const listJobs: Op<JobsListInput, { readonly jobs: readonly JobView[] }> = {
-  async run({ db, clock }, { state, kind, limit }) {
-    const rows = await db.query<InspectedJobRow>(statement, [state ?? null, kind ?? null, limit]);
-    const now = clock.now();
-    return { jobs: rows.map((row) => viewOfJob(row, now)) };
+  async run(context, { state: status, kind, limit }) {
+    const jobs = await findJobs(context, { status, kind, limit });
+    const now = context.clock.now();
+    return { jobs: jobs.map((job) => viewOfJob(job, now)) };
   },
 };
 
 /** A job as an operator sees it. */
-export function viewOfJob(row: InspectedJobRow, now: Date): JobView {
+export function viewOfJob(job: ListedJob, now: Date): JobView {
+  const { id, kind, status, attempts, lastError, eventId } = job;
   return {
-    id: row.id,
-    kind: row.kind,
-    state: row.status,
-    attempts: row.attempts,
-    dueAt: row.run_at.toISOString(),
-    leasedUntil: row.leased_until?.toISOString() ?? null,
-    lapsed: row.leased_until !== null && row.leased_until < now,
-    lastError: row.last_error,
-    createdAt: row.created_at.toISOString(),
-    finishedAt: row.finished_at?.toISOString() ?? null,
-    eventId: row.event_id,
+    ...{ id, kind, state: status, attempts },
+    dueAt: job.runAt.toISOString(),
+    leasedUntil: job.leasedUntil?.toISOString() ?? null,
+    lapsed: job.leasedUntil !== null && job.leasedUntil < now,
+    lastError,
+    createdAt: job.createdAt.toISOString(),
+    finishedAt: job.finishedAt?.toISOString() ?? null,
+    eventId,
   };
 }

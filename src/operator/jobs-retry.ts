@@ -1,14 +1,9 @@
 /** `jobs retry`: dead jobs are queued again, due now. */
 import type { LocalContext } from '../context.ts';
-import {
-  deadJobs,
-  jobStatuses,
-  retryJobs as statement,
-  type JobStatus,
-} from '../db/queries/inspect-jobs.ts';
 import { isConstraintViolation } from '../db/unavailable.ts';
+import { findDeadJobs, findJobStatuses, queueDeadJobs, type JobStatus } from './job-repository.ts';
 import { OpError, type Op, type OpCaller } from './op.ts';
-import { recordAction } from './operator-actions.ts';
+import { recordAction } from './operator-action-repository.ts';
 
 /** Either `ids` or `allDead`. */
 export interface JobsRetryInput {
@@ -51,8 +46,7 @@ async function retryGiven(
 ): Promise<JobsRetried> {
   const retried = new Set(await retry(context, ids, operator));
   const left = ids.filter((id) => !retried.has(id));
-  const rows = await context.db.query<{ id: string; status: JobStatus }>(jobStatuses, [left]);
-  const states = new Map(rows.map(({ id, status }) => [id, status]));
+  const states = await findJobStatuses(context, left);
   return {
     retried: retried.size,
     superseded: left.filter((id) => states.get(id) === 'dead').length,
@@ -73,8 +67,7 @@ async function retryAll(
   let seen = 0;
   let after = '0';
   for (;;) {
-    const page = await context.db.query<{ id: string }>(deadJobs, [kind, after, batch]);
-    const ids = page.map(({ id }) => id);
+    const ids = await findDeadJobs(context, { kind, after, limit: batch });
     if (ids.length > 0) retried += (await retry(context, ids, operator)).length;
     seen += ids.length;
     progress(seen, 0);
@@ -92,9 +85,8 @@ async function retry(
   operator: string,
 ): Promise<string[]> {
   const attempt = (): Promise<string[]> =>
-    recordAction(context, { operator, command: 'jobs retry' }, async ({ db, clock }) => {
-      const rows = await db.query<{ id: string }>(statement, [ids, clock.now()]);
-      const queued = rows.map(({ id }) => id);
+    recordAction(context, { operator, command: 'jobs retry' }, async (transaction) => {
+      const queued = await queueDeadJobs(transaction, ids);
       return { result: queued, targets: queued.map((id) => `job:${id}`), outcome: 'queued' };
     });
   try {

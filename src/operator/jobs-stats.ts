@@ -1,9 +1,5 @@
 /** `jobs stats`: the queue in numbers. */
-import {
-  jobStats as statement,
-  type JobStatsRow,
-  type JobStatus,
-} from '../db/queries/inspect-jobs.ts';
+import { countJobsByStatus, type JobNumbers, type JobStatus } from './job-repository.ts';
 import type { Op } from './op.ts';
 
 export interface JobCount {
@@ -20,21 +16,19 @@ export interface JobCount {
 
 /** Counts the jobs by kind and state. */
 export const countJobs: Op<Record<string, never>, { readonly counts: readonly JobCount[] }> = {
-  async run({ db, clock }) {
-    const now = clock.now();
-    const rows = await db.query<JobStatsRow>(statement, [now]);
-    return { counts: rows.map((row) => countOf(row, now)) };
+  async run(context) {
+    const numbers = await countJobsByStatus(context);
+    const now = context.clock.now();
+    return { counts: numbers.map((of) => countOf(of, now)) };
   },
 };
 
-function countOf(row: JobStatsRow, now: Date): JobCount {
-  const ageMs = Math.max(0, now.getTime() - row.oldest_at.getTime());
+function countOf({ kind, status, jobs, oldestAt, lapsed }: JobNumbers, now: Date): JobCount {
+  const ageMs = Math.max(0, now.getTime() - oldestAt.getTime());
   return {
-    kind: row.kind,
-    state: row.status,
-    jobs: row.jobs,
-    oldestAt: row.oldest_at.toISOString(),
+    ...{ kind, state: status, jobs },
+    oldestAt: oldestAt.toISOString(),
     oldestAgeSeconds: Math.floor(ageMs / 1_000),
-    lapsed: row.lapsed,
+    lapsed,
   };
 }

@@ -1,8 +1,8 @@
 /** `pix list`: transactions, and those that are stuck. */
-import { listPix as all, listStuckPix, type InspectedPixRow } from '../db/queries/inspect-pix.ts';
 import { staleAfterMs } from '../domain/call-duration.ts';
 import type { PixPhase, PixStatus } from '../domain/pix.ts';
 import type { Op } from './op.ts';
+import { findPixList, findStuckPix } from './pix-repository.ts';
 import { viewOfPix, type PixView } from './pix-view.ts';
 
 /** How long the provider may take to tell how a payment that it took has ended. */
@@ -21,19 +21,19 @@ export interface PixListInput {
 
 /** Gives transactions: newest first, and stuck ones oldest first. */
 export const listPix: Op<PixListInput, { readonly transactions: readonly PixView[] }> = {
-  async run({ config, db, clock }, { userId, status, phase, olderThanMs, stuck = false, limit }) {
-    const now = clock.now();
-    const ago = (ms: number): Date => new Date(now.getTime() - ms);
-    const createdUntil = olderThanMs === undefined ? null : ago(olderThanMs);
-    const filter = [userId ?? null, status ?? null, phase ?? null, createdUntil, limit];
-    const rows = stuck
-      ? await db.query<InspectedPixRow>(listStuckPix, [
-          ...filter,
-          ago(staleAfterMs(config.provider)),
-          now,
-          ago(eventExpectedWithinMs),
-        ])
-      : await db.query<InspectedPixRow>(all, filter);
-    return { transactions: rows.map(viewOfPix) };
+  async run(context, { olderThanMs, stuck = false, ...filter }) {
+    const nowMs = context.clock.now().getTime();
+    const ago = (ms: number): Date => new Date(nowMs - ms);
+    const which = {
+      ...filter,
+      ...(olderThanMs !== undefined && { createdUntil: ago(olderThanMs) }),
+    };
+    const found = stuck
+      ? await findStuckPix(context, which, {
+          paying: ago(staleAfterMs(context.config.provider)),
+          accepted: ago(eventExpectedWithinMs),
+        })
+      : await findPixList(context, which);
+    return { transactions: found.map(viewOfPix) };
   },
 };

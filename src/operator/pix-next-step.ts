@@ -1,6 +1,6 @@
 /** What a transaction waits for, and what an operator can do about it, in sentences. */
-import type { InspectedPixRow } from '../db/queries/inspect-pix.ts';
 import { staleAfterMs, type CallSettings } from '../domain/call-duration.ts';
+import type { InspectedPix } from './pix-repository.ts';
 
 export interface Circumstances {
   readonly now: Date;
@@ -20,12 +20,12 @@ export interface NextStep {
 const nothingToDo = 'Nothing.';
 
 /** Says what the transaction waits for and what can be done. */
-export function nextStepOf(row: InspectedPixRow, circumstances: Circumstances): NextStep {
+export function nextStepOf(row: InspectedPix, circumstances: Circumstances): NextStep {
   if (row.status !== 'PROCESSING') return stepOfFinal(row, circumstances);
   return row.operation === 'CHARGE' ? stepOfCharge(row) : stepOfSend(row, circumstances);
 }
 
-function stepOfFinal({ status }: InspectedPixRow, { hasAnomaly }: Circumstances): NextStep {
+function stepOfFinal({ status }: InspectedPix, { hasAnomaly }: Circumstances): NextStep {
   return {
     waitsFor: `Nothing: ${status} is final.`,
     operator: hasAnomaly
@@ -34,7 +34,7 @@ function stepOfFinal({ status }: InspectedPixRow, { hasAnomaly }: Circumstances)
   };
 }
 
-function stepOfCharge({ phase }: InspectedPixRow): NextStep {
+function stepOfCharge({ phase }: InspectedPix): NextStep {
   return phase === 'RESERVED'
     ? {
         waitsFor: "The provider's code of the charge, at the app's next request with this key.",
@@ -46,7 +46,7 @@ function stepOfCharge({ phase }: InspectedPixRow): NextStep {
       };
 }
 
-function stepOfSend(row: InspectedPixRow, circumstances: Circumstances): NextStep {
+function stepOfSend(row: InspectedPix, circumstances: Circumstances): NextStep {
   const { phase } = row;
   if (phase === 'RESERVED' || phase === 'RESOLVED') {
     return {
@@ -69,7 +69,7 @@ const beingPaid: NextStep = {
   operator: 'Wait until its claim has expired, two minutes at least: then its process has died.',
 };
 
-function leftInPaying(row: InspectedPixRow): NextStep {
+function leftInPaying(row: InspectedPix): NextStep {
   return {
     waitsFor:
       'The sweep, which calls it UNKNOWN: the process that paid has died, and the payment may ' +
@@ -78,7 +78,7 @@ function leftInPaying(row: InspectedPixRow): NextStep {
   };
 }
 
-function unknown(row: InspectedPixRow, hasSession: boolean): NextStep {
+function unknown(row: InspectedPix, hasSession: boolean): NextStep {
   const look = statementLookUp(hasSession);
   return {
     waitsFor: `The provider's word, because the payment may have left: its webhook, ${look}`,
@@ -86,7 +86,7 @@ function unknown(row: InspectedPixRow, hasSession: boolean): NextStep {
   };
 }
 
-function accepted(row: InspectedPixRow, hasSession: boolean): NextStep {
+function accepted(row: InspectedPix, hasSession: boolean): NextStep {
   const look = statementLookUp(hasSession);
   return {
     waitsFor: `The webhook of the provider, which has accepted the payment, ${look}`,
@@ -100,7 +100,7 @@ function statementLookUp(hasSession: boolean): string {
     : 'or its statement, which can be read only after the user has logged in again.';
 }
 
-function askTheProvider({ id, end_to_end: endToEnd }: InspectedPixRow): string {
+function askTheProvider({ id, endToEnd }: InspectedPix): string {
   return (
     `Look for events with \`ponte webhook list --transaction ${id}\`, and ask the ` +
     `provider what became of ${endToEnd ?? 'it'}: let it post its webhook again, replay the ` +
@@ -110,10 +110,10 @@ function askTheProvider({ id, end_to_end: endToEnd }: InspectedPixRow): string {
 
 /** Whether a process may still be at work on it. */
 export function isHeld(
-  row: InspectedPixRow,
+  row: InspectedPix,
   { now, calls }: Pick<Circumstances, 'now' | 'calls'>,
 ): boolean {
-  const { claimed_until: claimedUntil, updated_at: updatedAt } = row;
+  const { claimedUntil, updatedAt } = row;
   if (claimedUntil !== null && claimedUntil > now) return true;
   return now.getTime() - updatedAt.getTime() < staleAfterMs(calls);
 }

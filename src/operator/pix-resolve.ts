@@ -1,12 +1,11 @@
 /** `pix resolve`: an operator decides what became of a payment that the provider leaves open. */
-import { inspectPix, type InspectedPixRow } from '../db/queries/inspect-pix.ts';
 import { phasesOpenToSettlement } from '../domain/pix.ts';
-import { isUuid } from '../domain/uuid.ts';
 import { moveTransaction, type Move } from '../pix/transactions.ts';
 import { mistakeInDecision, type Decision } from './decision.ts';
 import { OpError, type Op } from './op.ts';
-import { recordAction } from './operator-actions.ts';
+import { recordAction } from './operator-action-repository.ts';
 import { isHeld, type Circumstances } from './pix-next-step.ts';
+import { findPix, type InspectedPix } from './pix-repository.ts';
 import { viewOfPix, type PixView } from './pix-view.ts';
 
 /** What has to be said to call a payment failed that may have left. */
@@ -34,12 +33,10 @@ export const resolvePix: Op<PixResolveInput, { readonly transaction: PixView }> 
   async run(context, input, { operator }) {
     const { id } = input;
     const now = context.clock.now();
-    const find = async (): Promise<InspectedPixRow> => {
-      const [row] = isUuid(id)
-        ? await context.db.query<InspectedPixRow>(inspectPix, [id, now])
-        : [];
-      if (!row) throw new OpError('NOT_FOUND', `there is no transaction ${id}`);
-      return row;
+    const find = async (): Promise<InspectedPix> => {
+      const found = await findPix(context, id);
+      if (!found) throw new OpError('NOT_FOUND', `there is no transaction ${id}`);
+      return found;
     };
     const row = await find();
     const circumstances = { now, calls: context.config.provider };
@@ -64,7 +61,7 @@ export const resolvePix: Op<PixResolveInput, { readonly transaction: PixView }> 
 
 /** Why this transaction is not an operator's to resolve; null when it is. */
 function refusalOf(
-  row: InspectedPixRow,
+  row: InspectedPix,
   circumstances: Pick<Circumstances, 'now' | 'calls'>,
 ): string | null {
   const { operation, status, phase } = row;
@@ -89,7 +86,7 @@ function mistakeOf(input: PixResolveInput, operator: string): string | null {
   return null;
 }
 
-function decision(row: InspectedPixRow, { as, reason }: PixResolveInput, operator: string): Move {
+function decision(row: InspectedPix, { as, reason }: PixResolveInput, operator: string): Move {
   const completed = as === 'completed';
   const unsure = row.outcome === null || row.outcome === 'unknown';
   return {

@@ -1,6 +1,6 @@
 /** A transaction as operators see it: ids, states and times, and nothing of the people in it. */
-import type { InspectedPixRow } from '../db/queries/inspect-pix.ts';
 import type { PixOperation, PixOutcome, PixPhase, PixStatus } from '../domain/pix.ts';
+import type { InspectedPix } from './pix-repository.ts';
 
 /** Times are ISO 8601 texts, the amount is reais as a decimal text. */
 export interface PixView {
@@ -24,24 +24,17 @@ export interface PixView {
   readonly settledAt: string | null;
 }
 
-/** Makes the view of a row. */
-export function viewOfPix(row: InspectedPixRow): PixView {
+/** Makes the view of a transaction. */
+export function viewOfPix(pix: InspectedPix): PixView {
+  const { id, userId, operation, status, phase, outcome, failureCode, amount, endToEnd } = pix;
   return {
-    id: row.id,
-    userId: row.user_id,
-    operation: row.operation,
-    status: row.status,
-    phase: row.phase,
-    outcome: row.outcome,
-    failureCode: row.failure_code,
-    amount: row.amount,
-    endToEnd: row.end_to_end,
-    clientRequestId: row.idempotency_key,
-    transactionIdentification: row.transaction_identification,
-    providerTxid: row.provider_txid,
-    claimedUntil: row.claimed_until?.toISOString() ?? null,
-    createdAt: row.created_at.toISOString(),
-    updatedAt: row.updated_at.toISOString(),
-    settledAt: row.settled_at?.toISOString() ?? null,
+    ...{ id, userId, operation, status, phase, outcome, failureCode, amount, endToEnd },
+    clientRequestId: pix.idempotencyKey,
+    transactionIdentification: pix.transactionIdentification,
+    providerTxid: pix.providerTxid,
+    claimedUntil: pix.claimedUntil?.toISOString() ?? null,
+    createdAt: pix.createdAt.toISOString(),
+    updatedAt: pix.updatedAt.toISOString(),
+    settledAt: pix.settledAt?.toISOString() ?? null,
   };
 }

@@ -1,5 +1,5 @@
 /** `session list`: the banking sessions that are active. */
-import type { Statement } from '../db/database.ts';
+import { listActiveSessions, type ListedSession } from '../auth/session-repository.ts';
 import { findUser } from './find-user.ts';
 import type { Op } from './op.ts';
 
@@ -24,25 +24,6 @@ export interface SessionView {
   readonly expired: boolean;
 }
 
-interface SessionRow {
-  readonly id: string;
-  readonly user_id: number;
-  readonly email: string;
-  readonly created_at: Date;
-  readonly renewed_at: Date;
-  readonly token_expires_at: Date | null;
-}
-
-/** Parameters: user id or null, limit. */
-const list: Statement = {
-  name: 'ops-session-list',
-  text: `
-    select s.id, s.user_id, u.email, s.created_at, s.renewed_at, s.token_expires_at
-      from banking_sessions s join users u on u.id = s.user_id
-     where s.status = 'ACTIVE' and ($1::int is null or s.user_id = $1)
-     order by s.renewed_at desc, s.id limit $2`,
-};
-
 /**
  * Gives active sessions, the last login first.
  * @throws OpError when there is no such user.
@@ -50,20 +31,19 @@ const list: Statement = {
 export const listSessions: Op<SessionListInput, { readonly sessions: readonly SessionView[] }> = {
   async run(context, { user, limit }) {
     const userId = user === undefined ? null : (await findUser(context, user)).id;
-    const rows = await context.db.query<SessionRow>(list, [userId, limit]);
+    const sessions = await listActiveSessions(context, { userId, limit });
     const now = context.clock.now();
-    return { sessions: rows.map((row) => viewOf(row, now)) };
+    return { sessions: sessions.map((session) => viewOf(session, now)) };
   },
 };
 
-function viewOf(row: SessionRow, now: Date): SessionView {
+function viewOf(session: ListedSession, now: Date): SessionView {
+  const { createdAt, renewedAt, tokenExpiresAt, ...ids } = session;
   return {
-    id: row.id,
-    userId: row.user_id,
-    email: row.email,
-    since: row.created_at.toISOString(),
-    renewedAt: row.renewed_at.toISOString(),
-    tokenExpiresAt: row.token_expires_at?.toISOString() ?? null,
-    expired: row.token_expires_at !== null && row.token_expires_at <= now,
+    ...ids,
+    since: createdAt.toISOString(),
+    renewedAt: renewedAt.toISOString(),
+    tokenExpiresAt: tokenExpiresAt?.toISOString() ?? null,
+    expired: tokenExpiresAt !== null && tokenExpiresAt <= now,
   };
 }

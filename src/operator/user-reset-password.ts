@@ -1,5 +1,5 @@
 /** `user reset-password`: a new local password, in the operator's hands. */
-import type { Statement } from '../db/database.ts';
+import { setPasswordHash } from '../auth/user-repository.ts';
 import { changeUser } from './change-user.ts';
 import { findUser } from './find-user.ts';
 import { OpError, type Op } from './op.ts';
@@ -16,12 +16,6 @@ export interface PasswordReset {
   readonly endedSession: boolean;
 }
 
-/** Parameters: user id, password hash, now. */
-const setPassword: Statement = {
-  name: 'ops-user-set-password',
-  text: `update users set password_hash = $2, updated_at = $3 where id = $1 returning id`,
-};
-
 /**
  * Sets a password and ends the banking session: the old password is
  * no longer of use, also for a login that is under way.
@@ -32,9 +26,9 @@ export const resetPassword: Op<ResetPasswordInput, PasswordReset> = {
     const { id, email } = await findUser(context, user);
     const hash = await context.passwords.hash(password);
     const changed = await changeUser(context, {
-      ...{ operator, command: 'user reset-password', statement: setPassword },
-      ...{ kind: 'password_reset', email },
-      parameters: [id, hash, context.clock.now()],
+      ...{ operator, command: 'user reset-password' },
+      ...{ kind: 'password_reset', user: { id, email } },
+      change: (unit) => setPasswordHash(unit, id, hash),
     });
     if (!changed) throw new OpError('NOT_FOUND', `there is no user ${user}`);
     return { id, email, ...changed };

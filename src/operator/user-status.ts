@@ -1,8 +1,8 @@
 /** `user disable`, `user enable`: whether somebody may use the service. */
 import type { LocalContext } from '../context.ts';
-import type { Statement } from '../db/database.ts';
+import { setUserStatus, type FoundUser, type UserStatus } from '../auth/user-repository.ts';
 import { changeUser } from './change-user.ts';
-import { findUser, type FoundUser, type UserStatus } from './find-user.ts';
+import { findUser } from './find-user.ts';
 import { OpError, type Op } from './op.ts';
 
 export interface UserReference {
@@ -14,15 +14,6 @@ export interface UserStatusSet extends FoundUser {
   /** Whether a banking session, and with it every access token, has ended. */
   readonly endedSession: boolean;
 }
-
-/**
- * Both changes end the session: one that is still active must not come alive again when its user is
- * enabled. Parameters: user id, status, now.
- */
-const setStatus: Statement = {
-  name: 'ops-user-set-status',
-  text: `update users set status = $2, updated_at = $3 where id = $1 and status <> $2 returning id`,
-};
 
 /** Tells who is meant, before anything is done to them. */
 export const identifyUser: Op<UserReference, FoundUser> = {
@@ -53,16 +44,21 @@ interface StatusChange {
   readonly status: UserStatus;
 }
 
+/**
+ * Both changes end the session: one that is still active must not come alive again when its user is
+ * enabled.
+ */
 async function changeStatus(
   context: LocalContext,
   reference: string,
   { status, ...action }: StatusChange,
 ): Promise<UserStatusSet> {
   const { id, email } = await findUser(context, reference);
-  const parameters = [id, status, context.clock.now()] as const;
-  const kind = status === 'ACTIVE' ? 'user_enabled' : 'user_disabled';
-  const change = { ...action, kind, email, statement: setStatus, parameters } as const;
-  const changed = await changeUser(context, change);
+  const changed = await changeUser(context, {
+    ...action,
+    ...{ kind: status === 'ACTIVE' ? 'user_enabled' : 'user_disabled', user: { id, email } },
+    change: (unit) => setUserStatus(unit, id, status),
+  });
   if (!changed) {
     const is = status === 'ACTIVE' ? 'is active already' : 'is disabled already';
     throw new OpError('REFUSED', `user ${id} ${is}`);

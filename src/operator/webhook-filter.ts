@@ -1,9 +1,9 @@
 /** Which events a command is about. */
 import type { LocalContext } from '../context.ts';
-import { eventsOfTransaction } from '../db/queries/inspect-webhooks.ts';
-import type { WebhookEventStatus } from '../db/queries/find-webhook-event.ts';
+import type { WebhookEventStatus } from '../domain/settlement.ts';
 import { isUuid } from '../domain/uuid.ts';
 import { OpError } from './op.ts';
+import { findEventIdsOfTransaction, type EventFilter } from './webhook-repository.ts';
 
 /** What is left out does not matter; times are ISO 8601 texts. */
 export interface WebhookFilter {
@@ -19,13 +19,13 @@ export interface WebhookFilter {
 const mostOfTransaction = 1_000;
 
 /**
- * @returns the first four parameters of the statements that list events.
+ * @returns the filter with its texts read, and with the events of the transaction.
  * @throws OpError when an id or a time is none.
  */
-export async function filterParameters(
+export async function readFilter(
   context: LocalContext,
   { state, since, until, eventIds, transactionId }: WebhookFilter,
-): Promise<readonly unknown[]> {
+): Promise<EventFilter> {
   const wrong = [...(eventIds ?? []), ...(transactionId === undefined ? [] : [transactionId])].find(
     (id) => !isUuid(id),
   );
@@ -33,7 +33,7 @@ export async function filterParameters(
   // As the database writes them.
   const named = eventIds?.map((id) => id.toLowerCase()) ?? null;
   const ids = transactionId === undefined ? named : await idsOf(context, transactionId, named);
-  return [state ?? null, timeOf(since), timeOf(until), ids];
+  return { status: state ?? null, since: timeOf(since), until: timeOf(until), ids };
 }
 
 function timeOf(text: string | undefined): Date | null {
@@ -48,10 +48,6 @@ async function idsOf(
   transactionId: string,
   among: readonly string[] | null,
 ): Promise<readonly string[]> {
-  const rows = await context.db.query<{ id: string }>(eventsOfTransaction, [
-    transactionId,
-    mostOfTransaction,
-  ]);
-  const ids = rows.map(({ id }) => id);
+  const ids = await findEventIdsOfTransaction(context, transactionId, mostOfTransaction);
   return among === null ? ids : ids.filter((id) => among.includes(id));
 }

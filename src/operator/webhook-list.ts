@@ -1,8 +1,8 @@
 /** `webhook list`: the events that came in, and what became of them. */
-import { listEvents, type InspectedEventRow } from '../db/queries/inspect-webhooks.ts';
-import type { WebhookEventStatus } from '../db/queries/find-webhook-event.ts';
+import type { WebhookEventStatus } from '../domain/settlement.ts';
 import type { Op } from './op.ts';
-import { filterParameters, type WebhookFilter } from './webhook-filter.ts';
+import { readFilter, type WebhookFilter } from './webhook-filter.ts';
+import { findEvents, type InspectedEvent } from './webhook-repository.ts';
 
 /** An event; times are ISO 8601 texts. */
 export interface EventView {
@@ -25,20 +25,19 @@ export type WebhookListInput = WebhookFilter & { readonly limit: number };
  */
 export const listWebhooks: Op<WebhookListInput, { readonly events: readonly EventView[] }> = {
   async run(context, { limit, ...filter }) {
-    const parameters = await filterParameters(context, filter);
-    const rows = await context.db.query<InspectedEventRow>(listEvents, [...parameters, limit]);
-    return { events: rows.map(viewOfEvent) };
+    const events = await findEvents(context, await readFilter(context, filter), limit);
+    return { events: events.map(viewOfEvent) };
   },
 };
 
 /** An event as an operator sees it. */
-export function viewOfEvent(row: InspectedEventRow): EventView {
+export function viewOfEvent(event: InspectedEvent): EventView {
   return {
-    id: row.id,
-    state: row.status,
-    receivedAt: row.received_at.toISOString(),
-    processedAt: row.processed_at?.toISOString() ?? null,
-    payloadBytes: row.payload_bytes,
-    outcomes: row.outcomes ?? {},
+    id: event.id,
+    state: event.status,
+    receivedAt: event.receivedAt.toISOString(),
+    processedAt: event.processedAt?.toISOString() ?? null,
+    payloadBytes: event.payloadBytes,
+    outcomes: event.outcomes ?? {},
   };
 }

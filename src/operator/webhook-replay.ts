@@ -1,14 +1,21 @@
 /** `webhook replay`: stored events are settled once more, or it is shown what that would do. */
 import type { LocalContext } from '../context.ts';
-import { countEvents, knownEvents, pageEvents } from '../db/queries/inspect-webhooks.ts';
-import type { WebhookEventStatus } from '../db/queries/find-webhook-event.ts';
+import type { WebhookEventStatus } from '../domain/settlement.ts';
 import { isDatabaseUnavailable } from '../db/unavailable.ts';
 import { isUuid, nilUuid } from '../domain/uuid.ts';
 import { previewEvent, replayEvent, type ItemPreview } from '../settlement/replay.ts';
-import { OvertakenError, type ItemOutcome } from '../settlement/settlement.ts';
+import type { ItemOutcome } from '../settlement/event-reader.ts';
+import { OvertakenError } from '../settlement/settle-event.ts';
 import { OpError, type Op } from './op.ts';
-import { recordAction } from './operator-actions.ts';
-import { filterParameters, type WebhookFilter } from './webhook-filter.ts';
+import { recordAction } from './operator-action-repository.ts';
+import { readFilter, type WebhookFilter } from './webhook-filter.ts';
+import {
+  countEventPage,
+  findEventPage,
+  knownEventIds,
+  type EventPage,
+  type PagedEvent,
+} from './webhook-repository.ts';
 
 export interface WebhookReplayInput extends WebhookFilter {
   /** Shows what would change and changes nothing. */
@@ -45,12 +52,6 @@ export interface WebhookReplay {
   readonly next: string | null;
 }
 
-interface PageRow {
-  readonly id: string;
-  readonly status: WebhookEventStatus;
-  readonly received_at: Date;
-}
-
 const mostAtOnce = 100;
 const mostItemsShown = 50;
 const mostCounted = 1_000_000;
@@ -65,12 +66,14 @@ export const replayWebhooks: Op<WebhookReplayInput, WebhookReplay> = {
     if (Object.values(filter).every((value) => value === undefined)) {
       throw new OpError('REFUSED', 'say which events: name them, or give a filter');
     }
-    const behind = [...(await filterParameters(context, filter)), ...readCursor(after)];
-    const total = counting ? await count(context, behind) : null;
+    const behind = { which: await readFilter(context, filter), after: readCursor(after) };
+    const total = counting
+      ? await countEventPage(context, { ...behind, limit: mostCounted })
+      : null;
     const size = Math.min(Math.max(1, limit), mostAtOnce);
-    const page = await context.db.query<PageRow>(pageEvents, [...behind, size]);
+    const page = await findEventPage(context, { ...behind, limit: size });
     const events = after === undefined ? await leftOut(context, filter) : [];
-    let last: PageRow | null = null;
+    let last: PagedEvent | null = null;
     for (const row of page) {
       if (context.stopping.aborted) break;
       events.push(await (dryRun ? preview(context, row) : replay(context, row, operator)));
@@ -81,20 +84,11 @@ export const replayWebhooks: Op<WebhookReplayInput, WebhookReplay> = {
   },
 };
 
-async function count(context: LocalContext, behind: readonly unknown[]): Promise<number> {
-  const [counted] = await context.db.query<{ events: number }>(countEvents, [
-    ...behind,
-    mostCounted,
-  ]);
-  return counted?.events ?? 0;
-}
-
 /** The events that were named and are not stored, or not among those that the filter means. */
 async function leftOut(context: LocalContext, filter: WebhookFilter): Promise<ReplayedEvent[]> {
   const { eventIds: ids = [], ...others } = filter;
   if (ids.length === 0) return [];
-  const rows = await context.db.query<{ id: string }>(knownEvents, [ids]);
-  const known = new Set(rows.map(({ id }) => id));
+  const known = await knownEventIds(context, ids);
   const isFiltered = Object.values(others).some((value) => value !== undefined);
   const meant = isFiltered ? await among(context, filter, ids.length) : known;
   return ids
@@ -108,9 +102,9 @@ async function among(
   filter: WebhookFilter,
   named: number,
 ): Promise<ReadonlySet<string>> {
-  const parameters = [...(await filterParameters(context, filter)), ...readCursor(undefined)];
-  const rows = await context.db.query<PageRow>(pageEvents, [...parameters, named]);
-  return new Set(rows.map(({ id }) => id));
+  const which = await readFilter(context, filter);
+  const page = await findEventPage(context, { which, after: readCursor(undefined), limit: named });
+  return new Set(page.map(({ id }) => id));
 }
 
 function nothing(
@@ -121,7 +115,7 @@ function nothing(
   return { eventId, result, from: status, to: status, outcomes: {}, items: [] };
 }
 
-async function preview(context: LocalContext, { id, status }: PageRow): Promise<ReplayedEvent> {
+async function preview(context: LocalContext, { id, status }: PagedEvent): Promise<ReplayedEvent> {
   const previewed = await previewEvent(context, id);
   if (previewed.kind !== 'preview') return nothing(id, previewed.kind, status);
   const { status: from, statusAfter: to, items } = previewed;
@@ -131,7 +125,7 @@ async function preview(context: LocalContext, { id, status }: PageRow): Promise<
 /** One event that cannot be settled does not keep the others from it. */
 async function replay(
   context: LocalContext,
-  { id, status }: PageRow,
+  { id, status }: PagedEvent,
   operator: string,
 ): Promise<ReplayedEvent> {
   try {
@@ -165,17 +159,17 @@ function summaryOf(
 }
 
 /** Before everything, or behind the event that a cursor names. */
-function readCursor(cursor: string | undefined): readonly [Date, string] {
-  if (cursor === undefined) return [new Date(0), nilUuid];
+function readCursor(cursor: string | undefined): EventPage['after'] {
+  if (cursor === undefined) return { receivedAt: new Date(0), id: nilUuid };
   const [time = '', id = ''] = cursor.split('/');
   const receivedAt = new Date(time);
   if (Number.isNaN(receivedAt.getTime()) || !isUuid(id)) {
     throw new OpError('REFUSED', `${cursor} is no place to go on from`);
   }
-  return [receivedAt, id];
+  return { receivedAt, id };
 }
 
-function cursorOf(last: PageRow | null, before: string | undefined): string {
-  if (last) return `${last.received_at.toISOString()}/${last.id}`;
+function cursorOf(last: PagedEvent | null, before: string | undefined): string {
+  if (last) return `${last.receivedAt.toISOString()}/${last.id}`;
   return before ?? `${new Date(0).toISOString()}/${nilUuid}`;
 }

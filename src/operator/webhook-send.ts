@@ -1,9 +1,8 @@
 /** `webhook send`: what the provider would post about a stored transaction. */
-import { inspectPix, type InspectedPixRow } from '../db/queries/inspect-pix.ts';
 import { newEndToEndId } from '../domain/end-to-end-id.ts';
 import { centsFromDecimal, numberFromCents } from '../domain/money.ts';
-import { isUuid } from '../domain/uuid.ts';
 import { OpError, type Op } from './op.ts';
+import { findPix, type InspectedPix } from './pix-repository.ts';
 
 /** The shapes that providers of this family post; see `provider/webhook-events.ts`. */
 export const webhookShapes = ['flat', 'entity', 'request-body', 'movement', 'bacen'] as const;
@@ -22,23 +21,21 @@ export interface WebhookComposeInput {
  * @throws OpError for what no provider would post.
  */
 export const composeWebhook: Op<WebhookComposeInput, { readonly payload: unknown }> = {
-  async run({ db, clock, config }, { transactionId, status, shape }) {
-    const now = clock.now();
-    const [row] = isUuid(transactionId)
-      ? await db.query<InspectedPixRow>(inspectPix, [transactionId, now])
-      : [];
+  async run(context, { transactionId, status, shape }) {
+    const now = context.clock.now();
+    const row = await findPix(context, transactionId);
     if (!row) throw new OpError('NOT_FOUND', `there is no transaction ${transactionId}`);
     const refusal = refusalOf(row, status, shape);
     if (refusal !== null) throw new OpError('REFUSED', refusal);
     const isCharge = row.operation === 'CHARGE';
-    const paidBy = isCharge ? newEndToEndId(config.provider.ispb, now) : null;
-    const endToEnd = row.end_to_end ?? paidBy;
+    const paidBy = isCharge ? newEndToEndId(context.config.provider.ispb, now) : null;
+    const endToEnd = row.endToEnd ?? paidBy;
     return { payload: shapes[shape]({ row, status, endToEnd, now, ...amountsOf(row) }) };
   },
 };
 
 function refusalOf(
-  { operation, end_to_end: endToEnd }: InspectedPixRow,
+  { operation, endToEnd }: InspectedPix,
   status: 'COMPLETED' | 'FAILED',
   shape: WebhookShape,
 ): string | null {
@@ -50,7 +47,7 @@ function refusalOf(
 }
 
 interface Told {
-  readonly row: InspectedPixRow;
+  readonly row: InspectedPix;
   readonly status: 'COMPLETED' | 'FAILED';
   readonly endToEnd: string | null;
   readonly now: Date;
@@ -58,7 +55,7 @@ interface Told {
   readonly cents: number;
 }
 
-function amountsOf({ amount }: InspectedPixRow): Pick<Told, 'reais' | 'cents'> {
+function amountsOf({ amount }: InspectedPix): Pick<Told, 'reais' | 'cents'> {
   const cents = centsFromDecimal(amount) ?? 0;
   return { cents, reais: numberFromCents(cents) };
 }
@@ -74,8 +71,8 @@ const isCharge = ({ row }: Told): boolean => row.operation === 'CHARGE';
 
 const nameOf = (told: Told) =>
   isCharge(told)
-    ? { transactionIdentification: told.row.transaction_identification }
-    : { clientRequestId: told.row.idempotency_key };
+    ? { transactionIdentification: told.row.transactionIdentification }
+    : { clientRequestId: told.row.idempotencyKey };
 
 const shapes: Readonly<Record<WebhookShape, (told: Told) => unknown>> = {
   flat: (told) => ({
@@ -94,8 +91,8 @@ const shapes: Readonly<Record<WebhookShape, (told: Told) => unknown>> = {
     body: {
       endToEndId: told.endToEnd,
       ...(isCharge(told)
-        ? { txid: told.row.transaction_identification }
-        : { clientCode: told.row.idempotency_key }),
+        ? { txid: told.row.transactionIdentification }
+        : { clientCode: told.row.idempotencyKey }),
       amount: told.reais,
       ...failure(told),
     },
@@ -105,8 +102,8 @@ const shapes: Readonly<Record<WebhookShape, (told: Told) => unknown>> = {
       TransactionType: isCharge(told) ? 'RECEIVEPIX' : 'PAYMENT',
       EndToEndId: told.endToEnd,
       ...(isCharge(told)
-        ? { TransactionIdentification: told.row.transaction_identification }
-        : { ClientCode: told.row.idempotency_key }),
+        ? { TransactionIdentification: told.row.transactionIdentification }
+        : { ClientCode: told.row.idempotencyKey }),
       Amount: told.reais,
       StatusCode: { StatusId: told.status === 'COMPLETED' ? 2 : 3, Description: wordOf(told) },
     },
@@ -115,9 +112,7 @@ const shapes: Readonly<Record<WebhookShape, (told: Told) => unknown>> = {
     event: movementWord(told),
     payment: {
       value: told.cents,
-      correlationID: isCharge(told)
-        ? told.row.transaction_identification
-        : told.row.idempotency_key,
+      correlationID: isCharge(told) ? told.row.transactionIdentification : told.row.idempotencyKey,
     },
     transaction: { endToEndId: told.endToEnd },
   }),
@@ -125,7 +120,7 @@ const shapes: Readonly<Record<WebhookShape, (told: Told) => unknown>> = {
     pix: [
       {
         endToEndId: endToEnd,
-        txid: row.transaction_identification,
+        txid: row.transactionIdentification,
         valor: row.amount,
         horario: now.toISOString(),
       },

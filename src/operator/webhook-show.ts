@@ -1,12 +1,11 @@
 /** `webhook show`: one event, what became of it, and its payload. */
-import { jobsOfEvent, type InspectedJobRow } from '../db/queries/inspect-jobs.ts';
-import { inspectEvent, type ShownEventRow } from '../db/queries/inspect-webhooks.ts';
-import { isUuid } from '../domain/uuid.ts';
-import type { ItemOutcome } from '../settlement/settlement.ts';
+import type { ItemOutcome } from '../settlement/event-reader.ts';
+import { findJobs } from './job-repository.ts';
 import { viewOfJob, type JobView } from './jobs-list.ts';
 import { OpError, type Op } from './op.ts';
 import { viewOfEvent, type EventView } from './webhook-list.ts';
 import { redacted } from './webhook-redaction.ts';
+import { findEvent } from './webhook-repository.ts';
 
 export interface WebhookShowInput {
   readonly id: string;
@@ -33,16 +32,16 @@ const mostJobs = 10;
  * @throws OpError when there is none.
  */
 export const showWebhook: Op<WebhookShowInput, WebhookShown> = {
-  async run({ db, clock }, { id, raw = false }) {
-    const [row] = isUuid(id) ? await db.query<ShownEventRow>(inspectEvent, [id]) : [];
-    if (!row) throw new OpError('NOT_FOUND', `there is no event ${id}`);
-    const jobs = await db.query<InspectedJobRow>(jobsOfEvent, [id, mostJobs]);
-    const now = clock.now();
-    const text = row.payload && new TextDecoder().decode(row.payload);
+  async run(context, { id, raw = false }) {
+    const event = await findEvent(context, id);
+    if (!event) throw new OpError('NOT_FOUND', `there is no event ${id}`);
+    const jobs = await findJobs(context, { eventId: event.id, limit: mostJobs });
+    const now = context.clock.now();
+    const text = event.payload && new TextDecoder().decode(event.payload);
     return {
-      event: viewOfEvent(row),
-      items: Array.isArray(row.results) ? (row.results as ItemOutcome[]) : [],
-      waitsFor: row.waits,
+      event: viewOfEvent(event),
+      items: Array.isArray(event.results) ? (event.results as ItemOutcome[]) : [],
+      waitsFor: event.waitsFor,
       jobs: jobs.map((job) => viewOfJob(job, now)),
       payload: raw ? text : text && redacted(JSON.parse(text)),
     };

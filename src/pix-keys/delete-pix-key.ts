@@ -1,5 +1,5 @@
 import { normalisePixKey } from '../domain/pix-key.ts';
-import { forgetKey } from './account-keys.ts';
+import { forgetPixKey } from '../accounts/account-repository.ts';
 import { callerSession } from '../auth/banking-sessions.ts';
 import { accountForPix } from '../accounts/payer-account.ts';
 import { answeredChange } from '../auth/provider-failure.ts';
@@ -13,7 +13,7 @@ export const deletePixKey: SessionOperation<'deletePixKey'> = {
     const key = normalisePixKey(input.body.key).key;
     const session = callerSession(context, principal);
     // Before the provider is asked: if its answer is lost, the key may be gone.
-    if (principal.account) await forgetKey(context, principal.account.id, key);
+    if (principal.account) await forgetPixKey(context, principal.account.id, key);
     const data = await answeredChange(
       context.provider.deleteKey({ session, key, account, ...request.callOptions }),
     );

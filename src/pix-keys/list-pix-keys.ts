@@ -1,4 +1,5 @@
-import { keepListedKeys } from './account-keys.ts';
+import { keepPixKeys } from '../accounts/account-repository.ts';
+import { listedKeys } from '../provider/listed-keys.ts';
 import { callerSession } from '../auth/banking-sessions.ts';
 import { completeAccount } from '../accounts/payer-account.ts';
 import { answered } from '../auth/provider-failure.ts';
@@ -16,7 +17,7 @@ export const listPixKeys: SessionOperation<'listPixKeys'> = {
     const data = await answered(
       context.provider.listKeys({ session, account, ...request.callOptions }),
     );
-    if (principal.account) await keepListedKeys(context, principal.account.id, data);
+    if (principal.account) await keepPixKeys(context, principal.account.id, listedKeys(data));
     return { status: 200, body: { data } };
   },
 };

@@ -1,6 +1,7 @@
 /** Stores what became of a payment that has left, or of one that provably has not. */
 import { pause } from '../clock.ts';
 import type { Context } from '../context.ts';
+import { findSettlingEvent } from '../db/queries/pix-transactions.ts';
 import { findAttempts } from '../db/queries/repeat-payment.ts';
 import { isBeforePaying } from '../domain/pix.ts';
 import type { Log } from '../log.ts';
@@ -63,19 +64,43 @@ async function recordOnce(
           providerTxid: move.providerTxid ?? null,
           attempt: move.timeline[0]?.attempt ?? 1,
         })
-      : await moveTransaction(context, paying.id, move);
+      : await moveTransaction(context, paying.id, { ...move, endToEnd: paying.end_to_end });
   if (moved) return moved;
   const stored = await rereadTransaction(context, paying);
-  const isContradicted =
-    stored.status !== 'PROCESSING' && move.status !== 'PROCESSING' && move.status !== stored.status;
-  if (isContradicted) {
-    const reason = `contradicted_by_${move.status}`;
+  const reason = await contradictionOf(context, { paying, stored, move });
+  if (reason !== null) {
     await noteAnomaly(context, { transactionId: stored.id, eventId: null, reason });
     context.metrics.pixAnomalies.inc();
-    const facts = { transactionId: stored.id, answered: move.status, stored: stored.status };
+    const facts = { transactionId: stored.id, reason, stored: stored.status };
     log.error(facts, 'the provider contradicts a settled payment');
   }
   return stored;
+}
+
+interface Unmoved {
+  readonly paying: PayingRow;
+  readonly stored: PixTransactionRow;
+  readonly move: Move;
+}
+
+/**
+ * An answer that moves nothing contradicts what is stored if it says another end. An acceptance
+ * contradicts a failure that no event of the provider has reported, such as an operator's decision.
+ * It also contradicts a transaction that now has another end-to-end id, because a failover has lost
+ * the record of the payment.
+ * @returns the word of the anomaly, or null when there is none.
+ */
+async function contradictionOf(
+  context: Context,
+  { paying, stored, move }: Unmoved,
+): Promise<string | null> {
+  const isAccepted = move.outcome === 'accepted' && move.status !== 'FAILED';
+  if (stored.end_to_end !== paying.end_to_end) return isAccepted ? 'other_end_to_end' : null;
+  if (stored.status === 'PROCESSING' || stored.status === move.status) return null;
+  if (move.status !== 'PROCESSING') return `contradicted_by_${move.status}`;
+  if (!isAccepted || stored.status !== 'FAILED') return null;
+  const events = await context.db.query(findSettlingEvent, [stored.id]);
+  return events.length === 0 ? 'contradicted_by_ACCEPTED' : null;
 }
 
 /**
@@ -151,6 +176,7 @@ async function failUnsent(
   if (attempts.length !== 1 || attempts[0]?.at.getTime() !== at.getTime()) return;
   await moveTransaction(context, send.id, {
     from: ['PAYING', 'UNKNOWN'],
+    endToEnd,
     to: 'SETTLED',
     status: 'FAILED',
     outcome: 'not_sent',

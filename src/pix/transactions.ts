@@ -39,6 +39,7 @@ export interface Move {
   readonly from: readonly PixPhase[];
   readonly to: PixPhase;
   readonly status: PixStatus;
+  /** A transaction that has another end-to-end id is not moved. */
   readonly endToEnd?: string | null;
   readonly outcome?: PixOutcome;
   readonly failureCode?: string;
@@ -53,7 +54,8 @@ export interface Move {
 
 /**
  * Moves a transaction and notes it, in one statement.
- * @returns the transaction, or null when it no longer stands in one of the phases to leave.
+ * @returns the transaction, or null when it no longer stands in one of the phases to leave, or has
+ *   another end-to-end id than the move.
  */
 export async function moveTransaction(
   context: LocalContext,
@@ -142,7 +144,8 @@ export async function acceptPayment(
   send: PixTransactionRow,
   answer: { readonly providerTxid: string | null; readonly attempt: number },
 ): Promise<PixTransactionRow | null> {
-  const isTaken = await step(context, send, { to: 'ACCEPTED', ...answer });
+  const { end_to_end: endToEnd } = send;
+  const isTaken = await step(context, send, { to: 'ACCEPTED', endToEnd, ...answer });
   return isTaken ? { ...send, phase: 'ACCEPTED', outcome: 'accepted' } : null;
 }
 

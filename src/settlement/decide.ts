@@ -1,63 +1,62 @@
 /**
- * What an item of an event asks for, decided from what is stored. Nothing here writes, so that the
- * same decision can be carried out or only be shown.
+ * What becomes of an item of an event. It is decided from the item and from what is stored, and
+ * from nothing else, so that the same decision can be applied or only be shown.
  */
-import type { LocalContext } from '../context.ts';
-import { findCandidates } from '../db/queries/find-candidates.ts';
-import type { CandidateRow } from '../db/queries/pix-row.ts';
 import { normalisePixKey } from '../domain/pix-key.ts';
 import { phasesOpenToFailure, phasesOpenToSettlement } from '../domain/pix.ts';
 import { chargeNamed, chargePaid, findMeant, openNamed } from '../domain/settlement.ts';
 import type { IgnoredBecause, ProviderEvent } from '../provider/webhook-events.ts';
 import type { Move } from '../pix/transactions.ts';
-import { failureCodeOf, type Decision, type Told } from './event-kinds.ts';
+import type { Decision, EventItem, FinalItem } from './decision.ts';
 import { agreedByPayee, decideBeside, decideOnKnown, decideUnmatched } from './received-pix.ts';
+import type { CandidateRow, Facts } from './transaction-repository.ts';
 
 /**
- * Decides what becomes of an item.
- * @param imagined transactions as they would stand; they count in place of the stored ones.
- * @returns one decision, or two where it tells how a send of ours ended and that it paid a charge
- *   of ours: each is to be carried out.
+ * Decides what becomes of an item. It is pure.
+ * @param facts what is stored that the item may be about; none for an item that needs none.
+ * @returns one decision, or two for an item that says how a send ended and that it paid a charge:
+ *   each is to be applied.
  */
-export async function decide(
-  context: LocalContext,
-  { eventId, item }: Pick<Told, 'eventId' | 'item'>,
-  imagined: readonly CandidateRow[] = [],
-): Promise<readonly Decision[]> {
+export function decide({ eventId, item }: EventItem, facts: Facts): readonly Decision[] {
   const { status } = item;
+  const { candidates } = facts;
   if (item.kind === 'ignored' || status === null || status === 'PROCESSING') {
-    return [await decideIgnored(context, item, imagined)];
+    return [decideIgnored(item, candidates)];
   }
-  const candidates = await candidatesFor(context, item, imagined);
-  const told = { eventId, item: directed(item, candidates), status };
-  const charge = chargeOrSend(told, candidates);
+  const final = { eventId, item: directed(item, candidates), status };
+  const charge = chargeOrSend(final, candidates);
   if (charge) return [{ kind: 'flag', transaction: charge, reason: 'ids_disagree' }];
-  if (!paysCharge(told, candidates)) {
-    return told.item === item
-      ? [await decideTold(context, told, candidates)]
-      : decideBothSides(context, { ...told, item }, candidates);
+  if (!paysCharge(final, candidates)) {
+    return final.item === item
+      ? [decideFinal(final, facts)]
+      : decideBothSides({ ...final, item }, facts);
   }
-  const asReceived = { ...told, item: { ...item, kind: 'received' } } as const;
-  if (!isSendOf(item, candidates)) return [await decideTold(context, asReceived, candidates)];
-  const ofSend = await decideTold(context, told, candidates);
-  return isSettled(ofSend) ? [ofSend, await decideTold(context, asReceived, candidates)] : [ofSend];
+  const asReceived = { ...final, item: { ...item, kind: 'received' } } as const;
+  if (!isSendOf(item, candidates)) return [decideFinal(asReceived, facts)];
+  const ofSend = decideFinal(final, facts);
+  return isSettled(ofSend) ? [ofSend, decideFinal(asReceived, facts)] : [ofSend];
+}
+
+/** Whether anything that is stored may matter to an item: most that are ignored need no look. */
+export function needsFacts({ kind, status, ids, ignoredBecause }: ProviderEvent): boolean {
+  const isIgnored = kind === 'ignored' || status === null || status === 'PROCESSING';
+  if (!isIgnored) return true;
+  const reason = ignoredBecause ?? 'processing';
+  const mayContradict = reason === 'not_received' || notUnderstood.has(reason);
+  return mayContradict && Object.values(ids).some((id) => id !== null);
 }
 
 /**
- * What stands where received PIX stand and settles a send of ours has come in as well, where its
- * key is another user's: one item may be all that the provider tells of both sides.
+ * An item in the place of received PIX that settles a send has come in as well, if its key is
+ * another user's: one item may be all that the provider reports of both sides.
  */
-async function decideBothSides(
-  context: LocalContext,
-  asReceived: Told,
-  candidates: readonly CandidateRow[],
-): Promise<readonly Decision[]> {
+function decideBothSides(asReceived: FinalItem, facts: Facts): readonly Decision[] {
   const asSent = { ...asReceived, item: { ...asReceived.item, kind: 'payment' } } as const;
-  const ofSend = await decideTold(context, asSent, candidates);
-  // A send that was called failed, and is told to be through, has come in all the same.
+  const ofSend = decideFinal(asSent, facts);
+  // A send that was called failed, and is now reported as completed, has come in all the same.
   const isContradicted = ofSend.kind === 'flag' && ofSend.reason === 'contradicts_final_status';
   if (!isSettled(ofSend) && !isContradicted) return [ofSend];
-  const received = await decideTold(context, asReceived, candidates);
+  const received = decideFinal(asReceived, facts);
   return received.kind === 'record' ? [ofSend, received] : [ofSend];
 }
 
@@ -88,16 +87,16 @@ function isParked({ result }: { readonly result: string }): boolean {
 }
 
 /**
- * Whether a payment that an item tells of has paid a charge: where no send of ours is told by the
- * key that it was made with. That key is in the payer's events, which tell of the send alone.
+ * Whether the payment of an item has paid a charge: no send has the key that it was made with. That
+ * key is in the payer's events, which are about the send alone.
  */
-function paysCharge(told: Told, candidates: readonly CandidateRow[]): boolean {
-  if (told.status !== 'COMPLETED' || isOfPayer(told, candidates)) return false;
-  return chargePaid(told.item, candidates) !== undefined;
+function paysCharge(final: FinalItem, candidates: readonly CandidateRow[]): boolean {
+  if (final.status !== 'COMPLETED' || isOfPayer(final, candidates)) return false;
+  return chargePaid(final.item, candidates) !== undefined;
 }
 
 /** Keys are each user's own: a payment of another end-to-end id is another user's. */
-function isOfPayer({ item }: Told, candidates: readonly CandidateRow[]): boolean {
+function isOfPayer({ item }: FinalItem, candidates: readonly CandidateRow[]): boolean {
   const { clientRequestId, endToEnd } = item.ids;
   return candidates.some(
     (one) =>
@@ -111,9 +110,12 @@ function isOfPayer({ item }: Told, candidates: readonly CandidateRow[]): boolean
  * The charge of an item that names it, by its identification and its amount, and a send by nothing
  * but a key, which another user's payment may have as well: it tells neither.
  */
-function chargeOrSend(told: Told, candidates: readonly CandidateRow[]): CandidateRow | undefined {
-  const isByKeyAlone = told.item.ids.endToEnd === null && isOfPayer(told, candidates);
-  return isByKeyAlone ? chargePaid(told.item, candidates) : undefined;
+function chargeOrSend(
+  final: FinalItem,
+  candidates: readonly CandidateRow[],
+): CandidateRow | undefined {
+  const isByKeyAlone = final.item.ids.endToEnd === null && isOfPayer(final, candidates);
+  return isByKeyAlone ? chargePaid(final.item, candidates) : undefined;
 }
 
 /**
@@ -124,36 +126,28 @@ function isSendOf({ ids }: ProviderEvent, candidates: readonly CandidateRow[]): 
   return ids.clientRequestId === null && candidates.some(({ operation }) => operation === 'SEND');
 }
 
-async function decideTold(
-  context: LocalContext,
-  told: Told,
-  candidates: readonly CandidateRow[],
-): Promise<Decision> {
-  const { item, status, eventId } = told;
-  const match = await agreedByPayee(context, item, findMeant(item, candidates));
+function decideFinal(final: FinalItem, facts: Facts): Decision {
+  const { item, status, eventId } = final;
+  const match = agreedByPayee(item, findMeant(item, facts.candidates), facts);
   switch (match.kind) {
     case 'transaction': {
-      const decision = decideOn(told, match.transaction);
-      if (decision.kind !== 'flag') return decision;
-      return decideBeside(context, told, { flag: decision, candidates });
+      const decision = decideOn(final, match.transaction);
+      return decision.kind === 'flag' ? decideBeside(final, decision, facts) : decision;
     }
     case 'identifies': {
       const { transaction, endToEnd } = match;
       return status === 'COMPLETED'
         ? { kind: 'identify', transaction, endToEnd, eventId }
-        : decideOn(told, transaction);
+        : decideOn(final, transaction);
     }
     case 'contradiction': {
       const { transaction, reason } = match;
-      return decideBeside(context, told, {
-        flag: { kind: 'flag', transaction, reason },
-        candidates,
-      });
+      return decideBeside(final, { kind: 'flag', transaction, reason }, facts);
     }
     case 'paid_before':
       return decideOnKnown(item, match.transaction);
     case 'none':
-      return decideUnmatched(context, item, candidates);
+      return decideUnmatched(item, facts);
   }
 }
 
@@ -168,17 +162,11 @@ const notUnderstood: ReadonlySet<IgnoredBecause> = new Set([
   'duplicate',
 ] satisfies IgnoredBecause[]);
 
-/** What moves nothing may still contradict what has come in, or speak of what is open. */
-async function decideIgnored(
-  context: LocalContext,
-  item: ProviderEvent,
-  imagined: readonly CandidateRow[],
-): Promise<Decision> {
+/** An item that moves nothing may still contradict a received PIX, or be about what is open. */
+function decideIgnored(item: ProviderEvent, candidates: readonly CandidateRow[]): Decision {
   const reason = item.ignoredBecause ?? 'processing';
   const ignored: Decision = { kind: 'leave', result: 'ignored', reason };
-  const isToBeSeen = reason === 'not_received' || notUnderstood.has(reason);
-  if (!isToBeSeen || Object.values(item.ids).every((id) => id === null)) return ignored;
-  const candidates = await candidatesFor(context, item, imagined);
+  if (!needsFacts(item)) return ignored;
   const cameIn = reason === 'not_received' ? cameInAlready(item, candidates) : undefined;
   if (cameIn) return { kind: 'flag', transaction: cameIn, reason: 'contradicts_final_status' };
   // That nothing came in is news of a send, whose end it may be, and none of an open charge.
@@ -201,36 +189,13 @@ function cameInAlready(
     : cameIn.find(({ end_to_end: stored }) => stored === endToEnd);
 }
 
-async function candidatesFor(
-  context: LocalContext,
-  { ids }: ProviderEvent,
-  imagined: readonly CandidateRow[],
-): Promise<CandidateRow[]> {
-  const stored = await context.db.query<CandidateRow>(findCandidates, [
-    ids.endToEnd,
-    ids.clientRequestId,
-    ids.transactionIdentification,
-    ids.providerTxid,
-  ]);
-  if (imagined.length === 0) return stored;
-  const found = new Set(stored.map(({ id }) => id));
-  const meant = imagined.filter(
-    (one) =>
-      found.has(one.id) ||
-      (ids.endToEnd !== null && one.end_to_end === ids.endToEnd) ||
-      (ids.providerTxid !== null && one.provider_txid === ids.providerTxid),
-  );
-  const isMeant = new Set(meant.map(({ id }) => id));
-  return [...meant, ...stored.filter(({ id }) => !isMeant.has(id))];
-}
-
-function decideOn(told: Told, transaction: CandidateRow): Decision {
-  if (transaction.status === told.status) return { kind: 'leave', result: 'already', transaction };
+function decideOn(final: FinalItem, transaction: CandidateRow): Decision {
+  if (transaction.status === final.status) return { kind: 'leave', result: 'already', transaction };
   if (transaction.status !== 'PROCESSING') {
     return { kind: 'flag', transaction, reason: 'contradicts_final_status' };
   }
-  const move = settlementOf(told, transaction);
-  const isDoubtful = told.status === 'FAILED' && transaction.repeated;
+  const move = settlementOf(final, transaction);
+  const isDoubtful = final.status === 'FAILED' && transaction.repeated;
   if (isDoubtful && move.from.includes(transaction.phase)) {
     return { kind: 'flag', transaction, reason: 'failed_after_repeat' };
   }
@@ -241,7 +206,7 @@ function decideOn(told: Told, transaction: CandidateRow): Decision {
   return { kind: 'leave', result: 'parked', reason, transaction };
 }
 
-function settlementOf({ status, item, eventId }: Told, transaction: CandidateRow): Move {
+function settlementOf({ status, item, eventId }: FinalItem, transaction: CandidateRow): Move {
   const charge = transaction.operation === 'CHARGE';
   const unsure = transaction.outcome === null || transaction.outcome === 'unknown';
   const ofSend = status === 'FAILED' ? phasesOpenToFailure : phasesOpenToSettlement;
@@ -256,4 +221,9 @@ function settlementOf({ status, item, eventId }: Told, transaction: CandidateRow
     providerTxid: item.ids.providerTxid,
     timeline: [{ phase: 'SETTLED', eventId, note: status }],
   };
+}
+
+/** Why a transaction failed: the provider's reason, where it gives one. */
+function failureCodeOf({ reason }: ProviderEvent): string {
+  return reason ?? 'PROVIDER_REJECTED';
 }

@@ -1,7 +1,253 @@
-/** Statements about stored events that no other statement of the settlement shares. */
+/** Statements about stored events: their receipt, their reading and their end. */
+import { randomUUIDv7 } from 'node:crypto';
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
-import { jobsChannel } from '../db/queries/jobs.ts';
+import { ending, jobsChannel, orAskAgain } from '../db/queries/jobs.ts';
+import type { WebhookEventStatus } from '../domain/settlement.ts';
+import type { JobPlace, LeasedJob } from '../jobs/queue.ts';
+import { sha256 } from '../security/digests.ts';
+
+/**
+ * Stores an event in one commit with the job that settles it; an event with the same hash is
+ * answered instead. Under a lease the job is stored as running, and the holder of the lease runs
+ * it; otherwise it is queued, which wakes the job loops. Neither comes back when a concurrent
+ * delivery committed the same bytes after this statement's snapshot: then it is run again.
+ *
+ * A duplicate of an event that is not settled queues a job when the event has no open one: the
+ * provider sends again what it considers open, and the first job may be dead.
+ *
+ * An event that says that a send has failed waits for the send from this commit on: a process that
+ * still pays it makes no further attempt (`pix-repeat`).
+ *
+ * Parameters, grouped: id, hash, payload, now, worker and its lease's end or twice null, the
+ * end-to-end id of a send that has failed or null.
+ */
+export const storeWebhookEvent: Statement = {
+  name: 'webhook-store',
+  grouping: { pair: 'webhooks' },
+  text: `
+    with asked as materialized (
+      select * from unnest($1::uuid[], $2::bytea[], $3::bytea[], $4::timestamptz[], $5::text[],
+                           $6::timestamptz[], $7::text[])
+        with ordinality as asked (id, payload_hash, payload, now, worker, leased_until, failed,
+          place)
+    ), stored as (
+      insert into webhook_events (id, payload_hash, payload, status, received_at)
+      select id, payload_hash, payload, 'received', now from asked order by payload_hash
+          on conflict (payload_hash) do nothing
+      returning id
+    ), waiting as (
+      insert into webhook_waits (id_value, event_id)
+      select failed, id from stored join asked using (id) where failed is not null
+    ), queued as (
+      insert into jobs (kind, payload, unique_key, status, attempts, leased_by, leased_until,
+                        run_at, created_at)
+      select 'settle-webhook', jsonb_build_object('eventId', id), 'webhook:' || id,
+             case when worker is null then 'queued' else 'running' end,
+             case when worker is null then 0 else 1 end, worker, leased_until, now, now
+        from stored join asked using (id)
+      returning id as job_id, (payload->>'eventId')::uuid as event_id,
+                case when status = 'queued' then pg_notify('${jobsChannel}', '') end
+    ), revived as (
+      insert into jobs (kind, payload, unique_key, status, run_at, created_at)
+      select 'settle-webhook', jsonb_build_object('eventId', event.id), 'webhook:' || event.id,
+             'queued', now, now
+        from asked join webhook_events event using (payload_hash)
+       where event.status in ('received', 'parked', 'orphaned')
+          on conflict (unique_key) where unique_key is not null and status in ('queued', 'running')
+          do nothing
+      returning pg_notify('${jobsChannel}', '')
+    )
+    select place, stored.id, false as duplicate, job_id
+      from stored join asked using (id) join queued on event_id = stored.id
+     union all
+    select place, event.id, true, null
+      from asked, lateral (
+             select id from webhook_events where payload_hash = asked.payload_hash limit 1) event
+     where asked.id not in (select id from stored)`,
+};
+
+/** An event to be stored. */
+export interface NewEvent {
+  /** The bytes that were posted: the hash of them tells a duplicate. */
+  readonly payload: Buffer;
+  readonly receivedAt: Date;
+  /** The lease to store the job under; null: the job is queued. */
+  readonly place: Pick<JobPlace, 'worker' | 'leasedUntil'> | null;
+  /** The end-to-end id of the send that the event reports as failed, if it does. */
+  readonly failedEndToEnd: string | null;
+}
+
+/** An event that is stored now. */
+export interface StoredEvent {
+  readonly id: string;
+  /** The same bytes were stored before. */
+  readonly duplicate: boolean;
+  /** Null for a duplicate. */
+  readonly jobId: string | null;
+}
+
+/** Stores an event with its job, or finds the one with the same bytes. */
+export async function storeEvent({ db }: LocalContext, event: NewEvent): Promise<StoredEvent> {
+  const { payload, receivedAt, place, failedEndToEnd } = event;
+  const hash = sha256(payload);
+  // A second attempt finds the event that a concurrent delivery committed meanwhile.
+  for (let attempt = 0; attempt < 2; attempt += 1) {
+    const [stored] = await db.query<{ id: string; duplicate: boolean; job_id: string | null }>(
+      storeWebhookEvent,
+      [
+        ...[randomUUIDv7(), hash, payload, receivedAt],
+        ...[place?.worker ?? null, place?.leasedUntil ?? null, failedEndToEnd],
+      ],
+    );
+    if (stored) return { id: stored.id, duplicate: stored.duplicate, jobId: stored.job_id };
+  }
+  throw new Error('a webhook event was neither stored nor found');
+}
+
+/** One event. Parameters, grouped: id. */
+export const findWebhookEvent: Statement = {
+  name: 'webhook-find',
+  grouping: {},
+  text: `
+    select place, id, payload, status, results, received_at, processed_at
+      from unnest($1::uuid[]) with ordinality as asked (event_id, place)
+      join webhook_events on id = any(array[event_id])`,
+};
+
+export interface WebhookEventRow {
+  readonly id: string;
+  /** Null once it was purged with age. */
+  readonly payload: Buffer | null;
+  readonly status: WebhookEventStatus;
+  /** What became of each item at the last look, if there was one. */
+  readonly results: unknown;
+  readonly received_at: Date;
+  /** The last look, if there was one. */
+  readonly processed_at: Date | null;
+}
+
+/** @returns an event as it is stored, or null. */
+export async function findEvent(
+  { db }: LocalContext,
+  eventId: string,
+): Promise<WebhookEventRow | null> {
+  const [event] = await db.query<WebhookEventRow>(findWebhookEvent, [eventId]);
+  return event ?? null;
+}
+
+/**
+ * Stores what became of an event's items, and in the same commit the ids that it waits for from now
+ * on: those of the items that are parked. Answers whether it did not wait for one of them before,
+ * or no row when another process has settled the event since: this statement may have been on its
+ * way for long, and must not put back what a later look has found.
+ * It answers no row either when a transaction that the items have settled is not final: a failover
+ * has taken it back since, and the event must not be called processed.
+ * Where no job of the event has looked, one is queued in that commit too, so that every event that
+ * waits has a job: an open one is due at the earlier time, or is run once more if it runs. And
+ * where a job of the event has looked that has no more to do, it ends in that commit. Events are
+ * locked before jobs, and jobs in the order in which other statements wake them.
+ * Parameters, grouped: id, status, results as JSON, now, ids as JSON, the job's time or null for no
+ * job, since when the event waits, the job that ends and its worker or twice null, the look before
+ * this one or null, the ids of the transactions that its items have settled as JSON.
+ */
+export const finishWebhookEvent: Statement = {
+  name: 'webhook-finish',
+  grouping: { apartBy: 1 },
+  text: `
+    with asked as (
+      select * from unnest($1::uuid[], $2::text[], $3::text[], $4::timestamptz[], $5::text[],
+                           $6::timestamptz[], $7::text[], $8::bigint[], $9::text[],
+                           $10::timestamptz[], $11::text[])
+        with ordinality as asked (id, status, results, now, ids, job_at, waiting_since, job_id,
+          worker, looked_at, settled, place)
+    ), finished as (
+      update webhook_events event
+         set status = asked.status, results = asked.results::jsonb, processed_at = asked.now
+        from asked where event.id = any(array[asked.id])
+                     and event.processed_at is not distinct from asked.looked_at
+                     and not exists (
+               select from jsonb_array_elements_text(asked.settled::jsonb) as settled_id
+                where coalesce((select status from pix_transactions t
+                                 where t.id = settled_id::uuid), 'PROCESSING') = 'PROCESSING')
+      returning asked.*
+    ), waits as materialized (
+      select id as event_id, id_value
+        from finished, jsonb_array_elements_text(ids::jsonb) as id_value
+    ), forgotten as (
+      delete from webhook_waits wait using finished
+       where wait.event_id = finished.id
+         and (wait.event_id, wait.id_value) not in (select event_id, id_value from waits)
+    ), waiting as (
+      insert into webhook_waits (id_value, event_id)
+      select id_value, event_id from waits
+          on conflict do nothing
+      returning event_id
+    ), queued as (
+      insert into jobs (kind, payload, unique_key, status, run_at, created_at)
+      select 'settle-webhook', jsonb_build_object('eventId', id, 'waitingSince', waiting_since),
+             'webhook:' || id, 'queued', job_at, now
+        from finished where job_at is not null
+      ${orAskAgain}
+    ), ended as (
+      update jobs set ${ending("'done'", 'null')}
+        from (select asked.place, asked.now, job.id
+                from (select count(*) from finished) all_of_them, finished asked
+                join jobs job on job.id = any(array[asked.job_id])
+                             and job.leased_by = asked.worker
+               order by job.id for update of job) asked
+       where jobs.id = any(array[asked.id])
+      returning asked.place, jobs.status
+    )
+    select finished.place, id in (select event_id from waiting) as waits_anew,
+           ended.status as job_status
+      from finished left join ended using (place)`,
+};
+
+/** What one look at an event has found. */
+export interface FinishedLook {
+  readonly eventId: string;
+  readonly status: WebhookEventStatus;
+  /** What became of each item, to be stored as JSON. */
+  readonly items: readonly unknown[];
+  readonly lookedAt: Date;
+  /** The look before this one, or null. */
+  readonly lookedBefore: Date | null;
+  readonly waitingSince: Date;
+  /** The ids that it waits for from now on. */
+  readonly waits: ReadonlySet<string>;
+  /** When a job has to look again that is queued for it; null for no such job. */
+  readonly queueAt: Date | null;
+  /** The job that ends with this look, or null. */
+  readonly endedJob: LeasedJob | null;
+  /** The transactions that its items found settled, or have settled. */
+  readonly settledIds: readonly string[];
+}
+
+interface FinishedRow {
+  readonly waits_anew: boolean;
+  readonly job_status: 'done' | 'queued' | null;
+}
+
+/**
+ * Stores what a look at an event has found.
+ * @returns whether the event waits for an id that it did not wait for before, and the status of the
+ *   job that was to end, null when another worker has its lease; or null when nothing is stored,
+ *   because the event or what it settles was changed meanwhile.
+ */
+export async function finishLook(
+  { db }: LocalContext,
+  look: FinishedLook,
+): Promise<{ waitsForMore: boolean; jobStatus: 'done' | 'queued' | null } | null> {
+  const { eventId, endedJob } = look;
+  const [row] = await db.query<FinishedRow>(finishWebhookEvent, [
+    ...[eventId, look.status, JSON.stringify(look.items), look.lookedAt],
+    ...[JSON.stringify([...look.waits]), look.queueAt, look.waitingSince.toISOString()],
+    ...[endedJob?.id ?? null, endedJob?.worker ?? null],
+    ...[look.lookedBefore, JSON.stringify(look.settledIds)],
+  ]);
+  return row ? { waitsForMore: row.waits_anew, jobStatus: row.job_status } : null;
+}
 
 /**
  * Queues a job for each event that waits to be settled and has none: a failover that loses commits

@@ -1,7 +1,7 @@
 /**
- * Places for events with very many items. Each item takes statements and turns of the event loop,
- * so a process settles a few such events at once. Others go back to the queue for some seconds:
- * they keep no place of a job, and small events pass them.
+ * Places for events with very many items. Their items are settled in sets, each of which fills a
+ * grouped statement, so a process settles a few such events at once: a small event waits for one
+ * set of each at most. Others go back to the queue for some seconds and keep no place of a job.
  */
 
 /** A longer payload holds hundreds of items. */

@@ -1,10 +1,16 @@
-import { receiveEvent } from './webhook-intake.ts';
-import type { PublicOperation } from '../http/operation.ts';
-
 /**
- * Takes in an event of the provider. It is answered once the event is durable, in one commit with
- * its job or with what it settles; the same bytes again are acknowledged and change nothing.
+ * Receives what the provider posts. An event and its job are one commit. Where the job loop of this
+ * process has room, the job is stored as running under the loop's lease, and is dispatched to it at
+ * once, with the event still in memory. If the process dies, the lease runs out and the job is
+ * taken up like any other.
  */
+import type { Context } from '../context.ts';
+import type { PublicOperation } from '../http/operation.ts';
+import { readWebhookEvents, type ProviderEvent } from '../provider/webhook-events.ts';
+import { storeEvent, type StoredEvent } from './event-repository.ts';
+import { settleForJob } from './settle-event.ts';
+
+/** Answers once the event is durable with its job; the same bytes again change nothing. */
 export const receiveProviderWebhook: PublicOperation<'receiveProviderWebhook'> = {
   access: 'public',
   async run(context, { input, request }) {
@@ -15,3 +21,48 @@ export const receiveProviderWebhook: PublicOperation<'receiveProviderWebhook'> =
     return { status: 200, body: { message, event_id: id, duplicate } };
   },
 };
+
+/** What was posted. */
+export interface PostedEvent {
+  /** The bytes: they are what is stored, and what tells a duplicate. */
+  readonly payload: Buffer;
+  /** The same, parsed; undefined when its job is to parse it. */
+  readonly content: unknown;
+}
+
+/** A longer payload may hold hundreds of items: its job reads it, a part at a time. */
+const mostReadBytes = 4_096;
+
+/** Stores an event with its job, and dispatches the job where this process has room for it. */
+export async function receiveEvent(
+  context: Context,
+  { payload, content }: PostedEvent,
+): Promise<Pick<StoredEvent, 'id' | 'duplicate'>> {
+  const isReadHere = content !== undefined && payload.length <= mostReadBytes;
+  const items = isReadHere ? readWebhookEvents(content) : null;
+  const failedEndToEnd = items && endToEndOfFailure(items);
+  const receivedAt = context.clock.now();
+  const place = context.jobs.reserve();
+  let isDispatched = false;
+  try {
+    const event = { payload, receivedAt, place, failedEndToEnd };
+    const { id, duplicate, jobId } = await storeEvent(context, event);
+    if (place && jobId !== null) {
+      isDispatched = true;
+      const read = items && { items, before: [], receivedAt, lookedAt: null };
+      place.begin({ id: jobId, kind: 'settle-webhook', payload: { eventId: id } }, (job) =>
+        settleForJob(context, job, { eventId: id, ...(read && { event: read }) }),
+      );
+    }
+    return { id, duplicate };
+  } finally {
+    if (!isDispatched) place?.leave();
+  }
+}
+
+/** @returns the end-to-end id of an event that only says that one payment has failed, or null. */
+function endToEndOfFailure(items: readonly ProviderEvent[]): string | null {
+  const [item] = items;
+  if (!item || items.length > 1 || item.kind !== 'payment' || item.status !== 'FAILED') return null;
+  return item.ids.endToEnd;
+}

@@ -1,12 +1,9 @@
-/** What is decided about a PIX that came in and completes no charge. */
-import type { LocalContext } from '../context.ts';
-import { findPayees, type PayeeRow } from '../db/queries/find-payees.ts';
-import type { CandidateRow } from '../db/queries/pix-row.ts';
+/** What is decided about a PIX that came in and completes no charge. It is pure. */
 import { centsFromDecimal } from '../domain/money.ts';
-import { normalisePixKey } from '../domain/pix-key.ts';
 import { chargeNamed, recordOf, type Match } from '../domain/settlement.ts';
 import type { ProviderEvent } from '../provider/webhook-events.ts';
-import type { Decision, Flag, ReceivedPix, Told } from './event-kinds.ts';
+import type { Decision, FinalItem, Flag } from './decision.ts';
+import type { CandidateRow, Facts, PayeeRow, ReceivedPix } from './transaction-repository.ts';
 
 /** One end-to-end id is one payment: what it has brought is told once more, or told otherwise. */
 export function decideOnKnown({ amountCents }: ProviderEvent, transaction: CandidateRow): Decision {
@@ -22,23 +19,23 @@ export function decideOnKnown({ amountCents }: ProviderEvent, transaction: Candi
  * if it names another account, or if the same payment has been recorded under another event.
  * @param flag what is flagged of the charge.
  */
-export async function decideBeside(
-  context: LocalContext,
-  { item, status }: Told,
-  { flag, candidates }: { flag: Flag; candidates: readonly CandidateRow[] },
-): Promise<Decision> {
+export function decideBeside(
+  { item, status }: FinalItem,
+  flag: Flag,
+  { candidates, payees }: Facts,
+): Decision {
   const { endToEnd } = item.ids;
   if (item.kind !== 'received' || status !== 'COMPLETED' || endToEnd === null) return flag;
   const known = recordOf(item, candidates);
   if (known) {
-    const told = decideOnKnown(item, known);
-    return told.kind === 'flag' ? told : flag;
+    const ofKnown = decideOnKnown(item, known);
+    return ofKnown.kind === 'flag' ? ofKnown : flag;
   }
   const hasPaid = candidates.some(
     (one) => one.operation === 'CHARGE' && one.end_to_end === endToEnd,
   );
   const { transaction, reason } = flag;
-  const userId = await payeeOf(context, item, transaction);
+  const userId = payeeOf(payees, transaction);
   const received = userId === null ? null : receivedBy(userId, item, endToEnd);
   const isRecorded = received !== null && !hasPaid;
   return isRecorded ? { kind: 'record', received, beside: { transaction, reason } } : flag;
@@ -50,16 +47,15 @@ export async function decideBeside(
  * nobody surely, or nobody here, do not count against the identification.
  * @returns the match, or that the item contradicts it.
  */
-export async function agreedByPayee(
-  context: LocalContext,
-  { kind, payee }: ProviderEvent,
+export function agreedByPayee(
+  { kind }: ProviderEvent,
   match: Match<CandidateRow>,
-): Promise<Match<CandidateRow>> {
+  { payees }: Facts,
+): Match<CandidateRow> {
   const isOfCharge = match.kind === 'transaction' || match.kind === 'identifies';
-  const isNamed = Object.values(payee).some((identifier) => identifier !== null);
-  if (!isOfCharge || kind !== 'received' || !isNamed) return match;
+  if (!isOfCharge || kind !== 'received') return match;
   const { transaction } = match;
-  const userId = clearPayee(await payeesOf(context, payee));
+  const userId = clearPayee(payees);
   return userId === null || userId === transaction.user_id
     ? match
     : { kind: 'contradiction', transaction, reason: 'payee_disagrees' };
@@ -76,15 +72,11 @@ function receivedBy(userId: number, item: ProviderEvent, endToEnd: string): Rece
  * A PIX that came in and completes no charge is recorded: for the owner of the charge that it pays
  * once more, or for the account that it names.
  */
-export async function decideUnmatched(
-  context: LocalContext,
-  item: ProviderEvent,
-  candidates: readonly CandidateRow[],
-): Promise<Decision> {
+export function decideUnmatched(item: ProviderEvent, { candidates, payees }: Facts): Decision {
   const unmatched = { kind: 'leave', result: 'parked', reason: 'no_match' } as const;
   const { endToEnd } = item.ids;
-  const told = toldOfReceipt(item, candidates);
-  if (told) return decideOnKnown(item, told);
+  const again = receiptOf(item, candidates);
+  if (again) return decideOnKnown(item, again);
   if (item.kind !== 'received' || item.status !== 'COMPLETED' || endToEnd === null) {
     return unmatched;
   }
@@ -94,16 +86,16 @@ export async function decideUnmatched(
     const waits = decision.kind === 'flag' && mayNameCharge(item);
     return waits ? { ...unmatched, meanwhile: decision } : decision;
   }
-  const userId = await payeeOf(context, item, chargeNamed(item, candidates));
+  const userId = payeeOf(payees, chargeNamed(item, candidates));
   const received = userId === null ? null : receivedBy(userId, item, endToEnd);
   return received === null ? unmatched : { kind: 'record', received };
 }
 
 /**
- * What a PIX has brought that came in, told once more by an item that does not say which way it
- * went: no send of ours has its end-to-end id.
+ * The received PIX that an item reports once more without saying which way it went: no send has its
+ * end-to-end id.
  */
-function toldOfReceipt(
+function receiptOf(
   { kind, status, ids }: ProviderEvent,
   candidates: readonly CandidateRow[],
 ): CandidateRow | undefined {
@@ -126,30 +118,11 @@ function mayNameCharge({ ids }: ProviderEvent): boolean {
  *   unless the item names another account.
  * @returns the one user whom an item names, or null: two would be a guess.
  */
-async function payeeOf(
-  context: LocalContext,
-  { payee }: ProviderEvent,
-  charge?: CandidateRow,
-): Promise<number | null> {
-  const payees = await payeesOf(context, payee);
+function payeeOf(payees: readonly PayeeRow[], charge?: CandidateRow): number | null {
   const clear = clearPayee(payees);
   if (!charge) return clear;
   const named = clear === null ? payees.map((one) => one.user_id) : [clear];
   return named.every((userId) => userId === charge.user_id) ? charge.user_id : null;
-}
-
-/** @returns the accounts that the identifiers of a payee name, two at most. */
-function payeesOf(
-  { db, config }: LocalContext,
-  { document, agency, accountNumber, key }: ProviderEvent['payee'],
-): Promise<PayeeRow[]> {
-  return db.query<PayeeRow>(findPayees, [
-    document,
-    agency,
-    accountNumber,
-    key === null ? null : normalisePixKey(key).key,
-    config.provider.stub,
-  ]);
 }
 
 /** The one user whom every identifier names, or null: two would be a guess. */

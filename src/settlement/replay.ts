@@ -1,13 +1,17 @@
 /** Settling a stored event once more for an operator, or only showing what that would do. */
 import type { LocalContext } from '../context.ts';
-import type { CandidateRow } from '../db/queries/pix-row.ts';
-import type { WebhookEventStatus } from '../db/queries/find-webhook-event.ts';
 import { decimalFromCents } from '../domain/money.ts';
 import type { PixStatus } from '../domain/pix.ts';
-import { decide } from './decide.ts';
-import type { Decision, ReceivedPix } from './event-kinds.ts';
-import { findEvent, readItems, settleEvent, statusOf, type Settlement } from './settlement.ts';
-import type { ItemResult } from './settle-item.ts';
+import type { WebhookEventStatus } from '../domain/settlement.ts';
+import type { ProviderEvent } from '../provider/webhook-events.ts';
+import type { ItemResult } from './apply.ts';
+import { decide, needsFacts } from './decide.ts';
+import type { Decision } from './decision.ts';
+import { readItems } from './event-reader.ts';
+import { findEvent } from './event-repository.ts';
+import { eventStatus, settleEvent, type Settlement } from './settle-event.ts';
+import { factsOf } from './settle-items.ts';
+import type { CandidateRow, ReceivedPix } from './transaction-repository.ts';
 
 /** There is nothing to settle from: no such event, or its payload was purged with age. */
 export type NothingToReplay =
@@ -16,13 +20,13 @@ export type NothingToReplay =
 export type Replay = NothingToReplay | ({ readonly kind: 'replayed' } & Settlement);
 
 /**
- * Settles an event again from its stored payload, now, whatever its status: every item is looked at
- * anew, and what was applied is found applied. What still matches nothing is parked for another
- * day, and its job queued in the commit that says so.
+ * Settles an event again from its stored payload, now, whatever its status: every item is settled
+ * again, and what was applied is found applied. What still matches nothing is parked for another
+ * day, and its job queued in the same commit.
  */
 export async function replayEvent(context: LocalContext, eventId: string): Promise<Replay> {
   const waitingSince = context.clock.now();
-  const options = { anew: true, queuesJob: true, waitingSince };
+  const options = { force: true, queuesJob: true, waitingSince };
   const settlement = await settleEvent(context, eventId, options);
   return settlement ? { kind: 'replayed', ...settlement } : nothingToReplay(context, eventId);
 }
@@ -70,13 +74,34 @@ export async function previewEvent(context: LocalContext, eventId: string): Prom
   const imagined: CandidateRow[] = [];
   for (const item of await readItems(event.payload)) {
     const { index, name } = item;
-    for (const decision of await decide(context, { eventId, item }, imagined)) {
+    const { candidates, payees } = await factsOf(context, item);
+    const facts = { candidates: withImagined(item, candidates, imagined), payees };
+    for (const decision of decide({ eventId, item }, facts)) {
       items.push({ index, name, ...shown(decision) });
       const after = imagine(decision);
       if (after) imagined.unshift(after);
     }
   }
-  return { kind: 'preview', status: event.status, statusAfter: statusOf(items), items };
+  return { kind: 'preview', status: event.status, statusAfter: eventStatus(items), items };
+}
+
+/** The candidates of an item; imagined transactions count in place of the stored ones. */
+function withImagined(
+  item: ProviderEvent,
+  stored: readonly CandidateRow[],
+  imagined: readonly CandidateRow[],
+): readonly CandidateRow[] {
+  if (imagined.length === 0 || !needsFacts(item)) return stored;
+  const { endToEnd, providerTxid } = item.ids;
+  const found = new Set(stored.map(({ id }) => id));
+  const meant = imagined.filter(
+    (one) =>
+      found.has(one.id) ||
+      (endToEnd !== null && one.end_to_end === endToEnd) ||
+      (providerTxid !== null && one.provider_txid === providerTxid),
+  );
+  const isMeant = new Set(meant.map(({ id }) => id));
+  return [...meant, ...stored.filter(({ id }) => !isMeant.has(id))];
 }
 
 function shown(decision: Decision): Omit<ItemPreview, 'index' | 'name'> {

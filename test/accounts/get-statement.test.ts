@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
+import type { ProviderStatement } from '../../src/provider/provider.ts';
 import { faulty, refused, type BankAnswer } from '../../src/provider/stub/answer.ts';
-import type { Movement } from '../../src/provider/stub/ledger.ts';
 import { startTestApp, type TestAnswer } from '../support/app.ts';
 import { eventually } from '../support/eventually.ts';
 import { givenCustomer } from '../support/factories.ts';
@@ -300,7 +300,7 @@ test('the provider is asked for the same days', async (t) => {
   ]);
 });
 
-const failures: [what: string, answer: BankAnswer<Movement[]>][] = [
+const failures: [what: string, answer: BankAnswer<ProviderStatement>][] = [
   ['answers 503', faulty('unavailable')],
   ['answers with HTML', faulty('garbled')],
   ['limits the requests', refused({ kind: 'rate_limited', reason: 'TooMany' })],

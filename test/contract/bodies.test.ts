@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parse } from 'yaml';
-import { validationMessage } from '../../src/http/validation-messages.ts';
-import { createSchemaCompiler } from '../../src/http/schemas.ts';
+import { validationMessage } from '../../src/contract/validation-messages.ts';
+import { createSchemaCompiler } from '../../src/contract/schemas.ts';
 
 interface Media {
   schema: { $ref?: string };

@@ -32,7 +32,12 @@ interface Operation {
   tags: string[];
   security?: Record<string, string[]>[];
   parameters?: { $ref?: string; name?: string; description?: string }[];
-  requestBody?: { required?: boolean; description?: string };
+  requestBody?: {
+    required?: boolean;
+    description?: string;
+    content: Record<string, unknown>;
+    'x-max-body-bytes'?: number;
+  };
   responses: Record<string, Response>;
   'x-throttle'?: string;
   'x-throttle-user'?: boolean;
@@ -187,6 +192,13 @@ test('the contract has the operations that are specified, and no others', () => 
   const found = operations.map(({ route, operation }) => `${route}: ${operation.operationId}`);
   const wanted = Object.entries(specified).map(([route, [id]]) => `${route}: ${id}`);
   assert.deepEqual(found.sort(), wanted.sort());
+});
+
+test('every body of JSON has its own limit', () => {
+  const bodies = operations.flatMap(({ operation }) => operation.requestBody ?? []);
+  const json = bodies.filter(({ content }) => 'application/json' in content);
+  assert.ok(json.length > 10, 'the bodies are found');
+  for (const body of json) assert.ok(body['x-max-body-bytes'], JSON.stringify(body));
 });
 
 for (const { route, operation } of operations) {

@@ -1,7 +1,7 @@
 /** Statements that touch the same rows take them in one order: they wait, and do not block. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { finishWebhookEvent } from '../../src/db/queries/finish-webhook-event.ts';
+import { finishWebhookEvent } from '../../src/settlement/event-repository.ts';
 import { moveTransaction } from '../../src/db/queries/move-transaction.ts';
 import { eventually } from '../support/eventually.ts';
 import { onlyOnServer, openTestDatabase } from '../support/open-database.ts';

@@ -4,20 +4,26 @@
  */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
+import { sessionStatements } from '../../src/auth/session-repository.ts';
 import type { Statement } from '../../src/db/database.ts';
 import { indexedSettings } from '../../src/db/pool.ts';
-import { findCandidates } from '../../src/db/queries/find-candidates.ts';
-import { findPrincipal } from '../../src/db/queries/find-principal.ts';
-import { findWebhookEvent } from '../../src/db/queries/find-webhook-event.ts';
-import { finishWebhookEvent } from '../../src/db/queries/finish-webhook-event.ts';
 import { finishJob } from '../../src/db/queries/jobs.ts';
 import { moveTransaction } from '../../src/db/queries/move-transaction.ts';
-import { listTransactions } from '../../src/db/queries/pix-transactions.ts';
+import { listTransactions, noteAnomaly } from '../../src/db/queries/pix-transactions.ts';
 import { reserveSend } from '../../src/db/queries/reserve-send.ts';
 import { reserveTransaction } from '../../src/db/queries/reserve-transaction.ts';
 import { stepSend } from '../../src/db/queries/step-send.ts';
-import { storeWebhookEvent } from '../../src/db/queries/store-webhook-event.ts';
 import { viewTransaction } from '../../src/db/queries/view-transaction.ts';
+import {
+  findWebhookEvent,
+  finishWebhookEvent,
+  storeWebhookEvent,
+} from '../../src/settlement/event-repository.ts';
+import {
+  findCandidates,
+  identifyPayment,
+  recordReceived,
+} from '../../src/settlement/transaction-repository.ts';
 import { openTestDatabase } from '../support/open-database.ts';
 
 const { db, rows } = await openTestDatabase();
@@ -28,11 +34,14 @@ const wide =
 
 const statements: readonly Statement[] = [
   findCandidates,
-  findPrincipal,
+  sessionStatements.findPrincipal,
   findWebhookEvent,
   finishJob,
   finishWebhookEvent,
+  identifyPayment,
   moveTransaction,
+  noteAnomaly,
+  recordReceived,
   reserveSend,
   reserveTransaction,
   stepSend,

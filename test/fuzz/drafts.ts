@@ -1,5 +1,5 @@
 /** Requests before they are bytes: a legal one of each operation, by the contract's examples. */
-import type { OperationContract } from '../../src/http/contract.ts';
+import type { OperationContract } from '../../src/contract/contract.ts';
 import { cpfCheckDigits } from '../../src/domain/tax-id.ts';
 import { documentedBody } from '../http/hostile-bodies.ts';
 import type { Chance } from '../simulation/chance.ts';

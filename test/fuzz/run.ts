@@ -1,6 +1,6 @@
 /** A run: customers send what a seed draws, and every answer is judged. */
 import { parseContract, readServedContract } from '../../src/http/contract-file.ts';
-import type { OperationContract } from '../../src/http/contract.ts';
+import type { OperationContract } from '../../src/contract/contract.ts';
 import { Chance } from '../simulation/chance.ts';
 import {
   bytesOf,

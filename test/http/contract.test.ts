@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { readServedContract } from '../../src/http/contract-file.ts';
-import { compileValidators, type OperationContract } from '../../src/http/contract.ts';
+import { compileValidators, type OperationContract } from '../../src/contract/contract.ts';
 import { contractOf, smallContract } from './small-contract.ts';
 
 function small(id: string): OperationContract {
@@ -67,6 +67,7 @@ test('a contract that asks for what the service does not do is refused', () => {
   assert.throws(changed('schema: { type: boolean }', 'schema: { type: array }'), /simple type/);
   assert.throws(changed('format: binary', 'format: byte'), /exactly one file/);
   assert.throws(changed('required: [tipo_documento, arquivo]', 'required: []'), /exactly one file/);
+  assert.throws(changed('x-max-body-bytes: 262144', 'x-max-body-bytes: 262145'), /x-max-body/);
   assert.throws(changed('x-max-decimals: 2', 'x-max-decimals: 3'), /x-max-decimals/);
   assert.throws(changed('x-format: cpf', 'x-format: rg'), /x-format/);
   assert.throws(changed('x-same-as: password', 'x-same-as: email'), /x-same-as/);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createSchemaCompiler } from '../../src/http/schemas.ts';
+import { createSchemaCompiler } from '../../src/contract/schemas.ts';
 
 const compiler = createSchemaCompiler({});
 

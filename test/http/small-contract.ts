@@ -1,5 +1,5 @@
 import { parse } from 'yaml';
-import { loadContract, type Contract } from '../../src/http/contract.ts';
+import { loadContract, type Contract } from '../../src/contract/contract.ts';
 
 /** The contract that a text in YAML describes. */
 export function contractOf(yaml: string): Contract {

@@ -4,7 +4,7 @@ import { beforeEach, test, type TestContext } from 'node:test';
 import type { JobLoop } from '../../src/jobs/loop.ts';
 import { settleWebhook } from '../../src/jobs/settle-webhook.ts';
 import { JobHandOver } from '../../src/jobs/queue.ts';
-import { receiveEvent, type PostedEvent } from '../../src/settlement/webhook-intake.ts';
+import { receiveEvent, type PostedEvent } from '../../src/settlement/receive-provider-webhook.ts';
 import { startTestApp } from '../support/app.ts';
 import { eventually } from '../support/eventually.ts';
 import {

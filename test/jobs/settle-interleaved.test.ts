@@ -10,7 +10,7 @@ import { phasesOfStatus } from '../../src/domain/pix.ts';
 import { newTransactionIdentification } from '../../src/domain/txid.ts';
 import { JobLoop } from '../../src/jobs/loop.ts';
 import { settleWebhook } from '../../src/jobs/settle-webhook.ts';
-import { receiveEvent } from '../../src/settlement/webhook-intake.ts';
+import { receiveEvent } from '../../src/settlement/receive-provider-webhook.ts';
 import { watched } from './loops.ts';
 import { confirmed, startSettlingApp } from './settling.ts';
 import { reserveCharge, reserveSend } from './transactions.ts';
@@ -62,20 +62,18 @@ const chargeSays: Says = {
 
 type Says = Record<string, (ids: Ids) => Record<string, unknown>>;
 
-/** What happens in a case: the next step of the transaction, or a telling of an event. */
-type Happening = 'step' | 'run' | Telling;
+/** What happens in a case: the next step of the transaction, or an event. */
+type Happening = 'step' | 'run' | Reported;
 
-interface Telling {
+interface Reported {
   readonly said: string;
-  /** It is not settled where it is stored, because somebody is at work on the send. */
-  readonly isLeft: boolean;
 }
 
 /** All steps of the transaction, and between them events in any order, each any number of times. */
 function story(words: readonly string[], steps: number): fc.Arbitrary<Happening[]> {
   const told = fc
-    .record({ said: fc.constantFrom(...words), isLeft: fc.boolean() })
-    .map((telling): Happening => telling);
+    .record({ said: fc.constantFrom(...words) })
+    .map((reported): Happening => reported);
   const any = fc.array(fc.oneof({ weight: 5, arbitrary: told }, fc.constant<Happening>('run')), {
     maxLength: 3,
   });
@@ -105,7 +103,6 @@ async function live(
     if (happening === 'step') await left.shift()?.();
     else if (happening === 'run') await process.rest();
     else {
-      app.leaveToJobs(happening.isLeft);
       told.set(await store(payloadOf(happening.said)), happening.said);
     }
   }

@@ -8,7 +8,6 @@ import { confirmed, results, startSettlingApp } from './settling.ts';
 
 const app = await startSettlingApp();
 const { customer, givenSend, stored, tell } = app;
-app.leaveToJobs(false);
 
 const { newEndToEnd } = app;
 
@@ -200,35 +199,29 @@ test('where there are more sends with one key than are looked at, none is guesse
 });
 
 test("an event's own id does not take the place of the provider's, and both are known", async () => {
-  for (const isLeft of [true, false]) {
-    app.leaveToJobs(isLeft);
-    const send = await givenSend();
-    const id = `evt-${randomUUID()}`;
-    await tell({ id, event: 'PAYMENT', endToEnd: send.end_to_end, status: 'COMPLETED' });
-    assert.equal(await statusOf(send), 'COMPLETED');
-    assert.ok(send.provider_txid !== null);
-    assert.equal((await stored(send.id)).provider_txid, send.provider_txid);
-    for (const known of [id, send.provider_txid]) {
-      assert.deepEqual(results(await tell(confirmed({ id: known, isLeft }))), ['already']);
-    }
+  const send = await givenSend();
+  const id = `evt-${randomUUID()}`;
+  await tell({ id, event: 'PAYMENT', endToEnd: send.end_to_end, status: 'COMPLETED' });
+  assert.equal(await statusOf(send), 'COMPLETED');
+  assert.ok(send.provider_txid !== null);
+  assert.equal((await stored(send.id)).provider_txid, send.provider_txid);
+  for (const known of [id, send.provider_txid]) {
+    assert.deepEqual(results(await tell(confirmed({ id: known }))), ['already']);
   }
 });
 
 test('an event that waits for the id of another event is woken by it', async () => {
-  for (const isLeft of [true, false]) {
-    app.leaveToJobs(isLeft);
-    const send = await givenSend();
-    const id = `evt-${randomUUID()}`;
-    const parked = await tell(confirmed({ id, isLeft }));
-    assert.equal(parked.status, 'parked');
-    await app.rows(`update jobs set run_at = run_at + interval '1 hour' where status = 'queued'`);
-    await tell(confirmed({ id, endToEnd: send.end_to_end, isLeft, nth: 2 }));
-    const [job] = await app.rows<{ run_at: Date }>(
-      `select run_at from jobs where unique_key = $1 and status = 'queued'`,
-      [`webhook:${parked.eventId}`],
-    );
-    assert.deepEqual(job?.run_at, app.clock.now());
-  }
+  const send = await givenSend();
+  const id = `evt-${randomUUID()}`;
+  const parked = await tell(confirmed({ id }));
+  assert.equal(parked.status, 'parked');
+  await app.rows(`update jobs set run_at = run_at + interval '1 hour' where status = 'queued'`);
+  await tell(confirmed({ id, endToEnd: send.end_to_end, nth: 2 }));
+  const [job] = await app.rows<{ run_at: Date }>(
+    `select run_at from jobs where unique_key = $1 and status = 'queued'`,
+    [`webhook:${parked.eventId}`],
+  );
+  assert.deepEqual(job?.run_at, app.clock.now());
 });
 
 test("an id of the provider's that stands for two sends tells neither", async () => {

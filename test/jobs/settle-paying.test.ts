@@ -1,7 +1,7 @@
 /** Events that come while a payment may still be sent: a failure waits for the end of the call. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { beforeEach, test } from 'node:test';
+import { test } from 'node:test';
 import { repeatPayment } from '../../src/db/queries/repeat-payment.ts';
 import { repeatNotes } from '../../src/domain/pix.ts';
 import { sweepPix } from '../../src/jobs/sweep-pix.ts';
@@ -22,8 +22,6 @@ const app = await startSettlingApp();
 const { clock, context, rows, settle, stored, tell } = app;
 
 const minuteMs = 60_000;
-
-beforeEach(() => app.leaveToJobs(false));
 
 /** A send that this process pays, and its Idempotency-Key. */
 async function givenPaying(): Promise<PayingRow & { readonly key: string }> {
@@ -73,49 +71,42 @@ const ends: Readonly<Record<string, (paying: PayingRow) => Promise<unknown>>> = 
 const repeat = ({ id, claimed_until: claimedUntil }: PayingRow, note: string) =>
   context.db.query(repeatPayment, [id, claimedUntil, clock.now(), 2, '5xx', note]);
 
-for (const isLeftToJob of [false, true]) {
-  const where = isLeftToJob ? 'in its job' : 'at once';
-  test(`a failure does not settle a payment that was repeated after an unknown end, ${where}`, async () => {
-    app.leaveToJobs(isLeftToJob);
-    const paying = await givenPaying();
-    const ids = { endToEnd: paying.end_to_end, amount: 10.5 };
-    assert.equal((await repeat(paying, repeatNotes.unknown)).length, 1);
-    const early = await tell(failed({ ...ids, nth: 1 }));
-    assert.deepEqual(results(early), ['parked: still_paying']);
-    await accept(paying);
-    assert.deepEqual(results(await settle(early.eventId)), ['anomaly: failed_after_repeat']);
-    const late = await tell(failed({ ...ids, nth: 2 }));
-    assert.deepEqual(results(late), ['anomaly: failed_after_repeat']);
-    assert.equal((await stored(paying.id)).phase, 'ACCEPTED');
-    await tell(confirmed(ids));
-    assert.equal((await stored(paying.id)).status, 'COMPLETED');
-  });
+test('a failure does not settle a payment that was repeated after an unknown end', async () => {
+  const paying = await givenPaying();
+  const ids = { endToEnd: paying.end_to_end, amount: 10.5 };
+  assert.equal((await repeat(paying, repeatNotes.unknown)).length, 1);
+  const early = await tell(failed({ ...ids, nth: 1 }));
+  assert.deepEqual(results(early), ['parked: still_paying']);
+  await accept(paying);
+  assert.deepEqual(results(await settle(early.eventId)), ['anomaly: failed_after_repeat']);
+  const late = await tell(failed({ ...ids, nth: 2 }));
+  assert.deepEqual(results(late), ['anomaly: failed_after_repeat']);
+  assert.equal((await stored(paying.id)).phase, 'ACCEPTED');
+  await tell(confirmed(ids));
+  assert.equal((await stored(paying.id)).status, 'COMPLETED');
+});
 
-  test(`it settles one whose first attempt has provably not left, ${where}`, async () => {
-    app.leaveToJobs(isLeftToJob);
-    const paying = await givenPaying();
-    assert.equal((await repeat(paying, repeatNotes.notSent)).length, 1);
-    await accept(paying);
-    await tell(failed({ endToEnd: paying.end_to_end, amount: 10.5 }));
-    assert.equal((await stored(paying.id)).status, 'FAILED');
-  });
+test('it settles one whose first attempt has provably not left', async () => {
+  const paying = await givenPaying();
+  assert.equal((await repeat(paying, repeatNotes.notSent)).length, 1);
+  await accept(paying);
+  await tell(failed({ endToEnd: paying.end_to_end, amount: 10.5 }));
+  assert.equal((await stored(paying.id)).status, 'FAILED');
+});
 
-  const way = isLeftToJob ? 'its job' : 'the commit that stores it';
-  for (const [end, take] of Object.entries(ends)) {
-    test(`a failure that comes to ${way} during PAYING settles the send when its call has ended ${end}`, async () => {
-      app.leaveToJobs(isLeftToJob);
-      const paying = await givenPaying();
-      const told = await tell(failed({ endToEnd: paying.end_to_end, amount: 10.5 }));
-      assert.deepEqual([told.status, ...results(told)], ['parked', 'parked: still_paying']);
-      assert.equal((await stored(paying.id)).phase, 'PAYING');
-      await postpone(told.eventId);
-      await take(paying);
-      assert.deepEqual(await dueOf(told.eventId), clock.now(), 'the end of the call wakes it');
-      assert.deepEqual(results(await settle(told.eventId)), ['applied']);
-      const { status, failure_code: code } = await stored(paying.id);
-      assert.deepEqual([status, code], ['FAILED', 'AB03']);
-    });
-  }
+for (const [end, take] of Object.entries(ends)) {
+  test(`a failure that comes during PAYING settles the send when its call has ended ${end}`, async () => {
+    const paying = await givenPaying();
+    const told = await tell(failed({ endToEnd: paying.end_to_end, amount: 10.5 }));
+    assert.deepEqual([told.status, ...results(told)], ['parked', 'parked: still_paying']);
+    assert.equal((await stored(paying.id)).phase, 'PAYING');
+    await postpone(told.eventId);
+    await take(paying);
+    assert.deepEqual(await dueOf(told.eventId), clock.now(), 'the end of the call wakes it');
+    assert.deepEqual(results(await settle(told.eventId)), ['applied']);
+    const { status, failure_code: code } = await stored(paying.id);
+    assert.deepEqual([status, code], ['FAILED', 'AB03']);
+  });
 }
 
 test('a failure is told apart by the key alone, and waits likewise', async () => {
@@ -138,9 +129,9 @@ test('a failure waits from the commit that stores it, before its job has looked'
   assert.equal((await waits()).length, 0);
 });
 
-test('a payment that is told during PAYING settles at once', async () => {
+test('a payment that is reported as completed during PAYING is settled', async () => {
   const paying = await givenPaying();
-  await app.deliver(confirmed({ endToEnd: paying.end_to_end, amount: 10.5 }));
+  await tell(confirmed({ endToEnd: paying.end_to_end, amount: 10.5 }));
   assert.equal((await stored(paying.id)).status, 'COMPLETED');
 });
 

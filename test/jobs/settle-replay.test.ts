@@ -161,10 +161,24 @@ test('an orphan is never parked without its job: where none can be queued it sta
   assert.deepEqual(event, { status: 'orphaned', waits: 0 });
 });
 
-test('an event that waits already keeps its one job, and its day', async () => {
+test('an event that waits already keeps its one job, and waits for another day', async () => {
   const { eventId } = await tell(confirmed({ endToEnd: newEndToEnd(), amount: 10.5 }));
+  await clock.advance(23 * hourMs);
   await replay(eventId);
   assert.equal((await jobsOf(eventId)).length, 1);
+  await clock.advance(23 * hourMs);
+  assert.equal((await app.settle(eventId)).status, 'parked');
+});
+
+test('an orphan that the provider repeats is parked for another day by a replay all the same', async () => {
+  const payload = confirmed({ endToEnd: newEndToEnd(), amount: 10.5 });
+  const { eventId } = await tell(payload);
+  await clock.advance(24 * hourMs);
+  await app.settle(eventId);
+  await app.rows(`update jobs set status = 'done', finished_at = $1`, [clock.now()]);
+  assert.equal(await deliver(payload), eventId);
+  assert.equal((await replay(eventId)).status, 'parked');
+  assert.equal((await app.settle(eventId)).status, 'parked');
 });
 
 test('an event that was not looked at yet is settled, and its job finds that done', async () => {

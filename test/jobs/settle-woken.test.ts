@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeEach, test, type TestContext } from 'node:test';
 import { newTransactionIdentification } from '../../src/domain/txid.ts';
 import { settleWebhook } from '../../src/jobs/settle-webhook.ts';
-import { settleEvent } from '../../src/settlement/settlement.ts';
+import { settleEvent } from '../../src/settlement/settle-event.ts';
 import { eventually } from '../support/eventually.ts';
 import { startLoop, watched, type JobState } from './loops.ts';
 import { confirmed, results, startSettlingApp } from './settling.ts';

@@ -2,11 +2,10 @@
 import assert from 'node:assert/strict';
 import { newEndToEndId } from '../../src/domain/end-to-end-id.ts';
 import { settleWebhook } from '../../src/jobs/settle-webhook.ts';
-import type { ItemOutcome } from '../../src/settlement/settlement.ts';
+import type { ItemOutcome } from '../../src/settlement/event-reader.ts';
 import { startPixApp, type PixApp, type StoredPix } from '../pix/pix-app.ts';
 import type { TestAppOptions } from '../support/app.ts';
 import { givenCustomer, logIn, type TestUser } from '../support/factories.ts';
-import { leaveToJobs } from './left-to-jobs.ts';
 
 export interface Settlement {
   readonly eventId: string;
@@ -34,8 +33,6 @@ export interface SettlingApp extends PixApp {
   deliver(payload: unknown): Promise<string>;
   /** Runs the job of an event. */
   settle(eventId: string): Promise<Settlement>;
-  /** Whether events are left to their jobs that could be settled at once: at first they are. */
-  leaveToJobs(isOn: boolean): void;
   /** The end-to-end id of a payment that begins at another institution. */
   newEndToEnd(): string;
   /** Registers a user's e-mail as a PIX key, which the provider lists from then on. */
@@ -69,7 +66,6 @@ export async function startSettlingApp(options: TestAppOptions = {}): Promise<Se
   return {
     ...app,
     customer,
-    leaveToJobs: leaveToJobs(app.context.db),
     deliver,
     settle,
     tell: async (payload) => settle(await deliver(payload)),

@@ -11,13 +11,11 @@ import { startTestApp } from '../support/app.ts';
 import { createTestDatabase } from '../support/db.ts';
 import { eventually } from '../support/eventually.ts';
 import { givenCustomer, logIn, sessionsOf, type TestUser } from '../support/factories.ts';
-import { leaveToJobs } from './left-to-jobs.ts';
 
 const database = await createTestDatabase();
 const app = await startPixApp({ environment: { JOBS: 'off' }, database });
 after(() => database.drop());
-// Nobody runs them here: the bank's word does not arrive.
-leaveToJobs(app.context.db);
+// No job runs here: the bank's webhooks settle nothing.
 const { stored, clock } = app;
 
 const minuteMs = 60_000;

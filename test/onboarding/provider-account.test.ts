@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { findPayees } from '../../src/db/queries/find-payees.ts';
+import { findPayees } from '../../src/settlement/transaction-repository.ts';
 import { done } from '../../src/provider/stub/answer.ts';
 import { givenCustomer, givenUser, logIn, password, sessionsOf } from '../support/factories.ts';
 import { startSandboxedApp } from '../support/sandboxed-app.ts';
@@ -107,5 +107,5 @@ test('a received PIX is for no account whose number was made up here', async () 
   const found = (countsLocal: boolean) =>
     app.context.db.query(findPayees, ['11144477735', agency, accountNumber, null, countsLocal]);
   assert.deepEqual(await found(false), []);
-  assert.deepEqual(await found(true), [{ user_id: id, agrees: true }]);
+  assert.deepEqual(await found(true), [{ place: '1', user_id: id, agrees: true }]);
 });

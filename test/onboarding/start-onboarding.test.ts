@@ -240,8 +240,8 @@ describe('POST /onboarding/pf', () => {
     const { email } = await givenUser(app);
     const { passwords } = app.context;
     let isStorm = true;
-    // As many as are hashed at once and may wait. The login takes one turn; the hash that then finds
-    // no place ends its loop.
+    // As many as are hashed at once and may wait. The login takes one turn; the hash that then
+    // finds no place ends its loop.
     const storm = Array.from({ length: 1 + 32 }, async () => {
       try {
         while (isStorm) await passwords.hash('storm');

@@ -52,7 +52,7 @@ async function givenLookUp({ id, email }: TestUser): Promise<string> {
     [id],
   );
   const lookUp = { payerId: String(account?.document), key: body.pix_key };
-  const answer = await app.bank.lookUpKey(login.value.token, lookUp);
+  const answer = app.bank.lookUpKey(login.value.token, lookUp);
   assert.ok(answer.outcome === 'done');
   return answer.value.endToEnd;
 }

@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test, type TestContext } from 'node:test';
 import type { Statement } from '../../src/db/database.ts';
+import { newEndToEndId } from '../../src/domain/end-to-end-id.ts';
+import { ProviderError } from '../../src/provider/errors.ts';
 import type { PayRequest } from '../../src/provider/provider.ts';
 import { moveTransaction } from '../../src/pix/transactions.ts';
 import { eventually } from '../support/eventually.ts';
@@ -107,6 +109,50 @@ test('a send that came to PAYING late fails although the wall clock has jumped a
   };
   await eventually(isFailed, 'the end of the payment');
   assert.equal(payments.mock.callCount(), 0);
+});
+
+/** Another process has taken the send to PAYING anew, after a failover that lost its first time. */
+async function giveOtherEndToEnd(endToEnd: string): Promise<string> {
+  const other = newEndToEndId('11165756', app.clock.now());
+  await app.rows('update pix_transactions set end_to_end = $2 where end_to_end = $1', [
+    endToEnd,
+    other,
+  ]);
+  return other;
+}
+
+test('a payment that could not leave fails no send that a failover has given another end-to-end id', async (t) => {
+  const user = await givenCustomer(app);
+  let other = '';
+  t.mock.method(app.context.provider, 'pay', async ({ order }: PayRequest) => {
+    other = await giveOtherEndToEnd(order.endToEnd);
+    throw new ProviderError({
+      ...{ outcome: 'not_sent', code: 'PROVIDER_UNAVAILABLE', statusClass: 'stopped' },
+    });
+  });
+  const sent = await app.send(user, body);
+  assert.deepEqual([sent.status, sent.body.status], [200, 'PROCESSING']);
+  const stored = await app.stored(sent.body.transaction_id);
+  assert.deepEqual([stored.phase, stored.end_to_end], ['PAYING', other]);
+  assert.deepEqual(await app.timeline(stored.id), ['RESERVED', 'RESOLVED', 'PAYING 1']);
+});
+
+test('a payment that was accepted is an anomaly of the send that a failover has given another end-to-end id', async (t) => {
+  const user = await givenCustomer(app);
+  const anomalies = await app.anomalies();
+  const { pay } = app.context.provider;
+  t.mock.method(app.context.provider, 'pay', async (request: PayRequest) => {
+    const receipt = await pay(request);
+    await giveOtherEndToEnd(receipt.endToEnd);
+    return receipt;
+  });
+  const sent = await app.send(user, body);
+  assert.deepEqual([sent.status, sent.body.status], [200, 'PROCESSING']);
+  assert.equal((await app.stored(sent.body.transaction_id)).phase, 'PAYING');
+  assert.deepEqual(await app.timeline(sent.body.transaction_id), [
+    ...['RESERVED', 'RESOLVED', 'PAYING 1', 'ANOMALY other_end_to_end'],
+  ]);
+  assert.equal(await app.anomalies(), anomalies + 1);
 });
 
 test('a key whose rows were taken away between two looks is claimed by the third one', async (t) => {

@@ -1,6 +1,7 @@
 /** What else can become of the two calls of a send: refused tokens, faults, contradictions. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { resolvePix, riskOfFailing } from '../../src/operator/pix-resolve.ts';
 import { ProviderError, type ProviderErrorOptions } from '../../src/provider/errors.ts';
 import type { PaymentReceipt } from '../../src/provider/provider.ts';
 import { refused } from '../../src/provider/stub/answer.ts';
@@ -335,6 +336,55 @@ test('a refusal after the webhook has told a failure: 502, rejected', async (t) 
   const sent = await app.send(user, body);
   assert.deepEqual([sent.status, sent.body.code], [502, 'PROVIDER_REJECTED']);
   assert.equal(sent.headers.get('pix-outcome'), 'rejected');
+  assert.equal(await app.anomalies(), anomalies);
+});
+
+/** The call takes so long that the sweep has called it unknown, and somebody has ended it since. */
+function endMeanwhile(
+  t: { mock: typeof test.mock },
+  end: (id: string, endToEnd: string) => Promise<unknown>,
+): void {
+  const { pay } = app.context.provider;
+  t.mock.method(app.context.provider, 'pay', async (...order: Parameters<typeof pay>) => {
+    const receipt = await pay(...order);
+    const [row] = await app.rows<{ id: string }>(
+      `update pix_transactions set phase = 'UNKNOWN', outcome = 'unknown', claimed_until = null
+        where end_to_end = $1 returning id`,
+      [receipt.endToEnd],
+    );
+    await end(row?.id ?? '', receipt.endToEnd);
+    return receipt;
+  });
+}
+
+test('an acceptance after an operator has called the payment failed: 200 FAILED, and an anomaly', async (t) => {
+  const user = await givenCustomer(app);
+  const anomalies = await app.anomalies();
+  endMeanwhile(t, (id) =>
+    resolvePix.run(
+      app.context,
+      { id, as: 'failed', reason: 'ticket 7', confirm: riskOfFailing },
+      { operator: 'ana', progress: () => undefined },
+    ),
+  );
+  const sent = await app.send(user, body);
+  assert.deepEqual([sent.status, sent.body.status], [200, 'FAILED']);
+  const timeline = await app.timeline(sent.body.transaction_id);
+  assert.equal(timeline.at(-1), 'ANOMALY contradicted_by_ACCEPTED');
+  assert.equal(await app.anomalies(), anomalies + 1);
+});
+
+test('an acceptance after an event has ended the payment: 200 FAILED, and no anomaly', async (t) => {
+  const user = await givenCustomer(app);
+  const anomalies = await app.anomalies();
+  endMeanwhile(t, async (id, endToEnd) => {
+    await app.bank.settle(endToEnd, 'FAILED');
+    await app.settled(id);
+  });
+  const sent = await app.send(user, body);
+  assert.deepEqual([sent.status, sent.body.status], [200, 'FAILED']);
+  const timeline = await app.timeline(sent.body.transaction_id);
+  assert.deepEqual(timeline, [...begun, 'SETTLED FAILED event']);
   assert.equal(await app.anomalies(), anomalies);
 });
 

@@ -85,10 +85,11 @@ const moves =
     moveTransaction(context, send.id, move(send));
 
 test('a send that begins to be paid', async () => {
-  const narrow: Step = (send) => beginPaying(context, send, { endToEnd: `E-${send.id}` });
+  const endToEndOf = (send: PixTransactionRow) => send.end_to_end ?? `E-${send.id}`;
+  const narrow: Step = (send) => beginPaying(context, send, { endToEnd: endToEndOf(send) });
   const general = moves((send) => ({
     ...{ from: ['RESERVED', 'RESOLVED'], to: 'PAYING', status: 'PROCESSING' },
-    endToEnd: `E-${send.id}`,
+    endToEnd: endToEndOf(send),
     claimedUntil: claimUntil(context),
     timeline: [
       ...(send.phase === 'RESERVED' ? [{ phase: 'RESOLVED' as const }] : []),
@@ -104,6 +105,17 @@ test('a send that begins to be paid', async () => {
     false,
     false,
   ]);
+});
+
+test('a send that has another end-to-end id by now takes no step', async () => {
+  const other = { endToEnd: 'E-other' };
+  const resolved = await givenSendIn('RESOLVED', 'PROCESSING');
+  assert.equal(await beginPaying(context, resolved, other), null);
+  const paying = { ...(await givenSendIn('PAYING', 'PROCESSING')), end_to_end: other.endToEnd };
+  assert.equal(await acceptPayment(context, paying, { providerTxid: null, attempt: 1 }), null);
+  const failed = { from: ['PAYING'], to: 'SETTLED', status: 'FAILED', timeline: [] } as const;
+  assert.equal(await moveTransaction(context, paying.id, { ...failed, ...other }), null);
+  assert.equal((await app.stored(paying.id)).phase, 'PAYING');
 });
 
 test('a payment that the provider accepts', async () => {

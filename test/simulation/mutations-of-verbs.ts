@@ -1,9 +1,9 @@
 /** The service, broken on purpose in what it does beside sending: see `mutations.ts`. */
 import type { Database, Statement } from '../../src/db/database.ts';
-import { findPayees } from '../../src/db/queries/find-payees.ts';
+import { findPayees, recordReceived } from '../../src/settlement/transaction-repository.ts';
 import * as pix from '../../src/db/queries/pix-transactions.ts';
-import { endSession } from '../../src/db/queries/banking-sessions.ts';
-import { purgePayloads } from '../../src/db/queries/retention.ts';
+import { sessionStatements } from '../../src/auth/session-repository.ts';
+import { retentionStatements } from '../../src/jobs/retention-repository.ts';
 import { stepSend } from '../../src/db/queries/step-send.ts';
 import type { Provider } from '../../src/provider/provider.ts';
 import type { Deviation, Mutation } from './deviation.ts';
@@ -69,11 +69,13 @@ export const mutationsOfVerbs: readonly Mutation[] = [
     },
   },
   { name: 'a contradiction is not noted', deviation: answering(pix.noteAnomaly, () => null) },
-  { name: 'a received PIX is not recorded', deviation: answering(pix.recordReceived, () => null) },
-  { name: 'a log-out ends nothing', deviation: answering(endSession, () => null) },
+  { name: 'a received PIX is not recorded', deviation: answering(recordReceived, () => null) },
+  { name: 'a log-out ends nothing', deviation: answering(sessionStatements.end, () => null) },
   {
     name: 'retention empties what was not settled',
-    deviation: replacing(purgePayloads, (text) => text.replace('and status in', "and 'x' not in")),
+    deviation: replacing(retentionStatements.payloads, (text) =>
+      text.replace('and status in', "and 'x' not in"),
+    ),
   },
   {
     name: 'a charge has a new identification at each attempt',

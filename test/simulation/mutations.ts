@@ -5,7 +5,7 @@
 import type { Clock } from '../../src/clock.ts';
 import { pause } from '../../src/clock.ts';
 import type { Database, Statement } from '../../src/db/database.ts';
-import { findWebhookEvent, type WebhookEventRow } from '../../src/db/queries/find-webhook-event.ts';
+import { findWebhookEvent, type WebhookEventRow } from '../../src/settlement/event-repository.ts';
 import { moveTransaction } from '../../src/db/queries/move-transaction.ts';
 import { reserveSend } from '../../src/db/queries/reserve-send.ts';
 import { stepSend } from '../../src/db/queries/step-send.ts';

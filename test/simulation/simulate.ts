@@ -157,7 +157,8 @@ async function comeToRest(world: World): Promise<boolean> {
   const retried = await retryDeadJobs(world, settle);
   // Where nothing is left to sweep, the quiet minutes would show nothing and take most of the time.
   const pauseMs = Math.max(retried ? restMs : untilOperatorMs, await sweepsNeedMs(world));
-  await settle(() => scheduler.nowMs > begunMs + pauseMs + clockSkewMs && scheduler.isQuiet);
+  const untilMs = Math.max(begunMs + pauseMs, await settlementsNeedUntilMs(world));
+  await settle(() => scheduler.nowMs > untilMs + clockSkewMs && scheduler.isQuiet);
   return scheduler.taken < lastStep;
 }
 
@@ -191,6 +192,16 @@ async function sweepsNeedMs({ store, hazards }: World): Promise<number> {
   const isAccepted = rows.some(({ phase }) => phase === 'ACCEPTED');
   if (isAccepted && hazards.has('accepted_lookups')) return acceptedRestMs;
   return rows.some(({ phase }) => phase !== 'ACCEPTED') ? restMs : 0;
+}
+
+/** When the last event is settled whose job is put back, after so many failures in the storm. */
+async function settlementsNeedUntilMs({ store }: World): Promise<number> {
+  const [last] = await store.rows<{ run_at: Date }>(
+    `select jobs.run_at from webhook_events event
+       join jobs on jobs.unique_key = 'webhook:' || event.id and jobs.status = 'queued'
+      where event.status = 'received' order by jobs.run_at desc limit 1`,
+  );
+  return last ? last.run_at.getTime() + restMs : -Infinity;
 }
 
 async function logInAll({ clients, scheduler }: World): Promise<void> {

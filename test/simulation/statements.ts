@@ -328,7 +328,6 @@ const silentlyWriting: Readonly<Record<string, { column: string; place: number }
   'pix-reserve-send': { column: 'id', place: 3 },
   'pix-step': { column: 'id', place: 0 },
   'pix-repeat': { column: 'id', place: 0 },
-  'webhook-store': { column: 'end_to_end', place: 6 },
 };
 
 function isTransaction(row: Row): row is Row & PixTransactionRow {

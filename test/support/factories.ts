@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { argon2Sync, randomBytes, randomUUID } from 'node:crypto';
 import type { ProviderMethod } from '../../src/provider/provider.ts';
-import { createUser, type NewUser } from '../../src/auth/users.ts';
+import { createUser, type NewUser } from '../../src/auth/user-repository.ts';
 import type { TestApp } from './app.ts';
 
 export const password = 'correct horse battery';

@@ -28,6 +28,7 @@ const operationFiles = new RegExp(
 /** The first part that matches is the one: special files stand before general ones. */
 const members = {
   'contract/types.ts': /^contract\/types\.ts$/,
+  'contract/provider-types.ts': /^contract\/provider-types\.ts$/,
   contract: /^contract\//,
   migrations: /^migrations\//,
   'mikro-orm.config.ts': /^mikro-orm\.config\.ts$/,
@@ -41,6 +42,7 @@ const members = {
   metrics: /^src\/metrics(?:-gauges)?\.ts$/,
   context: /^src\/context\.ts$/,
   domain: /^src\/domain\//,
+  'contract reader': /^src\/contract\//,
   'db/online-migration.ts': /^src\/db\/online-migration\.ts$/,
   db: /^src\/db\//,
   security: /^src\/security\//,
@@ -90,7 +92,20 @@ function capability(...below: Part[]): Rule {
 
 const rules: Readonly<Record<Part, Rule>> = {
   'contract/types.ts': { may: [], instead: 'It is generated: change contract/generate-types.ts.' },
-  contract: { may: [], instead: 'The contract stands alone: it is read, it reads nothing.' },
+  'contract/provider-types.ts': {
+    may: [],
+    instead: 'It is generated: change contract/generate-types.ts.',
+  },
+  contract: {
+    may: ['contract reader'],
+    instead:
+      'The contract stands alone; what generates files from it reads it as the service does.',
+  },
+  'contract reader': {
+    may: ['domain', 'errors'],
+    without: httpObjects,
+    instead: 'It reads any contract, and knows values and no requests.',
+  },
   migrations: {
     may: ['db/online-migration.ts'],
     instead: 'A migration is history: write what it needs into it.',
@@ -106,8 +121,8 @@ const rules: Readonly<Record<Part, Rule>> = {
     instead: 'A command starts src/app.ts, or calls a function of src/operator.',
   },
   console: {
-    may: ['contract/types.ts'],
-    instead: "The console is a client: it knows the contract's types and calls over HTTP.",
+    may: ['contract', 'contract/types.ts'],
+    instead: 'The console is a client: it knows the contract and its types, and calls over HTTP.',
   },
   clock: { may: [], instead: 'A leaf imports nothing of ours.' },
   config: { may: ['domain'], instead: 'It reads the environment: the domain has the pure rules.' },
@@ -145,7 +160,10 @@ const rules: Readonly<Record<Part, Rule>> = {
     instead: 'It wraps any provider through the port: take the rest as an option.',
   },
   'provider/http': {
-    may: ['the port', 'provider words', 'domain', 'errors', 'clock'],
+    may: [
+      ...(['the port', 'provider words', 'contract/provider-types.ts'] as const),
+      ...(['domain', 'errors', 'clock'] as const),
+    ],
     instead: 'The client implements the port alone: take the rest as an option.',
   },
   'provider/stub': {
@@ -153,7 +171,10 @@ const rules: Readonly<Record<Part, Rule>> = {
     instead: 'The simulated bank stands behind the port: take the rest as an option.',
   },
   'provider/sandbox': {
-    may: ['provider/stub', 'provider/http', 'the port', 'domain', 'errors', 'clock'],
+    may: [
+      ...(['provider/stub', 'provider/http', 'the port', 'contract reader'] as const),
+      ...(['contract/provider-types.ts', 'domain', 'errors', 'clock'] as const),
+    ],
     instead: "It is the simulated bank over HTTP, and knows nothing of Ponte's inside.",
   },
   'jobs/queue.ts': {
@@ -185,7 +206,8 @@ const rules: Readonly<Record<Part, Rule>> = {
   http: {
     may: [
       ...belowCapabilities,
-      ...(['auth', 'contract/types.ts', 'http/operation.ts', 'http/operations.ts'] as const),
+      ...(['auth', 'contract reader', 'contract/types.ts'] as const),
+      ...(['http/operation.ts', 'http/operations.ts'] as const),
     ],
     without: /^undici(?:$|\/)/,
     instead: 'The wire knows operations by their table only.',

@@ -10,7 +10,7 @@ export const BankingSession = defineEntity({
   properties: {
     id: p.uuid().primary(),
     user: () => p.manyToOne(User).deleteRule('restrict'),
-    status: p.text(),
+    status: p.text().$type<'ACTIVE' | 'ENDED' | 'EXPIRED'>(),
     /** Sealed for the user; destroyed when the session ends. */
     sealedToken: p.blob().nullable(),
     /** When the provider's token ends, where the provider says so. */

@@ -32,3 +32,21 @@ export const entities = [
   OperatorAction,
   SecurityEvent,
 ];
+
+export {
+  Account,
+  BankingSession,
+  Job,
+  LoginAddress,
+  OnboardingApplication,
+  OnboardingDocument,
+  OnboardingDocumentChunk,
+  OperatorAction,
+  PixTimeline,
+  PixTransaction,
+  SecurityEvent,
+  ThrottleCounter,
+  User,
+  WebhookEvent,
+  WebhookWait,
+};

@@ -9,10 +9,10 @@ export const Job = defineEntity({
   properties: {
     id: p.bigint().primary(),
     kind: p.text(),
-    payload: p.json(),
+    payload: p.json<Readonly<Record<string, unknown>>>(),
     /** At most one open job has a given key. */
     uniqueKey: p.text().nullable(),
-    status: p.text(),
+    status: p.text().$type<'queued' | 'running' | 'done' | 'dead'>(),
     runAt: instant(),
     attempts: p.integer().default(0),
     leasedUntil: instant().nullable(),

@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import { securityEventKinds } from '../../domain/security-event.ts';
+import { securityEventKinds, type SecurityEventKind } from '../../domain/security-event.ts';
 import { oneOf } from '../one-of.ts';
 import { instant } from './columns.ts';
 
@@ -10,7 +10,7 @@ export const SecurityEvent = defineEntity({
   properties: {
     id: p.bigint().primary().autoincrement(),
     at: instant(),
-    kind: p.text(),
+    kind: p.text().$type<SecurityEventKind>(),
     /** No reference: the event outlives the user. */
     userId: p.integer().nullable(),
     identity: p.text(),

@@ -16,7 +16,7 @@ export const User = defineEntity({
     phone: p.text().nullable(),
     /** argon2id, in PHC form. */
     passwordHash: p.text(),
-    status: p.text().default('ACTIVE'),
+    status: p.text().$type<'ACTIVE' | 'DISABLED'>().default('ACTIVE'),
     createdAt: instant(),
     updatedAt: instant(),
   },

@@ -16,11 +16,12 @@ export const jobsChannel = 'ponte_jobs';
 /**
  * The end of a statement that queues a job: it wakes the loops. A key has at most one open job. If
  * that is queued, it is due at the earlier of the two times; if it runs, it is run once more,
- * because it may have looked before there was what it is asked for now.
+ * because it may have looked before there was what it is asked for now. The newest payload counts.
  */
 export const orAskAgain = `
         on conflict (unique_key) where unique_key is not null and status in ('queued', 'running')
-        do update set run_at = case when jobs.status = 'queued'
+        do update set payload = excluded.payload,
+                      run_at = case when jobs.status = 'queued'
                                     then least(jobs.run_at, excluded.run_at) else jobs.run_at end,
                       wanted = jobs.status = 'running'
     returning pg_notify('${jobsChannel}', '')::text as told`;

@@ -6,6 +6,7 @@ import { waking } from './wake-events.ts';
 /**
  * Moves a transaction out of the phases that it may stand in, and notes it in the timeline; it
  * answers no row when the transaction stands elsewhere. Columns given as null keep their value.
+ * A transaction keeps its first end-to-end id; it is not moved under another one.
  * The provider's id keeps its first one: an event may have an id of its own. The timeline has both,
  * and who waits for the new one is woken.
  * A final status wakes those who wait for it. Only a transaction with a final status is settled
@@ -40,6 +41,7 @@ export const moveTransaction: Statement = {
         from asked
        where ${isIdOf('asked')} and t.settled_at is null
          and t.phase = any(asked.from_phases::text[])
+         and coalesce(t.end_to_end = asked.end_to_end, true)
       returning asked.place, asked.timeline, asked.provider_txid as told_txid,
                 coalesce(asked.provider_txid, t.provider_txid) as provider_txid, t.updated_at,
                 ${columnsOf('t', pixColumns)}

@@ -1,10 +1,4 @@
-import {
-  repeatNotes,
-  type PixOperation,
-  type PixOutcome,
-  type PixPhase,
-  type PixStatus,
-} from '../../domain/pix.ts';
+import type { PixOperation, PixOutcome, PixPhase, PixStatus } from '../../domain/pix.ts';
 
 /** A stored transaction, as far as the work on it needs it: columns add to the cost of a send. */
 export interface PixTransactionRow {
@@ -35,27 +29,6 @@ export interface ClaimedRow extends PixTransactionRow {
 
 /** The columns of one that has an idempotency key. */
 export const claimedColumns = `${pixColumns}, fingerprint, claimed_until`;
-
-/** One that an event may mean. */
-export interface CandidateRow extends PixTransactionRow {
-  /** As the directory stores it: whom a send is for. */
-  readonly pix_key: string | null;
-  /** The one that the event names, if it is one of those that were told of the transaction. */
-  readonly provider_txid: string | null;
-  /** It is open, and was repeated after an attempt whose end is unknown. */
-  readonly repeated: boolean;
-}
-
-/**
- * A condition: the payment was repeated after an attempt with an unknown end.
- * @param table the transactions.
- */
-export function isRepeated(table: string): string {
-  // A scalar subquery: PostgreSQL turns `exists` into a join that may read the whole timeline.
-  return `coalesce((select true from pix_timeline attempt
-                     where attempt.transaction_id = ${table}.id and attempt.phase = 'PAYING'
-                       and attempt.note = '${repeatNotes.unknown}' limit 1), false)`;
-}
 
 /** @returns columns of a table that stands beside others. */
 export function columnsOf(table: string, columns: string): string {

@@ -1,6 +1,5 @@
 import type { Statement } from '../database.ts';
 import { columnsOf, pixColumns } from './pix-row.ts';
-import { waking } from './wake-events.ts';
 
 /**
  * Takes over a transaction whose process died before anything could leave.
@@ -13,25 +12,6 @@ export const takeOverTransaction: Statement = {
      where id = $1 and settled_at is null and phase in ('RESERVED', 'RESOLVED')
        and (claimed_until is null or claimed_until <= $3)
     returning ${pixColumns}`,
-};
-
-/**
- * Notes which payment has completed a charge, once: later payments of the charge are others.
- * Parameters: id, end to end, now, event id.
- */
-export const identifyPayment: Statement = {
-  name: 'pix-identify',
-  text: `
-    with identified as (
-      update pix_transactions set end_to_end = $2, updated_at = $3
-       where id = $1 and operation = 'CHARGE' and status = 'COMPLETED' and end_to_end is null
-      returning id, operation, idempotency_key, end_to_end, provider_txid,
-                transaction_identification
-    ), noted as (
-      insert into pix_timeline (transaction_id, phase, at, event_id, note)
-      select id, 'SETTLED', $3, $4, 'IDENTIFIED' from identified
-    )
-    select id, ${waking('identified', '$3')} from identified`,
 };
 
 /** One transaction of a user. Parameters, grouped: id, user id. */
@@ -62,37 +42,6 @@ export const listTransactions: Statement = {
                    where charge.end_to_end = t.end_to_end and charge.operation = 'CHARGE')
                  is not distinct from t.user_id)
      order by created_at desc, id desc limit $4`,
-};
-
-/**
- * Records a PIX that came in without a charge, once per end-to-end id, with its timeline row. Its
- * date is the one that the event tells, where that is within 90 days before the event was received
- * and five minutes after; otherwise it is when the event was received.
- * Parameters: id, user id, amount, key, end to end, provider's id, now, event id, the event's
- * date.
- */
-export const recordReceived: Statement = {
-  name: 'pix-received',
-  text: `
-    with dated as (
-      select case when $9::timestamptz between received_at - interval '90 days'
-                                           and received_at + interval '5 minutes'
-                  then $9 else received_at end as at
-        from webhook_events where id = $8
-    ), received as (
-      insert into pix_transactions
-             (id, user_id, operation, status, phase, outcome, amount, pix_key, end_to_end,
-              provider_txid, created_at, updated_at, settled_at)
-      values ($1, $2, 'RECEIVED', 'COMPLETED', 'SETTLED', 'accepted', $3, $4, $5, $6,
-              coalesce((select at from dated), $7), $7, $7)
-          on conflict (end_to_end, operation) where end_to_end is not null do nothing
-      returning id, operation, idempotency_key, end_to_end, provider_txid,
-                transaction_identification
-    ), noted as (
-      insert into pix_timeline (transaction_id, phase, at, event_id, provider_txid)
-      select id, 'SETTLED', $7, $8, provider_txid from received
-    )
-    select id, ${waking('received', '$7')} from received`,
 };
 
 /**
@@ -162,17 +111,33 @@ export const touchUnconfirmedSends: Statement = {
 
 /**
  * Adds to a timeline that the transaction is contradicted, once for an event and a reason.
- * Parameters: transaction id, now, event id or null, reason.
+ * Parameters, grouped: transaction id, now, event id or null, reason.
  */
 export const noteAnomaly: Statement = {
   name: 'pix-anomaly',
+  grouping: { apartBy: 1 },
   text: `
-    insert into pix_timeline (transaction_id, phase, at, event_id, note)
-    select $1::uuid, 'ANOMALY', $2::timestamptz, $3::uuid, $4::text
-     where not exists (select from pix_timeline
-                        where transaction_id = $1::uuid and event_id is not distinct from $3::uuid
-                          and phase = 'ANOMALY' and note = $4::text)
-    returning id`,
+    with asked as (
+      select * from unnest($1::uuid[], $2::timestamptz[], $3::uuid[], $4::text[])
+        with ordinality as asked (id, now, event_id, reason, place)
+    ), noted as (
+      insert into pix_timeline (transaction_id, phase, at, event_id, note)
+      select asked.id, 'ANOMALY', asked.now, asked.event_id, asked.reason from asked
+       where not exists (select from pix_timeline
+                          where transaction_id = asked.id and phase = 'ANOMALY'
+                            and event_id is not distinct from asked.event_id
+                            and note = asked.reason)
+      returning transaction_id
+    )
+    select place from asked join noted on transaction_id = asked.id`,
+};
+
+/** Finds the event that has ended a transaction. Parameters: transaction id. */
+export const findSettlingEvent: Statement = {
+  name: 'pix-settling-event',
+  text: `
+    select event_id from pix_timeline
+     where transaction_id = $1 and phase = 'SETTLED' and event_id is not null`,
 };
 
 /** Another send under the same Idempotency-Key. */

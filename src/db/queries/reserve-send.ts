@@ -1,6 +1,6 @@
 import type { AccountStatus } from '../../domain/account.ts';
 import type { Statement } from '../database.ts';
-import { activeSessions } from './find-principal.ts';
+import { activeSessions } from './active-sessions.ts';
 import { reservedFor, reserving, type ReservedRow } from './reserve-transaction.ts';
 
 /** What a send needs of whoever pays. */

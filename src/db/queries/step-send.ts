@@ -14,9 +14,9 @@ const comingFrom = Object.entries<readonly PixPhase[]>(steps)
 
 /**
  * Takes a send to PAYING with its end-to-end id, or to ACCEPTED with the provider's id; it answers
- * no row when the send is elsewhere by now, or when its account is no longer ACTIVE. It is
- * `moveTransaction` for the steps that every send takes, with no more than they need; both are one
- * statement, so that they share groups.
+ * no row when the send is elsewhere by now, when it has another end-to-end id, or when its account
+ * is no longer ACTIVE. It is `moveTransaction` for the steps that every send takes, with no more
+ * than they need; both are one statement, so that they share groups.
  * RESOLVED, where a send comes from RESERVED, is passed through and noted.
  * A send in PAYING keeps the claim of the process that pays; any other move releases it.
  * Parameters, grouped: id, PAYING or ACCEPTED, end to end or null, provider's id or null, whether
@@ -40,6 +40,7 @@ export const stepSend: Statement = {
         from asked
        where ${isIdOf('asked')} and t.settled_at is null
          and t.phase = any(case to_phase ${comingFrom} end)
+         and coalesce(t.end_to_end = asked.end_to_end, true)
          and (to_phase <> 'PAYING'
               or 'ACTIVE' = (select a.status from accounts a where a.user_id = t.user_id))
       returning asked.place, asked.notes_resolved, asked.attempt, asked.provider_txid as told_txid,

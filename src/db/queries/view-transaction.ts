@@ -1,5 +1,5 @@
 import type { Statement } from '../database.ts';
-import { activeSessions } from './find-principal.ts';
+import { activeSessions } from './active-sessions.ts';
 import type { PixTransactionRow } from './pix-row.ts';
 
 /** What the app is shown of a transaction. */

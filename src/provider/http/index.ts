@@ -5,7 +5,7 @@ import type { HttpClient } from './client.ts';
 import { readLogin } from './login-response.ts';
 import { createHttpOnboarding } from './onboarding.ts';
 import { readReceipt } from './payment-response.ts';
-import { createSendRequest, type WireRequest } from './request.ts';
+import { createSendRequest } from './request.ts';
 import * as translate from './translate.ts';
 
 export interface HttpProviderOptions {
@@ -15,62 +15,51 @@ export interface HttpProviderOptions {
   readonly ispb: string;
 }
 
-const base = '/internal/api/v1';
-
 /** Creates the HTTP provider; its wrappers add time-outs, retries and token refresh. */
 export function createHttpProvider({ client, clock, ispb }: HttpProviderOptions): Provider {
   const send = createSendRequest(client);
   return {
     login: async (request) => {
       const { email, password } = request;
-      const wire = { ...post('/auth/login', { email, password }), kind: 'login' } as const;
-      return readLogin(await send(wire, request), clock.now());
+      const input = { body: { email, password }, kind: 'login' } as const;
+      return readLogin(await send('login', input, request), clock.now());
     },
-    balance: async (request) => translate.readBalance(await send(get('/account/balance'), request)),
+    balance: async (request) => translate.readBalance(await send('balance', {}, request)),
     statement: async (request) => {
-      const query = new URLSearchParams({ startDate: request.start, endDate: request.end });
-      const wire = get(`/account/statement?${query.toString()}`);
-      return translate.readStatement(await send(wire, request));
+      const query = { startDate: request.start, endDate: request.end };
+      return translate.readStatement(await send('statement', { query }, request));
     },
     lookUpKey: async (request) => {
       const { payerId, key } = request;
-      const wire = { ...post('/keys/dict', { payerId, key }), kind: 'key' } as const;
-      return translate.readKeyOwner(await send(wire, request), key);
+      const input = { body: { payerId, key }, kind: 'key' } as const;
+      return translate.readKeyOwner(await send('lookUpKey', input, request), key);
     },
     pay: async (request) => {
-      const body = translate.paymentBody(request.order);
-      const wire = { ...post('/payments', body), kind: 'payment' } as const;
-      return readReceipt(await send(wire, request), request.order);
+      const input = { body: translate.paymentBody(request.order), kind: 'payment' } as const;
+      return readReceipt(await send('pay', input, request), request.order);
     },
     createDynamicCharge: async (request) => {
-      const wire = post('/payments/qrcode/dynamic', translate.dynamicChargeBody(request.order));
-      return translate.readChargeCode(await send(wire, request), request.order, 'dynamic');
+      const body = translate.dynamicChargeBody(request.order);
+      const json = await send('createDynamicCharge', { body }, request);
+      return translate.readChargeCode(json, request.order, 'dynamic');
     },
     createStaticCharge: async (request) => {
-      const wire = post('/payments/qrcode/static', translate.staticChargeBody(request.order));
-      return translate.readChargeCode(await send(wire, request), request.order, 'static');
+      const body = translate.staticChargeBody(request.order);
+      const json = await send('createStaticCharge', { body }, request);
+      return translate.readChargeCode(json, request.order, 'static');
     },
     listKeys: async (request) => {
-      const wire = post('/keys/list', translate.keyListBody(ispb, request.account));
-      return translate.readPayload(await send(wire, request));
+      const body = translate.keyListBody(ispb, request.account);
+      return translate.readPayload(await send('listKeys', { body }, request));
     },
     createKey: async (request) => {
-      const wire = post('/keys/create', translate.newKeyBody(request));
-      return translate.readPayload(await send(wire, request));
+      const body = translate.newKeyBody(request);
+      return translate.readPayload(await send('createKey', { body }, request));
     },
     deleteKey: async (request) => {
-      const body = translate.ownKeyBody(ispb, request);
-      const wire = { method: 'DELETE', path: `${base}/keys`, body, kind: 'key' } as const;
-      return translate.readPayload(await send(wire, request));
+      const input = { body: translate.ownKeyBody(ispb, request), kind: 'key' } as const;
+      return translate.readPayload(await send('deleteKey', input, request));
     },
     ...createHttpOnboarding(send),
   };
-}
-
-function get(path: string): WireRequest {
-  return { method: 'GET', path: base + path };
-}
-
-function post(path: string, body: unknown): WireRequest {
-  return { method: 'POST', path: base + path, body };
 }

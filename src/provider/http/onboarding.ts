@@ -2,6 +2,7 @@
  * The onboarding over the provider's HTTP API. Everything except the prefix of the paths is an
  * assumption (contract/provider.md): the fields have the names of Ponte's own contract.
  */
+import type { Address, NewPerson as Person, Proposal } from '../../../contract/provider-types.ts';
 import type {
   AccountProposal,
   NewPerson,
@@ -11,63 +12,56 @@ import type {
 } from '../provider.ts';
 import { documentForm } from './document-form.ts';
 import { readCep, readKyc, readLiveness, readPerson } from './onboarding-responses.ts';
-import type { SendRequest, WireRequest } from './request.ts';
+import type { SendRequest } from './request.ts';
 
-const base = '/core/v2/onboarding';
+const kind = 'onboarding';
 
 /** Creates the onboarding calls of the port, which need no token. */
 export function createHttpOnboarding(send: SendRequest): ProviderOnboarding {
   return {
     registerPerson: async (request) =>
-      readPerson(await send(post('/pf', personBody(request)), request)),
+      readPerson(await send('registerPerson', { body: personBody(request), kind }, request)),
     submitAddress: async (request) => {
-      const path = `${personPath(request)}/endereco`;
-      await send(post(path, addressBody(request.address)), request);
+      const body = addressBody(request.address);
+      await send('submitAddress', { path: personPath(request), body, kind }, request);
     },
     submitDocument: async (request) => {
       const upload = documentForm(request.document);
-      await send({ ...post(`${personPath(request)}/documentos`), upload }, request);
+      await send('submitDocument', { path: personPath(request), upload, kind }, request);
     },
     submitProposal: async (request) => {
-      const path = `${personPath(request)}/proposta`;
-      await send(post(path, proposalBody(request.proposal)), request);
+      const body = proposalBody(request.proposal);
+      await send('submitProposal', { path: personPath(request), body, kind }, request);
     },
     requestValidation: async (request) => {
-      const { tipo } = request;
-      await send(post(`${personPath(request)}/validacao-eletronica`, { tipo }), request);
+      const body = { tipo: request.tipo };
+      await send('requestValidation', { path: personPath(request), body, kind }, request);
     },
     confirmValidation: async (request) => {
-      const { codigo, tipo } = request;
-      const path = `${personPath(request)}/validacao-eletronica/confirmar`;
-      await send({ ...post(path, { codigo, tipo }), kind: 'code' }, request);
+      const body = { codigo: request.codigo, tipo: request.tipo };
+      const input = { path: personPath(request), body, kind: 'code' } as const;
+      await send('confirmValidation', input, request);
     },
     startLivenessCheck: async (request) =>
-      readLiveness(await send(post(`${personPath(request)}/prova-vida`), request)),
-    kyc: async (request) => readKyc(await send(get(`${personPath(request)}/kyc`), request)),
+      readLiveness(await send('startLivenessCheck', { path: personPath(request), kind }, request)),
+    kyc: async (request) =>
+      readKyc(await send('kyc', { path: personPath(request), kind }, request)),
     lookUpCep: async (request) => {
       const { cep } = request;
-      return readCep(await send(get(`/cep/${encodeURIComponent(cep)}`), request), cep);
+      return readCep(await send('lookUpCep', { path: { cep }, kind }, request), cep);
     },
   };
 }
 
-function get(path: string): WireRequest {
-  return { method: 'GET', path: base + path, kind: 'onboarding' };
+function personPath({ personId }: PersonRequest) {
+  return { id: personId };
 }
 
-function post(path: string, body?: unknown): WireRequest {
-  return { method: 'POST', path: base + path, body, kind: 'onboarding' };
-}
-
-function personPath({ personId }: PersonRequest): string {
-  return `/pf/${encodeURIComponent(personId)}`;
-}
-
-function personBody({ name, email, document, phone }: NewPerson): unknown {
+function personBody({ name, email, document, phone }: NewPerson): Person {
   return { name, email, document, phone };
 }
 
-function addressBody(address: PersonAddress): unknown {
+function addressBody(address: PersonAddress): Address {
   const { cep, logradouro, numero, complemento, bairro, cidade, estado } = address;
   return {
     cep,
@@ -80,7 +74,7 @@ function addressBody(address: PersonAddress): unknown {
   };
 }
 
-function proposalBody({ tipo, observacoes, valorSolicitado }: AccountProposal): unknown {
+function proposalBody({ tipo, observacoes, valorSolicitado }: AccountProposal): Proposal {
   return {
     tipo,
     ...(observacoes !== null && { observacoes }),

@@ -1,28 +1,42 @@
 /** Sends a request to the provider over HTTP and returns the JSON of the response. */
+import { routes, type OperationId, type Operations } from '../../../contract/provider-types.ts';
 import type { TraceContext } from '../../domain/trace-context.ts';
 import type { ProviderRequest } from '../provider.ts';
 import type { HttpClient, HttpRequest } from './client.ts';
 import { readResponse, type ResponseKind } from './response-mapping.ts';
 
-/** The parts of a request that depend on the method. */
-export interface WireRequest extends Pick<HttpRequest, 'method' | 'path' | 'body' | 'upload'> {
+/** The input of an operation of contract/provider.yaml. */
+export interface WireInput<Id extends OperationId> extends Pick<HttpRequest, 'upload'> {
+  readonly path?: Operations[Id]['path'];
+  readonly query?: Operations[Id]['query'];
+  readonly body?: Operations[Id]['body'];
   /** The kind of response, if its meaning depends on it; `other` by default. */
   readonly kind?: ResponseKind;
 }
 
 /**
- * Sends a request with the caller's signal, ids and banking token.
+ * Sends a request of an operation with the caller's signal, ids and banking token.
  *
  * @returns the JSON of a successful response.
  * @throws ProviderError for every other response.
  */
-export type SendRequest = (wire: WireRequest, call: ProviderRequest) => Promise<unknown>;
+export type SendRequest = <Id extends OperationId>(
+  id: Id,
+  input: WireInput<Id>,
+  call: ProviderRequest,
+) => Promise<unknown>;
 
 /** Creates the function that sends requests with a client. */
 export function createSendRequest(client: HttpClient): SendRequest {
-  return async ({ kind = 'other', ...wire }, { session, signal, requestId, trace }) => {
+  return async (id, { path, query, body, upload, kind = 'other' }, call) => {
+    const { session, signal, requestId, trace } = call;
+    const { method, path: template } = routes[id];
+    const search = query === undefined ? '' : `?${new URLSearchParams(query).toString()}`;
     const response = await client.send({
-      ...wire,
+      method,
+      path: fillTemplate(template, path) + search,
+      body,
+      ...(upload && { upload }),
       ...(session && { token: session.token }),
       ...(signal && { signal }),
       ...(requestId !== undefined && { requestId }),
@@ -30,6 +44,12 @@ export function createSendRequest(client: HttpClient): SendRequest {
     });
     return readResponse(response, kind);
   };
+}
+
+function fillTemplate(template: string, values: Readonly<Record<string, string>> = {}): string {
+  return template.replaceAll(/\{(\w+)\}/g, (_whole, name: string) =>
+    encodeURIComponent(values[name] ?? ''),
+  );
 }
 
 function traceHeaders({ traceparent, tracestate }: TraceContext): Record<string, string> {

@@ -3,6 +3,7 @@
  * certain). Requests are written exactly. Responses are read tolerantly: names in any case, unknown
  * fields ignored, required fields checked.
  */
+import type * as wire from '../../../contract/provider-types.ts';
 import { centsFromDecimal, numberFromCents } from '../../domain/money.ts';
 import { normalisePixKey } from '../../domain/pix-key.ts';
 import { taxIdKind } from '../../domain/tax-id.ts';
@@ -102,7 +103,7 @@ function isOtherKey(returned: unknown, requested: string): boolean {
 }
 
 /** Builds the body of a payment. */
-export function paymentBody(order: PaymentOrder): unknown {
+export function paymentBody(order: PaymentOrder): wire.Payment {
   const { endToEnd, clientRequestId, key, amountCents, description, payer } = order;
   return {
     initiationType: 'DICT',
@@ -116,8 +117,8 @@ export function paymentBody(order: PaymentOrder): unknown {
 }
 
 /** Builds the body of a dynamic charge. */
-export function dynamicChargeBody(order: ChargeOrder): unknown {
-  const payerKind = order.payerDocument === null ? null : taxIdKind(order.payerDocument);
+export function dynamicChargeBody(order: ChargeOrder): wire.DynamicCharge {
+  const { payerDocument } = order;
   return {
     key: order.key,
     receiverName: order.receiverName,
@@ -128,17 +129,18 @@ export function dynamicChargeBody(order: ChargeOrder): unknown {
     reusable: order.reusable,
     ...(order.categoryCode !== null && { codeCategory: order.categoryCode }),
     ...(order.description !== null && { payerRequest: order.description }),
-    ...(payerKind === 'CNPJ'
-      ? { payerCNPJ: order.payerDocument }
-      : order.payerDocument !== null && { payerCPF: order.payerDocument }),
+    ...(payerDocument !== null &&
+      (taxIdKind(payerDocument) === 'CNPJ'
+        ? { payerCNPJ: payerDocument }
+        : { payerCPF: payerDocument })),
     ...(order.payerName !== null && { payerName: order.payerName }),
     ...(order.zipcode !== null && { zipcode: order.zipcode }),
-    ...(order.additionalData.length > 0 && { additionalData: order.additionalData }),
+    ...(order.additionalData.length > 0 && { additionalData: [...order.additionalData] }),
   };
 }
 
 /** Builds the body of a static charge. */
-export function staticChargeBody(order: ChargeOrder): unknown {
+export function staticChargeBody(order: ChargeOrder): wire.StaticCharge {
   return {
     key: order.key,
     amount: numberFromCents(order.amountCents),
@@ -146,7 +148,7 @@ export function staticChargeBody(order: ChargeOrder): unknown {
     receiverName: order.receiverName,
     city: order.city,
     ...(order.description !== null && { additionalInformation: order.description }),
-    ...(order.additionalData.length > 0 && { additionalData: order.additionalData }),
+    ...(order.additionalData.length > 0 && { additionalData: [...order.additionalData] }),
     ...(order.zipcode !== null && { zipcode: order.zipcode }),
     ...(order.categoryCode !== null && { codeCategory: order.categoryCode }),
   };
@@ -178,17 +180,17 @@ export function readChargeCode(
 }
 
 /** Builds the body of a list of keys. */
-export function keyListBody(ispb: string, account: AccountRef): unknown {
+export function keyListBody(ispb: string, account: AccountRef): wire.KeyList {
   return { ispb, ...accountBody(account) };
 }
 
 /** Builds the body of a new key; the directory itself generates random keys. */
-export function newKeyBody({ keyType, key, account }: NewPixKey): unknown {
+export function newKeyBody({ keyType, key, account }: NewPixKey): wire.NewKey {
   return { keyType, ...(key !== null && { key }), ...accountBody(account) };
 }
 
 /** Builds the body of the deletion of a key. */
-export function ownKeyBody(ispb: string, { key, account }: OwnPixKey): unknown {
+export function ownKeyBody(ispb: string, { key, account }: OwnPixKey): wire.OwnKey {
   return { key, ispb, ...accountBody(account) };
 }
 

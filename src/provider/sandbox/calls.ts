@@ -1,4 +1,4 @@
-/** What the sandbox was asked, and how it answered: nothing secret, and not for ever. */
+/** The record of the sandbox's last calls, without anything secret. */
 
 /** One call of a provider's path. */
 export interface RecordedCall {
@@ -6,16 +6,16 @@ export interface RecordedCall {
   readonly nth: number;
   readonly at: string;
   readonly method: string;
-  /** As fault rules name it: without the ids that stand in it. */
+  /** As fault rules name it: without the ids in it. */
   readonly path: string;
   readonly requestId: string | null;
   readonly traceparent: string | null;
   readonly tracestate: string | null;
   /** The ids that its body carried. */
   readonly ids: Readonly<Record<string, string>>;
-  /** What went wrong on purpose, such as `latency=200`. */
+  /** The faults of the call, such as `latency=200`. */
   readonly faults: readonly string[];
-  /** What was answered; null as long as there is no answer, which may be for ever. */
+  /** The status of the answer; null while there is none. */
   readonly status: number | null;
 }
 
@@ -25,7 +25,7 @@ export interface OpenCall {
   status: number | null;
 }
 
-/** The oldest calls are forgotten first. */
+/** The oldest calls are dropped first. */
 const MAX_CALLS = 1_000;
 
 /** The record of the calls. */
@@ -33,7 +33,7 @@ export class Calls {
   #calls: (Omit<RecordedCall, keyof OpenCall> & OpenCall)[] = [];
   #count = 0;
 
-  /** Records a call; what becomes of it is written into the result. */
+  /** Records a call. @returns the record, which the caller completes. */
   begin(call: Omit<RecordedCall, 'nth' | keyof OpenCall>): OpenCall {
     this.#count += 1;
     const recorded = { nth: this.#count, ...call, ids: {}, status: null };
@@ -46,13 +46,13 @@ export class Calls {
     return this.#calls.map((call) => ({ ...call }));
   }
 
-  /** Forgets them; the count goes on. */
+  /** Drops all calls; the count continues. */
   clear(): void {
     this.#calls = [];
   }
 }
 
-/** The ids of a body, for telling calls apart. */
+/** The ids in a body, which distinguish calls. */
 export function idsOf(body: unknown): Record<string, string> {
   if (typeof body !== 'object' || body === null) return {};
   const names = ['endToEnd', 'clientRequestId', 'transactionIdentification'];

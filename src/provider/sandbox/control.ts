@@ -1,110 +1,162 @@
-/** The control path: what the provider would never show, for whoever tests against the sandbox. */
+/** The control path, which no provider has: what the bank did, and the faults of the next calls. */
+import { createPathTree } from '../../contract/path-tree.ts';
+import { createSchemaCompiler, type ValidateFunction } from '../../contract/schemas.ts';
 import type { Bank } from '../stub/bank.ts';
+import { toAnswer, problem, type SandboxAnswer } from './answers.ts';
 import type { Calls } from './calls.ts';
+import { operationNames } from './contract.ts';
 import { type Effect, FaultSyntaxError, parseFaults } from './fault-language.ts';
 import type { FaultPlan } from './fault-plan.ts';
 import { faultHints } from './hints.ts';
 import type { LedgerView } from './ledger.ts';
-import { answerOf, BadRequest, problem, type SandboxAnswer } from './messages.ts';
-import { RequestFields } from './request-fields.ts';
-import { routePaths } from './routes.ts';
+import { BadRequest, check } from './request.ts';
 
 /** What the control path works on. */
 export interface Controlled {
   readonly bank: Bank;
   readonly calls: Calls;
   readonly plan: FaultPlan;
-  /** The ledger as it stands now. */
+  /** The ledger as it is now. */
   readonly ledger: () => LedgerView;
 }
 
 interface ControlRequest {
   readonly method: string;
-  /** From `/sandbox` on, without a query. */
-  readonly path: string;
+  /** From `/sandbox` on. */
+  readonly url: string;
+  /** Undefined without a body. */
   readonly body: unknown;
 }
 
-interface Work {
-  /** The body that it takes, as an example of it; without one, it takes none. */
-  readonly takes?: Readonly<Record<string, string>>;
-  work(controlled: Controlled, body: unknown): SandboxAnswer | Promise<SandboxAnswer>;
+/** A body that a control request takes. */
+interface TakenBody {
+  readonly example: Readonly<Record<string, string>>;
+  readonly validate: () => ValidateFunction;
 }
 
-const works: Readonly<Record<string, Work>> = {
-  'GET /sandbox': { work: () => ok({ control: offered(), faults: faultHints() }) },
-  'GET /sandbox/ledger': { work: ({ ledger }) => ok(ledger()) },
-  'GET /sandbox/calls': { work: ({ calls }) => ok({ calls: calls.list() }) },
-  'DELETE /sandbox/calls': {
+interface Control {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly path: string;
+  /** Without one, it takes none. */
+  readonly takes?: TakenBody;
+  /** @param input the texts of its body and of its path. */
+  work(
+    controlled: Controlled,
+    input: Readonly<Record<string, string | undefined>>,
+  ): SandboxAnswer | Promise<SandboxAnswer>;
+}
+
+const { compile } = createSchemaCompiler({});
+
+const TEXT = { type: 'string' };
+
+/** Compiles the schema of an object with these properties. */
+function fields(properties: object, required: readonly string[] = []): () => ValidateFunction {
+  return compile({ type: 'object', properties, required });
+}
+
+const controls: readonly Control[] = [
+  {
+    method: 'GET',
+    path: '/sandbox',
+    work: () => ok({ control: offered(), faults: faultHints() }),
+  },
+  { method: 'GET', path: '/sandbox/ledger', work: ({ ledger }) => ok(ledger()) },
+  { method: 'GET', path: '/sandbox/calls', work: ({ calls }) => ok({ calls: calls.list() }) },
+  {
+    method: 'DELETE',
+    path: '/sandbox/calls',
     work({ calls }) {
       calls.clear();
       return ok({ calls: [] });
     },
   },
-  'GET /sandbox/faults': { work: ({ plan }) => ok(queued(plan)) },
-  'POST /sandbox/faults': {
-    takes: { faults: 'payments:5xx-after#2, keys/dict:latency=2s' },
-    work({ plan }, body) {
-      plan.enqueue(readFaults(new RequestFields(body).text('faults')));
+  { method: 'GET', path: '/sandbox/faults', work: ({ plan }) => ok(queued(plan)) },
+  {
+    method: 'POST',
+    path: '/sandbox/faults',
+    takes: {
+      example: { faults: 'payments:5xx-after#2, keys/dict:latency=2s' },
+      validate: fields({ faults: TEXT }, ['faults']),
+    },
+    work({ plan }, { faults = '' }) {
+      plan.enqueue(readFaults(faults));
       return ok(queued(plan));
     },
   },
-  'DELETE /sandbox/faults': {
+  {
+    method: 'DELETE',
+    path: '/sandbox/faults',
     work({ plan }) {
       plan.clearQueue();
       return ok(queued(plan));
     },
   },
-  'POST /sandbox/expire-tokens': {
-    takes: { email: 'dev@ponte.test' },
-    work({ bank }, body) {
-      const email = new RequestFields(body).text('email');
+  {
+    method: 'POST',
+    path: '/sandbox/expire-tokens',
+    takes: { example: { email: 'dev@ponte.test' }, validate: fields({ email: TEXT }, ['email']) },
+    work({ bank }, { email = '' }) {
       bank.expireTokensOf(email);
       return ok({ email });
     },
   },
-  'POST /sandbox/settle': {
+  {
+    method: 'POST',
+    path: '/sandbox/settle',
     takes: {
-      endToEnd: 'of one payment; without it, all that are under way',
-      outcome: 'COMPLETED or FAILED; without it, what the key provides for',
+      example: {
+        endToEnd: 'of one payment; without it, all that are under way',
+        outcome: 'COMPLETED or FAILED; without it, what the key provides for',
+      },
+      validate: fields({ endToEnd: TEXT, outcome: { enum: ['COMPLETED', 'FAILED'] } }),
     },
     work: settle,
   },
-};
+  {
+    method: 'POST',
+    path: '/sandbox/charges/{transactionIdentification}/pay',
+    async work({ bank }, { transactionIdentification = '' }) {
+      const answer = toAnswer(await bank.payCharge(transactionIdentification));
+      return answer === 'hang' ? problem(500) : answer;
+    },
+  },
+];
 
-const payCharge = 'POST /sandbox/charges/{transactionIdentification}/pay';
+const tree = createPathTree(Map.groupBy(controls, ({ path }) => path));
 
-/** What can be asked for, each with the body that it takes. */
+/** The control requests, each with an example of its body. */
 function offered(): unknown {
-  const listed = Object.entries(works).map(([call, { takes }]) => ({ call, body: takes ?? null }));
-  return [...listed, { call: payCharge, body: null }];
+  return controls.map(({ method, path, takes }) => ({
+    call: `${method} ${path}`,
+    body: takes?.example ?? null,
+  }));
 }
 
-const payChargePath = /^\/sandbox\/charges\/([A-Za-z0-9]{1,35})\/pay$/;
-
 /**
- * Does what is asked.
+ * Carries a control request out.
  *
- * @throws BadRequest when the body has another form.
+ * @throws BadRequest when the body is not what the request takes.
  */
 export async function control(
   controlled: Controlled,
-  { method, path, body }: ControlRequest,
+  { method, url, body = {} }: ControlRequest,
 ): Promise<SandboxAnswer> {
-  const [, charge] = payChargePath.exec(path) ?? [];
-  if (charge !== undefined && method === 'POST') {
-    const answer = answerOf(await controlled.bank.payCharge(charge));
-    return answer === 'hang' ? problem(500) : answer;
+  const found = tree.find(url);
+  const chosen =
+    typeof found === 'string' ? undefined : found.entry.find((one) => one.method === method);
+  if (typeof found === 'string' || chosen === undefined) {
+    return problem(404, { detail: 'see GET /sandbox' });
   }
-  const name = `${method} ${path}`;
-  const found = Object.hasOwn(works, name) ? works[name] : undefined;
-  return found?.work(controlled, body) ?? problem(404, { detail: 'see GET /sandbox' });
+  const { takes, work } = chosen;
+  if (takes) check([[takes.validate(), body]]);
+  return work(controlled, { ...(takes && (body as object)), ...found.params });
 }
 
 /** Reads rules for the next calls. @throws BadRequest. */
 export function readFaults(text: string): ReturnType<typeof parseFaults> {
   try {
-    const rules = parseFaults(text, routePaths);
+    const rules = parseFaults(text, operationNames);
     if (rules.some(({ chance }) => chance < 1)) {
       throw new BadRequest('a chance is for --faults; here, # says how many calls are meant');
     }
@@ -115,19 +167,21 @@ export function readFaults(text: string): ReturnType<typeof parseFaults> {
   }
 }
 
+type Outcome = 'COMPLETED' | 'FAILED' | undefined;
+
 /** Ends one payment, or all that are under way, and posts the notices. */
-async function settle({ bank, ledger }: Controlled, body: unknown): Promise<SandboxAnswer> {
-  const fields = new RequestFields(body ?? {});
-  const outcome = readOutcome(fields.optionalText('outcome'));
-  const named = fields.optionalText('endToEnd');
+async function settle(
+  { bank, ledger }: Controlled,
+  { endToEnd: named, outcome }: Readonly<Record<string, string | undefined>>,
+): Promise<SandboxAnswer> {
   const { payments } = ledger();
   const chosen = payments.filter(({ endToEnd, status }) =>
-    named === null ? status === 'PROCESSING' : endToEnd === named,
+    named === undefined ? status === 'PROCESSING' : endToEnd === named,
   );
-  if (named !== null && chosen.length === 0) return problem(404, { code: 'NotFound' });
+  if (named !== undefined && chosen.length === 0) return problem(404, { code: 'NotFound' });
   const settled = chosen.map(({ endToEnd }) => endToEnd);
   try {
-    for (const endToEnd of settled) await bank.settle(endToEnd, outcome);
+    for (const endToEnd of settled) await bank.settle(endToEnd, outcome as Outcome);
   } catch (error) {
     return problem(422, {
       code: 'NotSettled',
@@ -135,12 +189,6 @@ async function settle({ bank, ledger }: Controlled, body: unknown): Promise<Sand
     });
   }
   return ok({ settled });
-}
-
-function readOutcome(text: string | null): 'COMPLETED' | 'FAILED' | undefined {
-  if (text === null) return undefined;
-  if (text === 'COMPLETED' || text === 'FAILED') return text;
-  throw new BadRequest('outcome is neither COMPLETED nor FAILED');
 }
 
 function queued(plan: FaultPlan): unknown {

@@ -1,14 +1,14 @@
-/** How an answer gets onto the wire, or does not. */
+/** Writes an answer, whole or broken. */
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Clock, pause } from '../../clock.ts';
-import type { SandboxAnswer } from './messages.ts';
+import type { SandboxAnswer } from './answers.ts';
 
-/** What is to be written. */
+/** What to write, and how. */
 export type Delivery =
   | { readonly how: 'whole'; readonly answer: SandboxAnswer }
-  /** The length of the half is announced, so that it looks whole. */
+  /** Content-Length is that of the half, so that the answer looks whole. */
   | { readonly how: 'truncated'; readonly answer: SandboxAnswer }
   | { readonly how: 'reset-amid'; readonly answer: SandboxAnswer }
   | { readonly how: 'drip'; readonly answer: SandboxAnswer; readonly everyMs: number }
@@ -16,13 +16,13 @@ export type Delivery =
   | { readonly how: 'reset' }
   | { readonly how: 'nothing' };
 
-/** The status that a delivery shows; null when none is shown. */
+/** The status of a delivery; null without one. */
 export function statusOf(delivery: Delivery): number | null {
   if ('answer' in delivery) return delivery.answer.status;
   return delivery.how === 'huge' ? 200 : null;
 }
 
-/** Carries a delivery out. @returns resolved when all of it is written, or the client has gone. */
+/** Writes a delivery. @returns once all of it is written, or the client has closed. */
 export async function deliver(
   response: ServerResponse,
   delivery: Delivery,
@@ -93,11 +93,11 @@ async function writeHuge(response: ServerResponse, bytes: number): Promise<void>
   try {
     await pipeline(Readable.from(padding(bytes)), response);
   } catch {
-    // The client has had enough and has gone, which is what it should do.
+    // The client refuses the rest and closes, which is what it should do.
   }
 }
 
-/** A JSON text of about so many bytes. */
+/** A JSON text of about this many bytes. */
 function* padding(bytes: number): Generator<Buffer> {
   yield Buffer.from('{"padding":"');
   const chunk = Buffer.alloc(chunkBytes, 'x');

@@ -1,10 +1,10 @@
 /**
- * The language in which the sandbox is told what to do wrong:
+ * The language of fault rules:
  *
  *     faults = rule, rule, …
  *     rule   = path : effect + effect …            always
  *            | path : effect + effect … @ chance   with a chance, over 0 and up to 1
- *            | path : effect + effect … # times    for so many calls (the control path only)
+ *            | path : effect + effect … # times    for this many calls (the control path only)
  *     effect = name | name = value
  *
  * A path is one of the provider's, below /internal/api/v1 or (`onboarding/…`) below /core/v2, or
@@ -12,19 +12,19 @@
  * `payments:5xx-after@0.1, keys/dict:latency=200ms@0.5, *:401@0.01`.
  */
 
-/** What an effect's value is: a span of time, a status of the 5xx range, a number of bytes. */
+/** The unit of an effect's value: a duration, a status of the 5xx range, a number of bytes. */
 type Unit = 'none' | 'time' | 'status' | 'bytes';
 
 interface Kind {
-  /** `before`: nothing is executed; `after`: it is, and the answer goes wrong. */
+  /** `before`: the call is not executed; `after`: it is, and the answer is faulty. */
   readonly when: 'delay' | 'before' | 'after';
   readonly unit: Unit;
-  /** The value when none is written: milliseconds, a status, bytes. */
+  /** The default value: milliseconds, a status, bytes. */
   readonly usual: number;
   readonly happens: string;
 }
 
-/** Every effect. The first one of a call that is no delay counts. */
+/** Every effect. Of a call's effects the delays count, and the first other one. */
 export const effectKinds = {
   latency: { when: 'delay', unit: 'time', usual: 100, happens: 'the answer comes later' },
   '401': { when: 'before', unit: 'none', usual: 0, happens: 'the token is refused' },
@@ -46,26 +46,26 @@ export const effectKinds = {
 
 export type EffectName = keyof typeof effectKinds;
 
-/** One thing that goes wrong; `value` is milliseconds, a status or bytes, as its kind says. */
+/** One fault of a call; `value` is milliseconds, a status or bytes, by its kind. */
 export interface Effect {
   readonly name: EffectName;
   readonly value: number;
-  /** The longest latency, when a range was given. */
+  /** The longest latency of a range. */
   readonly upTo?: number;
 }
 
-/** Which calls go wrong, and how. */
+/** Which calls are faulty, and how. */
 export interface FaultRule {
   /** A path of the provider's, or `*`. */
   readonly path: string;
   readonly effects: readonly Effect[];
   /** Over 0 and up to 1. */
   readonly chance: number;
-  /** For so many calls; null: for all. */
+  /** For this many calls; null: for all. */
   readonly times: number | null;
 }
 
-/** A text that is none of the language; its message names the part and says what is expected. */
+/** A text that is not in the language; the message names the part and what is expected. */
 export class FaultSyntaxError extends Error {
   override readonly name = 'FaultSyntaxError';
 }
@@ -73,7 +73,7 @@ export class FaultSyntaxError extends Error {
 /**
  * Reads rules.
  *
- * @param paths the paths that there are.
+ * @param paths the names of the operations.
  * @throws FaultSyntaxError.
  */
 export function parseFaults(text: string, paths: ReadonlySet<string>): FaultRule[] {

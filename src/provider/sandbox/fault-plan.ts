@@ -1,7 +1,7 @@
 /**
- * Which call goes wrong, decided when it comes: first what was queued for it, otherwise what chance
- * says. Chance is drawn from the seed, the path and the number of the call on that path, so that
- * the same seed gives the same faults, whatever comes on other paths in between.
+ * Decides the faults of each call: the first queued rule for its path, otherwise the scheduled
+ * rules by their chance. Chance depends on the seed, the path and the number of the call on that
+ * path: the same seed produces the same faults, whatever calls other paths receive in between.
  */
 import { createHash } from 'node:crypto';
 import type { Effect, FaultRule } from './fault-language.ts';
@@ -29,22 +29,22 @@ export class FaultPlan {
     this.#seed = seed;
   }
 
-  /** Makes the next calls go wrong; each rule counts for as many as it says, or for one. */
+  /** Queues rules for the next calls; each applies to as many calls as it says, or to one. */
   enqueue(rules: readonly FaultRule[]): void {
     this.#queue.push(...rules.map((rule) => ({ rule, left: rule.times ?? 1 })));
   }
 
-  /** Forgets what is queued; the schedule stays. */
+  /** Drops the queued rules; the schedule stays. */
   clearQueue(): void {
     this.#queue = [];
   }
 
-  /** What is still queued. */
+  /** The rules that are still queued. */
   queued(): { readonly rule: FaultRule; readonly left: number }[] {
     return this.#queue.map(({ rule, left }) => ({ rule, left }));
   }
 
-  /** Decides about the next call on a path. @returns what goes wrong with it, in order. */
+  /** Decides the faults of the next call on a path. @returns its effects, in order. */
   next(path: string): Effect[] {
     const nth = (this.#callsOn.get(path) ?? 0) + 1;
     this.#callsOn.set(path, nth);

@@ -1,7 +1,7 @@
-/** What each effect makes of a call. */
+/** Applies the effects of a call. */
 import type { Delivery } from './delivery.ts';
 import type { Effect, effectKinds, EffectName } from './fault-language.ts';
-import { htmlPage, problem, type SandboxAnswer, type Silence } from './messages.ts';
+import { htmlPage, problem, type SandboxAnswer, type Silence } from './answers.ts';
 
 type NameWhen<When> = {
   [Name in EffectName]: (typeof effectKinds)[Name]['when'] extends When ? Name : never;
@@ -32,21 +32,21 @@ const distortions: Readonly<Record<NameWhen<'after'>, Distortion>> = {
   huge: (_, bytes) => ({ how: 'huge', bytes }),
 };
 
-/** How late the call is, in milliseconds. */
+/** The delay of the call, in milliseconds. */
 export function latencyMsOf(effects: readonly Effect[]): number {
   return effects
     .filter(({ name }) => name === 'latency')
     .reduce((sum, { value }) => sum + value, 0);
 }
 
-/** What is answered in place of executing the call; null when it is to be executed. */
+/** The answer in place of executing the call; null when the call is executed. */
 export function obstruction(effects: readonly Effect[]): Delivery | null {
   const { name, value } = wrongWith(effects) ?? {};
   if (name === undefined || !hasOwn(obstructions, name)) return null;
   return obstructions[name](value ?? 0);
 }
 
-/** What becomes of the answer to a call that was executed. */
+/** The answer to a call that was executed, as the effects change it. */
 export function distortion(effects: readonly Effect[], answer: SandboxAnswer | Silence): Delivery {
   if (answer === 'hang') return nothing;
   const { name, value } = wrongWith(effects) ?? {};
@@ -54,7 +54,7 @@ export function distortion(effects: readonly Effect[], answer: SandboxAnswer | S
   return distortions[name](answer, value ?? 0);
 }
 
-/** The first one that is more than a delay. */
+/** The first effect that is more than a delay. */
 function wrongWith(effects: readonly Effect[]): Effect | undefined {
   return effects.find(({ name }) => name !== 'latency');
 }

@@ -1,18 +1,18 @@
-/** What the bank behind the sandbox has really done, whatever it answered: read off its journal. */
+/** What the bank behind the sandbox did, whatever it answered: read from its state. */
 import { numberFromCents } from '../../domain/money.ts';
 import type { PixStatus } from '../../domain/pix.ts';
+import { kycDecision, submittedDocuments } from '../stub/onboarding.ts';
 import type {
-  BankEntry,
-  ChargeEntry,
+  Charge,
   ChargeKind,
   DocumentMark,
-  PaymentEntry,
+  Payment,
+  Person,
   PersonStep,
-  ReceivedEntry,
-} from '../stub/entries.ts';
-import type { Journal } from '../stub/journal.ts';
-import { decisionOn, documentsOf, type Person, Persons } from '../stub/persons.ts';
+  Receipt,
+} from '../stub/rows.ts';
 import type { KycScript } from '../stub/scenarios.ts';
+import type { State } from '../stub/state.ts';
 
 /** A payment as the control path shows it; the amount is in reais. */
 export interface LedgerPayment {
@@ -20,7 +20,7 @@ export interface LedgerPayment {
   readonly id: string;
   readonly endToEnd: string;
   readonly clientRequestId: string;
-  readonly key: string | null;
+  readonly key: string;
   readonly amount: number;
   readonly status: PixStatus;
 }
@@ -68,102 +68,53 @@ export interface LedgerView {
   readonly persons: readonly LedgerPerson[];
 }
 
-/** A journal that remembers, in front of one that writes, if there is one. */
-export class RememberingJournal implements Journal {
-  readonly history: readonly BankEntry[];
-  readonly #entries: BankEntry[];
-  readonly #file: Journal | null;
-
-  /** @param file keeps the entries beyond this process. */
-  constructor(file: Journal | null) {
-    this.#file = file;
-    this.history = file?.history ?? [];
-    this.#entries = [...this.history];
-  }
-
-  async append(entry: BankEntry): Promise<void> {
-    this.#entries.push(entry);
-    await this.#file?.append(entry);
-  }
-
-  async close(): Promise<void> {
-    await this.#file?.close();
-  }
-
-  /** The ledger as the entries add up to it now. */
-  view(): LedgerView {
-    const received = this.#of('received');
-    const paid = new Set(received.map((entry) => entry.transactionIdentification));
-    return {
-      ...this.#orders(),
-      charges: this.#of('charge').map((charge) =>
-        chargeOf(charge, paid.has(charge.order.transactionIdentification)),
-      ),
-      received: received.map(receiptOf),
-      persons: this.#persons(),
-    };
-  }
-
-  #orders(): Pick<LedgerView, 'payments' | 'refused'> {
-    const orders = this.#of('payment');
-    const keys = new Map(this.#of('look_up').map(({ endToEnd, key }) => [endToEnd, key]));
-    const ends = new Map<string, PixStatus>(
-      this.#of('settlement').map(({ endToEnd, status }) => [endToEnd, status]),
-    );
-    const shown = (order: PaymentEntry) => shownOrder(order, keys.get(order.endToEnd) ?? null);
-    return {
-      payments: orders
-        .filter(({ refusal }) => refusal === null)
-        .map((order) =>
-          Object.assign(shown(order), { status: ends.get(order.endToEnd) ?? 'PROCESSING' }),
-        ),
-      refused: orders.flatMap((order) =>
-        order.refusal === null ? [] : [Object.assign(shown(order), { code: order.refusal.reason })],
-      ),
-    };
-  }
-
-  #persons(): LedgerPerson[] {
-    const persons = new Persons();
-    for (const entry of this.#of('person')) persons.applyPerson(entry);
-    for (const entry of this.#of('person_step')) persons.applyStep(entry);
-    return persons.all().map(personOf);
-  }
-
-  /** The entries of one kind, oldest first. */
-  #of<Kind extends BankEntry['entry']>(kind: Kind): Extract<BankEntry, { entry: Kind }>[] {
-    return this.#entries.filter(
-      (entry): entry is Extract<BankEntry, { entry: Kind }> => entry.entry === kind,
-    );
-  }
+/** The ledger of a bank as it is now. */
+export function ledgerView({ transfers, charges, paidCharges, persons }: State): LedgerView {
+  const all = [...transfers.values()];
+  const orders = all.filter((transfer) => transfer.row === 'payment');
+  return {
+    payments: orders.filter(({ refusal }) => refusal === null).map(viewPayment),
+    refused: orders.flatMap((payment) =>
+      payment.refusal === null ? [] : [{ ...viewOrder(payment), code: payment.refusal.reason }],
+    ),
+    charges: [...charges.values()].map((charge) =>
+      viewCharge(charge, paidCharges.has(charge.order.transactionIdentification)),
+    ),
+    received: all.filter((transfer) => transfer.row === 'receipt').map(viewReceipt),
+    persons: [...persons.values()].map(viewPerson),
+  };
 }
 
-function shownOrder(entry: PaymentEntry, key: string | null): Omit<LedgerPayment, 'status'> {
-  const { atMs, id, endToEnd, clientRequestId, amountCents } = entry;
+function viewPayment(payment: Payment): LedgerPayment {
+  return { ...viewOrder(payment), status: payment.settlement?.status ?? 'PROCESSING' };
+}
+
+function viewOrder(payment: Payment): Omit<LedgerPayment, 'status'> {
+  const { atMs, id, endToEnd, clientRequestId, key, amountCents } = payment;
   const at = new Date(atMs).toISOString();
   return { at, id, endToEnd, clientRequestId, key, amount: numberFromCents(amountCents) };
 }
 
-function receiptOf(entry: ReceivedEntry): LedgerReceipt {
-  const { atMs, endToEnd, transactionIdentification, amountCents } = entry;
+function viewReceipt(receipt: Receipt): LedgerReceipt {
+  const { atMs, endToEnd, transactionIdentification, amountCents } = receipt;
   const at = new Date(atMs).toISOString();
   return { at, endToEnd, transactionIdentification, amount: numberFromCents(amountCents) };
 }
 
-function chargeOf({ atMs, id, type, order }: ChargeEntry, isPaid: boolean): LedgerCharge {
+function viewCharge({ atMs, id, type, order }: Charge, isPaid: boolean): LedgerCharge {
   const at = new Date(atMs).toISOString();
   const { transactionIdentification, key, amountCents } = order;
   const amount = numberFromCents(amountCents);
   return { at, id, type, transactionIdentification, key, amount, isPaid };
 }
 
-function personOf(person: Person): LedgerPerson {
-  const { id, atMs } = person.entry;
+function viewPerson(person: Person): LedgerPerson {
+  const { id, atMs, steps } = person;
   return {
     at: new Date(atMs).toISOString(),
     id,
-    steps: person.steps.map(({ name }) => name),
-    documents: documentsOf(person),
-    kyc: decisionOn(person),
+    steps: steps.map(({ name }) => name),
+    documents: submittedDocuments(person),
+    kyc: kycDecision(person),
   };
 }

@@ -1,8 +1,8 @@
-/** The sandbox with all that stands behind it: the bank, its journal, the way of its webhooks. */
+/** The sandbox with its parts: the bank, its state file, the delivery of its webhooks. */
 import { join } from 'node:path';
 import { type Bank, createBank } from '../stub/bank.ts';
-import { openJournal } from '../stub/journal.ts';
-import { RememberingJournal } from './ledger.ts';
+import { openStateFile } from '../stub/state-file.ts';
+import { ledgerView } from './ledger.ts';
 import { createSandbox, type Sandbox, type SandboxOptions } from './server.ts';
 import { createWebhookPost, type WebhookPost, type WebhookTarget } from './webhook-post.ts';
 
@@ -34,9 +34,8 @@ export async function openSandbox(options: OpenSandboxOptions): Promise<OpenSand
   const { clock, webhook } = options;
   const post = webhook === undefined ? deaf : createWebhookPost(webhook, clock);
   parts.defer(() => post.close());
-  const journal = new RememberingJournal(await fileOf(options));
-  const bank = parts.adopt(bankOf(options, journal, post), (opened) => opened.close());
-  const sandbox = createSandbox({ ...options, bank, ledger: () => journal.view() });
+  const bank = parts.adopt(openBank(options, post), (opened) => opened.close());
+  const sandbox = createSandbox({ ...options, bank, ledger: () => ledgerView(bank.state) });
   parts.defer(() => sandbox.close());
   await sandbox.listen();
   const open = parts.move();
@@ -44,21 +43,17 @@ export async function openSandbox(options: OpenSandboxOptions): Promise<OpenSand
   return { url, calls, queueFaults, bank, close: () => open.disposeAsync() };
 }
 
-function bankOf(options: OpenSandboxOptions, journal: RememberingJournal, post: WebhookPost): Bank {
-  const { clock, ispb, settleMs, openingBalanceCents, onFault } = options;
+function openBank(options: OpenSandboxOptions, post: WebhookPost): Bank {
+  const { clock, ispb, settleMs, dataDir, openingBalanceCents, onFault } = options;
   return createBank({
     clock,
     ispb,
     settleMs,
-    journal,
     notify: post.notify,
+    ...(dataDir !== undefined && { file: openStateFile(join(dataDir, 'sandbox-bank.jsonl')) }),
     ...(openingBalanceCents !== undefined && { openingBalanceCents }),
     ...(onFault && { onFault }),
   });
-}
-
-async function fileOf({ dataDir }: OpenSandboxOptions) {
-  return dataDir === undefined ? null : openJournal(join(dataDir, 'sandbox-bank.jsonl'));
 }
 
 /** Nobody is told, which counts as told. */

@@ -1,40 +1,40 @@
 /**
- * The sandbox: the simulated bank behind the provider's own paths, over HTTP. What the stub does in
- * process it does on a wire that can be made to break, so that the real client has something real
- * to be tested against.
+ * The sandbox: the simulated bank behind the provider's HTTP API (contract/provider.yaml), with
+ * faults on request, so that the real client is tested over a real connection.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Clock, pause } from '../../clock.ts';
 import type { Bank } from '../stub/bank.ts';
+import { toAnswer, problem, type SandboxAnswer, type Silence } from './answers.ts';
 import { Calls, idsOf, type OpenCall } from './calls.ts';
+import { createRouter, operationNames, type ProviderOperation } from './contract.ts';
 import { control, type Controlled, nameOfEffect, readFaults } from './control.ts';
 import { deliver, type Delivery, statusOf } from './delivery.ts';
 import { type Effect, parseFaults } from './fault-language.ts';
 import { FaultPlan } from './fault-plan.ts';
 import { distortion, latencyMsOf, obstruction } from './faults.ts';
 import type { LedgerView } from './ledger.ts';
-import { answerOf, BadRequest, problem, type SandboxAnswer } from './messages.ts';
-import { readForm, readJson } from './request-body.ts';
-import { createRouter, type Match, routePaths, type Router } from './routes.ts';
+import { serve } from './operations.ts';
+import { BadRequest, readBody, readJson } from './request.ts';
 
 export interface SandboxOptions {
   readonly bank: Bank;
-  /** What the bank has done, for the control path. */
+  /** What the bank did, for the control path. */
   readonly ledger: () => LedgerView;
   readonly clock: Clock;
   readonly host: string;
-  /** 0 takes any free one. */
+  /** 0 takes any free port. */
   readonly port: number;
-  /** The schedule of faults, in their language; none unless given. */
+  /** The fault rules of all calls, as fault-language.ts reads them; none by default. */
   readonly faults?: string;
-  /** What chance is drawn from: the same seed gives the same faults. */
+  /** The random seed: the same seed produces the same faults. */
   readonly seed?: string;
-  /** Whether it offers the opening of accounts, which the hosts that were tried do not; it does. */
+  /** Whether it offers the opening of accounts, which tested hosts do not; true by default. */
   readonly hasOnboarding?: boolean;
-  /** How long a connection may stand idle; five seconds, as Node's servers do, unless given. */
+  /** How long a connection may be idle, in milliseconds; 5,000 by default. */
   readonly keepAliveMs?: number;
-  /** Is told of what should not go wrong. */
+  /** Receives the errors of the sandbox itself. */
   readonly onFault?: (fault: unknown) => void;
 }
 
@@ -56,13 +56,13 @@ export interface Sandbox {
  * @throws FaultSyntaxError when it cannot read the faults.
  */
 export function createSandbox(options: SandboxOptions): Sandbox {
-  const rules = parseFaults(options.faults ?? '', routePaths);
+  const rules = parseFaults(options.faults ?? '', operationNames);
   const plan = new FaultPlan({ rules, seed: options.seed ?? '1' });
   const calls = new Calls();
   const closing = new AbortController();
   const router = createRouter(options.hasOnboarding ?? true);
-  const desk = new Desk({ ...options, plan, calls, router, closing: closing.signal });
-  const server = createServer((request, response) => void desk.handle(request, response));
+  const handler = new RequestHandler({ ...options, plan, calls, router, closing: closing.signal });
+  const server = createServer((request, response) => void handler.handle(request, response));
   if (options.keepAliveMs !== undefined) server.keepAliveTimeout = options.keepAliveMs;
   let url = '';
   return {
@@ -95,27 +95,27 @@ async function listening(server: Server, { host, port }: SandboxOptions): Promis
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${bound}`;
 }
 
-type DeskOptions = Controlled &
+type HandlerOptions = Controlled &
   Pick<SandboxOptions, 'clock' | 'onFault'> & {
-    readonly router: Router;
+    readonly router: ReturnType<typeof createRouter>;
     readonly closing: AbortSignal;
   };
 
-/** Where requests come in. */
-class Desk {
-  readonly #options: DeskOptions;
+/** Answers the requests. */
+class RequestHandler {
+  readonly #options: HandlerOptions;
 
-  constructor(options: DeskOptions) {
+  constructor(options: HandlerOptions) {
     this.#options = options;
   }
 
-  /** Answers a request, or does not: it never rejects. */
+  /** Answers a request, unless a fault is that no answer comes. It never rejects. */
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
       const delivery = await this.#answer(request);
       await deliver(response, delivery, this.#options.clock);
     } catch (fault) {
-      // A client that has gone in the middle of its request is nothing to report.
+      // A client that closes its connection early is no error of the sandbox.
       if (request.socket.destroyed) return;
       this.#options.onFault?.(fault);
       response.destroy();
@@ -123,68 +123,70 @@ class Desk {
   }
 
   async #answer(request: IncomingMessage): Promise<Delivery> {
-    const url = new URL(request.url ?? '/', 'http://sandbox');
-    const method = request.method ?? 'GET';
-    if (/^\/sandbox(?:\/|$)/.test(url.pathname)) {
-      const answer = await unlessBad(async () => {
-        const body = await readJson(request);
-        return control(this.#options, { method, path: url.pathname, body });
-      });
+    const { url = '/', method = 'GET' } = request;
+    if (/^\/sandbox(?:[/?]|$)/.test(url)) {
+      const answer = await unlessBad(async () =>
+        control(this.#options, { method, url, body: await readJson(request) }),
+      );
       return { how: 'whole', answer };
     }
-    const candidates = this.#options.router(url.pathname);
-    const match = candidates.find(({ route }) => route.method === method);
-    if (match !== undefined) return this.#call(match, request, url);
-    const allow = candidates.map(({ route }) => route.method).join(', ');
-    const refusal = allow === '' ? problem(404, { code: 'NotFound' }) : notAllowed(allow);
-    request.resume();
-    return { how: 'whole', answer: refusal };
+    const found = this.#options.router.find(url);
+    if (typeof found === 'string') return refused(request, problem(404, { code: 'NotFound' }));
+    const operation = found.entry.find(({ contract }) => contract.method === method);
+    if (operation === undefined) return refused(request, notAllowed(found.entry));
+    return this.#call({ operation, request, path: found.params, query: found.query });
   }
 
-  async #call(match: Match, request: IncomingMessage, url: URL): Promise<Delivery> {
+  async #call(incoming: Incoming): Promise<Delivery> {
     const { calls, clock, plan } = this.#options;
-    const { route } = match;
-    const effects = plan.next(route.path);
+    const { operation, request } = incoming;
+    const effects = plan.next(operation.name);
     const call = calls.begin({
       at: clock.now().toISOString(),
-      method: route.method,
-      path: route.path,
+      method: operation.contract.method,
+      path: operation.name,
       requestId: headerOf(request, 'x-request-id'),
       traceparent: headerOf(request, 'traceparent'),
       tracestate: headerOf(request, 'tracestate'),
       faults: effects.map(nameOfEffect),
     });
-    const delivery = await this.#execute({ ...match, request, url, effects, call });
+    const delivery = await this.#execute(incoming, effects, call);
     call.status = statusOf(delivery);
     return delivery;
   }
 
-  async #execute(execution: Execution): Promise<Delivery> {
-    const { route, parameters, request, url, effects, call } = execution;
+  async #execute(
+    { operation, request, path, query }: Incoming,
+    effects: readonly Effect[],
+    call: OpenCall,
+  ): Promise<Delivery> {
     const { bank, clock, closing } = this.#options;
     const latencyMs = latencyMsOf(effects);
-    const answer = await unlessBad(async () => {
-      const body = await (route.takes === 'form' ? readForm(request) : readJson(request));
+    const answer = await unlessBad(async (): Promise<SandboxAnswer | Silence | Delivery> => {
+      const body = await readBody(request, operation.contract.body);
       call.ids = idsOf(body);
-      // Late is late: what the client has given up meanwhile is executed all the same.
+      // A late call is executed also when the client no longer waits for it.
       if (latencyMs > 0) await pause(clock, latencyMs, closing);
       if (closing.aborted) return 'hang';
       const obstructed = obstruction(effects);
       if (obstructed !== null) return obstructed;
       const token = /^Bearer (.+)$/i.exec(headerOf(request, 'authorization') ?? '')?.[1] ?? '';
-      const asked = { token, query: url.searchParams, parameters, body };
-      return answerOf(await route.serve(bank, asked));
+      const queried = Object.fromEntries(new URLSearchParams(query));
+      return toAnswer(await serve(bank, operation, { token, path, query: queried, body }));
     });
     if (typeof answer === 'object' && 'how' in answer) return answer;
     return distortion(effects, answer);
   }
 }
 
-interface Execution extends Match {
+/** A request, and the operation that its path and its method lead to. */
+interface Incoming {
+  readonly operation: ProviderOperation;
   readonly request: IncomingMessage;
-  readonly url: URL;
-  readonly effects: readonly Effect[];
-  readonly call: OpenCall;
+  /** The path's parameters. */
+  readonly path: Readonly<Record<string, string | undefined>>;
+  /** Still encoded. */
+  readonly query: string;
 }
 
 async function unlessBad<T>(work: () => Promise<T>): Promise<T | SandboxAnswer> {
@@ -196,8 +198,15 @@ async function unlessBad<T>(work: () => Promise<T>): Promise<T | SandboxAnswer> 
   }
 }
 
-function notAllowed(allow: string): SandboxAnswer {
+/** The body is dropped. */
+function refused(request: IncomingMessage, answer: SandboxAnswer): Delivery {
+  request.resume();
+  return { how: 'whole', answer };
+}
+
+function notAllowed(operations: readonly ProviderOperation[]): SandboxAnswer {
   const answer = problem(405, { code: 'MethodNotAllowed' });
+  const allow = operations.map(({ contract }) => contract.method).join(', ');
   return { ...answer, headers: { ...answer.headers, allow } };
 }
 

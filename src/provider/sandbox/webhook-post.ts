@@ -1,7 +1,7 @@
 /** The bank's notices on their way: posted over HTTP, as the provider posts its webhooks. */
 import type { Clock } from '../../clock.ts';
 import { createHttpClient } from '../http/client.ts';
-import type { Notify } from '../stub/notices.ts';
+import type { Notify } from '../stub/webhooks.ts';
 
 export interface WebhookTarget {
   readonly url: string;

@@ -1,30 +1,28 @@
-/** The bank's customers: who they are, and whether a token is theirs. */
+/** The accounts of the bank's customers, their logins and their tokens. */
 import { createHash, randomBytes } from 'node:crypto';
 import { accountCheckDigit } from '../../domain/account-number.ts';
 import { cpfCheckDigits } from '../../domain/tax-id.ts';
 import type { AccountRef } from '../provider.ts';
 import { type BankAnswer, done, faulty, refused } from './answer.ts';
 import { customerScript } from './scenarios.ts';
+import type { State } from './state.ts';
 
 /** A customer's account, complete. The same e-mail has the same account in every bank. */
 export interface BankAccount extends AccountRef {
   /** The login e-mail, lower case. */
   readonly email: string;
-  /** Whose account it is, where somebody has registered with the e-mail. */
+  /** The name of the person who registered with the e-mail; null without a registration. */
   readonly name: string | null;
   readonly companyId: string;
   readonly clientToken: string;
 }
-
-/** Whose account it is. */
-export type Holder = Pick<BankAccount, 'name' | 'document'>;
 
 export interface BankLogin {
   readonly token: string;
   readonly account: BankAccount;
 }
 
-/** The documentation's own customer has a document that people recognise as a test value. */
+/** The customer of the documentation has a document that people recognise as a test value. */
 const DEVELOPER = { email: 'dev@ponte.test', document: '11144477735' } as const;
 
 const AGENCY = '0001';
@@ -32,23 +30,22 @@ const AGENCY = '0001';
 const INVALID_TOKEN = refused({ kind: 'token', reason: 'InvalidToken' });
 
 /**
- * A token says whose it is, as `stub.<e-mail>.<generation>.<random>`, so that it needs no memory:
- * banking sessions survive a restart of the service, and the bank inside it has to know them still.
- * Expiring all tokens of a customer begins a new generation.
+ * A token names its customer, as `stub.<e-mail>.<generation>.<random>`, and is not stored: banking
+ * sessions survive a restart of the service, so their tokens stay valid. Expiring all tokens of a
+ * customer begins a new generation.
  */
 export class Accounts {
   readonly #accounts = new Map<string, BankAccount>();
-  readonly #holderOf: (email: string) => Holder | null;
+  readonly #state: State;
   readonly #generations = new Map<string, number>();
   readonly #expired = new Set<string>();
   readonly #refusedOnce = new Set<string>();
 
-  /** @param holderOf tells who has registered with an e-mail; null: nobody. */
-  constructor(holderOf: (email: string) => Holder | null) {
-    this.#holderOf = holderOf;
+  constructor(state: State) {
+    this.#state = state;
   }
 
-  /** Any password is right: who may log in is the service's own users' affair. */
+  /** Each password is correct: the service decides which users may log in. */
   login(typedEmail: string): BankAnswer<BankLogin> {
     const email = typedEmail.trim().toLowerCase();
     const script = customerScript(email);
@@ -59,7 +56,7 @@ export class Accounts {
     return done({ token: this.#newToken(email), account: this.of(email) });
   }
 
-  /** Tells whose token it is; a customer whom the bank fails gets the fault instead. */
+  /** Finds the account of a token. The scenario of some customers is a fault in its place. */
   admit(token: string): BankAnswer<BankAccount> {
     const parts = token.split('.');
     const [bank, name = '', generation = '', random = ''] = parts;
@@ -85,15 +82,17 @@ export class Accounts {
     this.#generations.set(email, this.#generationOf(email) + 1);
   }
 
-  /** The account of a customer, with the document of who has registered; others get one. */
+  /**
+   * The account of a customer. Its document is the one of the person who registered with the
+   * e-mail; without a registration it is derived from the e-mail.
+   */
   of(email: string): BankAccount {
     const account = this.#opened(email);
-    const holder = this.#holderOf(email);
-    if (holder === null) return account;
-    return { ...account, name: holder.name, document: holder.document };
+    const { person } = this.#state.customer(email);
+    if (person === null) return account;
+    return { ...account, name: person.name, document: person.document };
   }
 
-  /** The first question opens it. */
   #opened(email: string): BankAccount {
     const known = this.#accounts.get(email);
     if (known !== undefined) return known;
@@ -109,8 +108,8 @@ export class Accounts {
 
   #isValid(token: string, email: string, generation: number): boolean {
     if (!Number.isSafeInteger(generation) || this.#expired.has(token) || email === '') return false;
-    // Generations are counted in memory only: after a restart, the newest token shows how far they
-    // had come.
+    // Generations are counted in memory only: after a restart, the newest token shows the current
+    // one.
     if (generation > this.#generationOf(email)) this.#generations.set(email, generation);
     return generation === this.#generationOf(email);
   }
@@ -145,7 +144,7 @@ function uuid(hex: string): string {
   return `${time}-${mid}-4${version}-8${variant}-${hex.slice(20, 32)}`;
 }
 
-/** Nine equal digits would make a CPF that was never issued; one other digit prevents it. */
+/** Nine equal digits would make a CPF that is never issued; other first digits prevent it. */
 function cpf(hash: Buffer): string {
   const drawn = digits(hash, { from: 8, count: 9 });
   const base = drawn === drawn.charAt(0).repeat(9) ? `123${drawn.slice(3)}` : drawn;

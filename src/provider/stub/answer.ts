@@ -1,10 +1,10 @@
 /**
- * What the simulated bank answers, as values: neither the port's errors nor HTTP statuses, so that
- * the same bank can stand behind both.
+ * The answers of the simulated bank as values: neither the port's errors nor HTTP statuses, so that
+ * the same bank serves both.
  */
 
 /**
- * - `token`: the token is not valid, or not any more.
+ * - `token`: the token is not valid, or has expired.
  * - `credentials`: the login is refused.
  * - `not_found`: there is no such key or charge.
  * - `missing`: there is no such person or postal code.
@@ -21,16 +21,16 @@ export type RefusalKind =
   | 'insufficient_funds'
   | 'rule';
 
-/** A definitive no: nothing was done. */
+/** A definitive refusal: nothing was done. */
 export interface Refusal {
   readonly kind: RefusalKind;
-  /** The bank's own word for it, such as `AC03` or `EntryAlreadyExists`. */
+  /** The bank's own code, such as `AC03` or `EntryAlreadyExists`. */
   readonly reason: string;
   readonly retryAfterMs?: number;
 }
 
 /**
- * How an answer fails to come.
+ * How an answer is lost.
  *
  * - `unavailable`: a 503, and nothing was done.
  * - `internal_error`: a 500, and it was done.
@@ -56,12 +56,12 @@ export interface Faulty {
 
 export type BankAnswer<T> = Done<T> | Refused | Faulty;
 
-/** An answer with what was asked for. */
+/** An answer with the requested value. */
 export function done<T>(value: T): Done<T> {
   return { outcome: 'done', value };
 }
 
-/** An answer that is a definitive no. */
+/** An answer that is a definitive refusal. */
 export function refused(refusal: Refusal): Refused {
   return { outcome: 'refused', refusal };
 }
@@ -71,7 +71,7 @@ export function brokenRule(reason: string): Refused {
   return refused({ kind: 'rule', reason });
 }
 
-/** An answer that fails to come. */
+/** An answer that is lost. */
 export function faulty(fault: Fault): Faulty {
   return { outcome: 'faulty', fault };
 }

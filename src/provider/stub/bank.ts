@@ -1,15 +1,13 @@
 /**
- * A simulated bank: accounts and their opening, balances, keys, payments, charges, webhooks. It
- * is wire-neutral: its answers are values, which the port in process and the sandbox over HTTP turn
- * into their own errors and silences.
+ * A simulated bank: logins, balances, keys, payments, charges, onboarding and webhooks. It knows no
+ * wire: its answers are values, which the port in process and the sandbox over HTTP turn into their
+ * own errors and silences.
  *
- * Each method decides and applies its entry without a pause in between, so that calls that come at
- * the same time take their turns; only then does it wait for the journal, and answers after it.
+ * Each method decides and saves in one turn of the event loop, so concurrent calls run one after
+ * another, and each answer follows the saved row.
  */
-import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import { dayRange } from '../../domain/calendar.ts';
-import { newEndToEndId } from '../../domain/end-to-end-id.ts';
 import type {
   AccountRef,
   ChargeCode,
@@ -23,131 +21,130 @@ import type {
   PaymentOrder,
   PaymentReceipt,
   ProviderPayload,
+  ProviderStatement,
 } from '../provider.ts';
 import { Accounts, type BankAccount, type BankLogin } from './accounts.ts';
-import { type BankAnswer, brokenRule, done, type Faulty, refused, type Refused } from './answer.ts';
-import { Books } from './books.ts';
-import { brCode, qrCodePng } from './charges.ts';
-import type { ChargeEntry, ChargeKind, KeyCreatedEntry } from './entries.ts';
-import type { Journal } from './journal.ts';
-import type { Movement } from './ledger.ts';
-import { type Notify, receivedNotice } from './notices.ts';
-import { Payments } from './payments.ts';
+import { type BankAnswer, brokenRule, done, type Faulty, type Refused } from './answer.ts';
+import { type ChargePayment, Charges } from './charges.ts';
 import { Onboarding } from './onboarding.ts';
-import { keyListPayload, keyPayload } from './pix-keys.ts';
-import type { Soon } from './soon.ts';
+import { Payments } from './payments.ts';
+import { PixKeys } from './pix-keys.ts';
+import type { ChargeKind, Settlement } from './rows.ts';
+import { State } from './state.ts';
+import type { StateFile } from './state-file.ts';
+import { writeStatement } from './statement.ts';
+import { type Notify, Webhooks } from './webhooks.ts';
 
 export interface BankOptions {
   readonly clock: Clock;
   /** The bank's identifier (ISPB): its end-to-end ids begin with it. */
   readonly ispb: string;
-  /** How long after a payment its webhook is posted; 0: never, unless it is settled by hand. */
+  /** Milliseconds from a payment to its webhook; 0: never, unless `settle` is called. */
   readonly settleMs: number;
   /** Posts a webhook. When it rejects, the bank posts it again, ten times in all. */
   readonly notify: Notify;
-  /** Without one, the bank forgets everything with its process. */
-  readonly journal?: Journal;
-  /** What an account holds when it is opened; 10 000 reais unless given. */
+  /** Keeps the state. Without a file the state ends with the process. */
+  readonly file?: StateFile;
+  /** The balance of a new account in centavos; 10 000 reais by default. */
   readonly openingBalanceCents?: number;
-  /** Is told of what goes wrong where nobody waits: a webhook given up, a journal that fails. */
+  /** Reports what goes wrong where no call waits: a webhook given up, a file that fails. */
   readonly onFault?: (fault: unknown) => void;
-}
-
-/** A payment that somebody has made to one of the bank's charges. */
-export interface ChargePayment {
-  readonly endToEnd: string;
 }
 
 const OPENING_BALANCE_CENTS = 1_000_000;
 
-/** The bank that charges are paid from: an ISPB that no participant has. */
-const PAYERS_ISPB = '99999999';
-
 /**
- * Opens the bank. With a journal, its state is read back, and the webhooks that fell due while it
- * was closed are posted by the clock's next timers.
+ * Opens the bank. With a file, its state is read back, and the webhooks that were due while it was
+ * closed are posted by the clock's next timers.
+ *
+ * @throws Error when the file cannot be read.
  */
 export function createBank(options: BankOptions): Bank {
   return new Bank(options);
 }
 
-/** The simulated bank: everything that can be asked of it. */
+/** The simulated bank: all requests that it answers. */
 export class Bank {
-  readonly #clock: Clock;
-  readonly #ispb: string;
+  readonly state: State;
   /** The opening of accounts. */
   readonly onboarding: Onboarding;
+  readonly #clock: Clock;
   readonly #accounts: Accounts;
-  readonly #books: Books;
   readonly #payments: Payments;
+  readonly #charges: Charges;
+  readonly #pixKeys: PixKeys;
+  readonly #webhooks: Webhooks;
 
   constructor(options: BankOptions) {
-    const { clock, ispb, settleMs, notify } = options;
+    const { clock, ispb, settleMs, notify, file = null } = options;
+    const { openingBalanceCents = OPENING_BALANCE_CENTS, onFault = () => {} } = options;
+    const state = new State({ openingBalanceCents, file });
+    const accounts = new Accounts(state);
+    const webhooks = new Webhooks({ state, clock, notify, onFault });
+    this.state = state;
+    this.onboarding = new Onboarding({ state, accounts, clock });
     this.#clock = clock;
-    this.#ispb = ispb;
-    this.#books = new Books({
-      clock,
-      notify,
-      openingBalanceCents: options.openingBalanceCents ?? OPENING_BALANCE_CENTS,
-      journal: options.journal ?? null,
-      onFault: (fault) => options.onFault?.(fault),
-    });
-    this.#accounts = new Accounts((email) => this.#books.persons.ofEmail(email)?.entry ?? null);
-    this.onboarding = new Onboarding({ books: this.#books, accounts: this.#accounts });
-    this.#payments = new Payments({ books: this.#books, clock, ispb, settleMs });
+    this.#accounts = accounts;
+    this.#payments = new Payments({ state, webhooks, clock, ispb, settleMs });
+    this.#charges = new Charges({ state, accounts, webhooks, clock });
+    this.#pixKeys = new PixKeys({ state, clock, ispb });
+    this.#webhooks = webhooks;
     this.#payments.resume();
+    webhooks.resume();
   }
 
   login(credentials: Credentials): BankAnswer<BankLogin> {
     return this.#accounts.login(credentials.email);
   }
 
-  /** Makes one token be refused from now on. */
+  /** Refuses one token from now on. */
   expireToken(token: string): void {
     this.#accounts.expireToken(token);
   }
 
-  /** Makes all tokens that a customer has be refused; a new login gives a good one. */
+  /** Refuses all tokens that a customer has; a new login gives a valid one. */
   expireTokensOf(email: string): void {
     this.#accounts.expireTokensOf(email);
   }
 
   /** @returns the balance in centavos. */
   balance(token: string): BankAnswer<number> {
-    return this.#serve(token, ({ email }) => done(this.#books.ledger.balanceCentsOf(email)));
+    return this.#serve(token, ({ email }) => done(this.state.customer(email).balanceCents));
   }
 
   /** @returns the executed movements of whole days in America/Sao_Paulo, newest first. */
-  statement(token: string, days: DayRange): BankAnswer<Movement[]> {
+  statement(token: string, days: DayRange): BankAnswer<ProviderStatement> {
     return this.#serve(token, ({ email }) => {
       const range = dayRange(days.start, days.end, this.#clock.now());
       if ('errors' in range) return brokenRule('InvalidRange');
-      return done(this.#books.ledger.movementsOf(email, range));
+      return done(writeStatement(this.state.customer(email).transfers.values(), range));
     });
   }
 
-  /** Looks a key up in the directory; the id that it gives is good for one payment to that key. */
-  lookUpKey(token: string, lookUp: KeyLookUp): Soon<BankAnswer<KeyOwner>> {
+  /** Looks a key up in the directory; the end-to-end id is valid for one payment to that key. */
+  lookUpKey(token: string, lookUp: KeyLookUp): BankAnswer<KeyOwner> {
     return this.#serve(token, ({ email }) => this.#payments.lookUpKey(email, lookUp));
   }
 
   /**
    * Makes a payment, once: an order that repeats one (both ids and the amount) gets the answer of
-   * the first. A receipt always says PROCESSING, because how a payment ends is told by its notice.
+   * the first. A receipt always says PROCESSING: the webhook reports how a payment ends.
    */
-  pay(token: string, order: PaymentOrder): Soon<BankAnswer<PaymentReceipt>> {
+  pay(
+    token: string,
+    order: PaymentOrder,
+  ): BankAnswer<PaymentReceipt> | Promise<BankAnswer<PaymentReceipt>> {
     return this.#serve(token, ({ email }) => this.#payments.pay(email, order));
   }
 
   /**
-   * Ends a payment now and posts its notices, whenever they would have been posted. Repeating it
-   * does nothing.
+   * Ends a payment now and posts its webhooks, before their time if need be. A repeat does nothing.
    *
-   * @param outcome the end that its key provides for, unless given.
-   * @returns resolved when the notices are received, or the next try is set.
+   * @param outcome the end; by default the one that the key provides for.
+   * @returns resolved when the webhooks are received, or the next try is set.
    * @throws Error when no such payment was executed, or it has ended otherwise.
    */
-  settle(endToEnd: string, outcome?: 'COMPLETED' | 'FAILED'): Promise<void> {
+  settle(endToEnd: string, outcome?: Settlement['status']): Promise<void> {
     return this.#payments.settle(endToEnd, outcome);
   }
 
@@ -157,89 +154,45 @@ export class Bank {
     type: ChargeKind,
     order: ChargeOrder,
   ): Promise<BankAnswer<ChargeCode>> {
-    return this.#serve(token, async ({ email }) => {
-      const known = this.#books.charges.examine(email, type, order);
-      if (known !== null && 'kind' in known) return refused(known);
-      if (known !== null) return done(await chargeCode(known));
-      const id = randomUUID();
-      const copyPaste = brCode(id, type, order);
-      if (typeof copyPaste !== 'string') return refused(copyPaste);
-      const fact = this.#books.fact(email);
-      const entry: ChargeEntry = { entry: 'charge', ...fact, id, type, order, copyPaste };
-      await this.#books.record(entry);
-      return done(await chargeCode(entry));
-    });
+    return this.#serve(token, ({ email }) => this.#charges.create(email, type, order));
   }
 
   /**
-   * Pays a charge, as a customer of another bank would: its amount is credited and the notice of a
+   * Pays a charge, as a customer of another bank would: its amount is credited and the webhook of a
    * received PIX is posted.
    *
-   * @returns once the notice is received, or its next try is set.
+   * @returns once the webhook is received, or its next try is set.
    */
-  async payCharge(transactionIdentification: string): Promise<BankAnswer<ChargePayment>> {
-    const at = this.#clock.now();
-    const charge = this.#books.charges.payable(transactionIdentification, at);
-    if ('kind' in charge) return refused(charge);
-    const { key, amountCents } = charge.order;
-    const endToEnd = newEndToEndId(PAYERS_ISPB, at);
-    const received = { id: randomUUID(), endToEnd, transactionIdentification, amountCents };
-    const receiver = this.#accounts.of(charge.email);
-    const notices = [receivedNotice({ ...received, key, receiver, at })];
-    const fact = this.#books.fact(charge.email);
-    await this.#books.record({ entry: 'received', ...fact, ...received, notices });
-    await this.#books.outbox.post(endToEnd);
-    return done({ endToEnd });
+  payCharge(transactionIdentification: string): Promise<BankAnswer<ChargePayment>> {
+    return this.#charges.pay(transactionIdentification);
   }
 
   listKeys(token: string, account: AccountRef): BankAnswer<ProviderPayload> {
-    return this.#serve(token, ({ email }) =>
-      done(keyListPayload(this.#ispb, account, this.#books.keys.of(email))),
-    );
+    return this.#serve(token, ({ email }) => this.#pixKeys.list(email, account));
   }
 
-  async createKey(token: string, newKey: NewPixKey): Promise<BankAnswer<ProviderPayload>> {
-    return this.#serve(token, async ({ email }) => {
-      const { keyType, account } = newKey;
-      const isEvp = keyType === 'EVP_ENDERECO_VIRTUAL_DE_PAGAMENTO';
-      const key = isEvp ? randomUUID() : (newKey.key ?? '');
-      const refusal = this.#books.keys.refusalOfNew(email, newKey, key);
-      if (refusal !== null) return refused(refusal);
-      const { agency, accountNumber, document } = account;
-      const owner = { agency, accountNumber, document };
-      const fact = this.#books.fact(email);
-      const entry: KeyCreatedEntry = { entry: 'key_created', ...fact, key, keyType, ...owner };
-      await this.#books.record(entry);
-      return done(keyPayload(this.#ispb, entry));
-    });
+  createKey(token: string, newKey: NewPixKey): BankAnswer<ProviderPayload> {
+    return this.#serve(token, ({ email }) => this.#pixKeys.create(email, newKey));
   }
 
-  async deleteKey(token: string, { key }: OwnPixKey): Promise<BankAnswer<ProviderPayload>> {
-    return this.#serve(token, async ({ email }) => {
-      const isOwn = this.#books.keys.isOf(email, key);
-      if (!isOwn) return refused({ kind: 'not_found', reason: 'NotFound' });
-      await this.#books.record({ entry: 'key_deleted', ...this.#books.fact(email), key });
-      return done({ key, participant: this.#ispb, reason: 'USER_REQUESTED' });
-    });
+  deleteKey(token: string, { key }: OwnPixKey): BankAnswer<ProviderPayload> {
+    return this.#serve(token, ({ email }) => this.#pixKeys.delete(email, key));
   }
 
   /** Resolves when no webhook is being posted; those that wait for their time do not count. */
   idle(): Promise<void> {
-    return this.#books.outbox.idle();
+    return this.#webhooks.idle();
   }
 
-  /** Posts nothing more and closes the journal; what is due is posted when it is opened again. */
-  close(): Promise<void> {
-    return this.#books.close();
+  /** Posts no more webhooks and closes the file; due webhooks are posted after the next start. */
+  async close(): Promise<void> {
+    this.#webhooks.close();
+    this.state.close();
   }
 
-  /** Serves the customer whose token it is, or says why not. */
+  /** Serves the customer of a token, or answers why not. */
   #serve<T>(token: string, serve: (account: BankAccount) => T): T | Refused | Faulty {
     const caller = this.#accounts.admit(token);
     return caller.outcome === 'done' ? serve(caller.value) : caller;
   }
-}
-
-async function chargeCode({ id, copyPaste }: ChargeEntry): Promise<ChargeCode> {
-  return { qrCode: await qrCodePng(copyPaste), copyPaste, providerTxid: id };
 }

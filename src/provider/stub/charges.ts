@@ -1,14 +1,30 @@
-/** The bank's charges: BR Codes, their pictures, and who may still pay them. */
+/** The charges of the bank: their BR Codes, the images of these, and their payment. */
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '../../clock.ts';
 import { BrCodeError, encodeDynamicBrCode, encodeStaticBrCode } from '../../domain/br-code.ts';
+import { newEndToEndId } from '../../domain/end-to-end-id.ts';
 import { MAX_AMOUNT_CENTS } from '../../domain/money.ts';
-import type { ChargeOrder } from '../provider.ts';
-import type { Refusal } from './answer.ts';
-import type { ChargeEntry, ChargeKind, ReceivedEntry } from './entries.ts';
+import type { ChargeCode, ChargeOrder } from '../provider.ts';
+import type { Accounts } from './accounts.ts';
+import { type BankAnswer, brokenRule, done, refused, type Refused } from './answer.ts';
+import type { Charge, ChargeKind } from './rows.ts';
+import type { State } from './state.ts';
+import type { Webhooks } from './webhooks.ts';
 
-interface Charge {
-  readonly entry: ChargeEntry;
-  isPaid: boolean;
+export interface ChargesOptions {
+  readonly state: State;
+  readonly accounts: Accounts;
+  readonly webhooks: Webhooks;
+  readonly clock: Clock;
 }
+
+/** A payment to one of the bank's charges. */
+export interface ChargePayment {
+  readonly endToEnd: string;
+}
+
+/** The bank that charges are paid from: an ISPB that no participant has. */
+const PAYERS_ISPB = '99999999';
 
 /** Where the payer's bank would read a dynamic charge; nothing listens there. */
 const CHARGE_URL = 'pix.ponte.test/qr';
@@ -18,57 +34,100 @@ const TRANSACTION_IDENTIFICATION = /^[A-Za-z0-9]{1,35}$/;
 
 const TAX_ID = /^(?:\d{11}|[0-9A-Z]{12}\d{2})$/;
 
-/** The charges that were made, by their identification. */
+/** The charges of the bank: made by its customers, paid as a customer of another bank would. */
 export class Charges {
-  readonly #charges = new Map<string, Charge>();
+  readonly #options: ChargesOptions;
+  readonly #state: State;
 
-  /**
-   * Holds a charge order against the charge of the same `transactionIdentification`.
-   *
-   * @returns that charge when the order repeats it, a refusal, or null for a new charge.
-   */
-  examine(email: string, type: ChargeKind, order: ChargeOrder): ChargeEntry | Refusal | null {
-    const known = this.#charges.get(order.transactionIdentification)?.entry;
-    if (known === undefined) return refusalOf(type, order);
+  constructor(options: ChargesOptions) {
+    this.#options = options;
+    this.#state = options.state;
+  }
+
+  /** Makes a charge; an order that repeats one gets the same charge. */
+  async create(
+    email: string,
+    type: ChargeKind,
+    order: ChargeOrder,
+  ): Promise<BankAnswer<ChargeCode>> {
+    const known = this.#state.charges.get(order.transactionIdentification);
+    if (known === undefined) {
+      const made = this.#make(email, type, order);
+      return 'outcome' in made ? made : done(await chargeCode(made));
+    }
     const isRepeat =
       known.email === email &&
       known.type === type &&
       known.order.amountCents === order.amountCents &&
       known.order.key === order.key;
-    return isRepeat ? known : rule('DuplicatedTransactionIdentification');
+    return isRepeat
+      ? done(await chargeCode(known))
+      : brokenRule('DuplicatedTransactionIdentification');
+  }
+
+  /** Pays a charge: its amount is credited, and the webhook of a received PIX is posted. */
+  async pay(transactionIdentification: string): Promise<BankAnswer<ChargePayment>> {
+    const charge = this.#payable(transactionIdentification);
+    if ('outcome' in charge) return charge;
+    const { email, order } = charge;
+    const { agency, accountNumber, document } = this.#options.accounts.of(email);
+    const now = this.#options.clock.now();
+    const endToEnd = newEndToEndId(PAYERS_ISPB, now);
+    this.#state.save({
+      row: 'receipt',
+      endToEnd,
+      email,
+      id: randomUUID(),
+      transactionIdentification,
+      amountCents: order.amountCents,
+      key: order.key,
+      receiver: { agency, accountNumber, document },
+      atMs: now.getTime(),
+      webhooksLeft: 1,
+    });
+    await this.#options.webhooks.post(endToEnd);
+    return done({ endToEnd });
+  }
+
+  #make(email: string, type: ChargeKind, order: ChargeOrder): Charge | Refused {
+    const mistake = orderMistake(type, order);
+    if (mistake !== null) return brokenRule(mistake);
+    const id = randomUUID();
+    const copyPaste = brCode(id, type, order);
+    if (copyPaste === null) return brokenRule('InvalidQrCode');
+    const atMs = this.#options.clock.now().getTime();
+    const charge: Charge = { row: 'charge', email, id, type, order, copyPaste, atMs };
+    this.#state.save(charge);
+    return charge;
   }
 
   /**
-   * The charge that somebody wants to pay now, or why it cannot be paid: a dynamic one ends with
-   * its expiration and, unless it is reusable, with its first payment. A static one never ends.
+   * A dynamic charge ends with its expiration and, unless it is reusable, with its first payment. A
+   * static one never ends.
    */
-  payable(transactionIdentification: string, now: Date): ChargeEntry | Refusal {
-    const charge = this.#charges.get(transactionIdentification);
-    if (charge === undefined) return { kind: 'not_found', reason: 'ChargeNotFound' };
-    const { type, atMs, order } = charge.entry;
-    if (type === 'static') return charge.entry;
-    if (charge.isPaid && !order.reusable) return rule('ChargeAlreadyPaid');
+  #payable(transactionIdentification: string): Charge | Refused {
+    const charge = this.#state.charges.get(transactionIdentification);
+    if (charge === undefined) return refused({ kind: 'not_found', reason: 'ChargeNotFound' });
+    const { type, atMs, order } = charge;
+    if (type === 'static') return charge;
+    const isPaid = this.#state.paidCharges.has(transactionIdentification);
+    if (isPaid && !order.reusable) return brokenRule('ChargeAlreadyPaid');
     const endsMs = atMs + order.expirationSeconds * 1_000;
-    return now.getTime() > endsMs ? rule('ChargeExpired') : charge.entry;
+    return this.#options.clock.now().getTime() > endsMs ? brokenRule('ChargeExpired') : charge;
   }
+}
 
-  applyCharge(entry: ChargeEntry): void {
-    this.#charges.set(entry.order.transactionIdentification, { entry, isPaid: false });
-  }
-
-  applyReceived(entry: ReceivedEntry): void {
-    const charge = this.#charges.get(entry.transactionIdentification);
-    if (charge !== undefined) charge.isPaid = true;
-  }
+async function chargeCode({ id, copyPaste }: Charge): Promise<ChargeCode> {
+  return { qrCode: await qrCodePng(copyPaste), copyPaste, providerTxid: id };
 }
 
 /**
  * Writes the BR Code of a charge.
  *
  * @param id the bank's id of the charge, which the address of a dynamic one ends with.
- * @returns the copy-and-paste text, or the refusal of what a BR Code cannot carry.
+ * @returns the copy-and-paste text, or null when a BR Code cannot carry the order.
  */
-export function brCode(id: string, type: ChargeKind, order: ChargeOrder): string | Refusal {
+function brCode(id: string, type: ChargeKind, order: ChargeOrder): string | null {
   const common = {
     amountCents: order.amountCents,
     receiverName: order.receiverName,
@@ -88,14 +147,14 @@ export function brCode(id: string, type: ChargeKind, order: ChargeOrder): string
       description: order.description ?? undefined,
     });
   } catch (error) {
-    if (error instanceof BrCodeError) return rule('InvalidQrCode');
+    if (error instanceof BrCodeError) return null;
     throw error;
   }
 }
 
 /** Draws a text as a QR code. @returns a PNG in base64, without a `data:` prefix. */
-export async function qrCodePng(text: string): Promise<string> {
-  // The lowest error correction and a fast deflate: it is looked at on a screen, at once.
+async function qrCodePng(text: string): Promise<string> {
+  // The lowest error correction and a fast deflate: a screen shows it once, at once.
   const { default: QRCode } = await import('qrcode');
   const image = await QRCode.toBuffer(text, {
     errorCorrectionLevel: 'L',
@@ -105,19 +164,16 @@ export async function qrCodePng(text: string): Promise<string> {
   return image.toString('base64');
 }
 
-function refusalOf(type: ChargeKind, order: ChargeOrder): Refusal | null {
+/** The rule that a new order breaks, or null. */
+function orderMistake(type: ChargeKind, order: ChargeOrder): string | null {
   const { transactionIdentification, amountCents, payerDocument } = order;
   if (!TRANSACTION_IDENTIFICATION.test(transactionIdentification)) {
-    return rule('InvalidTransactionIdentification');
+    return 'InvalidTransactionIdentification';
   }
   if (!Number.isSafeInteger(amountCents) || amountCents < 1 || amountCents > MAX_AMOUNT_CENTS) {
-    return rule('InvalidAmount');
+    return 'InvalidAmount';
   }
-  if (payerDocument !== null && !TAX_ID.test(payerDocument)) return rule('InvalidPayerDocument');
-  if (type === 'dynamic' && !(order.expirationSeconds > 0)) return rule('InvalidExpiration');
+  if (payerDocument !== null && !TAX_ID.test(payerDocument)) return 'InvalidPayerDocument';
+  if (type === 'dynamic' && !(order.expirationSeconds > 0)) return 'InvalidExpiration';
   return null;
-}
-
-function rule(reason: string): Refusal {
-  return { kind: 'rule', reason };
 }

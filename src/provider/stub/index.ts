@@ -1,15 +1,12 @@
-/** The port over the simulated bank, in process: what the switch `PROVIDER_STUB` turns on. */
+/** The provider port over the simulated bank, in process: `PROVIDER_STUB` switches it on. */
 import { ProviderError, type ProviderErrorOptions } from '../errors.ts';
 import type { CallOptions, Provider, ProviderLogin, ProviderOnboarding } from '../provider.ts';
 import type { BankLogin } from './accounts.ts';
 import type { BankAnswer, Fault, Refusal, RefusalKind } from './answer.ts';
 import type { Bank } from './bank.ts';
-import { digestOf } from './content-digest.ts';
-import type { Onboarding } from './onboarding.ts';
-import type { Soon } from './soon.ts';
-import { statement } from './statement.ts';
+import { digestOf, type Onboarding } from './onboarding.ts';
 
-/** What the real client makes of the same answers over HTTP. */
+/** How the HTTP client reports the same answers. */
 const refusals: Readonly<Record<RefusalKind, ProviderErrorOptions>> = {
   token: { outcome: 'not_sent', code: 'TOKEN_REFUSED', statusClass: '401' },
   credentials: { outcome: 'rejected', code: 'PROVIDER_REJECTED', statusClass: '4xx' },
@@ -20,7 +17,7 @@ const refusals: Readonly<Record<RefusalKind, ProviderErrorOptions>> = {
   rule: { outcome: 'rejected', code: 'PROVIDER_REJECTED', statusClass: '4xx' },
 };
 
-/** None of them proves that nothing was done, not even the 503 that says so. */
+/** No fault proves that nothing was done, not even a 503. */
 const faults: Readonly<Record<Exclude<Fault, 'hang'>, ProviderErrorOptions>> = {
   unavailable: {
     outcome: 'unknown',
@@ -37,96 +34,107 @@ const faults: Readonly<Record<Exclude<Fault, 'hang'>, ProviderErrorOptions>> = {
   garbled: { outcome: 'unknown', code: 'PROVIDER_INVALID_RESPONSE', statusClass: 'invalid' },
 };
 
+/** An answer that is there at once, unless the bank waits for a webhook, a document or an image. */
+type MaybeLater<T> = T | Promise<T>;
+
 /**
- * Makes the provider that asks the simulated bank. It takes no time and obeys the call's signal
- * when the bank hangs; its wrappers add time-outs, retries and token refresh.
+ * Makes the provider over the simulated bank. A call takes no time, and its signal ends it when the
+ * bank hangs; the wrappers add time-outs, retries and token refresh.
  */
 export function createStubProvider(bank: Bank): Provider {
   return {
     login: async (request) => {
       const { email, password } = request;
-      return loginOf(await ask(request, () => bank.login({ email, password })));
+      return readLogin(await send(request, () => bank.login({ email, password })));
     },
-    balance: (request) => ask(request, () => bank.balance(request.session.token)),
-    statement: async (request) => {
+    balance: (request) => send(request, () => bank.balance(request.session.token)),
+    statement: (request) => {
       const { session, start, end } = request;
-      return statement(await ask(request, () => bank.statement(session.token, { start, end })));
+      return send(request, () => bank.statement(session.token, { start, end }));
     },
     lookUpKey: (request) => {
       const { session, payerId, key } = request;
-      return ask(request, () => bank.lookUpKey(session.token, { payerId, key }));
+      return send(request, () => bank.lookUpKey(session.token, { payerId, key }));
     },
     pay: (request) =>
-      ask(request, () => bank.pay(request.session.token, request.order)).catch(doubtDuplicate),
+      send(request, () => bank.pay(request.session.token, request.order)).catch(doubtDuplicate),
     createDynamicCharge: (request) =>
-      ask(request, () => bank.createCharge(request.session.token, 'dynamic', request.order)),
+      send(request, () => bank.createCharge(request.session.token, 'dynamic', request.order)),
     createStaticCharge: (request) =>
-      ask(request, () => bank.createCharge(request.session.token, 'static', request.order)),
+      send(request, () => bank.createCharge(request.session.token, 'static', request.order)),
     listKeys: (request) =>
-      ask(request, () => bank.listKeys(request.session.token, request.account)),
+      send(request, () => bank.listKeys(request.session.token, request.account)),
     createKey: (request) => {
       const { session, keyType, key, account } = request;
-      return ask(request, () => bank.createKey(session.token, { keyType, key, account }));
+      return send(request, () => bank.createKey(session.token, { keyType, key, account }));
     },
     deleteKey: (request) => {
       const { session, key, account } = request;
-      return ask(request, () => bank.deleteKey(session.token, { key, account }));
+      return send(request, () => bank.deleteKey(session.token, { key, account }));
     },
     ...stubOnboarding(bank.onboarding),
   };
 }
 
-function stubOnboarding(desk: Onboarding): ProviderOnboarding {
+function stubOnboarding(onboarding: Onboarding): ProviderOnboarding {
   return {
     registerPerson: (request) => {
       const { name, email, document, phone } = request;
-      return ask(request, () => desk.register({ name, email, document, phone }));
+      return send(request, () => onboarding.register({ name, email, document, phone }));
     },
-    submitAddress: (request) => take(request, () => desk.submitAddress(request.personId)),
+    submitAddress: (request) => submit(request, () => onboarding.submitAddress(request.personId)),
     submitDocument: (request) =>
-      take(request, async () => {
+      submit(request, async () => {
         const { personId, document } = request;
         const digest = await digestOf(document.content());
-        return desk.submitDocument(personId, {
+        return onboarding.submitDocument(personId, {
           tipoDocumento: document.tipoDocumento,
           ...digest,
         });
       }),
-    submitProposal: (request) => take(request, () => desk.submitProposal(request.personId)),
-    requestValidation: (request) => take(request, () => desk.requestValidation(request.personId)),
+    submitProposal: (request) => submit(request, () => onboarding.submitProposal(request.personId)),
+    requestValidation: (request) =>
+      submit(request, () => onboarding.requestValidation(request.personId)),
     confirmValidation: (request) =>
-      take(request, () => desk.confirmValidation(request.personId, request.codigo)),
-    startLivenessCheck: (request) => ask(request, () => desk.startLivenessCheck(request.personId)),
-    kyc: (request) => ask(request, () => desk.kyc(request.personId)),
-    lookUpCep: (request) => ask(request, () => desk.lookUpCep(request.cep)),
+      submit(request, () => onboarding.confirmValidation(request.personId, request.codigo)),
+    startLivenessCheck: (request) =>
+      send(request, () => onboarding.startLivenessCheck(request.personId)),
+    kyc: (request) => send(request, () => onboarding.kyc(request.personId)),
+    lookUpCep: (request) => send(request, () => onboarding.lookUpCep(request.cep)),
   };
 }
 
-/** Asks for something that is answered by being done. */
-async function take(call: CallOptions, question: () => Promise<BankAnswer<null>>): Promise<void> {
-  await ask(call, question);
+/** Submits what has no value as its answer. */
+async function submit(
+  call: CallOptions,
+  request: () => MaybeLater<BankAnswer<null>>,
+): Promise<void> {
+  await send(call, request);
 }
 
-/** Asks the bank and waits no longer than the signal allows, as a client on a wire would. */
-async function ask<T>({ signal }: CallOptions, question: () => Soon<BankAnswer<T>>): Promise<T> {
+/** Sends a request to the bank, and waits until the signal aborts, as a client on a wire does. */
+async function send<T>(
+  { signal }: CallOptions,
+  request: () => MaybeLater<BankAnswer<T>>,
+): Promise<T> {
   if (signal?.aborted) throw timedOut('not_sent', signal);
-  const answer = await unlessAborted(answerTo(question), signal);
+  const answer = await unlessAborted(attempt(request), signal);
   if (answer.outcome === 'done') return answer.value;
   if (answer.outcome === 'refused') throw refusalError(answer.refusal);
   if (answer.fault === 'hang') return unlessAborted(new Promise<never>(() => {}), signal);
   throw new ProviderError(faults[answer.fault]);
 }
 
-function answerTo<T>(question: () => Soon<T>): Soon<T> {
+function attempt<T>(request: () => MaybeLater<T>): MaybeLater<T> {
   try {
-    const answer = question();
+    const answer = request();
     return answer instanceof Promise ? answer.catch(brokenDown) : answer;
   } catch (error) {
     return brokenDown(error);
   }
 }
 
-function unlessAborted<T>(answer: Soon<T>, signal: AbortSignal | undefined): Soon<T> {
+function unlessAborted<T>(answer: MaybeLater<T>, signal: AbortSignal | undefined): MaybeLater<T> {
   if (signal === undefined || !(answer instanceof Promise)) return answer;
   return new Promise((resolve, reject) => {
     const onAbort = (): void => reject(timedOut('unknown', signal));
@@ -146,7 +154,7 @@ function timedOut(outcome: 'not_sent' | 'unknown', signal: AbortSignal): Provide
   });
 }
 
-/** The bank itself broke (its journal could not be written): a 500 that may come after the deed. */
+/** The bank itself failed (its state file could not be written): a 500, maybe after the payment. */
 function brokenDown(cause: unknown): never {
   throw new ProviderError({ ...faults.internal_error, cause });
 }
@@ -160,8 +168,8 @@ function refusalError({ kind, reason, retryAfterMs }: Refusal): ProviderError {
 }
 
 /**
- * That a payment is there already is no proof that ours was not made: its ids are ours alone. The
- * client of the real provider reads such a refusal in the same way.
+ * The refusal of a duplicate does not prove that this payment was not made: no other payment has
+ * its ids. The HTTP client reads such a refusal in the same way.
  */
 function doubtDuplicate(error: unknown): never {
   if (error instanceof ProviderError && error.reason?.startsWith('Duplicated')) {
@@ -171,8 +179,8 @@ function doubtDuplicate(error: unknown): never {
   throw error;
 }
 
-/** The simulated bank's tokens have no end of their own, so it does not say one. */
-function loginOf({ token, account }: BankLogin): ProviderLogin {
+/** The tokens of the simulated bank do not expire by time. */
+function readLogin({ token, account }: BankLogin): ProviderLogin {
   const { agency, accountNumber, document, companyId, clientToken } = account;
   return {
     token,

@@ -1,5 +1,6 @@
-/** The bank's desk for new customers: registration, what it wants to see of them, its decision. */
-import { randomUUID } from 'node:crypto';
+/** The opening of accounts: registration, the steps of an applicant, and the bank's decision. */
+import { createHash, randomUUID } from 'node:crypto';
+import type { Clock } from '../../clock.ts';
 import { isCpf } from '../../domain/tax-id.ts';
 import { WRONG_VALIDATION_CODE } from '../errors.ts';
 import type {
@@ -10,93 +11,101 @@ import type {
   RegisteredPerson,
 } from '../provider.ts';
 import type { Accounts } from './accounts.ts';
-import { type BankAnswer, brokenRule, done, type Done, refused, type Refused } from './answer.ts';
-import type { Books } from './books.ts';
-import type { DocumentMark, PersonStep } from './entries.ts';
-import { decisionOn, documentsOf, hasTaken, livenessOf, type Person } from './persons.ts';
+import { type BankAnswer, brokenRule, done, refused, type Refused } from './answer.ts';
 import { postalCode } from './postal-codes.ts';
+import type { DocumentMark, Person, PersonStep } from './rows.ts';
+import { type KycScript, kycScript } from './scenarios.ts';
+import type { State } from './state.ts';
 
 export interface OnboardingOptions {
-  readonly books: Books;
+  readonly state: State;
   readonly accounts: Accounts;
+  readonly clock: Clock;
 }
 
-/** The code that the bank sends to everybody, as providers do where they are tested. */
+/** The code that the bank sends to each person, as providers do on their test hosts. */
 const VALIDATION_CODE = 'ABC123';
 
 /** Where a person would prove to be alive; nothing listens there. */
 const LIVENESS_URL = 'https://prova-vida.ponte.test';
 
-const NO_SUCH_PERSON = refused({ kind: 'missing', reason: 'PersonNotFound' });
+/** An identity card or a driver's licence, a proof of residence, and a portrait. */
+const REQUIRED_DOCUMENTS: readonly (readonly number[])[] = [[1, 2], [5], [6]];
+
+const requiredSteps = ['address', 'proposal', 'confirmation', 'liveness'] as const;
 
 const TAKEN = done(null);
 
-/** What the account of an applicant is, as far as there is one. */
+/** The account of an applicant; each part is null before the approval. */
 type OwnAccount = Pick<KycDecision, 'agency' | 'accountNumber' | 'clientToken'>;
 
 const noAccount: OwnAccount = { agency: null, accountNumber: null, clientToken: null };
 
-/** The opening of accounts. Whatever is repeated changes nothing: the bank keeps what it has. */
+/** The opening of accounts. A repeated request changes nothing: the bank keeps what it has. */
 export class Onboarding {
-  readonly #books: Books;
+  readonly #state: State;
   readonly #accounts: Accounts;
+  readonly #clock: Clock;
 
-  constructor({ books, accounts }: OnboardingOptions) {
-    this.#books = books;
+  constructor({ state, accounts, clock }: OnboardingOptions) {
+    this.#state = state;
     this.#accounts = accounts;
+    this.#clock = clock;
   }
 
   /** Registers a person, once; one CPF is one person, and one e-mail is one account. */
-  async register(newPerson: NewPerson): Promise<BankAnswer<RegisteredPerson>> {
-    const { persons } = this.#books;
+  register(newPerson: NewPerson): BankAnswer<RegisteredPerson> {
     const { name, document, phone } = newPerson;
     const email = newPerson.email.trim().toLowerCase();
-    const known = persons.ofDocument(document);
-    if (known !== null) return done(this.#registered(known));
+    const known = this.#state.persons.values().find((person) => person.document === document);
+    if (known !== undefined) {
+      return done({ pessoaFisicaId: known.id, ...this.#ownAccount(known) });
+    }
     if (!isCpf(document)) return brokenRule('InvalidDocument');
-    if (persons.ofEmail(email) !== null) return brokenRule('EmailAlreadyRegistered');
+    if (this.#state.customer(email).person !== null) return brokenRule('EmailAlreadyRegistered');
     const id = randomUUID();
-    const fact = this.#books.fact(email);
-    await this.#books.record({ entry: 'person', ...fact, id, name, document, phone });
+    const atMs = this.#clock.now().getTime();
+    this.#state.save({ row: 'person', id, email, name, document, phone, atMs, steps: [] });
     return done({ pessoaFisicaId: id, ...noAccount });
   }
 
-  submitAddress(personId: string): Promise<BankAnswer<null>> {
-    return this.#takeOnce(personId, { name: 'address' });
+  submitAddress(personId: string): BankAnswer<null> {
+    return this.#serve(personId, (person) => this.#takeOnce(person, { name: 'address' }));
   }
 
-  async submitDocument(personId: string, mark: DocumentMark): Promise<BankAnswer<null>> {
-    return this.#serve(personId, async (person) => {
-      const isThere = documentsOf(person).some(
+  submitDocument(personId: string, mark: DocumentMark): BankAnswer<null> {
+    return this.#serve(personId, (person) => {
+      const isKnown = submittedDocuments(person).some(
         ({ tipoDocumento, sha256 }) =>
           tipoDocumento === mark.tipoDocumento && sha256 === mark.sha256,
       );
-      return isThere ? TAKEN : this.#take(person, { name: 'document', ...mark });
+      return isKnown ? TAKEN : this.#take(person, { name: 'document', ...mark });
     });
   }
 
-  submitProposal(personId: string): Promise<BankAnswer<null>> {
-    return this.#takeOnce(personId, { name: 'proposal' });
+  submitProposal(personId: string): BankAnswer<null> {
+    return this.#serve(personId, (person) => this.#takeOnce(person, { name: 'proposal' }));
   }
 
-  /** Sends the code to the person; here, nobody has to wait for it. */
-  requestValidation(personId: string): Promise<BankAnswer<null>> {
-    return this.#takeOnce(personId, { name: 'validation' });
+  /** Sends the code to the person; the simulated bank has only one code. */
+  requestValidation(personId: string): BankAnswer<null> {
+    return this.#serve(personId, (person) => this.#takeOnce(person, { name: 'validation' }));
   }
 
-  async confirmValidation(personId: string, code: string): Promise<BankAnswer<null>> {
-    return this.#serve(personId, async (person) => {
+  confirmValidation(personId: string, code: string): BankAnswer<null> {
+    return this.#serve(personId, (person) => {
       if (!hasTaken(person, 'validation')) return brokenRule('ValidationNotRequested');
       if (code !== VALIDATION_CODE) return brokenRule(WRONG_VALIDATION_CODE);
-      return this.#takeOnce(personId, { name: 'confirmation' });
+      return this.#takeOnce(person, { name: 'confirmation' });
     });
   }
 
   /** Opens the person's session, which in this bank counts as passed. */
-  async startLivenessCheck(personId: string): Promise<BankAnswer<LivenessSession>> {
-    return this.#serve(personId, async (person) => {
-      const sessionId = livenessOf(person) ?? randomUUID();
-      await this.#takeOnce(personId, { name: 'liveness', sessionId });
+  startLivenessCheck(personId: string): BankAnswer<LivenessSession> {
+    return this.#serve(personId, (person) => {
+      const known = person.steps.find((step) => step.name === 'liveness');
+      const sessionId = known?.sessionId ?? randomUUID();
+      this.#takeOnce(person, { name: 'liveness', sessionId });
       return done({ sessionId, urlIframe: `${LIVENESS_URL}/${sessionId}` });
     });
   }
@@ -104,7 +113,7 @@ export class Onboarding {
   /** The decision. The account of an approval is the one that the person's login shows. */
   kyc(personId: string): BankAnswer<KycDecision> {
     return this.#serve(personId, (person) =>
-      done({ status: decisionOn(person), ...this.#accountOf(person) }),
+      done({ status: kycDecision(person), ...this.#ownAccount(person) }),
     );
   }
 
@@ -113,30 +122,57 @@ export class Onboarding {
     return address === null ? refused({ kind: 'missing', reason: 'CepNotFound' }) : done(address);
   }
 
-  #registered(person: Person): RegisteredPerson {
-    return { pessoaFisicaId: person.entry.id, ...this.#accountOf(person) };
-  }
-
-  #accountOf(person: Person): OwnAccount {
-    if (decisionOn(person) !== 'APPROVED') return noAccount;
-    const { agency, accountNumber, clientToken } = this.#accounts.of(person.entry.email);
+  #ownAccount(person: Person): OwnAccount {
+    if (kycDecision(person) !== 'APPROVED') return noAccount;
+    const { agency, accountNumber, clientToken } = this.#accounts.of(person.email);
     return { agency, accountNumber, clientToken };
   }
 
   #serve<T>(personId: string, serve: (person: Person) => T): T | Refused {
-    const person = this.#books.persons.of(personId);
-    return person === null ? NO_SUCH_PERSON : serve(person);
+    const person = this.#state.persons.get(personId);
+    if (person === undefined) return refused({ kind: 'missing', reason: 'PersonNotFound' });
+    return serve(person);
   }
 
-  async #takeOnce(personId: string, step: PersonStep): Promise<BankAnswer<null>> {
-    return this.#serve(personId, async (person) =>
-      hasTaken(person, step.name) ? TAKEN : this.#take(person, step),
-    );
+  #takeOnce(person: Person, step: PersonStep): BankAnswer<null> {
+    return hasTaken(person, step.name) ? TAKEN : this.#take(person, step);
   }
 
-  async #take({ entry }: Person, step: PersonStep): Promise<Done<null>> {
-    const fact = this.#books.fact(entry.email);
-    await this.#books.record({ entry: 'person_step', ...fact, personId: entry.id, step });
+  #take(person: Person, step: PersonStep): BankAnswer<null> {
+    this.#state.save({ ...person, steps: [...person.steps, step] });
     return TAKEN;
   }
+}
+
+function hasTaken({ steps }: Person, name: PersonStep['name']): boolean {
+  return steps.some((step) => step.name === name);
+}
+
+/** The documents that the bank has of a person. */
+export function submittedDocuments({ steps }: Person): DocumentMark[] {
+  return steps
+    .filter((step) => step.name === 'document')
+    .map(({ tipoDocumento, sizeBytes, sha256 }) => ({ tipoDocumento, sizeBytes, sha256 }));
+}
+
+/** The bank's decision on a person: pending until all required steps are taken. */
+export function kycDecision(person: Person): KycScript {
+  const types = new Set(submittedDocuments(person).map(({ tipoDocumento }) => tipoDocumento));
+  const isComplete =
+    requiredSteps.every((name) => hasTaken(person, name)) &&
+    REQUIRED_DOCUMENTS.every((either) => either.some((type) => types.has(type)));
+  return isComplete ? kycScript(person.phone) : 'PENDING';
+}
+
+/** Reads the content of a document to its end, and keeps only its length and its hash. */
+export async function digestOf(
+  content: AsyncIterable<Uint8Array>,
+): Promise<Omit<DocumentMark, 'tipoDocumento'>> {
+  const hash = createHash('sha256');
+  let sizeBytes = 0;
+  for await (const chunk of content) {
+    hash.update(chunk);
+    sizeBytes += chunk.length;
+  }
+  return { sizeBytes, sha256: hash.digest('hex') };
 }

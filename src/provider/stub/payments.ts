@@ -1,19 +1,31 @@
-/** The bank's payment desk: look-ups, payments, and their ends. */
+/** The payments of the bank: look-ups in the directory of keys, payments, and their ends. */
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import { newEndToEndId } from '../../domain/end-to-end-id.ts';
+import { MAX_AMOUNT_CENTS } from '../../domain/money.ts';
 import type { KeyLookUp, KeyOwner, PaymentOrder, PaymentReceipt } from '../provider.ts';
-import { type BankAnswer, done, type Faulty, faulty, refused, type Refused } from './answer.ts';
-import type { Books } from './books.ts';
-import type { Payment } from './ledger.ts';
-import { settlementNotices } from './notices.ts';
-import { LATE_NOTICE_MS, lookUpScript } from './scenarios.ts';
-import { afterwards, type Soon } from './soon.ts';
+import {
+  type BankAnswer,
+  brokenRule,
+  done,
+  type Faulty,
+  faulty,
+  type Refusal,
+  refused,
+  type Refused,
+} from './answer.ts';
+import type { Payment, Settlement } from './rows.ts';
+import { LATE_WEBHOOK_MS, lookUpScript, paymentScript } from './scenarios.ts';
+import type { State } from './state.ts';
+import { type Webhooks, webhookTexts } from './webhooks.ts';
 
 export interface PaymentsOptions {
-  readonly books: Books;
+  readonly state: State;
+  readonly webhooks: Webhooks;
   readonly clock: Clock;
+  /** The bank's identifier: its end-to-end ids begin with it. */
   readonly ispb: string;
+  /** How long after a payment its webhook is posted; 0: never by itself. */
   readonly settleMs: number;
 }
 
@@ -23,97 +35,145 @@ const LOOK_UP_REFILL_MS = 30_000;
 /** Payments: each executed at most once, settled once. */
 export class Payments {
   readonly #options: PaymentsOptions;
-  readonly #books: Books;
+  readonly #state: State;
   /** The payers whose first look-up of `flaky@ponte.test` has already failed. */
   readonly #flaked = new Set<string>();
-  /** The payments that are being made: their repeats are answered after them. */
-  readonly #underWay = new Map<string, Promise<void>>();
+  /** By end-to-end id, the settlements that are posted before their payment is answered. */
+  readonly #earlySettlements = new Map<string, Promise<void>>();
 
   constructor(options: PaymentsOptions) {
     this.#options = options;
-    this.#books = options.books;
+    this.#state = options.state;
   }
 
-  lookUpKey(email: string, { key, payerId }: KeyLookUp): Soon<BankAnswer<KeyOwner>> {
+  /** Schedules the settlement of the payments that an earlier process left unsettled. */
+  resume(): void {
+    for (const transfer of this.#state.transfers.values()) {
+      if (transfer.row !== 'payment') continue;
+      if (transfer.refusal === null && transfer.settlement === null) this.#schedule(transfer);
+    }
+  }
+
+  lookUpKey(email: string, { key, payerId }: KeyLookUp): BankAnswer<KeyOwner> {
     const failure = this.#lookUpFailure(email, key);
     if (failure !== null) return failure;
     const endToEnd = newEndToEndId(this.#options.ispb, this.#options.clock.now());
-    const entry = { entry: 'look_up', ...this.#books.fact(email), endToEnd, payerId, key } as const;
-    return afterwards(this.#books.record(entry), () => done({ endToEnd }));
+    this.#state.save({ row: 'look_up', endToEnd, email, payerId, key });
+    return done({ endToEnd });
   }
 
-  pay(email: string, order: PaymentOrder): Soon<BankAnswer<PaymentReceipt>> {
-    const known = this.#books.ledger.examine(email, order);
-    if (known !== null && 'kind' in known) return refused(known);
-    const making = known === null ? this.#make(email, order) : this.#underWay.get(order.endToEnd);
-    return afterwards(making, () => answerTo(this.#paymentOf(order.endToEnd)));
-  }
-
-  async settle(endToEnd: string, outcome?: 'COMPLETED' | 'FAILED'): Promise<void> {
-    const payment = this.#paymentOf(endToEnd);
-    if (payment.entry.refusal !== null) throw new Error(`payment ${endToEnd} was refused`);
-    const status = outcome ?? payment.script.settlement;
-    if (payment.isSettled) {
-      if (outcome === undefined || outcome === payment.status) return;
-      throw new Error(`payment ${endToEnd} has ended as ${payment.status}`);
-    }
-    const notices = settlementNotices(payment, status, this.#options.clock.now());
-    const fact = this.#books.fact(payment.entry.email);
-    await this.#books.record({ entry: 'settlement', ...fact, endToEnd, status, notices });
-    await this.#books.outbox.post(endToEnd);
-  }
-
-  /** Takes up what the end of the last process has left: payments to settle, notices to post. */
-  resume(): void {
-    const { ledger, outbox } = this.#books;
-    for (const payment of ledger.unsettled()) this.#schedule(payment);
-    for (const endToEnd of outbox.transfers()) outbox.later(0, () => outbox.post(endToEnd));
-  }
-
-  /** Makes a payment; while that takes its time, the repeats wait for its end. */
-  #make(email: string, order: PaymentOrder): Soon<void> {
+  /** @returns at once, unless the webhook of the payment is posted before its answer. */
+  pay(
+    email: string,
+    order: PaymentOrder,
+  ): BankAnswer<PaymentReceipt> | Promise<BankAnswer<PaymentReceipt>> {
     const { endToEnd } = order;
-    const making = afterwards(this.#execute(email, order), () => this.#arrangeEnd(endToEnd));
-    if (!(making instanceof Promise)) return;
-    const made = making.then(() => {
-      // One that could not be written stays: its repeats must not be answered as if it were.
-      this.#underWay.delete(endToEnd);
-    });
-    this.#underWay.set(endToEnd, made);
-    return made;
+    const first = this.#state.payment(endToEnd);
+    const conflict = this.#conflict(email, order, first);
+    if (conflict !== null) return brokenRule(conflict);
+    const payment = first ?? this.#execute(email, order);
+    const settling = this.#earlySettlements.get(endToEnd);
+    return settling === undefined ? answer(payment) : settling.then(() => answer(payment));
   }
 
-  #execute(email: string, order: PaymentOrder): Soon<void> {
-    const { endToEnd, clientRequestId, amountCents, description } = order;
-    const fact = { ...this.#books.fact(email), id: randomUUID() };
-    const refusal = this.#books.ledger.refusalOf(email, order);
-    const terms = { endToEnd, clientRequestId, amountCents, description };
-    return this.#books.record({ entry: 'payment', ...fact, ...terms, refusal });
+  async settle(endToEnd: string, outcome?: Settlement['status']): Promise<void> {
+    const payment = this.#state.payment(endToEnd);
+    if (payment === null) throw new Error(`no payment has the end-to-end id ${endToEnd}`);
+    if (payment.refusal !== null) throw new Error(`payment ${endToEnd} was refused`);
+    if (payment.settlement !== null) {
+      const { status } = payment.settlement;
+      if (outcome === undefined || outcome === status) return;
+      throw new Error(`payment ${endToEnd} has ended as ${status}`);
+    }
+    const status = outcome ?? paymentScript(payment.key).settlement;
+    const atMs = this.#options.clock.now().getTime();
+    const settled = { ...payment, settlement: { status, atMs } };
+    this.#state.save({ ...settled, webhooksLeft: webhookTexts(settled).length });
+    await this.#options.webhooks.post(endToEnd);
   }
 
-  /** How a payment ends is decided by its key, and when it is told too. */
-  #arrangeEnd(endToEnd: string): Soon<void> {
-    const payment = this.#paymentOf(endToEnd);
-    if (payment.entry.refusal !== null) return;
-    const isEarly = payment.script.notice === 'early' && this.#options.settleMs > 0;
-    if (isEarly) return this.settle(endToEnd);
-    this.#schedule(payment);
+  /**
+   * Compares the ids of an order, both of which are valid for one payment.
+   *
+   * @param first the payment that has the end-to-end id, or null.
+   * @returns the rule that the order breaks; null for a new payment, and for a repeat of `first`.
+   */
+  #conflict(email: string, order: PaymentOrder, first: Payment | null): string | null {
+    const issued = first ?? this.#state.lookUps.get(order.endToEnd);
+    // Issued to that customer and payer, for that key: a transfer to another key is another one.
+    const isIssued =
+      issued?.email === email &&
+      issued.payerId === order.payer.document &&
+      issued.key === order.key;
+    if (!isIssued) return 'EndToEndIdNotIssued';
+    const requested = this.#state.customer(email).requests.get(order.clientRequestId);
+    if (requested !== undefined && requested !== first?.endToEnd) {
+      return 'DuplicatedClientRequestId';
+    }
+    if (first === null) return null;
+    const isRepeat = requested !== undefined && first.amountCents === order.amountCents;
+    return isRepeat ? null : 'DuplicatedEndToEndId';
   }
 
-  /** Settles a payment when its time comes, which after a restart may be past. */
-  #schedule(payment: Payment): void {
-    const delayMs = this.#settlementDelayMs(payment);
+  #execute(email: string, order: PaymentOrder): Payment {
+    const { endToEnd, clientRequestId, key, amountCents, description, payer } = order;
+    const payment: Payment = {
+      row: 'payment',
+      endToEnd,
+      email,
+      payerId: payer.document,
+      key,
+      id: randomUUID(),
+      clientRequestId,
+      amountCents,
+      description,
+      atMs: this.#options.clock.now().getTime(),
+      refusal: this.#refusal(email, order),
+      settlement: null,
+      webhooksLeft: 0,
+    };
+    this.#state.save(payment);
+    if (payment.refusal === null) this.#arrangeSettlement(payment);
+    return payment;
+  }
+
+  #refusal(email: string, { key, amountCents }: PaymentOrder): Refusal | null {
+    if (!Number.isSafeInteger(amountCents) || amountCents < 1 || amountCents > MAX_AMOUNT_CENTS) {
+      return { kind: 'rule', reason: 'AM12' };
+    }
+    if (paymentScript(key).answer === 'refused') return { kind: 'rule', reason: 'AC03' };
+    if (amountCents > this.#state.customer(email).balanceCents) {
+      return { kind: 'insufficient_funds', reason: 'NOT_ENOUGH_BALANCE' };
+    }
+    return null;
+  }
+
+  /** The key of a payment decides how it ends, and when its webhook is posted. */
+  #arrangeSettlement(payment: Payment): void {
+    const { endToEnd, key } = payment;
+    if (paymentScript(key).webhook !== 'early' || this.#options.settleMs === 0) {
+      return this.#schedule(payment);
+    }
+    const settling = this.settle(endToEnd).finally(() => this.#earlySettlements.delete(endToEnd));
+    this.#earlySettlements.set(endToEnd, settling);
+  }
+
+  /** Settles a payment at its time, which may be past after a restart. */
+  #schedule({ endToEnd, key, atMs }: Payment): void {
+    const delayMs = this.#settlementDelayMs(key);
     if (delayMs === null) return;
-    const { endToEnd, atMs } = payment.entry;
-    const sinceMs = this.#options.clock.now().getTime() - atMs;
-    this.#books.outbox.later(Math.max(0, delayMs - sinceMs), () => this.settle(endToEnd));
+    const { clock, webhooks } = this.#options;
+    const sinceMs = clock.now().getTime() - atMs;
+    webhooks.later(Math.max(0, delayMs - sinceMs), () => this.settle(endToEnd));
   }
 
-  /** Null: never by itself. */
-  #settlementDelayMs({ script }: Payment): number | null {
-    if (this.#options.settleMs === 0 || script.notice === 'never') return null;
-    if (script.notice === 'early') return 0;
-    return script.notice === 'late' ? LATE_NOTICE_MS : this.#options.settleMs;
+  /** @returns milliseconds, or null: never by itself. */
+  #settlementDelayMs(key: string): number | null {
+    const { settleMs } = this.#options;
+    const { webhook } = paymentScript(key);
+    if (settleMs === 0 || webhook === 'never') return null;
+    if (webhook === 'early') return 0;
+    return webhook === 'late' ? LATE_WEBHOOK_MS : settleMs;
   }
 
   #lookUpFailure(email: string, key: string): Refused | Faulty | null {
@@ -134,20 +194,15 @@ export class Payments {
         return faulty('unavailable');
     }
   }
-
-  #paymentOf(endToEnd: string): Payment {
-    const payment = this.#books.ledger.payment(endToEnd);
-    if (payment === null) throw new Error(`no payment has the end-to-end id ${endToEnd}`);
-    return payment;
-  }
 }
 
-function answerTo({ entry, script }: Payment): BankAnswer<PaymentReceipt> {
-  if (entry.refusal !== null) return refused(entry.refusal);
-  const { answer } = script;
-  if (answer === 'hang' || answer === 'internal_error' || answer === 'garbled') {
-    return faulty(answer);
+/** A repeat gets the answer of the first order. How a payment ends is for its webhook to report. */
+function answer({ refusal, key, ...payment }: Payment): BankAnswer<PaymentReceipt> {
+  if (refusal !== null) return refused(refusal);
+  const script = paymentScript(key).answer;
+  if (script === 'hang' || script === 'internal_error' || script === 'garbled') {
+    return faulty(script);
   }
-  const { endToEnd, clientRequestId, id } = entry;
+  const { endToEnd, clientRequestId, id } = payment;
   return done({ endToEnd, clientRequestId, providerTxid: id, status: 'PROCESSING' });
 }

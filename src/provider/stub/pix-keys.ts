@@ -1,12 +1,15 @@
 /** The bank's part of the directory of keys (DICT): the keys of its own customers. */
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '../../clock.ts';
 import type { AccountRef, NewPixKey, PixKeyType, ProviderPayload } from '../provider.ts';
-import type { Refusal } from './answer.ts';
-import type { KeyCreatedEntry } from './entries.ts';
+import { type BankAnswer, brokenRule, done, refused } from './answer.ts';
+import type { PixKey } from './rows.ts';
+import type { State } from './state.ts';
 
 /** BCB, Manual Operacional do DICT: keys of one account of a person, and of a company. */
 const MAX_KEYS = { person: 5, company: 20 } as const;
 
-const forms: Readonly<Record<PixKeyType, RegExp>> = {
+const formats: Readonly<Record<PixKeyType, RegExp>> = {
   CPF: /^\d{11}$/,
   CNPJ: /^[0-9A-Z]{12}\d{2}$/,
   CELULAR: /^\+[1-9]\d{6,14}$/,
@@ -17,82 +20,86 @@ const forms: Readonly<Record<PixKeyType, RegExp>> = {
 /** DICT holds no key longer than this; no pattern runs on a longer text. */
 const MAX_KEY_LENGTH = 77;
 
+export interface PixKeysOptions {
+  readonly state: State;
+  readonly clock: Clock;
+  /** The bank's identifier in the directory. */
+  readonly ispb: string;
+}
+
 /** The keys of the customers. */
 export class PixKeys {
-  readonly #keys = new Map<string, KeyCreatedEntry>();
-  readonly #ofCustomer = new Map<string, Map<string, KeyCreatedEntry>>();
+  readonly #options: PixKeysOptions;
 
-  /** The keys of a customer, oldest first. */
-  of(email: string): KeyCreatedEntry[] {
-    return [...(this.#ofCustomer.get(email)?.values() ?? [])];
+  constructor(options: PixKeysOptions) {
+    this.#options = options;
   }
 
-  /**
-   * Why a key cannot be registered, with the directory's own words, or null.
-   *
-   * @param key the key itself, which for an EVP the directory has just drawn.
-   */
-  refusalOfNew(email: string, { keyType, account }: NewPixKey, key: string): Refusal | null {
-    if (key.length > MAX_KEY_LENGTH || !forms[keyType].test(key)) return rule('EntryInvalid');
+  list(email: string, account: AccountRef): BankAnswer<ProviderPayload> {
+    const { state, ispb } = this.#options;
+    const keys = [...state.customer(email).pixKeys.values()].map((key) => writeKey(ispb, key));
+    return done({ account: writeAccount(ispb, account), keys });
+  }
+
+  create(email: string, { keyType, key, account }: NewPixKey): BankAnswer<ProviderPayload> {
+    const { state, ispb, clock } = this.#options;
+    const { agency, accountNumber, document } = account;
+    const pixKey: PixKey = {
+      row: 'pix_key',
+      key: keyType === 'EVP_ENDERECO_VIRTUAL_DE_PAGAMENTO' ? randomUUID() : (key ?? ''),
+      email,
+      keyType,
+      agency,
+      accountNumber,
+      document,
+      atMs: clock.now().getTime(),
+      isDeleted: false,
+    };
+    const mistake = this.#mistake(pixKey);
+    if (mistake !== null) return brokenRule(mistake);
+    state.save(pixKey);
+    return done(writeKey(ispb, pixKey));
+  }
+
+  delete(email: string, key: string): BankAnswer<ProviderPayload> {
+    const { state, ispb } = this.#options;
+    const pixKey = state.customer(email).pixKeys.get(key);
+    if (pixKey === undefined) return refused({ kind: 'not_found', reason: 'NotFound' });
+    state.save({ ...pixKey, isDeleted: true });
+    return done({ key, participant: ispb, reason: 'USER_REQUESTED' });
+  }
+
+  /** The rule that a new key breaks, in the directory's own words, or null. */
+  #mistake({ email, keyType, key, document }: PixKey): string | null {
+    const { state } = this.#options;
+    if (key.length > MAX_KEY_LENGTH || !formats[keyType].test(key)) return 'EntryInvalid';
     const isDocument = keyType === 'CPF' || keyType === 'CNPJ';
-    if (isDocument && key !== account.document) return rule('EntryInvalid');
-    if (this.#keys.has(key)) return rule('EntryAlreadyExists');
-    const limit = account.document.length === 11 ? MAX_KEYS.person : MAX_KEYS.company;
-    return this.of(email).length < limit ? null : rule('EntryLimitExceeded');
-  }
-
-  /** Whether the key is this customer's. */
-  isOf(email: string, key: string): boolean {
-    return this.#ofCustomer.get(email)?.has(key) ?? false;
-  }
-
-  applyCreated(entry: KeyCreatedEntry): void {
-    this.#keys.set(entry.key, entry);
-    const own = this.#ofCustomer.get(entry.email) ?? new Map<string, KeyCreatedEntry>();
-    this.#ofCustomer.set(entry.email, own.set(entry.key, entry));
-  }
-
-  applyDeleted({ email, key }: { readonly email: string; readonly key: string }): void {
-    this.#keys.delete(key);
-    this.#ofCustomer.get(email)?.delete(key);
+    if (isDocument && key !== document) return 'EntryInvalid';
+    if (state.pixKeys.has(key)) return 'EntryAlreadyExists';
+    const limit = document.length === 11 ? MAX_KEYS.person : MAX_KEYS.company;
+    return state.customer(email).pixKeys.size < limit ? null : 'EntryLimitExceeded';
   }
 }
 
 /** Writes a key as the directory does. */
-export function keyPayload(ispb: string, entry: KeyCreatedEntry): ProviderPayload {
-  const createdAt = new Date(entry.atMs).toISOString();
+function writeKey(ispb: string, pixKey: PixKey): ProviderPayload {
+  const createdAt = new Date(pixKey.atMs).toISOString();
   return {
-    key: entry.key,
-    keyType: entry.keyType,
-    account: accountPayload(ispb, entry),
+    key: pixKey.key,
+    keyType: pixKey.keyType,
+    account: writeAccount(ispb, pixKey),
     owner: {
-      type: entry.document.length === 11 ? 'NATURAL_PERSON' : 'LEGAL_PERSON',
-      taxIdNumber: entry.document,
+      type: pixKey.document.length === 11 ? 'NATURAL_PERSON' : 'LEGAL_PERSON',
+      taxIdNumber: pixKey.document,
     },
     creationDate: createdAt,
     keyOwnershipDate: createdAt,
   };
 }
 
-/** Writes the keys of an account as the provider does. */
-export function keyListPayload(
-  ispb: string,
-  account: AccountRef,
-  entries: readonly KeyCreatedEntry[],
-): ProviderPayload {
-  return {
-    account: accountPayload(ispb, account),
-    keys: entries.map((entry) => keyPayload(ispb, entry)),
-  };
-}
-
-function accountPayload(
+function writeAccount(
   ispb: string,
   { agency, accountNumber }: Pick<AccountRef, 'agency' | 'accountNumber'>,
 ): ProviderPayload {
   return { participant: ispb, branch: agency, accountNumber, accountType: 'TRAN' };
-}
-
-function rule(reason: string): Refusal {
-  return { kind: 'rule', reason };
 }

@@ -16,7 +16,7 @@ const known: readonly CepAddress[] = [
     cidade: 'Rio de Janeiro',
     estado: 'RJ',
   },
-  // One code for the whole of it: nothing more is known of an address there.
+  // The whole island has one code, so the street and the district are not known.
   { cep: '53990000', logradouro: null, bairro: null, cidade: 'Fernando de Noronha', estado: 'PE' },
 ];
 
@@ -24,7 +24,7 @@ const byCep: ReadonlyMap<string, CepAddress> = new Map(
   known.map((address) => [address.cep, address]),
 );
 
-/** What the bank knows of a postal code, or null. */
+/** The address of a postal code, or null when the bank does not know it. */
 export function postalCode(cep: string): CepAddress | null {
   return byCep.get(cep) ?? null;
 }

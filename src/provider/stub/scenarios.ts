@@ -1,6 +1,6 @@
 /**
  * The magic values: what a developer or a test enters to see the bank misbehave. Every other value
- * takes the happy path. The same table stands in contract/README.md and on the development pages.
+ * takes the happy path. contract/README.md and the development pages show the same table.
  */
 
 /** How the directory of keys (DICT) answers a look-up. */
@@ -11,16 +11,16 @@ export type LookUpScript =
 export interface PaymentScript {
   /** `hang`: no answer at all; `internal_error`: a 500; `garbled`: HTML in place of the receipt. */
   readonly answer: 'accepted' | 'refused' | 'hang' | 'internal_error' | 'garbled';
-  /** How it ends, which the notice (webhook) tells. */
+  /** How it ends, which the webhook reports. */
   readonly settlement: 'COMPLETED' | 'FAILED';
   /**
-   * When the notice is posted. `in_time`: after the bank's usual settlement time; `early`: before
+   * When the webhook is posted. `in_time`: after the bank's usual settlement time; `early`: before
    * the payment is answered; `contradicted`: in time, then once more, then with the opposite.
    */
-  readonly notice: 'in_time' | 'late' | 'never' | 'early' | 'contradicted';
+  readonly webhook: 'in_time' | 'late' | 'never' | 'early' | 'contradicted';
 }
 
-/** How the bank treats a customer, whatever is asked. */
+/** How the bank treats all requests of a customer. */
 export type CustomerScript =
   | 'served'
   | 'login_refused'
@@ -29,7 +29,7 @@ export type CustomerScript =
   | 'token_works_once'
   | 'token_refused_once';
 
-/** What becomes of a person who asks for an account, once the bank knows all it needs. */
+/** The decision on a person who applies for an account, once all steps are complete. */
 export type KycScript = 'APPROVED' | 'REJECTED' | 'PENDING';
 
 /** One row of the table. */
@@ -46,8 +46,8 @@ export interface Scenario {
   readonly kyc?: KycScript;
 }
 
-/** How long after the payment the notice of `slow@ponte.test` is posted. */
-export const LATE_NOTICE_MS = 30_000;
+/** How long after the payment the webhook of `slow@ponte.test` is posted. */
+export const LATE_WEBHOOK_MS = 30_000;
 
 export const scenarios: readonly Scenario[] = [
   {
@@ -108,25 +108,25 @@ export const scenarios: readonly Scenario[] = [
     given: 'PIX key',
     value: 'slow@ponte.test',
     happens: 'the payment is accepted, the webhook comes after 30 seconds',
-    payment: { notice: 'late' },
+    payment: { webhook: 'late' },
   },
   {
     given: 'PIX key',
     value: 'silent@ponte.test',
     happens: 'the payment is accepted, no webhook comes',
-    payment: { notice: 'never' },
+    payment: { webhook: 'never' },
   },
   {
     given: 'PIX key',
     value: 'early@ponte.test',
     happens: "the webhook comes before the payment's answer",
-    payment: { notice: 'early' },
+    payment: { webhook: 'early' },
   },
   {
     given: 'PIX key',
     value: 'twice@ponte.test',
     happens: 'the webhook comes twice, then one that contradicts it',
-    payment: { notice: 'contradicted' },
+    payment: { webhook: 'contradicted' },
   },
   {
     given: 'payment amount',
@@ -185,7 +185,7 @@ export const scenarios: readonly Scenario[] = [
 const happyPayment: PaymentScript = {
   answer: 'accepted',
   settlement: 'COMPLETED',
-  notice: 'in_time',
+  webhook: 'in_time',
 };
 
 const ofKey = byValue('PIX key');
@@ -208,7 +208,7 @@ export function customerScript(email: string): CustomerScript {
   return ofCustomer.get(email)?.customer ?? 'served';
 }
 
-/** What becomes of a person with this phone. */
+/** The decision on a person with this phone. */
 export function kycScript(phone: string): KycScript {
   return ofPhone.get(`ending in ${phone.slice(-1)}`)?.kyc ?? 'APPROVED';
 }

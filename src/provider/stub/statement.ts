@@ -1,38 +1,73 @@
-/** The statement as a provider of this family would write it. */
+/** The statement of an account, as a provider of this family writes it. */
 import { numberFromCents } from '../../domain/money.ts';
 import type { ProviderStatement, ProviderStatementItem } from '../provider.ts';
-import type { Movement } from './ledger.ts';
+import type { Payment, Transfer } from './rows.ts';
+import { paymentScript } from './scenarios.ts';
 
-const types = {
-  payment: 'PIX_PAYMENT_OUT',
-  reversal: 'PIX_PAYMENT_REVERSAL',
-  received: 'PIX_RECEIVED',
-} as const satisfies Record<Movement['kind'], string>;
+/** One line before it is written. A failed payment has two: the debit, and the credit back. */
+interface Line {
+  readonly atMs: number;
+  readonly transfer: Transfer;
+  readonly isReversal: boolean;
+}
 
-const statusWords = {
-  PROCESSING: 'PROCESSING',
-  COMPLETED: 'CONFIRMED',
-  FAILED: 'ERROR',
-} as const satisfies Record<Movement['status'], string>;
+/**
+ * Writes the statement of one customer.
+ *
+ * @param transfers oldest first.
+ * @returns the executed movements of the range, newest first; amounts are in reais and positive.
+ */
+export function writeStatement(
+  transfers: Iterable<Transfer>,
+  range: { readonly fromInclusive: Date; readonly toExclusive: Date },
+): ProviderStatement {
+  const fromMs = range.fromInclusive.getTime();
+  const toMs = range.toExclusive.getTime();
+  const lines = [...transfers]
+    .flatMap((transfer) => transferLines(transfer))
+    .filter(({ atMs }) => atMs >= fromMs && atMs < toMs)
+    .toSorted((one, other) => one.atMs - other.atMs);
+  return { items: lines.toReversed().map((line) => writeLine(line)) };
+}
 
-/** Writes one movement; the amount is in reais and always positive. */
-export function statementItem(movement: Movement): ProviderStatementItem {
-  const { clientRequestId, transactionIdentification, description } = movement;
+function transferLines(transfer: Transfer): Line[] {
+  const line = { atMs: transfer.atMs, transfer, isReversal: false };
+  if (transfer.row === 'receipt') return [line];
+  if (transfer.refusal !== null) return [];
+  const { settlement } = transfer;
+  if (settlement?.status !== 'FAILED') return [line];
+  return [line, { atMs: settlement.atMs, transfer, isReversal: true }];
+}
+
+function writeLine({ atMs, transfer, isReversal }: Line): ProviderStatementItem {
+  const { id, endToEnd } = transfer;
+  const amount = numberFromCents(transfer.amountCents);
+  const createdAt = new Date(atMs).toISOString();
+  if (transfer.row === 'receipt') {
+    const credit = { id, type: 'PIX_RECEIVED', direction: 'CREDIT', endToEnd } as const;
+    const { transactionIdentification } = transfer;
+    return { ...credit, transactionIdentification, amount, status: 'CONFIRMED', createdAt };
+  }
+  const { clientRequestId, description } = transfer;
   return {
-    id: movement.id,
-    type: types[movement.kind],
-    direction: movement.kind === 'payment' ? 'DEBIT' : 'CREDIT',
-    endToEnd: movement.endToEnd,
-    ...(clientRequestId === null ? {} : { clientRequestId }),
-    ...(transactionIdentification === null ? {} : { transactionIdentification }),
+    // A reversal is a movement of its own, and two movements never share an id.
+    id: isReversal ? `${id}-reversal` : id,
+    type: isReversal ? 'PIX_PAYMENT_REVERSAL' : 'PIX_PAYMENT_OUT',
+    direction: isReversal ? 'CREDIT' : 'DEBIT',
+    endToEnd,
+    clientRequestId,
     ...(description === null ? {} : { description }),
-    amount: numberFromCents(movement.amountCents),
-    status: statusWords[movement.status],
-    createdAt: movement.createdAt.toISOString(),
+    amount,
+    status: isReversal ? 'CONFIRMED' : paymentStatus(transfer),
+    createdAt,
   };
 }
 
-/** Writes a statement. */
-export function statement(movements: readonly Movement[]): ProviderStatement {
-  return { items: movements.map((movement) => statementItem(movement)) };
+/**
+ * The money leaves at once, so a payment that will not fail is confirmed from the start, whenever
+ * its webhook is posted.
+ */
+function paymentStatus({ key, settlement }: Payment): 'CONFIRMED' | 'ERROR' | 'PROCESSING' {
+  if (settlement !== null) return settlement.status === 'COMPLETED' ? 'CONFIRMED' : 'ERROR';
+  return paymentScript(key).settlement === 'COMPLETED' ? 'CONFIRMED' : 'PROCESSING';
 }

@@ -5,11 +5,10 @@
 import { systemClock } from '../../../src/clock.ts';
 import type { BankAnswer } from '../../../src/provider/stub/answer.ts';
 import { createBank, type Bank } from '../../../src/provider/stub/bank.ts';
-import type { Soon } from '../../../src/provider/stub/soon.ts';
 
 export type { Bank };
 
-/** Opens the bank. It tells no payment's end, and forgets everything with its process. */
+/** Opens the bank. It reports no payment's end, and its state ends with the process. */
 export function openBank(): Bank {
   const notify = (): Promise<void> => Promise.resolve();
   return createBank({ clock: systemClock, ispb: '11165756', settleMs: 0, notify });
@@ -19,7 +18,7 @@ export function openBank(): Bank {
  * @param answer what the bank was asked.
  * @throws Error when it does not do it.
  */
-export async function answerOf<T>(answer: Soon<BankAnswer<T>>): Promise<T> {
+export async function answerOf<T>(answer: BankAnswer<T> | Promise<BankAnswer<T>>): Promise<T> {
   const said = await answer;
   if (said.outcome === 'done') return said.value;
   throw new Error(`the bank answers ${said.outcome}`);

@@ -49,19 +49,22 @@ function later(screen: Screen, what: string | RegExp): Promise<string> {
 }
 
 describe('a payment', () => {
-  it('is checked while it is typed, field by field, and does not leave with a fault', async () => {
+  it('is checked field by field, by the service, and does not leave with a fault', async () => {
     const { screen, payments } = await openSend();
     await screen.fill({ Amount: '1.000' });
     await screen.until(/› Amount in R\$ \* +1\.000\n +An amount, such as 25 or 1\.234,56\./);
-    await screen.fill({ Amount: '0' });
-    await screen.until(/› Amount in R\$ \* +0\n +At least 0\.01\./);
+    await screen.press('ctrl+s');
+    await screen.until(/› PIX key \*\s+The field is required\./);
+    await screen.fill({ 'PIX key': 'bruno@example.com', Amount: '0' });
+    await screen.press('ctrl+s');
+    await screen.until(/› Amount in R\$ \* +0\n +The value must be at least 0\.01\./);
+    await screen.until('Nothing was done. Correct the marked fields.');
     await screen.fill({ Amount: '1000' });
     await screen.until(/› Amount in R\$ \* +1000\n +=/);
     await screen.until('[ Send R$ 1.000,00 ]');
     await screen.fill({ 'Idempotency-Key': 'with space' });
-    await screen.until(/with space\n +Not in the expected form\./);
     await screen.press('ctrl+s');
-    await screen.until(/› PIX key \*\s+Required\./);
+    await screen.until(/› Idempotency-Key \* with space\n +\S/);
     assert.deepEqual(await payments(), []);
   });
 
@@ -75,12 +78,22 @@ describe('a payment', () => {
     assert.deepEqual(await payments(), []);
   });
 
+  it('has every key that was typed, also when they arrive at once with the one that sends', async () => {
+    const { screen, payments } = await openSend();
+    await screen.type('bruno@example.com\u001B[B1.234,56\u001B[BLunch\u0013');
+    await screen.until('PROCESSING');
+    await screen.until(/Description +Lunch/);
+    assert.deepEqual(await payments(), [{ status: 'PROCESSING', amount: '1234.56' }]);
+  });
+
   it('is followed until it is paid, without a key being pressed', async () => {
     const { screen, payments } = await openSend();
     await screen.fill(lunch);
     await screen.press('ctrl+s');
-    await screen.until(/PROCESSING\n The bank has taken it\. Wait[^]*End-to-end id +E[0-9A-Za-z]/);
-    await later(screen, /COMPLETED\n It is paid\. For another one, ctrl\+n takes a new key\./);
+    await screen.until(
+      /PROCESSING\n The bank has accepted it\. Wait[^]*End-to-end id +E[0-9A-Za-z]/,
+    );
+    await later(screen, /COMPLETED\n It is paid\. For another payment, ctrl\+n makes a new key\./);
     assert.deepEqual(await payments(), [{ status: 'COMPLETED', amount: '1234.56' }]);
   });
 
@@ -105,7 +118,7 @@ describe('the idempotency key', () => {
     assert.equal(keyOn(screen), key);
     await screen.fill({ Amount: '10' });
     await screen.press('ctrl+s');
-    await screen.until('This key belongs to another payment, in the statement.');
+    await screen.until('This key belongs to another payment; see the statement.');
     await screen.until(/› Idempotency-Key \* [0-9a-f-]{36}\n +This key belongs to another request/);
     assert.equal((await payments()).length, 1);
     await screen.press('ctrl+n');

@@ -1,7 +1,9 @@
+import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { createHttpClient } from '../../../src/provider/http/client.ts';
 import { createHttpProvider } from '../../../src/provider/http/index.ts';
 import { createSandbox } from '../../../src/provider/sandbox/server.ts';
+import { checkedClient } from '../provider-contract.ts';
 import { openBank } from '../stub/open-bank.ts';
 import { conformance } from './suite.ts';
 
@@ -11,7 +13,7 @@ describe('the HTTP client over the sandbox', () => {
     const ledger = () => ({ payments: [], refused: [], charges: [], received: [], persons: [] });
     const sandbox = createSandbox({ bank, ledger, clock, host: '127.0.0.1', port: 0 });
     await sandbox.listen();
-    const client = createHttpClient({ baseUrl: sandbox.url, timeoutMs: 10_000 });
+    const client = checkedClient(createHttpClient({ baseUrl: sandbox.url, timeoutMs: 10_000 }));
     const provider = createHttpProvider({ client, clock, ispb: '11165756' });
     return {
       bank,
@@ -21,6 +23,7 @@ describe('the HTTP client over the sandbox', () => {
         await client.close();
         await sandbox.close();
         await bank.close();
+        assert.deepEqual(client.breaches, [], 'what was sent and answered is in the contract');
       },
     };
   });

@@ -2,7 +2,7 @@
 import { after } from 'node:test';
 import type { Provider, ProviderSession } from '../../../src/provider/provider.ts';
 import type { Bank } from '../../../src/provider/stub/bank.ts';
-import type { Notify } from '../../../src/provider/stub/notices.ts';
+import type { Notify } from '../../../src/provider/stub/webhooks.ts';
 import type { ManualClock } from '../../support/clock.ts';
 import { eventually } from '../../support/eventually.ts';
 import { chargeOrder, failure, logIn, type Notice, orderFor, payer } from '../stub/open-bank.ts';

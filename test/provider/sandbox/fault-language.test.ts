@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { FaultPlan } from '../../../src/provider/sandbox/fault-plan.ts';
 import { FaultSyntaxError, parseFaults } from '../../../src/provider/sandbox/fault-language.ts';
-import { routePaths } from '../../../src/provider/sandbox/routes.ts';
+import { operationNames } from '../../../src/provider/sandbox/contract.ts';
 
-const parse = (text: string) => parseFaults(text, routePaths);
+const parse = (text: string) => parseFaults(text, operationNames);
 
 describe('the language of faults', () => {
   const read: readonly [string, ReturnType<typeof parse>[number]][] = [

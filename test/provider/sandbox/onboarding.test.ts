@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto';
 import { request } from 'node:http';
 import { describe, it } from 'node:test';
 import type { ProviderErrorOptions } from '../../../src/provider/errors.ts';
-import { onboardingRoutes } from '../../../src/provider/sandbox/onboarding-routes.ts';
+import { operationNames } from '../../../src/provider/sandbox/contract.ts';
 import { withResilience } from '../../../src/provider/resilience/resilient-provider.ts';
 import { eventually } from '../../support/eventually.ts';
-import { applicant, applied, documentOf, stepsOf } from '../applicant.ts';
+import { address, applicant, applied, documentOf, stepsOf } from '../applicant.ts';
 import { NOT_UNDERSTOOD, RESET } from '../http/over-http.ts';
 import { failure, logIn, UNAVAILABLE } from '../stub/open-bank.ts';
 import { testSandbox, type TestSandbox } from './sandbox.ts';
@@ -57,13 +57,21 @@ describe('what the sandbox writes to somebody who asks for an account', () => {
 
 describe('what the sandbox refuses to read of somebody who asks for an account', () => {
   const cases: readonly [string, unknown, string][] = [
-    ['pf', { ...applicant, phone: undefined }, 'phone is missing'],
-    ['pf', { ...applicant, document: 52_998_224_725 }, 'document is no text'],
-    ['pf/x/endereco', { cep: '01310100' }, 'logradouro is missing'],
-    ['pf/x/proposta', {}, 'tipo is missing'],
-    ['pf/x/proposta', { tipo: 'X', valor_solicitado: '10' }, 'valor_solicitado is no number'],
-    ['pf/x/validacao-eletronica', { tipo: '1' }, 'tipo is no whole number'],
-    ['pf/x/validacao-eletronica/confirmar', { tipo: 1 }, 'codigo is missing'],
+    ['pf', { ...applicant, phone: undefined }, 'phone: The field is required.'],
+    ['pf', { ...applicant, document: 52_998_224_725 }, 'document: The value must be a text.'],
+    [
+      'pf/x/endereco',
+      { ...address, complemento: undefined, logradouro: undefined },
+      'logradouro: The field is required.',
+    ],
+    ['pf/x/proposta', {}, 'tipo: The field is required.'],
+    [
+      'pf/x/proposta',
+      { tipo: 'X', valor_solicitado: '10' },
+      'valor_solicitado: The value must be a number.',
+    ],
+    ['pf/x/validacao-eletronica', { tipo: '1' }, 'tipo: The value must be a whole number.'],
+    ['pf/x/validacao-eletronica/confirmar', { tipo: 1 }, 'codigo: The field is required.'],
   ];
   for (const [path, body, detail] of cases) {
     it(`${path}: ${detail}`, async () => {
@@ -75,15 +83,20 @@ describe('what the sandbox refuses to read of somebody who asks for an account',
 
   const file = (type: string) => new Blob(['%PDF'], { type });
   const forms: readonly [string, Record<string, string | Blob>, number, string][] = [
-    ['no file', { tipo_documento: '1' }, 400, 'arquivo is no object'],
-    ['a file that is a text', { tipo_documento: '1', arquivo: 'x' }, 400, 'arquivo is no object'],
-    ['no type', { arquivo: file('image/png') }, 400, 'tipo_documento is missing'],
+    ['no file', { tipo_documento: '1' }, 400, 'arquivo: The field is required.'],
+    [
+      'a file that is a text',
+      { tipo_documento: '1', arquivo: 'x' },
+      400,
+      'arquivo: The field is required.',
+    ],
+    ['no type', { arquivo: file('image/png') }, 400, 'tipo_documento: The field is required.'],
     ...['0', '22', '01', 'RG'].map(
       (type): [string, Record<string, string | Blob>, number, string] => [
         `the type ${type}`,
         { tipo_documento: type, arquivo: file('image/png') },
         400,
-        'tipo_documento is not 1 to 21',
+        'tipo_documento: The value does not have the expected format.',
       ],
     ),
     [
@@ -197,7 +210,7 @@ describe('a document with a fault', () => {
 describe('faults', () => {
   it('are for every path of an onboarding, by the name that the calls show', async () => {
     const { provider, queueFaults, calls, id } = await ready();
-    const paths = onboardingRoutes.map(({ path }) => path);
+    const paths = [...operationNames].filter((name) => name.startsWith('onboarding/'));
     queueFaults(paths.map((path) => `${path}:5xx-before`).join(','));
     const steps = stepsOf(provider, id);
     const made = [

@@ -4,7 +4,8 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, describe, it } from 'node:test';
 import { eventually } from '../../support/eventually.ts';
-import { logIn, orderFor } from '../stub/open-bank.ts';
+import { readEvent } from '../provider-contract.ts';
+import { chargeOrder, logIn, orderFor } from '../stub/open-bank.ts';
 import { testSandbox } from './sandbox.ts';
 
 interface Received {
@@ -56,6 +57,26 @@ describe('the webhooks of the sandbox', () => {
     assert.equal(headers['x-webhook-secret'], 'hook-secret');
     assert.equal(headers['content-type'], 'application/json');
     assert.equal(JSON.parse(body).endToEnd, order.endToEnd);
+  });
+
+  it('are events of the contract: a payment that went through, one that failed, a paid charge', async () => {
+    const { received, url } = await receiver();
+    const { clock, provider, bank } = await paid({ url });
+    const session = await logIn(provider);
+    const wish = { key: 'fail@ponte.test', clientRequestId: 'request-2' };
+    await provider.pay({ session, order: await orderFor(provider, session, wish) });
+    await provider.createDynamicCharge({ session, order: chargeOrder() });
+    await clock.advance(1_500);
+    await bank.payCharge(chargeOrder().transactionIdentification);
+    await eventually(() => received.length === 3, 'the webhooks');
+    const events = received.map(({ body }) => readEvent(body));
+    assert.deepEqual(
+      events
+        .map(({ event, status }) => `${event} ${status}`)
+        .toSorted((a, b) => a.localeCompare(b)),
+      ['PIX_PAYMENT_OUT CONFIRMED', 'PIX_PAYMENT_OUT ERROR', 'PIX_RECEIVED CONFIRMED'],
+    );
+    assert.throws(() => readEvent('{"event":"PIX_RECEIVED","status":1}'));
   });
 
   it('have no secret when none was agreed', async () => {

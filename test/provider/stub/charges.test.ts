@@ -113,7 +113,7 @@ test('a charge that cannot be is refused', async () => {
   );
 });
 
-test('a paid charge is credited and told by a webhook', async () => {
+test('a paid charge is credited and reported by a webhook', async () => {
   const { provider, session, bank, notices } = await atTheTill();
   const order = chargeOrder();
   await provider.createDynamicCharge({ session, order });

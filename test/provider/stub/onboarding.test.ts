@@ -4,19 +4,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { PersonDocument } from '../../../src/provider/provider.ts';
-import { openJournal } from '../../../src/provider/stub/journal.ts';
+import type { Person } from '../../../src/provider/stub/rows.ts';
+import { openStateFile } from '../../../src/provider/stub/state-file.ts';
 import { applicant, applied, documentOf, stepsOf } from '../applicant.ts';
 import { openBank } from './open-bank.ts';
 
-/** Opens banks on one journal; each is left as a crash leaves it, closed by nobody. */
-async function oneJournal(context: TestContext) {
-  const folder = await mkdtemp(join(tmpdir(), 'ponte-journal-'));
+/** Opens banks on one file. Each is left as a crash leaves it: none is closed. */
+async function oneFile(context: TestContext) {
+  const folder = await mkdtemp(join(tmpdir(), 'ponte-bank-'));
   context.after(() => rm(folder, { recursive: true }));
-  const path = join(folder, 'journal.jsonl');
-  const open = async () => {
-    const journal = await openJournal(path);
-    context.after(() => journal.close());
-    return openBank({ journal }).provider;
+  const path = join(folder, 'state.jsonl');
+  const open = () => {
+    const file = openStateFile(path);
+    context.after(() => file.close());
+    return openBank({ file }).provider;
   };
   return { open, written: () => readFile(path, 'utf8') };
 }
@@ -45,9 +46,9 @@ describe('the documents that the bank wants', () => {
   }
 });
 
-it('a bank that starts anew knows whom it has registered, and how far they had come', async (t) => {
-  const { open } = await oneJournal(t);
-  const before = await open();
+it('a bank that starts again knows the persons that it registered, and their steps', async (t) => {
+  const { open } = await oneFile(t);
+  const before = open();
   const id = await applied(before);
   const decided = await before.kyc({ personId: id });
   const session = await before.startLivenessCheck({ personId: id });
@@ -55,7 +56,7 @@ it('a bank that starts anew knows whom it has registered, and how far they had c
   const { pessoaFisicaId: other } = await before.registerPerson(half);
   await before.requestValidation({ personId: other, tipo: 1 });
 
-  const provider = await open();
+  const provider = open();
   assert.equal(decided.status, 'APPROVED');
   assert.deepEqual(await provider.kyc({ personId: id }), decided);
   assert.deepEqual(await provider.startLivenessCheck({ personId: id }), session);
@@ -65,27 +66,21 @@ it('a bank that starts anew knows whom it has registered, and how far they had c
   assert.equal(account.document, applicant.document);
 });
 
-it('a repeated step is not written again, and a document only by its length and hash', async (t) => {
-  const { open, written } = await oneJournal(t);
-  const provider = await open();
+it('a repeated step is not saved again, and a document only by its length and hash', async (t) => {
+  const { open, written } = await oneFile(t);
+  const provider = open();
   await applied(provider);
   const once = await written();
   const id = await applied(provider);
   assert.equal(await written(), once);
   const other: PersonDocument = documentOf({ chunks: [Buffer.from('other content')] });
   await provider.submitDocument({ personId: id, document: other });
-  const last = JSON.parse((await written()).trimEnd().split('\n').at(-1) ?? '') as object;
-  assert.deepEqual(last, {
-    entry: 'person_step',
-    atMs: Date.parse('2026-05-24T12:00:00Z'),
-    email: 'joao@example.com',
-    personId: id,
-    step: {
-      name: 'document',
-      tipoDocumento: 1,
-      sizeBytes: 13,
-      sha256: '923b805711041e23a99f07e146591c500261d1c289f62a9d39f8581ceb8a10ca',
-    },
+  const last = JSON.parse((await written()).trimEnd().split('\n').at(-1) ?? '') as Person;
+  assert.deepEqual(last.steps.at(-1), {
+    name: 'document',
+    tipoDocumento: 1,
+    sizeBytes: 13,
+    sha256: '923b805711041e23a99f07e146591c500261d1c289f62a9d39f8581ceb8a10ca',
   });
   assert.doesNotMatch(await written(), /PDF|other content|ABC123/);
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type ManualClock, manualClock } from '../../support/clock.ts';
-import type { Notify } from '../../../src/provider/stub/notices.ts';
+import type { Notify } from '../../../src/provider/stub/webhooks.ts';
 import { type Bank, type BankOptions, createBank } from '../../../src/provider/stub/bank.ts';
 import { createStubProvider } from '../../../src/provider/stub/index.ts';
 import { ProviderError, type ProviderErrorOptions } from '../../../src/provider/errors.ts';
@@ -23,7 +23,7 @@ export const payer: AccountRef = {
 /** A notice as its receiver reads it. */
 export type Notice = Readonly<Record<string, unknown>>;
 
-/** What stands behind one test: the bank, the port over it, and the webhooks that it posted. */
+/** The parts of one test: the bank, the port over it, and the webhooks that it posted. */
 export interface OpenBank {
   readonly bank: Bank;
   readonly provider: Provider;
@@ -144,7 +144,7 @@ export function chargeOrder(order: Partial<ChargeOrder> = {}): ChargeOrder {
   };
 }
 
-/** What the port makes of ids that a payment has already: nobody knows that it was not this one. */
+/** How the port reports ids that a payment has already: it may have been this payment. */
 export function doubted(reason: string): Partial<ProviderErrorOptions> {
   return { ...rejected(reason), outcome: 'unknown' };
 }

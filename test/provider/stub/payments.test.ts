@@ -15,7 +15,7 @@ test('a look-up gives an end-to-end id of this bank, a new one each time', async
   assert.notEqual(first.endToEnd, second.endToEnd);
 });
 
-test('a payment is accepted as PROCESSING, debited at once, and told by one webhook', async () => {
+test('a payment is accepted as PROCESSING, debited at once, and reported by one webhook', async () => {
   const { provider, clock, notices } = openBank();
   const session = await logIn(provider);
   const order = await orderFor(provider, session);

@@ -72,7 +72,7 @@ test('every kind of key is accepted in the form of the directory, and in no othe
   }
 });
 
-test('a key that exists is refused, whoever has it', async () => {
+test('a key that exists is refused to each customer', async () => {
   const { provider, session } = await atTheDesk();
   const other = await logIn(provider, 'other@ponte.test');
   await provider.createKey({ session, ...cpfKey });

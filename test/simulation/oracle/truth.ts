@@ -249,8 +249,7 @@ export class Truth {
   /** A 2xx answer may say that the payment has failed: it was accepted then, and never executed. */
   #checkOutcome(ask: Ask, { outcome, pix }: Answer): void {
     const payments = this.#paymentsOf(ask);
-    const id = pix?.transactionId ?? this.transactions.get(nameOf(ask.customer, ask.key));
-    const hasFailed = id !== undefined && this.#finals.get(id) === 'FAILED';
+    const hasFailed = this.#hasFailed(ask, pix);
     const isFalse =
       (outcome === 'accepted' && !hasFailed && payments.length === 0 && !this.#fitsLost(ask)) ||
       ((outcome === 'not_sent' || outcome === 'rejected') &&
@@ -258,6 +257,18 @@ export class Truth {
     const decided = outcome === 'accepted' ? 'COMPLETED' : 'FAILED';
     if (!isFalse || this.#isDecided(nameOf(ask.customer, ask.key), decided)) return;
     this.violated(`the app was told ${outcome} of ${nameOf(ask.customer, ask.key)}: not true`);
+  }
+
+  /**
+   * Whether a payment is stored as failed. An answer that names no transaction, such as the refusal
+   * of a key that another payment has, may be the first answer about it.
+   */
+  #hasFailed({ customer, key }: Ask, pix: Answer['pix']): boolean {
+    const name = nameOf(customer, key);
+    const id = pix?.transactionId ?? this.transactions.get(name);
+    if (id !== undefined) return this.#finals.get(id) === 'FAILED';
+    const endToEnd = this.#attempted.get(name);
+    return endToEnd !== undefined && this.#statusOf.get(endToEnd) === 'FAILED';
   }
 
   /**

@@ -1,8 +1,6 @@
 /** The mutants of the service: hot statements, phases that a move leaves, and what answers mean. */
 import { loadModule } from 'libpg-query';
 import type { Statement } from '../../../src/db/database.ts';
-import { findCandidates } from '../../../src/db/queries/find-candidates.ts';
-import { finishWebhookEvent } from '../../../src/db/queries/finish-webhook-event.ts';
 import * as jobs from '../../../src/db/queries/jobs.ts';
 import { moveTransaction } from '../../../src/db/queries/move-transaction.ts';
 import * as pix from '../../../src/db/queries/pix-transactions.ts';
@@ -10,7 +8,12 @@ import { repeatPayment } from '../../../src/db/queries/repeat-payment.ts';
 import { reserveSend } from '../../../src/db/queries/reserve-send.ts';
 import { reserveTransaction } from '../../../src/db/queries/reserve-transaction.ts';
 import { stepSend } from '../../../src/db/queries/step-send.ts';
-import { storeWebhookEvent } from '../../../src/db/queries/store-webhook-event.ts';
+import { finishWebhookEvent, storeWebhookEvent } from '../../../src/settlement/event-repository.ts';
+import {
+  findCandidates,
+  identifyPayment,
+  recordReceived,
+} from '../../../src/settlement/transaction-repository.ts';
 import {
   phasesBeforePaying,
   phasesOpenToAnswer,
@@ -30,7 +33,7 @@ import { otherLists, statementMutants, withAll } from './statement-mutants.ts';
 /** What a send, a charge, an event and a job run each time, and what the sweep runs. */
 const hotStatements: readonly Statement[] = [
   ...[reserveSend, stepSend, repeatPayment, moveTransaction, reserveTransaction],
-  ...[pix.takeOverTransaction, pix.identifyPayment, pix.recordReceived, pix.noteAnomaly],
+  ...[pix.takeOverTransaction, identifyPayment, recordReceived, pix.noteAnomaly],
   ...[storeWebhookEvent, finishWebhookEvent, findCandidates],
   ...[pix.findStale, pix.findUnconfirmedSends, pix.touchUnconfirmedSends],
   ...[jobs.claimJobs, jobs.finishJob, jobs.requeueJob, jobs.releaseLapsed, jobs.renewLeases],

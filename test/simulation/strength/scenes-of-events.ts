@@ -1,7 +1,6 @@
 /** Scenes of the statements that store events, settle them and end their jobs. */
-import { findCandidates } from '../../../src/db/queries/find-candidates.ts';
-import { finishWebhookEvent } from '../../../src/db/queries/finish-webhook-event.ts';
-import { storeWebhookEvent } from '../../../src/db/queries/store-webhook-event.ts';
+import { finishWebhookEvent, storeWebhookEvent } from '../../../src/settlement/event-repository.ts';
+import { findCandidates } from '../../../src/settlement/transaction-repository.ts';
 import { moment, type Scene, type Stage } from './stage.ts';
 
 const { earlier, now, later } = moment;
@@ -19,20 +18,8 @@ const unknown = { phase: 'UNKNOWN', end_to_end: endToEnd, idempotency_key: key }
 const other = { phase: 'UNKNOWN', end_to_end: otherEndToEnd };
 const done = { ...unknown, phase: 'SETTLED', status: 'COMPLETED', settled_at: now };
 
-interface Told {
-  readonly status?: string;
-  readonly clientRequestId?: string | null;
-  readonly worker?: string | null;
-  readonly amount?: string;
-  /** An id that another event waits for. */
-  readonly wakes?: string;
-  /** The note of an attempt at the send, or at another one. */
-  readonly note?: readonly [note: string, isOther: boolean];
-}
-
 async function stored({ found }: Stage): Promise<readonly unknown[]> {
   return [
-    ...(await found('select phase, outcome from pix_transactions order by end_to_end')),
     ...(await found(`select status, results is null as bare, processed_at is null as open
                        from webhook_events order by id`)),
     ...(await found(`select status, attempts, leased_by, run_at < '2026-05-24 13:00Z' as due
@@ -41,29 +28,13 @@ async function stored({ found }: Stage): Promise<readonly unknown[]> {
   ];
 }
 
-const event = (says: string, changes: Columns, told: Told): Scene => ({
+const event = (says: string, failed: string | null, worker: string | null): Scene => ({
   statement: storeWebhookEvent,
   says,
   async play(stage) {
-    const { row, ask, heard } = stage;
-    const { status = 'FAILED', clientRequestId = null, worker = null, note } = told;
-    const { amount = '10.50', wakes } = told;
-    const columns = { phase: 'UNKNOWN', end_to_end: endToEnd, idempotency_key: key, ...changes };
-    const id = await row('pix_transactions', columns);
-    const beside = await row('pix_transactions', { phase: 'UNKNOWN', end_to_end: otherEndToEnd });
-    if (note) {
-      const transaction_id = note[1] ? beside : id;
-      await row('pix_timeline', { transaction_id, phase: 'PAYING', note: note[0] });
-    }
-    if (wakes !== undefined) {
-      const waiting = await row('webhook_events', { status: 'parked' });
-      await row('webhook_waits', { event_id: waiting, id_value: wakes });
-      await row('jobs', { unique_key: `webhook:${String(waiting)}`, run_at: later });
-    }
     const lease = worker === null ? null : later;
-    const facts = [endToEnd, clientRequestId, 'bank-1', amount, status, null];
-    await ask(freeId, hash, Buffer.from('{}'), now, worker, lease, ...facts);
-    return [...(await stored(stage)), heard.map(({ length }) => length)];
+    await stage.ask(freeId, hash, Buffer.from('{}'), now, worker, lease, failed);
+    return [...(await stored(stage)), stage.heard.map(({ length }) => length)];
   },
 });
 
@@ -74,7 +45,7 @@ const again = (says: string, changes: Columns): Scene => ({
     const { row, answers } = stage;
     await row('webhook_events');
     const id = await row('webhook_events', { payload_hash: hash, ...changes });
-    const none = [null, null, null, null, null, null, null, null];
+    const none = [null, null, null];
     const rows = await answers(freeId, hash, Buffer.from('{}'), now, ...none);
     const isIt = rows.map((one) => [one['id'] === id, one['duplicate']]);
     return [isIt, ...(await stored(stage))];
@@ -109,9 +80,10 @@ const bothStored: Scene = {
     const ids = [freeId, freeId.replace('ffff', 'fffe')];
     const both = <Value>(value: Value): Value[] => [value, value];
     const bytes = [Buffer.from('one'), Buffer.from('two')];
-    const none = Array.from({ length: 8 }, () => both(null));
-    const rows = await askTogether(ids, bytes, bytes, both(now), ...none);
-    return [rows, ...(await found('select status from jobs order by id'))];
+    const facts = [both(null), both(null), ['E-1', null]];
+    const rows = await askTogether(ids, bytes, bytes, both(now), ...facts);
+    const waits = await found('select id_value from webhook_waits');
+    return [rows, ...(await found('select status from jobs order by id')), ...waits];
   },
 };
 
@@ -181,39 +153,10 @@ const candidates = (says: string, rows: readonly Columns[], ids: readonly unknow
   },
 });
 
-const openPhases = ['RESERVED', 'RESOLVED', 'PAYING', 'ACCEPTED', 'UNKNOWN'];
-
-const settledInPhase = openPhases.flatMap((phase) => [
-  event(`a failure of a send in ${phase}`, { phase }, {}),
-  event(`the end of a send in ${phase}`, { phase }, { status: 'COMPLETED' }),
-]);
-
-/** The other send was found before: it is woken by nothing. */
 export const eventScenes: readonly Scene[] = [
-  ...settledInPhase,
-  event('a send that has ended stays', done, { status: 'COMPLETED' }),
-  event('an event of another client request id is left to the job', {}, { clientRequestId: 'x' }),
-  event(
-    'an event of a charge is left to the job',
-    { ...charge, phase: 'ACCEPTED' },
-    { status: 'COMPLETED' },
-  ),
-  event('an outcome that is known stays', { outcome: 'rejected' }, { status: 'COMPLETED' }),
-  event('an event under a lease runs at once', {}, { clientRequestId: 'x', worker: 'me' }),
-  event(
-    'a failure after an unknown end is left to the job',
-    {},
-    { note: ['after_unknown', false] },
-  ),
-  event(
-    'a failure after an attempt that was not sent settles',
-    {},
-    { note: ['after_not_sent', false] },
-  ),
-  event('what was noted of another send does not count', {}, { note: ['after_unknown', true] }),
-  event('an event of another amount is left to the job', {}, { amount: '10.51' }),
-  event('an event that waits for the provider’s id is woken', {}, { wakes: 'bank-1' }),
-  event('an event that waits for the key is woken', {}, { wakes: key }),
+  event('an event has a job in the queue', null, null),
+  event('an event under a lease has a job that runs', null, 'me'),
+  event('an event that says that a send has failed waits for the send', endToEnd, null),
   again('an event that comes again has a job again', {}),
   again('an event that is processed has none', {
     status: 'processed',

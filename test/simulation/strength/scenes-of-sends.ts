@@ -5,6 +5,7 @@ import { reserveSend } from '../../../src/db/queries/reserve-send.ts';
 import { reserveTransaction } from '../../../src/db/queries/reserve-transaction.ts';
 import { repeatPayment } from '../../../src/db/queries/repeat-payment.ts';
 import { stepSend } from '../../../src/db/queries/step-send.ts';
+import { identifyPayment, recordReceived } from '../../../src/settlement/transaction-repository.ts';
 import { moment, type Scene, type Stage } from './stage.ts';
 
 const { earlier, now, later } = moment;
@@ -140,7 +141,7 @@ const byKeyOrId: readonly Scene[] = [
 ]);
 
 const identify = (says: string, changes: Columns): Scene => ({
-  statement: pix.identifyPayment,
+  statement: identifyPayment,
   says,
   async play({ row, ask, found }) {
     const id = await row('pix_transactions', changes);
@@ -171,8 +172,23 @@ const anomaly = (says: string, changes: Columns): Scene => ({
   },
 });
 
+/** Two calls in one statement. */
+const bothNoted: Scene = {
+  statement: pix.noteAnomaly,
+  says: 'of two anomalies that are noted at once the new one is answered',
+  async play({ row, askTogether, found }) {
+    const ids = [await row('pix_transactions'), await row('pix_transactions')];
+    const event = await row('webhook_events');
+    const noted = { event_id: event, phase: 'ANOMALY', note: 'reason' };
+    await row('pix_timeline', { ...noted, transaction_id: ids[0] });
+    const both = <Value>(value: Value): Value[] => [value, value];
+    const answered = await askTogether(ids, both(now), both(event), both('reason'));
+    return [answered, ...(await found('select note from pix_timeline'))];
+  },
+};
+
 const received = (says: string, date: Date | null): Scene => ({
-  statement: pix.recordReceived,
+  statement: recordReceived,
   says,
   async play(stage) {
     await send(stage, {});
@@ -311,6 +327,18 @@ export const sendScenes: readonly Scene[] = [
       return stage.ask(id, 'PAYING', endToEnd, null, true, now, later, 1);
     },
   },
+  {
+    statement: stepSend,
+    says: 'a send with another end-to-end id does not come to ACCEPTED',
+    async play(stage) {
+      const id = await send(stage, { ...under('PAYING'), end_to_end: otherEndToEnd });
+      return stage.ask(id, 'ACCEPTED', endToEnd, 'bank-1', true, now, null, 1);
+    },
+  },
+  move('a transaction with another end-to-end id stays', [
+    { ...under('PAYING'), end_to_end: otherEndToEnd },
+    '{PAYING}',
+  ]),
   move('a transaction leaves a phase that is listed', [{}, '{RESERVED,PAYING}']),
   move('an end is told', [under('UNKNOWN'), '{UNKNOWN}', 'COMPLETED']),
   move('a transaction stays in another phase', [under('ACCEPTED'), '{RESERVED,PAYING}']),
@@ -319,13 +347,13 @@ export const sendScenes: readonly Scene[] = [
   identify('a charge that is open is not identified', charge),
   identify('a charge is identified once', { ...charge, ...paid, end_to_end: endToEnd }),
   identify('a send is not identified', { ...settled, end_to_end: null }),
-  waking(pix.recordReceived, { says: 'the end-to-end id', idValue: endToEnd }, async (stage) => {
+  waking(recordReceived, { says: 'the end-to-end id', idValue: endToEnd }, async (stage) => {
     await send(stage, {});
     const [userId] = await stage.found('select max(user_id) as user_id from accounts');
     const facts = [Number(userId), '1.00', 'a@b.c', endToEnd, 'bank-1', now];
     await stage.ask(freeId, ...facts, await stage.row('webhook_events'), null);
   }),
-  waking(pix.identifyPayment, { says: 'the end-to-end id', idValue: endToEnd }, async (stage) => {
+  waking(identifyPayment, { says: 'the end-to-end id', idValue: endToEnd }, async (stage) => {
     const id = await stage.row('pix_transactions', { ...charge, ...paid });
     await stage.ask(id, endToEnd, now, await stage.row('webhook_events'));
   }),
@@ -353,6 +381,7 @@ export const sendScenes: readonly Scene[] = [
   }),
   reserve('no key is claimed for a user who is disabled', 'send', { userStatus: 'DISABLED' }),
   reserve('an event that waits for the key is woken', 'send', { idValue: key }),
+  bothNoted,
   anomaly('a contradiction is noted once', {}),
   anomaly('of another transaction it is noted too', { foreign: true }),
   anomaly('of another event it is noted too', { late: true }),

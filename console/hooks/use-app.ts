@@ -1,0 +1,26 @@
+/** What every screen of the console shares. */
+import { createContext, useContext } from 'react';
+import type { Api } from '../api.ts';
+import type { Operate } from '../operate.ts';
+import type { AppState, Change } from '../state/app-state.ts';
+
+export interface AppValue {
+  readonly api: Api;
+  /** Null where the service is not the one that the command on this machine is configured for. */
+  readonly operate: Operate | null;
+  /** The initial values of the login: the development user in `local`, otherwise empty. */
+  readonly login: { readonly email: string; readonly password: string };
+  /** False with NO_COLOR, and on terminals without colours. */
+  readonly hasColours: boolean;
+  readonly state: AppState;
+  change(next: Change): void;
+}
+
+export const AppContext = createContext<AppValue | null>(null);
+
+/** @throws Error outside `AppContext`. */
+export function useApp(): AppValue {
+  const value = useContext(AppContext);
+  if (!value) throw new Error('useApp needs an AppContext');
+  return value;
+}

@@ -1,0 +1,106 @@
+/** A form for one operation of the contract: its input, its faults, and the call that sends it. */
+import { randomUUID } from 'node:crypto';
+import { useEffect } from 'react';
+import type { OperationId } from '../../contract/types.ts';
+import { readFaults, type Answer, type OperationRequest } from '../api.ts';
+import { changeForm } from '../state/app-state.ts';
+import { buildRequest, contractFields } from '../state/contract.ts';
+import type { Field, Inputs, Values } from '../state/contract.ts';
+import * as forms from '../state/form.ts';
+import { otherFaults, writing, type Notice } from '../state/notice.ts';
+import { useApp } from './use-app.ts';
+import { useCall, type Call } from './use-call.ts';
+import type { Press } from './use-keys.ts';
+
+export interface FormOptions<Id extends OperationId> {
+  /** The name that the input is kept under while other screens are shown. */
+  readonly name: string;
+  readonly operation: Id;
+  /** What the screen says about the fields of the contract. */
+  readonly inputs?: Inputs;
+  /** Values that a person does not type, such as the id of an application. */
+  readonly given?: Values;
+  /** What the call does, such as `Sending`. */
+  readonly doing?: string;
+  /** What a person must know when there is no answer. */
+  readonly warning?: string;
+  /** Uses an answer, whatever its status; `values` are those that were sent. */
+  onAnswer?(
+    answer: Answer<Id>,
+    sent: { readonly values: Values; readonly signal: AbortSignal },
+  ): void | Promise<void>;
+}
+
+export interface Form<Id extends OperationId = OperationId> {
+  readonly fields: readonly Field[];
+  readonly state: forms.FormState;
+  readonly call: Call<Answer<Id>>;
+  /** The state of the call, or the faults that belong to no field. */
+  readonly notice: Notice | null;
+  /** Takes a key, any key while the call is under way. @returns whether the form uses it. */
+  press(press: Press): boolean;
+  /** Sends these values instead of the typed ones. */
+  send(values: Values): void;
+  fillIn(values: (state: forms.FormState) => forms.FormState['values']): void;
+  refuse(faults: forms.Faults): void;
+}
+
+/** The idempotency key of a payment or a charge. It stays until a person makes a new one. */
+export const keyName = 'Idempotency-Key';
+
+const keyHint = 'the same key never pays twice; ctrl+n makes a new one';
+
+/** The input stays in the app state, so that leaving the screen loses nothing. */
+export function useForm<Id extends OperationId>(options: FormOptions<Id>): Form<Id> {
+  const { name, operation, given = {}, doing, warning, onAnswer } = options;
+  const { api, state: app, change: changeApp } = useApp();
+  const call = useCall<Answer<Id>>({ warning });
+  const draft = app.drafts[name];
+  const inputs = { [keyName]: { hint: keyHint }, ...options.inputs };
+  const all = contractFields(operation, inputs, draft?.values ?? {});
+  const fields = all.filter((field) => !(field.name in given));
+  const state = draft ?? forms.newForm(fields);
+  const change = (changed: (draft: forms.FormState) => forms.FormState): void =>
+    changeApp(changeForm(name, (now) => changed(now ?? forms.newForm(fields))));
+  const refuse = (faults: forms.Faults): void => change((now) => forms.refuse(now, fields, faults));
+  const fillIn: Form['fillIn'] = (values) => change((now) => forms.fillIn(now, values(now)));
+  const send = (values: Values): void =>
+    call.run(async (signal) => {
+      // The contract says where each value goes, so the parts are those of the operation.
+      const request = buildRequest(all, { ...given, ...values }) as unknown;
+      const answer = await api.call(operation, request as OperationRequest<Id>, signal);
+      refuse(readFaults(answer));
+      await onAnswer?.(answer, { values, signal });
+      return answer;
+    });
+  const submit = (): void => {
+    const faults = forms.blockingFaults(state, fields);
+    refuse(faults);
+    if (Object.keys(faults).length === 0) send(forms.readValues(state, fields));
+  };
+  const hasKey = fields.some((field) => field.name === keyName);
+  const renewKey = (): void => fillIn(() => ({ [keyName]: randomUUID() }));
+  useEffect(() => {
+    if (hasKey && !state.values[keyName]) renewKey();
+  }, []);
+  const press = (pressed: Press): boolean => {
+    if (call.isBusy) {
+      if (pressed.key === 'escape') call.cancel();
+      return true;
+    }
+    if (hasKey && pressed.key === 'ctrl+n') {
+      call.clear();
+      renewKey();
+      return true;
+    }
+    if (forms.isSubmit(state, pressed)) {
+      submit();
+      return true;
+    }
+    // An answer may have changed the form since it was drawn.
+    change((now) => forms.pressForm(now, fields, pressed));
+    return forms.pressForm(state, fields, pressed) !== state;
+  };
+  const notice = writing(call, doing) ?? otherFaults(state.faults, fields);
+  return { fields, state, call, notice, press, send, fillIn, refuse };
+}

@@ -1,0 +1,123 @@
+/** The PIX keys of the account: the list, a new key, and deleting one after a question. */
+import { useState } from 'react';
+import type { PixKeyType } from '../../contract/types.ts';
+import { readFaults, type Answer, type Answered } from '../api.ts';
+import { FormScreen } from '../components/form.tsx';
+import { Frame } from '../components/frame.tsx';
+import { TableView } from '../components/lists.tsx';
+import { useApp } from '../hooks/use-app.ts';
+import { useCall, useRead } from '../hooks/use-call.ts';
+import { useForm } from '../hooks/use-form.ts';
+import { useKeys } from '../hooks/use-keys.ts';
+import { useList } from '../hooks/use-list.ts';
+import { back, forgetForms } from '../state/app-state.ts';
+import { failure, question, reading, success, writing, type Notice } from '../state/notice.ts';
+import { cellText, memberColumns, type Row } from '../state/table.ts';
+
+const types = {
+  EVP_ENDERECO_VIRTUAL_DE_PAGAMENTO: 'random (EVP)',
+  CPF: 'CPF',
+  CNPJ: 'CNPJ',
+  CELULAR: 'phone (CELULAR)',
+  E_MAIL: 'e-mail (E_MAIL)',
+} as const satisfies Record<PixKeyType, string>;
+
+const warning = 'Check the list before you repeat it: r.';
+
+export function PixKeys() {
+  const [isCreating, setCreating] = useState(false);
+  const [said, setSaid] = useState('');
+  const show = (text: string): void => {
+    setSaid(text);
+    setCreating(false);
+  };
+  if (isCreating) return <CreateKey close={show} />;
+  return <KeyList {...{ said, setSaid }} create={() => setCreating(true)} />;
+}
+
+interface KeyListProps {
+  /** The last change. */
+  readonly said: string;
+  setSaid(text: string): void;
+  create(): void;
+}
+
+function KeyList({ said, setSaid, create }: KeyListProps) {
+  const { api, change } = useApp();
+  const listing = useRead((signal) => api.call('listPixKeys', {}, signal));
+  const { result, read } = listing;
+  const pixKeys = result?.status === 200 ? readKeys(result.body.data) : null;
+  const list = useList(pixKeys?.length ?? 0);
+  const [doomed, setDoomed] = useState<string | null>(null);
+  const deletion = useCall<Answer<'deletePixKey'>>({ warning });
+  const deleteKey = (key: string): void =>
+    deletion.run(async (signal) => {
+      const answer = await api.call('deletePixKey', { body: { key } }, signal);
+      if (answer.status === 200) {
+        setSaid(`Deleted: ${key}.`);
+        read();
+      }
+      return answer;
+    });
+  useKeys((press) => {
+    if (doomed !== null) {
+      setDoomed(null);
+      return press.text === 'y' ? deleteKey(doomed) : undefined;
+    }
+    if (press.key === 'escape') return deletion.isBusy ? deletion.cancel() : change(back);
+    if (deletion.isBusy || listing.isBusy) return undefined;
+    setSaid('');
+    deletion.clear();
+    if (list.press(press)) return undefined;
+    if (press.text === 'c') return create();
+    if (press.text === 'r') return read();
+    const chosen = pixKeys?.[list.chosen];
+    return press.text === 'd' && chosen ? setDoomed(cellText(chosen, 'key')) : undefined;
+  });
+  const notice =
+    question(doomed && `Delete ${doomed}?`) ??
+    writing(deletion) ??
+    refusal(deletion.result) ??
+    reading(listing) ??
+    refusal(result) ??
+    success(said);
+  const hints = ['↑↓ choose', 'c create', 'd delete', 'r refresh'];
+  const none = 'The account has no PIX keys. c creates one.';
+  return (
+    <Frame {...{ title: 'PIX keys', hints, notice }}>
+      {(room) => pixKeys && <TableView {...{ columns, rows: pixKeys, list, room, none }} />}
+    </Frame>
+  );
+}
+
+function refusal(answer: Answered | null): Notice | null {
+  return failure(answer && Object.values(readFaults(answer)).join(' '));
+}
+
+// A known type has a short name, so that there is room for all of a key.
+const columns = memberColumns(['keyType', 'key'], (row, name) => {
+  const text = cellText(row, name);
+  return name === 'keyType' ? (types[text as PixKeyType] ?? text) : text;
+});
+
+/** The service passes on the provider's payload: a key is an item of a list that has a `key`. */
+function readKeys(payload: Row): Row[] {
+  const items = Object.values(payload).filter(Array.isArray).flat() as (Row | null)[];
+  return items.flatMap((item) => (typeof item?.['key'] === 'string' ? [item] : []));
+}
+
+function CreateKey({ close }: { close(said: string): void }) {
+  const { change } = useApp();
+  const form = useForm({
+    ...{ name: 'keys', operation: 'createPixKey', warning },
+    inputs: { key_type: { label: 'Type', choices: types }, email: 'E-mail' },
+    onAnswer(answer) {
+      if (answer.status !== 201) return;
+      change(forgetForms('keys'));
+      const { key } = answer.body.data;
+      close(`Created: ${typeof key === 'string' ? key : 'the key'}.`);
+    },
+  });
+  const leave = (): void => close('');
+  return <FormScreen {...{ title: 'PIX keys › create', form, button: 'Create', close: leave }} />;
+}

@@ -1,0 +1,177 @@
+/** The fields of a form, read from the contract, and the request that carries their values. */
+import document from '../../contract/openapi.generated.json' with { type: 'json' };
+import { routes, type OperationId } from '../../contract/types.ts';
+
+/** JSON Schema, as far as the contract uses it for what a person types. */
+interface Schema {
+  readonly $ref?: string;
+  readonly type?: string;
+  readonly description?: string;
+  readonly format?: string;
+  readonly enum?: readonly string[];
+  readonly default?: string | number;
+  readonly required?: readonly string[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly items?: Schema;
+  readonly maxItems?: number;
+}
+
+interface Parameter extends Pick<Schema, '$ref' | 'description'> {
+  readonly name: string;
+  readonly in: 'path' | 'query' | 'header';
+  readonly required?: boolean;
+  readonly schema: Schema;
+}
+
+interface Operation {
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: {
+    readonly content: Readonly<Record<string, { readonly schema: Schema }>>;
+  };
+}
+
+/** What a screen says about a field, where the contract does not say it for a person. */
+export interface Input {
+  readonly label?: string;
+  readonly hint?: string;
+  readonly initial?: string;
+  /** The text of each value that can be chosen. */
+  readonly choices?: Readonly<Record<string, string>>;
+}
+
+interface Place {
+  /** The name in its part of the request, such as `amount` or `additional_data.0.name`. */
+  readonly name: string;
+  readonly in: Parameter['in'] | 'body';
+  readonly isRequired: boolean;
+}
+
+export interface Field extends Input, Place {
+  readonly label: string;
+  readonly kind: 'text' | 'amount' | 'integer' | 'flag';
+  readonly isSecret: boolean;
+}
+
+/** What a screen says about fields, by name; a text is the label. */
+export type Inputs = Readonly<Record<string, Input | string>>;
+
+const paths = document.paths as unknown as Readonly<
+  Record<string, Readonly<Record<string, Operation>> & Pick<Operation, 'parameters'>>
+>;
+
+/**
+ * @param typed the texts by field so far: a list has room for one item more.
+ * @returns the fields of an operation, the body first.
+ */
+export function contractFields(
+  id: OperationId,
+  inputs: Inputs,
+  typed: Readonly<Record<string, string>>,
+): Field[] {
+  const { path, method } = routes[id];
+  const item = paths[path];
+  const { parameters = [], requestBody } = item?.[method.toLowerCase()] ?? {};
+  const [content] = Object.values(requestBody?.content ?? {});
+  const { properties = {}, required = [] } = content ? resolve(content.schema) : {};
+  const members = Object.entries(properties).flatMap(([name, schema]) => {
+    const { items, maxItems = Infinity } = schema;
+    const place = { name, in: 'body', isRequired: required.includes(name) } as const;
+    if (!items) return [newField(place, schema, inputs[name])];
+    const indexes = Object.keys(typed).map((key) => (typed[key] ? Number(key.split('.')[1]) : -1));
+    const count = Math.min(maxItems, Math.max(-1, ...indexes.filter(Number.isInteger)) + 2);
+    return Array.from({ length: count }, (_, index) => itemFields(name, items, index)).flat();
+  });
+  const others = [...(item?.parameters ?? []), ...parameters]
+    .map(resolve)
+    .map(({ name, in: part, required: isRequired = false, description = '', schema }) =>
+      newField({ name, in: part, isRequired }, { description, ...schema }, inputs[name]),
+    );
+  return [...members, ...others];
+}
+
+function itemFields(list: string, items: Schema, index: number): Field[] {
+  return Object.entries(resolve(items).properties ?? {}).map(([member, schema]) => {
+    const place = { name: `${list}.${index}.${member}`, in: 'body', isRequired: false } as const;
+    return newField(place, schema, `${capitalise(list)} ${index + 1}, ${member}`);
+  });
+}
+
+const kinds: Readonly<Record<string, Field['kind']>> = {
+  number: 'amount',
+  integer: 'integer',
+  boolean: 'flag',
+};
+
+function newField(place: Place, unresolved: Schema, input: Input | string = {}): Field {
+  const { name } = place;
+  const schema = resolve(unresolved);
+  const { type = 'string', description = '', default: initial } = schema;
+  const kind = kinds[type] ?? 'text';
+  const values = kind === 'flag' ? ['no', 'yes'] : schema.enum;
+  const said = typeof input === 'string' ? { label: input } : input;
+  const choices = said.choices ?? (values && Object.fromEntries(values.map((one) => [one, one])));
+  const example = kind === 'amount' ? 'such as 25,00 or 1.234,56' : description.replaceAll('`', '');
+  const text = schema.format === 'date' ? `yyyy-mm-dd. ${example}` : example;
+  return {
+    ...{ ...place, kind, isSecret: name.startsWith('password') },
+    ...{ label: capitalise(name), hint: choices ? `← → to choose. ${text}` : text },
+    ...(initial !== undefined && { initial: String(initial) }),
+    ...said,
+    ...(choices && { choices }),
+  };
+}
+
+/** `receiver_name` becomes `Receiver name`. */
+export function capitalise(name: string): string {
+  return name.charAt(0).toUpperCase().concat(name.slice(1).replaceAll('_', ' '));
+}
+
+/** Follows a reference within the contract, such as `#/components/schemas/ChargeType`. */
+function resolve<Part extends { readonly $ref?: string }>(part: Part): Part {
+  const find = (node: unknown, name: string): unknown => (node as Record<string, unknown>)[name];
+  return part.$ref === undefined
+    ? part
+    : (part.$ref.split('/').slice(1).reduce<unknown>(find, document) as Part);
+}
+
+export type Values = Readonly<Record<string, string | number | boolean>>;
+
+/** The parts that a request may have. */
+export interface AnyRequest {
+  readonly path?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+}
+
+/** Puts each value where its field has to go. */
+export function buildRequest(fields: readonly Field[], values: Values): AnyRequest {
+  const parts: Record<string, Record<string, string>> = { path: {}, query: {}, header: {} };
+  const body: Record<string, unknown> = {};
+  for (const { name, in: place } of fields) {
+    const value = values[name];
+    const part = parts[place];
+    if (value === undefined) continue;
+    if (part) part[name] = String(value);
+    else addMember(body, name.split('.'), value);
+  }
+  const { path = {}, query = {}, header: headers = {} } = parts;
+  const hasBody = fields.some((field) => field.in === 'body');
+  return { path, query, headers, ...(hasBody && { body }) };
+}
+
+/** Items without members stay in their list: the faults of the answer count them too. */
+function addMember(
+  body: Record<string, unknown>,
+  path: readonly string[],
+  value: Values[string] | undefined,
+): void {
+  const [name = '', index, member] = path;
+  if (index === undefined || member === undefined) {
+    body[name] = value;
+    return;
+  }
+  const items = (body[name] ??= []) as Record<string, unknown>[];
+  while (items.length <= Number(index)) items.push({});
+  Object.assign(items[Number(index)] ?? {}, { [member]: value });
+}

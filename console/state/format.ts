@@ -1,0 +1,58 @@
+/** Amounts and times as texts. Customers read São Paulo time, operators UTC. */
+
+const reais = new Intl.NumberFormat('pt-BR', { style: 'currency', currency: 'BRL' });
+
+/** @returns an amount in reais, such as `R$ 1.234,56`. */
+export function formatAmount(amount: number): string {
+  return reais.format(amount).replaceAll('\u00a0', ' ');
+}
+
+const amountPatterns = [
+  // 1234 and 1234,5 and 1234,56
+  /^(\d+)(?:,(\d{1,2}))?$/,
+  // 1.234,56 and 1.234.567,8
+  /^(\d{1,3}(?:\.\d{3})+),(\d{1,2})$/,
+  // 1234.5 and 1234.56, as on keyboards without a comma
+  /^(\d+)\.(\d{1,2})$/,
+];
+
+/**
+ * Reads an amount. `1.234` could be a thousand or a fraction, so it is refused: a person who means
+ * one thousand must not send one.
+ * @returns reais, or null when the text is not an amount or could be two different ones.
+ */
+export function parseAmount(text: string): number | null {
+  const match = amountPatterns.map((pattern) => pattern.exec(text.trim())).find(Boolean);
+  if (!match) return null;
+  const [, whole = '', cents = ''] = match;
+  return Number(`${whole.replaceAll('.', '')}.${cents || '0'}`);
+}
+
+/** The zone of the provider and of statements. The Swedish format is that of ISO 8601. */
+const local = new Intl.DateTimeFormat('sv-SE', {
+  ...{ timeZone: 'America/Sao_Paulo', hourCycle: 'h23' },
+  ...{ year: 'numeric', month: '2-digit', day: '2-digit' },
+  ...{ hour: '2-digit', minute: '2-digit', second: '2-digit' },
+});
+
+/** @returns an ISO 8601 time such as `2026-11-21 03:49:13`; another text stays as it is. */
+export function localTime(iso: string): string {
+  // Date also reads texts such as `Rent 5`.
+  const time = new Date(/^\d{4}-\d\d-\d\dT/.test(iso) ? iso : NaN);
+  return Number.isNaN(time.getTime()) ? iso : local.format(time);
+}
+
+/** @returns a time for a list, such as `21/11 03:49`. */
+export function shortLocalTime(iso: string): string {
+  return localTime(iso).replace(/^\d+-(\d+)-(\d+) (\d+:\d+):\d+$/, '$2/$1 $3');
+}
+
+/** @returns a time in UTC, as in the log: `2026-11-21 03:49:13Z`. */
+export function utcTime(iso: string): string {
+  return iso.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z$/, '$1 $2Z');
+}
+
+/** @returns a time in UTC for a list, such as `11-21 03:49Z`. */
+export function shortUtcTime(iso: string): string {
+  return utcTime(iso).replace(/^\d+-(\d+-\d+ \d+:\d+):\d+Z$/, '$1Z');
+}

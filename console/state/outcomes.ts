@@ -1,0 +1,84 @@
+/** How a payment or a charge ended, and what a person should do next. */
+import type { PixStatus } from '../../contract/types.ts';
+import type { Answered, Refusal } from '../api.ts';
+import type { Colour } from './text.ts';
+
+export interface Outcome {
+  readonly colour: Colour;
+  readonly text: string;
+}
+
+const newKey = 'ctrl+n makes a new key';
+
+/** Without an answer a payment may have been made: only its own key is safe. */
+export const noAnswerToSend =
+  'It may have been paid. Send again with the same key: that shows the result, and never pays twice.';
+
+export const noAnswerToCharge = 'Charge again with the same key: it is the same charge.';
+
+const adviceByCode: Readonly<Record<string, string>> = {
+  PIX_KEY_NOT_FOUND: `Nothing was sent. Correct the PIX key; ${newKey}.`,
+  INSUFFICIENT_FUNDS: `No money has moved. Pay less, or add money to the account; ${newKey}.`,
+  PROVIDER_REJECTED: `No money has moved. Change the payment; ${newKey}.`,
+};
+
+/** @param live the newest status of the transaction; null when there is none. */
+export function sendOutcome(answer: Answered, live: PixStatus | null): Outcome {
+  if (answer.status === 200) return acceptedOutcome(live, answer.headers.get('pix-outcome'));
+  const { code = '', errors = {} } = (answer.body ?? {}) as Refusal;
+  if (answer.status === 502) {
+    const later = `Nothing was sent. Try again${retryTime(answer)}; ${newKey}.`;
+    return bad(adviceByCode[code] ?? later);
+  }
+  if (answer.status === 422 && 'Idempotency-Key' in errors) {
+    return bad(`This key belongs to another payment; see the statement. For this one, ${newKey}.`);
+  }
+  return bad(nothingDone(answer) ?? noAnswerToSend);
+}
+
+function acceptedOutcome(live: PixStatus | null, outcome: string | null): Outcome {
+  if (live === 'COMPLETED') {
+    return { colour: 'good', text: `It is paid. For another payment, ${newKey}.` };
+  }
+  if (live === 'FAILED') return bad(`The payment has failed. To try again, ${newKey}.`);
+  const text =
+    outcome === 'unknown'
+      ? "The bank's answer was lost: it may have been paid. Wait here; never pay it with a new key."
+      : 'The bank has accepted it. Wait: this screen shows how it ends.';
+  return { colour: 'doubtful', text };
+}
+
+/** A charge moves no money: its key is good until the charge has failed. */
+export function chargeOutcome(answer: Answered): Outcome {
+  if (answer.status === 200) return bad(`This charge has failed. For another one, ${newKey}.`);
+  const { errors = {} } = (answer.body ?? {}) as Refusal;
+  if (answer.status === 422 && 'Idempotency-Key' in errors) {
+    return bad(`This key belongs to another charge. For this one, ${newKey}.`);
+  }
+  const again = `No one can pay it yet. Charge again${retryTime(answer)}, with the same key.`;
+  return bad(answer.status === 502 ? again : (nothingDone(answer) ?? again));
+}
+
+function bad(text: string): Outcome {
+  return { colour: 'bad', text };
+}
+
+/** The advice where it is certain that the request did nothing; otherwise null. */
+function nothingDone(answer: Answered): string | null {
+  if (answer.status === 429 || answer.status === 503) {
+    return `Nothing was done. Try again${retryTime(answer)}, with the same key.`;
+  }
+  return answer.status < 500 ? 'Nothing was done. Correct the marked fields.' : null;
+}
+
+function retryTime({ headers }: Answered): string {
+  const seconds = headers.get('retry-after');
+  return seconds === null ? ' later' : ` in ${seconds} s`;
+}
+
+/** Why the login is shown after a call was refused. */
+export function sessionEndedText(outcome: string | null): string {
+  return outcome === 'not_sent'
+    ? `The bank has ended your session, and the payment has failed: log in, then ${newKey}.`
+    : 'Your session has ended. Log in again: your input is kept.';
+}

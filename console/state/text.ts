@@ -1,0 +1,93 @@
+/** Texts as lines of a known width, so that a screen knows its height before it is drawn. */
+
+/** What a colour says. The text says it too: a terminal may have no colours. */
+export type Colour = 'good' | 'bad' | 'doubtful' | 'faint' | 'strong' | 'plain';
+
+export interface Line {
+  readonly text: string;
+  readonly colour?: Colour;
+}
+
+/** A part of the window, in characters. */
+export interface Room {
+  readonly columns: number;
+  readonly rows: number;
+}
+
+/** Breaks a text into lines, between words where it can. */
+export function wrap(text: string, columns: number): string[] {
+  const width = Math.max(1, columns);
+  const line = new RegExp(`(?:.{1,${width}}(?= |$)|.{1,${width}}) ?`, 'gu');
+  return text
+    .split('\n')
+    .flatMap((paragraph) => paragraph.match(line) ?? [''])
+    .map((one) => one.trimEnd());
+}
+
+/** The lines of a text, all in one colour; an empty text has none. */
+export function wrapLines(text: string, columns: number, colour: Colour = 'plain'): Line[] {
+  return text === '' ? [] : wrap(text, columns).map((one) => ({ text: one, colour }));
+}
+
+/** Pairs of a name and a value; null is shown as a dash. */
+export type Facts = readonly (readonly [name: string, value: string | null])[];
+
+/** Names and values in two columns; a long value takes more lines. */
+export function factLines(facts: Facts, columns: number): Line[] {
+  const width = Math.max(0, ...facts.map(([name]) => name.length)) + 2;
+  return facts.flatMap(([name, value]) =>
+    wrap(value ?? '–', columns - width).map((text, index) => ({
+      text: `${(index === 0 ? name : '').padEnd(width)}${text}`,
+    })),
+  );
+}
+
+/** Cuts a text that has more columns than this, and marks the cut. */
+export function cut(text: string, columns: number): string {
+  const characters = [...text];
+  if (characters.length <= columns) return text;
+  return `${characters.slice(0, Math.max(0, columns - 1)).join('')}…`;
+}
+
+/** Puts key hints on as few lines as they need; a hint is not broken. */
+export function joinHints(hints: readonly string[], columns: number): string[] {
+  const whole = hints.map((hint) => hint.replaceAll(' ', '\u00a0')).join(' · ');
+  return wrap(whole, columns).map((line) => line.replaceAll('\u00a0', ' '));
+}
+
+/**
+ * The rows that fit into a height, around the focused ones.
+ * @returns the rows and, for the line below them, what does not fit; empty when everything does.
+ * @param focus the indexes of the first and the last row that must be visible.
+ */
+export function visibleRows<Row>(
+  rows: readonly Row[],
+  focus: readonly [first: number, last: number],
+  height: number,
+): { readonly rows: readonly Row[]; readonly more: string } {
+  if (rows.length <= height) return { rows, more: '' };
+  const size = Math.max(1, height - 1);
+  const [first, last] = focus;
+  const centred = Math.floor((first + last) / 2) - Math.floor(size / 2);
+  const above = Math.max(0, Math.min(rows.length - size, centred, first));
+  const below = rows.length - size - above;
+  return { rows: rows.slice(above, above + size), more: moreText(above, below) };
+}
+
+/** What a view leaves out: `↑ 2 more   ↓ 3 more`, or an empty text. */
+export function moreText(above: number, below: number): string {
+  const notes = [above > 0 ? `↑ ${above} more` : '', below > 0 ? `↓ ${below} more` : ''];
+  return notes.filter(Boolean).join('   ');
+}
+
+const statusColours: Readonly<Record<string, Colour>> = {
+  ...{ COMPLETED: 'good', ACTIVE: 'good', APPROVED: 'good', done: 'good' },
+  ...{ FAILED: 'bad', REJECTED: 'bad', BLOCKED: 'bad', failed: 'bad', dead: 'bad' },
+  ...{ PROCESSING: 'doubtful', PENDING: 'doubtful', UNDER_ANALYSIS: 'doubtful' },
+  queued: 'doubtful',
+};
+
+/** The colour of a status; an unknown one is plain. */
+export function statusColour(status: string): Colour {
+  return statusColours[status] ?? 'plain';
+}

@@ -1,0 +1,235 @@
+/**
+ * Accounts in the database. The statements are SQL: whether a row is inserted, changed or left as
+ * it is depends on what is stored, and each decides that in the one commit that other writers of
+ * the row wait for. The lists of PIX keys are SQL because MikroORM writes arrays as text and quotes
+ * neither `NULL` nor white space.
+ */
+import type { LocalContext } from '../context.ts';
+import type { Statement } from '../db/database.ts';
+import type { AccountStatus } from '../domain/account.ts';
+import { decimalFromCents } from '../domain/money.ts';
+
+type Store = Pick<LocalContext, 'db' | 'clock'>;
+
+/**
+ * Missing parts keep their value. Nothing is stored for a user whose onboarding is not approved:
+ * only an approved applicant has an account at the provider. An applicant's account keeps the
+ * document of the registration.
+ *
+ * A local account has a number that this service generated. The simulated bank does not know the
+ * number, so the account stays unchanged. The complete account of a real provider replaces it; an
+ * incomplete one does not, because the rest would remain generated.
+ */
+const keepOfLogin: Statement = {
+  name: 'provider-account-keep',
+  text: `
+    with applicant as (
+      select o.id, o.status, o.conta_bancaria_criada, u.document
+        from onboarding_applications o join users u on u.id = o.user_id where o.user_id = $1
+    ), before as (
+      select provider = 'local' as is_local from accounts where user_id = $1
+    ), kept as (
+      insert into accounts as a (user_id, provider, agency, account_number, document, status,
+             provider_company_id, provider_client_token, created_at, updated_at)
+      select $1, 'provider', $2, $3, coalesce((select document from applicant), $4), 'ACTIVE',
+             $5, $6, $7::timestamptz, $7::timestamptz
+       where not exists (select from applicant where status <> 'APPROVED')
+          on conflict (user_id) do update
+         set provider = 'provider',
+             balance = case when a.provider = 'provider' then a.balance end,
+             balance_read_at = case when a.provider = 'provider' then a.balance_read_at end,
+             pix_keys = case when a.provider = 'provider'
+                              and a.agency = coalesce(excluded.agency, a.agency)
+                              and a.account_number =
+                                  coalesce(excluded.account_number, a.account_number)
+                             then a.pix_keys end,
+             agency = coalesce(excluded.agency, a.agency),
+             account_number = coalesce(excluded.account_number, a.account_number),
+             document = coalesce(excluded.document, a.document),
+             provider_company_id = coalesce(excluded.provider_company_id, a.provider_company_id),
+             provider_client_token =
+               coalesce(excluded.provider_client_token, a.provider_client_token),
+             updated_at = $7
+       where a.provider = 'provider'
+          or ($8 and excluded.agency <> '' and excluded.account_number <> '')
+      returning agency, account_number
+    )
+    select applicant.id as "applicationId", kept.agency, kept.account_number as "accountNumber",
+           coalesce(before.is_local, false) as "replacesLocal"
+      from applicant cross join kept left join before on true
+     where (not applicant.conta_bancaria_criada or before.is_local)
+       and kept.agency is not null and kept.account_number is not null`,
+};
+
+/** What a login's answer carries of the account of a user. */
+export interface AccountOfLogin {
+  readonly userId: number;
+  readonly agency: string | null;
+  readonly accountNumber: string | null;
+  readonly document: string | null;
+  readonly companyId: string | null;
+  /** Sealed. */
+  readonly clientToken: string | null;
+  /** Whether a complete account takes the place of a local one. */
+  readonly mayReplaceLocal: boolean;
+}
+
+/** An application whose account a login is the first to carry. */
+export interface AccountOfApplication {
+  readonly applicationId: string;
+  readonly agency: string;
+  readonly accountNumber: string;
+  readonly replacesLocal: boolean;
+}
+
+/** @returns the application that is to note the account, or null when there is none. */
+export async function keepAccountOfLogin(
+  { db, clock }: Store,
+  account: AccountOfLogin,
+): Promise<AccountOfApplication | null> {
+  const { userId, agency, accountNumber, document, companyId, clientToken } = account;
+  const [application] = await db.query<AccountOfApplication>(keepOfLogin, [
+    ...[userId, agency, accountNumber, document, companyId, clientToken],
+    ...[clock.now(), account.mayReplaceLocal],
+  ]);
+  return application ?? null;
+}
+
+/** What an account is opened with. */
+export interface NewAccount {
+  readonly userId: number;
+  readonly agency: string;
+  readonly accountNumber: string;
+  readonly document: string;
+}
+
+const insertLocal: Statement = {
+  name: 'account-open-local',
+  text: `
+    insert into accounts
+           (user_id, provider, agency, account_number, document, status, created_at, updated_at)
+    values ($1, 'local', $2, $3, $4, 'ACTIVE', $5, $5)
+        on conflict (agency, account_number) where provider = 'local' do nothing
+    returning id`,
+};
+
+/** @returns whether an account that exists only here was opened; false: its number is taken. */
+export async function insertLocalAccount(
+  { db, clock }: Store,
+  { userId, agency, accountNumber, document }: NewAccount,
+): Promise<boolean> {
+  const parameters = [userId, agency, accountNumber, document, clock.now()];
+  return (await db.query(insertLocal, parameters)).length === 1;
+}
+
+/** A login may already have stored the account; the decision's data are newer. */
+const storeAtProvider: Statement = {
+  name: 'account-open-at-provider',
+  text: `
+    insert into accounts as a (user_id, provider, agency, account_number, document, status,
+           provider_client_token, created_at, updated_at)
+    values ($1, 'provider', $2, $3, $4, 'ACTIVE', $5, $6, $6)
+        on conflict (user_id) do update
+       set agency = excluded.agency, account_number = excluded.account_number,
+           provider_client_token =
+             coalesce(excluded.provider_client_token, a.provider_client_token),
+           updated_at = excluded.updated_at
+     where a.provider = 'provider'
+    returning id`,
+};
+
+/**
+ * Stores the account that the provider has opened.
+ * @param account its client token is sealed.
+ */
+export async function storeProviderAccount(
+  { db, clock }: Store,
+  account: NewAccount & { readonly clientToken: string | null },
+): Promise<void> {
+  const { userId, agency, accountNumber, document, clientToken } = account;
+  const parameters = [userId, agency, accountNumber, document, clientToken, clock.now()];
+  await db.query(storeAtProvider, parameters);
+}
+
+/** SQL, because an app reads the balance more often than anything else. */
+const setBalance: Statement = {
+  name: 'provider-balance-keep',
+  text: `update accounts set balance = $2, balance_read_at = $3 where id = $1`,
+};
+
+/** Stores a balance, in centavos, to be used when the provider does not respond. */
+export async function keepBalance(
+  { db, clock }: Store,
+  { accountId, cents }: { readonly accountId: number; readonly cents: number },
+): Promise<void> {
+  await db.query(setBalance, [accountId, decimalFromCents(cents), clock.now()]);
+}
+
+/** @public For the tests of the simulation, which find it by its shape. */
+export const keyStatements = {
+  keep: {
+    name: 'account-keys-keep',
+    text: `update accounts set pix_keys = $2::text[] where id = $1`,
+  },
+  forget: {
+    name: 'account-keys-forget',
+    text: `
+      update accounts set pix_keys = array_remove(pix_keys, $2)
+       where id = $1 and pix_keys @> array[$2::text]`,
+  },
+} satisfies Record<string, Statement>;
+
+/** Keeps the PIX keys of an account in place of those of an earlier list. */
+export async function keepPixKeys(
+  { db }: Pick<LocalContext, 'db'>,
+  accountId: number,
+  keys: readonly string[],
+): Promise<void> {
+  await db.query(keyStatements.keep, [accountId, keys]);
+}
+
+/** Forgets a PIX key that the account no longer has: another account may register it. */
+export async function forgetPixKey(
+  { db }: Pick<LocalContext, 'db'>,
+  accountId: number,
+  key: string,
+): Promise<void> {
+  await db.query(keyStatements.forget, [accountId, key]);
+}
+
+const moveStatus: Statement = {
+  name: 'ops-account-move-status',
+  text: `
+    update accounts set status = $3, updated_at = $4 where user_id = $1 and status = $2
+    returning id`,
+};
+
+export interface StatusMove {
+  readonly userId: number;
+  readonly from: AccountStatus;
+  readonly to: AccountStatus;
+}
+
+/** @returns the id of the account that was moved, or null when none of the user is in `from`. */
+export async function moveAccountStatus(
+  { db, clock }: Store,
+  { userId, from, to }: StatusMove,
+): Promise<number | null> {
+  const parameters = [userId, from, to, clock.now()];
+  const [moved] = await db.query<{ id: number }>(moveStatus, parameters);
+  return moved?.id ?? null;
+}
+
+const findStatus: Statement = {
+  name: 'ops-account-status',
+  text: `select status from accounts where user_id = $1`,
+};
+
+/** @returns the status of a user's account, or null when the user has none. */
+export async function findAccountStatus(
+  { db }: Pick<LocalContext, 'db'>,
+  userId: number,
+): Promise<AccountStatus | null> {
+  const [account] = await db.query<{ status: AccountStatus }>(findStatus, [userId]);
+  return account?.status ?? null;
+}

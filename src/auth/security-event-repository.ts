@@ -1,0 +1,62 @@
+/** Security events in the database. Rows are only added, and removed with age. */
+import type { LocalContext } from '../context.ts';
+import type { Statement } from '../db/database.ts';
+import { openUnit } from '../db/unit-of-work.ts';
+import type { SecurityEventKind } from '../domain/security-event.ts';
+
+/** An event as it is stored: the e-mail and the address are digests. */
+export interface SecurityEventRecord {
+  readonly at: Date;
+  readonly kind: SecurityEventKind;
+  readonly userId: number | null;
+  readonly identity: string;
+  readonly address: string | null;
+}
+
+/** SQL, because every login waits for it. */
+const insert: Statement = {
+  name: 'security-event-insert',
+  text: `
+    insert into security_events (at, kind, user_id, identity, address)
+    values ($1, $2, $3, $4, $5)`,
+};
+
+/** Stores an event; in a transaction it is a part of it. */
+export async function insertSecurityEvent(
+  { db }: Pick<LocalContext, 'db'>,
+  { at, kind, userId, identity, address }: SecurityEventRecord,
+): Promise<void> {
+  await db.query(insert, [at, kind, userId, identity, address]);
+}
+
+export interface StoredSecurityEvent extends SecurityEventRecord {
+  readonly id: string;
+}
+
+/** Which events to list; what is left out does not matter. */
+export interface SecurityEventFilter {
+  readonly userId?: number | undefined;
+  readonly identity?: string | undefined;
+  readonly limit: number;
+}
+
+/** @returns events, the newest first. */
+export async function findSecurityEvents(
+  { db }: Pick<LocalContext, 'db'>,
+  { userId, identity, limit }: SecurityEventFilter,
+): Promise<StoredSecurityEvent[]> {
+  const { em, SecurityEvent } = await openUnit(db);
+  const events = await em.find(
+    SecurityEvent,
+    { ...(userId !== undefined && { userId }), ...(identity !== undefined && { identity }) },
+    { orderBy: { id: 'desc' }, limit },
+  );
+  return events.map((event) => ({
+    id: String(event.id),
+    at: event.at,
+    kind: event.kind,
+    userId: event.userId ?? null,
+    identity: event.identity,
+    address: event.address ?? null,
+  }));
+}

@@ -1,0 +1,245 @@
+/**
+ * Banking sessions and their users in the database. The statements are SQL: each request with a
+ * token runs the session check, and each of the others decides in one round trip and one commit
+ * whether a session may live on. What operators read and end goes through the entity.
+ */
+import type { LocalContext } from '../context.ts';
+import type { Statement } from '../db/database.ts';
+import { activeSessions } from '../db/queries/active-sessions.ts';
+import { openUnit } from '../db/unit-of-work.ts';
+import type { AccountStatus } from '../domain/account.ts';
+import { centsFromDecimal } from '../domain/money.ts';
+import type { VerifiedToken } from './access-tokens.ts';
+import type { Principal, PrincipalAccount } from './principal.ts';
+
+type Store = Pick<LocalContext, 'db' | 'clock'>;
+
+/** Exported for the tests of plans and of the simulation. */
+export const sessionStatements = {
+  /** The active session of a token, its user and account: one indexed read for many requests. */
+  findPrincipal: {
+    name: 'find-principal',
+    grouping: { pair: 'principals' },
+    text: `
+      select asked.place, s.sealed_token,
+             u.name, u.email, u.document as user_document, u.person_type, u.phone,
+             a.id as account_id, a.provider, a.agency, a.account_number,
+             a.document as account_document, a.status as account_status,
+             a.provider_company_id, a.balance
+        from unnest($1::uuid[], $2::int[], $3::timestamptz[])
+             with ordinality as asked (session_id, user_id, now, place)
+        join ${activeSessions}
+        left join accounts a on a.user_id = u.id`,
+  },
+  /** By the lock on the user, a change of the user and this statement run one after the other. */
+  renew: {
+    name: 'renew-session',
+    text: `
+      with owner as (
+        select id from users
+         where id = $2 and status = 'ACTIVE' and password_hash = $6 for share
+      ), known as (
+        insert into login_addresses (user_id, address_digest, last_login_at)
+        select owner.id, $7, $5 from owner
+            on conflict (user_id, address_digest)
+            do update set last_login_at = excluded.last_login_at
+      )
+      insert into banking_sessions
+             (id, user_id, status, sealed_token, token_expires_at, created_at, renewed_at)
+      select $1, owner.id, 'ACTIVE', $3, $4, $5, $5 from owner
+          on conflict (user_id) where status = 'ACTIVE'
+          do update set sealed_token = excluded.sealed_token,
+                        token_expires_at = excluded.token_expires_at,
+                        renewed_at = excluded.renewed_at
+      returning id`,
+  },
+  end: {
+    name: 'end-session',
+    text: `
+      update banking_sessions set status = 'ENDED', sealed_token = null, ended_at = $3
+       where id = $1 and user_id = $2 and status = 'ACTIVE'`,
+  },
+  expire: {
+    name: 'expire-session',
+    text: `
+      update banking_sessions set status = 'EXPIRED', sealed_token = null, ended_at = $3
+       where id = $1 and status = 'ACTIVE' and sealed_token = $2`,
+  },
+  sealedToken: {
+    name: 'sealed-token',
+    text: `select sealed_token from banking_sessions where id = $1 and status = 'ACTIVE'`,
+  },
+} satisfies Record<string, Statement>;
+
+interface PrincipalRow {
+  readonly sealed_token: Buffer;
+  readonly name: string;
+  readonly email: string;
+  readonly user_document: string | null;
+  readonly person_type: string | null;
+  readonly phone: string | null;
+  readonly account_id: number | null;
+  readonly provider: string;
+  readonly agency: string | null;
+  readonly account_number: string | null;
+  readonly account_document: string | null;
+  readonly account_status: AccountStatus;
+  readonly provider_company_id: string | null;
+  readonly balance: string | null;
+}
+
+/** @returns the caller, or null when the session that the token names is not active. */
+export async function readPrincipal(
+  { db, clock }: Store,
+  { sessionId, userId }: VerifiedToken,
+): Promise<Principal | null> {
+  const parameters = [sessionId, userId, clock.now()];
+  const [row] = await db.query<PrincipalRow>(sessionStatements.findPrincipal, parameters);
+  if (!row) return null;
+  return {
+    sessionId,
+    sealedToken: row.sealed_token,
+    user: {
+      id: userId,
+      name: row.name,
+      email: row.email,
+      document: row.user_document,
+      personType: row.person_type,
+      phone: row.phone,
+    },
+    account: accountOf(row),
+  };
+}
+
+function accountOf(row: PrincipalRow): PrincipalAccount | null {
+  if (row.account_id === null) return null;
+  return {
+    id: row.account_id,
+    provider: row.provider,
+    agency: row.agency,
+    accountNumber: row.account_number,
+    document: row.account_document,
+    status: row.account_status,
+    providerCompanyId: row.provider_company_id,
+    balanceCents: row.balance === null ? null : centsFromDecimal(row.balance),
+  };
+}
+
+export interface SessionRenewal {
+  /** The id of the session if it is a new one. */
+  readonly newId: string;
+  readonly userId: number;
+  readonly sealedToken: Buffer;
+  /** When the provider's token ends; null: the provider does not say so. */
+  readonly tokenExpiresAt: Date | null;
+  /** The hash that the password was checked against. */
+  readonly passwordHash: string;
+  /** The keyed digest of the address that the user logs in from: it is known from now on. */
+  readonly addressDigest: Buffer;
+}
+
+/**
+ * Renews the one active session of a user, or opens it.
+ * @returns the session's id, or null when the user is not active or has another password hash.
+ */
+export async function renewSession(
+  { db, clock }: Store,
+  renewal: SessionRenewal,
+): Promise<string | null> {
+  const { newId, userId, sealedToken, tokenExpiresAt, passwordHash, addressDigest } = renewal;
+  const [session] = await db.query<{ id: string }>(sessionStatements.renew, [
+    ...[newId, userId, sealedToken, tokenExpiresAt, clock.now()],
+    ...[passwordHash, addressDigest],
+  ]);
+  return session?.id ?? null;
+}
+
+/** Ends the session of a token and destroys the provider's token; an ended one stays as it is. */
+export async function endSession(
+  { db, clock }: Store,
+  { sessionId, userId }: VerifiedToken,
+): Promise<void> {
+  await db.query(sessionStatements.end, [sessionId, userId, clock.now()]);
+}
+
+/** Marks a session as expired, unless its token is no longer the one that was refused. */
+export async function expireSession(
+  { db, clock }: Store,
+  { sessionId, sealedToken }: { readonly sessionId: string; readonly sealedToken: Buffer },
+): Promise<void> {
+  await db.query(sessionStatements.expire, [sessionId, sealedToken, clock.now()]);
+}
+
+/** @returns the sealed token of a session, or null when the session is not active. */
+export async function readSealedToken(
+  { db }: Pick<LocalContext, 'db'>,
+  sessionId: string,
+): Promise<Buffer | null> {
+  const [row] = await db.query<{ sealed_token: Buffer }>(sessionStatements.sealedToken, [
+    sessionId,
+  ]);
+  return row?.sealed_token ?? null;
+}
+
+/** An active session as operators see it: without the provider's token. */
+export interface ListedSession {
+  readonly id: string;
+  readonly userId: number;
+  readonly email: string;
+  /** The first login. */
+  readonly createdAt: Date;
+  /** The last login. */
+  readonly renewedAt: Date;
+  /** When the provider's token ends; null: the provider does not say so. */
+  readonly tokenExpiresAt: Date | null;
+}
+
+/**
+ * @param filter of one user only, if it names one.
+ * @returns active sessions, the last login first.
+ */
+export async function listActiveSessions(
+  { db }: Pick<LocalContext, 'db'>,
+  { userId, limit }: { readonly userId: number | null; readonly limit: number },
+): Promise<ListedSession[]> {
+  const { em, BankingSession } = await openUnit(db);
+  const sessions = await em.find(
+    BankingSession,
+    { status: 'ACTIVE', ...(userId !== null && { user: userId }) },
+    {
+      fields: ['user.email', 'createdAt', 'renewedAt', 'tokenExpiresAt'],
+      orderBy: { renewedAt: 'desc', id: 'asc' },
+      limit,
+    },
+  );
+  return sessions.map(({ id, user, createdAt, renewedAt, tokenExpiresAt }) => ({
+    id,
+    userId: user.id,
+    email: user.email,
+    createdAt,
+    renewedAt,
+    tokenExpiresAt: tokenExpiresAt ?? null,
+  }));
+}
+
+/** A session that was ended, and its user. */
+export type EndedSession = Pick<ListedSession, 'id' | 'userId' | 'email'>;
+
+/**
+ * Ends an active session and destroys the provider's token.
+ * @param which the session's id, or its user's.
+ * @returns null when there is no such active session.
+ */
+export async function endActiveSession(
+  { db, clock }: Store,
+  which: { readonly id: string } | { readonly user: number },
+): Promise<EndedSession | null> {
+  const { em, BankingSession } = await openUnit(db);
+  const active = { ...which, status: 'ACTIVE' } as const;
+  const session = await em.findOne(BankingSession, active, { fields: ['user.email'] });
+  if (!session) return null;
+  const { id, user } = session;
+  const change = { status: 'ENDED', sealedToken: null, endedAt: clock.now() } as const;
+  const ended = await em.nativeUpdate(BankingSession, { id, status: 'ACTIVE' }, change);
+  return ended === 1 ? { id, userId: user.id, email: user.email } : null;
+}

@@ -1,0 +1,220 @@
+/**
+ * Users in the database. What a login and a registration read and write is SQL: it compares
+ * e-mails by the expression of their unique index, and reports a taken e-mail without an error,
+ * whose detail would put the e-mail into the server's log. What operators read and change goes
+ * through the entity.
+ */
+import type { FilterQuery, InferEntity } from '@mikro-orm/core';
+import { dayMs } from '../clock.ts';
+import type { LocalContext } from '../context.ts';
+import type { Statement } from '../db/database.ts';
+import type { User } from '../db/entities/user.ts';
+import { containing, openUnit } from '../db/unit-of-work.ts';
+
+export interface LoginUser {
+  readonly id: number;
+  readonly email: string;
+  readonly passwordHash: string;
+  /** CPF or CNPJ, without punctuation. */
+  readonly document: string | null;
+  /** Whether the user has logged in from the address within {@link knownAddressDays}. */
+  readonly knowsAddress: boolean;
+}
+
+/** How long an address stays known after a login. */
+export const knownAddressDays = 30;
+
+const byEmail: Statement = {
+  name: 'user-by-email',
+  text: `
+    select id, email, password_hash as "passwordHash", document,
+           exists (select from login_addresses
+                    where user_id = users.id and address_digest = $2
+                      and last_login_at > $3) as "knowsAddress"
+      from users
+     where lower(email) = lower($1) and status = 'ACTIVE'`,
+};
+
+/**
+ * @param clientAddress where the user logs in from, if anywhere.
+ * @returns the active user with an e-mail, compared without regard to case, or null.
+ */
+export async function findLoginUser(
+  { db, clock, sealer }: Pick<LocalContext, 'db' | 'clock' | 'sealer'>,
+  email: string,
+  clientAddress = '',
+): Promise<LoginUser | null> {
+  const since = new Date(clock.now().getTime() - knownAddressDays * dayMs);
+  const [user] = await db.query<LoginUser>(byEmail, [email, sealer.digest(clientAddress), since]);
+  return user ?? null;
+}
+
+const replaceHash: Statement = {
+  name: 'user-renew-hash',
+  text: `
+    update users set password_hash = $3, updated_at = $4 where id = $1 and password_hash = $2`,
+};
+
+export interface HashChange {
+  readonly userId: number;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Replaces the password hash of a user, unless it is another one by now. */
+export async function replacePasswordHash(
+  { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
+  { userId, from, to }: HashChange,
+): Promise<void> {
+  await db.query(replaceHash, [userId, from, to, clock.now()]);
+}
+
+export interface NewUser {
+  readonly name: string;
+  readonly email: string;
+  readonly passwordHash: string;
+  /** CPF or CNPJ, without punctuation. */
+  readonly document: string | null;
+  readonly personType: 'PF' | 'PJ' | null;
+  /** E.164. */
+  readonly phone: string | null;
+}
+
+const insert: Statement = {
+  name: 'user-create',
+  text: `
+    insert into users
+           (name, email, document, person_type, phone, password_hash, created_at, updated_at)
+    values ($1, $2, $3, $4, $5, $6, $7, $7)
+        on conflict do nothing
+    returning id`,
+};
+
+/** @returns the new user's id, or null when the e-mail or the document is taken. */
+export async function createUser(
+  { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
+  { name, email, document, personType, phone, passwordHash }: NewUser,
+): Promise<number | null> {
+  const parameters = [name, email, document, personType, phone, passwordHash, clock.now()];
+  const [row] = await db.query<{ id: number }>(insert, parameters);
+  return row?.id ?? null;
+}
+
+export type UserStatus = InferEntity<typeof User>['status'];
+
+/** A user as far as it takes to name them. */
+export interface FoundUser {
+  readonly id: number;
+  readonly email: string;
+  readonly status: UserStatus;
+}
+
+const byReference: Statement = {
+  name: 'user-by-reference',
+  text: `select id, email, status from users where id = $1 or lower(email) = lower($2)`,
+};
+
+/**
+ * @param reference an id, or an e-mail, compared without regard to case.
+ * @returns the user, whatever their status, or null.
+ */
+export async function findUserByReference(
+  { db }: Pick<LocalContext, 'db'>,
+  reference: string,
+): Promise<FoundUser | null> {
+  const isId = /^[1-9]\d{0,8}$/.test(reference);
+  const parameters = isId ? [Number(reference), null] : [null, reference];
+  const [user] = await db.query<FoundUser>(byReference, parameters);
+  return user ?? null;
+}
+
+const taking: Statement = {
+  name: 'user-taking',
+  text: `
+    select id, lower(email) = lower($1) as "hasEmail" from users
+     where lower(email) = lower($1) or document = $2 order by id limit 1`,
+};
+
+/** @returns a user who has an e-mail or a document, or null. */
+export async function findUserWith(
+  { db }: Pick<LocalContext, 'db'>,
+  { email, document }: { readonly email: string; readonly document: string },
+): Promise<{ readonly id: number; readonly hasEmail: boolean } | null> {
+  const parameters = [email, document];
+  const [user] = await db.query<{ id: number; hasEmail: boolean }>(taking, parameters);
+  return user ?? null;
+}
+
+/** Which users to list; what is left out does not matter. */
+export interface UserFilter {
+  readonly status?: UserStatus | undefined;
+  /** A part of the e-mail, compared without regard to case. */
+  readonly email?: string | undefined;
+  /** Only users with a smaller id. */
+  readonly before?: number | undefined;
+  readonly limit: number;
+}
+
+export interface ListedUser extends FoundUser {
+  readonly name: string;
+  readonly personType: string | null;
+  readonly createdAt: Date;
+  /** Whether a banking session is active. */
+  readonly loggedIn: boolean;
+}
+
+/** @returns users, the newest first. */
+export async function findUsers(
+  { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
+  { status, email, before, limit }: UserFilter,
+): Promise<ListedUser[]> {
+  const { em, BankingSession, User } = await openUnit(db);
+  const where: FilterQuery<InferEntity<typeof User>> = {
+    ...(status !== undefined && { status }),
+    ...(email !== undefined && { email: { $ilike: containing(email) } }),
+    ...(before !== undefined && { id: { $lt: before } }),
+  };
+  const users = await em.find(User, where, {
+    fields: ['name', 'email', 'personType', 'status', 'createdAt'],
+    orderBy: { id: 'desc' },
+    limit,
+  });
+  const isOpen = [{ tokenExpiresAt: null }, { tokenExpiresAt: { $gt: clock.now() } }];
+  const sessions = await em.find(
+    BankingSession,
+    { user: users.map(({ id }) => id), status: 'ACTIVE', $or: isOpen },
+    { fields: ['user'] },
+  );
+  const loggedIn = new Set(sessions.map(({ user }) => user.id));
+  return users.map((user) => ({
+    id: user.id,
+    name: user.name,
+    email: user.email,
+    personType: user.personType ?? null,
+    status: user.status,
+    createdAt: user.createdAt,
+    loggedIn: loggedIn.has(user.id),
+  }));
+}
+
+/** @returns whether a user has another status from now on; false: they had it, or do not exist. */
+export async function setUserStatus(
+  { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
+  userId: number,
+  status: UserStatus,
+): Promise<boolean> {
+  const { em, User } = await openUnit(db);
+  const other = { id: userId, status: { $ne: status } };
+  return (await em.nativeUpdate(User, other, { status, updatedAt: clock.now() })) === 1;
+}
+
+/** @returns whether a user has another password hash from now on; false: they do not exist. */
+export async function setPasswordHash(
+  { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
+  userId: number,
+  passwordHash: string,
+): Promise<boolean> {
+  const { em, User } = await openUnit(db);
+  const change = { passwordHash, updatedAt: clock.now() };
+  return (await em.nativeUpdate(User, { id: userId }, change)) === 1;
+}

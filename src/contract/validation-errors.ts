@@ -1,0 +1,123 @@
+/** Collects the validation errors of a request by field. */
+import { AppError, type FieldErrors, type Text } from '../errors.ts';
+import { validationMessage } from './validation-messages.ts';
+import type { ErrorObject } from './schemas.ts';
+
+/** Keywords that only report that another keyword below them failed. */
+const SUMMARIES = new Set(['oneOf', 'anyOf', 'allOf', 'not', 'if', 'propertyNames', 'contains']);
+
+/** Keywords whose messages explain more than those of other keywords of the same field. */
+const SPECIFIC = new Set(['x-format', 'x-same-as']);
+
+/** Keywords whose errors name a property below the place where they were found. */
+const NAMED_PROPERTY = new Map([
+  ['required', 'missingProperty'],
+  ['dependentRequired', 'missingProperty'],
+  ['additionalProperties', 'additionalProperty'],
+  ['unevaluatedProperties', 'unevaluatedProperty'],
+]);
+
+/** The largest number of fields in a response. */
+export const MAX_FIELDS = 100;
+
+/** The largest number of a validator's errors that is read. */
+const MAX_ERRORS = 1_000;
+
+/** Paths of the contract's fields are far shorter; longer ones contain keys of the caller. */
+const MAX_PATH_LENGTH = 200;
+
+/** The field name of an error of the whole body, such as a missing one. */
+export const WHOLE_BODY = 'body';
+
+/** Collects errors by field and throws them as one 422. */
+export class ValidationErrors {
+  readonly #byField = new Map<string, Text[]>();
+
+  get isEmpty(): boolean {
+    return this.#byField.size === 0;
+  }
+
+  /** The errors by the path of their field. */
+  get fields(): FieldErrors {
+    return Object.fromEntries(this.#byField);
+  }
+
+  /** Adds an error, unless the field already has it. */
+  add(field: string, text: Text): void {
+    const texts = this.#byField.get(field);
+    if (texts === undefined) {
+      if (this.#byField.size < MAX_FIELDS) this.#byField.set(field, [text]);
+    } else if (!texts.some((known) => known.en === text.en)) {
+      texts.push(text);
+    }
+  }
+
+  /** Adds the errors of a validator. */
+  addSchemaErrors(errors: readonly ErrorObject[] | null | undefined): void {
+    const some = (errors ?? []).slice(0, MAX_ERRORS);
+    for (const error of withoutNoise(some)) this.add(fieldPath(error), validationMessage(error));
+  }
+
+  /** @throws AppError VALIDATION_FAILED when there are errors. */
+  throwIfAny(): void {
+    if (!this.isEmpty) throw new AppError('VALIDATION_FAILED', { fields: this.fields });
+  }
+}
+
+/**
+ * Returns the path of an error's field, with dots: `additional_data.0.name`. A missing property has
+ * its own path.
+ */
+export function fieldPath(error: ErrorObject): string {
+  const keys = error.instancePath.split('/').slice(1).map(unescaped);
+  const property: unknown = error.params[NAMED_PROPERTY.get(error.keyword) ?? ''];
+  if (typeof property === 'string') keys.push(property);
+  return joinPath(keys);
+}
+
+/** Joins keys by dots. A path over 200 characters is truncated. */
+export function joinPath(keys: readonly (string | number)[]): string {
+  if (keys.length === 0) return WHOLE_BODY;
+  let path = '';
+  for (const [index, key] of keys.entries()) {
+    const text = String(key);
+    path += (index === 0 ? '' : '.') + text.slice(0, MAX_PATH_LENGTH);
+    if (path.length > MAX_PATH_LENGTH || text.length > MAX_PATH_LENGTH) {
+      return `${path.slice(0, MAX_PATH_LENGTH).toWellFormed()}…`;
+    }
+  }
+  return path;
+}
+
+/**
+ * Removes errors that repeat another one:
+ *
+ * - no alternative matched;
+ * - the value is not null, where null is one of the alternatives;
+ * - any other error of a text whose format has a message of its own.
+ */
+function withoutNoise(errors: readonly ErrorObject[]): readonly ErrorObject[] {
+  const formed = new Set(
+    errors.filter(({ keyword }) => SPECIFIC.has(keyword)).map(({ instancePath }) => instancePath),
+  );
+  const isNoise = ({ keyword, params, instancePath }: ErrorObject): boolean =>
+    SUMMARIES.has(keyword) ||
+    params['type'] === 'null' ||
+    (formed.has(instancePath) && !SPECIFIC.has(keyword));
+  const reported = new Set(errors.filter((error) => !isNoise(error)).flatMap(placesAround));
+  return errors.filter((error) => !isNoise(error) || !reported.has(error.instancePath));
+}
+
+/** The place of an error, and every place that contains it. */
+function placesAround({ instancePath }: ErrorObject): string[] {
+  const places = [''];
+  for (let at = instancePath.indexOf('/', 1); at > 0; at = instancePath.indexOf('/', at + 1)) {
+    places.push(instancePath.slice(0, at));
+  }
+  places.push(instancePath);
+  return places;
+}
+
+function unescaped(token: string): string {
+  return token.replaceAll('~1', '/').replaceAll('~0', '~');
+}

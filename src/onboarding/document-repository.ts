@@ -1,0 +1,126 @@
+/**
+ * Documents of applications in the database. Their content is read and written by SQL, outside of
+ * units of work: each chunk is one round trip on a connection that no application holds.
+ */
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { LocalContext } from '../context.ts';
+import type { Statement } from '../db/database.ts';
+import { loadEntities, openUnit } from '../db/unit-of-work.ts';
+import type { DocumentContentType } from '../domain/document-types.ts';
+
+type Store = Pick<LocalContext, 'db'>;
+
+/** A document that is stored and not forwarded yet. */
+export interface StoredDocument {
+  readonly id: string;
+  readonly tipoDocumento: number;
+  readonly contentType: DocumentContentType;
+  readonly sizeBytes: number;
+  readonly chunkCount: number;
+  /** SHA-256. */
+  readonly contentHash: Buffer;
+}
+
+/** @returns the documents of an application that are to be forwarded, the oldest first. */
+export async function findStoredDocuments(
+  { db }: Store,
+  applicationId: string,
+): Promise<StoredDocument[]> {
+  const { em, OnboardingDocument } = await openUnit(db);
+  const documents = await em.find(
+    OnboardingDocument,
+    { application: applicationId, status: 'stored' },
+    { orderBy: { storedAt: 'asc', id: 'asc' } },
+  );
+  // What is stored is known as a whole: `onboarding_documents_stored_whole`.
+  return documents as readonly unknown[] as StoredDocument[];
+}
+
+/** @returns whether a document is stored and not forwarded. */
+export async function isStored({ db }: Store, id: string): Promise<boolean> {
+  const { em, OnboardingDocument } = await openUnit(db);
+  return (await em.count(OnboardingDocument, { id, status: 'stored' })) === 1;
+}
+
+/** Marks a stored document as forwarded and deletes its content, in one commit. */
+export async function markForwarded(
+  { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
+  id: string,
+): Promise<void> {
+  const { em: unit, OnboardingDocument, OnboardingDocumentChunk } = await openUnit(db);
+  await unit.transactional(async (em) => {
+    const change = { status: 'forwarded', forwardedAt: clock.now() };
+    const forwarded = await em.nativeUpdate(OnboardingDocument, { id, status: 'stored' }, change);
+    if (forwarded === 1) await em.nativeDelete(OnboardingDocumentChunk, { document: id });
+  });
+}
+
+/** Deletes a document that is stored, with its content. */
+export async function dropStored({ db }: Store, id: string): Promise<void> {
+  const { em, OnboardingDocument } = await openUnit(db);
+  await em.nativeDelete(OnboardingDocument, { id, status: 'stored' });
+}
+
+/**
+ * @param em the unit of work to read in.
+ * @returns the types of the documents of an application that have come as a whole.
+ */
+export async function findDocumentTypes(
+  em: EntityManager,
+  applicationId: string,
+): Promise<number[]> {
+  const { OnboardingDocument } = await loadEntities();
+  const documents = await em.find(
+    OnboardingDocument,
+    { application: applicationId, status: ['stored', 'forwarded'] },
+    { fields: ['tipoDocumento'] },
+  );
+  return documents.flatMap(({ tipoDocumento }) => tipoDocumento ?? []);
+}
+
+const dropBegun: Statement = {
+  name: 'document-drop',
+  text: `delete from onboarding_documents where id = $1 and status = 'receiving'`,
+};
+
+/** Deletes a document that has not come as a whole, with its content. */
+export async function dropReceiving({ db }: Store, id: string): Promise<void> {
+  await db.query(dropBegun, [id]);
+}
+
+/** A chunk of a document's content: its place counts from 0. */
+export interface ChunkKey {
+  readonly documentId: string;
+  readonly place: number;
+}
+
+const storeChunk: Statement = {
+  name: 'document-chunk-store',
+  text: `
+    insert into onboarding_document_chunks (document_id, place, sealed_content)
+    values ($1, $2, $3)`,
+};
+
+/** Stores a sealed chunk. */
+export async function insertChunk(
+  { db }: Store,
+  { documentId, place }: ChunkKey,
+  sealedContent: Buffer,
+): Promise<void> {
+  await db.query(storeChunk, [documentId, place, sealedContent]);
+}
+
+const readChunk: Statement = {
+  name: 'document-chunk-read',
+  text: `
+    select sealed_content from onboarding_document_chunks where document_id = $1 and place = $2`,
+};
+
+/** @returns a sealed chunk, or null when there is none. */
+export async function findChunk(
+  { db }: Store,
+  { documentId, place }: ChunkKey,
+): Promise<Buffer | null> {
+  const [row] = await db.query<{ sealed_content: Buffer }>(readChunk, [documentId, place]);
+  return row?.sealed_content ?? null;
+}

@@ -1,0 +1,117 @@
+/** What waits in the database, and how the server is set up, for metrics and for `doctor`. */
+import type { LocalContext } from '../context.ts';
+import type { Statement } from '../db/database.ts';
+import { isUnderWay } from '../db/queries/pix-transactions.ts';
+import { staleAfterMs } from '../domain/call-duration.ts';
+
+/** What waits, and what waits for an operator. */
+export interface Backlog {
+  /** The jobs that are not done, by kind and state. */
+  readonly queue: readonly {
+    readonly kind: string;
+    readonly state: 'due' | 'later' | 'running' | 'dead';
+    readonly jobs: number;
+  }[];
+  readonly oldestDueAt: Date | null;
+  readonly received: number;
+  readonly parked: number;
+  readonly orphaned: number;
+  readonly anomaly: number;
+  readonly unknown: number;
+  /** When the oldest send of an unknown outcome was made. */
+  readonly oldestUnknownAt: Date | null;
+  /** When the oldest send was made that the provider has accepted and not settled. */
+  readonly oldestAcceptedAt: Date | null;
+  /** Sends that stand in PAYING for longer than any process works on one. */
+  readonly overdue: number;
+}
+
+/**
+ * Everything in one reading. Every part of it goes through a partial index (`jobs_due`,
+ * `jobs_leases`, `jobs_dead`, `webhook_events_waiting`, `webhook_events_flagged`,
+ * `pix_transactions_unsettled`), so that it costs what the backlog is long and not what the tables
+ * are: the last one holds all that is under way.
+ *
+ * @public For the tests of the simulation, which find it by its shape.
+ */
+export const backlogStatement: Statement = {
+  name: 'backlog-read',
+  text: `
+    with queue as (
+      select kind, case when run_at <= $1 then 'due' else 'later' end as state,
+             count(*)::int as jobs, min(run_at) as oldest_at
+        from jobs where status = 'queued' group by 1, 2
+       union all
+      select kind, 'running', count(*)::int, null from jobs where status = 'running' group by 1
+       union all
+      select kind, 'dead', count(*)::int, null from jobs where status = 'dead' group by 1
+    )
+    select (select coalesce(jsonb_agg(jsonb_build_object('kind', kind, 'state', state,
+                                                         'jobs', jobs)), '[]'::jsonb)
+              from queue) as queue,
+           (select min(oldest_at) from queue where state = 'due') as "oldestDueAt",
+           waiting.received, waiting.parked, unsettled.orphaned, unsettled.anomaly,
+           unended.unknown, unended.oldest_unknown_at as "oldestUnknownAt",
+           unended.oldest_accepted_at as "oldestAcceptedAt", unended.overdue
+      from (select count(*) filter (where status = 'received')::int as received,
+                   count(*) filter (where status = 'parked')::int as parked
+              from webhook_events where status in ('received', 'parked')) waiting,
+           (select count(*) filter (where status = 'orphaned')::int as orphaned,
+                   count(*) filter (where status = 'anomaly')::int as anomaly
+              from webhook_events where status in ('orphaned', 'anomaly')) unsettled,
+           (select count(*) filter (where phase = 'UNKNOWN')::int as unknown,
+                   min(created_at) filter (where phase = 'UNKNOWN') as oldest_unknown_at,
+                   min(created_at) filter (where phase = 'ACCEPTED') as oldest_accepted_at,
+                   count(*) filter (where phase = 'PAYING' and updated_at <= $2
+                       and (claimed_until is null or claimed_until <= $1))::int as overdue
+              from pix_transactions t where ${isUnderWay('t')}) unended`,
+};
+
+/** Reads the backlog. */
+export async function readBacklog({
+  config,
+  db,
+  clock,
+}: Pick<LocalContext, 'config' | 'db' | 'clock'>): Promise<Backlog> {
+  const now = clock.now();
+  const overdueSince = new Date(now.getTime() - staleAfterMs(config.provider));
+  const [backlog] = await db.query<Backlog>(backlogStatement, [now, overdueSince]);
+  if (!backlog) throw new Error('the backlog has no row');
+  return backlog;
+}
+
+/** The server, its settings and its time. */
+export interface ServerState {
+  readonly now: Date;
+  readonly version: string;
+  /** These settings decide whether a commit outlives a crash; `on`, `off` and so on. */
+  readonly fsync: string;
+  readonly fullPageWrites: string;
+  /** As it is on the connections of this service. */
+  readonly synchronousCommit: string;
+  /** Whether a commit waits for a standby. */
+  readonly hasSynchronousStandby: boolean;
+  /** Whether the role of this connection may drop the tables or the database; null: no tables. */
+  readonly ownsTables: boolean | null;
+}
+
+const server: Statement = {
+  name: 'ops-inspect-database',
+  text: `
+    select clock_timestamp() as now, current_setting('server_version') as version,
+           current_setting('fsync') as fsync,
+           current_setting('full_page_writes') as "fullPageWrites",
+           current_setting('synchronous_commit') as "synchronousCommit",
+           current_setting('synchronous_standby_names') <> '' as "hasSynchronousStandby",
+           (select pg_has_role(relowner, 'member') or pg_has_role(datdba, 'member')
+              from pg_class, pg_database
+             where pg_class.oid = to_regclass('pix_timeline')
+               and datname = current_database()) as "ownsTables"`,
+};
+
+/** Reads the state of the server; it needs no table. */
+export async function readServerState({ db }: Pick<LocalContext, 'db'>): Promise<ServerState> {
+  const [state] = await db.query<ServerState>(server, []);
+  if (!state) throw new Error('the database gave no row');
+  return state;
+}

@@ -1,0 +1,162 @@
+/**
+ * The queue as operators see it: no job's payload and no unique key. Lists go through the entity;
+ * a retry is SQL, because it decides, moves and notifies in one statement, and so are the numbers.
+ */
+import type { InferEntity } from '@mikro-orm/core';
+import type { LocalContext } from '../context.ts';
+import type { Statement } from '../db/database.ts';
+import type { Job } from '../db/entities/job.ts';
+import { jobsChannel } from '../db/queries/jobs.ts';
+import { openUnit } from '../db/unit-of-work.ts';
+
+export type JobStatus = InferEntity<typeof Job>['status'];
+
+export interface ListedJob {
+  readonly id: string;
+  readonly kind: string;
+  readonly status: JobStatus;
+  readonly attempts: number;
+  readonly runAt: Date;
+  readonly leasedUntil: Date | null;
+  readonly lastError: string | null;
+  readonly createdAt: Date;
+  readonly finishedAt: Date | null;
+  /** Of a settle-webhook job; the payload of other jobs may be a secret. */
+  readonly eventId: string | null;
+}
+
+/** Which jobs to list; what is left out does not matter. */
+export interface JobFilter {
+  readonly status?: JobStatus | undefined;
+  readonly kind?: string | undefined;
+  /** Only the jobs of one webhook event. */
+  readonly eventId?: string | undefined;
+  readonly limit: number;
+}
+
+/** @returns jobs, the newest first. */
+export async function findJobs(
+  { db }: Pick<LocalContext, 'db'>,
+  { status, kind, eventId, limit }: JobFilter,
+): Promise<ListedJob[]> {
+  const { em, Job: Entity } = await openUnit(db);
+  const jobs = await em.find(
+    Entity,
+    {
+      ...(status !== undefined && { status }),
+      ...(kind !== undefined && { kind }),
+      ...(eventId !== undefined && { kind: settleWebhook, payload: { eventId } }),
+    },
+    { orderBy: { id: 'desc' }, limit },
+  );
+  return jobs.map((job) => ({
+    id: String(job.id),
+    kind: job.kind,
+    status: job.status,
+    attempts: job.attempts,
+    runAt: job.runAt,
+    leasedUntil: job.leasedUntil ?? null,
+    lastError: job.lastError ?? null,
+    createdAt: job.createdAt,
+    finishedAt: job.finishedAt ?? null,
+    eventId: job.kind === settleWebhook ? String(job.payload['eventId']) : null,
+  }));
+}
+
+const settleWebhook = 'settle-webhook';
+
+/** @public For the tests of the simulation, which find it by its shape. */
+export const jobStatements = {
+  statuses: {
+    name: 'inspect-job-statuses',
+    text: `select id, status from jobs where id = any($1::bigint[])`,
+  },
+  dead: {
+    name: 'inspect-dead-jobs',
+    text: `
+      select id from jobs
+       where status = 'dead' and ($1::text is null or kind = $1) and id > $2::bigint
+       order by id limit $3`,
+  },
+  /**
+   * At most one open job may have a unique key: of several dead ones with one key the newest is
+   * taken, and none when one with that key is open already.
+   */
+  retry: {
+    name: 'jobs-retry',
+    text: `
+      with chosen as (
+        select distinct on (coalesce(unique_key, id::text)) id from jobs as dead
+         where status = 'dead' and id = any($1::bigint[])
+           and not exists (select from jobs as open
+                            where open.unique_key = dead.unique_key
+                              and open.status in ('queued', 'running'))
+         order by coalesce(unique_key, id::text), id desc
+      ), retried as (
+        update jobs set status = 'queued', attempts = 0, run_at = $2, finished_at = null
+         where id in (select id from chosen) and status = 'dead'
+        returning id
+      )
+      select id, pg_notify('${jobsChannel}', '')::text as told from retried`,
+  },
+  stats: {
+    name: 'inspect-job-stats',
+    text: `
+      select kind, status, count(*)::int as jobs, min(coalesce(finished_at, run_at)) as "oldestAt",
+             (count(*) filter (where status = 'running' and leased_until < $1))::int as lapsed
+        from jobs group by kind, status order by kind, status`,
+  },
+} satisfies Record<string, Statement>;
+
+/** @returns the status of each of some jobs that exists, by its id. */
+export async function findJobStatuses(
+  { db }: Pick<LocalContext, 'db'>,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, JobStatus>> {
+  const rows = await db.query<{ id: string; status: JobStatus }>(jobStatements.statuses, [ids]);
+  return new Map(rows.map(({ id, status }) => [id, status]));
+}
+
+/**
+ * @param page of one kind, or of all; `after` is the last id of the page before.
+ * @returns the ids of dead jobs, the oldest first.
+ */
+export async function findDeadJobs(
+  { db }: Pick<LocalContext, 'db'>,
+  page: { readonly kind: string | null; readonly after: string; readonly limit: number },
+): Promise<string[]> {
+  const parameters = [page.kind, page.after, page.limit];
+  const rows = await db.query<{ id: string }>(jobStatements.dead, parameters);
+  return rows.map(({ id }) => id);
+}
+
+/**
+ * Queues dead jobs again, due now, as if they had never been tried, and wakes the job loop.
+ * @returns the ids of those that were queued.
+ */
+export async function queueDeadJobs(
+  { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
+  ids: readonly string[],
+): Promise<string[]> {
+  const rows = await db.query<{ id: string }>(jobStatements.retry, [ids, clock.now()]);
+  return rows.map(({ id }) => id);
+}
+
+/** The jobs of one kind and status. */
+export interface JobNumbers {
+  readonly kind: string;
+  readonly status: JobStatus;
+  readonly jobs: number;
+  /** When the oldest was due, or has ended. */
+  readonly oldestAt: Date;
+  /** Of those that run: whose lease has run out. */
+  readonly lapsed: number;
+}
+
+/** @returns the queue in numbers. */
+export function countJobsByStatus({
+  db,
+  clock,
+}: Pick<LocalContext, 'db' | 'clock'>): Promise<JobNumbers[]> {
+  return db.query<JobNumbers>(jobStatements.stats, [clock.now()]);
+}

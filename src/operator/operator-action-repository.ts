@@ -1,0 +1,119 @@
+/** What operators change is recorded in the commit of the change: who, when, what, why. */
+import type { LocalContext } from '../context.ts';
+import type { Statement } from '../db/database.ts';
+import { containing, inUnit, openUnit } from '../db/unit-of-work.ts';
+
+export interface OperatorAction {
+  readonly operator: string;
+  /** The command, such as `user disable`. */
+  readonly command: string;
+  readonly reason?: string;
+}
+
+/** What a change has done. */
+export interface Changed<Result> {
+  readonly result: Result;
+  /** What was changed, such as `user:42`; one action is recorded for each. */
+  readonly targets: readonly string[];
+  /** How it ended, in a word or two; no personal data. */
+  readonly outcome: string;
+}
+
+/**
+ * A change of an operator. Its context belongs to the transaction; it must not use another one, and
+ * must not wait for the network. What it throws undoes everything.
+ */
+export type Change<Result> = (transaction: LocalContext) => Promise<Changed<Result>>;
+
+/**
+ * Makes a change of payments, accounts, events or jobs by statements, and records it, both in one
+ * transaction.
+ * @returns the change's result.
+ */
+export async function recordAction<Result>(
+  context: LocalContext,
+  action: OperatorAction,
+  change: Change<Result>,
+): Promise<Result> {
+  const { db } = context;
+  return db.transaction((query) => record({ ...context, db: { ...db, query } }, action, change));
+}
+
+/**
+ * Makes a change of entities and records it, both in one unit of work.
+ * @returns the change's result.
+ */
+export async function recordUnitOfWork<Result>(
+  context: LocalContext,
+  action: OperatorAction,
+  change: Change<Result>,
+): Promise<Result> {
+  const unit = await context.db.em();
+  return unit.transactional((em) => record(inUnit(context, em), action, change));
+}
+
+const insert: Statement = {
+  name: 'ops-operator-actions-insert',
+  text: `
+    insert into operator_actions (at, operator, command, target, reason, outcome)
+    select $1, $2, $3, target, $5, $6 from unnest($4::text[]) as target`,
+};
+
+async function record<Result>(
+  transaction: LocalContext,
+  { operator, command, reason }: OperatorAction,
+  change: Change<Result>,
+): Promise<Result> {
+  const { result, targets, outcome } = await change(transaction);
+  if (targets.length > 0) {
+    const now = transaction.clock.now();
+    const parameters = [now, operator, command, targets, reason ?? null, outcome];
+    await transaction.db.query(insert, parameters);
+  }
+  return result;
+}
+
+/** Which actions to list; what is left out does not matter. */
+export interface ActionFilter {
+  /** A part of the operator's name, compared without regard to case. */
+  readonly operator?: string | undefined;
+  readonly target?: string | undefined;
+  readonly limit: number;
+}
+
+export interface RecordedAction {
+  readonly id: string;
+  readonly at: Date;
+  readonly operator: string;
+  readonly command: string;
+  readonly target: string;
+  readonly reason: string | null;
+  readonly outcome: string;
+}
+
+/** @returns what operators have changed, the newest first. */
+export async function findActions(
+  { db }: Pick<LocalContext, 'db'>,
+  { operator, target, limit }: ActionFilter,
+): Promise<RecordedAction[]> {
+  const { em, OperatorAction: Action } = await openUnit(db);
+  const actions = await em.find(
+    Action,
+    {
+      ...(operator !== undefined && { operator: { $ilike: containing(operator) } }),
+      ...(target !== undefined && { target }),
+    },
+    { orderBy: { id: 'desc' }, limit },
+  );
+  return actions.map(({ id, at, operator: by, command, target: of, reason, outcome }) => {
+    return {
+      id: String(id),
+      at,
+      operator: by,
+      command,
+      target: of,
+      reason: reason ?? null,
+      outcome,
+    };
+  });
+}

@@ -1,0 +1,152 @@
+/**
+ * Transactions as operators see them: no PIX keys, descriptions and codes. The statements are SQL:
+ * `pix resolve` decides by what they read, and the simulation runs it.
+ */
+import type { LocalContext } from '../context.ts';
+import type { Statement } from '../db/database.ts';
+import { isUnderWay } from '../db/queries/pix-transactions.ts';
+import { isUuid } from '../domain/uuid.ts';
+import type { PixOperation, PixOutcome, PixPhase, PixStatus } from '../domain/pix.ts';
+
+export interface InspectedPix {
+  readonly id: string;
+  readonly userId: number;
+  readonly operation: PixOperation;
+  readonly idempotencyKey: string | null;
+  readonly status: PixStatus;
+  readonly phase: PixPhase;
+  readonly outcome: PixOutcome | null;
+  readonly failureCode: string | null;
+  readonly amount: string;
+  readonly endToEnd: string | null;
+  readonly transactionIdentification: string | null;
+  readonly providerTxid: string | null;
+  readonly claimedUntil: Date | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  readonly settledAt: Date | null;
+}
+
+const columns = `t.id, t.user_id as "userId", t.operation, t.idempotency_key as "idempotencyKey",
+  t.status, t.phase, t.outcome, t.failure_code as "failureCode", t.amount,
+  t.end_to_end as "endToEnd", t.transaction_identification as "transactionIdentification",
+  t.provider_txid as "providerTxid", t.claimed_until as "claimedUntil",
+  t.created_at as "createdAt", t.updated_at as "updatedAt", t.settled_at as "settledAt"`;
+
+const filter = `
+  ($1::int is null or t.user_id = $1) and ($2::text is null or t.status = $2)
+  and ($3::text is null or t.phase = $3) and ($4::timestamptz is null or t.created_at <= $4)`;
+
+/** @public For the tests of the simulation, which find it by its shape. */
+export const pixStatements = {
+  /** Ids are in the order of time. */
+  list: {
+    name: 'inspect-pix',
+    text: `
+      select ${columns} from pix_transactions t
+       where ${filter}
+       order by t.id desc limit $5`,
+  },
+  listStuck: {
+    name: 'inspect-pix-stuck',
+    text: `
+      select ${columns} from pix_transactions t
+       where ${isUnderWay('t')} and t.operation = 'SEND' and ${filter}
+         and (t.phase = 'UNKNOWN'
+              or (t.phase = 'PAYING' and t.updated_at <= $6
+                  and (t.claimed_until is null or t.claimed_until <= $7))
+              or (t.phase = 'ACCEPTED' and t.updated_at <= $8))
+       order by t.id limit $5`,
+  },
+  find: {
+    name: 'inspect-pix-one',
+    text: `
+      select ${columns},
+             exists (select from banking_sessions s
+                      where s.user_id = t.user_id and s.status = 'ACTIVE'
+                        and (s.token_expires_at is null or s.token_expires_at > $2)) as "hasSession"
+        from pix_transactions t where t.id = $1`,
+  },
+  timeline: {
+    name: 'inspect-pix-timeline',
+    text: `
+      select at, phase, attempt, provider_status as "providerStatus", event_id as "eventId", note
+        from pix_timeline where transaction_id = $1 order by id limit $2`,
+  },
+} satisfies Record<string, Statement>;
+
+/** Which transactions to list; what is left out does not matter. */
+export interface PixFilter {
+  readonly userId?: number | undefined;
+  readonly status?: PixStatus | undefined;
+  readonly phase?: PixPhase | undefined;
+  readonly createdUntil?: Date | undefined;
+  readonly limit: number;
+}
+
+function filterParameters({ userId, status, phase, createdUntil, limit }: PixFilter): unknown[] {
+  return [userId ?? null, status ?? null, phase ?? null, createdUntil ?? null, limit];
+}
+
+/** @returns transactions, the newest first. */
+export function findPixList(
+  { db }: Pick<LocalContext, 'db'>,
+  which: PixFilter,
+): Promise<InspectedPix[]> {
+  return db.query<InspectedPix>(pixStatements.list, filterParameters(which));
+}
+
+/** From when on a send counts as stuck. */
+export interface StuckSince {
+  /** For one that stands in PAYING. */
+  readonly paying: Date;
+  /** For one that the provider has accepted. */
+  readonly accepted: Date;
+}
+
+/**
+ * Finds sends that may have left and that nobody here can move on: the process that paid has gone
+ * without a word, the answer was lost, or the provider took it and has told no end.
+ * @returns them, the oldest first.
+ */
+export function findStuckPix(
+  { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
+  which: PixFilter,
+  since: StuckSince,
+): Promise<InspectedPix[]> {
+  const parameters = [...filterParameters(which), since.paying, clock.now(), since.accepted];
+  return db.query<InspectedPix>(pixStatements.listStuck, parameters);
+}
+
+/** @returns a transaction, and whether its user has an active banking session; null: none. */
+export async function findPix(
+  { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
+  id: string,
+): Promise<(InspectedPix & { readonly hasSession: boolean }) | null> {
+  if (!isUuid(id)) return null;
+  const parameters = [id, clock.now()];
+  const [found] = await db.query<InspectedPix & { hasSession: boolean }>(
+    pixStatements.find,
+    parameters,
+  );
+  return found ?? null;
+}
+
+export interface TimelineEntry {
+  readonly at: Date;
+  readonly phase: string;
+  readonly attempt: number | null;
+  /** How the provider's answer looked, such as `2xx` or `timeout`. */
+  readonly providerStatus: string | null;
+  readonly eventId: string | null;
+  readonly note: string | null;
+}
+
+/** @returns the first entries of a transaction's timeline, in order. */
+export function findTimeline(
+  { db }: Pick<LocalContext, 'db'>,
+  transactionId: string,
+  limit: number,
+): Promise<TimelineEntry[]> {
+  return db.query<TimelineEntry>(pixStatements.timeline, [transactionId, limit]);
+}

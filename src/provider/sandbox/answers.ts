@@ -1,0 +1,73 @@
+/** The sandbox's answers as values, before they are written. */
+import { STATUS_CODES } from 'node:http';
+import type { BankAnswer, RefusalKind } from '../stub/answer.ts';
+
+/** An answer before it is written. */
+export interface SandboxAnswer {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Written as JSON; a text is written as HTML. */
+  readonly body: unknown;
+}
+
+/** The bank answers nothing at all. */
+export type Silence = 'hang';
+
+const refusalStatuses: Readonly<Record<RefusalKind, number>> = {
+  token: 401,
+  credentials: 401,
+  not_found: 404,
+  missing: 404,
+  rate_limited: 429,
+  insufficient_funds: 422,
+  rule: 422,
+};
+
+/** A page as a proxy in maintenance shows it. */
+export const htmlPage: SandboxAnswer = {
+  status: 200,
+  body: '<!doctype html><title>Maintenance</title><p>We will be back soon.</p>\n',
+};
+
+/** Turns the bank's answer into one on the wire, or into silence. */
+export function toAnswer(answer: BankAnswer<unknown>): SandboxAnswer | Silence {
+  if (answer.outcome === 'done') return { status: 200, body: answer.value };
+  if (answer.outcome === 'refused') {
+    const { kind, reason, retryAfterMs } = answer.refusal;
+    return problem(refusalStatuses[kind], { code: reason, retryAfterMs });
+  }
+  switch (answer.fault) {
+    case 'hang':
+      return 'hang';
+    case 'garbled':
+      return htmlPage;
+    case 'unavailable':
+      return problem(503);
+    case 'internal_error':
+      return problem(500);
+  }
+}
+
+interface ProblemDetails {
+  readonly code?: string;
+  readonly detail?: string;
+  readonly retryAfterMs?: number | undefined;
+}
+
+/** An error in the shape of RFC 9457, with the provider's code. */
+export function problem(status: number, details: ProblemDetails = {}): SandboxAnswer {
+  const { code, detail, retryAfterMs } = details;
+  const headers = {
+    'content-type': 'application/problem+json',
+    ...(retryAfterMs !== undefined && { 'retry-after': String(Math.ceil(retryAfterMs / 1_000)) }),
+  };
+  const title = STATUS_CODES[status] ?? 'Error';
+  const body = {
+    type: 'about:blank',
+    title,
+    status,
+    ...(code && { code }),
+    ...(detail && { detail }),
+  };
+  return { status, headers, body };
+}

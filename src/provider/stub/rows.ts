@@ -1,0 +1,111 @@
+/**
+ * The rows that the state of the simulated bank consists of. In each row `email` is the customer's
+ * login e-mail in lower case, amounts are in centavos, and times in milliseconds since 1970.
+ */
+import type { AccountRef, ChargeOrder, PixKeyType } from '../provider.ts';
+import type { Refusal } from './answer.ts';
+
+/** An end-to-end id that the directory of keys (DICT) issued for one payment to a key. */
+export interface LookUp {
+  readonly row: 'look_up';
+  readonly endToEnd: string;
+  readonly email: string;
+  readonly payerId: string;
+  readonly key: string;
+}
+
+/** A payment, executed or refused: both use up its end-to-end id. */
+export interface Payment {
+  readonly row: 'payment';
+  readonly endToEnd: string;
+  readonly email: string;
+  readonly payerId: string;
+  readonly key: string;
+  readonly id: string;
+  readonly clientRequestId: string;
+  readonly amountCents: number;
+  readonly description: string | null;
+  readonly atMs: number;
+  /** Null for an executed payment: its amount is debited. */
+  readonly refusal: Refusal | null;
+  /** The end of an executed payment; null until then. A failed payment is credited back. */
+  readonly settlement: Settlement | null;
+  /** How many of its webhooks are still to be posted. */
+  readonly webhooksLeft: number;
+}
+
+export interface Settlement {
+  readonly status: 'COMPLETED' | 'FAILED';
+  readonly atMs: number;
+}
+
+/** A payment that a customer received for a charge. */
+export interface Receipt {
+  readonly row: 'receipt';
+  readonly endToEnd: string;
+  readonly email: string;
+  readonly id: string;
+  readonly transactionIdentification: string;
+  readonly amountCents: number;
+  readonly key: string;
+  readonly receiver: Pick<AccountRef, 'agency' | 'accountNumber' | 'document'>;
+  readonly atMs: number;
+  /** How many of its webhooks are still to be posted. */
+  readonly webhooksLeft: number;
+}
+
+export type Transfer = Payment | Receipt;
+
+export type ChargeKind = 'dynamic' | 'static';
+
+export interface Charge {
+  readonly row: 'charge';
+  readonly email: string;
+  readonly id: string;
+  readonly type: ChargeKind;
+  readonly order: ChargeOrder;
+  readonly copyPaste: string;
+  readonly atMs: number;
+}
+
+export interface PixKey {
+  readonly row: 'pix_key';
+  readonly key: string;
+  readonly email: string;
+  readonly keyType: PixKeyType;
+  readonly agency: string;
+  readonly accountNumber: string;
+  readonly document: string;
+  readonly atMs: number;
+  readonly isDeleted: boolean;
+}
+
+/** A person who applies for an account, and the steps that the person has submitted. */
+export interface Person {
+  readonly row: 'person';
+  readonly id: string;
+  readonly email: string;
+  readonly name: string;
+  /** CPF, eleven digits. */
+  readonly document: string;
+  /** E.164. */
+  readonly phone: string;
+  readonly atMs: number;
+  readonly steps: readonly PersonStep[];
+}
+
+export type PersonStep =
+  | { readonly name: 'address' | 'proposal' | 'validation' | 'confirmation' }
+  | ({ readonly name: 'document' } & DocumentMark)
+  | { readonly name: 'liveness'; readonly sessionId: string };
+
+/** What the bank keeps of a document: not its content. */
+export interface DocumentMark {
+  /** 1 to 21. */
+  readonly tipoDocumento: number;
+  readonly sizeBytes: number;
+  /** Of the content, in hexadecimal. */
+  readonly sha256: string;
+}
+
+export type Row = LookUp | Transfer | Charge | PixKey | Person;

@@ -1,0 +1,165 @@
+/** The webhooks of the bank: what they say, and their delivery until they are received. */
+import type { Clock } from '../../clock.ts';
+import { numberFromCents } from '../../domain/money.ts';
+import type { Payment, Receipt, Settlement, Transfer } from './rows.ts';
+import { paymentScript } from './scenarios.ts';
+import type { State } from './state.ts';
+
+/** Posts a webhook. A rejection means that it was not received: the bank posts it again. */
+export type Notify = (payload: Buffer) => Promise<void>;
+
+/** How often a webhook is posted before the bank gives it up. */
+const MAX_TRIES = 10;
+
+const FIRST_DELAY_MS = 1_000;
+const MAX_DELAY_MS = 60_000;
+
+/** The receiver's bank refused the QR Code: how the magic key fails, and a failure made by hand. */
+const FAILURE_REASON = 'BE17';
+/** The instant payment system's time-out: what a contradicting webhook claims. */
+const CONTRADICTION_REASON = 'AB03';
+
+export interface WebhooksOptions {
+  readonly state: State;
+  readonly clock: Clock;
+  readonly notify: Notify;
+  /** Reports what goes wrong where no call waits for an answer. */
+  readonly onFault: (fault: unknown) => void;
+}
+
+/** The delivery of webhooks: those of one transfer in order, those of several independently. */
+export class Webhooks {
+  readonly #options: WebhooksOptions;
+  readonly #timers = new Set<() => void>();
+  readonly #running = new Set<Promise<void>>();
+  #isClosed = false;
+
+  constructor(options: WebhooksOptions) {
+    this.#options = options;
+  }
+
+  /** Posts the webhooks that an earlier process left, by the clock's next timers. */
+  resume(): void {
+    for (const { endToEnd, webhooksLeft } of this.#options.state.transfers.values()) {
+      if (webhooksLeft > 0) this.later(0, () => this.post(endToEnd));
+    }
+  }
+
+  /**
+   * Posts the webhooks of a transfer that are left, each after the one before was received.
+   *
+   * @returns resolved when all of them are received, or one was not and its next try is set; it
+   *   never rejects.
+   */
+  post(endToEnd: string): Promise<void> {
+    return this.#run(this.#post(endToEnd, 1));
+  }
+
+  /** Calls `work` after `delayMs`, unless the bank is closed before. */
+  later(delayMs: number, work: () => Promise<void>): void {
+    if (this.#isClosed) return;
+    const cancel = this.#options.clock.after(delayMs, () => {
+      this.#timers.delete(cancel);
+      void this.#run(work());
+    });
+    this.#timers.add(cancel);
+  }
+
+  /** Resolves when no webhook is being posted; those that wait for their time do not count. */
+  async idle(): Promise<void> {
+    while (this.#running.size > 0) await Promise.all(this.#running);
+  }
+
+  /** Posts nothing more. The state file keeps how many webhooks are left. */
+  close(): void {
+    this.#isClosed = true;
+    for (const cancel of this.#timers) cancel();
+    this.#timers.clear();
+  }
+
+  #run(work: Promise<void>): Promise<void> {
+    const running = work
+      .catch((fault: unknown) => this.#report(fault))
+      .finally(() => this.#running.delete(running));
+    this.#running.add(running);
+    return running;
+  }
+
+  async #post(endToEnd: string, nth: number): Promise<void> {
+    const transfer = this.#options.state.transfers.get(endToEnd);
+    if (transfer === undefined || transfer.webhooksLeft === 0 || this.#isClosed) return;
+    const { webhooksLeft } = transfer;
+    const isReceived = await this.#isReceived(webhookTexts(transfer).at(-webhooksLeft) ?? '');
+    if (this.#isClosed) return;
+    if (!isReceived && nth < MAX_TRIES) {
+      const delayMs = Math.min(FIRST_DELAY_MS * 2 ** (nth - 1), MAX_DELAY_MS);
+      this.later(delayMs, () => this.#post(endToEnd, nth + 1));
+      return;
+    }
+    if (!isReceived) this.#report(new Error(`a webhook was given up after ${MAX_TRIES} tries`));
+    this.#options.state.save({ ...transfer, webhooksLeft: webhooksLeft - 1 });
+    await this.#post(endToEnd, 1);
+  }
+
+  async #isReceived(text: string): Promise<boolean> {
+    try {
+      await this.#options.notify(Buffer.from(text, 'utf8'));
+      return true;
+    } catch {
+      // The answer to each reason is to post it again.
+      return false;
+    }
+  }
+
+  /** A closed state file refuses late rows: that is no fault. */
+  #report(fault: unknown): void {
+    if (!this.#isClosed) this.#options.onFault(fault);
+  }
+}
+
+/** The webhooks of a transfer as JSON texts, in the order in which they are posted. */
+export function webhookTexts(transfer: Transfer): string[] {
+  if (transfer.row === 'receipt') return [receiptWebhook(transfer)];
+  const { settlement } = transfer;
+  if (settlement === null) return [];
+  const isFailed = settlement.status === 'FAILED';
+  const webhook = (errorCode: string | null): string =>
+    paymentWebhook(transfer, settlement, errorCode);
+  const end = webhook(isFailed ? FAILURE_REASON : null);
+  if (paymentScript(transfer.key).webhook !== 'contradicted') return [end];
+  return [end, end, webhook(isFailed ? null : CONTRADICTION_REASON)];
+}
+
+function paymentWebhook(
+  payment: Payment,
+  settlement: Settlement,
+  errorCode: string | null,
+): string {
+  const { id, endToEnd, clientRequestId, amountCents } = payment;
+  return JSON.stringify({
+    event: 'PIX_PAYMENT_OUT',
+    id,
+    endToEnd,
+    clientRequestId,
+    status: errorCode === null ? 'CONFIRMED' : 'ERROR',
+    amount: numberFromCents(amountCents),
+    ...(errorCode === null ? {} : { error: { code: errorCode } }),
+    createdAt: new Date(settlement.atMs).toISOString(),
+  });
+}
+
+function receiptWebhook(receipt: Receipt): string {
+  const { id, endToEnd, transactionIdentification, amountCents, key, receiver, atMs } = receipt;
+  return JSON.stringify({
+    event: 'PIX_RECEIVED',
+    id,
+    endToEnd,
+    transactionIdentification,
+    status: 'CONFIRMED',
+    amount: numberFromCents(amountCents),
+    key,
+    account: receiver,
+    payer: { name: 'Pagador de Teste', document: '12345678909' },
+    createdAt: new Date(atMs).toISOString(),
+  });
+}

@@ -1,0 +1,133 @@
+/**
+ * Applies what was decided about an item, if the stored transaction still is as it was then. Each
+ * write is conditional on the state that it leaves; those of concurrent items share a commit.
+ */
+import type { LocalContext } from '../context.ts';
+import { isConstraintViolation } from '../db/unavailable.ts';
+import { moveTransaction, noteAnomaly } from '../pix/transactions.ts';
+import type { Decision } from './decision.ts';
+import { storeIdentity, storeReceived, type CandidateRow } from './transaction-repository.ts';
+
+export type ItemResult = 'applied' | 'already' | 'ignored' | 'parked' | 'orphaned' | 'anomaly';
+
+/** When an item has several results, report the first in this order. */
+const resultOrder: readonly ItemResult[] = ['anomaly', 'parked', 'applied', 'already'];
+
+/** What became of an item; ids and words only, no personal data. */
+export interface Settled {
+  readonly result: ItemResult;
+  readonly reason?: string;
+  readonly transactionId?: string;
+}
+
+/**
+ * Applies the decisions about an item, one after the other.
+ * @returns what became of it, or null when a stored transaction has changed meanwhile: the item is
+ *   to be decided again. A row that a constraint refuses is an anomaly.
+ */
+export async function applyDecisions(
+  context: LocalContext,
+  eventId: string,
+  decisions: readonly Decision[],
+): Promise<Settled | null> {
+  const applied: Settled[] = [];
+  let isComplete = true;
+  for (const decision of decisions) {
+    const result = await applyOrFlag(context, eventId, decision);
+    if (result) applied.push(result);
+    else isComplete = false;
+  }
+  if (!isComplete) return null;
+  const ranked = resultOrder.flatMap((one) => applied.filter(({ result }) => result === one));
+  return ranked[0] ?? applied[0] ?? null;
+}
+
+/** A row that a constraint refuses concerns this item; a database that is away, all of them. */
+async function applyOrFlag(
+  context: LocalContext,
+  eventId: string,
+  decision: Decision,
+): Promise<Settled | null> {
+  try {
+    return await apply(context, eventId, decision);
+  } catch (error) {
+    if (!isConstraintViolation(error)) throw error;
+    const transactionId = 'transaction' in decision ? (decision.transaction?.id ?? null) : null;
+    return flag(context, { eventId, transactionId, reason: 'breaks_a_constraint', error });
+  }
+}
+
+/** @returns what became of the item, or null when the stored transaction has changed meanwhile. */
+async function apply(
+  context: LocalContext,
+  eventId: string,
+  decision: Decision,
+): Promise<Settled | null> {
+  switch (decision.kind) {
+    case 'leave': {
+      const { result, reason, transaction, meanwhile } = decision;
+      if (meanwhile) await flag(context, { eventId, ...namedBy(meanwhile) });
+      return {
+        result,
+        ...(reason !== undefined && { reason }),
+        ...(transaction && { transactionId: transaction.id }),
+      };
+    }
+    case 'flag':
+      return flag(context, { eventId, ...namedBy(decision) });
+    case 'unread': {
+      const unread = namedBy(decision);
+      context.metrics.pixUnreadEvents.inc();
+      context.log.warn({ eventId, ...unread }, 'an event about an open transaction was ignored');
+      return { result: 'ignored', ...unread };
+    }
+    case 'move': {
+      const { id: transactionId } = decision.transaction;
+      const moved = await moveTransaction(context, transactionId, decision.move);
+      return moved && { result: 'applied', transactionId };
+    }
+    case 'identify': {
+      const transactionId = decision.transaction.id;
+      const { endToEnd } = decision;
+      const isStored = await storeIdentity(context, { transactionId, endToEnd, eventId });
+      return isStored ? { result: 'already', transactionId } : null;
+    }
+    case 'record': {
+      const transactionId = await storeReceived(context, eventId, decision.received);
+      if (transactionId === null) return null;
+      // If the process dies here, the next run finds the record, and flags the charge beside it.
+      return decision.beside
+        ? flag(context, { eventId, ...namedBy(decision.beside) })
+        : { result: 'applied', transactionId };
+    }
+  }
+}
+
+interface Beside {
+  readonly transaction: CandidateRow;
+  readonly reason: string;
+}
+
+function namedBy({ transaction, reason }: Beside): { transactionId: string; reason: string } {
+  return { transactionId: transaction.id, reason };
+}
+
+interface Found {
+  readonly eventId: string;
+  /** Null where it is about none. */
+  readonly transactionId: string | null;
+  readonly reason: string;
+  readonly error?: unknown;
+}
+
+/** Counts and logs an anomaly, and notes it on the transaction; once for an event. */
+async function flag(context: LocalContext, anomaly: Found): Promise<Settled> {
+  const { eventId, transactionId, reason } = anomaly;
+  const isNew =
+    transactionId === null || (await noteAnomaly(context, { transactionId, eventId, reason }));
+  if (isNew) {
+    context.metrics.pixAnomalies.inc();
+    context.log.error({ ...anomaly }, 'an event contradicts a stored transaction');
+  }
+  return { result: 'anomaly', reason, ...(transactionId !== null && { transactionId }) };
+}

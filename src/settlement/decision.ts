@@ -1,0 +1,51 @@
+/** What an item of an event may result in, as it is decided and as it is applied. */
+import type { PixStatus } from '../domain/pix.ts';
+import type { Move } from '../pix/transactions.ts';
+import type { ProviderEvent } from '../provider/webhook-events.ts';
+import type { CandidateRow, ReceivedPix } from './transaction-repository.ts';
+
+export type Decision =
+  /** Nothing is to be done, or not yet. */
+  | {
+      readonly kind: 'leave';
+      readonly result: 'ignored' | 'already' | 'parked';
+      readonly reason?: string;
+      readonly transaction?: CandidateRow;
+      /** What it contradicts already, while it waits for what it may mean. */
+      readonly meanwhile?: Flag;
+    }
+  | { readonly kind: 'move'; readonly transaction: CandidateRow; readonly move: Move }
+  | {
+      readonly kind: 'record';
+      readonly received: ReceivedPix;
+      /** The charge that it names and does not complete: for a person to look at. */
+      readonly beside?: { readonly transaction: CandidateRow; readonly reason: string };
+    }
+  /** The end-to-end id of the payment that completed a charge is known now. */
+  | {
+      readonly kind: 'identify';
+      readonly transaction: CandidateRow;
+      readonly endToEnd: string;
+      readonly eventId: string;
+    }
+  | Flag
+  /** It is about an open transaction and was not understood: for a person to look at, too. */
+  | { readonly kind: 'unread'; readonly transaction: CandidateRow; readonly reason: string };
+
+/** It contradicts what is stored: for a person to look at. */
+export interface Flag {
+  readonly kind: 'flag';
+  readonly transaction: CandidateRow;
+  readonly reason: string;
+}
+
+/** An item of an event. */
+export interface EventItem {
+  readonly eventId: string;
+  readonly item: ProviderEvent;
+}
+
+/** An item that says how something ended. */
+export interface FinalItem extends EventItem {
+  readonly status: Exclude<PixStatus, 'PROCESSING'>;
+}

@@ -1,0 +1,41 @@
+/** Reads stored events: their items, and what became of them so far. */
+import { nextTurn } from '../clock.ts';
+import { eachWebhookEvent, type ProviderEvent } from '../provider/webhook-events.ts';
+import type { Settled } from './apply.ts';
+import type { WebhookEventRow } from './event-repository.ts';
+
+/** What became of one item of an event. */
+export interface ItemOutcome extends Settled {
+  /** Its place in the payload, from 0. */
+  readonly index: number;
+}
+
+/** What of a stored event is needed to settle it. */
+export interface ReadEvent {
+  readonly items: readonly ProviderEvent[];
+  /** What became of them at the last look. */
+  readonly before: readonly ItemOutcome[];
+  readonly receivedAt: Date;
+  /** When the last look was, if there was one. */
+  readonly lookedAt: Date | null;
+}
+
+/** @returns null for an event whose payload was purged. */
+export async function readEvent(event: WebhookEventRow): Promise<ReadEvent | null> {
+  const { payload, results, received_at: receivedAt, processed_at: lookedAt } = event;
+  if (!payload) return null;
+  const before = Array.isArray(results) ? (results as ItemOutcome[]) : [];
+  return { items: await readItems(payload), before, receivedAt, lookedAt };
+}
+
+/** So many items are read before others have their turn. */
+const itemsAtATime = 256;
+
+/** Reads the bytes as they were read at receipt: a byte order mark is not part of the JSON. */
+export async function readItems(payload: Buffer): Promise<ProviderEvent[]> {
+  const items: ProviderEvent[] = [];
+  for (const item of eachWebhookEvent(JSON.parse(new TextDecoder().decode(payload)))) {
+    if (items.push(item) % itemsAtATime === 0) await nextTurn();
+  }
+  return items;
+}

@@ -1,0 +1,256 @@
+/**
+ * Statements about the transactions and accounts that events are about: what a decision depends on,
+ * and the two writes that only settlement makes. Concurrent calls share a round trip.
+ */
+import { randomUUIDv7 } from 'node:crypto';
+import type { LocalContext } from '../context.ts';
+import type { Statement } from '../db/database.ts';
+import { columnsOf, isIdOf, pixColumns, type PixTransactionRow } from '../db/queries/pix-row.ts';
+import { waking } from '../db/queries/wake-events.ts';
+import { decimalFromCents } from '../domain/money.ts';
+import { normalisePixKey } from '../domain/pix-key.ts';
+import { repeatNotes } from '../domain/pix.ts';
+import { mostCandidates } from '../domain/settlement.ts';
+import type { ProviderEvent } from '../provider/webhook-events.ts';
+
+/** A transaction that an item may mean. */
+export interface CandidateRow extends PixTransactionRow {
+  /** As the directory stores it: whom a send is for. */
+  readonly pix_key: string | null;
+  /** The id that the item names, if it is one of the provider's ids of the transaction. */
+  readonly provider_txid: string | null;
+  /** It is open, and was repeated after an attempt whose end is unknown. */
+  readonly repeated: boolean;
+}
+
+/** An account that a received PIX names by an identifier. */
+export interface PayeeRow {
+  readonly user_id: number;
+  /** Every identifier agrees, and one of them is proof enough. */
+  readonly agrees: boolean;
+}
+
+/** What is stored that an item may be about: everything that a decision depends on. */
+export interface Facts {
+  /** The transactions that share an id with the item, the closest first. */
+  readonly candidates: readonly CandidateRow[];
+  /** The accounts that the item names as its payee, two at most. */
+  readonly payees: readonly PayeeRow[];
+}
+
+/** A PIX that came in without a charge that it completes. */
+export interface ReceivedPix {
+  readonly userId: number;
+  readonly amountCents: number;
+  readonly pixKey: string | null;
+  readonly endToEnd: string;
+  readonly providerTxid: string | null;
+  /** When it came in, as the event says. */
+  readonly at: Date | null;
+}
+
+/**
+ * The transactions that an item's ids may mean, those first that an id of their own names: many
+ * users may have the same client request id. A transaction may have several ids of the provider;
+ * where the item names one of them, the transaction comes with that one.
+ * Parameters, grouped: end to end, client request id, transactionIdentification, provider's id.
+ */
+export const findCandidates: Statement = {
+  name: 'pix-candidates',
+  grouping: {},
+  text: `
+    select place, found.*
+      from unnest($1::text[], $2::text[], $3::text[], $4::text[])
+           with ordinality as asked (end_to_end, client_request_id, txid, provider_txid, place),
+           lateral (
+             select array(select transaction_id from pix_timeline
+                           where provider_txid = asked.provider_txid) as ids) told,
+           lateral (
+             select ${columnsOf('t', pixColumns)}, t.pix_key,
+                    case when t.id = any(told.ids) then asked.provider_txid
+                         else t.provider_txid end as provider_txid,
+                    t.status = 'PROCESSING' and ${isRepeated('t')} as repeated
+               from pix_transactions t
+              where (t.end_to_end = asked.end_to_end
+                     and t.operation in ('SEND', 'CHARGE', 'RECEIVED'))
+                 or (t.idempotency_key = asked.client_request_id and t.operation = 'SEND')
+                 or left(t.transaction_identification, 25) = left(asked.txid, 25)
+                 or t.id = any(told.ids)
+              order by ${closeness('t')} limit ${mostCandidates}) found
+     order by place, ${closeness('found')}`,
+};
+
+/** A condition: the payment was repeated after an attempt with an unknown end. */
+function isRepeated(table: string): string {
+  // A scalar subquery: PostgreSQL turns `exists` into a join that may read the whole timeline.
+  return `coalesce((select true from pix_timeline attempt
+                     where attempt.transaction_id = ${table}.id and attempt.phase = 'PAYING'
+                       and attempt.note = '${repeatNotes.unknown}' limit 1), false)`;
+}
+
+/** The order of candidates: a transaction that an id of its own names before all others. */
+function closeness(table: string): string {
+  return `(${table}.end_to_end = asked.end_to_end) is true desc,
+          (left(${table}.transaction_identification, 25) = left(asked.txid, 25)) is true desc,
+          (${table}.provider_txid = asked.provider_txid) is true desc`;
+}
+
+/**
+ * The accounts that a received PIX names by any identifier, those first that every identifier
+ * agrees with; no more than two, which says that it is not clear which. Proof enough is the agency
+ * together with the account number, the holder's document, which may also be the key, or a key that
+ * the provider has listed for the account. What a person typed at registration is no proof.
+ * Parameters, grouped: document, agency, account number, PIX key as the directory stores it,
+ * whether local accounts count.
+ */
+export const findPayees: Statement = {
+  name: 'find-payees',
+  grouping: {},
+  text: `
+    select place, payee.*
+      from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::boolean[])
+           with ordinality as asked (document, agency, account_number, pix_key, counts_local,
+             place),
+           lateral (
+             select user_id,
+                    (asked.document is null or named.document = asked.document) is true
+                    and (asked.agency is null or named.agency = asked.agency) is true
+                    and (asked.account_number is null
+                         or named.account_number = asked.account_number) is true
+                    and (asked.pix_key is null or has_key)
+                    and (asked.document is not null
+                         or asked.agency is not null and asked.account_number is not null
+                         or has_key) as agrees
+               from (select a.user_id, a.agency, a.account_number, a.document,
+                            (a.document = asked.pix_key
+                             or a.pix_keys @> array[asked.pix_key]) is true as has_key
+                       from accounts a
+                      where (a.document in (asked.document, asked.pix_key)
+                             or a.account_number = asked.account_number
+                             or a.pix_keys @> array[asked.pix_key])
+                        and (a.provider = 'provider' or asked.counts_local)) named
+              where named.document = asked.document or has_key
+                 or named.account_number = asked.account_number
+                    and (asked.agency is null or named.agency = asked.agency)
+              order by agrees desc limit 2) payee
+     order by place, agrees desc`,
+};
+
+/**
+ * Reads what is stored that an item may be about.
+ * @returns the candidates and the payees, each in the order of their closeness.
+ */
+export async function readFacts(
+  { db, config }: LocalContext,
+  { kind, ids, payee }: ProviderEvent,
+): Promise<Facts> {
+  const { endToEnd, clientRequestId, transactionIdentification, providerTxid } = ids;
+  const { document, agency, accountNumber, key } = payee;
+  const namesPayee = Object.values(payee).some((identifier) => identifier !== null);
+  const [candidates, payees] = await Promise.all([
+    db.query<CandidateRow>(findCandidates, [
+      ...[endToEnd, clientRequestId, transactionIdentification, providerTxid],
+    ]),
+    kind === 'received' && namesPayee
+      ? db.query<PayeeRow>(findPayees, [
+          ...[document, agency, accountNumber],
+          key === null ? null : normalisePixKey(key).key,
+          config.provider.stub,
+        ])
+      : [],
+  ]);
+  return { candidates, payees };
+}
+
+/**
+ * Notes which payment has completed a charge, once: later payments of the charge are others.
+ * Parameters, grouped: id, end to end, now, event id.
+ */
+export const identifyPayment: Statement = {
+  name: 'pix-identify',
+  grouping: { apartBy: 1 },
+  text: `
+    with asked as (
+      select * from unnest($1::uuid[], $2::text[], $3::timestamptz[], $4::uuid[])
+        with ordinality as asked (id, end_to_end, now, event_id, place)
+    ), identified as (
+      update pix_transactions t set end_to_end = asked.end_to_end, updated_at = asked.now
+        from asked
+       where ${isIdOf('asked')} and t.operation = 'CHARGE' and t.status = 'COMPLETED'
+         and t.end_to_end is null
+      returning asked.place, asked.event_id, t.id, t.operation, t.idempotency_key, t.end_to_end,
+                t.provider_txid, t.transaction_identification, t.updated_at
+    ), noted as (
+      insert into pix_timeline (transaction_id, phase, at, event_id, note)
+      select id, 'SETTLED', updated_at, event_id, 'IDENTIFIED' from identified
+    )
+    select place, ${waking('identified', 'told.updated_at')} from identified`,
+};
+
+/**
+ * Stores the end-to-end id of the payment that completed a charge.
+ * @returns whether it was not known before.
+ */
+export async function storeIdentity(
+  { db, clock }: LocalContext,
+  identity: { transactionId: string; endToEnd: string; eventId: string },
+): Promise<boolean> {
+  const { transactionId, endToEnd, eventId } = identity;
+  const parameters = [transactionId, endToEnd, clock.now(), eventId];
+  return (await db.query(identifyPayment, parameters)).length > 0;
+}
+
+/**
+ * Records a PIX that came in without a charge, once per end-to-end id, with its timeline row. Its
+ * date is the one that the event tells, where that is within 90 days before the event was received
+ * and five minutes after; otherwise it is when the event was received.
+ * Parameters, grouped: id, user id, amount, key, end to end, provider's id, now, event id, the
+ * event's date.
+ */
+export const recordReceived: Statement = {
+  name: 'pix-received',
+  grouping: { apartBy: 5 },
+  text: `
+    with asked as (
+      select asked.*,
+             case when told_at between event.received_at - interval '90 days'
+                                   and event.received_at + interval '5 minutes'
+                  then told_at else coalesce(event.received_at, now) end as at
+        from unnest($1::uuid[], $2::int[], $3::numeric[], $4::text[], $5::text[], $6::text[],
+                    $7::timestamptz[], $8::uuid[], $9::timestamptz[])
+             with ordinality as asked (id, user_id, amount, pix_key, end_to_end, provider_txid, now,
+               event_id, told_at, place)
+        left join lateral (select received_at from webhook_events
+                            where id = any(array[asked.event_id])) event on true
+    ), received as (
+      insert into pix_transactions
+             (id, user_id, operation, status, phase, outcome, amount, pix_key, end_to_end,
+              provider_txid, created_at, updated_at, settled_at)
+      select id, user_id, 'RECEIVED', 'COMPLETED', 'SETTLED', 'accepted', amount, pix_key,
+             end_to_end, provider_txid, at, now, now
+        from asked order by end_to_end
+          on conflict (end_to_end, operation) where end_to_end is not null do nothing
+      returning id, operation, idempotency_key, end_to_end, provider_txid,
+                transaction_identification, updated_at
+    ), noted as (
+      insert into pix_timeline (transaction_id, phase, at, event_id, provider_txid)
+      select id, 'SETTLED', updated_at, event_id, received.provider_txid
+        from received join asked using (id)
+    )
+    select place, id, ${waking('received', 'told.updated_at')}
+      from received join asked using (id)`,
+};
+
+/** @returns the new transaction's id, or null when the payment was recorded meanwhile. */
+export async function storeReceived(
+  { db, clock }: LocalContext,
+  eventId: string,
+  received: ReceivedPix,
+): Promise<string | null> {
+  const { userId, amountCents, pixKey, endToEnd, providerTxid, at } = received;
+  const [row] = await db.query<{ id: string }>(recordReceived, [
+    ...[randomUUIDv7(), userId, decimalFromCents(amountCents), pixKey, endToEnd, providerTxid],
+    ...[clock.now(), eventId, at],
+  ]);
+  return row?.id ?? null;
+}
