@@ -106,7 +106,7 @@ describe('the balance', () => {
     const customer = await givenCustomer(app, { email: 'offline@ponte.test' });
     const screen = await openFor(customer);
     await screen.type('b');
-    await passUntil(app.clock, screen.until('The bank does not give the balance right now'));
+    await passUntil(app.clock, screen.until('The balance is not available right now'));
     await app.rows(
       'update accounts set balance = 12.5, balance_read_at = now() where user_id = $1',
       [customer.id],

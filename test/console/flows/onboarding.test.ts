@@ -145,7 +145,7 @@ describe('an application', () => {
     });
     await screen.press('ctrl+s');
     await screen.until(
-      /› E-mail \* +ana@\n +The value must be an e-mail[^]*at least 8\s+char[^]*Must be equal/,
+      /› E-mail \* +ana@\n +The value must be an e-mail[^]*at least 8\s+char[^]*do not match/,
     );
     await screen.until(/CPF \* +52998224724\n +The CPF is not valid\.[^]*The phone must have/);
   });
