@@ -139,6 +139,13 @@ test('a failure that is told by the key alone counts, though clocks differ by ni
 test('a payment that is told between two attempts: nothing more leaves, and 200 COMPLETED', async (t) => {
   const payments = failFirst(t, async ({ endToEnd }) => {
     await post({ event: 'PIX_PAYMENT_OUT', status: 'CONFIRMED', amount: 10, endToEnd });
+    await eventually(async () => {
+      const [row] = await app.rows<{ status: string }>(
+        'select status from pix_transactions where end_to_end = $1',
+        [endToEnd],
+      );
+      return row?.status === 'COMPLETED';
+    });
   });
   const sent = await send('completed between');
   assert.deepEqual([sent.status, sent.body.status], [200, 'COMPLETED']);
