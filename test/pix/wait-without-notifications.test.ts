@@ -34,11 +34,11 @@ async function behindProxy() {
     const { checks } = (await answer.json()) as { checks: { notifications: boolean } };
     return checks.notifications;
   };
-  return { app, proxy, endToEnd, follow, notifications };
+  return { app, proxy, id, endToEnd, follow, notifications };
 }
 
 test('a wait polls while notifications do not arrive', onlyOnServer, async () => {
-  const { app, proxy, endToEnd, follow, notifications } = await behindProxy();
+  const { app, proxy, id, endToEnd, follow, notifications } = await behindProxy();
   assert.equal(await notifications(), true);
   const following = follow();
   await app.waiting(waitMs);
@@ -52,6 +52,7 @@ test('a wait polls while notifications do not arrive', onlyOnServer, async () =>
   assert.ok(app.logLines.some((line) => line.includes('notifications of the database do not')));
 
   await app.bank.settle(endToEnd);
+  await app.settled(id);
   await app.clock.advance(pollMs);
   const { status, body } = await following;
   assert.deepEqual([status, body.status], [200, 'COMPLETED']);
