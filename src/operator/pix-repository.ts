@@ -105,9 +105,9 @@ export interface StuckSince {
 }
 
 /**
- * Finds sends that may have left and that nobody here can move on: the process that paid has gone
- * without a word, the answer was lost, or the provider took it and has told no end.
- * @returns them, the oldest first.
+ * Finds sends that may have left and that no process settles: the paying process has died, the
+ * response was lost, or the provider accepted the payment and has not reported its end.
+ * @returns the sends, the oldest first.
  */
 export function findStuckPix(
   { db, clock }: Pick<LocalContext, 'db' | 'clock'>,

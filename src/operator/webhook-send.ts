@@ -30,7 +30,7 @@ export const composeWebhook: Op<WebhookComposeInput, { readonly payload: unknown
     const isCharge = row.operation === 'CHARGE';
     const paidBy = isCharge ? newEndToEndId(context.config.provider.ispb, now) : null;
     const endToEnd = row.endToEnd ?? paidBy;
-    return { payload: shapes[shape]({ row, status, endToEnd, now, ...amountsOf(row) }) };
+    return { payload: shapes[shape]({ row, status, endToEnd, now, ...readAmounts(row) }) };
   },
 };
 
@@ -46,7 +46,7 @@ function refusalOf(
   return isNamed ? null : 'it has no end-to-end id yet: no payment can have left';
 }
 
-interface Told {
+interface WebhookContent {
   readonly row: InspectedPix;
   readonly status: 'COMPLETED' | 'FAILED';
   readonly endToEnd: string | null;
@@ -55,7 +55,7 @@ interface Told {
   readonly cents: number;
 }
 
-function amountsOf({ amount }: InspectedPix): Pick<Told, 'reais' | 'cents'> {
+function readAmounts({ amount }: InspectedPix): Pick<WebhookContent, 'reais' | 'cents'> {
   const cents = centsFromDecimal(amount) ?? 0;
   return { cents, reais: numberFromCents(cents) };
 }
@@ -63,58 +63,64 @@ function amountsOf({ amount }: InspectedPix): Pick<Told, 'reais' | 'cents'> {
 /** The receiver's bank refused the QR Code: a failure's code in the provider's words. */
 const error = { code: 'BE17' };
 
-const failure = ({ status }: Told) => status === 'FAILED' && { error };
+const failure = ({ status }: WebhookContent) => status === 'FAILED' && { error };
 
-const wordOf = ({ status }: Told): string => (status === 'COMPLETED' ? 'CONFIRMED' : 'ERROR');
+const statusWord = ({ status }: WebhookContent): string =>
+  status === 'COMPLETED' ? 'CONFIRMED' : 'ERROR';
 
-const isCharge = ({ row }: Told): boolean => row.operation === 'CHARGE';
+const isCharge = ({ row }: WebhookContent): boolean => row.operation === 'CHARGE';
 
-const nameOf = (told: Told) =>
-  isCharge(told)
-    ? { transactionIdentification: told.row.transactionIdentification }
-    : { clientRequestId: told.row.idempotencyKey };
+const transactionName = (content: WebhookContent) =>
+  isCharge(content)
+    ? { transactionIdentification: content.row.transactionIdentification }
+    : { clientRequestId: content.row.idempotencyKey };
 
-const shapes: Readonly<Record<WebhookShape, (told: Told) => unknown>> = {
-  flat: (told) => ({
-    event: isCharge(told) ? 'PIX_RECEIVED' : 'PIX_PAYMENT_OUT',
-    endToEnd: told.endToEnd,
-    ...nameOf(told),
-    status: wordOf(told),
-    amount: told.reais,
-    ...failure(told),
-    createdAt: told.now.toISOString(),
+const shapes: Readonly<Record<WebhookShape, (content: WebhookContent) => unknown>> = {
+  flat: (content) => ({
+    event: isCharge(content) ? 'PIX_RECEIVED' : 'PIX_PAYMENT_OUT',
+    endToEnd: content.endToEnd,
+    ...transactionName(content),
+    status: statusWord(content),
+    amount: content.reais,
+    ...failure(content),
+    createdAt: content.now.toISOString(),
   }),
-  entity: (told) => ({
-    entity: isCharge(told) ? 'pix-payment-in' : 'pix-payment-out',
-    createTimestamp: told.now.toISOString(),
-    status: wordOf(told),
+  entity: (content) => ({
+    entity: isCharge(content) ? 'pix-payment-in' : 'pix-payment-out',
+    createTimestamp: content.now.toISOString(),
+    status: statusWord(content),
     body: {
-      endToEndId: told.endToEnd,
-      ...(isCharge(told)
-        ? { txid: told.row.transactionIdentification }
-        : { clientCode: told.row.idempotencyKey }),
-      amount: told.reais,
-      ...failure(told),
+      endToEndId: content.endToEnd,
+      ...(isCharge(content)
+        ? { txid: content.row.transactionIdentification }
+        : { clientCode: content.row.idempotencyKey }),
+      amount: content.reais,
+      ...failure(content),
     },
   }),
-  'request-body': (told) => ({
+  'request-body': (content) => ({
     RequestBody: {
-      TransactionType: isCharge(told) ? 'RECEIVEPIX' : 'PAYMENT',
-      EndToEndId: told.endToEnd,
-      ...(isCharge(told)
-        ? { TransactionIdentification: told.row.transactionIdentification }
-        : { ClientCode: told.row.idempotencyKey }),
-      Amount: told.reais,
-      StatusCode: { StatusId: told.status === 'COMPLETED' ? 2 : 3, Description: wordOf(told) },
+      TransactionType: isCharge(content) ? 'RECEIVEPIX' : 'PAYMENT',
+      EndToEndId: content.endToEnd,
+      ...(isCharge(content)
+        ? { TransactionIdentification: content.row.transactionIdentification }
+        : { ClientCode: content.row.idempotencyKey }),
+      Amount: content.reais,
+      StatusCode: {
+        StatusId: content.status === 'COMPLETED' ? 2 : 3,
+        Description: statusWord(content),
+      },
     },
   }),
-  movement: (told) => ({
-    event: movementWord(told),
+  movement: (content) => ({
+    event: movementEvent(content),
     payment: {
-      value: told.cents,
-      correlationID: isCharge(told) ? told.row.transactionIdentification : told.row.idempotencyKey,
+      value: content.cents,
+      correlationID: isCharge(content)
+        ? content.row.transactionIdentification
+        : content.row.idempotencyKey,
     },
-    transaction: { endToEndId: told.endToEnd },
+    transaction: { endToEndId: content.endToEnd },
   }),
   bacen: ({ row, endToEnd, now }) => ({
     pix: [
@@ -128,7 +134,7 @@ const shapes: Readonly<Record<WebhookShape, (told: Told) => unknown>> = {
   }),
 };
 
-function movementWord(told: Told): string {
-  if (isCharge(told)) return 'OPENPIX:CHARGE_COMPLETED';
-  return told.status === 'COMPLETED' ? 'OPENPIX:MOVEMENT_CONFIRMED' : 'OPENPIX:MOVEMENT_FAILED';
+function movementEvent(content: WebhookContent): string {
+  if (isCharge(content)) return 'OPENPIX:CHARGE_COMPLETED';
+  return content.status === 'COMPLETED' ? 'OPENPIX:MOVEMENT_CONFIRMED' : 'OPENPIX:MOVEMENT_FAILED';
 }
