@@ -19,15 +19,15 @@ export const sessionStatements = {
   /** The active session of a token, its user and account: one indexed read for many requests. */
   findPrincipal: {
     name: 'find-principal',
-    grouping: { pair: 'principals' },
+    batching: { lane: 'principals' },
     text: `
-      select asked.place, s.sealed_token,
+      select requested.ordinal, s.sealed_token,
              u.name, u.email, u.document as user_document, u.person_type, u.phone,
              a.id as account_id, a.provider, a.agency, a.account_number,
              a.document as account_document, a.status as account_status,
              a.provider_company_id, a.balance
         from unnest($1::uuid[], $2::int[], $3::timestamptz[])
-             with ordinality as asked (session_id, user_id, now, place)
+             with ordinality as requested (session_id, user_id, now, ordinal)
         join ${activeSessions}
         left join accounts a on a.user_id = u.id`,
   },

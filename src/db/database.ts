@@ -3,7 +3,7 @@ import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type pg from 'pg';
 import { nextTurn, pause, type Clock } from '../clock.ts';
 import type { EmbeddedDatabase } from './embedded.ts';
-import { GroupedCalls, type Grouping, type Ways } from './grouping.ts';
+import { QueryBatcher, type Batching, type BatchRunners } from './batcher.ts';
 import { Notifications } from './notifications.ts';
 import type { OrmOptions } from './orm.ts';
 import {
@@ -21,8 +21,8 @@ import {
 export interface Statement {
   readonly name: string;
   readonly text: string;
-  /** Present where it is written for many calls at once: concurrent ones share a round trip. */
-  readonly grouping?: Grouping;
+  /** Present where it takes arrays of calls: concurrent calls share a round trip. */
+  readonly batching?: Batching;
   /** It finds its rows by an index, and is planned so however small the tables are at first. */
   readonly indexed?: true;
 }
@@ -103,7 +103,7 @@ function embeddedDatabase(base: Base, embedded: EmbeddedDatabase): Database {
     ...base,
     kind: 'embedded',
     migrating: async (work) => work(await base.orm()),
-    query: grouping(query, { together: query, alone: query }),
+    query: batched(query, { batched: query, single: query }),
     // Everything goes through the pool of one: the session mixes up the answers when a statement
     // comes past it in the middle of another's transaction.
     async listen(channel, listener) {
@@ -156,11 +156,11 @@ function openPostgres(options: DatabaseOptions, url: string): Database {
         await own.close();
       }
     },
-    query: grouping(
+    query: batched(
       (statement, parameters) => on(statement.indexed ? indexed : base.pool, statement, parameters),
       {
-        together: (statement, columns) => on(indexed, statement, columns),
-        alone: (statement, columns) => on(base.pool, statement, columns),
+        batched: (statement, columns) => on(indexed, statement, columns),
+        single: (statement, columns) => on(base.pool, statement, columns),
       },
     ),
     connections: () => addedUp([base.pool, base.units, indexed]),
@@ -181,13 +181,13 @@ function openPostgres(options: DatabaseOptions, url: string): Database {
 /** Runs one statement. */
 export type Query = <Row>(statement: Statement, parameters: readonly unknown[]) => Promise<Row[]>;
 
-/** Lets the calls of a statement that is written for it share round trips. */
-function grouping(query: Query, ways: Ways): Query {
-  const groups = new GroupedCalls(ways);
+/** Batches the calls of statements that take arrays. */
+function batched(query: Query, runners: BatchRunners): Query {
+  const batcher = new QueryBatcher(runners);
   return <Row>(statement: Statement, parameters: readonly unknown[]): Promise<Row[]> => {
-    const { name, text, grouping: rule } = statement;
-    if (!rule) return query<Row>(statement, parameters);
-    return groups.query({ name, text, grouping: rule }, parameters) as Promise<Row[]>;
+    const { name, text, batching } = statement;
+    if (!batching) return query<Row>(statement, parameters);
+    return batcher.query({ name, text, batching }, parameters) as Promise<Row[]>;
   };
 }
 
@@ -241,7 +241,7 @@ function openBase(
       runTransaction(units, (client) =>
         work((statement, parameters) => {
           onQuery();
-          return run(client, statement, alone(statement, parameters));
+          return run(client, statement, asColumns(statement, parameters));
         }),
       ),
     async close() {
@@ -253,9 +253,9 @@ function openBase(
   };
 }
 
-/** A statement that is written for many calls gets each parameter as a list of one. */
-function alone({ grouping: rule }: Statement, parameters: readonly unknown[]): readonly unknown[] {
-  return rule ? parameters.map((value) => [value]) : parameters;
+/** A batched statement gets each parameter of a single call as an array of one. */
+function asColumns({ batching }: Statement, parameters: readonly unknown[]): readonly unknown[] {
+  return batching ? parameters.map((value) => [value]) : parameters;
 }
 
 async function openOrm(options: OrmOptions): Promise<MikroORM> {

@@ -12,38 +12,38 @@ import { waking } from './wake-events.ts';
  * A final status wakes those who wait for it. Only a transaction with a final status is settled
  * (`pix_transactions_settled_dated`); asked for in these words, the row is found by its id and not
  * among all that stand in PROCESSING.
- * Parameters, grouped: id, phases to leave as an array's text, phase, status, end to end, outcome,
+ * Parameters, batched: id, phases to leave as an array's text, phase, status, end to end, outcome,
  * failure code, provider's id, QR code, copy and paste, claimed until, now, timeline entries as
  * JSON.
  */
 export const moveTransaction: Statement = {
   name: 'pix-move',
-  grouping: { apartBy: 1 },
+  batching: { conflictKey: 1 },
   text: `
-    with asked as (
+    with requested as (
       select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[],
                            $7::text[], $8::text[], $9::text[], $10::text[], $11::timestamptz[],
                            $12::timestamptz[], $13::text[])
-        with ordinality as asked (id, from_phases, phase, status, end_to_end, outcome,
-          failure_code, provider_txid, qr_code, copy_paste, claimed_until, now, timeline, place)
+        with ordinality as requested (id, from_phases, phase, status, end_to_end, outcome,
+          failure_code, provider_txid, qr_code, copy_paste, claimed_until, now, timeline, ordinal)
     ), moved as (
       update pix_transactions t
-         set phase = asked.phase, status = asked.status,
-             end_to_end = coalesce(asked.end_to_end, t.end_to_end),
-             outcome = coalesce(asked.outcome, t.outcome),
-             failure_code = coalesce(asked.failure_code, t.failure_code),
-             provider_txid = coalesce(t.provider_txid, asked.provider_txid),
-             qr_code = coalesce(asked.qr_code, t.qr_code),
-             copy_paste = coalesce(asked.copy_paste, t.copy_paste),
-             claimed_until = asked.claimed_until,
-             updated_at = asked.now,
-             settled_at = case when asked.status <> 'PROCESSING' then asked.now end
-        from asked
-       where ${isIdOf('asked')} and t.settled_at is null
-         and t.phase = any(asked.from_phases::text[])
-         and coalesce(t.end_to_end = asked.end_to_end, true)
-      returning asked.place, asked.timeline, asked.provider_txid as told_txid,
-                coalesce(asked.provider_txid, t.provider_txid) as provider_txid, t.updated_at,
+         set phase = requested.phase, status = requested.status,
+             end_to_end = coalesce(requested.end_to_end, t.end_to_end),
+             outcome = coalesce(requested.outcome, t.outcome),
+             failure_code = coalesce(requested.failure_code, t.failure_code),
+             provider_txid = coalesce(t.provider_txid, requested.provider_txid),
+             qr_code = coalesce(requested.qr_code, t.qr_code),
+             copy_paste = coalesce(requested.copy_paste, t.copy_paste),
+             claimed_until = requested.claimed_until,
+             updated_at = requested.now,
+             settled_at = case when requested.status <> 'PROCESSING' then requested.now end
+        from requested
+       where ${isIdOf('requested')} and t.settled_at is null
+         and t.phase = any(requested.from_phases::text[])
+         and coalesce(t.end_to_end = requested.end_to_end, true)
+      returning requested.ordinal, requested.timeline, requested.provider_txid as told_txid,
+                coalesce(requested.provider_txid, t.provider_txid) as provider_txid, t.updated_at,
                 ${columnsOf('t', pixColumns)}
     ), noted as (
       insert into pix_timeline
@@ -54,9 +54,9 @@ export const moveTransaction: Statement = {
              rows from (jsonb_to_recordset(moved.timeline::jsonb) as
                (phase text, attempt int, provider_status text, event_id uuid, note text))
              with ordinality as entry (phase, attempt, provider_status, event_id, note, item)
-       order by moved.place, entry.item
+       order by moved.ordinal, entry.item
     )
-    select place, ${pixColumns}, ${waking('moved', 'told.updated_at')},
+    select ordinal, ${pixColumns}, ${waking('moved', 'told.updated_at')},
            ${tellingEnds("moved where status <> 'PROCESSING'")}
       from moved`,
 };

@@ -14,14 +14,14 @@ export const takeOverTransaction: Statement = {
     returning ${pixColumns}`,
 };
 
-/** One transaction of a user. Parameters, grouped: id, user id. */
+/** One transaction of a user. Parameters, batched: id, user id. */
 export const findTransaction: Statement = {
   name: 'pix-find',
-  grouping: {},
+  batching: {},
   text: `
-    select asked.place, ${columnsOf('t', pixColumns)}
-      from unnest($1::uuid[], $2::int[]) with ordinality as asked (id, user_id, place)
-      join pix_transactions t on t.id = asked.id and t.user_id = asked.user_id`,
+    select requested.ordinal, ${columnsOf('t', pixColumns)}
+      from unnest($1::uuid[], $2::int[]) with ordinality as requested (id, user_id, ordinal)
+      join pix_transactions t on t.id = requested.id and t.user_id = requested.user_id`,
 };
 
 /**
@@ -111,25 +111,26 @@ export const touchUnconfirmedSends: Statement = {
 
 /**
  * Adds to a timeline that the transaction is contradicted, once for an event and a reason.
- * Parameters, grouped: transaction id, now, event id or null, reason.
+ * Parameters, batched: transaction id, now, event id or null, reason.
  */
 export const noteAnomaly: Statement = {
   name: 'pix-anomaly',
-  grouping: { apartBy: 1 },
+  batching: { conflictKey: 1 },
   text: `
-    with asked as (
+    with requested as (
       select * from unnest($1::uuid[], $2::timestamptz[], $3::uuid[], $4::text[])
-        with ordinality as asked (id, now, event_id, reason, place)
+        with ordinality as requested (id, now, event_id, reason, ordinal)
     ), noted as (
       insert into pix_timeline (transaction_id, phase, at, event_id, note)
-      select asked.id, 'ANOMALY', asked.now, asked.event_id, asked.reason from asked
+      select requested.id, 'ANOMALY', requested.now, requested.event_id, requested.reason
+        from requested
        where not exists (select from pix_timeline
-                          where transaction_id = asked.id and phase = 'ANOMALY'
-                            and event_id is not distinct from asked.event_id
-                            and note = asked.reason)
+                          where transaction_id = requested.id and phase = 'ANOMALY'
+                            and event_id is not distinct from requested.event_id
+                            and note = requested.reason)
       returning transaction_id
     )
-    select place from asked join noted on transaction_id = asked.id`,
+    select ordinal from requested join noted on transaction_id = requested.id`,
 };
 
 /** Finds the event that has ended a transaction. Parameters: transaction id. */

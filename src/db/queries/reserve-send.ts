@@ -37,22 +37,22 @@ const mayPay = `
 /**
  * Claims the idempotency key of a send as `reserveTransaction` does, in the statement that checks
  * the banking session and the account. No row: the session is not active, and nothing is claimed.
- * Parameters, grouped: session id, user id, now, id, key, fingerprint, amount, pix key,
+ * Parameters, batched: session id, user id, now, id, key, fingerprint, amount, pix key,
  * description, claimed until, whether a local account may be named to the provider.
  */
 export const reserveSend: Statement = {
   name: 'pix-reserve-send',
-  grouping: { pair: 'sends', inOrderOf: [5, 2] },
+  batching: { lane: 'sends', lockOrder: [5, 2] },
   text: `
     with payer as (
-      select asked.*, 'SEND' as operation, null as transaction_identification, s.sealed_token,
+      select requested.*, 'SEND' as operation, null as transaction_identification, s.sealed_token,
              u.document as user_document, a.provider as account_provider, a.agency,
              a.account_number, a.document as account_document, a.status as account_status
         from unnest($1::uuid[], $2::int[], $3::timestamptz[], $4::uuid[], $5::text[], $6::bytea[],
                     $7::numeric[], $8::text[], $9::text[], $10::timestamptz[],
                     $11::boolean[])
-             with ordinality as asked (session_id, user_id, now, id, idempotency_key, fingerprint,
-               amount, pix_key, description, claimed_until, names_local, place)
+             with ordinality as requested (session_id, user_id, now, id, idempotency_key,
+               fingerprint, amount, pix_key, description, claimed_until, names_local, ordinal)
         join ${activeSessions}
         left join accounts a on a.user_id = u.id
     ), ${reserving(`payer where ${mayPay}`)}

@@ -14,7 +14,7 @@ export type FoundRow =
 
 /**
  * What has the key of a call. Nothing is told when the call was not to be stored, or when the key
- * belongs to a transaction that the statement cannot see: one of another call of its group, or one
+ * belongs to a transaction that the statement cannot see: one of another call of its batch, or one
  * that was committed after it began.
  */
 export type ReservedRow = FoundRow | (NoColumns & { readonly reserved: null });
@@ -44,10 +44,10 @@ export function reserving(source: string): string {
 /**
  * The end of a statement with `reserving`: a row for each call. What was stored is not read back.
  * @param calls the table expression of the calls.
- * @param columns of theirs, beside the place, which come with the answer.
+ * @param columns of theirs, beside the ordinal, which come with the answer.
  */
 export function reservedFor(calls: string, columns: readonly string[] = []): string {
-  return `select ${['place', ...columns].join(', ')}, is_new or t.id = call.id as reserved,
+  return `select ${['ordinal', ...columns].join(', ')}, is_new or t.id = call.id as reserved,
            ${columnsOf('t', claimedColumns)}, ${waking('reserved', 'told.created_at')}
       from (select *, id in (select id from reserved) as is_new from ${calls}) call
       left join lateral (
@@ -67,21 +67,22 @@ export type ReservedForAccountRow = ReservedRow & {
  * One that has the id of the call is the call's own: an earlier try was committed, and the
  * connection lost before the answer. Neither is there when another request took the same key
  * between this statement's snapshot and its insert: then the statement is run again.
- * Parameters, grouped: id, user id, operation, key, fingerprint, amount, pix key, description,
+ * Parameters, batched: id, user id, operation, key, fingerprint, amount, pix key, description,
  * transactionIdentification, claimed until, now.
  */
 export const reserveTransaction: Statement = {
   name: 'pix-reserve',
-  grouping: { inOrderOf: [4, 2] },
+  batching: { lockOrder: [4, 2] },
   text: `
-    with asked as (
-      select asked.*, a.status as account_status
+    with requested as (
+      select requested.*, a.status as account_status
         from unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::bytea[],
                     $6::numeric[], $7::text[], $8::text[], $9::text[], $10::timestamptz[],
                     $11::timestamptz[])
-             with ordinality as asked (id, user_id, operation, idempotency_key, fingerprint, amount,
-               pix_key, description, transaction_identification, claimed_until, now, place)
-        left join accounts a on a.user_id = asked.user_id
-    ), ${reserving(`asked where account_status = 'ACTIVE'`)}
-    ${reservedFor('asked', ['account_status'])}`,
+             with ordinality as requested (id, user_id, operation, idempotency_key, fingerprint,
+               amount, pix_key, description, transaction_identification, claimed_until, now,
+               ordinal)
+        left join accounts a on a.user_id = requested.user_id
+    ), ${reserving(`requested where account_status = 'ACTIVE'`)}
+    ${reservedFor('requested', ['account_status'])}`,
 };
