@@ -5,7 +5,6 @@
  */
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
-import { activeSessions } from '../db/queries/active-sessions.ts';
 import { openUnit } from '../db/unit-of-work.ts';
 import type { AccountStatus } from '../domain/account.ts';
 import { centsFromDecimal } from '../domain/money.ts';
@@ -13,6 +12,16 @@ import type { VerifiedToken } from './access-tokens.ts';
 import type { Principal, PrincipalAccount } from './principal.ts';
 
 type Store = Pick<LocalContext, 'db' | 'clock'>;
+
+/**
+ * The end of a join: the requested sessions by id, user and time, if they are active, and their
+ * users. It finds them by their ids, whatever the planner assumes of active ones.
+ */
+export const activeSessions = `
+      lateral (select * from banking_sessions where id = requested.session_id limit 1) s
+          on s.user_id = requested.user_id and s.status = 'ACTIVE'
+         and (s.token_expires_at is null or s.token_expires_at > requested.now)
+        join users u on u.id = s.user_id and u.status = 'ACTIVE'`;
 
 /** Exported for the tests of plans and of the simulation. */
 export const sessionStatements = {

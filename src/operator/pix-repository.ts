@@ -4,7 +4,7 @@
  */
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
-import { isUnderWay } from '../db/queries/pix-transactions.ts';
+import { isUnsettled } from '../pix/pix-transaction-repository.ts';
 import { isUuid } from '../domain/uuid.ts';
 import type { PixOperation, PixOutcome, PixPhase, PixStatus } from '../domain/pix.ts';
 
@@ -51,7 +51,7 @@ export const pixStatements = {
     name: 'inspect-pix-stuck',
     text: `
       select ${columns} from pix_transactions t
-       where ${isUnderWay('t')} and t.operation = 'SEND' and ${filter}
+       where ${isUnsettled('t')} and t.operation = 'SEND' and ${filter}
          and (t.phase = 'UNKNOWN'
               or (t.phase = 'PAYING' and t.updated_at <= $6
                   and (t.claimed_until is null or t.claimed_until <= $7))

@@ -1,6 +1,6 @@
 /** `pix resolve`: an operator decides what became of a payment that the provider leaves open. */
 import { phasesOpenToSettlement } from '../domain/pix.ts';
-import { moveTransaction, type Move } from '../pix/transactions.ts';
+import { moveTransaction, type Move } from '../pix/move-repository.ts';
 import { mistakeInDecision, type Decision } from './decision.ts';
 import { OpError, type Op } from './op.ts';
 import { recordAction } from './operator-action-repository.ts';

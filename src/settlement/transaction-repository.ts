@@ -5,7 +5,12 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
-import { columnsOf, isIdOf, pixColumns, type PixTransactionRow } from '../db/queries/pix-row.ts';
+import {
+  columnsOf,
+  isIdOf,
+  pixColumns,
+  type PixTransactionRow,
+} from '../pix/pix-transaction-repository.ts';
 import { waking } from '../db/queries/wake-events.ts';
 import { decimalFromCents } from '../domain/money.ts';
 import { normalisePixKey } from '../domain/pix-key.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { finishWebhookEvent } from '../../src/settlement/event-repository.ts';
-import { moveTransaction } from '../../src/db/queries/move-transaction.ts';
+import { moveStatements } from '../../src/pix/move-repository.ts';
 import { eventually } from '../support/eventually.ts';
 import { onlyOnServer, openTestDatabase } from '../support/open-database.ts';
 import { at, insert, insertGood } from './rows.ts';
@@ -44,7 +44,7 @@ test(
     await holder.begin();
     await holder.execute('select from jobs where id = 1 for update');
     const none = [null, null, null, null] as const;
-    const moved = db.query(moveTransaction, [
+    const moved = db.query(moveStatements.move, [
       ...[transaction, '{PAYING}', 'ACCEPTED', 'PROCESSING', null, 'accepted', ...none, null, at],
       '[]',
     ]);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { openDatabase, type Database } from '../../src/db/database.ts';
 import { Notifications } from '../../src/db/notifications.ts';
-import { endsChannel, tellingEnds } from '../../src/db/queries/tell-ends.ts';
+import { finalStatusChannel, notifyingFinalStatus } from '../../src/pix/move-repository.ts';
 import { startDatabaseProxy } from '../support/database-proxy.ts';
 import { eventually } from '../support/eventually.ts';
 import { onlyOnServer, openTestDatabase } from '../support/open-database.ts';
@@ -64,10 +64,10 @@ test('a listener that was taken back hears nothing, and the others go on', async
 });
 
 test('the ends of a group are told at once by their ids, and many without', async () => {
-  const { heard, stop } = await hear(endsChannel);
+  const { heard, stop } = await hear(finalStatusChannel);
   const end = async (howMany: number) => {
     const sql = `with ended as (select gen_random_uuid() as id from generate_series(1, $1::int))
-                 select ${tellingEnds('ended')}`;
+                 select ${notifyingFinalStatus('ended')}`;
     const before = heard.length;
     await rows(sql, [howMany]);
     if (howMany > 0) await eventually(() => heard.length > before, `${howMany} ends`);

@@ -6,7 +6,7 @@ import type { Statement } from '../../src/db/database.ts';
 import { newEndToEndId } from '../../src/domain/end-to-end-id.ts';
 import { ProviderError } from '../../src/provider/errors.ts';
 import type { PayRequest } from '../../src/provider/provider.ts';
-import { moveTransaction } from '../../src/pix/transactions.ts';
+import { moveTransaction } from '../../src/pix/move-repository.ts';
 import { eventually } from '../support/eventually.ts';
 import { givenCustomer } from '../support/factories.ts';
 import { startPixApp } from './pix-app.ts';

@@ -5,7 +5,7 @@
  */
 import type { Database, Statement } from '../../src/db/database.ts';
 import { QueryBatcher, type RunBatch, type OrdinalRow } from '../../src/db/batcher.ts';
-import type { PixTransactionRow } from '../../src/db/queries/pix-row.ts';
+import type { PixTransactionRow } from '../../src/pix/pix-transaction-repository.ts';
 import { isConstraintViolation } from '../../src/db/unavailable.ts';
 import { repeatNotes } from '../../src/domain/pix.ts';
 import { DatabaseFault, DatabaseFaults, writes, type StatementFate } from './database-faults.ts';
