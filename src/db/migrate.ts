@@ -1,10 +1,13 @@
 /** Brings the schema to the version of the code. Several instances may start at once. */
 import { readdir } from 'node:fs/promises';
 import { parse } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { pause, systemClock, type Clock } from '../clock.ts';
 import type { Database, Statement } from './database.ts';
-import { migrationsFolder } from './migrations-folder.ts';
+
+/** The folder of the migrations, a file each. */
+export const migrationsFolder = fileURLToPath(new URL('../../migrations', import.meta.url));
 
 /** A number of our own for `pg_try_advisory_xact_lock`: "ponte" in ASCII, cut to 31 bits. */
 const migrationLock = 0x706f6e74;

@@ -9,7 +9,7 @@ import { PostgresDialect } from 'kysely';
 import type pg from 'pg';
 import { BoundDriver } from './bound-driver.ts';
 import { entities } from './entities/index.ts';
-import { migrationsFolder } from './migrations-folder.ts';
+import { migrationsFolder } from './migrate.ts';
 
 /**
  * @param connection how the database is reached: driver options, pool, name.

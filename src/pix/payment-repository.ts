@@ -272,8 +272,8 @@ export async function findSameKeySend(
   { id, idempotencyKey }: PixTransaction,
   endToEnd: string | null,
 ): Promise<SameKeySend | null> {
-  type Row = { readonly id: string; readonly is_sought: boolean };
-  const [row] = await db.query<Row>(findSameKey, [idempotencyKey, id, endToEnd]);
+  const parameters = [idempotencyKey, id, endToEnd];
+  const [row] = await db.query<{ id: string; is_sought: boolean }>(findSameKey, parameters);
   return row ? { id: row.id, isSought: row.is_sought } : null;
 }
 

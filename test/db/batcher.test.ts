@@ -53,7 +53,7 @@ interface Stored {
 const storeOne = async (id: number): Promise<Stored | undefined> =>
   (await db.query<Stored>(store, [id]))[0];
 
-const numbers = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
+const numbers = (length: number) => Array.from({ length }, (_, index) => index + 1);
 
 const codeOf = (result: PromiseSettledResult<unknown>): unknown =>
   result.status === 'rejected' ? result.reason.code : result.status;
@@ -126,8 +126,8 @@ function heldBatches(batching: Batching) {
   };
   return {
     sizes,
-    async call(count: number, name = 'one') {
-      for (const id of numbers(count)) {
+    async call(times: number, name = 'one') {
+      for (const id of numbers(times)) {
         void batcher.query({ name, text: '', batching }, [id]);
       }
       await turns();
@@ -141,7 +141,7 @@ function heldBatches(batching: Batching) {
 
 test('a statement has one batch in flight, and the calls that arrive meanwhile are the next', async () => {
   const { sizes, call, finish } = heldBatches({});
-  for (const count of [1, 2, 3, 4]) await call(count);
+  for (const times of [1, 2, 3, 4]) await call(times);
   assert.deepEqual(sizes, [1]);
   await finish(0);
   assert.deepEqual(sizes, [1, 9]);

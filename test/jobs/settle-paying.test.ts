@@ -125,8 +125,7 @@ test('a failure is told apart by the key alone, and waits likewise', async () =>
 
 test('a failure waits from the commit that stores it, before its job has looked', async () => {
   const paying = await givenPaying();
-  const waits = () =>
-    rows('select from webhook_waits where id_value = $1', [String(paying.endToEnd)]);
+  const waits = () => rows('select from webhook_waits where id_value = $1', [paying.endToEnd]);
   const eventId = await app.deliver(failed({ endToEnd: paying.endToEnd }));
   assert.equal((await waits()).length, 1);
   await accept(paying);

@@ -1,7 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { accountStatuses } from '../../domain/account.ts';
-import { oneOf } from '../one-of.ts';
-import { instant } from './columns.ts';
+import { instant, oneOf } from './columns.ts';
 import { User } from './user.ts';
 
 /** The bank account of a user: one each. */

@@ -9,8 +9,7 @@ import {
   type Step,
 } from '../../domain/onboarding.ts';
 import type { Address } from '../../domain/person.ts';
-import { oneOf } from '../one-of.ts';
-import { instant } from './columns.ts';
+import { instant, oneOf } from './columns.ts';
 import { User } from './user.ts';
 
 /** The opening of an account by one person, step by step. Its id is a secret of the applicant. */

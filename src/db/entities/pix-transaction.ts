@@ -6,8 +6,7 @@ import {
   pixStatuses,
   type PixStatus,
 } from '../../domain/pix.ts';
-import { oneOf } from '../one-of.ts';
-import { instant } from './columns.ts';
+import { instant, oneOf } from './columns.ts';
 import { User } from './user.ts';
 
 /** The database refuses a status that stands in a phase which cannot have it. */

@@ -1,7 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { securityEventKinds, type SecurityEventKind } from '../../domain/security-event.ts';
-import { oneOf } from '../one-of.ts';
-import { instant } from './columns.ts';
+import { instant, oneOf } from './columns.ts';
 
 /** What concerns who may act as a user. Whose e-mail and address it was stands as keyed digests. */
 export const SecurityEvent = defineEntity({
