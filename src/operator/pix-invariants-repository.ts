@@ -205,7 +205,8 @@ export const pixInvariants: readonly Invariant[] = [
     found: endedAs,
     join: joinEnding,
     where: `t.status = 'FAILED' and t.operation = 'SEND' and ${hasPaid}
-            and (ending.note = 'found_in_statement' or (${isReported} or ${isRefused}) is not true)`,
+            and (ending.note = 'found_in_statement'
+                 or (${isReported} or ${isRefused}) is not true)`,
   }),
   invariant({
     name: 'doubt_kept',

@@ -75,7 +75,7 @@ export const pixStatements = {
   },
 } satisfies Record<string, Statement>;
 
-/** Which transactions to list; what is left out does not matter. */
+/** The transactions to list; an omitted field matches all. */
 export interface PixFilter {
   readonly userId?: number | undefined;
   readonly status?: PixStatus | undefined;
@@ -96,9 +96,9 @@ export function findPixList(
   return db.query<InspectedPix>(pixStatements.list, filterParameters(which));
 }
 
-/** From when on a send counts as stuck. */
+/** When a send counts as stuck. */
 export interface StuckSince {
-  /** For one that stands in PAYING. */
+  /** For one in PAYING. */
   readonly paying: Date;
   /** For one that the provider has accepted. */
   readonly accepted: Date;
@@ -136,7 +136,7 @@ export interface TimelineEntry {
   readonly at: Date;
   readonly phase: string;
   readonly attempt: number | null;
-  /** How the provider's answer looked, such as `2xx` or `timeout`. */
+  /** The class of the provider's response, such as `2xx` or `timeout`. */
   readonly providerStatus: string | null;
   readonly eventId: string | null;
   readonly note: string | null;

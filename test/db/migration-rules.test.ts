@@ -4,7 +4,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Migration } from '@mikro-orm/migrations';
-import { migrationsFolder } from '../../src/db/migrate.ts';
+import { migrationsFolder } from '../../src/db/migrations-folder.ts';
 
 /** The newest migration from before the rules. */
 const lastWithoutRules = 'Migration20261122074931_hot_steps';

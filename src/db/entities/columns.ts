@@ -1,7 +1,7 @@
 /** Columns and conditions that several tables share. */
 import { p } from '@mikro-orm/core';
 
-/** A point in time, to the millisecond: the precision of a JavaScript date, so that none is rounded. */
+/** A point in time, in milliseconds like a JavaScript date, so that none is rounded. */
 export const instant = () => p.datetime().length(3);
 
 /** An SQL condition that a column has one of some words. */

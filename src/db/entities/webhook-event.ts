@@ -12,7 +12,7 @@ export const WebhookEvent = defineEntity({
     /** The raw bytes. */
     payload: p.blob().nullable(),
     status: p.text(),
-    /** What became of each item of the payload. */
+    /** The result of each item of the payload. */
     results: p.json().nullable(),
     receivedAt: instant(),
     processedAt: instant().nullable(),
@@ -25,7 +25,7 @@ export const WebhookEvent = defineEntity({
         'create index "webhook_events_kept" on "webhook_events" ("received_at") where "payload" is not null',
     },
     {
-      // What operators look for among millions that went well.
+      // The events that operators search among millions of processed ones.
       name: 'webhook_events_flagged',
       expression:
         'create index "webhook_events_flagged" on "webhook_events" ("received_at") where "status" in (\'orphaned\', \'anomaly\')',
