@@ -64,7 +64,7 @@ test(
 
     assert.equal((await moved).length, 1);
     const statuses = (await Promise.all(finished)).map(([row]) => row?.job_status);
-    // The move has asked for both again while they ran.
+    // The move has requested both again while they ran.
     assert.deepEqual(statuses, ['queued', 'queued']);
     const commits = await rows<{ xmin: string }>('select xmin::text from jobs where id in (1, 2)');
     assert.equal(new Set(commits.map(({ xmin }) => xmin)).size, 1, 'one commit for both');

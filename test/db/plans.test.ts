@@ -109,7 +109,7 @@ describe('when one user has most of the transactions', () => {
 
   findsByName();
 
-  test('a statement looks for the charge of a received PIX by its end-to-end id', async () => {
+  test('a statement finds the charge of a received PIX by its end-to-end id', async () => {
     const [busiest] = await rows<{ id: number }>('select min(id) as id from users');
     assert.ok(busiest);
     const month = `${busiest.id}, now() - interval '1 month', now(), 1001`;
