@@ -8,7 +8,7 @@ import { openLocal } from './local.ts';
 import type { Log } from './log.ts';
 import type { Bank } from './provider/stub/bank.ts';
 import { measure } from './metrics-readings.ts';
-import { releaseAfterCrash } from './pix/recovery.ts';
+import { releaseAfterCrash } from './pix/sweep-repository.ts';
 import { JobHandOver } from './jobs/queue.ts';
 import { LargeEvents } from './settlement/large-events.ts';
 import { UnstoredOutcomes } from './pix/unstored-outcomes.ts';

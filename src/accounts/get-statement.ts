@@ -1,5 +1,4 @@
 import type { Context } from '../context.ts';
-import { listTransactions } from '../db/queries/pix-transactions.ts';
 import {
   dayRange,
   FIRST_YEAR,
@@ -7,11 +6,12 @@ import {
   type DayError,
   type DayRange,
 } from '../domain/calendar.ts';
-import { typeOf, type PixOperation, type PixStatus } from '../domain/pix.ts';
+import { typeOf } from '../domain/pix.ts';
 import { AppError, type Text } from '../errors.ts';
 import type { CallOptions, ProviderStatementItem } from '../provider/provider.ts';
 import { callerSession } from '../auth/banking-sessions.ts';
 import type { Principal } from '../auth/principal.ts';
+import { listTransactions } from '../pix/pix-transaction-repository.ts';
 import { unlessSilent } from './provider-reading.ts';
 import type { SessionOperation } from '../http/operation.ts';
 
@@ -71,34 +71,22 @@ function rangeOf(start: string | undefined, end: string | undefined, now: Date):
   throw new AppError('VALIDATION_FAILED', { fields: Object.fromEntries(fields) });
 }
 
-interface LocalRow {
-  readonly id: string;
-  readonly operation: PixOperation;
-  readonly amount: string;
-  readonly status: PixStatus;
-  readonly pix_key: string | null;
-  readonly provider_txid: string | null;
-  /** In ISO 8601, UTC, with milliseconds. */
-  readonly shown_at: string;
-}
-
 async function localItems(context: Context, principal: Principal, range: DayRange) {
-  const rows = await context.db.query<LocalRow>(listTransactions, [
-    principal.user.id,
-    range.fromInclusive,
-    range.toExclusive,
-    // One more tells that the list is not complete.
-    mostLocalItems + 1,
-  ]);
-  return rows.map((row) => ({
-    id: row.id,
-    type: typeOf(row.operation),
-    // Exact: a double gives back every decimal of fifteen digits.
-    amount: Number(row.amount),
-    status: row.status,
-    pix_key: row.pix_key,
-    provider_txid: row.provider_txid,
-    created_at: row.shown_at,
+  const transactions = await listTransactions(context, principal.user.id, {
+    from: range.fromInclusive,
+    until: range.toExclusive,
+    // One more shows that the list is not complete.
+    limit: mostLocalItems + 1,
+  });
+  return transactions.map((transaction) => ({
+    id: transaction.id,
+    type: typeOf(transaction.operation),
+    // Exact: a double represents every decimal of fifteen digits.
+    amount: Number(transaction.amount),
+    status: transaction.status,
+    pix_key: transaction.pixKey,
+    provider_txid: transaction.providerTxid,
+    created_at: transaction.createdAt,
   }));
 }
 

@@ -5,7 +5,6 @@
  */
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
-import { activeSessions } from '../db/queries/active-sessions.ts';
 import { openUnit } from '../db/unit-of-work.ts';
 import type { AccountStatus } from '../domain/account.ts';
 import { centsFromDecimal } from '../domain/money.ts';
@@ -14,20 +13,30 @@ import type { Principal, PrincipalAccount } from './principal.ts';
 
 type Store = Pick<LocalContext, 'db' | 'clock'>;
 
+/**
+ * The end of a join: the requested sessions by id, user and time, if they are active, and their
+ * users. It finds them by their ids, whatever the planner assumes of active ones.
+ */
+export const activeSessions = `
+      lateral (select * from banking_sessions where id = requested.session_id limit 1) s
+          on s.user_id = requested.user_id and s.status = 'ACTIVE'
+         and (s.token_expires_at is null or s.token_expires_at > requested.now)
+        join users u on u.id = s.user_id and u.status = 'ACTIVE'`;
+
 /** Exported for the tests of plans and of the simulation. */
 export const sessionStatements = {
   /** The active session of a token, its user and account: one indexed read for many requests. */
   findPrincipal: {
     name: 'find-principal',
-    grouping: { pair: 'principals' },
+    batching: { lane: 'principals' },
     text: `
-      select asked.place, s.sealed_token,
+      select requested.ordinal, s.sealed_token,
              u.name, u.email, u.document as user_document, u.person_type, u.phone,
              a.id as account_id, a.provider, a.agency, a.account_number,
              a.document as account_document, a.status as account_status,
              a.provider_company_id, a.balance
         from unnest($1::uuid[], $2::int[], $3::timestamptz[])
-             with ordinality as asked (session_id, user_id, now, place)
+             with ordinality as requested (session_id, user_id, now, ordinal)
         join ${activeSessions}
         left join accounts a on a.user_id = u.id`,
   },

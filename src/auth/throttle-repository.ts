@@ -5,7 +5,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
-import { queryIn } from '../db/query-in.ts';
+import { queryIn } from '../db/unit-of-work.ts';
 
 /** @public For the tests of the simulation, which find it by its shape. */
 export const throttleStatements = {

@@ -1,7 +1,7 @@
 /**
  * MikroORM's driver for PostgreSQL, with bound parameters. MikroORM 7 writes values into the text
  * of a statement, where `pg_stat_activity` and the server's log show names, CPFs and password
- * hashes. Here each value becomes `$1`, `$2`, … and is sent beside the text.
+ * hashes. Here each value becomes `$1`, `$2`, … and is sent separately.
  */
 import {
   PostgreSqlConnection,
@@ -35,7 +35,7 @@ class BoundPlatform extends PostgreSqlPlatform {
 }
 
 class BoundConnection extends PostgreSqlConnection {
-  /** A text with `$1`, `$2`, … of its own is sent as it is. */
+  /** A text that already has `$1`, `$2`, … is sent unchanged. */
   override async execute<Result>(
     query: Parameters<PostgreSqlConnection['execute']>[0],
     params: unknown[] | object = [],
@@ -63,7 +63,7 @@ class BoundConnection extends PostgreSqlConnection {
 
 type ExecuteOptions = [method?: 'all' | 'get' | 'run', transaction?: Kysely<unknown>];
 
-/** What the base class declares private; it writes the text of a statement. */
+/** A private method of the base class that formats a statement. */
 interface Preparing {
   prepareQuery(query: unknown, params: unknown): { readonly formatted: string };
 }

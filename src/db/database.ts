@@ -3,7 +3,7 @@ import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type pg from 'pg';
 import { nextTurn, pause, type Clock } from '../clock.ts';
 import type { EmbeddedDatabase } from './embedded.ts';
-import { GroupedCalls, type Grouping, type Ways } from './grouping.ts';
+import { QueryBatcher, type Batching, type BatchRunners } from './batcher.ts';
 import { Notifications } from './notifications.ts';
 import type { OrmOptions } from './orm.ts';
 import {
@@ -21,18 +21,18 @@ import {
 export interface Statement {
   readonly name: string;
   readonly text: string;
-  /** Present where it is written for many calls at once: concurrent ones share a round trip. */
-  readonly grouping?: Grouping;
-  /** It finds its rows by an index, and is planned so however small the tables are at first. */
+  /** Present where it takes arrays of calls: concurrent calls share a round trip. */
+  readonly batching?: Batching;
+  /** It finds its rows by an index, and is planned so even while the tables are small. */
   readonly indexed?: true;
 }
 
 export interface Database {
   readonly kind: 'embedded' | 'postgresql';
   /**
-   * MikroORM, loaded at the first call, which holds up everything else for some 0.2 s. A server
-   * calls it when it has started, so that no customer waits; a migration at the start calls it
-   * earlier, and a worker or a command when it first needs an entity.
+   * MikroORM, loaded at the first call, which blocks the event loop for some 0.2 s. A server calls
+   * it when it has started, so that no customer waits; a migration at the start calls it earlier,
+   * and a worker or a command when it first needs an entity.
    */
   orm(): Promise<MikroORM>;
   /** A fresh entity manager: one unit of work, never shared between requests. */
@@ -42,26 +42,26 @@ export interface Database {
    * waits for a lock for 1.5 s at most. On the embedded database it is the one of `orm`.
    */
   migrating<Result>(work: (orm: MikroORM) => Promise<Result>): Promise<Result>;
-  /** Runs one statement with bind parameters in one round trip, committed when it answers. */
+  /** Runs one statement with bind parameters in one round trip; its result is committed. */
   query<Row>(statement: Statement, parameters: readonly unknown[]): Promise<Row[]>;
   /**
-   * Runs statements in one transaction, on one connection; nothing else may wait for the database
-   * meanwhile. It commits when `work` resolves, and rolls back when it rejects.
+   * Runs statements in one transaction, on one connection; `work` must wait for nothing else. It
+   * commits when `work` resolves, and rolls back when it rejects.
    */
   transaction<Result>(work: (query: Query) => Promise<Result>): Promise<Result>;
-  /** What the pool is doing at this moment; `waiting` are statements without a connection. */
+  /** The connections at this moment; `waiting` are statements without a connection. */
   connections(): { readonly busy: number; readonly idle: number; readonly waiting: number };
   /**
    * Calls `listener` with the payload of every notification on a channel. It is called with an
    * empty payload when notifications stop arriving and when they arrive again: some may have been
    * missed. It does not fail because the server cannot be reached.
-   * @returns what takes the listener back.
+   * @returns a function that removes the listener.
    * @throws Error when the database is closed.
    */
   listen(channel: string, listener: (payload: string) => void): Promise<() => Promise<void>>;
-  /** Whether notifications arrive. While they do not, a listener has to look for itself. */
+  /** Whether notifications arrive. While they do not, a listener has to poll. */
   notificationsUp(): boolean;
-  /** Empties tables of what was deleted, where nothing else does: the embedded database. */
+  /** Vacuums the embedded database; a server does so itself. */
   vacuum(): Promise<void>;
   close(): Promise<void>;
 }
@@ -78,8 +78,8 @@ export interface DatabaseOptions {
 }
 
 /**
- * Opens the database that the configuration names; the schema is left as it is. A server is not
- * asked for anything yet.
+ * Opens the database of the configuration, without a change of the schema. No statement is sent to
+ * a server yet.
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   return options.databaseUrl === undefined
@@ -103,12 +103,12 @@ function embeddedDatabase(base: Base, embedded: EmbeddedDatabase): Database {
     ...base,
     kind: 'embedded',
     migrating: async (work) => work(await base.orm()),
-    query: grouping(query, { together: query, alone: query }),
-    // Everything goes through the pool of one: the session mixes up the answers when a statement
-    // comes past it in the middle of another's transaction.
+    query: batched(query, { batched: query, single: query }),
+    // Through the pool of one: the session mixes up the results when a statement bypasses the pool
+    // during a transaction.
     async listen(channel, listener) {
-      const stop = embedded.postgres.onNotification((told, payload) => {
-        if (told === channel) listener(payload);
+      const stop = embedded.postgres.onNotification((notified, payload) => {
+        if (notified === channel) listener(payload);
       });
       try {
         await base.query({ name: '', text: `listen ${channel}` }, []);
@@ -129,7 +129,7 @@ function embeddedDatabase(base: Base, embedded: EmbeddedDatabase): Database {
   };
 }
 
-/** Longer than statements take that are under way when everything else has stopped. */
+/** Longer than the statements run that are in flight when everything else has stopped. */
 const longestCloseMs = 5_000;
 
 function openPostgres(options: DatabaseOptions, url: string): Database {
@@ -156,14 +156,14 @@ function openPostgres(options: DatabaseOptions, url: string): Database {
         await own.close();
       }
     },
-    query: grouping(
+    query: batched(
       (statement, parameters) => on(statement.indexed ? indexed : base.pool, statement, parameters),
       {
-        together: (statement, columns) => on(indexed, statement, columns),
-        alone: (statement, columns) => on(base.pool, statement, columns),
+        batched: (statement, columns) => on(indexed, statement, columns),
+        single: (statement, columns) => on(base.pool, statement, columns),
       },
     ),
-    connections: () => addedUp([base.pool, base.units, indexed]),
+    connections: () => totalOf([base.pool, base.units, indexed]),
     listen: (channel, listener) => notifications.listen(channel, listener),
     notificationsUp: () => notifications.areUp,
     vacuum: () => Promise.resolve(),
@@ -181,17 +181,17 @@ function openPostgres(options: DatabaseOptions, url: string): Database {
 /** Runs one statement. */
 export type Query = <Row>(statement: Statement, parameters: readonly unknown[]) => Promise<Row[]>;
 
-/** Lets the calls of a statement that is written for it share round trips. */
-function grouping(query: Query, ways: Ways): Query {
-  const groups = new GroupedCalls(ways);
+/** Batches the calls of statements that take arrays. */
+function batched(query: Query, runners: BatchRunners): Query {
+  const batcher = new QueryBatcher(runners);
   return <Row>(statement: Statement, parameters: readonly unknown[]): Promise<Row[]> => {
-    const { name, text, grouping: rule } = statement;
-    if (!rule) return query<Row>(statement, parameters);
-    return groups.query({ name, text, grouping: rule }, parameters) as Promise<Row[]>;
+    const { name, text, batching } = statement;
+    if (!batching) return query<Row>(statement, parameters);
+    return batcher.query({ name, text, batching }, parameters) as Promise<Row[]>;
   };
 }
 
-function addedUp(pools: readonly pg.Pool[]): ReturnType<Database['connections']> {
+function totalOf(pools: readonly pg.Pool[]): ReturnType<Database['connections']> {
   const sum = (count: (pool: pg.Pool) => number): number =>
     pools.reduce((total, pool) => total + count(pool), 0);
   return {
@@ -207,7 +207,7 @@ type Base = Pick<Database, 'orm' | 'em' | 'query' | 'transaction' | 'connections
 };
 
 /**
- * What both kinds of database have in common.
+ * The common part of both kinds of database.
  * @param ownUnits the pool of MikroORM; without one it shares that of the statements.
  */
 function openBase(
@@ -221,7 +221,7 @@ function openBase(
   let opened: Promise<MikroORM> | null = null;
   const orm = (): Promise<MikroORM> => {
     opened ??= openOrm({ pool: units, onReserve, onQuery }).catch((error: unknown) => {
-      // Too many open files, say: the next one who asks may have more luck.
+      // For example, too many open files: the next call may succeed.
       opened = null;
       throw error;
     });
@@ -232,7 +232,7 @@ function openBase(
     units,
     orm,
     em: async () => (await orm()).em.fork(),
-    connections: () => addedUp([pool]),
+    connections: () => totalOf([pool]),
     query<Row>(statement: Statement, parameters: readonly unknown[]): Promise<Row[]> {
       onQuery();
       return run<Row>(pool, statement, parameters);
@@ -241,21 +241,21 @@ function openBase(
       runTransaction(units, (client) =>
         work((statement, parameters) => {
           onQuery();
-          return run(client, statement, alone(statement, parameters));
+          return run(client, statement, asColumns(statement, parameters));
         }),
       ),
     async close() {
       const loaded = await opened?.catch(() => null);
       await loaded?.close(true);
-      // MikroORM has ended its own, unless it has never asked anything.
+      // MikroORM has ended its own, unless it has never used it.
       for (const one of new Set([units, pool])) if (!one.ending) await one.end();
     },
   };
 }
 
-/** A statement that is written for many calls gets each parameter as a list of one. */
-function alone({ grouping: rule }: Statement, parameters: readonly unknown[]): readonly unknown[] {
-  return rule ? parameters.map((value) => [value]) : parameters;
+/** A batched statement gets each parameter of a single call as an array of one. */
+function asColumns({ batching }: Statement, parameters: readonly unknown[]): readonly unknown[] {
+  return batching ? parameters.map((value) => [value]) : parameters;
 }
 
 async function openOrm(options: OrmOptions): Promise<MikroORM> {

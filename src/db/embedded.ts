@@ -1,6 +1,6 @@
 /**
- * The embedded database: PostgreSQL compiled to WebAssembly, in this process. It is for a first
- * look and for development: it survives the death of the process but never forces its writes to
+ * The embedded database: PostgreSQL compiled to WebAssembly, in this process. It is for evaluation
+ * and development: it survives the death of the process but never forces its writes to
  * disk, so it does not survive a loss of power.
  */
 import { mkdirSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { createPgConfig } from '@electric-sql/pglite/node-postgres';
 import { nextTurn } from '../clock.ts';
 import type { Connection } from './pool.ts';
 
-/** Another process has the folder: two on one folder would lose rows without a word. */
+/** Another process has the folder open: two processes would lose rows silently. */
 export class FolderInUseError extends Error {
   constructor(folder: string) {
     super(`the embedded database in ${folder} is in use by another process`);
@@ -26,8 +26,8 @@ export interface EmbeddedDatabase {
 }
 
 /**
- * Opens the embedded database under `dataDir`, alone.
- * @throws FolderInUseError while another process has it.
+ * Opens the embedded database under `dataDir`, exclusively.
+ * @throws FolderInUseError while another process has it open.
  */
 export async function openEmbedded(dataDir: string): Promise<EmbeddedDatabase> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
@@ -50,7 +50,7 @@ export async function openEmbedded(dataDir: string): Promise<EmbeddedDatabase> {
   }
 }
 
-/** PGlite takes no lock; an open exclusive SQLite transaction is one that dies with us. */
+/** PGlite has no lock; an open exclusive SQLite transaction is one that ends with the process. */
 function takeLock(dataDir: string): DatabaseSync {
   const lock = new DatabaseSync(join(dataDir, 'lock'));
   try {
@@ -63,7 +63,7 @@ function takeLock(dataDir: string): DatabaseSync {
 }
 
 /**
- * One session serves all: a pool of one. It gives way to the event loop between its users, or a
+ * One session serves all: a pool of one. It yields to the event loop between its users, or a
  * busy embedded database would keep timers and sockets waiting.
  */
 function connectionTo(postgres: PGlite): Connection {

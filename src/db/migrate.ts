@@ -6,18 +6,18 @@ import { pause, systemClock, type Clock } from '../clock.ts';
 import type { Database, Statement } from './database.ts';
 import { migrationsFolder } from './migrations-folder.ts';
 
-/** A number of our own for `pg_try_advisory_xact_lock`: "ponte" in ASCII, cut to 31 bits. */
+/** The project's number for `pg_try_advisory_xact_lock`: "ponte" in ASCII, cut to 31 bits. */
 const migrationLock = 0x706f6e74;
 
-/** How often an instance looks whether another one has finished its migrations. */
-const lookEveryMs = 500;
+/** How often an instance checks whether another one has finished its migrations. */
+const pollMs = 500;
 
-/** Between two attempts at a lock, the statements that waited behind the first one are answered. */
+/** Between two attempts at a lock, the statements that waited behind the first one can run. */
 const firstPauseMs = 2_000;
 const longestPauseMs = 10_000;
 
-/** Then an operator has to end the transaction that is in the way. */
-const patienceMs = 10 * 60_000;
+/** After that an operator has to end the blocking transaction. */
+const longestWaitMs = 10 * 60_000;
 
 export interface MigrateOptions {
   /** Times the waits; the system's by default. */
@@ -43,7 +43,7 @@ export async function migrateUp(db: Database, options: MigrateOptions = {}): Pro
   // Most starts find nothing to do, and then need neither a lock nor MikroORM.
   if ((await pendingMigrations(db, folder)).length === 0) return [];
   const applied: string[] = [];
-  await alone(db, options, () =>
+  await withLock(db, options, () =>
     untilUnlocked(db, options, async (orm) => {
       // Read again: another instance, or an earlier attempt, has applied some.
       for (const name of await pendingMigrations(db, folder)) {
@@ -56,7 +56,7 @@ export async function migrateUp(db: Database, options: MigrateOptions = {}): Pro
 }
 
 /**
- * Takes the newest migration back, with what is stored in what it had made.
+ * Reverts the newest migration, with the data in the tables and columns that it had created.
  * @returns its name, or null when none is applied.
  * @throws MigrationBlockedError when a lock is not free within ten minutes.
  */
@@ -67,7 +67,7 @@ export async function migrateDown(
   if ((await appliedMigrations(db)).length === 0) return null;
   migrated.delete(db);
   let reverted: readonly Named[] = [];
-  await alone(db, options, () =>
+  await withLock(db, options, () =>
     untilUnlocked(db, options, async (orm) => {
       reverted = await orm.migrator.down();
     }),
@@ -91,14 +91,14 @@ export class MigrationBlockedError extends Error {
  * while the migrations run, and no instance waits for it in a statement: an index that is built
  * concurrently waits for every statement that runs, so that statement would block it.
  */
-async function alone(
+async function withLock(
   db: Database,
   { clock = systemClock, onWait }: MigrateOptions,
   work: () => Promise<void>,
 ): Promise<void> {
   // One process, one connection: there is no other instance.
   if (db.kind === 'embedded') return work();
-  for (let look = 0; ; look += 1) {
+  for (let attempt = 0; ; attempt += 1) {
     const unit = await db.em();
     const isDone = await unit.transactional(async (em) => {
       const [lock] = await em.execute<{ taken: boolean }[]>(
@@ -110,8 +110,8 @@ async function alone(
       return true;
     });
     if (isDone) return;
-    if (look === 0) onWait?.('another instance migrates the database');
-    await pause(clock, lookEveryMs);
+    if (attempt === 0) onWait?.('another instance migrates the database');
+    await pause(clock, pollMs);
   }
 }
 
@@ -121,7 +121,7 @@ async function untilUnlocked(
   { clock = systemClock, onWait, folder = migrationsFolder }: MigrateOptions,
   work: (orm: MikroORM) => Promise<void>,
 ): Promise<void> {
-  const deadlineMs = clock.now().getTime() + patienceMs;
+  const deadlineMs = clock.now().getTime() + longestWaitMs;
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
     const isDone = await db.migrating(async (orm) => {
       await prepare(db, orm, folder);
@@ -151,8 +151,8 @@ const currentDatabase: Statement = {
 };
 
 /**
- * The migrator looks whether the database of its name is there, and would end our connections to
- * make it. Which one an address means is known to the server alone.
+ * The migrator checks whether the database of its name exists, and would end our connections to
+ * create it. Only the server knows which database an address means.
  */
 async function prepare(db: Database, { config }: MikroORM, folder: string): Promise<void> {
   const [row] = await db.query<Named>(currentDatabase, []);
@@ -160,15 +160,15 @@ async function prepare(db: Database, { config }: MikroORM, folder: string): Prom
   config.set('migrations', { ...config.get('migrations'), path: folder, pathTs: folder });
 }
 
-/** Found migrated before; the code's migrations do not grow while it runs. */
+/** Databases without pending migrations; the code gets no new ones while it runs. */
 const migrated = new WeakSet<Database>();
 
-const isThere: Statement = { name: 'is-there', text: 'select 1' };
+const ping: Statement = { name: 'is-there', text: 'select 1' };
 
 /**
  * @param folder where the migrations are.
- * @returns the names of the migrations that are not applied yet; once there are none, it only looks
- *   whether the database is there.
+ * @returns the names of the migrations that are not applied yet; once there are none, it only
+ *   checks that the database responds.
  */
 export async function pendingMigrations(
   db: Database,
@@ -176,7 +176,7 @@ export async function pendingMigrations(
 ): Promise<string[]> {
   const isOwn = folder === migrationsFolder;
   if (isOwn && migrated.has(db)) {
-    await db.query(isThere, []);
+    await db.query(ping, []);
     return [];
   }
   const pending = (await migrationsOf(db, folder)).filter(({ state }) => state === 'pending');
@@ -217,7 +217,7 @@ interface AppliedRow extends Named {
   readonly executed_at: Date;
 }
 
-/** As MikroORM has noted them. */
+/** As MikroORM has stored them. */
 const readApplied: Statement = {
   name: 'migrations-applied',
   text: 'select name, executed_at from schema_migrations order by id',

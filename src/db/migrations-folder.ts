@@ -1,4 +1,4 @@
 import { fileURLToPath } from 'node:url';
 
-/** Where the migrations are, a file each. */
+/** The folder of the migrations; in its own file, because MikroORM's options need it too. */
 export const migrationsFolder = fileURLToPath(new URL('../../migrations', import.meta.url));

@@ -1,22 +1,24 @@
 /**
- * LISTEN on one connection of its own, which comes back by itself. What was notified while it was
- * away is lost, so every listener is called when it is lost and when it is back, and looks for
- * itself. A heartbeat finds a connection that has fallen silent.
+ * LISTEN on one separate connection, which reconnects. Notifications of the time without it are
+ * lost, so every listener is called when the connection is lost and when it is restored, and reads
+ * the database itself. A heartbeat detects a connection that has gone silent.
  */
-import { pause, type Clock } from '../clock.ts';
-import { ListenConnection } from './listen-connection.ts';
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { nextTurn, pause, type Clock } from '../clock.ts';
+import { addressOf } from './tls.ts';
 
 type Listener = (payload: string) => void;
 
 const retryDelayMs = 1_000;
 
-/** With the deadline it bounds how long a silent connection passes for a good one. */
+/** With the deadline it bounds how long a silent connection remains undetected. */
 const heartbeatMs = 3_000;
 
 export interface NotificationsOptions {
   readonly url: string;
   readonly clock: Clock;
-  /** How long the server may take to answer, in ms of the network's time, not of the clock's. */
+  /** How long the server may take to respond, in ms of real time, not of the clock. */
   readonly deadlineMs?: number;
   /** Called when notifications stop arriving, and when they arrive again. */
   readonly onChange?: (areUp: boolean) => void;
@@ -29,7 +31,7 @@ export class Notifications {
   readonly #closed = new AbortController();
   /** `new`: there has been no listener yet, so nothing is connected. */
   #state: 'new' | 'up' | 'down' = 'new';
-  /** The one that is open or about to be. */
+  /** Open, or being opened. */
   #connection: ListenConnection | null = null;
   #firstAttempt: Promise<void> | null = null;
   #cancelHeartbeat: () => void = () => undefined;
@@ -44,11 +46,11 @@ export class Notifications {
   }
 
   /**
-   * Resolves when notifications arrive, or when they cannot for now: the listener is called as soon
-   * as they do.
-   * @param channel a name of ours: it stands in the statement.
-   * @returns what takes the listener back.
-   * @throws Error when this is closed.
+   * Resolves when notifications arrive, or when the server cannot be reached: the listener is then
+   * called when they do.
+   * @param channel a constant name: it is part of the statement.
+   * @returns a function that removes the listener.
+   * @throws Error after `close`.
    */
   async listen(channel: string, listener: Listener): Promise<() => Promise<void>> {
     if (this.#closed.signal.aborted) throw new Error('the database is closed');
@@ -56,7 +58,7 @@ export class Notifications {
     this.#listeners.set(channel, listeners);
     listeners.add(listener);
     if (this.#state === 'new') await (this.#firstAttempt ??= this.#connect());
-    // A connection that is lost comes back with every channel, and calls every listener.
+    // The next connection listens to every channel, and calls every listener.
     if (this.#state === 'up') await this.#connection?.listen(channel).catch(() => undefined);
     return async () => {
       listeners.delete(listener);
@@ -83,7 +85,7 @@ export class Notifications {
     try {
       await connection.open(this.#listeners.keys());
     } catch {
-      // `#lost` has set the next attempt.
+      // `#lost` has scheduled the next attempt.
       return;
     }
     this.#beatLater(connection);
@@ -120,5 +122,106 @@ export class Notifications {
 
   #call(channel: string, payload: string): void {
     for (const listener of this.#listeners.get(channel) ?? []) listener(payload);
+  }
+}
+
+interface ListenConnectionOptions {
+  readonly url: string;
+  /** How long the server may take to accept the connection, or to run a statement, in ms. */
+  readonly deadlineMs: number;
+  readonly onNotification: (channel: string, payload: string) => void;
+  /** Called once, when it has ended or has not responded in time; it is then closed. */
+  readonly onLost: () => void;
+}
+
+/**
+ * One connection to a PostgreSQL server that only listens; the next attempt is another one. Every
+ * statement has a deadline, because a network that fails silently (half-open TCP) ends nothing.
+ */
+class ListenConnection {
+  readonly #client: pg.Client;
+  readonly #onLost: () => void;
+  /** The channel of its heartbeats. */
+  readonly #heartbeats = `ponte_heartbeat_${randomBytes(8).toString('hex')}`;
+  /** The channels that it listens to. */
+  readonly #channels = new Map<string, Promise<void>>();
+  #heard = false;
+  #isClosed = false;
+
+  constructor({ url, deadlineMs, onNotification, onLost }: ListenConnectionOptions) {
+    this.#onLost = onLost;
+    this.#client = new pg.Client({
+      ...addressOf(url),
+      application_name: 'ponte-listen',
+      keepAlive: true,
+      connectionTimeoutMillis: deadlineMs,
+      query_timeout: deadlineMs,
+    });
+    this.#client.on('error', () => this.#lose());
+    this.#client.on('end', () => this.#lose());
+    this.#client.on('notification', ({ channel, payload = '' }) => {
+      if (channel === this.#heartbeats) this.#heard = true;
+      else onNotification(channel, payload);
+    });
+  }
+
+  /**
+   * Connects, and listens to channels.
+   * @throws Error when it is lost; `onLost` has been called.
+   */
+  async open(channels: Iterable<string>): Promise<void> {
+    await this.#orLose(this.#client.connect());
+    await this.#orLose(this.#client.query(`listen ${this.#heartbeats}`));
+    for (const channel of channels) await this.listen(channel);
+  }
+
+  /**
+   * Every listener of a channel waits for the one statement: before it, nothing is delivered.
+   * @throws Error when the connection is lost.
+   */
+  listen(channel: string): Promise<void> {
+    const listening =
+      this.#channels.get(channel) ?? this.#orLose(this.#client.query(`listen ${channel}`));
+    this.#channels.set(channel, listening);
+    return listening;
+  }
+
+  /**
+   * Notifies itself. A response of the server is not sufficient: behind a pooler that shares
+   * sessions it responds, and no notification arrives.
+   * @throws Error when the connection is lost.
+   */
+  beat(): Promise<void> {
+    this.#heard = false;
+    const beat = async (): Promise<void> => {
+      await this.#client.query(`notify ${this.#heartbeats}`);
+      // The server sends a session its own notifications before it is ready for the next statement.
+      if (!this.#heard) throw new Error('notifications do not arrive');
+    };
+    return this.#orLose(beat());
+  }
+
+  /** Closes it without waiting for the server. */
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    // It sends the termination message, and is then destroyed in any case.
+    this.#client.end().catch(() => undefined);
+    void nextTurn().then(() => this.#client.connection.stream.destroy());
+  }
+
+  async #orLose(work: Promise<unknown>): Promise<void> {
+    try {
+      await work;
+    } catch (error) {
+      this.#lose();
+      throw error;
+    }
+  }
+
+  #lose(): void {
+    if (this.#isClosed) return;
+    this.close();
+    this.#onLost();
   }
 }

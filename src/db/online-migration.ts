@@ -2,8 +2,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * A migration that runs outside a transaction. A failure leaves the steps before it done, and the
- * migration is run again: each step has to be one that may be repeated.
+ * A migration that runs outside a transaction. After a failure the earlier steps remain applied,
+ * and the migration is run again: each step must be repeatable.
  */
 export abstract class OnlineMigration extends Migration {
   override isTransactional(): boolean {
@@ -12,7 +12,7 @@ export abstract class OnlineMigration extends Migration {
 
   /**
    * Adds a statement that may take hours, such as `alter table … validate constraint …`. Use it for
-   * statements whose locks let reads and writes go on: the wait for them is longer, too.
+   * statements whose locks allow reads and writes: the wait for them is longer, too.
    */
   protected addLongSql(sql: string): void {
     this.addSql(`set lock_timeout = '5min'`);
@@ -23,8 +23,7 @@ export abstract class OnlineMigration extends Migration {
   }
 
   /**
-   * Makes an index concurrently. An attempt that failed has left an invalid index: it goes first.
-   * @param index.name names it.
+   * Creates an index concurrently. The invalid index of a failed attempt is dropped first.
    * @param index.on what follows `on`: the table, the columns in parentheses, a condition.
    * @param index.unique whether no two rows may have the same values.
    */
@@ -43,7 +42,7 @@ export abstract class OnlineMigration extends Migration {
     this.addLongSql(`create ${kind} concurrently if not exists "${name}" on ${on}`);
   }
 
-  /** Drops an index concurrently, if it is there. */
+  /** Drops an index concurrently, if it exists. */
   protected dropIndex(name: string): void {
     this.addLongSql(`drop index concurrently if exists "${name}"`);
   }

@@ -4,7 +4,7 @@
  */
 import { defineConfig, MikroORM, type Options } from '@mikro-orm/postgresql';
 import { Migrator } from '@mikro-orm/migrations';
-// The version that MikroORM itself asks for: its connections are handed over as a part of it.
+// The version that MikroORM itself requires: its connections are passed as a part of it.
 import { PostgresDialect } from 'kysely';
 import type pg from 'pg';
 import { BoundDriver } from './bound-driver.ts';
@@ -36,15 +36,15 @@ export function ormOptions(connection: Partial<Options>): Options {
 }
 
 export interface OrmOptions {
-  /** Whose connections it uses; closing MikroORM ends the pool once it has asked for anything. */
+  /** The connections that it uses; closing MikroORM ends the pool once it was used. */
   readonly pool: pg.Pool;
-  /** Waited for before each use of a connection. */
+  /** Awaited before each use of a connection. */
   readonly onReserve?: (() => Promise<void>) | undefined;
   /** Called for each round trip to the database. */
   readonly onQuery: () => void;
 }
 
-/** Opens MikroORM on connections that are there already. */
+/** Opens MikroORM on existing connections. */
 export async function openOrm({ pool, onReserve, onQuery }: OrmOptions): Promise<MikroORM> {
   const dialect = new PostgresDialect({
     pool,
@@ -52,9 +52,9 @@ export async function openOrm({ pool, onReserve, onQuery }: OrmOptions): Promise
   });
   const orm = await MikroORM.init({
     ...ormOptions({ dbName: 'ponte', driver: BoundDriver, driverOptions: () => dialect }),
-    // To open it asks the server nothing.
+    // Opening it sends no statement to the server.
     ensureDatabase: false,
-    // The logger is never printed: it is where MikroORM tells of each round trip.
+    // The logger prints nothing: MikroORM calls it for each round trip.
     debug: ['query'],
     logger: onQuery,
     colors: false,

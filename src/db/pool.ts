@@ -1,13 +1,13 @@
-/** The driver's pools: how they reach a database, and how a statement runs on one. */
+/** The driver's pools: their connections, and how a statement runs on one. */
 import pg from 'pg';
 import { nextTurn } from '../clock.ts';
 import { addressOf } from './tls.ts';
 
-/** A commit is answered once it is on disk. */
+/** A commit is confirmed once it is on disk. */
 const durable = '-c synchronous_commit=on';
 
 /**
- * A statement that runs away is ended by the server; a server that has fallen silent is given up a
+ * The server ends a statement that runs too long; a server that does not respond is given up a
  * little later.
  */
 export function postgresConnection(url: string): Connection {
@@ -35,15 +35,15 @@ export function migrationConnection(url: string): Connection {
   return { ...postgresConnection(url), max: 1, lock_timeout: 1_500, query_timeout: 0 };
 }
 
-/** How the driver reaches a database, and what comes before each use of a connection. */
+/** How the driver reaches a database, and a hook before each use of a connection. */
 export interface Connection extends pg.PoolConfig {
   readonly onReserve?: () => Promise<void>;
 }
 
 /**
- * The connections of MikroORM's units of work, apart from those of the statements: what is done
- * there is mostly an onboarding, which anyone may begin, and it holds a connection and a row's lock
- * for several round trips. A pile-up on one row so delays no login and no payment.
+ * The connections of MikroORM's units of work, separate from those of the statements: a unit is
+ * mostly an onboarding, which anyone may begin, and holds a connection and a row's lock for several
+ * round trips. Contention on one row thus delays no login and no payment.
  */
 export function unitConnection(url: string): Connection {
   return { ...postgresConnection(url), max: 6, lock_timeout: 2_000 };
@@ -52,11 +52,11 @@ export function unitConnection(url: string): Connection {
 /** A pool for the statements or for MikroORM's units of work. */
 export function openPool(config: pg.PoolConfig): pg.Pool {
   const pool = quiet(new BoundedPool({ ...config, types: textTypes() }));
-  giveBackLost(pool);
+  releaseLost(pool);
   return pool;
 }
 
-/** Each statement keeps the plan that its text asks for, whatever the tables hold. */
+/** Each statement keeps one plan, by its indexes, whatever the tables contain. */
 export const indexedSettings = [
   'plan_cache_mode=force_generic_plan',
   'jit=off',
@@ -67,13 +67,13 @@ export const indexedSettings = [
 ] as const;
 
 /**
- * Connections of their own for the statements that are asked most. Each finds a few rows by an
- * index, and the settings of these connections leave the planner no other way. By itself it would
- * read a table whole that is empty at first, keep that plan when the table has filled, compile what
- * looks dear, and plan anew for each size of a group.
+ * Separate connections for the most frequent statements. Each finds a few rows by an index, and the
+ * settings of these connections allow the planner no other way. By default it would read a table
+ * sequentially that is empty at first, keep that plan when the table has filled, compile what seems
+ * expensive, and plan again for each size of a batch.
  *
- * None takes more than some milliseconds. One that does is stuck and holds up those behind it, so
- * it is given up early.
+ * None takes more than some milliseconds. One that does is stuck and delays those behind it, so it
+ * is given up early.
  */
 export function indexedPool(pool: pg.Pool): pg.Pool {
   return quiet(
@@ -100,12 +100,12 @@ class PoolExhausted extends Error {
 
 type Connected = Parameters<pg.Pool['connect']>[0];
 
-/** A pool that refuses at once what would have to wait behind too many others. */
+/** A pool that refuses a statement at once when too many others wait. */
 class BoundedPool extends pg.Pool {
   override connect(): Promise<pg.PoolClient>;
   override connect(callback: Connected): void;
   override connect(callback?: Connected): Promise<pg.PoolClient> | void {
-    const isExhausted = this.waitingCount >= mostWaiting;
+    const isExhausted = this.waitingCount >= maxWaiting;
     if (!callback) {
       return isExhausted ? Promise.reject(new PoolExhausted()) : super.connect();
     }
@@ -114,10 +114,10 @@ class BoundedPool extends pg.Pool {
   }
 }
 
-/** How many may wait for a connection: some tenths of a second, as statements go. */
-const mostWaiting = 500;
+/** How many may wait for a connection: some tenths of a second at the usual rate. */
+const maxWaiting = 500;
 
-/** A connection that breaks fails the statement on it; nobody else has to know. */
+/** A lost connection fails the statement on it; an idle one needs no handling. */
 function quiet(pool: pg.Pool): pg.Pool {
   pool.on('connect', (client) => client.on('error', () => undefined));
   pool.on('error', () => undefined);
@@ -166,8 +166,8 @@ const timestamptz: number = TIMESTAMPTZ;
 const readInstant = pg.types.getTypeParser(TIMESTAMPTZ) as (text: string) => unknown;
 
 /**
- * MikroORM reads points in time from their text, and the pool that it shares leaves it to that; no
- * table has arrays of them.
+ * MikroORM parses timestamps from their text, so the pool that it shares does not; no table has
+ * arrays of them.
  */
 function textTypes(): pg.CustomTypesConfig {
   const types = new pg.TypeOverrides();
@@ -177,7 +177,7 @@ function textTypes(): pg.CustomTypesConfig {
   return types;
 }
 
-/** A statement's rows carry points in time as dates. */
+/** The rows of a statement have timestamps as dates. */
 function withDates(result: pg.QueryResult<Cells>): Cells[] {
   const columns = result.fields.filter(({ dataTypeID }) => dataTypeID === timestamptz);
   if (columns.length === 0) return result.rows;
@@ -191,10 +191,10 @@ function withDates(result: pg.QueryResult<Cells>): Cells[] {
 }
 
 /**
- * A transaction whose connection breaks cannot roll back, and MikroORM's query builder gives back
- * only what it could: without this the pool has one place less, and never closes.
+ * A transaction on a lost connection cannot roll back, and MikroORM's query builder releases only
+ * connections that it could roll back: without this the pool loses a connection and never closes.
  */
-function giveBackLost(pool: pg.Pool): void {
+function releaseLost(pool: pg.Pool): void {
   const taken = new Set<pg.PoolClient>();
   const known = new WeakSet<pg.PoolClient>();
   pool.on('release', (_error, client) => taken.delete(client));
@@ -202,11 +202,11 @@ function giveBackLost(pool: pg.Pool): void {
     taken.add(client);
     if (known.has(client)) return;
     known.add(client);
-    const giveBack = async (): Promise<void> => {
-      // Whoever gives it back by himself does so before the next turn of the event loop.
+    const release = async (): Promise<void> => {
+      // A caller that releases it does so before the next turn of the event loop.
       await nextTurn();
       if (taken.has(client)) client.release(true);
     };
-    client.once('end', () => void giveBack());
+    client.once('end', () => void release());
   });
 }

@@ -1,15 +1,16 @@
-/** TLS to PostgreSQL as `sslmode=verify-full` promises it. */
+/** TLS to PostgreSQL with the guarantees of `sslmode=verify-full`. */
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import type pg from 'pg';
 
-/** The parameters that say how TLS is done. With one of them the driver ignores other options. */
+/** The parameters of TLS. With one of them the driver ignores other options. */
 const tlsParameters = ['sslmode', 'ssl', 'sslnegotiation', 'sslrootcert', 'sslcert', 'sslkey'];
 
 /**
- * Where the driver connects to, and how it checks who answers. The driver leaves two gaps in
- * `sslmode=verify-full`: of a host that is an IP address it accepts the certificate of `localhost`,
- * and `NODE_TLS_REJECT_UNAUTHORIZED=0` turns its checks off. Every other mode is the driver's.
+ * The address that the driver connects to, and its checks of the server's identity. The driver has
+ * two gaps in `sslmode=verify-full`: for a host that is an IP address it accepts the certificate of
+ * `localhost`, and `NODE_TLS_REJECT_UNAUTHORIZED=0` turns its checks off. Every other mode is the
+ * driver's.
  *
  * @param url a PostgreSQL address.
  * @returns the driver's options for it.
@@ -18,7 +19,7 @@ const tlsParameters = ['sslmode', 'ssl', 'sslnegotiation', 'sslrootcert', 'sslce
 export function addressOf(url: string): Pick<pg.ClientConfig, 'connectionString' | 'ssl'> {
   const address = new URL(url);
   const { hostname, searchParams } = address;
-  // The driver takes the last of several.
+  // The driver uses the last of several.
   const lastOf = (name: string): string | undefined => searchParams.getAll(name).at(-1);
   if (lastOf('sslmode') !== 'verify-full') return { connectionString: url };
   const fileOf = (name: string): string | undefined => {
@@ -34,7 +35,7 @@ export function addressOf(url: string): Pick<pg.ClientConfig, 'connectionString'
     ...(sslnegotiation && { sslnegotiation }),
     ssl: {
       rejectUnauthorized: true,
-      // A certificate is checked against this when the driver gives no name, as with an IP address.
+      // The certificate is checked against this if the driver passes no name, as for an address.
       ...(isIP(host) !== 0 && { host }),
       ...(ca && { ca }),
       ...(cert && { cert }),

@@ -1,4 +1,4 @@
-/** Tells a database that cannot be reached from a statement that is wrong. */
+/** Classifies database errors: an unreachable database, a wait that is too long, a refused row. */
 
 const NETWORK_CODES = new Set([
   'ECONNREFUSED',
@@ -14,14 +14,14 @@ const NETWORK_CODES = new Set([
 /**
  * SQLSTATEs (PostgreSQL, appendix A):
  *
- * - classes 08 (connection exception), 28 (the server does not let us in), 53 (out of resources);
+ * - classes 08 (connection exception), 28 (invalid authorization), 53 (out of resources);
  * - 57P01, 57P02, 57P03 and 57P05: the server stops, has crashed, starts, has ended an idle
  *   session;
  * - 25006: it is a replica that has not been promoted yet.
  */
 const UNAVAILABLE_SQLSTATE = /^(?:(?:08|28|53)[0-9A-Z]{3}|57P0[1235]|25006)$/;
 
-/** What `pg` and its pool say without a code. */
+/** The messages of `pg` and its pool that have no code. */
 const UNAVAILABLE_MESSAGES = [
   'Connection terminated',
   'timeout exceeded when trying to connect',
@@ -30,7 +30,7 @@ const UNAVAILABLE_MESSAGES = [
   'Client was closed and is not queryable',
 ];
 
-/** Whether an error says that the database could not be reached or is not accepting work. */
+/** Whether the database could not be reached or does not accept statements. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
@@ -41,22 +41,22 @@ export function isDatabaseUnavailable(error: unknown): boolean {
 /**
  * Whether PostgreSQL ended a statement because it waited or ran for too long, and rolled it back:
  * SQLSTATE 55P03 (lock_not_available), 57014 (query_canceled), 40P01 (deadlock_detected: one of
- * those who waited for each other was refused) and 40001 (serialization_failure: so does a server
- * that is in recovery end a statement that it would have to wait for), PostgreSQL, appendix A.
+ * the statements was refused) and 40001 (serialization_failure: a server in recovery ends a
+ * statement that it would have to wait for), PostgreSQL, appendix A.
  */
 export function isWaitTooLong(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   return /^(?:55P03|57014|40P01|40001)$/.test(code);
 }
 
-/** Whether a request failed because the database is away or slow: the same request may succeed. */
+/** Whether a request failed because the database is unavailable or slow: a retry may succeed. */
 export function isDatabaseTrouble(error: unknown): boolean {
   return isDatabaseUnavailable(error) || isWaitTooLong(error);
 }
 
 /**
- * Whether an error says that the database is away for now. One that refuses the user (class 28) is
- * there, and an address that cannot be listened on is not the database's.
+ * Whether the database is unavailable for now. One that refuses the user (class 28) is available,
+ * and an address that cannot be listened on is not the database's.
  */
 export function isDatabaseAway(error: unknown): boolean {
   if (!(error instanceof Error) || ('syscall' in error && error.syscall === 'listen')) return false;
@@ -64,7 +64,7 @@ export function isDatabaseAway(error: unknown): boolean {
   return isDatabaseUnavailable(error) && !isRefusal;
 }
 
-/** Whether an error says that a row would break a constraint: SQLSTATE class 23. */
+/** Whether a row would violate a constraint: SQLSTATE class 23. */
 export function isConstraintViolation(error: unknown): boolean {
   return error instanceof Error && 'code' in error && /^23[0-9A-Z]{3}$/.test(String(error.code));
 }

@@ -2,9 +2,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Database, Statement } from './database.ts';
 import type * as Entities from './entities/index.ts';
-import { queryIn } from './query-in.ts';
 
-/** @returns all entities. They come with MikroORM, so they are loaded when a caller needs one. */
+/** @returns all entities. They load MikroORM, so they are imported when a caller needs one. */
 export function loadEntities(): Promise<typeof Entities> {
   return import('./entities/index.ts');
 }
@@ -18,6 +17,18 @@ export async function openUnit(db: Database) {
 /** @returns the pattern for `$ilike` of a text that contains `part`. */
 export function containing(part: string): string {
   return `%${part.replace(/[\\%_]/g, String.raw`\$&`)}%`;
+}
+
+/**
+ * Runs a statement as a part of a unit of work, in its commit. Dates of the rows are text.
+ * @param em the entity manager of `transactional`.
+ */
+export function queryIn<Row extends object>(
+  em: EntityManager,
+  { text }: Statement,
+  parameters: readonly unknown[],
+): Promise<Row[]> {
+  return em.execute<Row[]>(text, [...parameters]);
 }
 
 /**

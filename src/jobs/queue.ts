@@ -5,7 +5,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Clock } from '../clock.ts';
 import * as queries from '../db/queries/jobs.ts';
-import { queryIn } from '../db/query-in.ts';
+import { queryIn } from '../db/unit-of-work.ts';
 
 /** A job to be done, at least once. */
 export interface JobRequest {

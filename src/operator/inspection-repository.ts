@@ -1,7 +1,7 @@
 /** What waits in the database, and how the server is set up, for metrics and for `doctor`. */
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
-import { isUnderWay } from '../db/queries/pix-transactions.ts';
+import { isUnsettled } from '../pix/pix-transaction-repository.ts';
 import { staleAfterMs } from '../domain/call-duration.ts';
 
 /** What waits, and what waits for an operator. */
@@ -64,7 +64,7 @@ export const backlogStatement: Statement = {
                    min(created_at) filter (where phase = 'ACCEPTED') as oldest_accepted_at,
                    count(*) filter (where phase = 'PAYING' and updated_at <= $2
                        and (claimed_until is null or claimed_until <= $1))::int as overdue
-              from pix_transactions t where ${isUnderWay('t')}) unended`,
+              from pix_transactions t where ${isUnsettled('t')}) unended`,
 };
 
 /** Reads the backlog. */

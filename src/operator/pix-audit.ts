@@ -1,21 +1,26 @@
 /**
- * `pix audit`: holds the money's rules against the rows, on a service that runs. Each rule is one
- * statement over a page of rows, so that none runs long and each sees one moment; what comes in
- * after the audit has begun is left to the next one.
+ * `pix audit`: checks the invariants of the stored payments, on a running service. Each invariant
+ * is one statement over a page of rows, so that none runs long and each sees one snapshot; rows
+ * that are stored after the start of the audit are left to the next one.
  */
 import type { LocalContext } from '../context.ts';
-import type { Statement } from '../db/database.ts';
-import { nilUuid } from '../domain/uuid.ts';
+import {
+  auditedInvariants,
+  countRows,
+  findBroken,
+  readPage,
+  type AuditedKind,
+  type AuditedRow,
+} from './audit-repository.ts';
 import { OpError, type Op } from './op.ts';
-import { eventInvariants, jobInvariants } from './pix-invariants-queue.ts';
-import { pixInvariants, type BrokenRow, type Invariant } from './pix-invariants.ts';
+import type { BrokenRow } from './pix-invariants-repository.ts';
 
-/** What became of one rule. */
+/** The result of one invariant. */
 export interface InvariantResult {
   readonly name: string;
   readonly says: string;
-  /** What its rows are. */
-  readonly of: RowKind;
+  /** The kind of its rows. */
+  readonly of: AuditedKind;
   readonly broken: number;
   /** The rows that break it, up to a hundred. */
   readonly rows: readonly BrokenRow[];
@@ -31,110 +36,24 @@ export interface PixAudit {
   readonly invariants: readonly InvariantResult[];
 }
 
-type RowKind = 'transaction' | 'event' | 'job';
-
-/** Rows of one statement: some ten milliseconds of work. */
-const pageSize = 1_000;
-
-const listedAtMost = 100;
-
-interface PageRow {
-  readonly id: string;
-  readonly at: Date;
-}
-
-/** Rows that are checked page by page, and the rules that they are held against. */
-interface Scope {
-  readonly of: RowKind;
-  readonly invariants: readonly Invariant[];
-  /** Before the first row, in the order of {@link keyOf}. */
-  readonly start: readonly unknown[];
-  readonly keyOf: (row: PageRow) => readonly unknown[];
-  /** Parameters: the key of the last row, when the audit began, limit. Answers the next rows. */
-  readonly page: Statement;
-  /** How many there are, as far as that is quickly told: of many rows the server's own guess. */
-  readonly count: Statement;
-}
-
-/** Also the event that is an anomaly by one of its items while another one waits. */
-const waitingEvents = `
-  select id, received_at from webhook_events where status in ('received', 'parked')
-   union all
-  select e.id, e.received_at from webhook_events e
-   where e.status = 'anomaly' and exists (select from webhook_waits w where w.event_id = e.id)`;
-
-const scopes: readonly Scope[] = [
-  {
-    of: 'transaction',
-    invariants: pixInvariants,
-    start: [nilUuid],
-    keyOf: ({ id }) => [id],
-    page: {
-      name: 'audit-transactions',
-      text: `
-        select id, created_at as at from pix_transactions
-         where id > $1::uuid and created_at <= $2 order by id limit $3`,
-    },
-    count: {
-      name: 'audit-count-transactions',
-      text: `
-        select greatest((select count(*) from (select from pix_transactions limit 100000) as few),
-                        (select reltuples::bigint from pg_class
-                          where oid = 'pix_transactions'::regclass))::float8 as rows`,
-    },
-  },
-  {
-    of: 'event',
-    invariants: eventInvariants,
-    start: [new Date(0), nilUuid],
-    keyOf: ({ id, at }) => [at, id],
-    page: {
-      name: 'audit-events',
-      text: `
-        select id, received_at as at from (${waitingEvents}) as waiting
-         where received_at <= $3 and (received_at, id) > ($1, $2::uuid)
-         order by received_at, id limit $4`,
-    },
-    count: {
-      name: 'audit-count-events',
-      text: `
-        select count(*)::float8 as rows from (${waitingEvents}) as waiting`,
-    },
-  },
-  {
-    of: 'job',
-    invariants: jobInvariants,
-    start: [0],
-    keyOf: ({ id }) => [id],
-    page: {
-      name: 'audit-jobs',
-      text: `
-        select id, created_at as at from jobs
-         where status = 'running' and id > $1::bigint and created_at <= $2
-         order by id limit $3`,
-    },
-    count: {
-      name: 'audit-count-jobs',
-      text: `select count(*)::float8 as rows from jobs where status = 'running'`,
-    },
-  },
-];
+const kinds = ['transaction', 'event', 'job'] as const satisfies AuditedKind[];
 
 /** Audits. It reads only, and may be run at any time. */
 export const auditPix: Op<Record<string, never>, PixAudit> = {
   async run(context, _input, { progress }) {
     const startedAt = context.clock.now();
-    const total = await countAll(context);
+    let total = 0;
+    for (const kind of kinds) total += await countRows(context, kind);
     const results: InvariantResult[] = [];
     const checked = { transaction: 0, event: 0, job: 0 };
-    for (const scope of scopes) {
+    for (const kind of kinds) {
       const before = checked.transaction + checked.event + checked.job;
-      const found = await auditScope(context, scope, {
+      const audited = await auditRows(context, kind, {
         startedAt,
         onPage: (rows) => progress(before + rows, Math.max(total, before + rows)),
       });
-      checked[scope.of] = found.rows;
-      results.push(...found.results);
+      checked[kind] = audited.rows;
+      results.push(...audited.results);
     }
     return {
       ok: results.every(({ broken }) => broken === 0),
@@ -144,52 +63,49 @@ export const auditPix: Op<Record<string, never>, PixAudit> = {
   },
 };
 
-async function countAll({ db }: LocalContext): Promise<number> {
-  let total = 0;
-  for (const { count } of scopes) {
-    const [counted] = await db.query<{ rows: number }>(count, []);
-    total += counted?.rows ?? 0;
-  }
-  return total;
-}
+/** Rows of one statement: some ten milliseconds of work. */
+const pageSize = 1_000;
 
-interface Walk {
+const maxListed = 100;
+
+interface Progress {
   readonly startedAt: Date;
   readonly onPage: (rows: number) => void;
 }
 
-async function auditScope(
+async function auditRows(
   context: LocalContext,
-  scope: Scope,
-  { startedAt, onPage }: Walk,
+  kind: AuditedKind,
+  { startedAt, onPage }: Progress,
 ): Promise<{ readonly rows: number; readonly results: InvariantResult[] }> {
-  const tallies = scope.invariants.map((invariant) => ({
+  const tallies = auditedInvariants[kind].map((invariant) => ({
     invariant,
     broken: 0,
     listed: [] as BrokenRow[],
   }));
   let rows = 0;
-  for (let key = scope.start; ;) {
+  for (let after: AuditedRow | null = null; ;) {
     if (context.stopping.aborted) throw new OpError('REFUSED', 'the service stops: audit it again');
-    const page = await context.db.query<PageRow>(scope.page, [...key, startedAt, pageSize]);
+    const page: AuditedRow[] = await readPage(context, kind, {
+      after,
+      until: startedAt,
+      limit: pageSize,
+    });
     const ids = page.map(({ id }) => id);
     for (const tally of ids.length > 0 ? tallies : []) {
-      const { statement, further } = tally.invariant;
-      const parameters = [ids, ...(further?.(startedAt) ?? [])];
-      const broken = await context.db.query<BrokenRow>(statement, parameters);
+      const broken = await findBroken(context, tally.invariant, { ids, auditedAt: startedAt });
       tally.broken += broken.length;
-      tally.listed.push(...broken.slice(0, listedAtMost - tally.listed.length));
+      tally.listed.push(...broken.slice(0, maxListed - tally.listed.length));
     }
     rows += page.length;
     onPage(rows);
-    const last = page.at(-1);
-    if (last === undefined || page.length < pageSize) break;
-    key = scope.keyOf(last);
+    after = page.at(-1) ?? null;
+    if (page.length < pageSize) break;
   }
   const results = tallies.map(({ invariant: { name, says }, broken, listed }) => ({
     name,
     says,
-    of: scope.of,
+    of: kind,
     broken,
     rows: listed,
   }));

@@ -5,21 +5,21 @@ import type { Op } from './op.ts';
 import { findPixList, findStuckPix } from './pix-repository.ts';
 import { viewOfPix, type PixView } from './pix-view.ts';
 
-/** How long the provider may take to tell how a payment that it took has ended. */
+/** How long the provider may take to report the end of a payment that it accepted. */
 const eventExpectedWithinMs = 10 * 60_000;
 
 export interface PixListInput {
   readonly userId?: number;
   readonly status?: PixStatus;
   readonly phase?: PixPhase;
-  /** Only what was made longer ago. */
+  /** Only transactions that were created longer ago. */
   readonly olderThanMs?: number;
-  /** Only sends that may have left and that nobody here can move on, oldest first. */
+  /** Only payments that may have been sent and that no process can settle, oldest first. */
   readonly stuck?: boolean;
   readonly limit: number;
 }
 
-/** Gives transactions: newest first, and stuck ones oldest first. */
+/** Lists transactions: newest first, and stuck ones oldest first. */
 export const listPix: Op<PixListInput, { readonly transactions: readonly PixView[] }> = {
   async run(context, { olderThanMs, stuck = false, ...filter }) {
     const nowMs = context.clock.now().getTime();

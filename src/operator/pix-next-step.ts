@@ -4,11 +4,11 @@ import type { InspectedPix } from './pix-repository.ts';
 
 export interface Circumstances {
   readonly now: Date;
-  /** How provider calls are made: it tells how long a process may be at work. */
+  /** The settings of provider calls, and so of the longest work on a payment. */
   readonly calls: CallSettings;
   /** Whether the user has an active banking session: without it no statement can be read. */
   readonly hasSession: boolean;
-  /** Whether the provider has told it otherwise than it stands. */
+  /** Whether the provider has contradicted it. */
   readonly hasAnomaly: boolean;
 }
 
@@ -19,7 +19,7 @@ export interface NextStep {
 
 const nothingToDo = 'Nothing.';
 
-/** Says what the transaction waits for and what can be done. */
+/** @returns what the transaction waits for, and what an operator can do. */
 export function nextStepOf(row: InspectedPix, circumstances: Circumstances): NextStep {
   if (row.status !== 'PROCESSING') return stepOfFinal(row, circumstances);
   return row.operation === 'CHARGE' ? stepOfCharge(row) : stepOfSend(row, circumstances);
@@ -108,7 +108,7 @@ function askTheProvider({ id, endToEnd }: InspectedPix): string {
   );
 }
 
-/** Whether a process may still be at work on it. */
+/** Whether a process may still work on it. */
 export function isHeld(
   row: InspectedPix,
   { now, calls }: Pick<Circumstances, 'now' | 'calls'>,

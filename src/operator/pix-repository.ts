@@ -4,7 +4,7 @@
  */
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
-import { isUnderWay } from '../db/queries/pix-transactions.ts';
+import { isUnsettled } from '../pix/pix-transaction-repository.ts';
 import { isUuid } from '../domain/uuid.ts';
 import type { PixOperation, PixOutcome, PixPhase, PixStatus } from '../domain/pix.ts';
 
@@ -51,7 +51,7 @@ export const pixStatements = {
     name: 'inspect-pix-stuck',
     text: `
       select ${columns} from pix_transactions t
-       where ${isUnderWay('t')} and t.operation = 'SEND' and ${filter}
+       where ${isUnsettled('t')} and t.operation = 'SEND' and ${filter}
          and (t.phase = 'UNKNOWN'
               or (t.phase = 'PAYING' and t.updated_at <= $6
                   and (t.claimed_until is null or t.claimed_until <= $7))
@@ -75,7 +75,7 @@ export const pixStatements = {
   },
 } satisfies Record<string, Statement>;
 
-/** Which transactions to list; what is left out does not matter. */
+/** The transactions to list; an omitted field matches all. */
 export interface PixFilter {
   readonly userId?: number | undefined;
   readonly status?: PixStatus | undefined;
@@ -96,9 +96,9 @@ export function findPixList(
   return db.query<InspectedPix>(pixStatements.list, filterParameters(which));
 }
 
-/** From when on a send counts as stuck. */
+/** When a send counts as stuck. */
 export interface StuckSince {
-  /** For one that stands in PAYING. */
+  /** For one in PAYING. */
   readonly paying: Date;
   /** For one that the provider has accepted. */
   readonly accepted: Date;
@@ -136,7 +136,7 @@ export interface TimelineEntry {
   readonly at: Date;
   readonly phase: string;
   readonly attempt: number | null;
-  /** How the provider's answer looked, such as `2xx` or `timeout`. */
+  /** The class of the provider's response, such as `2xx` or `timeout`. */
   readonly providerStatus: string | null;
   readonly eventId: string | null;
   readonly note: string | null;

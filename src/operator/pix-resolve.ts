@@ -1,6 +1,6 @@
-/** `pix resolve`: an operator decides what became of a payment that the provider leaves open. */
+/** `pix resolve`: an operator decides an outcome that the provider does not report. */
 import { phasesOpenToSettlement } from '../domain/pix.ts';
-import { moveTransaction, type Move } from '../pix/transactions.ts';
+import { moveTransaction, type Move } from '../pix/move-repository.ts';
 import { mistakeInDecision, type Decision } from './decision.ts';
 import { OpError, type Op } from './op.ts';
 import { recordAction } from './operator-action-repository.ts';
@@ -8,26 +8,26 @@ import { isHeld, type Circumstances } from './pix-next-step.ts';
 import { findPix, type InspectedPix } from './pix-repository.ts';
 import { viewOfPix, type PixView } from './pix-view.ts';
 
-/** What has to be said to call a payment failed that may have left. */
+/** The required confirmation to fail a payment that may have been sent. */
 export const riskOfFailing = 'money may have moved';
 
-/** Begins the note of the timeline's row; the audit knows a decision by it. */
+/** The start of the note in the timeline, by which the audit recognises a decision. */
 export const decisionNote = 'operator ';
 
-/** The reason stands in the timeline. */
+/** The reason is stored in the timeline. */
 export interface PixResolveInput extends Decision {
   readonly id: string;
   readonly as: 'completed' | 'failed';
   /** With `failed`: {@link riskOfFailing}, word for word. */
   readonly confirm?: string;
-  /** Looks only whether this may be done, so that nobody is asked in vain. */
+  /** Only checks whether this may be done, before the operator is asked to confirm. */
   readonly onlyCheck?: boolean;
 }
 
 /**
- * Ends a send on an operator's word. A webhook that contradicts it later is an anomaly, as for
- * every final status.
- * @throws OpError when it is no such send, somebody else has moved it, or the risk is not named.
+ * Settles a send by an operator's decision. A webhook that contradicts it later is an anomaly, as
+ * for every final status.
+ * @throws OpError when there is no such send, it was moved meanwhile, or the risk is not confirmed.
  */
 export const resolvePix: Op<PixResolveInput, { readonly transaction: PixView }> = {
   async run(context, input, { operator }) {
@@ -59,7 +59,7 @@ export const resolvePix: Op<PixResolveInput, { readonly transaction: PixView }> 
   },
 };
 
-/** Why this transaction is not an operator's to resolve; null when it is. */
+/** @returns why an operator may not resolve this transaction; null: it may be resolved. */
 function refusalOf(
   row: InspectedPix,
   circumstances: Pick<Circumstances, 'now' | 'calls'>,

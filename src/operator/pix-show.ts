@@ -4,7 +4,7 @@ import { nextStepOf } from './pix-next-step.ts';
 import { findPix, findTimeline, type TimelineEntry } from './pix-repository.ts';
 import { viewOfPix, type PixView } from './pix-view.ts';
 
-/** More rows than any honest transaction has; a provider that goes on contradicting adds them. */
+/** More rows than a regular transaction has; a provider that keeps contradicting adds more. */
 const longestTimeline = 500;
 
 /** An entry of the timeline; its time is an ISO 8601 text. */

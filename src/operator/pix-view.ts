@@ -1,4 +1,4 @@
-/** A transaction as operators see it: ids, states and times, and nothing of the people in it. */
+/** A transaction as operators see it: ids, states and times, without personal data. */
 import type { PixOperation, PixOutcome, PixPhase, PixStatus } from '../domain/pix.ts';
 import type { InspectedPix } from './pix-repository.ts';
 
@@ -17,14 +17,14 @@ export interface PixView {
   readonly clientRequestId: string | null;
   readonly transactionIdentification: string | null;
   readonly providerTxid: string | null;
-  /** Until when a process works on it. */
+  /** Until then a process works on it. */
   readonly claimedUntil: string | null;
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly settledAt: string | null;
 }
 
-/** Makes the view of a transaction. */
+/** @returns the view of a transaction. */
 export function viewOfPix(pix: InspectedPix): PixView {
   const { id, userId, operation, status, phase, outcome, failureCode, amount, endToEnd } = pix;
   return {

@@ -25,8 +25,8 @@ export const createPixKey: SessionOperation<'createPixKey'> = {
 };
 
 /**
- * The key's value: the directory takes only what belongs to the holder.
- * @returns null for a random key, which the directory makes.
+ * The key's value: the directory accepts only values of the holder.
+ * @returns null for a random key, which the directory generates.
  */
 function keyOf(body: CreatePixKeyRequest, { user }: Principal, account: AccountRef): string | null {
   switch (body.key_type) {

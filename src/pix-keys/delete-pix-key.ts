@@ -12,7 +12,7 @@ export const deletePixKey: SessionOperation<'deletePixKey'> = {
     const account = accountForPix(context, principal);
     const key = normalisePixKey(input.body.key).key;
     const session = callerSession(context, principal);
-    // Before the provider is asked: if its answer is lost, the key may be gone.
+    // Before the call to the provider: if its response is lost, the key may be deleted.
     if (principal.account) await forgetPixKey(context, principal.account.id, key);
     const data = await answeredChange(
       context.provider.deleteKey({ session, key, account, ...request.callOptions }),

@@ -6,8 +6,8 @@ import { answered } from '../auth/provider-failure.ts';
 import type { SessionOperation } from '../http/operation.ts';
 
 /**
- * The PIX keys of the caller's account, as the provider lists them. They are kept, to tell whom a
- * received PIX is for.
+ * The PIX keys of the caller's account, as the provider lists them. They are stored, to find the
+ * payee of a received PIX.
  */
 export const listPixKeys: SessionOperation<'listPixKeys'> = {
   access: 'session',

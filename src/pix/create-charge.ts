@@ -16,17 +16,13 @@ import { callerSession } from '../auth/banking-sessions.ts';
 import { completeAccount } from '../accounts/payer-account.ts';
 import { chargeReply } from './transaction-reply.ts';
 import { claimTransaction, fingerprintOf } from './idempotency.ts';
-import {
-  moveTransaction,
-  rereadTransaction,
-  type Move,
-  type PixTransactionRow,
-} from './transactions.ts';
+import { moveTransaction, type Move } from './move-repository.ts';
+import { rereadTransaction, type PixTransaction } from './pix-transaction-repository.ts';
 import type { Principal } from '../auth/principal.ts';
 import { answerTo } from '../auth/provider-failure.ts';
 import type { SessionOperation } from '../http/operation.ts';
 
-/** A day: what the provider takes when nothing is said, and the contract's longest. */
+/** A day: the provider's default, and the longest in the contract. */
 const defaultExpirationSeconds = 86_400;
 
 const defaultCity = 'Sao Paulo';
@@ -35,9 +31,9 @@ const defaultCity = 'Sao Paulo';
 const maxReceiverNameLength = 25;
 
 /**
- * Makes a PIX charge. Its `transactionIdentification` is stored before the provider is called, and
- * a repeat of the same key goes on with it: the provider can have made this one charge at most, and
- * until its code is told nobody can pay it.
+ * Creates a PIX charge. Its `transactionIdentification` is stored before the provider is called,
+ * and a repeat of the same key continues with it: the provider can have created at most this one
+ * charge, which no one can pay before its code is returned.
  */
 export const createCharge: SessionOperation<'createCharge'> = {
   access: 'session',
@@ -50,13 +46,13 @@ export const createCharge: SessionOperation<'createCharge'> = {
       userId: principal.user.id,
       operation: 'CHARGE',
       idempotencyKey: input.headers['Idempotency-Key'],
-      fingerprint: fingerprintOf(askedFor(input.body)),
+      fingerprint: fingerprintOf(requestedTerms(input.body)),
       amountCents: order.amountCents,
       pixKey: order.key,
       description: order.description,
       transactionIdentification: newTransactionIdentification(),
     });
-    if (claim.work === 'theirs') return chargeReply(claim.transaction, { replayed: true });
+    if (claim.result === 'replay') return chargeReply(claim.transaction, { replayed: true });
 
     const charge: Charge = { type, order, transaction: claim.transaction, session };
     const issued = await issue(context, charge, request.callOptions);
@@ -67,7 +63,7 @@ export const createCharge: SessionOperation<'createCharge'> = {
 interface Charge {
   readonly type: ChargeRequest['type'];
   readonly order: Omit<ChargeOrder, 'transactionIdentification'>;
-  readonly transaction: PixTransactionRow;
+  readonly transaction: PixTransaction;
   readonly session: ProviderSession;
 }
 
@@ -91,10 +87,10 @@ function readBody(body: ChargeRequest, { user, account }: Principal) {
 }
 
 /**
- * What makes two requests one: what the app has written. Defaults are not part of it, because the
- * name and the e-mail that they come from may change between a request and its repeat.
+ * The fields of the request that its fingerprint covers. Defaults are excluded, because the name
+ * and the e-mail that they come from may change between a request and its repeat.
  */
-function askedFor(body: ChargeRequest): unknown[] {
+function requestedTerms(body: ChargeRequest): unknown[] {
   return [
     body.type,
     centsFromNumber(body.amount),
@@ -112,7 +108,7 @@ function askedFor(body: ChargeRequest): unknown[] {
   ];
 }
 
-/** The contract limits only the length; what is no valid document is the provider's to refuse. */
+/** The contract limits only the length; the provider refuses an invalid document. */
 function bareDocument(text: string): string {
   return normaliseTaxId(text) ?? text.replace(/[\s./-]/g, '');
 }
@@ -121,8 +117,8 @@ async function issue(
   context: Context,
   charge: Charge,
   options: CallOptions,
-): Promise<PixTransactionRow> {
-  const { id, transaction_identification: transactionIdentification } = charge.transaction;
+): Promise<PixTransaction> {
+  const { id, transactionIdentification } = charge.transaction;
   if (transactionIdentification === null) throw new Error('a charge has no identification');
   const order: ChargeOrder = { ...charge.order, transactionIdentification };
   const { session } = charge;
@@ -135,8 +131,8 @@ async function issue(
     return issued ?? (await rereadTransaction(context, charge.transaction));
   } catch (error) {
     if (error instanceof ProviderError) await moveTransaction(context, id, failedBy(error));
-    // A charge that may have been made, and whose code nobody was told, is as good as none: the app
-    // may take the same key or a new one, as PROVIDER_UNAVAILABLE says.
+    // A charge whose code was not returned cannot be paid: the app may use the same key or a new
+    // one, as PROVIDER_UNAVAILABLE says.
     throw answerTo(error);
   }
 }
@@ -154,7 +150,7 @@ function issuedAs(code: ChargeCode): Move {
   };
 }
 
-/** A refusal ends the charge; after anything else a repeat of the same key may go on with it. */
+/** A refusal ends the charge; after any other failure a repeat of the same key may continue. */
 function failedBy(error: ProviderError): Move {
   const { statusClass: providerStatus, attempts: attempt, code: failureCode } = error;
   if (error.outcome === 'rejected') {

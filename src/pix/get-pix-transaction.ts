@@ -1,20 +1,20 @@
 import { entityTag, matchesEntityTag } from '../domain/entity-tag.ts';
 import { AppError } from '../errors.ts';
-import { codeOf } from './transaction-reply.ts';
-import { viewTransaction, type PixViewRow } from './transactions.ts';
-import { changeOf } from './wait-for-status.ts';
 import type { Reply, TokenOperation } from '../http/operation.ts';
+import { viewTransaction, type PixView } from './pix-transaction-repository.ts';
+import { codeOf } from './transaction-reply.ts';
+import { waitForStatus } from './wait-for-status.ts';
 
 /** The longest that a request may wait for a status, in seconds. */
 const longestWaitSeconds = 30;
 
 /**
- * A transaction as it is stored here; the provider is never asked. `Prefer: wait=N` (RFC 7240)
- * holds the answer until the status leaves PROCESSING, `If-None-Match` saves an answer that the
- * app has already.
+ * A transaction as it is stored here; the provider is not called. `Prefer: wait=N` (RFC 7240)
+ * delays the reply until the status leaves PROCESSING, `If-None-Match` omits a body that the app
+ * has already.
  */
 export const getPixTransaction: TokenOperation<'getPixTransaction'> = {
-  // This is what apps ask for most: the read itself checks the session.
+  // The most frequent request: the read itself checks the session.
   access: 'token',
   checksSession: true,
   async run(context, { input, token, request }) {
@@ -25,24 +25,24 @@ export const getPixTransaction: TokenOperation<'getPixTransaction'> = {
     let waitSeconds = waitPreference(input.headers.Prefer);
     if (waitSeconds !== null && transaction.status === 'PROCESSING') {
       const deadline = { waitMs: waitSeconds * 1_000, signal: request.signal };
-      // The stored id: the path's may be written in capitals, the notification's never is.
+      // The stored id: that of the path may be in upper case, that of a notification never is.
       const wait = { find, transactionId: transaction.id, userId: token.userId, ...deadline };
-      const change = await changeOf(context, wait);
-      if (change.waited) transaction = change.transaction ?? transaction;
+      const result = await waitForStatus(context, wait);
+      if (result.waited) transaction = result.transaction ?? transaction;
       else waitSeconds = null;
     }
     return reply(transaction, { ifNoneMatch: input.headers['If-None-Match'], waitSeconds });
   },
 };
 
-/** @returns the seconds of `wait=N`, at most 30, or null: RFC 7240 ignores what cannot be read. */
+/** @returns the seconds of `wait=N`, at most 30, or null: RFC 7240 ignores an invalid value. */
 function waitPreference(prefer: string | undefined): number | null {
   const match = /(?:^|[,;\s])wait\s*=\s*"?(\d+)"?\s*(?:$|[,;])/i.exec(prefer ?? '');
   return match ? Math.min(Number(match[1]), longestWaitSeconds) : null;
 }
 
 function reply(
-  transaction: PixViewRow,
+  transaction: PixView,
   { ifNoneMatch, waitSeconds }: { ifNoneMatch: string | undefined; waitSeconds: number | null },
 ): Reply<'getPixTransaction'> {
   const body = {

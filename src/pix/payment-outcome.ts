@@ -1,51 +1,195 @@
-/** Stores what became of a payment that has left, or of one that provably has not. */
+/** The outcome of a payment that was sent, or provably was not: how it is derived and stored. */
 import { pause } from '../clock.ts';
 import type { Context } from '../context.ts';
-import { findSettlingEvent } from '../db/queries/pix-transactions.ts';
-import { findAttempts } from '../db/queries/repeat-payment.ts';
-import { isBeforePaying } from '../domain/pix.ts';
+import { isBeforePaying, phasesOpenToAnswer } from '../domain/pix.ts';
 import type { Log } from '../log.ts';
+import type { Duplicate, ProviderError } from '../provider/errors.ts';
+import type { PaymentReceipt } from '../provider/provider.ts';
+import { moveTransaction, type Move, type TimelineEntry } from './move-repository.ts';
 import {
   acceptPayment,
-  type BeginningPayment,
-  moveTransaction,
+  attemptTimes,
+  findSameKeySend,
+  isSettledByEvent,
+  type PayingSend,
+  type PayingStep,
+  type SameKeySend,
+} from './payment-repository.ts';
+import {
   noteAnomaly,
   rereadTransaction,
-  type Move,
-  type PayingRow,
-  type PixTransactionRow,
-} from './transactions.ts';
-import { storeWithRetries } from './unstored-outcomes.ts';
+  type PixTransaction,
+} from './pix-transaction-repository.ts';
+import { storeWithRetries, type SendInProgress } from './unstored-outcomes.ts';
 
 /** The outcome of a payment. */
 export interface Outcome {
   readonly move: Move;
-  /** Decides about the move by what is stored, where the provider's answer alone does not. */
+  /** Decides the move by what is stored, where the provider's response does not suffice. */
   readonly check?: () => Promise<Move>;
-  /** Of the request. */
-  readonly log: Log;
 }
 
 /**
- * Stores the outcome of a payment, however long the database is away: with back-off while the claim
- * lasts, then from the list of this process. A failure to store is no failure of the payment.
+ * The outcome of a receipt. One that names the payment only by its key may be another user's. If
+ * nothing stored says so, the payment counts as accepted; it is completed by an event or by the
+ * statement, which name it by its end-to-end id.
+ * @param response the receipt, and the number of attempts.
+ */
+export function outcomeOfReceipt(
+  context: Context,
+  paying: PayingSend,
+  { receipt, attempt }: { readonly receipt: PaymentReceipt; readonly attempt: number },
+): Outcome {
+  if (!receipt.isByRequestAlone) return { move: accepted(receipt, attempt) };
+  const isCompleted = receipt.status === 'COMPLETED';
+  const move = accepted(isCompleted ? { ...receipt, status: 'PROCESSING' } : receipt, attempt);
+  const doubted = unknown({ providerStatus: '2xx', attempt });
+  const check = async () => ((await mayBeOtherReceipt(context, paying)) ? doubted : move);
+  return { move, check };
+}
+
+/**
+ * The outcome of a failure. After more than one attempt, a duplicate that the provider reports may
+ * be the first of them.
+ * @param response the failure, and the number of attempts.
+ */
+export function outcomeOfFailure(
+  context: Context,
+  paying: PayingSend,
+  { failure, attempt }: { readonly failure: ProviderError; readonly attempt: number },
+): Outcome {
+  const move = notAccepted(failure, attempt);
+  const { duplicate, statusClass: providerStatus } = failure;
+  if (!duplicate || attempt > 1) return { move };
+  const rejected = refused(failure.code, { providerStatus, attempt });
+  const check = async () => ((await isOtherPayment(context, paying, duplicate)) ? rejected : move);
+  return { move, check };
+}
+
+const onResponse = { from: phasesOpenToAnswer } as const;
+
+function accepted(receipt: PaymentReceipt, attempt: number): Move {
+  const settled = receipt.status !== 'PROCESSING';
+  return {
+    ...onResponse,
+    to: settled ? 'SETTLED' : 'ACCEPTED',
+    status: receipt.status,
+    outcome: 'accepted',
+    providerTxid: receipt.providerTxid,
+    timeline: [
+      { phase: 'ACCEPTED', providerStatus: '2xx', attempt },
+      ...(settled ? [{ phase: 'SETTLED' as const, note: receipt.status }] : []),
+    ],
+  };
+}
+
+function notAccepted(error: ProviderError, attempt: number): Move {
+  const { outcome, code: failureCode, statusClass: providerStatus } = error;
+  const response = { providerStatus, attempt };
+  switch (outcome) {
+    case 'unknown':
+      return unknown(response);
+    case 'rejected':
+      return refused(failureCode, response);
+    case 'not_sent':
+      return {
+        ...onResponse,
+        to: 'SETTLED',
+        status: 'FAILED',
+        outcome,
+        failureCode,
+        timeline: [{ phase: 'SETTLED', ...response, note: 'not_sent' }],
+      };
+  }
+}
+
+type Response = Pick<TimelineEntry, 'providerStatus' | 'attempt'>;
+
+function unknown(response: Response): Move {
+  return {
+    ...onResponse,
+    to: 'UNKNOWN',
+    status: 'PROCESSING',
+    outcome: 'unknown',
+    timeline: [{ phase: 'UNKNOWN', ...response }],
+  };
+}
+
+function refused(failureCode: string, response: Response): Move {
+  return {
+    ...onResponse,
+    to: 'REJECTED',
+    status: 'FAILED',
+    outcome: 'rejected',
+    failureCode,
+    timeline: [{ phase: 'REJECTED', ...response }],
+  };
+}
+
+/**
+ * Whether the refusal "duplicate" of a payment's first attempt concerns another payment. The
+ * provider knows the Idempotency-Key as the client's request id, which some providers require to be
+ * unique among all users. The refusal itself proves nothing: the network may have repeated our
+ * request, and the provider then has this very payment. It is another one only if the refusal names
+ * it by an end-to-end id, and that id is stored as a send under the same key that the provider has
+ * accepted: where a key belongs to one payment, the other one was not made.
+ *
+ * A send with the key that the refusal does not name is noted for an operator.
+ * @returns whether this payment was provably not made.
+ */
+async function isOtherPayment(
+  context: Context,
+  paying: PayingSend,
+  { endToEnd }: Duplicate,
+): Promise<boolean> {
+  const other = await findSameKeySend(context, paying, endToEnd);
+  if (other && !other.isSought) await noteSharedKey(context, paying, other);
+  return other?.isSought ?? false;
+}
+
+/**
+ * Whether a receipt that names a payment only by its key may be another user's: the response to a
+ * second payment under one key may be the receipt of the first one.
+ */
+async function mayBeOtherReceipt(context: Context, paying: PayingSend): Promise<boolean> {
+  const other = await findSameKeySend(context, paying, null);
+  if (other) await noteSharedKey(context, paying, other);
+  return other !== null;
+}
+
+async function noteSharedKey(
+  context: Context,
+  { id }: PayingSend,
+  other: SameKeySend,
+): Promise<void> {
+  const anomaly = { transactionId: id, eventId: null, reason: `same_key_as ${other.id}` };
+  if (!(await noteAnomaly(context, anomaly))) return;
+  context.metrics.pixAnomalies.inc();
+  context.log.error(anomaly, "the provider's answer may be about another user's payment");
+}
+
+/**
+ * Stores the outcome of a payment, however long the database is unavailable: with back-off while
+ * the claim lasts, then from the list of this process. A failure to store is no failure of the
+ * payment.
+ * @param outcome with the log of the request.
  * @returns the transaction as it is stored; while the outcome is not stored, as it was in PAYING.
  */
 export async function recordOutcome(
   context: Context,
-  paying: PayingRow,
-  outcome: Outcome,
-): Promise<PixTransactionRow> {
+  paying: PayingSend,
+  outcome: Outcome & { readonly log: Log },
+): Promise<PixTransaction> {
   const { clock, stopping } = context;
   const { move, check, log } = outcome;
-  const store = (): Promise<PixTransactionRow> => recordOnce(context, paying, outcome);
+  const store = (): Promise<PixTransaction> => recordOnce(context, paying, outcome);
   try {
-    return await storeWithRetries({ clock, stopping, until: paying.claimed_until }, store);
+    return await storeWithRetries({ clock, stopping, until: paying.claimedUntil }, store);
   } catch (error) {
     log.error({ error, transactionId: paying.id }, 'an outcome waits for the database');
     context.outcomes.keep({ transactionId: paying.id, store });
-    // What the provider took and has refused in the same answer is no accepted payment, and what
-    // has yet to be checked may be another payment's receipt.
+    // A payment that the provider accepted and refused in one response is not accepted, and an
+    // outcome that is not checked yet may be another payment's receipt.
     const isAccepted = !check && move.outcome === 'accepted' && move.status !== 'FAILED';
     return { ...paying, outcome: isAccepted ? 'accepted' : 'unknown' };
   }
@@ -53,10 +197,10 @@ export async function recordOutcome(
 
 async function recordOnce(
   context: Context,
-  paying: PayingRow,
-  { move: told, check, log }: Outcome,
-): Promise<PixTransactionRow> {
-  const move = check ? await check() : told;
+  paying: PayingSend,
+  { move: unchecked, check, log }: Outcome & { readonly log: Log },
+): Promise<PixTransaction> {
+  const move = check ? await check() : unchecked;
   // Nearly every payment is accepted: that move has a statement of its own.
   const moved =
     move.to === 'ACCEPTED'
@@ -64,7 +208,7 @@ async function recordOnce(
           providerTxid: move.providerTxid ?? null,
           attempt: move.timeline[0]?.attempt ?? 1,
         })
-      : await moveTransaction(context, paying.id, { ...move, endToEnd: paying.end_to_end });
+      : await moveTransaction(context, paying.id, { ...move, endToEnd: paying.endToEnd });
   if (moved) return moved;
   const stored = await rereadTransaction(context, paying);
   const reason = await contradictionOf(context, { paying, stored, move });
@@ -78,49 +222,54 @@ async function recordOnce(
 }
 
 interface Unmoved {
-  readonly paying: PayingRow;
-  readonly stored: PixTransactionRow;
+  readonly paying: PayingSend;
+  readonly stored: PixTransaction;
   readonly move: Move;
 }
 
 /**
- * An answer that moves nothing contradicts what is stored if it says another end. An acceptance
- * contradicts a failure that no event of the provider has reported, such as an operator's decision.
- * It also contradicts a transaction that now has another end-to-end id, because a failover has lost
- * the record of the payment.
- * @returns the word of the anomaly, or null when there is none.
+ * A response that moves nothing contradicts what is stored if it reports another final status. An
+ * acceptance contradicts a failure that no event of the provider has reported, such as an
+ * operator's decision. It also contradicts a transaction that now has another end-to-end id,
+ * because a failover has lost the record of the payment.
+ * @returns the reason of the anomaly, or null when there is none.
  */
 async function contradictionOf(
   context: Context,
   { paying, stored, move }: Unmoved,
 ): Promise<string | null> {
   const isAccepted = move.outcome === 'accepted' && move.status !== 'FAILED';
-  if (stored.end_to_end !== paying.end_to_end) return isAccepted ? 'other_end_to_end' : null;
+  if (stored.endToEnd !== paying.endToEnd) return isAccepted ? 'other_end_to_end' : null;
   if (stored.status === 'PROCESSING' || stored.status === move.status) return null;
   if (move.status !== 'PROCESSING') return `contradicted_by_${move.status}`;
   if (!isAccepted || stored.status !== 'FAILED') return null;
-  const events = await context.db.query(findSettlingEvent, [stored.id]);
-  return events.length === 0 ? 'contradicted_by_ACCEPTED' : null;
+  return (await isSettledByEvent(context, stored.id)) ? null : 'contradicted_by_ACCEPTED';
 }
 
 /**
- * Waits for the sends under way when the service stops. What became of a payment whose call has not
- * ended by then is unknown.
+ * Waits for the sends in progress when the service stops. The outcome of a payment whose call has
+ * not ended by then is unknown.
  * @param withinMs how long, in milliseconds.
  */
 export async function finishSends(context: Context, withinMs: number): Promise<void> {
   const unfinished = await context.outcomes.sendsEnded(withinMs);
-  const called = unfinished.map((transactionId) => callUnknown(context, transactionId));
-  await Promise.race([Promise.all(called), pause(context.clock, longestCallingMs)]);
+  const stored = unfinished.map((send) => storeUnknown(context, send));
+  await Promise.race([Promise.all(stored), pause(context.clock, longestStopMs)]);
 }
 
-/** A database that is silent for longer does not keep a service from stopping, in milliseconds. */
-const longestCallingMs = 2_000;
+/** A database that does not respond for longer does not delay a stop, in milliseconds. */
+const longestStopMs = 2_000;
 
-async function callUnknown(context: Context, transactionId: string): Promise<void> {
+/** Only for the payment of this process: after a failover another one may pay the same send. */
+async function storeUnknown(
+  context: Context,
+  { transactionId, endToEnd }: SendInProgress,
+): Promise<void> {
+  if (endToEnd === null) return;
   try {
     await moveTransaction(context, transactionId, {
       from: ['PAYING'],
+      endToEnd,
       to: 'UNKNOWN',
       status: 'PROCESSING',
       outcome: 'unknown',
@@ -131,23 +280,23 @@ async function callUnknown(context: Context, transactionId: string): Promise<voi
   }
 }
 
-/** Longer than the database works on a statement, in milliseconds: later it is not carried out. */
+/** Longer than the database works on a statement, in milliseconds: later it is not executed. */
 const longestStatementMs = 40_000;
 
 /**
- * Fails a send that the database could not take to PAYING for this process, if the statement was
- * carried out all the same: nothing has left, and only this process knows that. A send that is
- * still before PAYING is left to a repeat or to the sweep.
- * @param send as it was before; with an end-to-end id of an earlier look-up it is left alone,
- *   because another process may pay it under the same id.
- * @param begun this process's own step to PAYING.
+ * Fails a send that the database did not confirm to be PAYING for this process, if the step was
+ * executed nevertheless: nothing was sent, and only this process knows that. A send that is still
+ * before PAYING is finished by a repeat or by the sweep.
+ * @param send as it was before; nothing is done for one with an end-to-end id of an earlier
+ *   look-up, because another process may pay it under the same id.
+ * @param step this process's own step to PAYING.
  */
 export function failUnsentLater(
   context: Context,
-  send: PixTransactionRow,
-  begun: Required<BeginningPayment>,
+  send: PixTransaction,
+  step: Required<PayingStep>,
 ): void {
-  if (send.end_to_end !== null) return;
+  if (send.endToEnd !== null) return;
   // A timer, because the wall clock may jump ahead meanwhile.
   let mayBeMoved = true;
   context.clock.after(longestStatementMs, () => {
@@ -155,25 +304,25 @@ export function failUnsentLater(
   });
   context.outcomes.keep({
     transactionId: send.id,
-    store: () => failUnsent(context, send, { ...begun, mayBeMoved: () => mayBeMoved }),
+    store: () => failUnsent(context, send, { ...step, mayBeMoved: () => mayBeMoved }),
   });
 }
 
-/** @throws Error while the statement may still be carried out: it is looked at again. */
+/** @throws Error while the step may still be executed: the send is read again later. */
 async function failUnsent(
   context: Context,
-  send: PixTransactionRow,
-  { endToEnd, at, mayBeMoved }: Required<BeginningPayment> & { readonly mayBeMoved: () => boolean },
+  send: PixTransaction,
+  { endToEnd, at, mayBeMoved }: Required<PayingStep> & { readonly mayBeMoved: () => boolean },
 ): Promise<void> {
   const isOver = !mayBeMoved();
   const stored = await rereadTransaction(context, send);
   if (isBeforePaying(stored.phase) && !isOver) {
     throw new Error('the send may still be moved');
   }
-  if (stored.end_to_end !== endToEnd) return;
-  // Another process may have paid after a look-up that gave the same end-to-end id.
-  const attempts = await context.db.query<{ at: Date }>(findAttempts, [send.id]);
-  if (attempts.length !== 1 || attempts[0]?.at.getTime() !== at.getTime()) return;
+  if (stored.endToEnd !== endToEnd) return;
+  // Another process may have paid after a look-up that resulted in the same end-to-end id.
+  const attempts = await attemptTimes(context, send.id);
+  if (attempts.length !== 1 || attempts[0]?.getTime() !== at.getTime()) return;
   await moveTransaction(context, send.id, {
     from: ['PAYING', 'UNKNOWN'],
     endToEnd,

@@ -1,88 +1,77 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { SendPixRequest } from '../../contract/types.ts';
-import type { Context } from '../context.ts';
-import { centsFromNumber } from '../domain/money.ts';
-import { normalisePixKey } from '../domain/pix-key.ts';
-import { isBeforePaying, phasesBeforePaying, type PixOutcome } from '../domain/pix.ts';
-import { isConstraintViolation } from '../db/unavailable.ts';
-import type { AppError } from '../errors.ts';
-import { notUnderstood, ProviderError } from '../provider/errors.ts';
-import type { PaymentOrder, ProviderSession } from '../provider/provider.ts';
-import { callerSession } from '../auth/banking-sessions.ts';
-import { outcomeOfFailure, outcomeOfReceipt } from './payment-answer.ts';
-import { failUnsentLater, recordOutcome } from './payment-outcome.ts';
-import { PaymentAttempts } from './payment-attempts.ts';
-import { pixReply } from './transaction-reply.ts';
 import { inactiveAccount } from '../accounts/payer-account.ts';
-import { claimSend, fingerprintOf, giveUp } from './idempotency.ts';
-import {
-  beginPaying,
-  type BeginningPayment,
-  moveTransaction,
-  rereadTransaction,
-  type Move,
-  type PayingRow,
-  type PixTransactionRow,
-} from './transactions.ts';
+import { callerSession } from '../auth/banking-sessions.ts';
 import type { Payer } from '../auth/principal.ts';
 import { answerTo } from '../auth/provider-failure.ts';
+import type { Context } from '../context.ts';
+import { isConstraintViolation } from '../db/unavailable.ts';
+import { centsFromNumber } from '../domain/money.ts';
+import { normalisePixKey } from '../domain/pix-key.ts';
+import { isBeforePaying, phasesBeforePaying, repeatNotes, type PixOutcome } from '../domain/pix.ts';
+import type { AppError } from '../errors.ts';
 import type { RequestFacts, TokenOperation } from '../http/operation.ts';
+import { notUnderstood, ProviderError } from '../provider/errors.ts';
+import type { CallOptions, PaymentOrder, ProviderSession } from '../provider/provider.ts';
+import { claimSend, failUnpaid, fingerprintOf } from './idempotency.ts';
+import { moveTransaction, type Move } from './move-repository.ts';
+import {
+  failUnsentLater,
+  outcomeOfFailure,
+  outcomeOfReceipt,
+  recordOutcome,
+} from './payment-outcome.ts';
+import { beginPaying, noteRepeat, type PayingSend, type PayingStep } from './payment-repository.ts';
+import { rereadTransaction, type PixTransaction } from './pix-transaction-repository.ts';
+import { pixReply } from './transaction-reply.ts';
 
 /**
- * Sends a PIX. Each step is written down before the next one is taken (the phases are explained in
- * `domain/pix.ts`), so that a death at any point leaves a state that tells what may have happened:
+ * Sends a PIX. Each step is stored before the next one is taken (`domain/pix.ts` explains the
+ * phases), so that a crash at any point leaves a state that shows what may have happened:
  *
  * 1. the idempotency key is claimed: RESERVED;
- * 2. the directory is asked whose key it is, and gives the end-to-end id;
+ * 2. the directory returns the owner of the PIX key, and the end-to-end id;
  * 3. that id and the attempt are stored: RESOLVED, PAYING;
- * 4. the payment is sent, with the same ids however often the provider layer tries; each further
- *    attempt is stored too, and leaves only while the transaction stands in PAYING under our claim;
- * 5. what became of it is stored: ACCEPTED, REJECTED, UNKNOWN, or failed because nothing was sent.
+ * 4. the payment is sent, with the same ids in every attempt of the provider layer; each further
+ *    attempt is stored too, and is made only while the send is in PAYING under our claim;
+ * 5. the outcome is stored: ACCEPTED, REJECTED, UNKNOWN, or FAILED because nothing was sent.
  *
- * An unknown outcome answers 200 PROCESSING: a 502 would invite a new key and a second payment.
+ * An unknown outcome is answered by 200 PROCESSING: a 502 would invite a new key and a second
+ * payment.
  */
 export const sendPix: TokenOperation<'sendPix'> = {
   access: 'token',
   checksSession: true,
   refusalHeaders: (error) => ({ 'Pix-Outcome': outcomeOfRefusal(error) }),
   async run(context, { input, token, request }) {
-    const asked = readBody(input.body);
+    const terms = readBody(input.body);
     const clientRequestId = input.headers['Idempotency-Key'];
     const claim = await claimSend(context, token, {
-      ...asked,
+      ...terms,
       id: randomUUIDv7(),
       idempotencyKey: clientRequestId,
-      fingerprint: fingerprintOf([asked.pixKey, asked.amountCents, asked.description]),
+      fingerprint: fingerprintOf([terms.pixKey, terms.amountCents, terms.description]),
     });
-    if (claim.work === 'theirs') return pixReply(claim.transaction, { replayed: true });
+    const { transaction } = claim;
+    if (claim.result === 'replay') return pixReply(transaction, { replayed: true });
 
-    const { pixKey: key, ...terms } = asked;
-    const order = { ...terms, key, clientRequestId, payer: claim.account };
-    const session = await sessionOf(context, claim.payer, claim.transaction);
-    const work: Send = { transaction: claim.transaction, order, session, request };
-    const ended = await context.outcomes.follow(claim.transaction.id, () =>
-      carryOut(context, work),
-    );
-    return pixReply(ended, { replayed: claim.resumed });
+    const { pixKey: key, amountCents, description } = terms;
+    const order = { key, amountCents, description, clientRequestId, payer: claim.account };
+    const session = await sessionOf(context, claim.payer, transaction);
+    const send: Send = { transaction, order, session, request };
+    const result = await context.outcomes.track(transaction.id, () => carryOut(context, send));
+    return pixReply(result, { replayed: claim.resumed });
   },
 };
 
 /**
- * What a refusal says of the payment that has the key, where nobody has looked for it. A request
- * whose own fields are faulty can be no repeat of one that was sent. Any other one can, also one
- * that was cut on its way: it must not read as leave to take a new key.
+ * The outcome that a refusal reports of the payment with the key, which was not looked up. A
+ * request whose own fields are invalid cannot be a repeat of one that was sent. Any other request
+ * can, also one that was cut in transit: it must not suggest that a new key is safe.
  */
 function outcomeOfRefusal({ code, fields = {} }: AppError): PixOutcome {
-  const isFaulty = code === 'VALIDATION_FAILED' && !Object.hasOwn(fields, 'account');
-  return isFaulty ? 'not_sent' : 'unknown';
-}
-
-/** A send that is ours to carry out. */
-interface Send {
-  readonly transaction: PixTransactionRow;
-  readonly order: Omit<PaymentOrder, 'endToEnd'>;
-  readonly session: ProviderSession;
-  readonly request: RequestFacts;
+  const isInvalid = code === 'VALIDATION_FAILED' && !Object.hasOwn(fields, 'account');
+  return isInvalid ? 'not_sent' : 'unknown';
 }
 
 function readBody(body: SendPixRequest) {
@@ -94,59 +83,48 @@ function readBody(body: SendPixRequest) {
   };
 }
 
+/** A send whose key this request has acquired. */
+interface Send {
+  readonly transaction: PixTransaction;
+  readonly order: Omit<PaymentOrder, 'endToEnd'>;
+  readonly session: ProviderSession;
+  readonly request: RequestFacts;
+}
+
 /**
- * Opens the payer's session at the provider. Where that fails the claim is let go: the same request
- * goes on with it after a new login. The outcome is not known then, because somebody else may have
- * gone on by now.
+ * Opens the payer's session at the provider. If that fails the claim is released: the same request
+ * resumes the send after a new login. The outcome is unknown then, because another process may have
+ * resumed it already.
  */
 async function sessionOf(
   context: Context,
   payer: Payer,
-  transaction: PixTransactionRow,
+  transaction: PixTransaction,
 ): Promise<ProviderSession> {
   try {
     return callerSession(context, payer);
   } catch (error) {
-    await moveTransaction(context, transaction.id, letGo);
+    await moveTransaction(context, transaction.id, release);
     throw error;
   }
 }
 
-const letGo: Move = { from: ['RESERVED'], to: 'RESERVED', status: 'PROCESSING', timeline: [] };
+const release: Move = { from: ['RESERVED'], to: 'RESERVED', status: 'PROCESSING', timeline: [] };
 
-/** @returns the transaction as it stands after the payment, or as another process has left it. */
-async function carryOut(context: Context, send: Send): Promise<PixTransactionRow> {
-  const endToEnd = send.transaction.end_to_end ?? (await lookUp(context, send));
-  const begins = endToEnd === null ? null : { endToEnd, at: context.clock.now() };
-  const paying = begins && (await beginToPay(context, send, begins));
-  if (!paying) return standing(context, send, begins);
-  return pay(context, { ...send, transaction: paying }, paying);
+/** @returns the transaction after the payment, or as another process has stored it. */
+async function carryOut(context: Context, send: Send): Promise<PixTransaction> {
+  const { transaction } = send;
+  const endToEnd = transaction.endToEnd ?? (await lookUp(context, send));
+  if (endToEnd === null) return notPaid(context, send, null);
+  context.outcomes.pays(transaction.id, endToEnd);
+  const step = { endToEnd, at: context.clock.now() };
+  const paying = await takeToPaying(context, send, step);
+  return paying ? pay(context, send, paying) : notPaid(context, send, step);
 }
 
 /**
- * A send that could not be taken to PAYING: another process has moved it, or it stands where it
- * stood because its account was blocked meanwhile. One with the end-to-end id of our own look-up
- * was taken to PAYING after all, by a statement that we had given up, and others have called it
- * unknown since: nothing has left.
- */
-async function standing(
-  context: Context,
-  send: Send,
-  begun: Required<BeginningPayment> | null,
-): Promise<PixTransactionRow> {
-  const stored = await rereadTransaction(context, send.transaction).catch((error: unknown) => {
-    if (begun) failUnsentLater(context, send.transaction, begun);
-    throw error;
-  });
-  const isOurs = begun !== null && stored.end_to_end === begun.endToEnd;
-  if (isOurs && stored.phase === 'UNKNOWN') failUnsentLater(context, send.transaction, begun);
-  if (!isBeforePaying(stored.phase)) return stored;
-  return (await giveUp(context, stored, inactiveAccount('BLOCKED'))).transaction;
-}
-
-/**
- * Asks the directory. No money has moved when this fails, so the transaction fails with it.
- * @returns the end-to-end id, or null when another process has taken the transaction further.
+ * Looks the key up in the directory. No money has moved if this fails, so the transaction fails.
+ * @returns the end-to-end id, or null when another process has moved the transaction.
  */
 async function lookUp(context: Context, send: Send): Promise<string | null> {
   const { order, session, request } = send;
@@ -160,75 +138,147 @@ async function lookUp(context: Context, send: Send): Promise<string | null> {
     return owner.endToEnd;
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
-    const failed = await moveTransaction(context, send.transaction.id, lookUpFailed(error));
-    if (!failed) return null;
-    throw answerTo(error, { 'Pix-Outcome': 'not_sent' });
+    return failLookUp(context, send, error);
   }
 }
 
-function lookUpFailed(error: ProviderError): Move {
-  return {
+/** @returns null when another process has moved the transaction. */
+async function failLookUp(context: Context, send: Send, failure: ProviderError): Promise<null> {
+  const { code: failureCode, statusClass: providerStatus, attempts: attempt } = failure;
+  const failed = await moveTransaction(context, send.transaction.id, {
     from: phasesBeforePaying,
     to: 'SETTLED',
     status: 'FAILED',
     outcome: 'not_sent',
-    failureCode: error.code,
-    timeline: [{ phase: 'SETTLED', ...answerOf(error), note: 'look_up_failed' }],
-  };
+    failureCode,
+    timeline: [{ phase: 'SETTLED', providerStatus, attempt, note: 'look_up_failed' }],
+  });
+  if (!failed) return null;
+  throw answerTo(failure, { 'Pix-Outcome': 'not_sent' });
 }
 
-/** Of two processes that get here with one transaction, the database lets one go on. */
-async function beginToPay(
+/** If two processes get here with one transaction, the database lets one of them continue. */
+async function takeToPaying(
   context: Context,
   send: Send,
-  begins: Required<BeginningPayment>,
-): Promise<PayingRow | null> {
+  step: Required<PayingStep>,
+): Promise<PayingSend | null> {
   try {
-    return await beginPaying(context, send.transaction, begins);
+    return await beginPaying(context, send.transaction, step);
   } catch (error) {
-    if (isConstraintViolation(error)) return refuseUsedEndToEnd(context, send, error);
-    failUnsentLater(context, send.transaction, begins);
+    if (isConstraintViolation(error)) return failLookUp(context, send, usedEndToEnd(error));
+    failUnsentLater(context, send.transaction, step);
     throw error;
   }
 }
 
-/** One end-to-end id is one transfer (BCB, Manual de Padrões do Pix): a second use is none. */
-async function refuseUsedEndToEnd(context: Context, send: Send, cause: unknown): Promise<null> {
-  const failure = new ProviderError({
+/** One end-to-end id is one transfer (BCB, Manual de Padrões do Pix), so it is not used twice. */
+function usedEndToEnd(cause: unknown): ProviderError {
+  return new ProviderError({
     outcome: 'rejected',
     code: 'PROVIDER_INVALID_RESPONSE',
     statusClass: 'invalid',
     cause,
   });
-  const failed = await moveTransaction(context, send.transaction.id, lookUpFailed(failure));
-  if (!failed) return null;
-  throw answerTo(failure, { 'Pix-Outcome': 'not_sent' });
 }
 
-async function pay(context: Context, send: Send, paying: PayingRow): Promise<PixTransactionRow> {
-  const order: PaymentOrder = { ...send.order, endToEnd: paying.end_to_end ?? '' };
+/**
+ * A send that this process could not take to PAYING: another process has moved it, or its account
+ * was blocked meanwhile. One with the end-to-end id of our own look-up was taken to PAYING after
+ * all, by a statement that we had given up, and another process has called it UNKNOWN since:
+ * nothing was sent.
+ */
+async function notPaid(
+  context: Context,
+  send: Send,
+  step: Required<PayingStep> | null,
+): Promise<PixTransaction> {
+  const stored = await rereadTransaction(context, send.transaction).catch((error: unknown) => {
+    if (step) failUnsentLater(context, send.transaction, step);
+    throw error;
+  });
+  const isOwn = step !== null && stored.endToEnd === step.endToEnd;
+  if (isOwn && stored.phase === 'UNKNOWN') failUnsentLater(context, send.transaction, step);
+  if (!isBeforePaying(stored.phase)) return stored;
+  return (await failUnpaid(context, stored, inactiveAccount('BLOCKED'))).transaction;
+}
+
+async function pay(context: Context, send: Send, paying: PayingSend): Promise<PixTransaction> {
+  const { session, request } = send;
+  const order: PaymentOrder = { ...send.order, endToEnd: paying.endToEnd };
   const attempts = new PaymentAttempts(context, paying);
-  const options = attempts.optionsOf(send.request.callOptions);
-  const { log } = send.request;
+  const options = attempts.limit(request.callOptions);
+  const { log } = request;
   try {
-    const receipt = await context.provider.pay({ session: send.session, order, ...options });
+    const receipt = await context.provider.pay({ session, order, ...options });
     const outcome = outcomeOfReceipt(context, paying, { receipt, attempt: attempts.made });
     return await recordOutcome(context, paying, { ...outcome, log });
   } catch (error) {
-    // A fault of our own after the payment may have left proves nothing about it.
+    // A defect of our own after the payment may have been sent proves nothing about it.
     const failure = error instanceof ProviderError ? error : notUnderstood(error);
     if (failure.outcome === 'unknown') context.metrics.unknownOutcomes.inc();
     const outcome = outcomeOfFailure(context, paying, { failure, attempt: attempts.made });
     const stored = await recordOutcome(context, paying, { ...outcome, log });
     const isUnknown = failure.outcome === 'unknown';
-    // The answer is the stored state where that says more, or where a repeat would be told it: the
-    // payment may have been settled meanwhile, or the refusal could not be stored.
+    // Reply the stored state where it says more, or where a repeat would get it: the payment may
+    // have been settled meanwhile, or the refusal could not be stored.
     if (isUnknown ? stored.phase !== 'REJECTED' : stored.status !== 'FAILED') return stored;
     throw answerTo(failure, { 'Pix-Outcome': isUnknown ? 'rejected' : failure.outcome });
   }
 }
 
-/** What the timeline tells of a call that failed. */
-function answerOf({ statusClass: providerStatus, attempts: attempt }: ProviderError) {
-  return { providerStatus, attempt };
+/** Counts the attempts at a payment: each is made only while this process may make the payment. */
+class PaymentAttempts {
+  readonly #context: Context;
+  readonly #paying: PayingSend;
+  #allowed = 0;
+
+  constructor(context: Context, paying: PayingSend) {
+    this.#context = context;
+    this.#paying = paying;
+  }
+
+  /** How many attempts were made, counted from 1. */
+  get made(): number {
+    return Math.max(1, this.#allowed);
+  }
+
+  /** @returns the options of the call that makes the payment. */
+  limit(options: CallOptions): CallOptions {
+    return { ...options, beforeAttempt: (last) => this.#mayAttempt(last) };
+  }
+
+  /** The first attempt is announced by PAYING itself and costs no round trip. */
+  #mayAttempt(last: ProviderError | null): boolean | Promise<boolean> {
+    if (!this.#fitsIntoClaim()) return false;
+    if (this.#allowed > 0) return this.#mayRepeat(last);
+    this.#allowed = 1;
+    return true;
+  }
+
+  /** A process that was stopped for minutes must not pay what another one has taken over. */
+  #fitsIntoClaim(): boolean {
+    const { clock, config } = this.#context;
+    const endsBy = clock.now().getTime() + config.provider.timeoutMs;
+    return endsBy <= this.#paying.claimedUntil.getTime();
+  }
+
+  async #mayRepeat(last: ProviderError | null): Promise<boolean> {
+    const attempt = this.#allowed + 1;
+    const note = last?.outcome === 'unknown' ? repeatNotes.unknown : repeatNotes.notSent;
+    const providerStatus = last?.statusClass ?? null;
+    try {
+      const mayRepeat = await noteRepeat(this.#context, this.#paying, {
+        attempt,
+        providerStatus,
+        note,
+      });
+      if (mayRepeat) this.#allowed = attempt;
+      return mayRepeat;
+    } catch (error) {
+      const facts = { error, transactionId: this.#paying.id };
+      this.#context.log.warn(facts, 'a payment is not repeated: the database fails');
+      return false;
+    }
+  }
 }

@@ -1,24 +1,21 @@
-/** How a stored send or charge is answered, the first time and on every repeat. */
+/** The reply of a stored send or charge, to the first request and to every repeat. */
 import { outcomeOf } from '../domain/pix.ts';
-import type { PixTransactionRow, PixViewRow } from './transactions.ts';
+import type { PixTransaction, PixView } from './pix-transaction-repository.ts';
 
 const replayedHeader = { 'Idempotency-Replayed': 'true' } as const;
 
-/** The answer to a send: what is known of the payment stands in `Pix-Outcome`. */
-export function pixReply(transaction: PixTransactionRow, { replayed }: { replayed: boolean }) {
+/** The reply of a send; `Pix-Outcome` says what is known of the payment. */
+export function pixReply(transaction: PixTransaction, { replayed }: { replayed: boolean }) {
+  const { id, status, endToEnd } = transaction;
   return {
     status: 200,
-    body: {
-      transaction_id: transaction.id,
-      status: transaction.status,
-      ...(transaction.end_to_end !== null && { end_to_end: transaction.end_to_end }),
-    },
+    body: { transaction_id: id, status, ...(endToEnd !== null && { end_to_end: endToEnd }) },
     headers: { 'Pix-Outcome': outcomeOf(transaction), ...(replayed && replayedHeader) },
   } as const;
 }
 
-/** The answer to a charge, with its code as far as it is stored. */
-export function chargeReply(transaction: PixTransactionRow, { replayed }: { replayed: boolean }) {
+/** The reply of a charge, with its code if it is stored. */
+export function chargeReply(transaction: PixTransaction, { replayed }: { replayed: boolean }) {
   return {
     status: 200,
     body: { transaction_id: transaction.id, status: transaction.status, ...codeOf(transaction) },
@@ -26,8 +23,8 @@ export function chargeReply(transaction: PixTransactionRow, { replayed }: { repl
   } as const;
 }
 
-/** The code of a charge, where there is one. */
-export function codeOf({ qr_code: qrCode, copy_paste: copyPaste }: PixViewRow) {
+/** The code of a charge, if there is one. */
+export function codeOf({ qrCode, copyPaste }: PixView) {
   return {
     ...(qrCode !== null && { qr_code: qrCode }),
     ...(copyPaste !== null && { copy_paste: copyPaste }),

@@ -1,19 +1,20 @@
 /**
  * Outcomes of payments that this process knows, or will know, and the database has not stored. A
  * request stores its outcome with back-off while its claim lasts; after that the outcome is kept
- * here, in memory, and stored when the database is back or, at the latest, when the service stops.
- * A stop waits for the sends under way, whether or not their clients still do. What is lost with
- * the process stays open: the sweep and the provider's events end it.
+ * here, in memory, and stored when the database is available again or, at the latest, when the
+ * service stops. A stop waits for the sends in progress, even if their clients have disconnected.
+ * An outcome that is lost with the process stays open: the sweep and the provider's events settle
+ * the payment.
  */
 import { pause, type Clock } from '../clock.ts';
 import { isConstraintViolation } from '../db/unavailable.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 
-/** What is known of one transaction. */
+/** The outcome of one transaction. */
 export interface UnstoredOutcome {
   readonly transactionId: string;
-  /** Stores it; conditional on where the transaction is, so that it may run at any time. */
+  /** Stores it; conditional on the transaction's phase, so that it may run at any time. */
   store(): Promise<unknown>;
 }
 
@@ -28,15 +29,22 @@ export interface UnstoredOutcomesOptions {
 const firstPauseMs = 1_000;
 const longestPauseMs = 10_000;
 
-/** Stored at the same time, so that they share statements. */
-const atOnce = 256;
+/** Outcomes that are stored at the same time, so that they share statements. */
+const batchSize = 256;
+
+/** A send that this process works on. */
+export interface SendInProgress {
+  readonly transactionId: string;
+  /** The end-to-end id that this process pays it under; null before the look-up. */
+  readonly endToEnd: string | null;
+}
 
 /** The outcomes of one process. */
 export class UnstoredOutcomes {
   readonly #options: UnstoredOutcomesOptions;
   readonly #kept = new Set<UnstoredOutcome>();
-  /** The sends under way, by the id of the transaction. */
-  readonly #underWay = new Map<string, Promise<unknown>>();
+  /** By the id of the transaction. */
+  readonly #inProgress = new Map<string, { ended: Promise<unknown>; endToEnd: string | null }>();
   #pauseMs = firstPauseMs;
   #cancel: () => void = () => undefined;
   #pass: Promise<void> | null = null;
@@ -50,27 +58,37 @@ export class UnstoredOutcomes {
   }
 
   /** Does the work of a send, which a stop waits for. */
-  async follow<T>(transactionId: string, work: () => Promise<T>): Promise<T> {
-    const ended = work();
-    this.#underWay.set(transactionId, ended);
+  async track<T>(transactionId: string, work: () => Promise<T>): Promise<T> {
+    const started = Promise.withResolvers<T>();
+    this.#inProgress.set(transactionId, { ended: started.promise, endToEnd: null });
     try {
-      return await ended;
+      started.resolve(work());
+      return await started.promise;
     } finally {
-      this.#underWay.delete(transactionId);
+      this.#inProgress.delete(transactionId);
     }
   }
 
+  /** A send in progress is about to be paid under an end-to-end id. */
+  pays(transactionId: string, endToEnd: string): void {
+    const send = this.#inProgress.get(transactionId);
+    if (send) send.endToEnd = endToEnd;
+  }
+
   /**
-   * Waits until no send is under way.
+   * Waits until no send is in progress.
    * @param withinMs how long, in milliseconds.
-   * @returns the transactions whose sends are still under way.
+   * @returns the sends that are still in progress.
    */
-  async sendsEnded(withinMs: number): Promise<readonly string[]> {
+  async sendsEnded(withinMs: number): Promise<readonly SendInProgress[]> {
     const isOver = new AbortController();
-    const ended = Promise.allSettled(this.#underWay.values());
+    const ended = Promise.allSettled([...this.#inProgress.values()].map((send) => send.ended));
     const late = pause(this.#options.clock, withinMs, isOver.signal);
     await Promise.race([ended, late]).finally(() => isOver.abort());
-    return [...this.#underWay.keys()];
+    return [...this.#inProgress].map(([transactionId, { endToEnd }]) => ({
+      transactionId,
+      endToEnd,
+    }));
   }
 
   /** Keeps an outcome until it is stored. A full list loses it, which is logged. */
@@ -87,7 +105,7 @@ export class UnstoredOutcomes {
   }
 
   /**
-   * Stores what is kept, with back-off, and stops trying after a time.
+   * Stores the kept outcomes, with back-off, and gives up after a time.
    * @param withinMs the time, in milliseconds.
    */
   async drain(withinMs: number): Promise<void> {
@@ -120,11 +138,11 @@ export class UnstoredOutcomes {
     return this.#pass;
   }
 
-  /** A batch of which none is stored ends the pass: the database is still away. */
+  /** A batch of which none is stored ends the pass: the database is still unavailable. */
   async #storeInBatches(): Promise<void> {
     const outcomes = [...this.#kept];
-    for (let from = 0; from < outcomes.length; from += atOnce) {
-      const batch = outcomes.slice(from, from + atOnce);
+    for (let from = 0; from < outcomes.length; from += batchSize) {
+      const batch = outcomes.slice(from, from + batchSize);
       const stored = await Promise.all(batch.map((outcome) => this.#store(outcome)));
       this.#count();
       if (!stored.includes(true)) return;

@@ -4,7 +4,8 @@
  */
 import type { LocalContext } from '../context.ts';
 import { isConstraintViolation } from '../db/unavailable.ts';
-import { moveTransaction, noteAnomaly } from '../pix/transactions.ts';
+import { moveTransaction } from '../pix/move-repository.ts';
+import { noteAnomaly } from '../pix/pix-transaction-repository.ts';
 import type { Decision } from './decision.ts';
 import { storeIdentity, storeReceived, type CandidateRow } from './transaction-repository.ts';
 

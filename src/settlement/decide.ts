@@ -6,7 +6,7 @@ import { normalisePixKey } from '../domain/pix-key.ts';
 import { phasesOpenToFailure, phasesOpenToSettlement } from '../domain/pix.ts';
 import { chargeNamed, chargePaid, findMeant, openNamed } from '../domain/settlement.ts';
 import type { IgnoredBecause, ProviderEvent } from '../provider/webhook-events.ts';
-import type { Move } from '../pix/transactions.ts';
+import type { Move } from '../pix/move-repository.ts';
 import type { Decision, EventItem, FinalItem } from './decision.ts';
 import { agreedByPayee, decideBeside, decideOnKnown, decideUnmatched } from './received-pix.ts';
 import type { CandidateRow, Facts } from './transaction-repository.ts';

@@ -1,6 +1,6 @@
 /** What an item of an event may result in, as it is decided and as it is applied. */
 import type { PixStatus } from '../domain/pix.ts';
-import type { Move } from '../pix/transactions.ts';
+import type { Move } from '../pix/move-repository.ts';
 import type { ProviderEvent } from '../provider/webhook-events.ts';
 import type { CandidateRow, ReceivedPix } from './transaction-repository.ts';
 

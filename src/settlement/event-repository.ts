@@ -19,18 +19,18 @@ import { sha256 } from '../security/digests.ts';
  * An event that says that a send has failed waits for the send from this commit on: a process that
  * still pays it makes no further attempt (`pix-repeat`).
  *
- * Parameters, grouped: id, hash, payload, now, worker and its lease's end or twice null, the
+ * Parameters, batched: id, hash, payload, now, worker and its lease's end or twice null, the
  * end-to-end id of a send that has failed or null.
  */
 export const storeWebhookEvent: Statement = {
   name: 'webhook-store',
-  grouping: { pair: 'webhooks' },
+  batching: { lane: 'webhooks' },
   text: `
     with asked as materialized (
       select * from unnest($1::uuid[], $2::bytea[], $3::bytea[], $4::timestamptz[], $5::text[],
                            $6::timestamptz[], $7::text[])
         with ordinality as asked (id, payload_hash, payload, now, worker, leased_until, failed,
-          place)
+          ordinal)
     ), stored as (
       insert into webhook_events (id, payload_hash, payload, status, received_at)
       select id, payload_hash, payload, 'received', now from asked order by payload_hash
@@ -58,10 +58,10 @@ export const storeWebhookEvent: Statement = {
           do nothing
       returning pg_notify('${jobsChannel}', '')
     )
-    select place, stored.id, false as duplicate, job_id
+    select ordinal, stored.id, false as duplicate, job_id
       from stored join asked using (id) join queued on event_id = stored.id
      union all
-    select place, event.id, true, null
+    select ordinal, event.id, true, null
       from asked, lateral (
              select id from webhook_events where payload_hash = asked.payload_hash limit 1) event
      where asked.id not in (select id from stored)`,
@@ -105,13 +105,13 @@ export async function storeEvent({ db }: LocalContext, event: NewEvent): Promise
   throw new Error('a webhook event was neither stored nor found');
 }
 
-/** One event. Parameters, grouped: id. */
+/** One event. Parameters, batched: id. */
 export const findWebhookEvent: Statement = {
   name: 'webhook-find',
-  grouping: {},
+  batching: {},
   text: `
-    select place, id, payload, status, results, received_at, processed_at
-      from unnest($1::uuid[]) with ordinality as asked (event_id, place)
+    select ordinal, id, payload, status, results, received_at, processed_at
+      from unnest($1::uuid[]) with ordinality as asked (event_id, ordinal)
       join webhook_events on id = any(array[event_id])`,
 };
 
@@ -147,20 +147,20 @@ export async function findEvent(
  * waits has a job: an open one is due at the earlier time, or is run once more if it runs. And
  * where a job of the event has looked that has no more to do, it ends in that commit. Events are
  * locked before jobs, and jobs in the order in which other statements wake them.
- * Parameters, grouped: id, status, results as JSON, now, ids as JSON, the job's time or null for no
+ * Parameters, batched: id, status, results as JSON, now, ids as JSON, the job's time or null for no
  * job, since when the event waits, the job that ends and its worker or twice null, the look before
  * this one or null, the ids of the transactions that its items have settled as JSON.
  */
 export const finishWebhookEvent: Statement = {
   name: 'webhook-finish',
-  grouping: { apartBy: 1 },
+  batching: { conflictKey: 1 },
   text: `
     with asked as (
       select * from unnest($1::uuid[], $2::text[], $3::text[], $4::timestamptz[], $5::text[],
                            $6::timestamptz[], $7::text[], $8::bigint[], $9::text[],
                            $10::timestamptz[], $11::text[])
         with ordinality as asked (id, status, results, now, ids, job_at, waiting_since, job_id,
-          worker, looked_at, settled, place)
+          worker, looked_at, settled, ordinal)
     ), finished as (
       update webhook_events event
          set status = asked.status, results = asked.results::jsonb, processed_at = asked.now
@@ -191,17 +191,17 @@ export const finishWebhookEvent: Statement = {
       ${orAskAgain}
     ), ended as (
       update jobs set ${ending("'done'", 'null')}
-        from (select asked.place, asked.now, job.id
+        from (select asked.ordinal, asked.now, job.id
                 from (select count(*) from finished) all_of_them, finished asked
                 join jobs job on job.id = any(array[asked.job_id])
                              and job.leased_by = asked.worker
                order by job.id for update of job) asked
        where jobs.id = any(array[asked.id])
-      returning asked.place, jobs.status
+      returning asked.ordinal, jobs.status
     )
-    select finished.place, id in (select event_id from waiting) as waits_anew,
+    select finished.ordinal, id in (select event_id from waiting) as waits_anew,
            ended.status as job_status
-      from finished left join ended using (place)`,
+      from finished left join ended using (ordinal)`,
 };
 
 /** What one look at an event has found. */

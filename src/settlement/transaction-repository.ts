@@ -5,7 +5,12 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
-import { columnsOf, isIdOf, pixColumns, type PixTransactionRow } from '../db/queries/pix-row.ts';
+import {
+  columnsOf,
+  isIdOf,
+  pixColumns,
+  type PixTransactionRow,
+} from '../pix/pix-transaction-repository.ts';
 import { waking } from '../db/queries/wake-events.ts';
 import { decimalFromCents } from '../domain/money.ts';
 import { normalisePixKey } from '../domain/pix-key.ts';
@@ -53,15 +58,15 @@ export interface ReceivedPix {
  * The transactions that an item's ids may mean, those first that an id of their own names: many
  * users may have the same client request id. A transaction may have several ids of the provider;
  * where the item names one of them, the transaction comes with that one.
- * Parameters, grouped: end to end, client request id, transactionIdentification, provider's id.
+ * Parameters, batched: end to end, client request id, transactionIdentification, provider's id.
  */
 export const findCandidates: Statement = {
   name: 'pix-candidates',
-  grouping: {},
+  batching: {},
   text: `
-    select place, found.*
+    select ordinal, found.*
       from unnest($1::text[], $2::text[], $3::text[], $4::text[])
-           with ordinality as asked (end_to_end, client_request_id, txid, provider_txid, place),
+           with ordinality as asked (end_to_end, client_request_id, txid, provider_txid, ordinal),
            lateral (
              select array(select transaction_id from pix_timeline
                            where provider_txid = asked.provider_txid) as ids) told,
@@ -77,7 +82,7 @@ export const findCandidates: Statement = {
                  or left(t.transaction_identification, 25) = left(asked.txid, 25)
                  or t.id = any(told.ids)
               order by ${closeness('t')} limit ${mostCandidates}) found
-     order by place, ${closeness('found')}`,
+     order by ordinal, ${closeness('found')}`,
 };
 
 /** A condition: the payment was repeated after an attempt with an unknown end. */
@@ -100,17 +105,17 @@ function closeness(table: string): string {
  * agrees with; no more than two, which says that it is not clear which. Proof enough is the agency
  * together with the account number, the holder's document, which may also be the key, or a key that
  * the provider has listed for the account. What a person typed at registration is no proof.
- * Parameters, grouped: document, agency, account number, PIX key as the directory stores it,
+ * Parameters, batched: document, agency, account number, PIX key as the directory stores it,
  * whether local accounts count.
  */
 export const findPayees: Statement = {
   name: 'find-payees',
-  grouping: {},
+  batching: {},
   text: `
-    select place, payee.*
+    select ordinal, payee.*
       from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::boolean[])
            with ordinality as asked (document, agency, account_number, pix_key, counts_local,
-             place),
+             ordinal),
            lateral (
              select user_id,
                     (asked.document is null or named.document = asked.document) is true
@@ -133,7 +138,7 @@ export const findPayees: Statement = {
                  or named.account_number = asked.account_number
                     and (asked.agency is null or named.agency = asked.agency)
               order by agrees desc limit 2) payee
-     order by place, agrees desc`,
+     order by ordinal, agrees desc`,
 };
 
 /**
@@ -164,27 +169,27 @@ export async function readFacts(
 
 /**
  * Notes which payment has completed a charge, once: later payments of the charge are others.
- * Parameters, grouped: id, end to end, now, event id.
+ * Parameters, batched: id, end to end, now, event id.
  */
 export const identifyPayment: Statement = {
   name: 'pix-identify',
-  grouping: { apartBy: 1 },
+  batching: { conflictKey: 1 },
   text: `
     with asked as (
       select * from unnest($1::uuid[], $2::text[], $3::timestamptz[], $4::uuid[])
-        with ordinality as asked (id, end_to_end, now, event_id, place)
+        with ordinality as asked (id, end_to_end, now, event_id, ordinal)
     ), identified as (
       update pix_transactions t set end_to_end = asked.end_to_end, updated_at = asked.now
         from asked
        where ${isIdOf('asked')} and t.operation = 'CHARGE' and t.status = 'COMPLETED'
          and t.end_to_end is null
-      returning asked.place, asked.event_id, t.id, t.operation, t.idempotency_key, t.end_to_end,
+      returning asked.ordinal, asked.event_id, t.id, t.operation, t.idempotency_key, t.end_to_end,
                 t.provider_txid, t.transaction_identification, t.updated_at
     ), noted as (
       insert into pix_timeline (transaction_id, phase, at, event_id, note)
       select id, 'SETTLED', updated_at, event_id, 'IDENTIFIED' from identified
     )
-    select place, ${waking('identified', 'told.updated_at')} from identified`,
+    select ordinal, ${waking('identified', 'told.updated_at')} from identified`,
 };
 
 /**
@@ -204,12 +209,12 @@ export async function storeIdentity(
  * Records a PIX that came in without a charge, once per end-to-end id, with its timeline row. Its
  * date is the one that the event tells, where that is within 90 days before the event was received
  * and five minutes after; otherwise it is when the event was received.
- * Parameters, grouped: id, user id, amount, key, end to end, provider's id, now, event id, the
+ * Parameters, batched: id, user id, amount, key, end to end, provider's id, now, event id, the
  * event's date.
  */
 export const recordReceived: Statement = {
   name: 'pix-received',
-  grouping: { apartBy: 5 },
+  batching: { conflictKey: 5 },
   text: `
     with asked as (
       select asked.*,
@@ -219,7 +224,7 @@ export const recordReceived: Statement = {
         from unnest($1::uuid[], $2::int[], $3::numeric[], $4::text[], $5::text[], $6::text[],
                     $7::timestamptz[], $8::uuid[], $9::timestamptz[])
              with ordinality as asked (id, user_id, amount, pix_key, end_to_end, provider_txid, now,
-               event_id, told_at, place)
+               event_id, told_at, ordinal)
         left join lateral (select received_at from webhook_events
                             where id = any(array[asked.event_id])) event on true
     ), received as (
@@ -237,7 +242,7 @@ export const recordReceived: Statement = {
       select id, 'SETTLED', updated_at, event_id, received.provider_txid
         from received join asked using (id)
     )
-    select place, id, ${waking('received', 'told.updated_at')}
+    select ordinal, id, ${waking('received', 'told.updated_at')}
       from received join asked using (id)`,
 };
 

@@ -1,4 +1,4 @@
-/** What the schema refuses, whoever writes: every constraint, unique index and trigger, by name. */
+/** What the schema refuses for every writer: each constraint, unique index and trigger, by name. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { phasesOfStatus, pixStatuses, type PixPhase } from '../../src/domain/pix.ts';
@@ -129,7 +129,7 @@ test('a row is not removed while others point at it', async () => {
   );
 });
 
-/** What looks like a repeat and is none. */
+/** Rows that are similar to a repeat and valid. */
 const allowed: Readonly<Record<string, () => Promise<unknown>>> = {
   'two users may be without a document': () => both('users', same({ document: null })),
   'two accounts at the provider may have one number': () =>

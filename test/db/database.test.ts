@@ -24,7 +24,7 @@ async function opened(t: TestContext, databaseUrl: string): Promise<Database> {
   return other;
 }
 
-test('values come back as they were given: instants as dates, amounts and long ids as text', async () => {
+test('values are read as they were written: instants as dates, amounts and long ids as text', async () => {
   const at = new Date('2026-05-24T12:34:56.789Z');
   const bytes = randomBytes(8);
   const parameters = [at, '0.10', '9007199254740993', bytes, ['a', 'b'], null, `'"\\;--`];
@@ -161,7 +161,7 @@ test('an idle connection that is ended is replaced', onlyOnServer, async (t) => 
   for (let round = 0; round < 3; round += 1) {
     const [row] = await run<{ pid: number }>('select pg_backend_pid() as pid', [], other);
     await administrator.query('select pg_terminate_backend($1)', [row?.pid]);
-    // Who asks before the end is noticed gets the error; nobody else does.
+    // A statement before the end is noticed gets the error; a later one does not.
     await eventually(
       () =>
         run('select 1', [], other).catch((error: unknown) =>

@@ -99,7 +99,7 @@ describe('the embedded database', onlyEmbedded, () => {
     }
   });
 
-  test('an opening that fails gives the folder free', async () => {
+  test('an opening that fails releases the folder', async () => {
     const dataDir = await folder();
     const version = join(dataDir, 'postgres', 'PG_VERSION');
     await writeFile(version, '1\n');

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { finishWebhookEvent } from '../../src/settlement/event-repository.ts';
-import { moveTransaction } from '../../src/db/queries/move-transaction.ts';
+import { moveStatements } from '../../src/pix/move-repository.ts';
 import { eventually } from '../support/eventually.ts';
 import { onlyOnServer, openTestDatabase } from '../support/open-database.ts';
 import { at, insert, insertGood } from './rows.ts';
@@ -44,7 +44,7 @@ test(
     await holder.begin();
     await holder.execute('select from jobs where id = 1 for update');
     const none = [null, null, null, null] as const;
-    const moved = db.query(moveTransaction, [
+    const moved = db.query(moveStatements.move, [
       ...[transaction, '{PAYING}', 'ACCEPTED', 'PROCESSING', null, 'accepted', ...none, null, at],
       '[]',
     ]);
@@ -64,7 +64,7 @@ test(
 
     assert.equal((await moved).length, 1);
     const statuses = (await Promise.all(finished)).map(([row]) => row?.job_status);
-    // The move has asked for both again while they ran.
+    // The move has requested both again while they ran.
     assert.deepEqual(statuses, ['queued', 'queued']);
     const commits = await rows<{ xmin: string }>('select xmin::text from jobs where id in (1, 2)');
     assert.equal(new Set(commits.map(({ xmin }) => xmin)).size, 1, 'one commit for both');

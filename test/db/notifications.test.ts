@@ -1,9 +1,9 @@
-/** Notifications: told once to each listener, and not lost for good with the connection. */
+/** Notifications: each listener gets one once, and a lost connection is restored. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { openDatabase, type Database } from '../../src/db/database.ts';
 import { Notifications } from '../../src/db/notifications.ts';
-import { endsChannel, tellingEnds } from '../../src/db/queries/tell-ends.ts';
+import { finalStatusChannel, notifyingFinalStatus } from '../../src/pix/move-repository.ts';
 import { startDatabaseProxy } from '../support/database-proxy.ts';
 import { eventually } from '../support/eventually.ts';
 import { onlyOnServer, openTestDatabase } from '../support/open-database.ts';
@@ -14,7 +14,7 @@ const { db, clock, database, rows } = open;
 const tell = (channel: string, payload: string) =>
   rows('select pg_notify($1, $2)', [channel, payload]);
 
-/** Listens, and gives what was heard and what takes the listener back. */
+/** Listens. @returns the payloads, and a function that removes the listener. */
 async function hear(channel: string, on: Database = db) {
   const heard: string[] = [];
   const stop = await on.listen(channel, (payload) => void heard.push(payload));
@@ -63,11 +63,11 @@ test('a listener that was taken back hears nothing, and the others go on', async
   assert.deepEqual([gone.heard, staying.heard], [[], ['one']]);
 });
 
-test('the ends of a group are told at once by their ids, and many without', async () => {
-  const { heard, stop } = await hear(endsChannel);
+test('the final statuses of a batch are notified at once by their ids, and many without', async () => {
+  const { heard, stop } = await hear(finalStatusChannel);
   const end = async (howMany: number) => {
     const sql = `with ended as (select gen_random_uuid() as id from generate_series(1, $1::int))
-                 select ${tellingEnds('ended')}`;
+                 select ${notifyingFinalStatus('ended')}`;
     const before = heard.length;
     await rows(sql, [howMany]);
     if (howMany > 0) await eventually(() => heard.length > before, `${howMany} ends`);
@@ -127,7 +127,7 @@ test(
   },
 );
 
-test('reconnecting goes on until the server is there again', onlyOnServer, async () => {
+test('reconnecting continues until the server is available again', onlyOnServer, async () => {
   const { proxy, through, changes } = await throughProxy();
   const { heard } = await hear('patience', through);
   assert.equal(through.notificationsUp(), true);
@@ -224,7 +224,7 @@ test('a pooler that does not keep LISTEN is found by the heartbeat', onlyOnServe
   }, 'the missing notification');
 });
 
-test('closing waits for no server, and leaves no connection open', onlyOnServer, async () => {
+test('closing waits for no server, and closes every connection', onlyOnServer, async () => {
   const { proxy, notifications } = await givenNotifications();
   proxy.hold();
   await notifications.close();

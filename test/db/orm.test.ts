@@ -55,7 +55,7 @@ test('a start, payments and webhooks do without it; a server preloads it, if nee
   assert.equal((await app.call('/onboarding/pf', { body: newPerson() })).status, 201);
 });
 
-test('who asks for it at once gets it once', async () => {
+test('concurrent calls open it once', async () => {
   const { db } = await openTestDatabase();
   const [one, other] = await Promise.all([db.orm(), db.orm()]);
   assert.equal(one, other);

@@ -8,12 +8,10 @@ import { sessionStatements } from '../../src/auth/session-repository.ts';
 import type { Statement } from '../../src/db/database.ts';
 import { indexedSettings } from '../../src/db/pool.ts';
 import { finishJob } from '../../src/db/queries/jobs.ts';
-import { moveTransaction } from '../../src/db/queries/move-transaction.ts';
-import { listTransactions, noteAnomaly } from '../../src/db/queries/pix-transactions.ts';
-import { reserveSend } from '../../src/db/queries/reserve-send.ts';
-import { reserveTransaction } from '../../src/db/queries/reserve-transaction.ts';
-import { stepSend } from '../../src/db/queries/step-send.ts';
-import { viewTransaction } from '../../src/db/queries/view-transaction.ts';
+import { moveStatements } from '../../src/pix/move-repository.ts';
+import { paymentStatements } from '../../src/pix/payment-repository.ts';
+import { transactionStatements } from '../../src/pix/pix-transaction-repository.ts';
+import { reservationStatements } from '../../src/pix/reservation-repository.ts';
 import {
   findWebhookEvent,
   finishWebhookEvent,
@@ -39,14 +37,14 @@ const statements: readonly Statement[] = [
   finishJob,
   finishWebhookEvent,
   identifyPayment,
-  moveTransaction,
-  noteAnomaly,
+  moveStatements.move,
   recordReceived,
-  reserveSend,
-  reserveTransaction,
-  stepSend,
+  reservationStatements.reserve,
+  reservationStatements.reserveForSession,
+  paymentStatements.step,
   storeWebhookEvent,
-  viewTransaction,
+  transactionStatements.findView,
+  transactionStatements.storeAnomaly,
 ];
 
 /** The lines of a plan, as a connection with some settings makes it for some values. */
@@ -111,11 +109,11 @@ describe('when one user has most of the transactions', () => {
 
   findsByName();
 
-  test('a statement looks for the charge of a received PIX by its end-to-end id', async () => {
+  test('a statement finds the charge of a received PIX by its end-to-end id', async () => {
     const [busiest] = await rows<{ id: number }>('select min(id) as id from users');
     assert.ok(busiest);
     const month = `${busiest.id}, now() - interval '1 month', now(), 1001`;
-    const plan = await planOf(listTransactions, month);
+    const plan = await planOf(transactionStatements.listOfUser, month);
     assert.match(
       plan.join('\n'),
       /Index Scan using pix_transactions_end_to_end_unique on .* charge/,

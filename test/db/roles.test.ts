@@ -112,7 +112,7 @@ describe('ponte migrate grants', onlyOnServer, () => {
     assert.deepEqual(await rights(), first);
   });
 
-  it('gives everything to the migrator, the database of the service too', async () => {
+  it('grants everything to the migrator, the database of the service too', async () => {
     await client.query(`alter database ${database} owner to ${service}`);
     await client.query(`create table left_behind (id bigserial primary key)`);
     await client.query(`alter table left_behind owner to ${service}`);

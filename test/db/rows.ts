@@ -82,7 +82,7 @@ export type Table = keyof typeof goodRow;
 
 type Rows = Pick<OpenDatabase, 'rows'>;
 
-/** Inserts a row and gives its id. */
+/** Inserts a row. @returns its id. */
 export async function insert({ rows }: Rows, table: Table, row: Row): Promise<unknown> {
   const columns = Object.keys(row);
   const places = columns.map((_, index) => `$${index + 1}`);

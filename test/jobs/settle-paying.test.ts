@@ -2,19 +2,21 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { repeatPayment } from '../../src/db/queries/repeat-payment.ts';
 import { repeatNotes } from '../../src/domain/pix.ts';
 import { sweepPix } from '../../src/jobs/sweep-pix.ts';
-import { releaseAfterCrash } from '../../src/pix/recovery.ts';
+import { moveTransaction, type Move } from '../../src/pix/move-repository.ts';
 import {
   acceptPayment,
   beginPaying,
+  noteRepeat,
+  type PayingSend,
+} from '../../src/pix/payment-repository.ts';
+import {
   claimUntil,
-  type Move,
-  moveTransaction,
-  type PayingRow,
+  toTransaction,
   type PixTransactionRow,
-} from '../../src/pix/transactions.ts';
+} from '../../src/pix/pix-transaction-repository.ts';
+import { releaseAfterCrash } from '../../src/pix/sweep-repository.ts';
 import { confirmed, results, startSettlingApp } from './settling.ts';
 import { reserveSend } from './transactions.ts';
 
@@ -24,14 +26,17 @@ const { clock, context, rows, settle, stored, tell } = app;
 const minuteMs = 60_000;
 
 /** A send that this process pays, and its Idempotency-Key. */
-async function givenPaying(): Promise<PayingRow & { readonly key: string }> {
+async function givenPaying(): Promise<PayingSend & { readonly key: string }> {
   const key = randomUUID();
   const { id } = await reserveSend(app, key);
   const [reserved] = await rows<PixTransactionRow>('select * from pix_transactions where id = $1', [
     id,
   ]);
   const paying =
-    reserved && (await beginPaying(context, reserved, { endToEnd: `E${randomUUID().slice(1)}` }));
+    reserved &&
+    (await beginPaying(context, toTransaction(reserved), {
+      endToEnd: `E${randomUUID().slice(1)}`,
+    }));
   assert.ok(paying);
   return { ...paying, key };
 }
@@ -60,21 +65,21 @@ const unknown: Move = {
   timeline: [{ phase: 'UNKNOWN' }],
 };
 
-const accept = (paying: PayingRow, providerTxid: string | null = null) =>
+const accept = (paying: PayingSend, providerTxid: string | null = null) =>
   acceptPayment(context, paying, { providerTxid, attempt: 1 });
 
-const ends: Readonly<Record<string, (paying: PayingRow) => Promise<unknown>>> = {
+const ends: Readonly<Record<string, (paying: PayingSend) => Promise<unknown>>> = {
   accepted: (paying) => accept(paying, 'T-1'),
   unknown: (paying) => moveTransaction(context, paying.id, unknown),
 };
 
-const repeat = ({ id, claimed_until: claimedUntil }: PayingRow, note: string) =>
-  context.db.query(repeatPayment, [id, claimedUntil, clock.now(), 2, '5xx', note]);
+const repeat = (paying: PayingSend, note: string) =>
+  noteRepeat(context, paying, { attempt: 2, providerStatus: '5xx', note });
 
 test('a failure does not settle a payment that was repeated after an unknown end', async () => {
   const paying = await givenPaying();
-  const ids = { endToEnd: paying.end_to_end, amount: 10.5 };
-  assert.equal((await repeat(paying, repeatNotes.unknown)).length, 1);
+  const ids = { endToEnd: paying.endToEnd, amount: 10.5 };
+  assert.ok(await repeat(paying, repeatNotes.unknown));
   const early = await tell(failed({ ...ids, nth: 1 }));
   assert.deepEqual(results(early), ['parked: still_paying']);
   await accept(paying);
@@ -88,16 +93,16 @@ test('a failure does not settle a payment that was repeated after an unknown end
 
 test('it settles one whose first attempt has provably not left', async () => {
   const paying = await givenPaying();
-  assert.equal((await repeat(paying, repeatNotes.notSent)).length, 1);
+  assert.ok(await repeat(paying, repeatNotes.notSent));
   await accept(paying);
-  await tell(failed({ endToEnd: paying.end_to_end, amount: 10.5 }));
+  await tell(failed({ endToEnd: paying.endToEnd, amount: 10.5 }));
   assert.equal((await stored(paying.id)).status, 'FAILED');
 });
 
 for (const [end, take] of Object.entries(ends)) {
   test(`a failure that comes during PAYING settles the send when its call has ended ${end}`, async () => {
     const paying = await givenPaying();
-    const told = await tell(failed({ endToEnd: paying.end_to_end, amount: 10.5 }));
+    const told = await tell(failed({ endToEnd: paying.endToEnd, amount: 10.5 }));
     assert.deepEqual([told.status, ...results(told)], ['parked', 'parked: still_paying']);
     assert.equal((await stored(paying.id)).phase, 'PAYING');
     await postpone(told.eventId);
@@ -120,9 +125,8 @@ test('a failure is told apart by the key alone, and waits likewise', async () =>
 
 test('a failure waits from the commit that stores it, before its job has looked', async () => {
   const paying = await givenPaying();
-  const waits = () =>
-    rows('select from webhook_waits where id_value = $1', [String(paying.end_to_end)]);
-  const eventId = await app.deliver(failed({ endToEnd: paying.end_to_end }));
+  const waits = () => rows('select from webhook_waits where id_value = $1', [paying.endToEnd]);
+  const eventId = await app.deliver(failed({ endToEnd: paying.endToEnd }));
   assert.equal((await waits()).length, 1);
   await accept(paying);
   assert.deepEqual(results(await settle(eventId)), ['applied']);
@@ -131,13 +135,13 @@ test('a failure waits from the commit that stores it, before its job has looked'
 
 test('a payment that is reported as completed during PAYING is settled', async () => {
   const paying = await givenPaying();
-  await tell(confirmed({ endToEnd: paying.end_to_end, amount: 10.5 }));
+  await tell(confirmed({ endToEnd: paying.endToEnd, amount: 10.5 }));
   assert.equal((await stored(paying.id)).status, 'COMPLETED');
 });
 
 test('a failure that was told during PAYING contradicts a payment that the answer calls done', async () => {
   const paying = await givenPaying();
-  const { eventId } = await tell(failed({ endToEnd: paying.end_to_end }));
+  const { eventId } = await tell(failed({ endToEnd: paying.endToEnd }));
   await moveTransaction(context, paying.id, {
     ...{ from: ['PAYING'], to: 'SETTLED', status: 'COMPLETED', outcome: 'accepted' },
     timeline: [{ phase: 'ACCEPTED' }, { phase: 'SETTLED', note: 'COMPLETED' }],
@@ -152,7 +156,7 @@ for (const isRestarted of [false, true]) {
   const how = isRestarted ? ', and its successor has started' : '';
   test(`a failure of a payment whose process has died${how}: the sweep ends PAYING, and then it settles`, async () => {
     const paying = await givenPaying();
-    const told = await tell(failed({ endToEnd: paying.end_to_end }));
+    const told = await tell(failed({ endToEnd: paying.endToEnd }));
     if (isRestarted) await releaseAfterCrash(context);
     await sweep();
     assert.equal((await stored(paying.id)).phase, 'PAYING', 'nobody knows yet that it has died');

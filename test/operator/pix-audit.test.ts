@@ -5,8 +5,8 @@ import { before, describe, it, mock } from 'node:test';
 import { newEndToEndId } from '../../src/domain/end-to-end-id.ts';
 import { sweepPix } from '../../src/jobs/sweep-pix.ts';
 import { auditPix, type PixAudit } from '../../src/operator/pix-audit.ts';
-import { eventInvariants, jobInvariants } from '../../src/operator/pix-invariants-queue.ts';
-import { pixInvariants, type Invariant } from '../../src/operator/pix-invariants.ts';
+import { auditedInvariants } from '../../src/operator/audit-repository.ts';
+import type { Invariant } from '../../src/operator/pix-invariants-repository.ts';
 import { resolvePix, riskOfFailing } from '../../src/operator/pix-resolve.ts';
 import type { PaymentReceipt } from '../../src/provider/provider.ts';
 import { confirmed, startSettlingApp } from '../jobs/settling.ts';
@@ -447,7 +447,7 @@ describe('a rule that is broken', () => {
     assert.equal(result?.says, says);
   };
 
-  for (const one of [...pixInvariants, ...eventInvariants, ...jobInvariants]) {
+  for (const one of Object.values(auditedInvariants).flat()) {
     it(`is found: ${one.says}`, () => isFound(one));
   }
 

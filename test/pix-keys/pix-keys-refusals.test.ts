@@ -1,4 +1,4 @@
-/** What the PIX-key operations refuse, and how the bank's refusals and silences are told. */
+/** What the PIX-key operations refuse, and the replies to the bank's refusals and time-outs. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { TestAnswer } from '../support/app.ts';
@@ -166,7 +166,7 @@ test('creating is not tried again after a doubt: two random keys would be made',
   assert.equal(creations.mock.callCount(), 1);
 });
 
-test('the sixth key of a person: 502 PROVIDER_REJECTED, and the bank’s words are not told', async () => {
+test('the sixth key of a person: 502 PROVIDER_REJECTED, and the bank’s words are not passed on', async () => {
   const customer = await givenCustomer(app);
   for (let made = 0; made < 5; made += 1) assert.equal((await create(customer)).status, 201);
   const sixth = await create(customer);
@@ -201,7 +201,7 @@ test('400 for a body that is no JSON', async () => {
   assert.equal((await remove(user, '{')).status, 400);
 });
 
-test('a key never stands in the log', async () => {
+test('a key is never logged', async () => {
   const customer = await givenCustomer(app, { phone: '+5521987650000' });
   const logged = app.logLines.length;
   await create(customer, { key_type: 'CELULAR' });

@@ -41,7 +41,7 @@ test('a new account lists no keys, and says whose it is', async () => {
   });
 });
 
-test('the list is asked for with agency, account number and document', async (t) => {
+test('the list is requested with agency, account number and document', async (t) => {
   const user = await givenCustomer(app);
   const lists = t.mock.method(app.bank, 'listKeys');
   await list(user);
@@ -77,13 +77,13 @@ test('a phone key is the user’s phone in E.164', async () => {
   assert.deepEqual(await keysOf(user), ['+5511987654321']);
 });
 
-test('an e-mail key is the user’s own e-mail when none is given', async () => {
+test('an e-mail key is the user’s own e-mail by default', async () => {
   const user = await givenCustomer(app, { email: 'Dona.Maria@Example.com' });
   const created = await create(user, { key_type: 'E_MAIL' });
   assert.deepEqual([created.status, created.body.data.key], [201, 'dona.maria@example.com']);
 });
 
-test('an e-mail key is the given e-mail, in small letters', async () => {
+test('an e-mail key is the requested e-mail, in lower case', async () => {
   const user = await givenCustomer(app);
   const created = await create(user, { key_type: 'E_MAIL', email: 'Loja.Da.Maria@Example.com' });
   assert.deepEqual([created.status, created.body.data.key], [201, 'loja.da.maria@example.com']);
@@ -104,14 +104,14 @@ test('a random key is made by the directory, each time another', async (t) => {
   assert.deepEqual(await keysOf(user), keys);
 });
 
-test('an e-mail is only looked at for an e-mail key', async () => {
+test('an e-mail is only read for an e-mail key', async () => {
   const user = await givenCustomer(app);
   const created = await create(user, { key_type: evp, email: 'ignored@example.com' });
   assert.equal(created.status, 201);
   assert.notEqual(created.body.data.key, 'ignored@example.com');
 });
 
-test('a deleted key is gone from the list, however it was typed', async (t) => {
+test('a deleted key is not in the list, however it was typed', async (t) => {
   const user = await givenCustomer(app);
   const { document } = await accountOf(user);
   await create(user, { key_type: 'CPF' });

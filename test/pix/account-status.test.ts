@@ -54,13 +54,13 @@ const changes: Readonly<Record<string, Call>> = {
     app.call('/pix/keys', { method: 'DELETE', token, headers, body: { key: 'ana@example.com' } }),
 };
 
-const asked = [
+const methods = [
   ...(['lookUpKey', 'pay', 'createCharge', 'createKey', 'deleteKey'] as const),
 ] satisfies (keyof typeof app.bank)[];
 
-/** How often the bank is asked to change something, or for a key. */
+/** How often the bank is called to change something, or to look a key up. */
 function watchBank(t: TestContext): () => number {
-  const mocks = asked.map((method) => t.mock.method(app.bank, method).mock);
+  const mocks = methods.map((method) => t.mock.method(app.bank, method).mock);
   return () => mocks.reduce((total, mock) => total + mock.callCount(), 0);
 }
 
@@ -128,7 +128,7 @@ describe('what an account did before it was blocked', () => {
   }
 });
 
-describe('an account that is blocked before the payment leaves', () => {
+describe('an account that is blocked before the payment is sent', () => {
   function assertRefused({ status, body, headers }: TestAnswer): void {
     assert.equal(status, 422);
     assert.deepEqual(body.errors, { account: [sentences.BLOCKED[0]] });
@@ -141,7 +141,7 @@ describe('an account that is blocked before the payment leaves', () => {
     assert.deepEqual(await app.timeline(id), [...until, 'SETTLED account_not_active']);
   }
 
-  test('during the look-up: 422, not_sent, FAILED, and a repeat tells the same', async (t) => {
+  test('during the look-up: 422, not_sent, FAILED, and a repeat gets the same', async (t) => {
     const user = await givenCustomer(app);
     const { lookUpKey } = app.bank;
     const payments = t.mock.method(app.bank, 'pay');
@@ -218,7 +218,7 @@ describe('an account that is blocked before the payment leaves', () => {
     await assertFailed(id, ['RESERVED']);
   });
 
-  test('a send that another process works on is told as it stands', async () => {
+  test('a send that another process works on is replied as it is stored', async () => {
     const user = await givenCustomer(app);
     const soon = new Date(app.clock.now().getTime() + 1_000);
     const id = await givenRemains(await app.send(user, sendBody), 'RESERVED', soon);
@@ -237,7 +237,7 @@ describe('an account that is blocked before the payment leaves', () => {
 
 describe('a login', () => {
   for (const onboarded of [false, true]) {
-    test(`leaves the account BLOCKED, ${onboarded ? 'with' : 'without'} an approved onboarding`, async () => {
+    test(`keeps the account BLOCKED, ${onboarded ? 'with' : 'without'} an approved onboarding`, async () => {
       const user = await givenCustomer(app);
       if (onboarded) await givenApplication(app, user.id, 'APPROVED');
       await setStatus(user, 'BLOCKED');

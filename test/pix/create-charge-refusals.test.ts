@@ -1,4 +1,4 @@
-/** What a charge refuses before the bank is asked, and the limits that it still takes. */
+/** What a charge refuses before the bank is called, and the limits that it accepts. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { givenCustomer } from '../support/factories.ts';

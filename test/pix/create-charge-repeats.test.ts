@@ -28,7 +28,7 @@ for (const [what, other] of [
   ['expiration', { expiration_qr: 61 }],
   ['additional data', { additional_data: [{ name: 'a', value: 'b' }] }],
 ] as const) {
-  test(`422 naming Idempotency-Key when it comes again with another ${what}`, async () => {
+  test(`422 naming Idempotency-Key when it is used again with another ${what}`, async () => {
     const user = await givenCustomer(app);
     const body = { type: 'static', amount: 10 };
     await app.charge(user, body, { key: 'reused' });
@@ -60,7 +60,7 @@ test('10 identical charges at once are one charge', async (t) => {
   assert.equal(await app.countOf(user), 1);
 });
 
-test('after a failed call a repeat goes on with the same identification', async (t) => {
+test('after a failed call a repeat continues with the same identification', async (t) => {
   const user = await givenCustomer(app);
   const body = { type: 'dynamic', amount: 10 };
   const { createCharge } = app.bank;
@@ -162,7 +162,7 @@ for (const [what, body] of [
   });
 }
 
-test('401 when the bank refuses the token; after a new login a repeat goes on', async () => {
+test('401 when the bank refuses the token; after a new login a repeat continues', async () => {
   const user = await givenCustomer(app);
   app.bank.expireTokensOf(user.email);
   const body = { type: 'dynamic', amount: 1 };

@@ -164,7 +164,7 @@ for (const type of ['dynamic', 'static'] as const) {
   });
 }
 
-test('the identification of 26 alphanumerics is stored before the bank is asked', async (t) => {
+test('the identification of 26 alphanumerics is stored before the bank is called', async (t) => {
   const user = await givenCustomer(app);
   const { createCharge } = app.bank;
   let storedBefore: unknown;

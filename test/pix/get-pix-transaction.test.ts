@@ -9,7 +9,7 @@ const app = await startPixApp();
 
 const user = await givenCustomer(app);
 
-/** A test of a wait that nobody ends would itself wait for ever. */
+/** A test of a wait that never ends would itself wait for ever. */
 const patience = { timeout: 60_000 };
 
 async function givenSend(): Promise<{ id: string; endToEnd: string }> {
@@ -28,7 +28,7 @@ test('a send shows its id and its status, and nothing else', async () => {
   assert.deepEqual((await app.view(user, id)).body, { transaction_id: id, status: 'COMPLETED' });
 });
 
-test('the bank is asked nothing', async (t) => {
+test('the bank is not called', async (t) => {
   const { id } = await givenSend();
   const { provider } = app.context;
   const calls = (Object.keys(provider) as (keyof typeof provider)[]).map((method) =>
@@ -236,7 +236,7 @@ test(
   },
 );
 
-test('one settlement wakes all who wait for it, and nobody else', patience, async () => {
+test('one settlement ends all waits for it, and no other', patience, async () => {
   const [one, other] = [await givenSend(), await givenSend()];
   const following = [25, 26].map((seconds) =>
     app.view(user, one.id, { prefer: `wait=${seconds}` }),

@@ -12,7 +12,7 @@ import {
 import type { ManualClock } from '../support/clock.ts';
 import type { TestUser } from '../support/factories.ts';
 
-/** What is stored of a transaction, as far as the tests look at it. */
+/** The columns of a transaction that the tests read. */
 export interface StoredPix {
   readonly id: string;
   readonly status: PixStatus;
@@ -42,14 +42,14 @@ export interface PixApp extends TestApp {
   settled(id: string): Promise<StoredPix>;
   /** The end-to-end ids of the payments that the bank has executed for a user, newest first. */
   executed(user: TestUser): Promise<string[]>;
-  /** What became of the webhook items that mean a transaction, once there are so many. */
+  /** The results of the webhook items about a transaction, once there are that many. */
   resultsFor(id: string, count: number): Promise<string[]>;
   anomalies(): Promise<number>;
   /** Awaits work that waits for time: time-outs and back-offs end as soon as they have begun. */
   throughTime<T>(work: Promise<T>): Promise<T>;
-  /** Resolves when somebody waits for exactly so long. */
+  /** Resolves when there is a wait of exactly that duration. */
   waiting(delayMs: number): Promise<void>;
-  /** Resolves when nobody waits for exactly so long any more. */
+  /** Resolves when there is no wait of exactly that duration any more. */
   released(delayMs: number): Promise<void>;
 }
 
@@ -169,7 +169,7 @@ async function throughTime<T>(
   const done = work.finally(() => {
     isDone = true;
   });
-  // Awaited at the end; until then a failure is not one that nobody handles.
+  // Awaited at the end; until then a failure is not an unhandled one.
   done.catch(() => undefined);
   await eventually(async () => {
     if (isDone) return true;
@@ -182,7 +182,7 @@ async function throughTime<T>(
   return done;
 }
 
-/** What does not come in this time is not going to come. */
+/** A condition that does not hold by then will not hold. */
 const patienceMs = 60_000;
 
 /** Looks at a condition, turn by turn of the event loop, until it holds. */

@@ -18,11 +18,11 @@ const body = { pix_key: 'ana@example.com', amount: 10 };
 interface Remains {
   readonly phase: PixPhase;
   readonly endToEnd?: string;
-  /** Null: nobody claims it; otherwise, milliseconds from now. */
+  /** Null: no process claims it; otherwise, milliseconds from now. */
   readonly claimedForMs: number | null;
 }
 
-/** Leaves a send of `body` under the key `dead`, as a process that died in a phase leaves it. */
+/** Stores a send of `body` under the key `dead`, as a process that crashed in a phase stored it. */
 async function givenRemains(user: TestUser, remains: Remains): Promise<string> {
   const living = await app.send(user, body);
   await app.bank.settle(living.body.end_to_end);
@@ -59,7 +59,7 @@ async function givenLookUp({ id, email }: TestUser): Promise<string> {
 
 const noCalls = { lookUps: 0, payments: 0 };
 
-/** Repeats the dead send and counts what the bank is asked. */
+/** Repeats the dead send and counts the calls to the bank. */
 async function repeat(user: TestUser, t: { mock: typeof test.mock }, key = 'dead') {
   const lookUps = t.mock.method(app.bank, 'lookUpKey');
   const payments = t.mock.method(app.bank, 'pay');
@@ -118,7 +118,7 @@ const untouchables: [string, Remains][] = [
 ];
 
 for (const [state, remains] of untouchables) {
-  test(`a repeat of a send that is ${state}: 200 PROCESSING, and the bank is asked nothing`, async (t) => {
+  test(`a repeat of a send that is ${state}: 200 PROCESSING, and the bank is not called`, async (t) => {
     const user = await givenCustomer(app);
     const id = await givenRemains(user, remains);
     const again = await repeat(user, t);
@@ -207,7 +207,7 @@ test('a look-up that outlives its claim is overtaken by a repeat, and pays nothi
   assert.deepEqual(await app.executed(user), [again.body.end_to_end]);
 });
 
-/** Where the statements that move a transaction have the phase that it goes to. */
+/** The parameter of each move that has the phase to enter. */
 const placeOfPhase: Readonly<Record<string, number>> = { 'pix-move': 2, 'pix-step': 1 };
 
 /** Makes the database fail for the moves to one phase, as often as is said. */
@@ -273,7 +273,7 @@ test('an unknown outcome that cannot be stored answers 200 PROCESSING too', asyn
   assert.equal((await app.stored(sent.body.transaction_id)).phase, 'PAYING');
 });
 
-test('a refusal that cannot be stored is told as a repeat would be told: 200 PROCESSING', async (t) => {
+test('a refusal that cannot be stored is replied as to a repeat: 200 PROCESSING', async (t) => {
   const user = await givenCustomer(app);
   const refused = { ...body, pix_key: 'reject@ponte.test' };
   failMoves(t, 'REJECTED');

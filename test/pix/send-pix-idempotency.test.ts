@@ -8,7 +8,7 @@ const app = await startPixApp();
 
 const body = { pix_key: 'ana@example.com', amount: 10 };
 
-test('a repeat answers the same transaction with Idempotency-Replayed and asks nobody', async (t) => {
+test('a repeat returns the same transaction with Idempotency-Replayed and calls no bank', async (t) => {
   const user = await givenCustomer(app);
   const first = await app.send(user, body, { key: 'once' });
   const lookUps = t.mock.method(app.bank, 'lookUpKey');
@@ -22,7 +22,7 @@ test('a repeat answers the same transaction with Idempotency-Replayed and asks n
   assert.deepEqual(await app.executed(user), [first.body.end_to_end]);
 });
 
-test('a repeat after the end answers the status of now, however late it comes', async () => {
+test('a repeat after the end returns the current status, however late it is', async () => {
   const user = await givenCustomer(app);
   const first = await app.send(user, body, { key: 'late' });
   await app.bank.settle(first.body.end_to_end);
@@ -59,7 +59,7 @@ for (const [what, other] of [
   ['key', { ...body, pix_key: 'bia@example.com' }],
   ['description', { ...body, description: 'now with words' }],
 ] as const) {
-  test(`422 naming Idempotency-Key when it comes again with another ${what}`, async (t) => {
+  test(`422 naming Idempotency-Key when it is used again with another ${what}`, async (t) => {
     const user = await givenCustomer(app);
     await app.send(user, body, { key: 'reused' });
     const payments = t.mock.method(app.bank, 'pay');
@@ -123,7 +123,7 @@ test('the same key of two users are two payments', async () => {
   assert.equal(ids.size, 2);
 });
 
-test('keys are told apart by case and by every character', async () => {
+test('keys differ by case and by every character', async () => {
   const user = await givenCustomer(app);
   const ids = ['key', 'KEY', 'key.'];
   for (const key of ids) await app.send(user, body, { key });

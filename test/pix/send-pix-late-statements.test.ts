@@ -1,4 +1,4 @@
-/** Statements that are carried out after their time-out, and rows that a failover takes away. */
+/** Statements that are executed after their time-out, and rows that a failover loses. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test, type TestContext } from 'node:test';
@@ -6,7 +6,7 @@ import type { Statement } from '../../src/db/database.ts';
 import { newEndToEndId } from '../../src/domain/end-to-end-id.ts';
 import { ProviderError } from '../../src/provider/errors.ts';
 import type { PayRequest } from '../../src/provider/provider.ts';
-import { moveTransaction } from '../../src/pix/transactions.ts';
+import { moveTransaction } from '../../src/pix/move-repository.ts';
 import { eventually } from '../support/eventually.ts';
 import { givenCustomer } from '../support/factories.ts';
 import { startPixApp } from './pix-app.ts';
@@ -111,7 +111,7 @@ test('a send that came to PAYING late fails although the wall clock has jumped a
   assert.equal(payments.mock.callCount(), 0);
 });
 
-/** Another process has taken the send to PAYING anew, after a failover that lost its first time. */
+/** Another process has taken the send to PAYING, after a failover that lost the first step. */
 async function giveOtherEndToEnd(endToEnd: string): Promise<string> {
   const other = newEndToEndId('11165756', app.clock.now());
   await app.rows('update pix_transactions set end_to_end = $2 where end_to_end = $1', [
@@ -121,7 +121,7 @@ async function giveOtherEndToEnd(endToEnd: string): Promise<string> {
   return other;
 }
 
-test('a payment that could not leave fails no send that a failover has given another end-to-end id', async (t) => {
+test('a payment that was not sent fails no send that a failover has given another end-to-end id', async (t) => {
   const user = await givenCustomer(app);
   let other = '';
   t.mock.method(app.context.provider, 'pay', async ({ order }: PayRequest) => {
@@ -155,7 +155,7 @@ test('a payment that was accepted is an anomaly of the send that a failover has 
   assert.equal(await app.anomalies(), anomalies + 1);
 });
 
-test('a key whose rows were taken away between two looks is claimed by the third one', async (t) => {
+test('a key whose rows were lost between two attempts is claimed by the third one', async (t) => {
   const user = await givenCustomer(app);
   let looks = 0;
   t.mock.method(app.context.db, 'query', async (statement: Statement, values: Values) => {

@@ -30,7 +30,7 @@ let answered = 0;
 /** So many answers come between two losses, or hardly a payment would come through. */
 const answersBetween = 12;
 
-/** Sends as an app does that never gives up: the same key until it is told of the payment. */
+/** Sends as an app does that never gives up: the same key until it gets the payment. */
 async function sendSurely(user: TestUser): Promise<Sent> {
   const key = randomUUID();
   const answers: TestAnswer[] = [];

@@ -58,7 +58,7 @@ test('a token that was sealed under another key: 401, and the same key pays afte
   const sent = await app.send(user, body, { key: 'unreadable' });
   assert.deepEqual([sent.status, sent.headers.get('pix-outcome')], [401, 'unknown']);
   assert.equal(lookUps.mock.callCount(), calls);
-  // What was paid before is told without the provider.
+  // A payment of before is replied without the provider.
   const repeat = await app.send(user, body, { key: 'readable' });
   assert.deepEqual(repeat.body, before.body);
 
@@ -146,7 +146,7 @@ function failPayments(t: { mock: typeof test.mock }, options: ProviderErrorOptio
   });
 }
 
-test('a payment that provably did not leave: 502, not_sent, FAILED', async (t) => {
+test('a payment that was provably not sent: 502, not_sent, FAILED', async (t) => {
   const user = await givenCustomer(app);
   const code = 'PROVIDER_UNAVAILABLE';
   failPayments(t, { outcome: 'not_sent', code, statusClass: 'connect' });
@@ -192,7 +192,7 @@ for (const code of codes) {
   });
 }
 
-test('a receipt with ids that are not ours leaves the outcome unknown', async (t) => {
+test('a receipt with foreign ids: the outcome is unknown', async (t) => {
   const user = await givenCustomer(app);
   t.mock.method(app.bank, 'pay', async () => {
     const clientRequestId = 'of-somebody-else';
@@ -206,7 +206,7 @@ test('a receipt with ids that are not ours leaves the outcome unknown', async (t
   assert.deepEqual(await app.timeline(sent.body.transaction_id), [...begun, 'UNKNOWN 1 invalid']);
 });
 
-test('a fault of our own once the payment may have left leaves its outcome unknown', async (t) => {
+test('a defect of our own after the payment may have been sent: its outcome is unknown', async (t) => {
   const user = await givenCustomer(app);
   t.mock.method(app.context.provider, 'pay', async () => {
     throw new TypeError('a defect');
@@ -298,7 +298,7 @@ test('a refusal after the webhook has completed it: 200 COMPLETED, and an anomal
   ]);
 });
 
-test('a receipt that says COMPLETED after the webhook has told a failure: 200 COMPLETED, and an anomaly', async (t) => {
+test('a receipt that says COMPLETED after the webhook has reported a failure: 200 COMPLETED, and an anomaly', async (t) => {
   const user = await givenCustomer(app);
   const anomalies = await app.anomalies();
   contradict(t, 'FAILED', (receipt) => ({ ...receipt, status: 'COMPLETED' }));
@@ -307,7 +307,7 @@ test('a receipt that says COMPLETED after the webhook has told a failure: 200 CO
   await eventually(async () => (await app.anomalies()) === anomalies + 1);
 });
 
-test('an acceptance after the webhook has told a failure: 200 PROCESSING, and then FAILED', async (t) => {
+test('an acceptance after the webhook has reported a failure: 200 PROCESSING, and then FAILED', async (t) => {
   const user = await givenCustomer(app);
   const anomalies = await app.anomalies();
   contradict(t, 'FAILED', (receipt) => receipt);
@@ -329,7 +329,7 @@ test('an acceptance after the webhook has settled it is no contradiction', async
   assert.equal(await app.anomalies(), anomalies);
 });
 
-test('a refusal after the webhook has told a failure: 502, rejected', async (t) => {
+test('a refusal after the webhook has reported a failure: 502, rejected', async (t) => {
   const user = await givenCustomer(app);
   const anomalies = await app.anomalies();
   contradict(t, 'FAILED', refuse);

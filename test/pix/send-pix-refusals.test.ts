@@ -1,4 +1,4 @@
-/** What a send refuses before the bank is asked: nothing is stored, nothing leaves. */
+/** What a send refuses before the bank is called: nothing is stored, nothing is sent. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { givenCustomer, givenUser, logIn } from '../support/factories.ts';
@@ -147,7 +147,7 @@ for (const [what, key] of keyFaults) {
   });
 }
 
-test('422 for a missing Idempotency-Key, told together with the faults of the body', async () => {
+test('422 for a missing Idempotency-Key, together with the errors of the body', async () => {
   const sent = await app.call('/pix/send', { token: user.token, body: { amount: '10' } });
   assert.equal(sent.status, 422);
   assert.deepEqual(sent.body.errors, {
@@ -232,7 +232,7 @@ for (const part of ['document', 'agency', 'account_number']) {
   });
 }
 
-test("the user's own document stands in for the account's", async (t) => {
+test("the user's own document replaces a missing one of the account", async (t) => {
   const lookUps = t.mock.method(app.bank, 'lookUpKey');
   const { id, email } = await givenUser(app, { document: '52998224725' });
   const token = await logIn(app, email);

@@ -1,4 +1,4 @@
-/** Attempts after the first: each leaves only while the payment is this process's to make. */
+/** Attempts after the first: each is made only while this process may make the payment. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import type { Statement } from '../../src/db/database.ts';
@@ -57,7 +57,7 @@ function onStatement(
   });
 }
 
-test('a payment in PAYING stands under the claim of its process, which a call fits into', async (t) => {
+test('a payment in PAYING has the claim of its process, which a call fits into', async (t) => {
   const { pay } = app.bank;
   const claims: number[] = [];
   t.mock.method(app.bank, 'pay', async (...call: Parameters<Pay>) => {
@@ -73,7 +73,7 @@ test('a payment in PAYING stands under the claim of its process, which a call fi
   assert.deepEqual(claims, [4 * timeoutMs + 2 * 1_000]);
 });
 
-test('a repeat is written down before it leaves, and the acceptance tells the attempts', async (t) => {
+test('a repeat is stored before it is sent, and the acceptance has the number of attempts', async (t) => {
   const seen: string[][] = [];
   const payments = failFirst(t);
   const { pay } = app.bank;
@@ -102,7 +102,7 @@ const ids: Readonly<Record<string, (order: Parameters<Meanwhile>[0]) => object>>
 };
 
 for (const [title, idsOf] of Object.entries(ids)) {
-  test(`a failure that is told between two attempts, by ${title}: nothing more leaves, and it has failed`, async (t) => {
+  test(`a failure that is reported between two attempts, by ${title}: no further attempt, and it has failed`, async (t) => {
     const payments = failFirst(t, (order) =>
       post({ event: 'PIX_PAYMENT_OUT', status: 'ERROR', amount: 10, ...idsOf(order) }),
     );
@@ -119,7 +119,7 @@ for (const [title, idsOf] of Object.entries(ids)) {
   });
 }
 
-test('a failure that is told by the key alone counts, though clocks differ by nine minutes', async (t) => {
+test('a failure that is reported only by the key counts, though clocks differ by nine minutes', async (t) => {
   const payments = failFirst(t, async ({ clientRequestId }) => {
     await post({ event: 'PIX_PAYMENT_OUT', status: 'ERROR', amount: 10, clientRequestId });
     await eventually(async () => {
@@ -136,7 +136,7 @@ test('a failure that is told by the key alone counts, though clocks differ by ni
   assert.equal((await app.settled(sent.body.transaction_id)).status, 'FAILED');
 });
 
-test('a payment that is told between two attempts: nothing more leaves, and 200 COMPLETED', async (t) => {
+test('a payment that is reported between two attempts: no further attempt, and 200 COMPLETED', async (t) => {
   const payments = failFirst(t, async ({ endToEnd }) => {
     await post({ event: 'PIX_PAYMENT_OUT', status: 'CONFIRMED', amount: 10, endToEnd });
     await eventually(async () => {
@@ -162,7 +162,7 @@ test('a failure that says "duplicate" between two attempts stops none and settle
   assert.equal(payments.mock.callCount(), 2);
 });
 
-/** A payment whose first attempt has ended unknown, and a failure that is told after the repeat. */
+/** A payment whose first attempt is unknown, and a failure that is reported after the repeat. */
 async function failedAfterRepeat(t: TestContext, key: string) {
   failFirst(t);
   const { body: sent } = await send(key);
@@ -196,7 +196,7 @@ test('a failure that may be that of an earlier attempt waits for the statement',
   assert.equal(await endWithin(id, 14), 'COMPLETED');
 });
 
-test('a failure that may be that of an earlier attempt settles nothing, however long it stands', async (t) => {
+test('a failure that may be that of an earlier attempt settles nothing, however long it waits', async (t) => {
   const { id } = await failedAfterRepeat(t, 'failed at last');
   t.mock.method(app.context.provider, 'statement', async () => ({ items: [] }));
   await app.clock.advance(40 * 60_000);
@@ -210,7 +210,7 @@ const elsewhere: Readonly<Record<string, string>> = {
 };
 
 for (const [title, change] of Object.entries(elsewhere)) {
-  test(`a payment that stands under ${title} is not repeated`, async (t) => {
+  test(`a payment with ${title} is not repeated`, async (t) => {
     const payments = failFirst(t, ({ endToEnd }) =>
       app.rows(`update pix_transactions set ${change} where end_to_end = $1`, [endToEnd]),
     );
@@ -223,7 +223,7 @@ for (const [title, change] of Object.entries(elsewhere)) {
   });
 }
 
-test('a payment is not repeated while the database cannot say where it stands', async (t) => {
+test('a payment is not repeated while the database cannot be read', async (t) => {
   onStatement(t, 'pix-repeat', () => Promise.reject(connectionLost()));
   const payments = failFirst(t);
   const sent = await send('without a database');

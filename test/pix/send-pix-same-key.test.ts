@@ -192,7 +192,7 @@ test('a receipt that names the key alone is not reported as accepted before it i
   assert.equal(stored.phase, 'PAYING');
 });
 
-test('receipts that name no id of ours: unknown, and they open no breaker', async () => {
+test('receipts that name none of the ids: unknown, and they open no breaker', async () => {
   script.payments = () => [200, { id: 'p-3', status: 'PAID' }];
   for (let nth = 0; nth < 12; nth += 1) {
     const { sent, timeline } = await sentBySecond(`bare-${nth}`);

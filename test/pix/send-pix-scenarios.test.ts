@@ -1,4 +1,4 @@
-/** The bank's magic values, each to its end: what the app is told, what is stored. */
+/** The bank's magic values, each to its end: the replies to the app, and what is stored. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Statement } from '../../src/db/database.ts';
@@ -103,7 +103,7 @@ const unknowns = [
 ];
 
 for (const { pixKey, seen, attempts } of unknowns) {
-  test(`${pixKey}: 200 PROCESSING, unknown, until the webhook tells that it was paid`, async (t) => {
+  test(`${pixKey}: 200 PROCESSING, unknown, until the webhook reports the payment`, async (t) => {
     const user = await givenCustomer(app);
     const payments = t.mock.method(app.bank, 'pay');
     const lookUps = t.mock.method(app.bank, 'lookUpKey');
@@ -170,7 +170,7 @@ test('slow@ponte.test: PROCESSING for thirty seconds, then COMPLETED', async () 
   assert.equal((await app.settled(sent.body.transaction_id)).status, 'COMPLETED');
 });
 
-test('silent@ponte.test: accepted, and PROCESSING as long as no webhook comes', async () => {
+test('silent@ponte.test: accepted, and PROCESSING without a webhook', async () => {
   const user = await givenCustomer(app);
   const sent = await app.send(user, { pix_key: 'silent@ponte.test', amount: 10 });
   assert.equal(sent.headers.get('pix-outcome'), 'accepted');

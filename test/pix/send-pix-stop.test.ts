@@ -7,7 +7,11 @@ import { givenCustomer } from '../support/factories.ts';
 import { passUntil } from '../support/passing-time.ts';
 import { eventually, startPixApp, type PixApp } from './pix-app.ts';
 
-const databases = [await createTestDatabase(), await createTestDatabase()] as const;
+const databases = [
+  await createTestDatabase(),
+  await createTestDatabase(),
+  await createTestDatabase(),
+] as const;
 after(() => Promise.all(databases.map((database) => database.drop())));
 
 // Longer than a stop waits.
@@ -83,4 +87,17 @@ test('after 15 s the outcome is stored as unknown', async (t) => {
   const [left] = await leftIn(databases[1], app);
   assert.deepEqual([left?.phase, left?.outcome], ['UNKNOWN', 'unknown']);
   assert.equal(left?.notes.at(-1), 'UNKNOWN service_stopped');
+});
+
+test('a payment that another process has begun after a failover is not called unknown', async (t) => {
+  const app = await startPixApp({ database: databases[2], environment });
+  await givenPaying(t, app);
+  // The failover has lost the payment, and a repeat has begun it under another end-to-end id.
+  await app.rows(`update pix_transactions set end_to_end = 'E-of-another-process'`);
+  const stopped = app.stop();
+  await app.clock.advance(14_999);
+  await eventually(() => app.context.stopping.aborted);
+  await passUntil(app.clock, stopped);
+  const [left] = await leftIn(databases[2], app);
+  assert.deepEqual([left?.phase, left?.notes.at(-1)], ['PAYING', 'PAYING']);
 });

@@ -1,4 +1,4 @@
-/** What a send answers and passes on to the bank when all goes well. */
+/** The reply of a successful send, and its requests to the bank. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { givenCustomer } from '../support/factories.ts';
@@ -19,7 +19,7 @@ test('a send is accepted: its transaction, PROCESSING, with its end-to-end id', 
   assert.deepEqual(await app.executed(user), [sent.body.end_to_end]);
 });
 
-test('a send is COMPLETED or FAILED as the bank tells later', async () => {
+test('a send is COMPLETED or FAILED as the bank reports later', async () => {
   const user = await givenCustomer(app);
   for (const end of ['COMPLETED', 'FAILED'] as const) {
     const sent = await app.send(user, { pix_key: 'ana@example.com', amount: 10 });
@@ -118,7 +118,7 @@ for (const [written, cents, stored] of amounts) {
   });
 }
 
-test('the largest amount is valid: only the balance stands against it', async () => {
+test('the largest amount is valid: only the balance limits it', async () => {
   const user = await givenCustomer(app);
   const sent = await app.send(user, { pix_key: 'ana@example.com', amount: 999_999_999.99 });
   assert.deepEqual([sent.status, sent.body.code], [502, 'INSUFFICIENT_FUNDS']);

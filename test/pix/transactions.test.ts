@@ -1,17 +1,17 @@
-/** The steps that have a statement of their own come to what the general move comes to. */
+/** The steps that have a statement of their own result in the same as the general move. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { pixColumns } from '../../src/db/queries/pix-row.ts';
 import type { PixPhase, PixStatus } from '../../src/domain/pix.ts';
+import { moveTransaction, type Move } from '../../src/pix/move-repository.ts';
+import { acceptPayment, beginPaying } from '../../src/pix/payment-repository.ts';
 import {
-  acceptPayment,
-  beginPaying,
   claimUntil,
-  moveTransaction,
-  type Move,
+  pixColumns,
+  toTransaction,
+  type PixTransaction,
   type PixTransactionRow,
-} from '../../src/pix/transactions.ts';
+} from '../../src/pix/pix-transaction-repository.ts';
 import { startSettlingApp } from '../jobs/settling.ts';
 import { reserveSend } from '../jobs/transactions.ts';
 import { losingOneAnswer } from '../support/lost-answer.ts';
@@ -19,8 +19,8 @@ import { losingOneAnswer } from '../support/lost-answer.ts';
 const app = await startSettlingApp();
 const { context, rows } = app;
 
-/** Where a send may stand when a step is taken. */
-const standings: readonly (readonly [PixPhase, PixStatus])[] = [
+/** The phases of a send, and its status in them. */
+const phases: readonly (readonly [PixPhase, PixStatus])[] = [
   ['RESERVED', 'PROCESSING'],
   ['RESOLVED', 'PROCESSING'],
   ['PAYING', 'PROCESSING'],
@@ -30,7 +30,7 @@ const standings: readonly (readonly [PixPhase, PixStatus])[] = [
   ['REJECTED', 'FAILED'],
 ];
 
-async function givenSendIn(phase: PixPhase, status: PixStatus): Promise<PixTransactionRow> {
+async function givenSendIn(phase: PixPhase, status: PixStatus): Promise<PixTransaction> {
   const { id } = await reserveSend(app, randomUUID());
   const [send] = await rows<PixTransactionRow>(
     `update pix_transactions
@@ -41,11 +41,11 @@ async function givenSendIn(phase: PixPhase, status: PixStatus): Promise<PixTrans
     [id, phase, status, status === 'PROCESSING' ? null : app.clock.now()],
   );
   assert.ok(send);
-  return send;
+  return toTransaction(send);
 }
 
 /** All that is stored of a send, without its ids. */
-async function storedOf({ id, idempotency_key: key }: PixTransactionRow): Promise<unknown> {
+async function storedOf({ id, idempotencyKey: key }: PixTransaction): Promise<unknown> {
   const [row] = await rows<{ stored: string }>(
     `select (to_jsonb(t) - '{id,created_at}'::text[])::text as stored from pix_transactions t
       where id = $1`,
@@ -55,37 +55,45 @@ async function storedOf({ id, idempotency_key: key }: PixTransactionRow): Promis
   return { row: text, timeline: await app.timeline(id) };
 }
 
-type Step = (send: PixTransactionRow) => Promise<PixTransactionRow | null>;
+type Step = (send: PixTransaction) => Promise<PixTransaction | null>;
 
-/** Takes a step from everywhere, and tells what it answered and left behind. */
-async function takenFrom([phase, status]: (typeof standings)[number], step: Step) {
+async function readStored(id: string): Promise<PixTransaction> {
+  const [row] = await rows<PixTransactionRow>(
+    `select ${pixColumns} from pix_transactions where id = $1`,
+    [id],
+  );
+  assert.ok(row);
+  return toTransaction(row);
+}
+
+/** Takes a step from a phase. @returns whether it is taken, and what is stored. */
+async function takenFrom([phase, status]: (typeof phases)[number], step: Step) {
   const send = await givenSendIn(phase, status);
   const answer = await step(send);
   if (answer) {
-    const [row] = await rows(`select ${pixColumns} from pix_transactions where id = $1`, [send.id]);
-    assert.partialDeepStrictEqual(answer, row, 'the answer is the row');
+    assert.partialDeepStrictEqual(answer, await readStored(send.id), 'the result is the row');
   }
   return { isTaken: answer !== null, ...((await storedOf(send)) as object) };
 }
 
-/** Takes a step both ways from everywhere: they come to the same. @returns where it is taken. */
+/** Takes a step both ways from every phase: the results are equal. @returns where it is taken. */
 async function takenBoth(narrow: Step, general: Step): Promise<boolean[]> {
   const taken: boolean[] = [];
-  for (const standing of standings) {
-    const came = await takenFrom(standing, narrow);
-    assert.deepEqual(came, await takenFrom(standing, general), standing.join(' '));
-    taken.push(came.isTaken);
+  for (const phase of phases) {
+    const result = await takenFrom(phase, narrow);
+    assert.deepEqual(result, await takenFrom(phase, general), phase.join(' '));
+    taken.push(result.isTaken);
   }
   return taken;
 }
 
 const moves =
-  (move: (send: PixTransactionRow) => Move): Step =>
+  (move: (send: PixTransaction) => Move): Step =>
   (send) =>
     moveTransaction(context, send.id, move(send));
 
-test('a send that begins to be paid', async () => {
-  const endToEndOf = (send: PixTransactionRow) => send.end_to_end ?? `E-${send.id}`;
+test('a step to PAYING', async () => {
+  const endToEndOf = (send: PixTransaction) => send.endToEnd ?? `E-${send.id}`;
   const narrow: Step = (send) => beginPaying(context, send, { endToEnd: endToEndOf(send) });
   const general = moves((send) => ({
     ...{ from: ['RESERVED', 'RESOLVED'], to: 'PAYING', status: 'PROCESSING' },
@@ -111,7 +119,7 @@ test('a send that has another end-to-end id by now takes no step', async () => {
   const other = { endToEnd: 'E-other' };
   const resolved = await givenSendIn('RESOLVED', 'PROCESSING');
   assert.equal(await beginPaying(context, resolved, other), null);
-  const paying = { ...(await givenSendIn('PAYING', 'PROCESSING')), end_to_end: other.endToEnd };
+  const paying = { ...(await givenSendIn('PAYING', 'PROCESSING')), endToEnd: other.endToEnd };
   assert.equal(await acceptPayment(context, paying, { providerTxid: null, attempt: 1 }), null);
   const failed = { from: ['PAYING'], to: 'SETTLED', status: 'FAILED', timeline: [] } as const;
   assert.equal(await moveTransaction(context, paying.id, { ...failed, ...other }), null);
@@ -138,7 +146,7 @@ test('a payment that the provider accepts', async () => {
   }
 });
 
-test('of several that take one step of a send at once, one takes it', async () => {
+test('of several processes that take one step of a send at once, one takes it', async () => {
   const reserved = await givenSendIn('RESERVED', 'PROCESSING');
   const atOnce = async (step: (nth: number) => ReturnType<Step>) => {
     const answers = await Promise.all([1, 2, 3].map(step));
@@ -150,10 +158,7 @@ test('of several that take one step of a send at once, one takes it', async () =
     beginPaying(context, reserved, { endToEnd: `E-${nth}-${reserved.id}` }),
   );
   await atOnce((nth) => acceptPayment(context, paying, { providerTxid: `T-${nth}`, attempt: 1 }));
-  const [row] = await rows(`select ${pixColumns} from pix_transactions where id = $1`, [
-    reserved.id,
-  ]);
-  assert.equal(row?.['end_to_end'], paying.end_to_end);
+  assert.equal((await readStored(reserved.id)).endToEnd, paying.endToEnd);
   const steps = ['RESERVED', 'RESOLVED', 'PAYING 1', 'ACCEPTED 1 2xx'];
   assert.deepEqual(await app.timeline(reserved.id), steps);
 });
@@ -165,20 +170,20 @@ for (const isCarriedOut of [true, false]) {
     const endToEnd = `E-${reserved.id}`;
     const service = losingOneAnswer(context, { isCarriedOut });
     const paying = await beginPaying(service, reserved, { endToEnd });
-    assert.deepEqual([paying?.phase, paying?.end_to_end], ['PAYING', endToEnd]);
+    assert.deepEqual([paying?.phase, paying?.endToEnd], ['PAYING', endToEnd]);
     assert.deepEqual(await app.timeline(reserved.id), ['RESERVED', 'RESOLVED', 'PAYING 1']);
   });
 }
 
-test('a step that somebody else has taken is not taken for one whose answer was lost', async () => {
+test('a step of another process is not mistaken for one whose result was lost', async () => {
   const reserved = await givenSendIn('RESERVED', 'PROCESSING');
-  assert.ok(await beginPaying(context, reserved, { endToEnd: `E-theirs-${reserved.id}` }));
+  assert.ok(await beginPaying(context, reserved, { endToEnd: `E-foreign-${reserved.id}` }));
   const service = losingOneAnswer(context);
-  assert.equal(await beginPaying(service, reserved, { endToEnd: `E-ours-${reserved.id}` }), null);
+  assert.equal(await beginPaying(service, reserved, { endToEnd: `E-own-${reserved.id}` }), null);
 
-  // Whoever resumes has its end-to-end id from the row, as anybody else who resumes has.
+  // Every process that resumes a send has its end-to-end id from the row.
   const resolved = await givenSendIn('RESOLVED', 'PROCESSING');
-  const endToEnd = String(resolved.end_to_end);
+  const endToEnd = String(resolved.endToEnd);
   assert.ok(await beginPaying(context, resolved, { endToEnd }));
   assert.equal(await beginPaying(losingOneAnswer(context), resolved, { endToEnd }), null);
 });

@@ -11,14 +11,14 @@ import {
 import { manualClock } from '../support/clock.ts';
 
 const log = createLog({ level: 'silent', pretty: false });
-const away = () => Object.assign(new Error('no database'), { code: 'ECONNREFUSED' });
+const unavailable = () => Object.assign(new Error('no database'), { code: 'ECONNREFUSED' });
 const refused = () => Object.assign(new Error('refused'), { code: '23514' });
 
 /** A list, and outcomes that are stored once the database is back. */
 function setUp(limit?: number) {
   const clock = manualClock();
   const metrics = createMetrics();
-  const database = { error: away() as Error | null };
+  const database = { error: unavailable() as Error | null };
   const outcomes = new UnstoredOutcomes({ clock, log, metrics, ...(limit && { limit }) });
   const stored: string[] = [];
   const outcome = (transactionId: string): UnstoredOutcome => ({
@@ -84,7 +84,7 @@ describe('storing with retries', () => {
   const stopping = new AbortController().signal;
 
   /** A statement that works from so many ms on. */
-  function statement(worksAfterMs: number, error = away()) {
+  function statement(worksAfterMs: number, error = unavailable()) {
     const clock = manualClock();
     const worksAtMs = clock.now().getTime() + worksAfterMs;
     let tries = 0;
@@ -97,7 +97,7 @@ describe('storing with retries', () => {
     return { clock, store, until, tries: () => tries };
   }
 
-  it('goes on until the database is back', async () => {
+  it('continues until the database is available', async () => {
     const { clock, store, until } = statement(10_000);
     const result = storeWithRetries({ clock, until, stopping }, store);
     await clock.advance(12_000);

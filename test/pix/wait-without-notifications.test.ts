@@ -1,4 +1,4 @@
-/** Waits for a transaction while the database notifies nobody, or is away: they poll. */
+/** Waits for a transaction without notifications, or without a database: they poll. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { startDatabaseProxy } from '../support/database-proxy.ts';
@@ -64,7 +64,7 @@ test('a wait polls while notifications do not arrive', onlyOnServer, async () =>
   }, 'the reconnection');
 });
 
-test('a wait outlasts a database that is away', onlyOnServer, async () => {
+test('a wait survives an unavailable database', onlyOnServer, async () => {
   const { app, proxy, endToEnd, follow } = await behindProxy();
   const following = follow();
   await app.waiting(waitMs);
@@ -78,7 +78,7 @@ test('a wait outlasts a database that is away', onlyOnServer, async () => {
   assert.deepEqual([status, body.status], [200, 'COMPLETED']);
 });
 
-test('a wait that ends while the database is away is 503', onlyOnServer, async () => {
+test('a wait that ends while the database is unavailable is 503', onlyOnServer, async () => {
   const { app, proxy, follow } = await behindProxy();
   const following = follow();
   await app.waiting(waitMs);

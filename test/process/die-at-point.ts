@@ -7,9 +7,9 @@
 import { registerHooks } from 'node:module';
 import * as service from '../../src/compose.ts';
 import type { Database } from '../../src/db/database.ts';
-import { moveTransaction } from '../../src/db/queries/move-transaction.ts';
-import { reserveSend } from '../../src/db/queries/reserve-send.ts';
-import { stepSend } from '../../src/db/queries/step-send.ts';
+import { moveStatements } from '../../src/pix/move-repository.ts';
+import { paymentStatements } from '../../src/pix/payment-repository.ts';
+import { reservationStatements } from '../../src/pix/reservation-repository.ts';
 import type { Provider } from '../../src/provider/provider.ts';
 import type { CrashPoint } from './crash-points.ts';
 
@@ -42,13 +42,13 @@ function deadlyDatabase(db: Database): Database {
   return {
     ...db,
     async query(statement, parameters) {
-      const isReserve = statement === reserveSend;
+      const isReserve = statement === reservationStatements.reserveForSession;
       if (isReserve && point === 'before-reserved') return die();
       const rows = await db.query<never>(statement, parameters);
       if (isReserve && point === 'after-reserved') return die();
-      const step = statement === stepSend ? parameters[1] : null;
+      const step = statement === paymentStatements.step ? parameters[1] : null;
       if (step === 'PAYING' && point === 'after-paying') return die();
-      const isRecord = step === 'ACCEPTED' || statement === moveTransaction;
+      const isRecord = step === 'ACCEPTED' || statement === moveStatements.move;
       if (isRecord && point === 'after-recorded') return die();
       return rows;
     },

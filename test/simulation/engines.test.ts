@@ -1,6 +1,6 @@
 /**
  * The model of PostgreSQL in memory, held against the embedded database: the same histories on
- * both, every answer and every table compared. A server plans groups of calls with equal keys as
+ * both, every answer and every table compared. A server plans batches of calls with equal keys as
  * it likes, so which of two such calls comes first is open there.
  */
 import assert from 'node:assert/strict';

@@ -55,10 +55,10 @@ export async function memoryEngine({ catalog, notified }: EngineOptions): Promis
 /** One call of a statement that is written for many is a list of one in each parameter. */
 function carryOut(
   memory: MemoryDatabase,
-  { text, grouping }: Statement,
+  { text, batching }: Statement,
   parameters: readonly unknown[],
 ): Row[] {
-  return memory.run(text, grouping ? parameters.map((value) => [value]) : parameters);
+  return memory.run(text, batching ? parameters.map((value) => [value]) : parameters);
 }
 
 type Query = (statement: Statement, parameters: readonly unknown[]) => Promise<Row[]>;
@@ -185,7 +185,7 @@ export async function bothEngines({ real, catalog, notified }: RealOptions): Pro
   };
 }
 
-/** Whether the calls of a group are asked at once: each parameter has a value of each. */
+/** Whether it is a batch of several calls: each parameter has a value of each. */
 function isOfMany(parameters: readonly unknown[]): boolean {
   return parameters.length > 0 && parameters.every((one) => Array.isArray(one) && one.length > 1);
 }
@@ -193,7 +193,7 @@ function isOfMany(parameters: readonly unknown[]): boolean {
 const asItIs = (row: Row): Row => row;
 
 /**
- * PostgreSQL takes the calls of a group in the order of its plan: which of them gets which number
+ * PostgreSQL takes the calls of a batch in the order of its plan: which of them gets which number
  * of a sequence is left open.
  */
 function withoutSerials(row: Row): Row {

@@ -1,5 +1,5 @@
 /** Events that are not true: they contradict what is final, or belong to no payment. */
-import type { PixTransactionRow } from '../../src/db/queries/pix-row.ts';
+import type { PixTransactionRow } from '../../src/pix/pix-transaction-repository.ts';
 import { centsFromDecimal } from '../../src/domain/money.ts';
 import { writeNotice, type EventFacts } from './bank/notices.ts';
 import { knownVocabularies } from './bank/words.ts';

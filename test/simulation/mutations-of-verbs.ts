@@ -1,10 +1,10 @@
 /** The service, broken on purpose in what it does beside sending: see `mutations.ts`. */
 import type { Database, Statement } from '../../src/db/database.ts';
 import { findPayees, recordReceived } from '../../src/settlement/transaction-repository.ts';
-import * as pix from '../../src/db/queries/pix-transactions.ts';
 import { sessionStatements } from '../../src/auth/session-repository.ts';
 import { retentionStatements } from '../../src/jobs/retention-repository.ts';
-import { stepSend } from '../../src/db/queries/step-send.ts';
+import { paymentStatements } from '../../src/pix/payment-repository.ts';
+import { transactionStatements } from '../../src/pix/pix-transaction-repository.ts';
 import type { Provider } from '../../src/provider/provider.ts';
 import type { Deviation, Mutation } from './deviation.ts';
 
@@ -64,11 +64,14 @@ export const mutationsOfVerbs: readonly Mutation[] = [
   {
     name: 'a blocked account goes on paying',
     deviation: {
-      ...replacing(stepSend, (text) => text.replace("or 'ACTIVE' =", "or 'none' <>")),
+      ...replacing(paymentStatements.step, (text) => text.replace("or 'ACTIVE' =", "or 'none' <>")),
       weather: { stalls: 0.15, attemptFaults: 0.5 },
     },
   },
-  { name: 'a contradiction is not noted', deviation: answering(pix.noteAnomaly, () => null) },
+  {
+    name: 'a contradiction is not noted',
+    deviation: answering(transactionStatements.storeAnomaly, () => null),
+  },
   { name: 'a received PIX is not recorded', deviation: answering(recordReceived, () => null) },
   { name: 'a log-out ends nothing', deviation: answering(sessionStatements.end, () => null) },
   {

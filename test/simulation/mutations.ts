@@ -6,9 +6,9 @@ import type { Clock } from '../../src/clock.ts';
 import { pause } from '../../src/clock.ts';
 import type { Database, Statement } from '../../src/db/database.ts';
 import { findWebhookEvent, type WebhookEventRow } from '../../src/settlement/event-repository.ts';
-import { moveTransaction } from '../../src/db/queries/move-transaction.ts';
-import { reserveSend } from '../../src/db/queries/reserve-send.ts';
-import { stepSend } from '../../src/db/queries/step-send.ts';
+import { moveStatements } from '../../src/pix/move-repository.ts';
+import { paymentStatements } from '../../src/pix/payment-repository.ts';
+import { reservationStatements } from '../../src/pix/reservation-repository.ts';
 import { receiveProviderWebhook } from '../../src/settlement/receive-provider-webhook.ts';
 import { ProviderError } from '../../src/provider/errors.ts';
 import type { Provider } from '../../src/provider/provider.ts';
@@ -27,7 +27,7 @@ function moving(change: (parameters: Parameters) => Parameters): Deviation {
     db: (db) => ({
       ...db,
       query: (statement, parameters) =>
-        db.query(statement, statement === moveTransaction ? change(parameters) : parameters),
+        db.query(statement, statement === moveStatements.move ? change(parameters) : parameters),
     }),
   };
 }
@@ -52,20 +52,20 @@ const everyPhase = '{RESERVED,RESOLVED,PAYING,ACCEPTED,UNKNOWN}';
 
 /** The steps of a send, which name their phases themselves. */
 const stepFromAnyPhase: Statement = {
-  ...stepSend,
-  name: `${stepSend.name}#any`,
-  text: stepSend.text.replace(/and t\.phase = any\(.*\)/, ''),
+  ...paymentStatements.step,
+  name: `${paymentStatements.step.name}#any`,
+  text: paymentStatements.step.text.replace(/and t\.phase = any\(.*\)/, ''),
 };
 
 const movedFromAnyPhase: Deviation = {
   db: (db) => ({
     ...db,
     query: (statement, parameters) =>
-      statement === stepSend
+      statement === paymentStatements.step
         ? db.query(stepFromAnyPhase, parameters)
         : db.query(
             statement,
-            statement === moveTransaction
+            statement === moveStatements.move
               ? replaced(parameters, { [place.from]: everyPhase })
               : parameters,
           ),
@@ -77,7 +77,7 @@ const forgottenBeforePaying = {
   db: (db: Database): Database => ({
     ...db,
     async query<Row>(statement: Statement, parameters: Parameters): Promise<Row[]> {
-      const isPaying = statement === stepSend && parameters[1] === 'PAYING';
+      const isPaying = statement === paymentStatements.step && parameters[1] === 'PAYING';
       if (!isPaying) return db.query<Row>(statement, parameters);
       // Not awaited: the payment leaves while this is still on its way.
       void db.query(statement, parameters).catch(() => undefined);
@@ -91,7 +91,8 @@ const claimedTwice: Deviation = {
     ...db,
     async query<Row>(statement: Statement, parameters: Parameters): Promise<Row[]> {
       const rows = await db.query<Row & { reserved?: boolean }>(statement, parameters);
-      if (statement !== reserveSend || rows[0]?.reserved !== false) return rows;
+      if (statement !== reservationStatements.reserveForSession || rows[0]?.reserved !== false)
+        return rows;
       const key = `${String(parameters[4])} again ${String(parameters[3])}`;
       return db.query<Row>(statement, replaced(parameters, { 4: key }));
     },

@@ -50,7 +50,7 @@ export class Races {
     const race = racing[name];
     if (!race) return this.#inAnyOrder(name, rows);
     return calls.flatMap((parameters, index) => {
-      const own = rows.filter(({ place }) => Number(place) === index + 1);
+      const own = rows.filter(({ ordinal }) => Number(ordinal) === index + 1);
       const isLost = this.#isLost(race.keyOf(parameters), answered.askedAt, own);
       return isLost ? race.lost(own) : own;
     });

@@ -237,11 +237,11 @@ export class Scheduler {
 }
 
 /**
- * Nothing of the service waits for anything but steps and turns of the event loop: those who group
- * statements let one pass before they begin, and another one after an answer.
+ * Nothing of the service waits for anything but steps and turns of the event loop: the batcher
+ * lets one pass before it sends a batch, and another one after its result.
  */
 async function comeToRest(): Promise<void> {
-  for (let turn = 0; turn < turnsOfGrouping; turn += 1) await nextTurn();
+  for (let turn = 0; turn < turnsOfBatching; turn += 1) await nextTurn();
 }
 
-const turnsOfGrouping = 3;
+const turnsOfBatching = 3;

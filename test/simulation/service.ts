@@ -16,7 +16,7 @@ import { createHttpProvider } from '../../src/provider/http/index.ts';
 import type { Provider } from '../../src/provider/provider.ts';
 import { withResilience } from '../../src/provider/resilience/resilient-provider.ts';
 import { withTokenRefresh } from '../../src/provider/resilience/token-refresh.ts';
-import { releaseAfterCrash } from '../../src/pix/recovery.ts';
+import { releaseAfterCrash } from '../../src/pix/sweep-repository.ts';
 import { JobHandOver } from '../../src/jobs/queue.ts';
 import { LargeEvents } from '../../src/settlement/large-events.ts';
 import { UnstoredOutcomes } from '../../src/pix/unstored-outcomes.ts';

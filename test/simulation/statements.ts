@@ -4,8 +4,8 @@
  * the store. Answers can get lost, and so can whole statements.
  */
 import type { Database, Statement } from '../../src/db/database.ts';
-import { GroupedCalls, type CarryOut, type Placed } from '../../src/db/grouping.ts';
-import type { PixTransactionRow } from '../../src/db/queries/pix-row.ts';
+import { QueryBatcher, type RunBatch, type OrdinalRow } from '../../src/db/batcher.ts';
+import type { PixTransactionRow } from '../../src/pix/pix-transaction-repository.ts';
 import { isConstraintViolation } from '../../src/db/unavailable.ts';
 import { repeatNotes } from '../../src/domain/pix.ts';
 import { DatabaseFault, DatabaseFaults, writes, type StatementFate } from './database-faults.ts';
@@ -86,19 +86,19 @@ export class Statements {
 
   databaseOf(owner: Owner): Database {
     const { store, kind, scheduler } = this.#options;
-    const batch: CarryOut = (statement, columns) => {
+    const batch: RunBatch = (statement, columns) => {
       const calls = (columns[0] ?? []).map((_, call) => columns.map((column) => column[call]));
-      const rows = this.#ask({ owner, statement: ungrouped(statement), calls, sent: columns });
-      return rows as Promise<(Row & Placed)[]>;
+      const rows = this.#ask({ owner, statement: unbatched(statement), calls, sent: columns });
+      return rows as Promise<(Row & OrdinalRow)[]>;
     };
-    const batches = new GroupedCalls({ together: batch, alone: batch });
+    const batches = new QueryBatcher({ batched: batch, single: batch });
     return {
       ...store.db,
       kind,
       query: (statement, parameters) => {
-        const { grouping } = statement;
+        const { batching } = statement;
         // In the order of random ids a seed would not give the same history again.
-        const inOrder = grouping && { ...statement, grouping: { ...grouping, inOrderOf: [] } };
+        const inOrder = batching && { ...statement, batching: { ...batching, lockOrder: [] } };
         if (inOrder) return batches.query(inOrder, parameters) as never;
         return this.#ask({ owner, statement, calls: [parameters], sent: parameters }) as never;
       },
@@ -309,7 +309,7 @@ export class Statements {
 }
 
 /** The store's own batcher must not take part: this is one round trip. */
-function ungrouped({ name, text }: Pick<Statement, 'name' | 'text'>): Statement {
+function unbatched({ name, text }: Pick<Statement, 'name' | 'text'>): Statement {
   return { name, text };
 }
 

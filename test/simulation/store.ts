@@ -60,7 +60,7 @@ export interface Store {
 
 /**
  * Nothing here has to survive; otherwise the statements are planned as the service has them planned
- * on a server, where they take the rows of a group in the order of its calls.
+ * on a server, where they take the rows of a batch in the order of its calls.
  */
 const tuning = [...indexedSettings, 'synchronous_commit=off'].map((one) => `set ${one}`);
 

@@ -1,7 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { accountStatuses } from '../../domain/account.ts';
-import { oneOf } from '../one-of.ts';
-import { instant } from './columns.ts';
+import { instant, oneOf } from './columns.ts';
 import { User } from './user.ts';
 
 /** The bank account of a user: one each. */
@@ -11,7 +10,7 @@ export const Account = defineEntity({
   properties: {
     id: p.integer().primary(),
     user: () => p.manyToOne(User).unique('accounts_user_unique').deleteRule('restrict'),
-    /** Who holds the account: `provider`, or `local` for one that was opened only here. */
+    /** The holder of the account: `provider`, or `local` for one that was opened only here. */
     provider: p.text(),
     agency: p.text().nullable(),
     accountNumber: p.text().nullable(),
@@ -22,7 +21,7 @@ export const Account = defineEntity({
     providerClientToken: p.text().nullable(),
     /** The PIX keys that the provider listed at the last time, as the directory stores them. */
     pixKeys: p.array().nullable(),
-    /** The last balance that the provider told, and when. */
+    /** The last balance that the provider reported, and when. */
     balance: p.decimal().precision(15).scale(2).nullable(),
     balanceReadAt: instant().nullable(),
     createdAt: instant(),

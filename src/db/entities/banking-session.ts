@@ -1,6 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import { oneOf } from '../one-of.ts';
-import { instant } from './columns.ts';
+import { instant, oneOf } from './columns.ts';
 import { User } from './user.ts';
 
 /** A login at the provider: it holds the one provider token of its user, sealed. */

@@ -1,6 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import { oneOf } from '../one-of.ts';
-import { instant } from './columns.ts';
+import { instant, oneOf } from './columns.ts';
 
 /** Work without a caller. Running jobs are held under a lease. */
 export const Job = defineEntity({
@@ -10,14 +9,14 @@ export const Job = defineEntity({
     id: p.bigint().primary(),
     kind: p.text(),
     payload: p.json<Readonly<Record<string, unknown>>>(),
-    /** At most one open job has a given key. */
+    /** At most one open job has a key. */
     uniqueKey: p.text().nullable(),
     status: p.text().$type<'queued' | 'running' | 'done' | 'dead'>(),
     runAt: instant(),
     attempts: p.integer().default(0),
     leasedUntil: instant().nullable(),
     leasedBy: p.text().nullable(),
-    /** Asked for again while it runs: it is run once more. */
+    /** Requested again while it runs: it is run once more. */
     wanted: p.boolean().default(false),
     /** The name of the last error; never its values. */
     lastError: p.text().nullable(),

@@ -9,8 +9,7 @@ import {
   type Step,
 } from '../../domain/onboarding.ts';
 import type { Address } from '../../domain/person.ts';
-import { oneOf } from '../one-of.ts';
-import { instant } from './columns.ts';
+import { instant, oneOf } from './columns.ts';
 import { User } from './user.ts';
 
 /** The opening of an account by one person, step by step. Its id is a secret of the applicant. */
@@ -27,7 +26,7 @@ export const OnboardingApplication = defineEntity({
     steps: p.json<readonly Step[]>(),
     address: p.json<Address>().nullable(),
     proposal: p.json<Proposal>().nullable(),
-    /** What was asked of the electronic validation. */
+    /** The request of the electronic validation. */
     validation: p.json<ElectronicValidation>().nullable(),
     /** Wrong codes in a row; the lock-out counts them. */
     validationFailures: p.integer().default(0),
@@ -46,7 +45,7 @@ export const OnboardingApplication = defineEntity({
   },
   triggers: [
     {
-      // An application only moves forward, and a decision stands, whoever writes.
+      // An application only moves forward, and a decision is final, for every writer.
       name: 'onboarding_applications_moves_forward',
       timing: 'before',
       events: ['update'],

@@ -1,6 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import { oneOf } from '../one-of.ts';
-import { instant } from './columns.ts';
+import { instant, oneOf } from './columns.ts';
 import { OnboardingApplication } from './onboarding-application.ts';
 
 /**
@@ -14,12 +13,12 @@ export const OnboardingDocument = defineEntity({
     id: p.uuid().primary(),
     application: () => p.manyToOne(OnboardingApplication).deleteRule('restrict'),
     status: p.text(),
-    /** Known when the whole form has been read, like what follows it. */
+    /** Known when the whole form has been read, like the columns below. */
     tipoDocumento: p.integer().nullable(),
     contentType: p.text().nullable(),
     sizeBytes: p.integer().nullable(),
     chunkCount: p.integer().nullable(),
-    /** SHA-256 of the content, to tell a repeat from another document. */
+    /** SHA-256 of the content, to distinguish a repeat from another document. */
     contentHash: p.blob().nullable(),
     createdAt: instant(),
     storedAt: instant().nullable(),

@@ -8,7 +8,7 @@ export const OperatorAction = defineEntity({
   properties: {
     id: p.bigint().primary().autoincrement(),
     at: instant(),
-    /** The user of the system and, in brackets, the name that was given. */
+    /** The user of the system and, in brackets, the name in `--by`. */
     operator: p.text(),
     /** The command, such as `user disable`. */
     command: p.text(),

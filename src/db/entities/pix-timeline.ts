@@ -8,22 +8,22 @@ export const PixTimeline = defineEntity({
   tableName: 'pix_timeline',
   properties: {
     transaction: () => p.manyToOne(PixTransaction).primary().deleteRule('restrict'),
-    /** Tells the order. It comes second, so that the key's index is the only one. */
+    /** The order of the entries. It is second, so that the key's index is the only one. */
     id: p.bigint().primary().autoincrement(),
     phase: p.text(),
     at: instant(),
     attempt: p.integer().nullable(),
-    /** How the provider's answer looked, such as `2xx` or `timeout`. */
+    /** The class of the provider's response, such as `2xx` or `timeout`. */
     providerStatus: p.text().nullable(),
     eventId: p.uuid().nullable(),
     /**
-     * The provider's id of the transaction, where it came with this entry. It is looked up here and
-     * not on the transaction: accepting a payment can so leave the indexes of its row alone.
+     * The provider's id of the transaction, if this entry brought it. It is looked up here and not
+     * on the transaction, so that accepting a payment changes no index of its row.
      */
     providerTxid: p.text().nullable(),
     /**
-     * Why, where the phase alone does not say: a word of the code, or who has resolved it by hand,
-     * with the reason that was typed (`ops/pix-resolve.ts`).
+     * The reason, where the phase does not say it: a fixed word, or the operator who resolved it
+     * with the reason (`operator/pix-resolve.ts`).
      */
     note: p.text().nullable(),
   },

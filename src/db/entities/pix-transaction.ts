@@ -6,11 +6,10 @@ import {
   pixStatuses,
   type PixStatus,
 } from '../../domain/pix.ts';
-import { oneOf } from '../one-of.ts';
-import { instant } from './columns.ts';
+import { instant, oneOf } from './columns.ts';
 import { User } from './user.ts';
 
-/** The database refuses a status that stands in a phase which cannot have it. */
+/** The database refuses a status in a phase that cannot have it. */
 function statusAndPhaseAgree(): string {
   const pair = (status: PixStatus) =>
     `(status = '${status}' and ${oneOf('phase', phasesOfStatus[status])})`;
@@ -27,7 +26,7 @@ export const PixTransaction = defineEntity({
     operation: p.text(),
     /** The app's key of the operation; the row is the claim to it. None on a received PIX. */
     idempotencyKey: p.text().nullable(),
-    /** SHA-256 of the validated request, to tell a retry from another operation. */
+    /** SHA-256 of the validated request, to distinguish a repeat from another request. */
     fingerprint: p.blob().nullable(),
     status: p.text(),
     phase: p.text(),
@@ -42,7 +41,7 @@ export const PixTransaction = defineEntity({
     providerTxid: p.text().nullable(),
     qrCode: p.text().nullable(),
     copyPaste: p.text().nullable(),
-    /** Until when the process that works on it keeps others from resuming it. */
+    /** Until then no other process resumes it. */
     claimedUntil: instant().nullable(),
     createdAt: instant(),
     updatedAt: instant(),
@@ -62,14 +61,14 @@ export const PixTransaction = defineEntity({
         'create unique index "pix_transactions_end_to_end_unique" on "pix_transactions" ("end_to_end", "operation") where "end_to_end" is not null',
     },
     {
-      // A static code has room for 25 characters of the 26: they alone have to tell a charge.
+      // A static code has room for 25 characters of the 26: they have to identify a charge.
       name: 'pix_transactions_txid_unique',
       expression:
         'create unique index "pix_transactions_txid_unique" on "pix_transactions" (left("transaction_identification", 25)) where "transaction_identification" is not null',
     },
     {
-      // The condition holds of every row. It keeps the index out of the plans of all that asks for
-      // no time, which an empty table would make look as good by it as by their own.
+      // The condition holds for every row. It keeps the index out of the plans of statements
+      // without a period, which would seem equally cheap by it while the table is empty.
       name: 'pix_transactions_statement',
       expression:
         'create index "pix_transactions_statement" on "pix_transactions" ("user_id", "created_at", "id") where "created_at" is not null',
@@ -85,7 +84,7 @@ export const PixTransaction = defineEntity({
   ],
   triggers: [
     {
-      // COMPLETED and FAILED absorb, whoever writes.
+      // COMPLETED and FAILED are final, for every writer.
       name: 'pix_transactions_final_status',
       timing: 'before',
       events: ['update'],

@@ -1,9 +1,8 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { securityEventKinds, type SecurityEventKind } from '../../domain/security-event.ts';
-import { oneOf } from '../one-of.ts';
-import { instant } from './columns.ts';
+import { instant, oneOf } from './columns.ts';
 
-/** What concerns who may act as a user. Whose e-mail and address it was stands as keyed digests. */
+/** A change of who may act as a user. The e-mail and the address are keyed digests. */
 export const SecurityEvent = defineEntity({
   name: 'SecurityEvent',
   tableName: 'security_events',

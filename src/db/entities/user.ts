@@ -1,6 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import { oneOf } from '../one-of.ts';
-import { instant } from './columns.ts';
+import { instant, oneOf } from './columns.ts';
 
 /** A person or company that logs in. E-mails are compared without regard to case. */
 export const User = defineEntity({

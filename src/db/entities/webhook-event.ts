@@ -1,6 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import { oneOf } from '../one-of.ts';
-import { instant } from './columns.ts';
+import { instant, oneOf } from './columns.ts';
 
 /** A payload that the provider posted, once per content. */
 export const WebhookEvent = defineEntity({
@@ -13,7 +12,7 @@ export const WebhookEvent = defineEntity({
     /** The raw bytes. */
     payload: p.blob().nullable(),
     status: p.text(),
-    /** What became of each item of the payload. */
+    /** The result of each item of the payload. */
     results: p.json().nullable(),
     receivedAt: instant(),
     processedAt: instant().nullable(),
@@ -26,7 +25,7 @@ export const WebhookEvent = defineEntity({
         'create index "webhook_events_kept" on "webhook_events" ("received_at") where "payload" is not null',
     },
     {
-      // What operators look for among millions that went well.
+      // The events that operators search among millions of processed ones.
       name: 'webhook_events_flagged',
       expression:
         'create index "webhook_events_flagged" on "webhook_events" ("received_at") where "status" in (\'orphaned\', \'anomaly\')',

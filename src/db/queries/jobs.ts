@@ -135,27 +135,27 @@ export interface EndedRow {
  * Ends a job, if its lease is still ours. Only a running job is leased to somebody
  * (`jobs_lease_while_running`); asked for in these words, it is found by its id and not among all
  * that have run since the last vacuum.
- * Parameters, grouped: id, worker, status, error, now.
+ * Parameters, batched: id, worker, status, error, now.
  */
 export const finishJob: Statement = {
   name: 'jobs-finish',
-  grouping: { apartBy: 1 },
+  batching: { conflictKey: 1 },
   text: `
     update jobs set ${ending('asked.status', 'asked.error')}
       from unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::timestamptz[])
-           with ordinality as asked (id, worker, status, error, now, place)
+           with ordinality as asked (id, worker, status, error, now, ordinal)
      where jobs.id = any($1) and jobs.id = asked.id and leased_by = worker
-    returning place, jobs.status`,
+    returning ordinal, jobs.status`,
 };
 
 /**
  * Puts a job back for later, if its lease is still ours; one that was asked for again while it ran
  * is due at once. It is found as in `finishJob`.
- * Parameters, grouped: id, worker, run at, attempts so far, error, now.
+ * Parameters, batched: id, worker, run at, attempts so far, error, now.
  */
 export const requeueJob: Statement = {
   name: 'jobs-requeue',
-  grouping: { apartBy: 1 },
+  batching: { conflictKey: 1 },
   text: `
     update jobs set status = 'queued', attempts = asked.attempts, last_error = asked.error,
                     run_at = case when wanted then least(asked.run_at, asked.now)
@@ -163,9 +163,9 @@ export const requeueJob: Statement = {
                     leased_by = null, leased_until = null
       from unnest($1::bigint[], $2::text[], $3::timestamptz[], $4::int[], $5::text[],
                   $6::timestamptz[])
-           with ordinality as asked (id, worker, run_at, attempts, error, now, place)
+           with ordinality as asked (id, worker, run_at, attempts, error, now, ordinal)
      where jobs.id = any($1) and jobs.id = asked.id and leased_by = worker
-    returning place`,
+    returning ordinal`,
 };
 
 /**

@@ -1,6 +1,6 @@
 /**
  * A model of PostgreSQL in memory: it carries out the statements of the service as they are written
- * (`src/db/queries`), on tables that are made from the catalog of a migrated database. One
+ * (their repositories), on tables that are made from the catalog of a migrated database. One
  * statement runs at a time and is committed when it ends. What the model does not know it refuses.
  */
 import { loadModule } from 'libpg-query';

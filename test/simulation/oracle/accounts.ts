@@ -37,7 +37,7 @@ export class Accounts {
       this.#moved(Number(first[0]), first[2] === 'BLOCKED');
     }
     if (name !== 'pix-step') return;
-    const moved = rows.map(({ place }) => calls[Number(place) - 1]);
+    const moved = rows.map(({ ordinal }) => calls[Number(ordinal) - 1]);
     const begun = new Set(moved.filter((call) => call?.[1] === 'PAYING').map((call) => call?.[0]));
     for (const { id, user_id: userId } of written) {
       if (!begun.has(id) || !this.#blocked.has(Number(userId))) continue;

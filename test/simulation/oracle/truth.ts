@@ -2,7 +2,7 @@
  * Holds every event against the bank's ledger as it happens: payments that leave, rows that are
  * read, answers that the app gets. What must not be is a violation; a seed with one has failed.
  */
-import type { PixTransactionRow } from '../../../src/db/queries/pix-row.ts';
+import type { PixTransactionRow } from '../../../src/pix/pix-transaction-repository.ts';
 import type { PixStatus } from '../../../src/domain/pix.ts';
 import type { Ledger, Payment } from '../bank/ledger.ts';
 import type { Hazards } from '../hazards.ts';

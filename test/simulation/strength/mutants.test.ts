@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { loadModule } from 'libpg-query';
-import { moveTransaction } from '../../../src/db/queries/move-transaction.ts';
+import { moveStatements } from '../../../src/pix/move-repository.ts';
 import { createTestDatabase } from '../../support/db.ts';
 import { openStore } from '../store.ts';
 import { readKillers } from './killers.ts';
@@ -57,7 +57,7 @@ test('a list of phases gets each open phase that it lacks, and loses each that i
 });
 
 test('a mutant differs from the statement in one place', () => {
-  const mutants = statementMutants(moveTransaction.text);
+  const mutants = statementMutants(moveStatements.move.text);
   assert.ok(mutants.length > 0);
   assert.equal(new Set(mutants.map(({ text }) => text)).size, mutants.length);
 });

@@ -2,12 +2,11 @@
 import { loadModule } from 'libpg-query';
 import type { Statement } from '../../../src/db/database.ts';
 import * as jobs from '../../../src/db/queries/jobs.ts';
-import { moveTransaction } from '../../../src/db/queries/move-transaction.ts';
-import * as pix from '../../../src/db/queries/pix-transactions.ts';
-import { repeatPayment } from '../../../src/db/queries/repeat-payment.ts';
-import { reserveSend } from '../../../src/db/queries/reserve-send.ts';
-import { reserveTransaction } from '../../../src/db/queries/reserve-transaction.ts';
-import { stepSend } from '../../../src/db/queries/step-send.ts';
+import { moveStatements } from '../../../src/pix/move-repository.ts';
+import { paymentStatements } from '../../../src/pix/payment-repository.ts';
+import { transactionStatements } from '../../../src/pix/pix-transaction-repository.ts';
+import { reservationStatements } from '../../../src/pix/reservation-repository.ts';
+import { sweepStatements } from '../../../src/pix/sweep-repository.ts';
 import { finishWebhookEvent, storeWebhookEvent } from '../../../src/settlement/event-repository.ts';
 import {
   findCandidates,
@@ -32,17 +31,19 @@ import { otherLists, statementMutants, withAll } from './statement-mutants.ts';
 
 /** What a send, a charge, an event and a job run each time, and what the sweep runs. */
 const hotStatements: readonly Statement[] = [
-  ...[reserveSend, stepSend, repeatPayment, moveTransaction, reserveTransaction],
-  ...[pix.takeOverTransaction, identifyPayment, recordReceived, pix.noteAnomaly],
+  ...[reservationStatements.reserveForSession, paymentStatements.step, paymentStatements.repeat],
+  ...[moveStatements.move, reservationStatements.reserve, reservationStatements.takeOver],
+  ...[identifyPayment, recordReceived, transactionStatements.storeAnomaly],
   ...[storeWebhookEvent, finishWebhookEvent, findCandidates],
-  ...[pix.findStale, pix.findUnconfirmedSends, pix.touchUnconfirmedSends],
+  ...[sweepStatements.findStale, sweepStatements.findUnconfirmed],
+  sweepStatements.touchUnconfirmed,
   ...[jobs.claimJobs, jobs.finishJob, jobs.requeueJob, jobs.releaseLapsed, jobs.renewLeases],
 ];
 
 /** Conditions that cover for each other: only without all of them there is something to notice. */
 const covering: readonly (readonly [Statement, ...string[]])[] = [
   [
-    repeatPayment,
+    paymentStatements.repeat,
     ...['t.settled_at is null', "t.phase = 'PAYING'"],
     ...['t.claimed_until = $2', 't.claimed_until > $3'],
   ],
@@ -129,7 +130,7 @@ function ofMoves(): Mutation[] {
       db: (db) => ({
         ...db,
         query: (statement, parameters) =>
-          db.query(statement, statement === moveTransaction ? changed(parameters) : parameters),
+          db.query(statement, statement === moveStatements.move ? changed(parameters) : parameters),
       }),
     };
     return { name, deviation };

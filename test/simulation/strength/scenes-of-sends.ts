@@ -1,10 +1,9 @@
 /** Scenes of the statements that move a transaction, and of those that look for one. */
-import * as pix from '../../../src/db/queries/pix-transactions.ts';
-import { moveTransaction } from '../../../src/db/queries/move-transaction.ts';
-import { reserveSend } from '../../../src/db/queries/reserve-send.ts';
-import { reserveTransaction } from '../../../src/db/queries/reserve-transaction.ts';
-import { repeatPayment } from '../../../src/db/queries/repeat-payment.ts';
-import { stepSend } from '../../../src/db/queries/step-send.ts';
+import { moveStatements } from '../../../src/pix/move-repository.ts';
+import { paymentStatements } from '../../../src/pix/payment-repository.ts';
+import { transactionStatements } from '../../../src/pix/pix-transaction-repository.ts';
+import { reservationStatements } from '../../../src/pix/reservation-repository.ts';
+import { sweepStatements } from '../../../src/pix/sweep-repository.ts';
 import { identifyPayment, recordReceived } from '../../../src/settlement/transaction-repository.ts';
 import { moment, type Scene, type Stage } from './stage.ts';
 
@@ -44,7 +43,7 @@ async function parked({ row }: Stage, idValue: string, changes: Columns = {}): P
 const woken = `select run_at < '2026-05-24 13:00Z' from jobs`;
 
 const takeOver = (says: string, changes: Columns): Scene => ({
-  statement: pix.takeOverTransaction,
+  statement: reservationStatements.takeOver,
   says,
   async play({ row, ask }) {
     const id = await row('pix_transactions', changes);
@@ -58,7 +57,7 @@ const repeat = (
   { claim = later, ...changes }: Columns,
   before?: (stage: Stage) => Promise<unknown>,
 ): Scene => ({
-  statement: repeatPayment,
+  statement: paymentStatements.repeat,
   says,
   async play(stage) {
     const columns = { ...under('PAYING'), claimed_until: later, ...changes };
@@ -75,7 +74,7 @@ const repeat = (
 });
 
 const step = (from: string, to: string): Scene => ({
-  statement: stepSend,
+  statement: paymentStatements.step,
   says: `a send in ${from} takes the step to ${to}, or does not`,
   async play(stage) {
     const id = await send(stage, from === 'SETTLED' ? settled : under(from));
@@ -91,7 +90,7 @@ const move = (
   says: string,
   [changes, phases, status = 'PROCESSING']: readonly [Columns, string, string?],
 ): Scene => ({
-  statement: moveTransaction,
+  statement: moveStatements.move,
   says,
   async play({ row, ask, found, heard }) {
     const id = await row('pix_transactions', changes);
@@ -129,11 +128,11 @@ const byKeyOrId: readonly Scene[] = [
   ['the end-to-end id', endToEnd],
   ['the key', key],
 ].flatMap(([says = '', idValue = '']) => [
-  waking(stepSend, { says, idValue }, async (stage) => {
+  waking(paymentStatements.step, { says, idValue }, async (stage) => {
     const id = await send(stage, { idempotency_key: key });
     await stage.ask(id, 'PAYING', endToEnd, null, true, now, later, 1);
   }),
-  waking(moveTransaction, { says, idValue }, async ({ row, ask }) => {
+  waking(moveStatements.move, { says, idValue }, async ({ row, ask }) => {
     const id = await row('pix_transactions', { idempotency_key: key });
     const none = [null, null, null, null, null, null];
     await ask(id, '{RESERVED}', 'UNKNOWN', 'PROCESSING', endToEnd, ...none, now, '[]');
@@ -158,7 +157,7 @@ const identify = (says: string, changes: Columns): Scene => ({
 const paid = { status: 'COMPLETED', phase: 'SETTLED', settled_at: now, idempotency_key: 'paid' };
 
 const anomaly = (says: string, changes: Columns): Scene => ({
-  statement: pix.noteAnomaly,
+  statement: transactionStatements.storeAnomaly,
   says,
   async play({ row, ask, found }) {
     const [id, other] = [await row('pix_transactions'), await row('pix_transactions')];
@@ -174,7 +173,7 @@ const anomaly = (says: string, changes: Columns): Scene => ({
 
 /** Two calls in one statement. */
 const bothNoted: Scene = {
-  statement: pix.noteAnomaly,
+  statement: transactionStatements.storeAnomaly,
   says: 'of two anomalies that are noted at once the new one is answered',
   async play({ row, askTogether, found }) {
     const ids = [await row('pix_transactions'), await row('pix_transactions')];
@@ -204,7 +203,7 @@ const received = (says: string, date: Date | null): Scene => ({
 });
 
 const touch: Scene = {
-  statement: pix.touchUnconfirmedSends,
+  statement: sweepStatements.touchUnconfirmed,
   says: 'sends that were looked up go to the end of the queue, and nothing else does',
   async play({ row, ask, found }) {
     const ids: unknown[] = [];
@@ -221,7 +220,7 @@ const touch: Scene = {
 };
 
 const stale = (says: string, changes: Columns): Scene => ({
-  statement: pix.findStale,
+  statement: sweepStatements.findStale,
   says,
   async play({ row, ask }) {
     await row('pix_transactions', { created_at: earlier, updated_at: earlier, ...changes });
@@ -230,7 +229,7 @@ const stale = (says: string, changes: Columns): Scene => ({
 });
 
 const unconfirmed = (says: string, changes: Columns): Scene => ({
-  statement: pix.findUnconfirmedSends,
+  statement: sweepStatements.findUnconfirmed,
   says,
   async play(stage) {
     const { session = {}, since, noted, ...columns } = changes;
@@ -260,7 +259,8 @@ interface Reserved {
 
 /** Claims a key for a charge, or for a send in a session. */
 const reserve = (says: string, verb: 'charge' | 'send', how: Reserved): Scene => ({
-  statement: verb === 'send' ? reserveSend : reserveTransaction,
+  statement:
+    verb === 'send' ? reservationStatements.reserveForSession : reservationStatements.reserve,
   says,
   async play(stage) {
     const { row, found } = stage;
@@ -320,7 +320,7 @@ export const sendScenes: readonly Scene[] = [
     step(phase, 'ACCEPTED'),
   ]),
   {
-    statement: stepSend,
+    statement: paymentStatements.step,
     says: 'a send of an account that is blocked does not come to PAYING',
     async play(stage) {
       const id = await send(stage, { idempotency_key: key }, 'BLOCKED');
@@ -328,7 +328,7 @@ export const sendScenes: readonly Scene[] = [
     },
   },
   {
-    statement: stepSend,
+    statement: paymentStatements.step,
     says: 'a send with another end-to-end id does not come to ACCEPTED',
     async play(stage) {
       const id = await send(stage, { ...under('PAYING'), end_to_end: otherEndToEnd });

@@ -1,27 +1,27 @@
 /**
- * What has to hold of every stored transaction, whatever has happened: each rule is one statement
- * that finds what breaks it. The schema promises a part of this too; the audit does not take its
- * word, because a constraint can be dropped and an index can be damaged.
+ * The invariants of stored transactions, each as one statement that finds the rows that break it.
+ * The schema enforces a part of them too; the audit does not rely on it, because a constraint can
+ * be dropped and an index can be damaged.
  */
 import type { Statement } from '../db/database.ts';
 import { phasesOfStatus, pixStatuses, repeatNotes, type PixStatus } from '../domain/pix.ts';
 import type { ProviderStatusClass } from '../provider/errors.ts';
 import { decisionNote } from './pix-resolve.ts';
 
-/** A rule about rows; its statement is given some of their ids and answers those that break it. */
+/** A rule about rows; its statement finds the rows that break it among those with some ids. */
 export interface Invariant {
   /** Names the rule in the audit's result. */
   readonly name: string;
   /** The rule as a sentence without its full stop. */
   readonly says: string;
-  /** Parameters: ids, and what `further` adds. Answers {@link BrokenRow}s. */
+  /** Parameters: ids, and those of `further`. Its rows are {@link BrokenRow}s. */
   readonly statement: Statement;
   readonly further?: (auditedAt: Date) => readonly unknown[];
 }
 
 export interface BrokenRow {
   readonly id: string;
-  /** What stands there instead: words and times of ours, no personal data. */
+  /** What is stored: fixed words and times, no personal data. */
   readonly found: string;
 }
 
@@ -37,10 +37,10 @@ function listed(words: readonly string[]): string {
   return words.map((word) => `'${word}'`).join(', ');
 }
 
-/** A row that tells of a contradiction and moves nothing; older rows have the phase beside it. */
+/** A row that notes a contradiction and is no move; older rows have another phase. */
 const isAnomaly = `(l.phase = 'ANOMALY' or coalesce(l.note, '') like 'contradicted%')`;
 
-/** Which payment has completed a charge may be told after its end, once, by an event. */
+/** An event may identify the payment that completed a charge, once, after its end. */
 const isIdentification = `
   (t.operation = 'CHARGE' and l.phase = 'SETTLED' and coalesce(l.note, '') = 'IDENTIFIED'
    and l.event_id is not null)`;
@@ -62,8 +62,8 @@ const ending = `
              from ${moves} and l.phase in ('SETTLED', 'REJECTED')
             order by l.id limit 1) as ending`;
 
-/** The provider told the end in an event, in its statement or in its answer, or an operator did. */
-const isTold = `
+/** An event, the statement, a response or an operator reported the final status. */
+const isReported = `
   (ending.event_id is not null
    or ending.note = 'found_in_statement'
    or ending.note like '${decisionNote}%'
@@ -71,19 +71,19 @@ const isTold = `
         (select from ${moves} and l.phase = 'ACCEPTED' and l.provider_status = '2xx'
                 and l.id < ending.id)))`;
 
-/** How an answer looks that says that the request was looked at and not carried out. */
+/** The responses that prove that the request was refused. */
 const refusals = ['4xx', '404', '429'] as const satisfies ProviderStatusClass[];
 
-/** How a call ends that provably did nothing. */
-const neverLeft = [
+/** The failures that prove that the request was not executed. */
+const notExecuted = [
   ...(['401', 'timeout', 'connect', 'breaker_open', 'bulkhead_full'] as const),
   ...(['no_token', 'stopped'] as const),
 ] satisfies ProviderStatusClass[];
 
-/** The provider refused it, or it provably did not leave; any other answer proves neither. */
+/** The provider refused it, or it was provably not sent; any other response proves neither. */
 const isRefused = `
   ((ending.phase = 'REJECTED' and ending.provider_status in (${listed(refusals)}))
-   or (ending.note = 'not_sent' and ending.provider_status in (${listed(neverLeft)})))`;
+   or (ending.note = 'not_sent' and ending.provider_status in (${listed(notExecuted)})))`;
 
 const endedAs = `
   coalesce(ending.phase, 'no row') || coalesce(' ' || ending.provider_status, '')
@@ -93,7 +93,7 @@ const endedAs = `
 interface Rule {
   readonly name: string;
   readonly says: string;
-  /** An SQL expression: what stands there. */
+  /** An SQL expression: what is stored. */
   readonly found: string;
   readonly join?: string;
   /** An SQL condition that holds of the broken rows. */
@@ -197,7 +197,7 @@ export const pixInvariants: readonly Invariant[] = [
     says: 'A transaction is COMPLETED by an event, the statement, an answer or an operator',
     found: endedAs,
     join: joinEnding,
-    where: `t.status = 'COMPLETED' and ${isTold} is not true`,
+    where: `t.status = 'COMPLETED' and ${isReported} is not true`,
   }),
   invariant({
     name: 'failed_told',
@@ -205,7 +205,8 @@ export const pixInvariants: readonly Invariant[] = [
     found: endedAs,
     join: joinEnding,
     where: `t.status = 'FAILED' and t.operation = 'SEND' and ${hasPaid}
-            and (ending.note = 'found_in_statement' or (${isTold} or ${isRefused}) is not true)`,
+            and (ending.note = 'found_in_statement'
+                 or (${isReported} or ${isRefused}) is not true)`,
   }),
   invariant({
     name: 'doubt_kept',
@@ -222,7 +223,7 @@ export const pixInvariants: readonly Invariant[] = [
     found: endedAs,
     join: joinEnding,
     where: `t.status = 'FAILED'
-            and (${isTold} or ${isRefused} or
+            and (${isReported} or ${isRefused} or
                  ending.note in ('look_up_failed', 'abandoned', 'account_not_active')) is not true`,
   }),
   invariant({

@@ -1,0 +1,239 @@
+/**
+ * The query batcher: concurrent calls of one statement share a round trip, a plan and, where the
+ * statement writes, a commit.
+ *
+ * There is no timer. Each statement has one batch in flight, or two if it has a lane, and the calls
+ * that arrive meanwhile form the next batch. A single call is sent at once, so no call waits for
+ * others; the higher the load, the larger the batches ("natural group commit"). A batched statement
+ * takes arrays: `unnest` makes a row of each call, `with ordinality` numbers them, and each row of
+ * the result has the number of its call in `ordinal`.
+ *
+ * A call gets the result that it would get without batching:
+ *
+ * - It gets no result before the commit that it is part of.
+ * - PostgreSQL rolls back a batch that it refuses, so its calls are then run one by one, beside the
+ *   batches that follow: the faulty call fails, and the others succeed. The same happens to a batch
+ *   that waits too long for a locked row, so that only the calls that need the row wait for it.
+ * - After a lost connection it is unknown whether the batch was committed. It is not repeated: each
+ *   call fails, and its caller knows whether the call may be repeated.
+ * - Two calls that must not be in one statement, such as two moves of one row, are in two batches.
+ */
+import { nextTurn } from '../clock.ts';
+import { isDatabaseUnavailable, isWaitTooLong } from './unavailable.ts';
+
+/** How the calls of a statement are batched. */
+export interface Batching {
+  /** The parameter, from 1, in which the calls of a batch must differ, unless it is null. */
+  readonly conflictKey?: number;
+  /**
+   * The parameters, from 1, that the calls of a batch are sorted by; `conflictKey` by default. A
+   * statement locks rows and inserts keys in the order of its calls, unless its tables are very
+   * small. In one order, the batches of two processes or of a lane rarely block each other. Where
+   * they do, their calls are run one by one.
+   */
+  readonly lockOrder?: readonly number[];
+  /**
+   * The name of a queue that the statement shares with the others that one request runs in turn.
+   * A lane has two batches in flight, so that one runs while the other waits for the disk or its
+   * results are processed here. Each takes at most half of the active callers: without the limit
+   * one batch would absorb them all, and the two would alternate. More than two would be smaller,
+   * and cost more. Only for statements whose batches may overtake each other.
+   */
+  readonly lane?: string;
+}
+
+interface BatchedStatement {
+  readonly name: string;
+  readonly text: string;
+  readonly batching: Batching;
+}
+
+/** A row of a batch's result. */
+export interface OrdinalRow {
+  /** The number of its call, from 1: 64 bits in PostgreSQL, which the driver gives as text. */
+  readonly ordinal: string;
+}
+
+/**
+ * Runs a statement once.
+ * @param columns the parameters, each as an array with the values of all calls.
+ */
+export type RunBatch = (
+  statement: BatchedStatement,
+  columns: readonly unknown[][],
+) => Promise<OrdinalRow[]>;
+
+export interface BatchRunners {
+  /** For several calls: it waits for a lock only briefly. */
+  readonly batched: RunBatch;
+  /** For one call: it may wait. */
+  readonly single: RunBatch;
+}
+
+/** A larger batch would delay its first calls, and gain nothing. */
+const maxCalls = 256;
+
+interface Call {
+  readonly statement: BatchedStatement;
+  readonly parameters: readonly unknown[];
+  resolve(rows: OrdinalRow[]): void;
+  reject(error: unknown): void;
+}
+
+/** Calls of one statement that are run at once, in the order of its parameters. */
+interface Batch {
+  readonly statement: BatchedStatement;
+  readonly calls: readonly Call[];
+}
+
+/** The batches of one database. */
+export class QueryBatcher {
+  readonly #runners: BatchRunners;
+  readonly #queues = new Map<string, Queue>();
+
+  constructor(runners: BatchRunners) {
+    this.#runners = runners;
+  }
+
+  /** @returns the rows of this call. */
+  query(statement: BatchedStatement, parameters: readonly unknown[]): Promise<OrdinalRow[]> {
+    const { lane } = statement.batching;
+    const name = lane ?? statement.name;
+    let queue = this.#queues.get(name);
+    if (!queue) {
+      queue = new Queue(this.#runners, lane === undefined ? 1 : 2);
+      this.#queues.set(name, queue);
+    }
+    return queue.add(statement, parameters);
+  }
+}
+
+/** The calls of one statement, or of those of a lane. */
+class Queue {
+  readonly #runners: BatchRunners;
+  readonly #maxBatches: number;
+  /** In order of arrival. */
+  #waiting: Call[] = [];
+  #isStarting = false;
+  /** The batches in flight, and their calls. */
+  #batches = 0;
+  #calls = 0;
+  /** How many calls the last finished batch had; 0 after an idle period. */
+  #finished = 0;
+
+  constructor(runners: BatchRunners, maxBatches: number) {
+    this.#runners = runners;
+    this.#maxBatches = maxBatches;
+  }
+
+  add(statement: BatchedStatement, parameters: readonly unknown[]): Promise<OrdinalRow[]> {
+    const { promise, resolve, reject } = Promise.withResolvers<OrdinalRow[]>();
+    this.#waiting.push({ statement, parameters, resolve, reject });
+    this.#startAfterThisTurn();
+    return promise;
+  }
+
+  /** Requests that are read from their sockets in one turn of the event loop share a batch. */
+  #startAfterThisTurn(): void {
+    if (this.#isStarting || this.#batches === this.#maxBatches) return;
+    this.#isStarting = true;
+    void nextTurn().then(() => {
+      this.#isStarting = false;
+      this.#start();
+    });
+  }
+
+  /** The call that has waited longest is first, with those that wait for the same statement. */
+  #start(): void {
+    for (;;) {
+      const [first] = this.#waiting;
+      if (!first || this.#batches === this.#maxBatches) break;
+      void this.#run(this.#takeBatch(first.statement));
+    }
+    if (this.#batches === 0) this.#finished = 0;
+  }
+
+  async #run(batch: Batch): Promise<void> {
+    const { length } = batch.calls;
+    this.#batches += 1;
+    this.#calls += length;
+    await this.#send('batched', batch).then(
+      (rows) => resolveCalls(batch, rows),
+      (error: unknown) => this.#fail(batch, error),
+    );
+    this.#batches -= 1;
+    this.#calls -= length;
+    this.#finished = length;
+    this.#startAfterThisTurn();
+  }
+
+  #takeBatch(statement: BatchedStatement): Batch {
+    const { conflictKey, lockOrder = conflictKey === undefined ? [] : [conflictKey] } =
+      statement.batching;
+    const limit = this.#batchLimit();
+    const calls: Call[] = [];
+    const remaining: Call[] = [];
+    const keys = new Set<unknown>();
+    for (const call of this.#waiting) {
+      const isSame = call.statement.name === statement.name;
+      const key = conflictKey === undefined ? null : (call.parameters[conflictKey - 1] ?? null);
+      if (isSame && calls.length < limit && !keys.has(key)) calls.push(call);
+      else remaining.push(call);
+      if (isSame && key !== null) keys.add(key);
+    }
+    this.#waiting = remaining;
+    if (lockOrder.length > 0) calls.sort(compareBy(lockOrder));
+    return { statement, calls };
+  }
+
+  /** In a lane, about half of the calls that wait, are in flight, or have just finished. */
+  #batchLimit(): number {
+    if (this.#maxBatches === 1 || this.#finished === 0) return maxCalls;
+    const calls = this.#waiting.length + this.#calls + this.#finished;
+    return Math.min(maxCalls, Math.ceil(calls / 2));
+  }
+
+  async #send(runner: keyof BatchRunners, { statement, calls }: Batch): Promise<OrdinalRow[]> {
+    const columns = (calls[0]?.parameters ?? []).map((_, column) =>
+      calls.map(({ parameters }) => toDriver(parameters[column])),
+    );
+    return this.#runners[runner](statement, columns);
+  }
+
+  #fail({ statement, calls }: Batch, error: unknown): void {
+    const isFinal = isDatabaseUnavailable(error) || (calls.length === 1 && !isWaitTooLong(error));
+    for (const call of calls) {
+      if (isFinal) call.reject(error);
+      else this.#send('single', { statement, calls: [call] }).then(call.resolve, call.reject);
+    }
+  }
+}
+
+/** The driver writes a date field by field, in the time zone of the process, which is slower. */
+function toDriver(value: unknown): unknown {
+  if (!(value instanceof Date)) return value;
+  const atMs = value.getTime();
+  if (atMs !== lastInstant.atMs) lastInstant = { atMs, text: value.toISOString() };
+  return lastInstant.text;
+}
+
+/** The calls of a batch arrive within a millisecond or two: most dates of a column are equal. */
+let lastInstant = { atMs: Number.NaN, text: '' };
+
+function compareBy(lockOrder: readonly number[]): (one: Call, other: Call) => number {
+  return (one, other) => {
+    for (const parameter of lockOrder) {
+      const left = String(one.parameters[parameter - 1]);
+      const right = String(other.parameters[parameter - 1]);
+      // Numbers are compared as digits: a shorter one is less.
+      if (left !== right) return left.length - right.length || (left < right ? -1 : 1);
+    }
+    return 0;
+  };
+}
+
+function resolveCalls({ calls }: Batch, rows: readonly OrdinalRow[]): void {
+  const results = calls.map((): OrdinalRow[] => []);
+  for (const row of rows) results[Number(row.ordinal) - 1]?.push(row);
+  for (const [index, call] of calls.entries()) call.resolve(results[index] ?? []);
+}

@@ -1,0 +1,160 @@
+/** The moves of transactions from phase to phase, and the notification of a final status. */
+import type { LocalContext } from '../context.ts';
+import type { Statement } from '../db/database.ts';
+import { waking } from '../db/queries/wake-events.ts';
+import type { PixOutcome, PixPhase, PixStatus } from '../domain/pix.ts';
+import {
+  columnsOf,
+  isIdOf,
+  pixColumns,
+  toTransaction,
+  type PixTransaction,
+  type PixTransactionRow,
+} from './pix-transaction-repository.ts';
+
+/** The channel of final statuses; the payload has the ids, or is empty for many. */
+export const finalStatusChannel = 'ponte_pix';
+
+/** A notification has room for 7999 bytes (PostgreSQL, NOTIFY); an id takes 37. */
+const maxNotifiedIds = 200;
+
+/**
+ * A column of a statement that settles transactions: it notifies their final status, once for all.
+ * @param settled a table expression that has their ids, and perhaps a condition.
+ */
+export function notifyingFinalStatus(settled: string): string {
+  return `(select pg_notify('${finalStatusChannel}',
+                  case when count(*) <= ${maxNotifiedIds}
+                       then string_agg(id::text, ' ') else '' end)::text
+              from ${settled} having count(*) > 0)`;
+}
+
+/**
+ * Moves a transaction that is in one of the phases to leave, and notes the move in the timeline; no
+ * row: the transaction is in another phase. A null parameter keeps the value of its column.
+ * A transaction keeps its first end-to-end id; it is not moved under another one.
+ * It also keeps the provider's first id, because an event may have an id of its own. The timeline
+ * has both, and events that wait for the new one are woken.
+ * A final status is notified. Only a transaction with a final status is settled
+ * (`pix_transactions_settled_dated`); with this condition the row is found by its id and not among
+ * all that are PROCESSING.
+ * Parameters, batched: id, phases to leave as an array's text, phase, status, end to end, outcome,
+ * failure code, provider's id, QR code, copy and paste, claimed until, now, timeline entries as
+ * JSON.
+ */
+const move: Statement = {
+  name: 'pix-move',
+  batching: { conflictKey: 1 },
+  text: `
+    with requested as (
+      select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[],
+                           $7::text[], $8::text[], $9::text[], $10::text[], $11::timestamptz[],
+                           $12::timestamptz[], $13::text[])
+        with ordinality as requested (id, from_phases, phase, status, end_to_end, outcome,
+          failure_code, provider_txid, qr_code, copy_paste, claimed_until, now, timeline, ordinal)
+    ), moved as (
+      update pix_transactions t
+         set phase = requested.phase, status = requested.status,
+             end_to_end = coalesce(requested.end_to_end, t.end_to_end),
+             outcome = coalesce(requested.outcome, t.outcome),
+             failure_code = coalesce(requested.failure_code, t.failure_code),
+             provider_txid = coalesce(t.provider_txid, requested.provider_txid),
+             qr_code = coalesce(requested.qr_code, t.qr_code),
+             copy_paste = coalesce(requested.copy_paste, t.copy_paste),
+             claimed_until = requested.claimed_until,
+             updated_at = requested.now,
+             settled_at = case when requested.status <> 'PROCESSING' then requested.now end
+        from requested
+       where ${isIdOf('requested')} and t.settled_at is null
+         and t.phase = any(requested.from_phases::text[])
+         and coalesce(t.end_to_end = requested.end_to_end, true)
+      returning requested.ordinal, requested.timeline, requested.provider_txid as reported_txid,
+                coalesce(requested.provider_txid, t.provider_txid) as provider_txid, t.updated_at,
+                ${columnsOf('t', pixColumns)}
+    ), noted as (
+      insert into pix_timeline
+             (transaction_id, phase, at, attempt, provider_status, event_id, note, provider_txid)
+      select moved.id, entry.phase, moved.updated_at, entry.attempt, entry.provider_status,
+             entry.event_id, entry.note, case when item = 1 then reported_txid end
+        from moved,
+             rows from (jsonb_to_recordset(moved.timeline::jsonb) as
+               (phase text, attempt int, provider_status text, event_id uuid, note text))
+             with ordinality as entry (phase, attempt, provider_status, event_id, note, item)
+       order by moved.ordinal, entry.item
+    )
+    select ordinal, ${pixColumns}, ${waking('moved', 'told.updated_at')},
+           ${notifyingFinalStatus("moved where status <> 'PROCESSING'")}
+      from moved`,
+};
+
+/** A row of the timeline; never personal data. */
+export interface TimelineEntry {
+  readonly phase: PixPhase;
+  /** How many attempts the provider layer made by then, counted from 1. */
+  readonly attempt?: number;
+  /** The class of the provider's response, such as `2xx` or `timeout`. */
+  readonly providerStatus?: string;
+  readonly eventId?: string;
+  /** The reason, where the phase does not say it: a fixed word, or the text of an operator. */
+  readonly note?: string;
+}
+
+/** A move to another phase. An omitted field keeps its value. */
+export interface Move {
+  readonly from: readonly PixPhase[];
+  readonly to: PixPhase;
+  readonly status: PixStatus;
+  /** A transaction with another end-to-end id is not moved. */
+  readonly endToEnd?: string | null;
+  readonly outcome?: PixOutcome;
+  readonly failureCode?: string;
+  /** Noted with the first entry of the timeline, which is then required. */
+  readonly providerTxid?: string | null;
+  readonly qrCode?: string | null;
+  readonly copyPaste?: string | null;
+  /** Keeps the claim of the process that works on it; otherwise the claim is released. */
+  readonly claimedUntil?: Date | null;
+  readonly timeline: readonly TimelineEntry[];
+}
+
+/**
+ * Moves a transaction and notes it, in one statement. The move is conditional on the phases that it
+ * leaves, so that of two processes only the first one changes anything.
+ * @returns the transaction, or null when it is in another phase, or has another end-to-end id than
+ *   the move.
+ */
+export async function moveTransaction(
+  { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
+  id: string,
+  change: Move,
+): Promise<PixTransaction | null> {
+  const [row] = await db.query<PixTransactionRow>(move, [
+    id,
+    `{${change.from.join(',')}}`,
+    change.to,
+    change.status,
+    change.endToEnd ?? null,
+    change.outcome ?? null,
+    change.failureCode ?? null,
+    change.providerTxid ?? null,
+    change.qrCode ?? null,
+    change.copyPaste ?? null,
+    change.claimedUntil ?? null,
+    clock.now(),
+    JSON.stringify(change.timeline.map(timelineRow)),
+  ]);
+  return row ? toTransaction(row) : null;
+}
+
+function timelineRow(entry: TimelineEntry): Record<string, unknown> {
+  return {
+    phase: entry.phase,
+    attempt: entry.attempt ?? null,
+    provider_status: entry.providerStatus ?? null,
+    event_id: entry.eventId ?? null,
+    note: entry.note ?? null,
+  };
+}
+
+/** @public For the tests of plans and of the simulation. */
+export const moveStatements = { move };

@@ -1,0 +1,281 @@
+/**
+ * The steps of a payment: PAYING, further attempts, ACCEPTED, and what decides about its outcome.
+ * The statements are SQL: each is conditional on the stored state and runs in one round trip.
+ */
+import type { LocalContext } from '../context.ts';
+import type { Statement } from '../db/database.ts';
+import { waking } from '../db/queries/wake-events.ts';
+import { isDatabaseUnavailable } from '../db/unavailable.ts';
+import { phasesBeforePaying, phasesOpenToAnswer, type PixPhase } from '../domain/pix.ts';
+import {
+  claimUntil,
+  isIdOf,
+  rereadTransaction,
+  type PixTransaction,
+} from './pix-transaction-repository.ts';
+
+/** The steps that every send takes, and the phases that each may leave. */
+const steps = { PAYING: phasesBeforePaying, ACCEPTED: phasesOpenToAnswer } as const;
+
+const fromPhases = Object.entries<readonly PixPhase[]>(steps)
+  .map(([to, phases]) => `when '${to}' then '{${phases.join(',')}}'::text[]`)
+  .join(' ');
+
+/**
+ * Takes a send to PAYING with its end-to-end id, or to ACCEPTED with the provider's id; no row: the
+ * send is in another phase, it has another end-to-end id, or its account is no longer ACTIVE. It is
+ * the general move (`pix-move`) for the steps that every send takes, without the rest; both steps
+ * are one statement, so that they share batches.
+ * RESOLVED, where a send comes from RESERVED, is passed through and noted.
+ * A send in PAYING keeps the claim of the process that pays; any other move releases it.
+ * Parameters, batched: id, PAYING or ACCEPTED, end to end or null, provider's id or null, whether
+ * RESOLVED is noted, now, claimed until or null, number of attempts.
+ */
+const step: Statement = {
+  name: 'pix-step',
+  batching: { conflictKey: 1, lane: 'sends' },
+  text: `
+    with requested as (
+      select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::boolean[],
+                           $6::timestamptz[], $7::timestamptz[], $8::int[])
+        with ordinality as requested (id, to_phase, end_to_end, provider_txid, notes_resolved, now,
+          claimed_until, attempt, ordinal)
+    ), moved as (
+      update pix_transactions t
+         set phase = to_phase, claimed_until = requested.claimed_until, updated_at = requested.now,
+             outcome = case to_phase when 'ACCEPTED' then 'accepted' else t.outcome end,
+             end_to_end = coalesce(requested.end_to_end, t.end_to_end),
+             provider_txid = coalesce(requested.provider_txid, t.provider_txid)
+        from requested
+       where ${isIdOf('requested')} and t.settled_at is null
+         and t.phase = any(case to_phase ${fromPhases} end)
+         and coalesce(t.end_to_end = requested.end_to_end, true)
+         and (to_phase <> 'PAYING'
+              or 'ACTIVE' = (select a.status from accounts a where a.user_id = t.user_id))
+      returning requested.ordinal, requested.notes_resolved, requested.attempt,
+                requested.provider_txid as reported_txid, t.id, t.phase, t.operation,
+                t.idempotency_key, t.end_to_end, t.transaction_identification, t.provider_txid,
+                t.updated_at
+    ), noted as (
+      insert into pix_timeline (transaction_id, phase, at, attempt, provider_status, provider_txid)
+      select id, entry.phase, updated_at, case when entry.phase <> 'RESOLVED' then attempt end,
+             entry.provider_status, reported_txid
+        from moved join (values (1, 'PAYING', 'RESOLVED', null),
+                                (2, 'PAYING', 'PAYING', null),
+                                (3, 'ACCEPTED', 'ACCEPTED', '2xx'))
+                        as entry (item, of_step, phase, provider_status)
+                     on of_step = moved.phase
+       where notes_resolved or entry.phase <> 'RESOLVED'
+       order by ordinal, entry.item
+    )
+    select ordinal, ${waking('moved', 'told.updated_at')} from moved`,
+};
+
+/** A send that this process pays. */
+export interface PayingSend extends PixTransaction {
+  readonly endToEnd: string;
+  /** Until then no other process takes it over, and its attempts may be sent. */
+  readonly claimedUntil: Date;
+}
+
+/** The step of a process to PAYING. */
+export interface PayingStep {
+  readonly endToEnd: string;
+  /** Its time in the timeline; by default the time of the step. */
+  readonly at?: Date;
+}
+
+/**
+ * Stores a send's end-to-end id, and that a payment is about to be sent: RESOLVED, PAYING. The
+ * claim is renewed for the longest duration of a call.
+ * @param send as it was read; another process may have moved it.
+ * @returns the send in PAYING, or null when the step was not possible.
+ */
+export async function beginPaying(
+  context: LocalContext,
+  send: PixTransaction,
+  { endToEnd, at }: PayingStep,
+): Promise<PayingSend | null> {
+  const claimedUntil = claimUntil(context);
+  const paying = { to: 'PAYING', endToEnd, claimedUntil, attempt: 1, at } as const;
+  const isTaken = await takeStep(context, send, paying).catch((error: unknown) => {
+    if (!isDatabaseUnavailable(error)) throw error;
+    return repeatStep(context, send, paying);
+  });
+  return isTaken ? { ...send, phase: 'PAYING', endToEnd, claimedUntil } : null;
+}
+
+/**
+ * A lost connection may break after the commit. The send would then stay in PAYING although nothing
+ * was sent, and only this process knows that. The end-to-end id shows that this process took the
+ * step, if the id is of its own look-up.
+ */
+async function repeatStep(
+  context: LocalContext,
+  send: PixTransaction,
+  paying: Step,
+): Promise<boolean> {
+  if (await takeStep(context, send, paying)) return true;
+  if (send.endToEnd !== null) return false;
+  const stored = await rereadTransaction(context, send);
+  return stored.phase === 'PAYING' && stored.endToEnd === paying.endToEnd;
+}
+
+/**
+ * Stores that the provider has accepted a payment, which it will settle later: ACCEPTED.
+ * @param send as it was when it was paid.
+ * @param response the provider's id of the payment, and the number of attempts.
+ * @returns the accepted send, or null when the step was not possible.
+ */
+export async function acceptPayment(
+  context: LocalContext,
+  send: PixTransaction,
+  response: { readonly providerTxid: string | null; readonly attempt: number },
+): Promise<PixTransaction | null> {
+  const { endToEnd } = send;
+  const isTaken = await takeStep(context, send, { to: 'ACCEPTED', endToEnd, ...response });
+  return isTaken ? { ...send, phase: 'ACCEPTED', outcome: 'accepted' } : null;
+}
+
+interface Step {
+  readonly to: keyof typeof steps;
+  readonly attempt: number;
+  readonly endToEnd?: string | null;
+  readonly providerTxid?: string | null;
+  readonly claimedUntil?: Date;
+  readonly at?: Date | undefined;
+}
+
+/** @returns whether the send was in a phase that the step may leave. */
+async function takeStep(
+  { db, clock }: LocalContext,
+  send: PixTransaction,
+  { to, attempt, endToEnd = null, providerTxid = null, claimedUntil, at = clock.now() }: Step,
+): Promise<boolean> {
+  const notesResolved = send.phase === 'RESERVED';
+  const parameters = [
+    ...[send.id, to, endToEnd, providerTxid, notesResolved, at],
+    ...[claimedUntil ?? null, attempt],
+  ];
+  return (await db.query(step, parameters)).length > 0;
+}
+
+/**
+ * Notes a further attempt in the timeline, if the send is in PAYING under the same claim, which has
+ * not expired, and no event about it waits for the end of the call. Such an event may report that
+ * the payment has failed, and an attempt after it would be executed although it is stored as
+ * failed. No row: the attempt must not be made.
+ *
+ * An event that names the send only by the idempotency key may be another user's: it counts only if
+ * it was received after the send was stored. The clock of each process may be wrong by five
+ * minutes.
+ * Parameters: id, claimed until, now, number of the attempt, the class of the last response, note.
+ */
+const repeat: Statement = {
+  name: 'pix-repeat',
+  text: `
+    with held as (
+      select t.id from pix_transactions t
+       where t.id = $1 and t.settled_at is null and t.phase = 'PAYING'
+         and t.claimed_until = $2 and t.claimed_until > $3
+         and not exists (select from webhook_waits wait
+                          where wait.id_value = t.end_to_end)
+         and not exists (select from webhook_waits wait
+                           join webhook_events event on event.id = wait.event_id
+                          where wait.id_value = t.idempotency_key
+                            and event.received_at >= t.created_at - interval '10 minutes')
+         for no key update
+    )
+    insert into pix_timeline (transaction_id, phase, at, attempt, provider_status, note)
+    select id, 'PAYING', $3, $4, $5, $6 from held
+    returning transaction_id`,
+};
+
+/** A further attempt at a payment. */
+export interface RepeatedAttempt {
+  /** Counted from 1. */
+  readonly attempt: number;
+  /** The class of the last attempt's response, such as `5xx`. */
+  readonly providerStatus: string | null;
+  /** One of `repeatNotes`. */
+  readonly note: string;
+}
+
+/** @returns whether the attempt is noted, and may be made. */
+export async function noteRepeat(
+  { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
+  { id, claimedUntil }: Pick<PayingSend, 'id' | 'claimedUntil'>,
+  { attempt, providerStatus, note }: RepeatedAttempt,
+): Promise<boolean> {
+  const parameters = [id, claimedUntil, clock.now(), attempt, providerStatus, note];
+  return (await db.query(repeat, parameters)).length > 0;
+}
+
+/** Parameters: transaction id. */
+const findAttempts: Statement = {
+  name: 'pix-find-attempts',
+  text: `select at from pix_timeline where transaction_id = $1 and phase = 'PAYING' order by id`,
+};
+
+/** @returns when the attempts at a payment were noted, in their order. */
+export async function attemptTimes(
+  { db }: Pick<LocalContext, 'db'>,
+  transactionId: string,
+): Promise<Date[]> {
+  const attempts = await db.query<{ at: Date }>(findAttempts, [transactionId]);
+  return attempts.map(({ at }) => at);
+}
+
+/** Parameters: transaction id. */
+const findSettlingEvent: Statement = {
+  name: 'pix-settling-event',
+  text: `
+    select event_id from pix_timeline
+     where transaction_id = $1 and phase = 'SETTLED' and event_id is not null`,
+};
+
+/** Whether an event of the provider has settled a transaction. */
+export async function isSettledByEvent(
+  { db }: Pick<LocalContext, 'db'>,
+  transactionId: string,
+): Promise<boolean> {
+  return (await db.query(findSettlingEvent, [transactionId])).length > 0;
+}
+
+/**
+ * Finds another send with the same Idempotency-Key that may have been sent: keys belong to users.
+ * The one with the end-to-end id that is sought comes first.
+ * Parameters: key, id of the transaction that it is not, end-to-end id or null.
+ */
+const findSameKey: Statement = {
+  name: 'pix-key-holder',
+  text: `
+    select id, end_to_end is not distinct from $3::text and outcome = 'accepted' as is_sought
+      from pix_transactions
+     where idempotency_key = $1 and operation = 'SEND' and id <> $2 and end_to_end is not null
+     order by is_sought desc, created_at, id limit 1`,
+};
+
+/** A send of another user under the same Idempotency-Key. */
+export interface SameKeySend {
+  readonly id: string;
+  /** Whether the provider has accepted it under the end-to-end id that is sought. */
+  readonly isSought: boolean;
+}
+
+/**
+ * @param endToEnd the end-to-end id that is sought, or null.
+ * @returns another send with the Idempotency-Key of a send, or null.
+ */
+export async function findSameKeySend(
+  { db }: Pick<LocalContext, 'db'>,
+  { id, idempotencyKey }: PixTransaction,
+  endToEnd: string | null,
+): Promise<SameKeySend | null> {
+  const parameters = [idempotencyKey, id, endToEnd];
+  const [row] = await db.query<{ id: string; is_sought: boolean }>(findSameKey, parameters);
+  return row ? { id: row.id, isSought: row.is_sought } : null;
+}
+
+/** @public For the tests of plans and of the simulation. */
+export const paymentStatements = { step, repeat, findAttempts, findSettlingEvent, findSameKey };

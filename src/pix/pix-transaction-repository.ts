@@ -1,0 +1,254 @@
+/**
+ * Stored PIX transactions: their row, their reads, and anomalies. The statements are SQL: they are
+ * on the path of every payment and poll, and the simulation runs them.
+ */
+import { activeSessions } from '../auth/session-repository.ts';
+import type { VerifiedToken } from '../auth/access-tokens.ts';
+import type { LocalContext } from '../context.ts';
+import type { Statement } from '../db/database.ts';
+import { longestCallMs } from '../domain/call-duration.ts';
+import type { PixOperation, PixOutcome, PixPhase, PixStatus } from '../domain/pix.ts';
+import { AppError } from '../errors.ts';
+
+/** A stored transaction. */
+export interface PixTransaction {
+  readonly id: string;
+  readonly userId: number;
+  readonly operation: PixOperation;
+  readonly idempotencyKey: string | null;
+  readonly status: PixStatus;
+  readonly phase: PixPhase;
+  readonly outcome: PixOutcome | null;
+  readonly endToEnd: string | null;
+  readonly transactionIdentification: string | null;
+  readonly qrCode: string | null;
+  readonly copyPaste: string | null;
+}
+
+/** The row of a transaction, without the columns that no work on it needs: each has its cost. */
+export interface PixTransactionRow {
+  readonly id: string;
+  readonly user_id: number;
+  readonly operation: PixOperation;
+  readonly idempotency_key: string | null;
+  readonly status: PixStatus;
+  readonly phase: PixPhase;
+  readonly outcome: PixOutcome | null;
+  readonly amount: string;
+  readonly end_to_end: string | null;
+  readonly transaction_identification: string | null;
+  readonly qr_code: string | null;
+  readonly copy_paste: string | null;
+}
+
+/** The columns of {@link PixTransactionRow}. */
+export const pixColumns = `
+  id, user_id, operation, idempotency_key, status, phase, outcome, amount, end_to_end,
+  transaction_identification, qr_code, copy_paste`;
+
+/** @returns the transaction of a row. */
+export function toTransaction(row: PixTransactionRow): PixTransaction {
+  return {
+    id: row.id,
+    userId: row.user_id,
+    operation: row.operation,
+    idempotencyKey: row.idempotency_key,
+    status: row.status,
+    phase: row.phase,
+    outcome: row.outcome,
+    endToEnd: row.end_to_end,
+    transactionIdentification: row.transaction_identification,
+    qrCode: row.qr_code,
+    copyPaste: row.copy_paste,
+  };
+}
+
+/** @returns the columns of one of several tables. */
+export function columnsOf(table: string, columns: string): string {
+  return columns.replaceAll(/\w+/g, (column) => `${table}.${column}`);
+}
+
+/**
+ * A condition that finds the transaction `t` of each call by its id, always through the index. For
+ * `t.id = call.id` a plan that is made while the table is small reads the whole table, and would
+ * still do so when the table has grown: plans are kept.
+ * @param calls the table expression of the calls.
+ */
+export function isIdOf(calls: string): string {
+  return `t.id = any(array[${calls}.id])`;
+}
+
+/**
+ * The condition of the index `pix_transactions_unsettled`: a charge that has its code waits for its
+ * payer.
+ * @param table the transactions.
+ */
+export function isUnsettled(table: string): string {
+  return `${table}.status = 'PROCESSING' and ${table}.qr_code is null`;
+}
+
+/**
+ * When the claim of a process that starts to work on a transaction now expires: after the longest
+ * duration of a provider call. A look-up that takes longer costs a second one and nothing else,
+ * because only one process can move the transaction to PAYING; a payment is not sent after its
+ * claim has expired.
+ */
+export function claimUntil({ clock, config }: Pick<LocalContext, 'clock' | 'config'>): Date {
+  return new Date(clock.now().getTime() + longestCallMs(config.provider));
+}
+
+/** One transaction of a user. Parameters, batched: id, user id. */
+const findTransaction: Statement = {
+  name: 'pix-find',
+  batching: {},
+  text: `
+    select requested.ordinal, ${columnsOf('t', pixColumns)}
+      from unnest($1::uuid[], $2::int[]) with ordinality as requested (id, user_id, ordinal)
+      join pix_transactions t on t.id = requested.id and t.user_id = requested.user_id`,
+};
+
+/** @returns the transaction as it is stored now. */
+export async function rereadTransaction(
+  { db }: Pick<LocalContext, 'db'>,
+  transaction: PixTransaction,
+): Promise<PixTransaction> {
+  const { id, userId } = transaction;
+  const [row] = await db.query<PixTransactionRow>(findTransaction, [id, userId]);
+  return row ? toTransaction(row) : transaction;
+}
+
+/** What the app sees of a transaction. */
+export type PixView = Pick<PixTransaction, 'id' | 'status' | 'qrCode' | 'copyPaste'>;
+
+/**
+ * One transaction of the user of an active banking session, in the read that checks the session. No
+ * row: the session is not active. A row without an id: the user has no such transaction. It is
+ * found by its id alone, whatever the planner assumes of the user's others, and then compared with
+ * its owner.
+ * Parameters, batched: session id, user id, now, transaction id.
+ */
+const findView: Statement = {
+  name: 'pix-view',
+  batching: { lane: 'views' },
+  text: `
+    select requested.ordinal, t.id, t.status, t.qr_code, t.copy_paste
+      from unnest($1::uuid[], $2::int[], $3::timestamptz[], $4::uuid[])
+           with ordinality as requested (session_id, user_id, now, id, ordinal)
+      join ${activeSessions}
+      left join lateral (
+             select id, status, qr_code, copy_paste, user_id
+               from pix_transactions where id = requested.id limit 1) t on t.user_id = u.id`,
+};
+
+type ViewRow = Pick<PixTransactionRow, 'id' | 'status' | 'qr_code' | 'copy_paste'>;
+
+/**
+ * Reads a transaction of a caller, in one read with the check of the banking session.
+ * @returns null when the caller has no such transaction.
+ * @throws AppError UNAUTHENTICATED when the session of the token is not active.
+ */
+export async function viewTransaction(
+  { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
+  { sessionId, userId }: VerifiedToken,
+  id: string,
+): Promise<PixView | null> {
+  const parameters = [sessionId, userId, clock.now(), id];
+  const [row] = await db.query<ViewRow | { readonly id: null }>(findView, parameters);
+  if (!row) throw new AppError('UNAUTHENTICATED');
+  if (row.id === null) return null;
+  return { id: row.id, status: row.status, qrCode: row.qr_code, copyPaste: row.copy_paste };
+}
+
+/**
+ * The transactions of a user in a period, newest first. A payment of a charge that was also
+ * reported as received is listed once, as the charge; the charge is a scalar subquery, because for
+ * `exists` the planner reads the whole table. A statement may have a thousand rows: their times are
+ * formatted by the database. Parameters: user id, from, until, limit.
+ */
+const listOfUser: Statement = {
+  name: 'pix-list',
+  text: `
+    select id, operation, amount, status, pix_key as "pixKey", provider_txid as "providerTxid",
+           to_char(t.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt"
+      from pix_transactions t
+     where user_id = $1 and created_at >= $2 and created_at < $3
+       and not (operation = 'RECEIVED' and
+                 (select charge.user_id from pix_transactions charge
+                   where charge.end_to_end = t.end_to_end and charge.operation = 'CHARGE')
+                 is not distinct from t.user_id)
+     order by created_at desc, id desc limit $4`,
+};
+
+/** A transaction in the statement of its user. */
+export interface ListedTransaction {
+  readonly id: string;
+  readonly operation: PixOperation;
+  /** In reais, as a decimal. */
+  readonly amount: string;
+  readonly status: PixStatus;
+  readonly pixKey: string | null;
+  readonly providerTxid: string | null;
+  /** In ISO 8601, UTC, with milliseconds. */
+  readonly createdAt: string;
+}
+
+/**
+ * @param period its start is included, its end is not.
+ * @returns the transactions of a user in a period, newest first, up to the limit.
+ */
+export function listTransactions(
+  { db }: Pick<LocalContext, 'db'>,
+  userId: number,
+  { from, until, limit }: { readonly from: Date; readonly until: Date; readonly limit: number },
+): Promise<ListedTransaction[]> {
+  return db.query<ListedTransaction>(listOfUser, [userId, from, until, limit]);
+}
+
+/**
+ * Adds an anomaly to a timeline, once for an event and a reason.
+ * Parameters, batched: transaction id, now, event id or null, reason.
+ */
+const storeAnomaly: Statement = {
+  name: 'pix-anomaly',
+  batching: { conflictKey: 1 },
+  text: `
+    with requested as (
+      select * from unnest($1::uuid[], $2::timestamptz[], $3::uuid[], $4::text[])
+        with ordinality as requested (id, now, event_id, reason, ordinal)
+    ), noted as (
+      insert into pix_timeline (transaction_id, phase, at, event_id, note)
+      select requested.id, 'ANOMALY', requested.now, requested.event_id, requested.reason
+        from requested
+       where not exists (select from pix_timeline
+                          where transaction_id = requested.id and phase = 'ANOMALY'
+                            and event_id is not distinct from requested.event_id
+                            and note = requested.reason)
+      returning transaction_id
+    )
+    select ordinal from requested join noted on transaction_id = requested.id`,
+};
+
+/** A contradiction of a transaction. */
+export interface Anomaly {
+  readonly transactionId: string;
+  /** The event that contradicts it; null for another source. */
+  readonly eventId: string | null;
+  /** A fixed word. */
+  readonly reason: string;
+}
+
+/**
+ * Notes an anomaly on a transaction, once for an event and a reason; the transaction keeps its
+ * phase.
+ * @returns whether it is new.
+ */
+export async function noteAnomaly(
+  { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
+  { transactionId, eventId, reason }: Anomaly,
+): Promise<boolean> {
+  const noted = await db.query(storeAnomaly, [transactionId, clock.now(), eventId, reason]);
+  return noted.length > 0;
+}
+
+/** @public For the tests of plans and of the simulation. */
+export const transactionStatements = { findTransaction, findView, listOfUser, storeAnomaly };

@@ -1,0 +1,328 @@
+/**
+ * Reservations: a transaction is inserted under its idempotency key, or the one that has the key is
+ * read. The statements are SQL, because each decides and writes in one round trip.
+ */
+import type { VerifiedToken } from '../auth/access-tokens.ts';
+import type { Payer } from '../auth/principal.ts';
+import { activeSessions } from '../auth/session-repository.ts';
+import type { LocalContext } from '../context.ts';
+import type { Statement } from '../db/database.ts';
+import { waking } from '../db/queries/wake-events.ts';
+import { isDatabaseUnavailable } from '../db/unavailable.ts';
+import type { AccountStatus } from '../domain/account.ts';
+import { decimalFromCents } from '../domain/money.ts';
+import {
+  claimUntil,
+  columnsOf,
+  pixColumns,
+  toTransaction,
+  type PixTransaction,
+  type PixTransactionRow,
+} from './pix-transaction-repository.ts';
+
+/** A payment as requested. */
+export interface SendReservation {
+  /** The id of the transaction if it is a new one. */
+  readonly id: string;
+  readonly idempotencyKey: string;
+  readonly fingerprint: Buffer;
+  readonly amountCents: number;
+  readonly pixKey: string;
+  readonly description: string | null;
+}
+
+/** A transaction as requested. */
+export interface Reservation extends SendReservation {
+  readonly userId: number;
+  readonly operation: 'SEND' | 'CHARGE';
+  readonly transactionIdentification: string | null;
+}
+
+/** The transaction that has an idempotency key. */
+export type KeyHolder =
+  /** Stored by this call, or by an earlier attempt of it whose result was lost. */
+  | { readonly isNew: true; readonly transaction: PixTransaction }
+  | {
+      readonly isNew: false;
+      readonly transaction: PixTransaction;
+      readonly fingerprint: Buffer | null;
+      readonly claimedUntil: Date | null;
+    };
+
+interface ClaimedRow extends PixTransactionRow {
+  readonly fingerprint: Buffer | null;
+  readonly claimed_until: Date | null;
+}
+
+const claimedColumns = `${pixColumns}, fingerprint, claimed_until`;
+
+type NoColumns = { readonly [Column in keyof ClaimedRow]: null };
+
+/** `reserved`: the transaction is the call's own; null: no transaction is stored or found. */
+type ReservedRow =
+  (ClaimedRow & { readonly reserved: boolean }) | (NoColumns & { readonly reserved: true | null });
+
+/**
+ * The middle of a statement that claims idempotency keys: it inserts the transactions of `source`,
+ * each with its first timeline row, where their keys are free.
+ * @param source a table expression with a row for each call, and perhaps a condition.
+ */
+function reserving(source: string): string {
+  return `reserved as (
+      insert into pix_transactions
+             (id, user_id, operation, idempotency_key, fingerprint, status, phase, amount, pix_key,
+              description, transaction_identification, claimed_until, created_at, updated_at)
+      select id, user_id, operation, idempotency_key, fingerprint, 'PROCESSING', 'RESERVED', amount,
+             pix_key, description, transaction_identification, claimed_until, now, now
+        from ${source}
+          on conflict (user_id, operation, idempotency_key) do nothing
+      returning id, operation, idempotency_key, end_to_end, transaction_identification,
+                provider_txid, created_at
+    ), noted as (
+      insert into pix_timeline (transaction_id, phase, at)
+      select id, 'RESERVED', created_at from reserved
+    )`;
+}
+
+/**
+ * The end of a statement with `reserving`: a row for each call. A new transaction is not read back.
+ * It is the call's own also if it has the id of the call: then an earlier attempt was committed,
+ * and the connection lost before its result. There is neither when the key belongs to a transaction
+ * that the statement cannot see: one of another call of its batch, or one that was committed after
+ * the statement began. The statement is then run again.
+ * @param calls the table expression of the calls.
+ * @param columns of the calls, beside the ordinal, that the result has.
+ */
+function reservedFor(calls: string, columns: readonly string[]): string {
+  return `select ${['ordinal', ...columns].join(', ')}, is_new or t.id = call.id as reserved,
+           ${columnsOf('t', claimedColumns)}, ${waking('reserved', 'told.created_at')}
+      from (select *, id in (select id from reserved) as is_new from ${calls}) call
+      left join lateral (
+             select ${claimedColumns} from pix_transactions
+              where user_id = call.user_id and operation = call.operation
+                and idempotency_key = call.idempotency_key and not call.is_new limit 1) t on true`;
+}
+
+/**
+ * Claims an idempotency key by inserting the transaction, or reads the transaction that has it.
+ * Nothing is inserted for an account that is not ACTIVE.
+ * Parameters, batched: id, user id, operation, key, fingerprint, amount, pix key, description,
+ * transactionIdentification, claimed until, now.
+ */
+const reserve: Statement = {
+  name: 'pix-reserve',
+  batching: { lockOrder: [4, 2] },
+  text: `
+    with requested as (
+      select requested.*, a.status as account_status
+        from unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::bytea[],
+                    $6::numeric[], $7::text[], $8::text[], $9::text[], $10::timestamptz[],
+                    $11::timestamptz[])
+             with ordinality as requested (id, user_id, operation, idempotency_key, fingerprint,
+               amount, pix_key, description, transaction_identification, claimed_until, now,
+               ordinal)
+        left join accounts a on a.user_id = requested.user_id
+    ), ${reserving(`requested where account_status = 'ACTIVE'`)}
+    ${reservedFor('requested', ['account_status'])}`,
+};
+
+/** What a call has found or stored. */
+export interface ReservedTransaction {
+  /** Of the user's account; null: there is none. */
+  readonly accountStatus: AccountStatus | null;
+  /** Null: no transaction was stored, and none is visible that has the key. */
+  readonly holder: KeyHolder | null;
+}
+
+/** Claims an idempotency key for a user with an ACTIVE account, or reads the key's holder. */
+export async function reserveTransaction(
+  context: LocalContext,
+  reservation: Reservation,
+): Promise<ReservedTransaction> {
+  type Row = ReservedRow & { readonly account_status: AccountStatus | null };
+  const [row] = await queryWithRetry<Row>(context, reserve, [
+    reservation.id,
+    reservation.userId,
+    reservation.operation,
+    ...termsOf(reservation),
+    reservation.transactionIdentification,
+    claimUntil(context),
+    context.clock.now(),
+  ]);
+  return {
+    accountStatus: row?.account_status ?? null,
+    holder: row ? holderOf(row, reservation) : null,
+  };
+}
+
+/** What a send needs of its payer. */
+interface PayerColumns {
+  readonly sealed_token: Buffer;
+  readonly user_document: string | null;
+  readonly account_provider: string;
+  readonly agency: string | null;
+  readonly account_number: string | null;
+  readonly account_document: string | null;
+  /** Null: there is no account. */
+  readonly account_status: AccountStatus | null;
+}
+
+const payerColumns: readonly (keyof PayerColumns)[] = [
+  'sealed_token',
+  'user_document',
+  'account_provider',
+  'agency',
+  'account_number',
+  'account_document',
+  'account_status',
+];
+
+/** As in `accounts/payer-account.ts`. */
+const mayPay = `
+              account_status = 'ACTIVE' and (account_provider <> 'local' or names_local)
+              and agency <> '' and account_number <> ''
+              and coalesce(account_document, user_document) <> ''`;
+
+/**
+ * Claims the idempotency key of a send as `reserve` does, in the statement that checks the banking
+ * session and the account. No row: the session is not active, and nothing is claimed.
+ * Parameters, batched: session id, user id, now, id, key, fingerprint, amount, pix key,
+ * description, claimed until, whether a local account may be named to the provider.
+ */
+const reserveForSession: Statement = {
+  name: 'pix-reserve-send',
+  batching: { lane: 'sends', lockOrder: [5, 2] },
+  text: `
+    with payer as (
+      select requested.*, 'SEND' as operation, null as transaction_identification, s.sealed_token,
+             u.document as user_document, a.provider as account_provider, a.agency,
+             a.account_number, a.document as account_document, a.status as account_status
+        from unnest($1::uuid[], $2::int[], $3::timestamptz[], $4::uuid[], $5::text[], $6::bytea[],
+                    $7::numeric[], $8::text[], $9::text[], $10::timestamptz[],
+                    $11::boolean[])
+             with ordinality as requested (session_id, user_id, now, id, idempotency_key,
+               fingerprint, amount, pix_key, description, claimed_until, names_local, ordinal)
+        join ${activeSessions}
+        left join accounts a on a.user_id = u.id
+    ), ${reserving(`payer where ${mayPay}`)}
+    ${reservedFor('payer', payerColumns)}`,
+};
+
+/** What a call of a send has found or stored. */
+export interface ReservedSend {
+  readonly payer: Payer;
+  /** Null: no send was stored, and none is visible that has the key. */
+  readonly holder: KeyHolder | null;
+}
+
+/**
+ * Claims the idempotency key of a send for a payer whose account is ACTIVE and complete, or reads
+ * the key's holder.
+ * @returns null when the session of the token is not active.
+ */
+export async function reserveSend(
+  context: LocalContext,
+  token: VerifiedToken,
+  reservation: SendReservation,
+): Promise<ReservedSend | null> {
+  const { sessionId, userId } = token;
+  const session = [sessionId, userId, context.clock.now(), reservation.id];
+  const [row] = await queryWithRetry<ReservedRow & PayerColumns>(context, reserveForSession, [
+    ...session,
+    ...termsOf(reservation),
+    claimUntil(context),
+    context.config.provider.stub,
+  ]);
+  if (!row) return null;
+  const terms = { operation: 'SEND', transactionIdentification: null } as const;
+  return {
+    payer: payerOf(token, row),
+    holder: holderOf(row, { ...reservation, ...terms, userId }),
+  };
+}
+
+function termsOf(reservation: SendReservation) {
+  const { idempotencyKey, fingerprint, amountCents, pixKey, description } = reservation;
+  return [idempotencyKey, fingerprint, decimalFromCents(amountCents), pixKey, description] as const;
+}
+
+/** A lost connection may break after the commit: the second attempt then finds its own row. */
+async function queryWithRetry<Row>(
+  { db }: LocalContext,
+  statement: Statement,
+  parameters: readonly unknown[],
+): Promise<Row[]> {
+  try {
+    return await db.query<Row>(statement, parameters);
+  } catch (error) {
+    if (!isDatabaseUnavailable(error)) throw error;
+    return db.query<Row>(statement, parameters);
+  }
+}
+
+function holderOf(row: ReservedRow, reservation: Reservation): KeyHolder | null {
+  if (row.reserved === null) return null;
+  if (row.id === null) return { isNew: true, transaction: asStored(reservation) };
+  const transaction = toTransaction(row);
+  if (row.reserved) return { isNew: true, transaction };
+  const { fingerprint, claimed_until: claimedUntil } = row;
+  return { isNew: false, transaction, fingerprint, claimedUntil };
+}
+
+/** A new transaction is stored as requested. */
+function asStored(reservation: Reservation): PixTransaction {
+  return {
+    id: reservation.id,
+    userId: reservation.userId,
+    operation: reservation.operation,
+    idempotencyKey: reservation.idempotencyKey,
+    status: 'PROCESSING',
+    phase: 'RESERVED',
+    outcome: null,
+    endToEnd: null,
+    transactionIdentification: reservation.transactionIdentification,
+    qrCode: null,
+    copyPaste: null,
+  };
+}
+
+function payerOf({ sessionId, userId }: VerifiedToken, row: PayerColumns): Payer {
+  return {
+    sessionId,
+    sealedToken: row.sealed_token,
+    user: { id: userId, document: row.user_document },
+    account: row.account_status && {
+      provider: row.account_provider,
+      agency: row.agency,
+      accountNumber: row.account_number,
+      document: row.account_document,
+      status: row.account_status,
+    },
+  };
+}
+
+/** Parameters: id, claimed until, now. */
+const takeOver: Statement = {
+  name: 'pix-take-over',
+  text: `
+    update pix_transactions set claimed_until = $2
+     where id = $1 and settled_at is null and phase in ('RESERVED', 'RESOLVED')
+       and (claimed_until is null or claimed_until <= $3)
+    returning ${pixColumns}`,
+};
+
+/**
+ * Takes over a transaction whose process died before anything could be sent.
+ * @returns null when its claim has not expired, or when it is in another phase.
+ */
+export async function takeOverTransaction(
+  context: LocalContext,
+  id: string,
+): Promise<PixTransaction | null> {
+  const parameters = [id, claimUntil(context), context.clock.now()];
+  const [row] = await context.db.query<PixTransactionRow>(takeOver, parameters);
+  return row ? toTransaction(row) : null;
+}
+
+/** @public For the tests of plans and of the simulation. */
+export const reservationStatements = { reserve, reserveForSession, takeOver };

@@ -1,0 +1,154 @@
+/**
+ * Transactions that the sweep finishes, and the claims that a crash leaves. The statements are SQL:
+ * the sweep runs them on every transaction that is not settled, and the simulation runs the sweep.
+ */
+import type { LocalContext } from '../context.ts';
+import type { Statement } from '../db/database.ts';
+import { centsFromDecimal } from '../domain/money.ts';
+import type { PixPhase } from '../domain/pix.ts';
+import { isUnsettled } from './pix-transaction-repository.ts';
+
+/**
+ * Transactions that no process has moved out of some phases for too long, oldest first. The index
+ * excludes those that were created since then.
+ * Parameters: phases, untouched since, now, limit.
+ */
+const findStale: Statement = {
+  name: 'pix-stale',
+  text: `
+    select id from pix_transactions t
+     where ${isUnsettled('t')} and created_at <= $2 and phase = any($1::text[]) and updated_at <= $2
+       and (claimed_until is null or claimed_until <= $3)
+     order by updated_at limit $4`,
+};
+
+/**
+ * @param search `untouchedSince`: no process has changed them since then.
+ * @returns the ids of transactions in some phases that no process works on, oldest first.
+ */
+export async function findStaleTransactions(
+  { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
+  phases: readonly PixPhase[],
+  search: { readonly untouchedSince: Date; readonly limit: number },
+): Promise<string[]> {
+  const parameters = [phases, search.untouchedSince, clock.now(), search.limit];
+  const rows = await db.query<{ id: string }>(findStale, parameters);
+  return rows.map(({ id }) => id);
+}
+
+interface UnconfirmedRow {
+  readonly id: string;
+  readonly amount: string;
+  readonly idempotency_key: string;
+  readonly end_to_end: string;
+  readonly created_at: Date;
+  readonly session_id: string;
+  readonly user_id: number;
+  readonly sealed_token: Buffer;
+}
+
+/**
+ * Sends that only the provider's statement or a webhook can settle: UNKNOWN ones, and ACCEPTED ones
+ * that were created before a time. The one with the oldest look-up comes first. The pause between
+ * two look-ups is a sixtieth of the time that the send has waited, and an hour at most: at first
+ * every sweep reads the statement, after two and a half days an hourly one.
+ * Parameters: now, accepted ones created before, limit.
+ */
+const findUnconfirmed: Statement = {
+  name: 'pix-unconfirmed',
+  text: `
+    select t.id, t.amount, t.idempotency_key, t.end_to_end, t.created_at, s.id as session_id,
+           s.user_id, s.sealed_token
+      from pix_transactions t
+      join banking_sessions s on s.user_id = t.user_id and s.status = 'ACTIVE'
+      join lateral (select min(at) as since from pix_timeline
+                     where transaction_id = t.id and phase = t.phase) waiting on true
+     where ${isUnsettled('t')} and t.operation = 'SEND'
+       and (t.phase = 'UNKNOWN' or t.phase = 'ACCEPTED' and t.created_at <= $2)
+       and (s.token_expires_at is null or s.token_expires_at > $1)
+       and t.updated_at <= $1::timestamptz
+           - least((t.updated_at - coalesce(waiting.since, t.created_at)) / 60, interval '1 hour')
+     order by t.updated_at limit $3`,
+};
+
+/** A send that is not settled, with the active banking session of its user. */
+export interface UnconfirmedSend {
+  readonly id: string;
+  readonly userId: number;
+  readonly idempotencyKey: string;
+  readonly endToEnd: string;
+  /** Null: an amount that is too large to compare. */
+  readonly amountCents: number | null;
+  readonly createdAt: Date;
+  readonly session: {
+    readonly sessionId: string;
+    readonly userId: number;
+    readonly sealedToken: Buffer;
+  };
+}
+
+/** @returns sends that the provider's statement may settle, the oldest look-up first. */
+export async function findUnconfirmedSends(
+  { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
+  search: { readonly acceptedBefore: Date; readonly limit: number },
+): Promise<UnconfirmedSend[]> {
+  const parameters = [clock.now(), search.acceptedBefore, search.limit];
+  const rows = await db.query<UnconfirmedRow>(findUnconfirmed, parameters);
+  return rows.map((row) => ({
+    id: row.id,
+    userId: row.user_id,
+    idempotencyKey: row.idempotency_key,
+    endToEnd: row.end_to_end,
+    amountCents: centsFromDecimal(row.amount),
+    createdAt: row.created_at,
+    session: {
+      sessionId: row.session_id,
+      userId: row.user_id,
+      sealedToken: row.sealed_token,
+    },
+  }));
+}
+
+/** Parameters: ids, now. */
+const touchUnconfirmed: Statement = {
+  name: 'pix-touch-unconfirmed',
+  text: `
+    update pix_transactions set updated_at = $2
+     where id = any($1::uuid[]) and phase in ('UNKNOWN', 'ACCEPTED') and status = 'PROCESSING'`,
+};
+
+/** Moves sends that are looked up now to the end of the queue. */
+export async function touchUnconfirmedSends(
+  { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
+  sends: readonly UnconfirmedSend[],
+): Promise<void> {
+  await db.query(touchUnconfirmed, [sends.map(({ id }) => id), clock.now()]);
+}
+
+const releaseClaims: Statement = {
+  name: 'after-crash-claims',
+  text: `
+    update pix_transactions t set claimed_until = null
+     where ${isUnsettled('t')} and claimed_until is not null`,
+};
+
+const releaseLeases: Statement = {
+  name: 'after-crash-jobs',
+  text: `
+    update jobs set status = 'queued', leased_by = null, leased_until = null
+     where status = 'running'`,
+};
+
+/**
+ * Releases the claims and leases of the process that had this database before. The embedded
+ * database serves one process at a time, so that process is dead; on a server they expire, because
+ * another instance may hold them.
+ */
+export async function releaseAfterCrash({ db }: Pick<LocalContext, 'db'>): Promise<void> {
+  if (db.kind !== 'embedded') return;
+  await db.query(releaseClaims, []);
+  await db.query(releaseLeases, []);
+}
+
+/** @public For the tests of plans and of the simulation. */
+export const sweepStatements = { findStale, findUnconfirmed, touchUnconfirmed };
