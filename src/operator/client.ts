@@ -5,19 +5,18 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { pause, type Clock } from '../clock.ts';
+import { type Clock, keepAlive, pause } from '../clock.ts';
 import type { Config } from '../config/config.ts';
 import type { LocalContext } from '../context.ts';
 import { FolderInUseError } from '../db/embedded.ts';
 import { pendingMigrations } from '../db/migrate.ts';
-import { keepAlive } from './keep-alive.ts';
 import { openLocal } from '../local.ts';
 import type { Log } from '../log.ts';
 import { ops, type OpInput, type OpName, type OpResult } from './index.ts';
 import { OpError, type Op, type OpCaller } from './op.ts';
-import { socketAddress } from './socket/address.ts';
-import { askService, isAnswered, socketRefusal, UnansweredError } from './socket/ask.ts';
-import { failureOf, UnreachableError } from './unreachable.ts';
+import { socketAddress } from './socket/protocol.ts';
+import { askService, isAnswered, socketRefusal, UnansweredError } from './socket/client.ts';
+import { failureOf, UnreachableError } from './failure-message.ts';
 
 export interface OperatorClient {
   /**

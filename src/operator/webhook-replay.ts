@@ -8,7 +8,7 @@ import type { ItemOutcome } from '../settlement/event-reader.ts';
 import { OvertakenError } from '../settlement/settle-event.ts';
 import { OpError, type Op } from './op.ts';
 import { recordAction } from './operator-action-repository.ts';
-import { readFilter, type WebhookFilter } from './webhook-filter.ts';
+import { readFilter, type WebhookFilter } from './webhooks.ts';
 import {
   countEventPage,
   findEventPage,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { userInfo } from 'node:os';
 import { describe, it } from 'node:test';
-import { blockAccount, unblockAccount } from '../../src/operator/account-status.ts';
+import { blockAccount, unblockAccount } from '../../src/operator/accounts.ts';
 import { startTestApp, type TestAnswer } from '../support/app.ts';
 import { givenCustomer, givenUser, logIn, type TestUser } from '../support/factories.ts';
 import { isPlainJson, refused, unwatched } from './asking.ts';

@@ -2,15 +2,13 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { listWebhooks } from '../../src/operator/webhook-list.ts';
-import type { WebhookFilter } from '../../src/operator/webhook-filter.ts';
+import { listWebhooks, showWebhook, type WebhookFilter } from '../../src/operator/webhooks.ts';
 import {
   replayWebhooks,
   type WebhookReplay,
   type WebhookReplayInput,
 } from '../../src/operator/webhook-replay.ts';
 import { composeWebhook, webhookShapes } from '../../src/operator/webhook-send.ts';
-import { showWebhook } from '../../src/operator/webhook-show.ts';
 import { confirmed, startSettlingApp } from '../jobs/settling.ts';
 import { newEndToEndId } from '../../src/domain/end-to-end-id.ts';
 import { isPlainJson, refused, unwatched } from './asking.ts';

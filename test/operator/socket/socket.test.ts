@@ -18,14 +18,14 @@ import { dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { LocalContext } from '../../../src/context.ts';
 import { OpError, type Op } from '../../../src/operator/op.ts';
-import { socketAddress } from '../../../src/operator/socket/address.ts';
+import { socketAddress } from '../../../src/operator/socket/protocol.ts';
 import {
   askService,
   isAnswered,
   socketRefusal,
   UnansweredError,
-} from '../../../src/operator/socket/ask.ts';
-import { listenForOps, type OpListener } from '../../../src/operator/socket/listen.ts';
+} from '../../../src/operator/socket/client.ts';
+import { listenForOps, type OpListener } from '../../../src/operator/socket/server.ts';
 import { manualClock, type ManualClock } from '../../support/clock.ts';
 import { eventually } from '../../support/eventually.ts';
 

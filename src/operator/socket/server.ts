@@ -9,8 +9,15 @@ import { userInfo } from 'node:os';
 import { pause } from '../../clock.ts';
 import type { LocalContext } from '../../context.ts';
 import { OpError, type Op, type Progress } from '../op.ts';
-import { socketAddress, type SocketAddress } from './address.ts';
-import { lineOf, maxRequestBytes, readLines, type OpMessage, type OpRequest } from './messages.ts';
+import {
+  lineOf,
+  maxRequestBytes,
+  type OpMessage,
+  type OpRequest,
+  readLines,
+  type SocketAddress,
+  socketAddress,
+} from './protocol.ts';
 
 export interface ListenOptions {
   readonly context: LocalContext;

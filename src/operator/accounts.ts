@@ -3,7 +3,7 @@ import type { LocalContext } from '../context.ts';
 import { findAccountStatus, moveAccountStatus } from '../accounts/account-repository.ts';
 import type { AccountStatus } from '../domain/account.ts';
 import { mistakeInDecision, type Decision } from './decision.ts';
-import { findUser } from './find-user.ts';
+import { findUser } from './users.ts';
 import { OpError, type Op } from './op.ts';
 import { recordAction } from './operator-action-repository.ts';
 

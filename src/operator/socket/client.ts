@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { userInfo } from 'node:os';
 import { dirname } from 'node:path';
 import { OpError, type Progress } from '../op.ts';
-import { lineOf, readLines, type OpMessage, type OpRequest } from './messages.ts';
+import { lineOf, readLines, type OpMessage, type OpRequest } from './protocol.ts';
 
 /** The service went away, or could not reach its database, before it had answered. */
 export class UnansweredError extends Error {

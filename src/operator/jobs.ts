@@ -1,9 +1,67 @@
-/** `jobs retry`: dead jobs are queued again, due now. */
+/** `jobs list`: the queue, without what the jobs are about where that may be a secret. */
 import type { LocalContext } from '../context.ts';
 import { isConstraintViolation } from '../db/unavailable.ts';
-import { findDeadJobs, findJobStatuses, queueDeadJobs, type JobStatus } from './job-repository.ts';
-import { OpError, type Op, type OpCaller } from './op.ts';
+import {
+  countJobsByStatus,
+  findDeadJobs,
+  findJobs,
+  findJobStatuses,
+  type JobNumbers,
+  type JobStatus,
+  type ListedJob,
+  queueDeadJobs,
+} from './job-repository.ts';
+import { type Op, type OpCaller, OpError } from './op.ts';
 import { recordAction } from './operator-action-repository.ts';
+
+export interface JobsListInput {
+  readonly state?: JobStatus;
+  readonly kind?: string;
+  readonly limit: number;
+}
+
+/** A job; times are ISO 8601 texts. */
+export interface JobView {
+  readonly id: string;
+  readonly kind: string;
+  readonly state: JobStatus;
+  readonly attempts: number;
+  /** When it is due, or was due before its last run. */
+  readonly dueAt: string;
+  readonly leasedUntil: string | null;
+  /** It runs, and whoever runs it has stopped saying so: any job loop takes it up again. */
+  readonly lapsed: boolean;
+  /** The name of the last error. */
+  readonly lastError: string | null;
+  readonly createdAt: string;
+  readonly finishedAt: string | null;
+  /** The webhook event of a settle-webhook job; null for every other kind. */
+  readonly eventId: string | null;
+}
+
+/** Gives jobs, newest first. */
+export const listJobs: Op<JobsListInput, { readonly jobs: readonly JobView[] }> = {
+  async run(context, { state: status, kind, limit }) {
+    const jobs = await findJobs(context, { status, kind, limit });
+    const now = context.clock.now();
+    return { jobs: jobs.map((job) => toJobView(job, now)) };
+  },
+};
+
+/** A job as an operator sees it. */
+export function toJobView(job: ListedJob, now: Date): JobView {
+  const { id, kind, status, attempts, lastError, eventId } = job;
+  return {
+    ...{ id, kind, state: status, attempts },
+    dueAt: job.runAt.toISOString(),
+    leasedUntil: job.leasedUntil?.toISOString() ?? null,
+    lapsed: job.leasedUntil !== null && job.leasedUntil < now,
+    lastError,
+    createdAt: job.createdAt.toISOString(),
+    finishedAt: job.finishedAt?.toISOString() ?? null,
+    eventId,
+  };
+}
 
 /** Either `ids` or `allDead`. */
 export interface JobsRetryInput {
@@ -96,4 +154,35 @@ async function retry(
     if (!isConstraintViolation(error)) throw error;
     return attempt();
   }
+}
+
+export interface JobCount {
+  readonly kind: string;
+  readonly state: JobStatus;
+  readonly jobs: number;
+  /** When the oldest was due; of those that have ended, when the first one did. */
+  readonly oldestAt: string;
+  /** How long ago that is; 0 for what is due in the future. */
+  readonly oldestAgeSeconds: number;
+  /** Of those that run: whose lease has run out, because their process has died. */
+  readonly lapsed: number;
+}
+
+/** Counts the jobs by kind and state. */
+export const countJobs: Op<Record<string, never>, { readonly counts: readonly JobCount[] }> = {
+  async run(context) {
+    const numbers = await countJobsByStatus(context);
+    const now = context.clock.now();
+    return { counts: numbers.map((one) => toJobCount(one, now)) };
+  },
+};
+
+function toJobCount({ kind, status, jobs, oldestAt, lapsed }: JobNumbers, now: Date): JobCount {
+  const ageMs = Math.max(0, now.getTime() - oldestAt.getTime());
+  return {
+    ...{ kind, state: status, jobs },
+    oldestAt: oldestAt.toISOString(),
+    oldestAgeSeconds: Math.floor(ageMs / 1_000),
+    lapsed,
+  };
 }
