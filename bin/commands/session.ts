@@ -1,6 +1,6 @@
 /** `ponte session`: the banking sessions of logged-in users. */
 import { InvalidArgumentError } from 'commander';
-import { isUuid } from '../../src/domain/uuid.ts';
+import { isUuid } from '../../src/domain/text.ts';
 import type { SessionListInput, SessionView } from '../../src/operator/sessions.ts';
 import type { Context, Declare } from '../context.ts';
 import {

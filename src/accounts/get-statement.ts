@@ -12,7 +12,7 @@ import { AppError, type Text } from '../errors.ts';
 import type { CallOptions, ProviderStatementItem } from '../provider/provider.ts';
 import { callerSession } from '../auth/banking-sessions.ts';
 import type { Principal } from '../auth/principal.ts';
-import { unlessSilent } from './provider-reading.ts';
+import { unlessSilent } from '../auth/provider-failure.ts';
 import type { SessionOperation } from '../http/operation.ts';
 
 /**

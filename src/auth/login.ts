@@ -1,14 +1,13 @@
 import { pause } from '../clock.ts';
 import type { Context } from '../context.ts';
-import { siteOf } from '../domain/client-network.ts';
+import { countAttempt, minuteMs, refuseWhenUsedUp, siteOf, type Throttle } from './throttle.ts';
 import { AppError, type Text } from '../errors.ts';
 import { ProviderError } from '../provider/errors.ts';
 import type { CallOptions, ProviderLogin } from '../provider/provider.ts';
 import { keepProviderLogin } from './banking-sessions.ts';
-import { isHeldByUser, keepProviderAccount } from '../onboarding/provider-account.ts';
+import { isHeldByUser, keepProviderAccount } from '../onboarding/account.ts';
 import { answerTo } from './provider-failure.ts';
-import { noteSecurityEvent } from './security-events.ts';
-import { countAttempt, minuteMs, refuseWhenUsedUp, type Throttle } from './throttle.ts';
+import { noteSecurityEvent } from './security-event-repository.ts';
 import { findLoginUser, replacePasswordHash, type LoginUser } from './user-repository.ts';
 import type { PublicOperation } from '../http/operation.ts';
 

@@ -48,3 +48,19 @@ export async function answeredChange<T>(call: Promise<T>): Promise<T> {
     throw answerTo(error);
   }
 }
+
+/**
+ * Reads from the provider for an answer that can be given without it.
+ *
+ * @returns what it tells, or null when it does not give it, for whatever reason.
+ * @throws AppError UNAUTHENTICATED when the provider has ended the banking session: then nothing
+ *   that is stored is shown either.
+ */
+export async function unlessSilent<T>(read: () => Promise<T>): Promise<T | null> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!(error instanceof ProviderError) || error.code === 'TOKEN_REFUSED') throw answerTo(error);
+    return null;
+  }
+}

@@ -5,7 +5,7 @@ import { openUnit } from '../db/unit-of-work.ts';
 import type { SecurityEventKind } from '../domain/security-event.ts';
 
 /** An event as it is stored: the e-mail and the address are digests. */
-export interface SecurityEventRecord {
+interface SecurityEventRecord {
   readonly at: Date;
   readonly kind: SecurityEventKind;
   readonly userId: number | null;
@@ -22,7 +22,7 @@ const insert: Statement = {
 };
 
 /** Stores an event; in a transaction it is a part of it. */
-export async function insertSecurityEvent(
+async function insertSecurityEvent(
   { db }: Pick<LocalContext, 'db'>,
   { at, kind, userId, identity, address }: SecurityEventRecord,
 ): Promise<void> {
@@ -34,7 +34,7 @@ export interface StoredSecurityEvent extends SecurityEventRecord {
 }
 
 /** Which events to list; what is left out does not matter. */
-export interface SecurityEventFilter {
+interface SecurityEventFilter {
   readonly userId?: number | undefined;
   readonly identity?: string | undefined;
   readonly limit: number;
@@ -59,4 +59,44 @@ export async function findSecurityEvents(
     identity: event.identity,
     address: event.address ?? null,
   }));
+}
+
+interface NewSecurityEvent {
+  readonly kind: SecurityEventKind;
+  readonly userId: number | null;
+  readonly email: string;
+  /** Null where an operator has acted. */
+  readonly clientAddress: string | null;
+}
+
+/** Records an event; in a transaction it is a part of it. */
+export async function recordSecurityEvent(
+  context: LocalContext,
+  { kind, userId, email, clientAddress }: NewSecurityEvent,
+): Promise<void> {
+  await insertSecurityEvent(context, {
+    ...{ at: context.clock.now(), kind, userId, identity: identityOf(context, email) },
+    address: clientAddress === null ? null : digestOf(context, clientAddress),
+  });
+}
+
+/** Records an event of a request, whose answer does not depend on it: a failure is logged. */
+export async function noteSecurityEvent(
+  context: LocalContext,
+  event: NewSecurityEvent,
+): Promise<void> {
+  try {
+    await recordSecurityEvent(context, event);
+  } catch (error) {
+    context.log.error({ error, kind: event.kind }, 'a security event was not recorded');
+  }
+}
+
+/** The digest that the events of an e-mail have. */
+export function identityOf(context: Pick<LocalContext, 'sealer'>, email: string): string {
+  return digestOf(context, email.trim().toLowerCase());
+}
+
+function digestOf({ sealer }: Pick<LocalContext, 'sealer'>, text: string): string {
+  return sealer.digest(text).toString('base64url');
 }

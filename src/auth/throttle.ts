@@ -6,7 +6,6 @@
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { LocalContext } from '../context.ts';
-import { networksOf } from '../domain/client-network.ts';
 import { AppError } from '../errors.ts';
 import { sha256 } from '../security/digests.ts';
 import { countAttempts, openWindows, type Window } from './throttle-repository.ts';
@@ -132,4 +131,63 @@ function refuseWhenRemembered({ usedUp, clock }: LocalContext, limits: Limits): 
 function throttled(endsMs: readonly number[], now: Date): AppError {
   const seconds = Math.max(1, Math.ceil((Math.max(...endsMs) - now.getTime()) / 1_000));
   return new AppError('THROTTLED', { headers: { 'Retry-After': String(seconds) } });
+}
+
+interface Network {
+  readonly name: string;
+  /** The network's limit as a multiple of an address's limit: it may serve several customers. */
+  readonly share: number;
+}
+
+/** The /64, the /56 and the /48 of an IPv6 address; an IPv4 address alone. */
+export function networksOf(address: string): readonly Network[] {
+  const own = { name: address, share: 1 };
+  const groups = ipv6Groups(address);
+  if (!groups) return [own];
+  const wider = [
+    { name: slash56(groups), share: 4 },
+    { name: `${groups.slice(0, 3).join(':')}::/48`, share: 16 },
+  ];
+  return [own, ...wider];
+}
+
+/** The network of one household or office: an IPv4 /24, an IPv6 /56. */
+export function siteOf(address: string): string {
+  const groups = ipv6Groups(address);
+  return groups ? slash56(groups) : `${address.split('.').slice(0, 3).join('.')}.0/24`;
+}
+
+/** The first four groups of a /64; null for anything else. */
+function ipv6Groups(address: string): readonly string[] | null {
+  return address.endsWith('::/64') ? address.slice(0, -'::/64'.length).split(':') : null;
+}
+
+function slash56([a = '0', b = '0', c = '0', d = '0']: readonly string[]): string {
+  return `${a}:${b}:${c}:${(Number.parseInt(d, 16) & 0xff00).toString(16)}::/56`;
+}
+
+/** A flood of subjects must not fill the memory; what is dropped is read from the database. */
+const windowsAtMost = 10_000;
+
+/** Remembers when windows end; it forgets the oldest when there are many. */
+export class UsedUpWindows {
+  readonly #ends = new Map<string, number>();
+
+  /** @returns when the window of a key ends, in ms, or null when it is not known to be used up. */
+  endOf(key: string, nowMs: number): number | null {
+    const endMs = this.#ends.get(key);
+    if (endMs === undefined) return null;
+    if (endMs > nowMs) return endMs;
+    this.#ends.delete(key);
+    return null;
+  }
+
+  /** Notes a window that is used up until `endMs`, in ms. */
+  note(key: string, endMs: number): void {
+    this.#ends.delete(key);
+    this.#ends.set(key, endMs);
+    if (this.#ends.size <= windowsAtMost) return;
+    const [oldest] = this.#ends.keys();
+    if (oldest !== undefined) this.#ends.delete(oldest);
+  }
 }

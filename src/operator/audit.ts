@@ -1,6 +1,5 @@
 /** `audit list`: what operators have changed. */
-import { findSecurityEvents, type StoredSecurityEvent } from '../auth/security-event-repository.ts';
-import { identityOf } from '../auth/security-events.ts';
+import { findSecurityEvents, identityOf, type StoredSecurityEvent } from '../auth/security-event-repository.ts';
 import type { LocalContext } from '../context.ts';
 import { loggedDigest } from '../security/sealing.ts';
 import type { Op } from './op.ts';

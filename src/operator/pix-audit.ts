@@ -5,7 +5,7 @@
  */
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
-import { nilUuid } from '../domain/uuid.ts';
+import { nilUuid } from '../domain/text.ts';
 import { OpError, type Op } from './op.ts';
 import { eventInvariants, jobInvariants } from './pix-invariants-queue.ts';
 import { pixInvariants, type BrokenRow, type Invariant } from './pix-invariants.ts';

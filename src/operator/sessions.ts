@@ -1,11 +1,11 @@
 /** `session list`: the banking sessions that are active. */
-import { recordSecurityEvent } from '../auth/security-events.ts';
+import { recordSecurityEvent } from '../auth/security-event-repository.ts';
 import {
   endActiveSession,
   listActiveSessions,
   type ListedSession,
 } from '../auth/session-repository.ts';
-import { isUuid } from '../domain/uuid.ts';
+import { isUuid } from '../domain/text.ts';
 import { type Op, OpError } from './op.ts';
 import { recordUnitOfWork } from './operator-action-repository.ts';
 import { findUser } from './users.ts';

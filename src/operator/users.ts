@@ -1,5 +1,5 @@
 /** `user disable`, `user enable`: whether somebody may use the service. */
-import { recordSecurityEvent } from '../auth/security-events.ts';
+import { recordSecurityEvent } from '../auth/security-event-repository.ts';
 import { endActiveSession } from '../auth/session-repository.ts';
 import {
   createUser as insertUser,

@@ -2,7 +2,7 @@
 import type { LocalContext } from '../context.ts';
 import type { WebhookEventStatus } from '../domain/settlement.ts';
 import { isDatabaseUnavailable } from '../db/unavailable.ts';
-import { isUuid, nilUuid } from '../domain/uuid.ts';
+import { isUuid, nilUuid } from '../domain/text.ts';
 import { previewEvent, replayEvent, type ItemPreview } from '../settlement/replay.ts';
 import type { ItemOutcome } from '../settlement/event-reader.ts';
 import { OvertakenError } from '../settlement/settle-event.ts';

@@ -6,7 +6,7 @@
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
 import type { WebhookEventStatus } from '../domain/settlement.ts';
-import { isUuid } from '../domain/uuid.ts';
+import { isUuid } from '../domain/text.ts';
 
 export interface InspectedEvent {
   readonly id: string;

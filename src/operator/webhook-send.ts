@@ -1,5 +1,5 @@
 /** `webhook send`: what the provider would post about a stored transaction. */
-import { newEndToEndId } from '../domain/end-to-end-id.ts';
+import { newEndToEndId } from '../domain/pix.ts';
 import { centsFromDecimal, numberFromCents } from '../domain/money.ts';
 import { OpError, type Op } from './op.ts';
 import { findPix, type InspectedPix } from './pix-repository.ts';

@@ -1,7 +1,7 @@
 /** `webhook list`: the events that came in, and what became of them. */
 import type { LocalContext } from '../context.ts';
 import type { WebhookEventStatus } from '../domain/settlement.ts';
-import { isUuid } from '../domain/uuid.ts';
+import { isUuid } from '../domain/text.ts';
 import type { ItemOutcome } from '../settlement/event-reader.ts';
 import { findJobs } from './job-repository.ts';
 import { type JobView, toJobView } from './jobs.ts';

@@ -1,6 +1,6 @@
 import type { CreatePixKeyRequest } from '../../contract/types.ts';
 import { taxIdKind, type TaxIdKind } from '../domain/tax-id.ts';
-import { toE164 } from '../domain/phone.ts';
+import { toE164 } from '../domain/contact.ts';
 import { invalidField, type Text } from '../errors.ts';
 import type { AccountRef } from '../provider/provider.ts';
 import { callerSession } from '../auth/banking-sessions.ts';

@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import { centsFromNumber } from '../domain/money.ts';
 import { normalisePixKey } from '../domain/pix-key.ts';
 import { normaliseTaxId } from '../domain/tax-id.ts';
-import { newTransactionIdentification } from '../domain/txid.ts';
+import { newTransactionIdentification } from '../domain/pix.ts';
 import { ProviderError } from '../provider/errors.ts';
 import type {
   CallOptions,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { networksOf, siteOf } from '../../src/domain/client-network.ts';
+import { networksOf, siteOf } from '../../src/auth/throttle.ts';
 
 test('an IPv6 address lies in its /64, its /56 and its /48, which have larger limits', () => {
   assert.deepEqual(networksOf('2001:db8:1:23ff::/64'), [

@@ -10,7 +10,7 @@ import {
 } from '../../src/operator/webhook-replay.ts';
 import { composeWebhook, webhookShapes } from '../../src/operator/webhook-send.ts';
 import { confirmed, startSettlingApp } from '../jobs/settling.ts';
-import { newEndToEndId } from '../../src/domain/end-to-end-id.ts';
+import { newEndToEndId } from '../../src/domain/pix.ts';
 import { isPlainJson, refused, unwatched } from './asking.ts';
 
 const app = await startSettlingApp();

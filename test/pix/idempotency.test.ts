@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, test } from 'node:test';
 import type { Context } from '../../src/context.ts';
 import { pixColumns } from '../../src/db/queries/pix-row.ts';
-import { newTransactionIdentification } from '../../src/domain/txid.ts';
+import { newTransactionIdentification } from '../../src/domain/pix.ts';
 import { claimSend, claimTransaction, type Claim } from '../../src/pix/idempotency.ts';
 import type { PixTransactionRow } from '../../src/pix/transactions.ts';
 import { startSettlingApp } from '../jobs/settling.ts';

@@ -1,5 +1,5 @@
-import { decimalFromCents } from './money.ts';
-import { foldTypography, stripAccents } from './text.ts';
+import { decimalFromCents } from '../../domain/money.ts';
+import { foldTypography, stripAccents } from '../../domain/text.ts';
 
 interface BrCodeInput {
   /** Centavos, 1 to 999 999 999 999; if absent, the payer enters the amount. */
