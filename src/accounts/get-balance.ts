@@ -5,7 +5,7 @@ import type { CallOptions } from '../provider/provider.ts';
 import { callerSession } from '../auth/banking-sessions.ts';
 import type { Principal, PrincipalAccount } from '../auth/principal.ts';
 import { keepBalance } from './account-repository.ts';
-import { unlessSilent } from '../auth/provider-failure.ts';
+import { readIfAvailable } from '../auth/provider-failure.ts';
 import type { SessionOperation } from '../http/operation.ts';
 
 /** Seconds after which the app may ask again for a balance that is not known yet. */
@@ -41,7 +41,7 @@ function askProvider(
   principal: Principal,
   options: CallOptions,
 ): Promise<number | null> {
-  return unlessSilent(async () =>
+  return readIfAvailable(async () =>
     context.provider.balance({ session: callerSession(context, principal), ...options }),
   );
 }

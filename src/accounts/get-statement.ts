@@ -12,7 +12,7 @@ import { AppError, type Text } from '../errors.ts';
 import type { CallOptions, ProviderStatementItem } from '../provider/provider.ts';
 import { callerSession } from '../auth/banking-sessions.ts';
 import type { Principal } from '../auth/principal.ts';
-import { unlessSilent } from '../auth/provider-failure.ts';
+import { readIfAvailable } from '../auth/provider-failure.ts';
 import type { SessionOperation } from '../http/operation.ts';
 
 /**
@@ -108,7 +108,7 @@ function remoteItems(
   principal: Principal,
   { range, options }: { range: DayRange; options: CallOptions },
 ): Promise<readonly ProviderStatementItem[] | null> {
-  return unlessSilent(async () => {
+  return readIfAvailable(async () => {
     const session = callerSession(context, principal);
     return (await context.provider.statement({ session, ...range, ...options })).items;
   });

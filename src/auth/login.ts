@@ -6,7 +6,7 @@ import { ProviderError } from '../provider/errors.ts';
 import type { CallOptions, ProviderLogin } from '../provider/provider.ts';
 import { keepProviderLogin } from './banking-sessions.ts';
 import { isHeldByUser, keepProviderAccount } from '../onboarding/account.ts';
-import { answerTo } from './provider-failure.ts';
+import { toAppError } from './provider-failure.ts';
 import { noteSecurityEvent } from './security-event-repository.ts';
 import { findLoginUser, replacePasswordHash, type LoginUser } from './user-repository.ts';
 import type { PublicOperation } from '../http/operation.ts';
@@ -168,7 +168,7 @@ async function loginAtProvider(
     return await context.provider.login({ ...credentials, ...options });
   } catch (error) {
     if (error instanceof ProviderError && isRefusal(error)) return null;
-    throw answerTo(error);
+    throw toAppError(error);
   }
 }
 

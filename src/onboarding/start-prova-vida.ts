@@ -1,4 +1,4 @@
-import { answerTo } from '../auth/provider-failure.ts';
+import { toAppError } from '../auth/provider-failure.ts';
 import type { Context } from '../context.ts';
 import { endStep, getStep, isReady } from '../domain/onboarding.ts';
 import type { PublicOperation } from '../http/operation.ts';
@@ -79,7 +79,7 @@ async function askProvider(
   const failure = await runStep(context, work);
   const application = await changeApplication(context, id, (stored) => stored);
   // A concurrent request may have succeeded: then the session is open.
-  if (failure && application.provaVidaUrl === null) throw answerTo(failure);
+  if (failure && application.provaVidaUrl === null) throw toAppError(failure);
   return shown(application);
 }
 

@@ -23,7 +23,7 @@ import {
   type PixTransactionRow,
 } from './transactions.ts';
 import type { Principal } from '../auth/principal.ts';
-import { answerTo } from '../auth/provider-failure.ts';
+import { toAppError } from '../auth/provider-failure.ts';
 import type { SessionOperation } from '../http/operation.ts';
 
 /** A day: what the provider takes when nothing is said, and the contract's longest. */
@@ -137,7 +137,7 @@ async function issue(
     if (error instanceof ProviderError) await moveTransaction(context, id, failedBy(error));
     // A charge that may have been made, and whose code nobody was told, is as good as none: the app
     // may take the same key or a new one, as PROVIDER_UNAVAILABLE says.
-    throw answerTo(error);
+    throw toAppError(error);
   }
 }
 

@@ -25,7 +25,7 @@ import {
   type PixTransactionRow,
 } from './transactions.ts';
 import type { Payer } from '../auth/principal.ts';
-import { answerTo } from '../auth/provider-failure.ts';
+import { toAppError } from '../auth/provider-failure.ts';
 import type { RequestFacts, TokenOperation } from '../http/operation.ts';
 
 /**
@@ -162,7 +162,7 @@ async function lookUp(context: Context, send: Send): Promise<string | null> {
     if (!(error instanceof ProviderError)) throw error;
     const failed = await moveTransaction(context, send.transaction.id, lookUpFailed(error));
     if (!failed) return null;
-    throw answerTo(error, { 'Pix-Outcome': 'not_sent' });
+    throw toAppError(error, { 'Pix-Outcome': 'not_sent' });
   }
 }
 
@@ -202,7 +202,7 @@ async function refuseUsedEndToEnd(context: Context, send: Send, cause: unknown):
   });
   const failed = await moveTransaction(context, send.transaction.id, lookUpFailed(failure));
   if (!failed) return null;
-  throw answerTo(failure, { 'Pix-Outcome': 'not_sent' });
+  throw toAppError(failure, { 'Pix-Outcome': 'not_sent' });
 }
 
 async function pay(context: Context, send: Send, paying: PayingRow): Promise<PixTransactionRow> {
@@ -224,7 +224,7 @@ async function pay(context: Context, send: Send, paying: PayingRow): Promise<Pix
     // The answer is the stored state where that says more, or where a repeat would be told it: the
     // payment may have been settled meanwhile, or the refusal could not be stored.
     if (isUnknown ? stored.phase !== 'REJECTED' : stored.status !== 'FAILED') return stored;
-    throw answerTo(failure, { 'Pix-Outcome': isUnknown ? 'rejected' : failure.outcome });
+    throw toAppError(failure, { 'Pix-Outcome': isUnknown ? 'rejected' : failure.outcome });
   }
 }
 
