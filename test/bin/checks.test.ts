@@ -10,7 +10,7 @@ import { after, describe, it } from 'node:test';
 import { parse } from 'yaml';
 import type { ConfigReport } from '../../src/config/report.ts';
 import { faultsOf, rsaPems } from '../support/config.ts';
-import { settings } from '../../src/config/config.ts';
+import { settings } from '../../src/config/report.ts';
 import type { Finding } from '../../src/operator/doctor.ts';
 import { manualClock } from '../support/clock.ts';
 import { typePonte, type Ended } from '../support/command-line.ts';
