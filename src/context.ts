@@ -15,7 +15,7 @@ import type { JobHandOver } from './jobs/queue.ts';
 import type { LargeEvents } from './settlement/large-events.ts';
 import type { UnstoredOutcomes } from './pix/unstored-outcomes.ts';
 import type { UploadSlots } from './onboarding/upload-slots.ts';
-import type { UsedUpWindows } from './auth/throttle.ts';
+import type { UsedUpWindows } from './auth/used-up-windows.ts';
 
 /** The context without a provider, for code that must not call one. */
 export interface LocalContext {

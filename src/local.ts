@@ -11,7 +11,7 @@ import { createSealer } from './security/sealing.ts';
 import { makeFolder } from './security/make-folder.ts';
 import { keepPrivate } from './security/private-files.ts';
 import { loadEncryptionKeys, loadSigningKeys } from './security/signing-keys.ts';
-import { UsedUpWindows } from './auth/throttle.ts';
+import { UsedUpWindows } from './auth/used-up-windows.ts';
 
 export interface LocalOptions {
   readonly clock?: Clock;

@@ -1,7 +1,7 @@
 /**
  * Banking sessions and their users in the database. The statements are SQL: each request with a
  * token runs the session check, and each of the others decides in one round trip and one commit
- * whether a session may live on. What operators read and end goes through the entity.
+ * whether a session may live on. Lists for operators use the entity.
  */
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
@@ -225,6 +225,15 @@ export async function listActiveSessions(
 /** A session that was ended, and its user. */
 export type EndedSession = Pick<ListedSession, 'id' | 'userId' | 'email'>;
 
+const endActive: Statement = {
+  name: 'session-end-active',
+  text: `
+    update banking_sessions s set status = 'ENDED', sealed_token = null, ended_at = $3
+      from users u
+     where u.id = s.user_id and s.status = 'ACTIVE' and (s.id = $1::uuid or s.user_id = $2::int)
+    returning s.id, s.user_id as "userId", u.email`,
+};
+
 /**
  * Ends an active session and destroys the provider's token.
  * @param which the session's id, or its user's.
@@ -234,12 +243,8 @@ export async function endActiveSession(
   { db, clock }: Store,
   which: { readonly id: string } | { readonly user: number },
 ): Promise<EndedSession | null> {
-  const { em, BankingSession } = await openUnit(db);
-  const active = { ...which, status: 'ACTIVE' } as const;
-  const session = await em.findOne(BankingSession, active, { fields: ['user.email'] });
-  if (!session) return null;
-  const { id, user } = session;
-  const change = { status: 'ENDED', sealedToken: null, endedAt: clock.now() } as const;
-  const ended = await em.nativeUpdate(BankingSession, { id, status: 'ACTIVE' }, change);
-  return ended === 1 ? { id, userId: user.id, email: user.email } : null;
+  const [id, userId] = 'id' in which ? [which.id, null] : [null, which.user];
+  const parameters = [id, userId, clock.now()];
+  const [ended] = await db.query<EndedSession>(endActive, parameters);
+  return ended ?? null;
 }

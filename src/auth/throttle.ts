@@ -165,29 +165,3 @@ function ipv6Groups(address: string): readonly string[] | null {
 function slash56([a = '0', b = '0', c = '0', d = '0']: readonly string[]): string {
   return `${a}:${b}:${c}:${(Number.parseInt(d, 16) & 0xff00).toString(16)}::/56`;
 }
-
-/** A flood of subjects must not fill the memory; what is dropped is read from the database. */
-const windowsAtMost = 10_000;
-
-/** Remembers when windows end; it forgets the oldest when there are many. */
-export class UsedUpWindows {
-  readonly #ends = new Map<string, number>();
-
-  /** @returns when the window of a key ends, in ms, or null when it is not known to be used up. */
-  endOf(key: string, nowMs: number): number | null {
-    const endMs = this.#ends.get(key);
-    if (endMs === undefined) return null;
-    if (endMs > nowMs) return endMs;
-    this.#ends.delete(key);
-    return null;
-  }
-
-  /** Notes a window that is used up until `endMs`, in ms. */
-  note(key: string, endMs: number): void {
-    this.#ends.delete(key);
-    this.#ends.set(key, endMs);
-    if (this.#ends.size <= windowsAtMost) return;
-    const [oldest] = this.#ends.keys();
-    if (oldest !== undefined) this.#ends.delete(oldest);
-  }
-}

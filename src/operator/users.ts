@@ -198,8 +198,8 @@ interface UserChange {
 }
 
 /**
- * Changes a user and ends the banking session in one commit. The session is looked up after the
- * change, which may wait for a login that holds the user's row: that login has opened a session.
+ * Changes a user and ends the banking session in one commit. The session ends after the change,
+ * which may wait for a login that holds the user's row: that login has opened a session.
  * @returns whether a session was active, or null when nothing was changed.
  */
 async function changeUser(

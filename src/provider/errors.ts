@@ -97,3 +97,27 @@ export function notUnderstood(cause?: unknown): ProviderError {
     cause,
   });
 }
+
+/**
+ * Provably nothing was sent, and by default the same call may succeed later.
+ *
+ * @param cause the client's error, if there is one.
+ */
+export function notSent(
+  statusClass: ProviderStatusClass,
+  cause?: unknown,
+  retryable = true,
+): ProviderError {
+  const code = 'PROVIDER_UNAVAILABLE';
+  return new ProviderError({ outcome: 'not_sent', code, statusClass, retryable, cause });
+}
+
+/**
+ * The caller stopped waiting, or no answer came in time. That proves nothing by itself.
+ *
+ * @param outcome `not_sent` only if no byte can have been sent.
+ */
+export function timedOut(outcome: 'not_sent' | 'unknown', cause: unknown): ProviderError {
+  const code = 'PROVIDER_TIMEOUT';
+  return new ProviderError({ outcome, code, statusClass: 'timeout', retryable: true, cause });
+}

@@ -28,7 +28,7 @@ export interface CallOptions {
   readonly requestId?: string;
   /** The trace that the call is a part of; without one it stands alone. */
   readonly trace?: TraceContext;
-  /** Whether a job makes the call: no caller waits for it (see lanes.ts). */
+  /** Whether a job makes the call: no caller waits for it (see `call-policy.ts`). */
   readonly isBackground?: boolean;
   /**
    * Decides right before an attempt leaves whether it may; it never rejects.

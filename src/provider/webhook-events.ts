@@ -39,17 +39,21 @@ import {
   readReason,
   valuesOf,
 } from './wire-reading.ts';
-import { itemsOf, objectNames, partsOf, type Item, type Parts } from './webhook-items.ts';
 import {
   identifiersOf,
+  type Item,
+  itemsOf,
   noPayee,
+  objectNames,
   partiesIn,
+  type Parts,
+  partsOf,
   partyNames,
   payeeNames,
   payeeOf,
-  timeOf,
   type ProviderEventPayee,
-} from './webhook-receipt.ts';
+  timeOf,
+} from './webhook-items.ts';
 import {
   faultOfStatus,
   isPixStatus,

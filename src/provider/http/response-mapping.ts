@@ -5,6 +5,7 @@
 import {
   notUnderstood,
   ProviderError,
+  timedOut,
   WRONG_VALIDATION_CODE,
   type Duplicate,
   type ProviderStatusClass,
@@ -21,7 +22,6 @@ import {
   type Fields,
 } from '../wire-reading.ts';
 import type { HttpResponse } from './client.ts';
-import { timedOut } from './failure.ts';
 import { payloadPlaces } from './translate.ts';
 
 /**

@@ -12,8 +12,7 @@ import { type Clock, pause } from '../../clock.ts';
 import { withJitter } from '../../domain/call-duration.ts';
 import { ProviderError } from '../errors.ts';
 import type { Provider, ProviderMethod, ProviderRequest, ProviderSession } from '../provider.ts';
-import { type ProviderCall, wrapProvider } from '../wrap-provider.ts';
-import { callPolicy } from './call-policy.ts';
+import { callPolicy, type ProviderCall, wrapProvider } from './call-policy.ts';
 
 export interface TokenRefreshOptions {
   readonly clock: Clock;

@@ -4,10 +4,8 @@ import { createSchemaCompiler, type ValidateFunction } from '../../contract/sche
 import type { Bank } from '../stub/bank.ts';
 import { toAnswer, problem, type SandboxAnswer } from './answers.ts';
 import type { Calls } from './calls.ts';
-import { operationNames } from './contract.ts';
-import { type Effect, FaultSyntaxError, parseFaults } from './fault-language.ts';
+import { type Effect, faultHints, FaultSyntaxError, parseFaults } from './fault-language.ts';
 import type { FaultPlan } from './fault-plan.ts';
-import { faultHints } from './hints.ts';
 import type { LedgerView } from './ledger.ts';
 import { BadRequest, check } from './request.ts';
 
@@ -156,7 +154,7 @@ export async function control(
 /** Reads rules for the next calls. @throws BadRequest. */
 export function readFaults(text: string): ReturnType<typeof parseFaults> {
   try {
-    const rules = parseFaults(text, operationNames);
+    const rules = parseFaults(text);
     if (rules.some(({ chance }) => chance < 1)) {
       throw new BadRequest('a chance is for --faults; here, # says how many calls are meant');
     }

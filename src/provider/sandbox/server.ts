@@ -8,12 +8,18 @@ import { type Clock, pause } from '../../clock.ts';
 import type { Bank } from '../stub/bank.ts';
 import { toAnswer, problem, type SandboxAnswer, type Silence } from './answers.ts';
 import { Calls, idsOf, type OpenCall } from './calls.ts';
-import { createRouter, operationNames, type ProviderOperation } from './contract.ts';
+import { createRouter, type ProviderOperation } from './contract.ts';
 import { control, type Controlled, nameOfEffect, readFaults } from './control.ts';
-import { deliver, type Delivery, statusOf } from './delivery.ts';
+import {
+  deliver,
+  type Delivery,
+  distortion,
+  latencyMsOf,
+  obstruction,
+  statusOf,
+} from './delivery.ts';
 import { type Effect, parseFaults } from './fault-language.ts';
 import { FaultPlan } from './fault-plan.ts';
-import { distortion, latencyMsOf, obstruction } from './faults.ts';
 import type { LedgerView } from './ledger.ts';
 import { serve } from './operations.ts';
 import { BadRequest, readBody, readJson } from './request.ts';
@@ -56,7 +62,7 @@ export interface Sandbox {
  * @throws FaultSyntaxError when it cannot read the faults.
  */
 export function createSandbox(options: SandboxOptions): Sandbox {
-  const rules = parseFaults(options.faults ?? '', operationNames);
+  const rules = parseFaults(options.faults ?? '');
   const plan = new FaultPlan({ rules, seed: options.seed ?? '1' });
   const calls = new Calls();
   const closing = new AbortController();

@@ -1,8 +1,7 @@
 /** Reads the response of a login: the token, its expiry, and the account. */
 import { notUnderstood } from '../errors.ts';
-import type { ProviderLogin } from '../provider.ts';
-import { fieldsOf, valuesOf, type Fields } from '../wire-reading.ts';
-import { readAccount } from './account-response.ts';
+import type { ProviderAccount, ProviderLogin } from '../provider.ts';
+import { type Fields, fieldsOf, firstId, inner, valuesOf } from '../wire-reading.ts';
 import { payloadPlaces, textAt } from './translate.ts';
 
 /** The characters and the largest length of a bearer token in a header. */
@@ -47,4 +46,19 @@ function jwtPayload(token: string): unknown {
   } catch {
     return null;
   }
+}
+
+/** Reads the account of a response; each part may be missing. */
+export function readAccount(places: readonly Fields[]): ProviderAccount {
+  const all = [...places, ...places.map((fields) => inner(fields, 'account'))];
+  const id = (...names: string[]): string | null => firstId(valuesOf(names, all));
+  const number = id('accountnumber');
+  const digit = id('digitaccount');
+  return {
+    agency: id('agency', 'agencynumber'),
+    accountNumber: number === null ? null : number + (digit ?? ''),
+    document: id('document', 'cpfcnpj')?.replace(/[.\-/\s]/g, '') ?? null,
+    companyId: id('companyid'),
+    clientToken: id('clienttoken'),
+  };
 }
