@@ -1,5 +1,9 @@
 /** `audit list`: what operators have changed. */
-import { findSecurityEvents, identityOf, type StoredSecurityEvent } from '../auth/security-event-repository.ts';
+import {
+  findSecurityEvents,
+  identityOf,
+  type StoredSecurityEvent,
+} from '../auth/security-event-repository.ts';
 import type { LocalContext } from '../context.ts';
 import { loggedDigest } from '../security/sealing.ts';
 import type { Op } from './op.ts';
