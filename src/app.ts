@@ -16,7 +16,7 @@ import { findPrincipal } from './auth/banking-sessions.ts';
 import { finishSends } from './pix/payment-outcome.ts';
 import { countAddress } from './auth/throttle.ts';
 import { startWithRetry } from './start-with-retry.ts';
-import { failureOf } from './operator/failure-message.ts';
+import { describeFailure } from './operator/failure-message.ts';
 
 export interface App {
   /** The base URL, such as `http://127.0.0.1:3000`. */
@@ -96,7 +96,7 @@ async function answerCommands(context: Context, parts: AsyncDisposableStack): Pr
     import('./operator/index.ts'),
   ]);
   try {
-    const listener = await listenForOps({ context, ops, failureOf });
+    const listener = await listenForOps({ context, ops, describeFailure });
     parts.defer(() => listener.close());
   } catch (error) {
     context.log.warn({ error }, 'commands cannot reach this service');

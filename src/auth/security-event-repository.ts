@@ -1,10 +1,14 @@
-/** Security events in the database. Rows are only added, and removed with age. */
+/**
+ * Security events: logins, refusals, log-outs and what operators do to users. Rows are only added,
+ * and deleted by age. E-mails and addresses are stored as keyed digests: the events of one person
+ * can be related, but a list of e-mails cannot be tested against the table without the key.
+ */
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
 import { openUnit } from '../db/unit-of-work.ts';
 import type { SecurityEventKind } from '../domain/security-event.ts';
 
-/** An event as it is stored: the e-mail and the address are digests. */
+/** A stored event: the e-mail and the address are digests. */
 interface SecurityEventRecord {
   readonly at: Date;
   readonly kind: SecurityEventKind;
@@ -21,7 +25,6 @@ const insert: Statement = {
     values ($1, $2, $3, $4, $5)`,
 };
 
-/** Stores an event; in a transaction it is a part of it. */
 async function insertSecurityEvent(
   { db }: Pick<LocalContext, 'db'>,
   { at, kind, userId, identity, address }: SecurityEventRecord,
@@ -33,14 +36,14 @@ export interface StoredSecurityEvent extends SecurityEventRecord {
   readonly id: string;
 }
 
-/** Which events to list; what is left out does not matter. */
+/** Which events to list; an absent field matches every event. */
 interface SecurityEventFilter {
   readonly userId?: number | undefined;
   readonly identity?: string | undefined;
   readonly limit: number;
 }
 
-/** @returns events, the newest first. */
+/** Lists events, newest first. */
 export async function findSecurityEvents(
   { db }: Pick<LocalContext, 'db'>,
   { userId, identity, limit }: SecurityEventFilter,
@@ -65,22 +68,22 @@ interface NewSecurityEvent {
   readonly kind: SecurityEventKind;
   readonly userId: number | null;
   readonly email: string;
-  /** Null where an operator has acted. */
+  /** Null for an action of an operator. */
   readonly clientAddress: string | null;
 }
 
-/** Records an event; in a transaction it is a part of it. */
+/** Records an event, in the transaction of the context if there is one. */
 export async function recordSecurityEvent(
   context: LocalContext,
   { kind, userId, email, clientAddress }: NewSecurityEvent,
 ): Promise<void> {
   await insertSecurityEvent(context, {
-    ...{ at: context.clock.now(), kind, userId, identity: identityOf(context, email) },
-    address: clientAddress === null ? null : digestOf(context, clientAddress),
+    ...{ at: context.clock.now(), kind, userId, identity: digestEmail(context, email) },
+    address: clientAddress === null ? null : digestText(context, clientAddress),
   });
 }
 
-/** Records an event of a request, whose answer does not depend on it: a failure is logged. */
+/** Records an event of a request whose response does not depend on it: a failure is only logged. */
 export async function noteSecurityEvent(
   context: LocalContext,
   event: NewSecurityEvent,
@@ -92,11 +95,11 @@ export async function noteSecurityEvent(
   }
 }
 
-/** The digest that the events of an e-mail have. */
-export function identityOf(context: Pick<LocalContext, 'sealer'>, email: string): string {
-  return digestOf(context, email.trim().toLowerCase());
+/** The digest that identifies the events of an e-mail. */
+export function digestEmail(context: Pick<LocalContext, 'sealer'>, email: string): string {
+  return digestText(context, email.trim().toLowerCase());
 }
 
-function digestOf({ sealer }: Pick<LocalContext, 'sealer'>, text: string): string {
+function digestText({ sealer }: Pick<LocalContext, 'sealer'>, text: string): string {
   return sealer.digest(text).toString('base64url');
 }

@@ -31,7 +31,7 @@ export const sessionStatements = {
         join ${activeSessions}
         left join accounts a on a.user_id = u.id`,
   },
-  /** By the lock on the user, a change of the user and this statement run one after the other. */
+  /** The lock on the user serialises this statement with changes of the user. */
   renew: {
     name: 'renew-session',
     text: `
@@ -107,11 +107,11 @@ export async function readPrincipal(
       personType: row.person_type,
       phone: row.phone,
     },
-    account: accountOf(row),
+    account: toAccount(row),
   };
 }
 
-function accountOf(row: PrincipalRow): PrincipalAccount | null {
+function toAccount(row: PrincipalRow): PrincipalAccount | null {
   if (row.account_id === null) return null;
   return {
     id: row.account_id,
@@ -130,11 +130,11 @@ export interface SessionRenewal {
   readonly newId: string;
   readonly userId: number;
   readonly sealedToken: Buffer;
-  /** When the provider's token ends; null: the provider does not say so. */
+  /** When the provider's token expires; null when the provider does not report it. */
   readonly tokenExpiresAt: Date | null;
-  /** The hash that the password was checked against. */
+  /** The hash that the password was verified against. */
   readonly passwordHash: string;
-  /** The keyed digest of the address that the user logs in from: it is known from now on. */
+  /** The keyed digest of the client's address, which is known from now on. */
   readonly addressDigest: Buffer;
 }
 
@@ -154,7 +154,7 @@ export async function renewSession(
   return session?.id ?? null;
 }
 
-/** Ends the session of a token and destroys the provider's token; an ended one stays as it is. */
+/** Ends the session of a token and destroys the provider's token; an ended one is unchanged. */
 export async function endSession(
   { db, clock }: Store,
   { sessionId, userId }: VerifiedToken,
@@ -181,7 +181,7 @@ export async function readSealedToken(
   return row?.sealed_token ?? null;
 }
 
-/** An active session as operators see it: without the provider's token. */
+/** An active session without the provider's token. */
 export interface ListedSession {
   readonly id: string;
   readonly userId: number;
@@ -190,13 +190,13 @@ export interface ListedSession {
   readonly createdAt: Date;
   /** The last login. */
   readonly renewedAt: Date;
-  /** When the provider's token ends; null: the provider does not say so. */
+  /** When the provider's token expires; null when the provider does not report it. */
   readonly tokenExpiresAt: Date | null;
 }
 
 /**
- * @param filter of one user only, if it names one.
- * @returns active sessions, the last login first.
+ * Lists active sessions, the last login first.
+ * @param filter `userId` null: of every user.
  */
 export async function listActiveSessions(
   { db }: Pick<LocalContext, 'db'>,

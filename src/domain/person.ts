@@ -73,7 +73,7 @@ export interface Address {
 /** Reads the data of a registration; the document must be a CPF with valid check digits. */
 export function readPerson(form: PersonForm): Reading<Person> {
   const errors = fieldErrors(personErrors(form));
-  return errors ? { value: null, errors } : { value: personOf(form), errors: null };
+  return errors ? { value: null, errors } : { value: normalisePerson(form), errors: null };
 }
 
 /** @returns the error of a new password, which must have 8 to 128 characters, or null. */
@@ -97,7 +97,7 @@ export function readAddress(form: AddressForm, at = ''): Reading<Address> {
     [`${at}cidade`]: textError(form.cidade, line),
     [`${at}estado`]: formatError('state', form.estado),
   });
-  return errors ? { value: null, errors } : { value: addressOf(form), errors: null };
+  return errors ? { value: null, errors } : { value: normaliseAddress(form), errors: null };
 }
 
 function personErrors(form: PersonForm): Record<string, Text | null> {
@@ -120,7 +120,7 @@ function weakness(password: string, email: string): Text | null {
 }
 
 /** The form must be valid: an unreadable document or phone would become empty. */
-function personOf(form: PersonForm): Person {
+function normalisePerson(form: PersonForm): Person {
   return {
     name: tidyLine(form.name),
     email: form.email.trim(),
@@ -131,7 +131,7 @@ function personOf(form: PersonForm): Person {
 }
 
 /** The form must be valid. */
-function addressOf(form: AddressForm): Address {
+function normaliseAddress(form: AddressForm): Address {
   return {
     cep: normaliseCep(form.cep) ?? '',
     logradouro: tidyLine(form.logradouro),

@@ -86,7 +86,7 @@ export function outcomeOf(transaction: { readonly outcome: PixOutcome | null }):
 }
 
 /** The statement's `type` of an operation. */
-export function typeOf(operation: PixOperation): PixTransactionType {
+export function transactionType(operation: PixOperation): PixTransactionType {
   return `PIX_${operation}`;
 }
 

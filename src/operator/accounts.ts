@@ -1,8 +1,8 @@
-/** `account block`, `account unblock`: whether an account may send, charge and manage keys. */
+/** `account block` and `account unblock`. */
 import type { LocalContext } from '../context.ts';
 import { findAccountStatus, moveAccountStatus } from '../accounts/account-repository.ts';
 import type { AccountStatus } from '../domain/account.ts';
-import { mistakeInDecision, type Decision } from './decision.ts';
+import { decisionError, type Decision } from './decision.ts';
 import { findUser } from './users.ts';
 import { OpError, type Op } from './op.ts';
 import { recordAction } from './operator-action-repository.ts';
@@ -28,7 +28,8 @@ interface StatusChange {
 }
 
 /**
- * Blocks an ACTIVE account: it sends, charges and manages no keys. A payment that has left goes on.
+ * Blocks an ACTIVE account: it can no longer send, charge or manage keys. A payment that has been
+ * sent continues.
  * @throws OpError when the user has no ACTIVE account, or the reason or the operator is missing.
  */
 export const blockAccount: Op<AccountStatusInput, AccountStatusSet> = {
@@ -60,8 +61,8 @@ async function change(
   { user, reason }: AccountStatusInput,
   { operator, command, from, to, rule }: StatusChange,
 ): Promise<AccountStatusSet> {
-  const mistake = mistakeInDecision({ reason }, operator);
-  if (mistake !== null) throw new OpError('REFUSED', mistake);
+  const error = decisionError({ reason }, operator);
+  if (error !== null) throw new OpError('REFUSED', error);
   const { id: userId, email } = await findUser(context, user);
   const action = { operator, command, reason: reason.trim() };
   const id = await recordAction(context, action, async (transaction) => {

@@ -1,7 +1,10 @@
-/** `audit list`: what operators have changed. */
+/**
+ * `audit list`: what operators have changed. `audit events`: logins, refusals and what operators
+ * have done to users. `request-id`: the digest that the log has in place of a client's id.
+ */
 import {
   findSecurityEvents,
-  identityOf,
+  digestEmail,
   type StoredSecurityEvent,
 } from '../auth/security-event-repository.ts';
 import type { LocalContext } from '../context.ts';
@@ -10,9 +13,9 @@ import type { Op } from './op.ts';
 import { findActions, type RecordedAction } from './operator-action-repository.ts';
 
 export interface AuditListInput {
-  /** Only what this operator has done: a part of the name. */
+  /** A part of the operator's name. */
   readonly operator?: string;
-  /** Only what was done to this target, such as `user:42`. */
+  /** The target of the action, such as `user:42`. */
   readonly target?: string;
   readonly limit: number;
 }
@@ -33,7 +36,7 @@ function toActionView({ at, ...action }: RecordedAction): ActionView {
 }
 
 export interface AuditEventsInput {
-  /** Only those of a user, by id, or of an e-mail, also one that no user has. */
+  /** A user's id, or an e-mail, even if no user has it. */
   readonly user?: string;
   readonly limit: number;
 }
@@ -58,10 +61,10 @@ function toSecurityEventView({ at, ...event }: StoredSecurityEvent): SecurityEve
 
 function subject(context: LocalContext, user: string | undefined) {
   if (user === undefined) return {};
-  return user.includes('@') ? { identity: identityOf(context, user) } : { userId: Number(user) };
+  return user.includes('@') ? { identity: digestEmail(context, user) } : { userId: Number(user) };
 }
 
-/** Makes the digest of a request id or a trace id. */
+/** Computes the digest of a request id or a trace id. */
 export const digestRequestId: Op<{ readonly id: string }, { readonly digest: string }> = {
   needs: 'nothing',
   run: ({ sealer }, { id }) => Promise.resolve({ digest: loggedDigest(sealer, id) }),

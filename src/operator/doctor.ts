@@ -111,7 +111,7 @@ async function database(
     ...(kind === 'embedded' ? [] : [durability(found.durability)]),
     ...(appEnv === 'production' ? [databaseRole(found)] : []),
     migrations(found),
-    clockOf('database', aheadMs),
+    compareClocks('database', aheadMs),
     ...(found.backlog ? waiting(found.backlog, kind) : []),
   ];
 }
@@ -125,11 +125,11 @@ const longestUnknownSeconds = 15 * 60;
 /** What waits for a job loop, and what waits for somebody. */
 function waiting(found: InspectedBacklog, kind: DatabaseInspection['kind']): Finding[] {
   const { oldestDueSeconds, unknownPayments, oldestUnknownSeconds } = found;
-  const age = durationOf(oldestDueSeconds);
+  const age = formatDuration(oldestDueSeconds);
   const due = `one has been due for ${age}: no job loop works, or all are busy`;
   const worker = kind === 'embedded' ? '' : ', or `ponte worker`';
   const start = `start the service with JOBS=inline${worker}; see \`ponte jobs stats\``;
-  const unknown = `${unknownPayments}, the oldest for ${durationOf(oldestUnknownSeconds)}`;
+  const unknown = `${unknownPayments}, the oldest for ${formatDuration(oldestUnknownSeconds)}`;
   return [
     oldestDueSeconds <= longestDueSeconds
       ? ok('due jobs', `none waits for more than ${longestDueSeconds} s`)
@@ -149,7 +149,7 @@ function toLookAt(name: string, count: number, command: string): Finding {
     : doubtful(name, String(count), `look at them: \`${command}\``);
 }
 
-function durationOf(seconds: number): string {
+function formatDuration(seconds: number): string {
   if (seconds < 2 * 60) return `${seconds} s`;
   if (seconds < 2 * 3_600) return `${Math.floor(seconds / 60)} min`;
   return `${Math.floor(seconds / 3_600)} h`;
@@ -202,7 +202,7 @@ function migrations({ pending, unknown }: DatabaseInspection): Finding {
 /** Access tokens allow for 30 seconds; a machine that asks the time is within a part of one. */
 const mostAheadMs = 5_000;
 
-function clockOf(whose: string, aheadMs: number): Finding {
+function compareClocks(whose: string, aheadMs: number): Finding {
   const name = `clock and the ${whose}'s`;
   const apart = `${(Math.abs(aheadMs) / 1_000).toFixed(1)} s apart`;
   if (Math.abs(aheadMs) <= mostAheadMs) return ok(name, apart);
@@ -222,14 +222,14 @@ async function provider(config: Config, clock: Clock): Promise<Finding[]> {
     const { status, latencyMs, time } = await reachProvider({ baseUrl, timeoutMs, clock });
     const reached = ok('provider', `${baseUrl} answers in ${latencyMs} ms, with ${status}`);
     if (time === null) return [reached];
-    return [reached, clockOf('provider', time.getTime() - clock.now().getTime())];
+    return [reached, compareClocks('provider', time.getTime() - clock.now().getTime())];
   } catch (error) {
-    const says = `${baseUrl} cannot be reached (${reasonOf(error)})`;
+    const says = `${baseUrl} cannot be reached (${formatReason(error)})`;
     return [bad('provider', says, 'look at PROVIDER_BASE_URL and at the way there')];
   }
 }
 
-function reasonOf(error: unknown): string {
+function formatReason(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown error';
   if (error.name === 'AbortError') return 'no answer in PROVIDER_TIMEOUT_MS';
   return 'code' in error ? String(error.code) : error.name;

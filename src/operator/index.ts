@@ -1,4 +1,4 @@
-/** The table of ops: what the command line may ask for, by the command's name. */
+/** The table of ops, by the name of the command. */
 import { digestRequestId, listActions, listSecurityEvents } from './audit.ts';
 import { blockAccount, unblockAccount } from './accounts.ts';
 import { createDevUser } from './ensure-dev-user.ts';
@@ -69,8 +69,8 @@ export type OpResult<Name extends OpName> =
     : never;
 
 /**
- * `T` with `never` for `undefined` and functions, and so for what has methods: a date, a map, a
- * buffer. `unknown` is taken on trust.
+ * `T` with `never` for `undefined`, functions, and objects with methods, such as dates and buffers.
+ * `unknown` is not checked.
  */
 type Json<T> = unknown extends T
   ? T

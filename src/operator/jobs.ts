@@ -29,7 +29,7 @@ export interface JobView {
   /** When it is due, or was due before its last run. */
   readonly dueAt: string;
   readonly leasedUntil: string | null;
-  /** It runs, and whoever runs it has stopped saying so: any job loop takes it up again. */
+  /** Whether it runs with an expired lease, because its process has died: any job loop runs it. */
   readonly lapsed: boolean;
   /** The name of the last error. */
   readonly lastError: string | null;
@@ -39,7 +39,7 @@ export interface JobView {
   readonly eventId: string | null;
 }
 
-/** Gives jobs, newest first. */
+/** Lists jobs, newest first. */
 export const listJobs: Op<JobsListInput, { readonly jobs: readonly JobView[] }> = {
   async run(context, { state: status, kind, limit }) {
     const jobs = await findJobs(context, { status, kind, limit });
@@ -72,32 +72,31 @@ export interface JobsRetryInput {
 }
 
 export interface JobsRetried {
-  /** How many are queued again. */
   readonly retried: number;
-  /** Those that are not, by the reason; of `allDead` only how many. */
+  /** Dead jobs whose work another open job has taken over. */
   readonly superseded: number;
   readonly notDead: readonly { readonly id: string; readonly state: JobStatus }[];
   readonly notFound: readonly string[];
 }
 
-/** Jobs of one statement. */
-const batch = 500;
+/** Jobs per statement. */
+const batchSize = 500;
 
 /**
- * Retries dead jobs. One whose work another open job has taken over stays as it is.
- * @throws OpError when neither ids nor `allDead` are given, or an id is none.
+ * Queues dead jobs again, due now. One whose work another open job has taken over is unchanged.
+ * @throws OpError without ids and `allDead`, or when an id is invalid.
  */
 export const retryJobs: Op<JobsRetryInput, JobsRetried> = {
   async run(context, { ids, allDead = false, kind }, caller) {
     if (allDead) return retryAll(context, kind ?? null, caller);
-    if (!ids || ids.length === 0) throw new OpError('REFUSED', 'name jobs, or ask for all dead');
+    if (!ids || ids.length === 0) throw new OpError('REFUSED', 'name jobs, or use --all-dead');
     const wrong = ids.find((id) => !/^\d{1,18}$/.test(id));
-    if (wrong !== undefined) throw new OpError('REFUSED', `${wrong} is no id of a job`);
-    return retryGiven(context, [...new Set(ids)], caller);
+    if (wrong !== undefined) throw new OpError('REFUSED', `${wrong} is not the id of a job`);
+    return retryByIds(context, [...new Set(ids)], caller);
   },
 };
 
-async function retryGiven(
+async function retryByIds(
   context: LocalContext,
   ids: readonly string[],
   { operator }: OpCaller,
@@ -125,18 +124,18 @@ async function retryAll(
   let seen = 0;
   let after = '0';
   for (;;) {
-    const ids = await findDeadJobs(context, { kind, after, limit: batch });
+    const ids = await findDeadJobs(context, { kind, after, limit: batchSize });
     if (ids.length > 0) retried += (await retry(context, ids, operator)).length;
     seen += ids.length;
     progress(seen, 0);
     const last = ids.at(-1);
-    if (last === undefined || ids.length < batch || context.stopping.aborted) break;
+    if (last === undefined || ids.length < batchSize || context.stopping.aborted) break;
     after = last;
   }
   return { retried, superseded: seen - retried, notDead: [], notFound: [] };
 }
 
-/** @returns the ids of those that were queued. */
+/** @returns the ids of the queued jobs. */
 async function retry(
   context: LocalContext,
   ids: readonly string[],
@@ -150,7 +149,7 @@ async function retry(
   try {
     return await attempt();
   } catch (error) {
-    // A job with the same key was queued at the same moment: a second look finds it.
+    // A job with the same key was queued at the same time: the second attempt skips it.
     if (!isConstraintViolation(error)) throw error;
     return attempt();
   }
@@ -160,11 +159,11 @@ export interface JobCount {
   readonly kind: string;
   readonly state: JobStatus;
   readonly jobs: number;
-  /** When the oldest was due; of those that have ended, when the first one did. */
+  /** When the oldest was due; for ended jobs, when the first one ended. */
   readonly oldestAt: string;
-  /** How long ago that is; 0 for what is due in the future. */
+  /** 0 if it is due in the future. */
   readonly oldestAgeSeconds: number;
-  /** Of those that run: whose lease has run out, because their process has died. */
+  /** Running jobs whose lease has expired, because their process has died. */
   readonly lapsed: number;
 }
 

@@ -1,4 +1,4 @@
-/** `session list`: the banking sessions that are active. */
+/** `session list` and `session revoke`: the active banking sessions. */
 import { recordSecurityEvent } from '../auth/security-event-repository.ts';
 import {
   endActiveSession,
@@ -16,7 +16,7 @@ export interface SessionListInput {
   readonly limit: number;
 }
 
-/** A session; times are ISO 8601 texts. The provider's token is not among it. */
+/** A session without the provider's token; times are ISO 8601 texts. */
 export interface SessionView {
   readonly id: string;
   readonly userId: number;
@@ -25,14 +25,14 @@ export interface SessionView {
   readonly since: string;
   /** The last login. */
   readonly renewedAt: string;
-  /** When the provider's token ends; null where the provider does not say so. */
+  /** When the provider's token expires; null when the provider does not report it. */
   readonly tokenExpiresAt: string | null;
-  /** The provider's token has ended: the app is asked to log in again. */
+  /** Whether the provider's token has expired: the app must log in again. */
   readonly expired: boolean;
 }
 
 /**
- * Gives active sessions, the last login first.
+ * Lists active sessions, the last login first.
  * @throws OpError when there is no such user.
  */
 export const listSessions: Op<SessionListInput, { readonly sessions: readonly SessionView[] }> = {

@@ -1,4 +1,4 @@
-/** `user disable`, `user enable`: whether somebody may use the service. */
+/** `user create`, `list`, `disable`, `enable` and `reset-password`. */
 import { recordSecurityEvent } from '../auth/security-event-repository.ts';
 import { endActiveSession } from '../auth/session-repository.ts';
 import {
@@ -28,14 +28,14 @@ interface UserStatusSet extends FoundUser {
   readonly endedSession: boolean;
 }
 
-/** Tells who is meant, before anything is done to them. */
+/** Finds a user, for the confirmation of a change. */
 export const identifyUser: Op<UserReference, FoundUser> = {
   run: (context, { user }) => findUser(context, user),
 };
 
 /**
- * Shuts a user out: no login, and every access token is refused from now on.
- * @throws OpError when there is no such user, or it is disabled already.
+ * Refuses the user's logins and access tokens from now on.
+ * @throws OpError when there is no such user, or the user is already disabled.
  */
 export const disableUser: Op<UserReference, UserStatusSet> = {
   run: (context, { user }, { operator }) =>
@@ -43,8 +43,8 @@ export const disableUser: Op<UserReference, UserStatusSet> = {
 };
 
 /**
- * Lets a user log in again.
- * @throws OpError when there is no such user, or it is not disabled.
+ * Allows the user to log in again.
+ * @throws OpError when there is no such user, or the user is not disabled.
  */
 export const enableUser: Op<UserReference, UserStatusSet> = {
   run: (context, { user }, { operator }) =>
@@ -58,8 +58,7 @@ interface StatusChange {
 }
 
 /**
- * Both changes end the session: one that is still active must not come alive again when its user is
- * enabled.
+ * Both changes end the session: an active one must not become valid again when the user is enabled.
  */
 async function changeStatus(
   context: LocalContext,
@@ -73,7 +72,7 @@ async function changeStatus(
     change: (unit) => setUserStatus(unit, id, status),
   });
   if (!changed) {
-    const is = status === 'ACTIVE' ? 'is active already' : 'is disabled already';
+    const is = status === 'ACTIVE' ? 'is already active' : 'is already disabled';
     throw new OpError('REFUSED', `user ${id} ${is}`);
   }
   return { id, email, status, ...changed };
@@ -93,8 +92,8 @@ interface UserCreated {
 }
 
 /**
- * Makes a user by the rules of a registration.
- * @throws OpError when a field breaks a rule, or the e-mail or the document is another user's.
+ * Creates a user by the rules of a registration, without an onboarding.
+ * @throws OpError when a field is invalid, or another user has the e-mail or the document.
  */
 export const createUser: Op<UserCreateInput, UserCreated> = {
   async run(context, input, { operator }) {
@@ -107,28 +106,31 @@ export const createUser: Op<UserCreateInput, UserCreated> = {
     const passwordHash = await context.passwords.hash(person.password);
     const action = { operator, command: 'user create' };
     const id = await recordUnitOfWork(context, action, async (transaction) => {
-      const made = await insertUser(transaction, { ...person, passwordHash, personType: 'PF' });
-      if (made === null) throw await taken(transaction, person);
-      return { result: made, targets: [`user:${made}`], outcome: 'made' };
+      const created = await insertUser(transaction, { ...person, passwordHash, personType: 'PF' });
+      if (created === null) throw await findConflict(transaction, person);
+      return { result: created, targets: [`user:${created}`], outcome: 'made' };
     });
     return { id, email: person.email };
   },
 };
 
-async function taken(
+async function findConflict(
   context: LocalContext,
   person: { readonly email: string; readonly document: string },
 ): Promise<OpError> {
   const other = await findUserWith(context, person);
   const what = other?.hasEmail ? 'the e-mail' : 'the document';
-  return new OpError('REFUSED', `${what} belongs to user ${other?.id ?? '(gone since)'} already`);
+  return new OpError(
+    'REFUSED',
+    `${what} already belongs to user ${other?.id ?? '(deleted since)'}`,
+  );
 }
 
 export interface UserListInput {
   readonly status?: UserStatus;
   /** A part of the e-mail. */
   readonly email?: string;
-  /** Only users with a smaller id, to go on from a list before. */
+  /** Only users with a smaller id, to continue a list. */
   readonly before?: number;
   readonly limit: number;
 }
@@ -145,7 +147,7 @@ export interface UserView {
   readonly createdAt: string;
 }
 
-/** Gives users, newest first. */
+/** Lists users, newest first. */
 export const listUsers: Op<UserListInput, { readonly users: readonly UserView[] }> = {
   async run(context, filter) {
     const users = await findUsers(context, filter);
@@ -170,8 +172,8 @@ interface PasswordReset {
 }
 
 /**
- * Sets a password and ends the banking session: the old password is
- * no longer of use, also for a login that is under way.
+ * Sets a password and ends the banking session. The old password is invalid at once, even for a
+ * login in progress.
  * @throws OpError when there is no such user.
  */
 export const resetPassword: Op<ResetPasswordInput, PasswordReset> = {

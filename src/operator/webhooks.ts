@@ -1,4 +1,4 @@
-/** `webhook list`: the events that came in, and what became of them. */
+/** `webhook list` and `webhook show`: the stored events and their results. */
 import type { LocalContext } from '../context.ts';
 import type { WebhookEventStatus } from '../domain/settlement.ts';
 import { isUuid } from '../domain/text.ts';
@@ -20,19 +20,19 @@ export interface EventView {
   readonly id: string;
   readonly state: WebhookEventStatus;
   readonly receivedAt: string;
-  /** When it was looked at last. */
+  /** When it was last processed. */
   readonly processedAt: string | null;
   /** Null when the payload was purged with age. */
   readonly payloadBytes: number | null;
-  /** How many of its items came to what, such as `{"applied": 1}`. */
+  /** The number of items by result, such as `{"applied": 1}`. */
   readonly outcomes: Readonly<Record<string, number>>;
 }
 
 type WebhookListInput = WebhookFilter & { readonly limit: number };
 
 /**
- * Gives events, newest first.
- * @throws OpError when an id or a time is none.
+ * Lists events, newest first.
+ * @throws OpError when an id or a time is invalid.
  */
 export const listWebhooks: Op<WebhookListInput, { readonly events: readonly EventView[] }> = {
   async run(context, { limit, ...filter }) {
@@ -41,7 +41,6 @@ export const listWebhooks: Op<WebhookListInput, { readonly events: readonly Even
   },
 };
 
-/** An event as an operator sees it. */
 function toEventView(event: InspectedEvent): EventView {
   return {
     id: event.id,
@@ -55,28 +54,25 @@ function toEventView(event: InspectedEvent): EventView {
 
 interface WebhookShowInput {
   readonly id: string;
-  /** Shows the payload as it came, with whatever it says of people. */
+  /** Shows the payload unchanged, with personal data. */
   readonly raw?: boolean;
 }
 
 export interface WebhookShown {
   readonly event: EventView;
-  /** What became of each item at the last look. */
+  /** The result of each item when it was last processed. */
   readonly items: readonly ItemOutcome[];
   /** The ids of transactions that it waits for. */
   readonly waitsFor: readonly string[];
   /** Its jobs that are kept, newest first. */
   readonly jobs: readonly JobView[];
-  /** Parsed, with personal values masked; raw: the text itself; null when it was purged. */
+  /** The parsed payload with personal values masked, or the raw text; null when it was purged. */
   readonly payload: unknown;
 }
 
 const mostJobs = 10;
 
-/**
- * Shows an event.
- * @throws OpError when there is none.
- */
+/** @throws OpError when there is no such event. */
 export const showWebhook: Op<WebhookShowInput, WebhookShown> = {
   async run(context, { id, raw = false }) {
     const event = await findEvent(context, id);
@@ -94,22 +90,22 @@ export const showWebhook: Op<WebhookShowInput, WebhookShown> = {
   },
 };
 
-/** What is left out does not matter; times are ISO 8601 texts. */
+/** An absent field matches every event; times are ISO 8601 texts. */
 export interface WebhookFilter {
   readonly state?: WebhookEventStatus;
   readonly since?: string;
   readonly until?: string;
   readonly eventIds?: readonly string[];
-  /** Events of its timeline, and those that wait for one of its ids. */
+  /** The events in its timeline, and those that wait for one of its ids. */
   readonly transactionId?: string;
 }
 
-/** More than a transaction has, unless its provider goes on contradicting itself. */
+/** More events than a transaction has, unless its provider keeps contradicting itself. */
 const mostOfTransaction = 1_000;
 
 /**
- * @returns the filter with its texts read, and with the events of the transaction.
- * @throws OpError when an id or a time is none.
+ * Parses a filter and finds the events of its transaction.
+ * @throws OpError when an id or a time is invalid.
  */
 export async function readFilter(
   context: LocalContext,
@@ -118,21 +114,21 @@ export async function readFilter(
   const wrong = [...(eventIds ?? []), ...(transactionId === undefined ? [] : [transactionId])].find(
     (id) => !isUuid(id),
   );
-  if (wrong !== undefined) throw new OpError('REFUSED', `${wrong} is no id`);
+  if (wrong !== undefined) throw new OpError('REFUSED', `${wrong} is not an id`);
   // As the database writes them.
   const named = eventIds?.map((id) => id.toLowerCase()) ?? null;
-  const ids = transactionId === undefined ? named : await idsOf(context, transactionId, named);
-  return { status: state ?? null, since: timeOf(since), until: timeOf(until), ids };
+  const ids = transactionId === undefined ? named : await findIds(context, transactionId, named);
+  return { status: state ?? null, since: parseTime(since), until: parseTime(until), ids };
 }
 
-function timeOf(text: string | undefined): Date | null {
+function parseTime(text: string | undefined): Date | null {
   if (text === undefined) return null;
   const time = new Date(text);
-  if (Number.isNaN(time.getTime())) throw new OpError('REFUSED', `${text} is no time`);
+  if (Number.isNaN(time.getTime())) throw new OpError('REFUSED', `${text} is not a time`);
   return time;
 }
 
-async function idsOf(
+async function findIds(
   context: LocalContext,
   transactionId: string,
   among: readonly string[] | null,

@@ -1,6 +1,6 @@
 /** The PIX keys that a provider's answer lists. */
 import { normalisePixKey } from '../domain/pix-key.ts';
-import { entryStatusNames, fieldsOf, firstId, isObject, valuesOf } from './wire-reading.ts';
+import { entryStatusNames, readFields, firstId, isObject, findValues } from './wire-reading.ts';
 import type { ProviderPayload } from './provider.ts';
 
 const listNames = ['keys', 'pixkeys', 'chaves', 'items', 'list', 'data', 'entries'];
@@ -23,16 +23,16 @@ export function listedKeys(payload: ProviderPayload): string[] {
 function keysIn(value: unknown, depth: number): string[] {
   if (depth === 0) return [];
   if (Array.isArray(value))
-    return value.flatMap((entry) => keyOf(entry) ?? keysIn(entry, depth - 1));
+    return value.flatMap((entry) => readKey(entry) ?? keysIn(entry, depth - 1));
   if (!isObject(value)) return [];
-  return valuesOf(listNames, [fieldsOf(value)]).flatMap((inner) => keysIn(inner, depth - 1));
+  return findValues(listNames, [readFields(value)]).flatMap((inner) => keysIn(inner, depth - 1));
 }
 
-function keyOf(entry: unknown): string[] | null {
-  const fields = fieldsOf(entry);
-  const key = typeof entry === 'string' ? entry : firstId(valuesOf(keyNames, [fields]));
+function readKey(entry: unknown): string[] | null {
+  const fields = readFields(entry);
+  const key = typeof entry === 'string' ? entry : firstId(findValues(keyNames, [fields]));
   if (key === null) return null;
-  const isRegistered = valuesOf(entryStatusNames, [fields]).every(
+  const isRegistered = findValues(entryStatusNames, [fields]).every(
     (status) => typeof status === 'string' && registered.test(status),
   );
   return isRegistered ? [normalisePixKey(key).key] : [];

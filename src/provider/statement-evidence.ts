@@ -6,12 +6,12 @@ import {
   clientRequestIdNames,
   endToEndNames,
   entryStatusNames,
-  fieldsOf,
+  readFields,
   firstId,
   isObject,
   readId,
   readReais,
-  valuesOf,
+  findValues,
   type Fields,
 } from './wire-reading.ts';
 
@@ -47,10 +47,10 @@ export function readEvidence(
 ): StatementEvidence {
   const [line, ...others] = items.filter((item) => mentions(item, payment.endToEnd));
   if (line === undefined) return 'absent';
-  const fields = fieldsOf(line);
+  const fields = readFields(line);
   const isThePayment =
     others.length === 0 &&
-    isOnly(valuesOf(endToEndNames, [fields]), (id) => readId(id) === payment.endToEnd) &&
+    isOnly(findValues(endToEndNames, [fields]), (id) => readId(id) === payment.endToEnd) &&
     isOutgoing(fields, payment.amountCents);
   if (!isThePayment) return 'unclear';
   return statusEvidence(fields, settledOnly);
@@ -63,17 +63,17 @@ export function readEvidence(
  * @param payment the send, with the client's request id that it was made with.
  * @returns the other end-to-end id, or null when no line is such a payment.
  */
-export function otherPaymentOf(
+export function findOtherPayment(
   items: readonly ProviderStatementItem[],
   payment: SoughtPayment & { readonly clientRequestId: string },
 ): string | null {
-  for (const fields of items.map(fieldsOf)) {
-    const keys = valuesOf(clientRequestIdNames, [fields]);
-    const amounts = valuesOf(amountNames, [fields]);
+  for (const fields of items.map(readFields)) {
+    const keys = findValues(clientRequestIdNames, [fields]);
+    const amounts = findValues(amountNames, [fields]);
     const isAlike =
       isOnly(keys, (key) => readId(key) === payment.clientRequestId) &&
       isOnly(amounts, (amount) => readReais(withoutSign(amount)) === payment.amountCents);
-    const endToEnd = isAlike ? firstId(valuesOf(endToEndNames, [fields])) : null;
+    const endToEnd = isAlike ? firstId(findValues(endToEndNames, [fields])) : null;
     if (endToEnd !== null && endToEnd !== payment.endToEnd) return endToEnd;
   }
   return null;
@@ -97,9 +97,9 @@ const amountNames = ['amount', 'value', 'valor'];
 
 /** A payment goes out when a word or the sign says so and nothing says otherwise. */
 function isOutgoing(fields: Fields, amountCents: number): boolean {
-  const amounts = valuesOf(amountNames, [fields]);
+  const amounts = findValues(amountNames, [fields]);
   if (!isOnly(amounts, (amount) => readReais(withoutSign(amount)) === amountCents)) return false;
-  const directions = new Set(valuesOf(directionNames, [fields]).flatMap(readDirections));
+  const directions = new Set(findValues(directionNames, [fields]).flatMap(readDirections));
   if (directions.has('incoming') || directions.has('other')) return false;
   return directions.has('outgoing') || amounts.every(isNegative);
 }
@@ -146,7 +146,7 @@ function readDirections(word: unknown): Direction[] {
 }
 
 function statusEvidence(fields: Fields, settledOnly: boolean): StatementEvidence {
-  const statuses = valuesOf(entryStatusNames, [fields]);
+  const statuses = findValues(entryStatusNames, [fields]);
   if (statuses.length === 0) return settledOnly ? 'completed' : 'unclear';
   if (statuses.some(isObject)) return 'unclear';
   const read = new Set(statuses.map(readStatusWord));

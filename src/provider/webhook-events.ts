@@ -31,31 +31,31 @@ import {
   type Fields,
   firstId,
   firstRead,
-  innersOf,
+  findObjects,
   isSpelledApart,
   readCentavos,
   readId,
   readReais,
   readReason,
-  valuesOf,
+  findValues,
 } from './wire-reading.ts';
 import {
-  identifiersOf,
+  readIdentifiers,
   type Item,
-  itemsOf,
+  splitItems,
   noPayee,
   objectNames,
-  partiesIn,
+  findParties,
   type Parts,
-  partsOf,
+  splitParts,
   partyNames,
   payeeNames,
-  payeeOf,
+  readPayee,
   type ProviderEventPayee,
-  timeOf,
+  readTime,
 } from './webhook-items.ts';
 import {
-  faultOfStatus,
+  ignoredByStatus,
   isPixStatus,
   readEventWord,
   readStatus,
@@ -137,25 +137,25 @@ export function readWebhookEvents(payload: unknown): ProviderEvent[] {
 
 /** Reads a payload, an event at a time: one of 256 KiB may hold more than ten thousand. */
 export function* eachWebhookEvent(payload: unknown): Generator<ProviderEvent> {
-  for (const item of itemsOf(payload)) yield readItem(item);
+  for (const item of splitItems(payload)) yield readItem(item);
 }
 
 function readItem({ index, fields, isFromPixList, around }: Item): ProviderEvent {
   if (fields === null) return notAnObject(index);
-  const parts = partsOf(fields);
+  const parts = splitParts(fields);
   const { meaning, name } = readEventWord([...parts.outer, ...around]);
   const stated = [...parts.all, ...around];
-  const hasStatus = valuesOf(statusNames, stated).length > 0;
+  const hasStatus = findValues(statusNames, stated).length > 0;
   const isIncoming = meaning.kind === 'undirected' && saysItCameIn(parts, isFromPixList, hasStatus);
   const word: Word = isIncoming ? { kind: 'received', otherwise: 'COMPLETED' } : meaning;
-  const kind = kindOf(word, parts);
-  const ids = idsOf(parts, kind);
-  const amounts = amountsOf(parts);
+  const kind = readKind(word, parts);
+  const ids = readIds(parts, kind);
+  const amounts = readAmounts(parts);
   const status = readStatus(stated, word);
   const ignoredBecause =
-    faultOfWord(word) ??
-    faultOfIds(ids, parts, kind) ??
-    faultOfStatus(status, kind, stated) ??
+    ignoredByWord(word) ??
+    ignoredByIds(ids, parts, kind) ??
+    ignoredByStatus(status, kind, stated) ??
     (amounts.size > 1 || amounts.has(null) ? 'unreadable_amount' : null);
   const [amountCents] = amounts;
   return {
@@ -166,9 +166,9 @@ function readItem({ index, fields, isFromPixList, around }: Item): ProviderEvent
     ids,
     ...(isIncoming && { isUndirected: true as const }),
     amountCents: amounts.size === 1 ? (amountCents ?? null) : null,
-    payee: kind === 'received' ? payeeOf(parts.all) : noPayee,
-    ...(kind === 'received' && timeOf(parts.all)),
-    reason: reasonOf(parts),
+    payee: kind === 'received' ? readPayee(parts.all) : noPayee,
+    ...(kind === 'received' && readTime(parts.all)),
+    reason: readFailureReason(parts),
     ignoredBecause,
   };
 }
@@ -184,15 +184,15 @@ function saysItCameIn(parts: Parts, isFromPixList: boolean, hasStatus: boolean):
     return !hasStatus && outer.some((fields) => fields.has('valor') && fields.has('horario'));
   }
   const isForSomebody =
-    valuesOf(transactionIdentificationNames, all).length > 0 ||
-    Object.values(identifiersOf(parts.all)).some((values) => values.length > 0);
+    findValues(transactionIdentificationNames, all).length > 0 ||
+    Object.values(readIdentifiers(parts.all)).some((values) => values.length > 0);
   return !hasStatus || isForSomebody;
 }
 
 /** Without a direction, only a charge is known to the provider by a transaction identification. */
-function kindOf(word: Word, parts: Parts): 'payment' | 'received' {
+function readKind(word: Word, parts: Parts): 'payment' | 'received' {
   if (word.kind === 'payment' || word.kind === 'received') return word.kind;
-  const ids = idsOf(parts, 'payment');
+  const ids = readIds(parts, 'payment');
   const isCharge = ids.transactionIdentification !== null && ids.clientRequestId === null;
   return isCharge ? 'received' : 'payment';
 }
@@ -211,46 +211,46 @@ const idNames = [
  * Of several names of one id the first that is there counts. What is received carries no
  * idempotency key of ours, so there a correlation id can only be the charge's identification.
  */
-function idsOf({ all }: Parts, kind: 'payment' | 'received'): ProviderEventIds {
+function readIds({ all }: Parts, kind: 'payment' | 'received'): ProviderEventIds {
   const ofCharge =
     kind === 'received'
       ? [...transactionIdentificationNames, 'correlationid']
       : transactionIdentificationNames;
   return {
-    endToEnd: firstId(valuesOf(endToEndNames, all)),
-    clientRequestId: firstId(valuesOf(clientRequestIdNames, all)),
-    transactionIdentification: firstId(valuesOf(ofCharge, all)),
-    providerTxid: firstId(valuesOf(providerTxidNames, all)),
+    endToEnd: firstId(findValues(endToEndNames, all)),
+    clientRequestId: firstId(findValues(clientRequestIdNames, all)),
+    transactionIdentification: firstId(findValues(ofCharge, all)),
+    providerTxid: firstId(findValues(providerTxidNames, all)),
   };
 }
 
 /** Every amount in the item, each once, in centavos; null for one that cannot be read. */
-function amountsOf({ inCentavos, inReais, pix }: Parts): ReadonlySet<number | null> {
+function readAmounts({ inCentavos, inReais, pix }: Parts): ReadonlySet<number | null> {
   const names = ['amount', 'valor', 'value'];
   const amounts = new Set([
-    ...valuesOf(names, inCentavos).map(readCentavos),
-    ...[...valuesOf(names, inReais), ...valuesOf(['amount', 'valor'], pix)].map(readReais),
+    ...findValues(names, inCentavos).map(readCentavos),
+    ...[...findValues(names, inReais), ...findValues(['amount', 'valor'], pix)].map(readReais),
   ]);
   // In centavos, unless it says in reais what the item says elsewhere.
-  for (const value of valuesOf(['value'], pix)) {
+  for (const value of findValues(['value'], pix)) {
     if (!amounts.has(readReais(value))) amounts.add(readCentavos(value));
   }
   return amounts;
 }
 
-function reasonOf({ all }: Parts): string | null {
-  const errors = all.flatMap((fields) => innersOf(fields, 'error'));
-  const codes = valuesOf(['code'], errors);
-  const others = valuesOf(['errorcode', 'reasoncode', 'reason', 'error'], all);
+function readFailureReason({ all }: Parts): string | null {
+  const errors = all.flatMap((fields) => findObjects(fields, 'error'));
+  const codes = findValues(['code'], errors);
+  const others = findValues(['errorcode', 'reasoncode', 'reason', 'error'], all);
   return firstRead([...codes, ...others], readReason);
 }
 
-function faultOfWord({ kind }: Word): IgnoredBecause | null {
+function ignoredByWord({ kind }: Word): IgnoredBecause | null {
   if (kind === 'conta_criada' || kind === 'reversal') return kind;
   return kind === 'unknown' ? 'unknown_event' : null;
 }
 
-function faultOfIds(
+function ignoredByIds(
   ids: ProviderEventIds,
   { all }: Parts,
   kind: 'payment' | 'received',
@@ -258,9 +258,9 @@ function faultOfIds(
   if (Object.values(ids).every((id) => id === null)) return 'no_id';
   const isOther = (value: unknown): boolean => ![null, ids.endToEnd].includes(readId(value));
   const isContradictory =
-    valuesOf(endToEndNames, all).some(isOther) ||
+    findValues(endToEndNames, all).some(isOther) ||
     namesTwo(all, idNames) ||
-    (kind === 'received' && namesTwo([...partiesIn(all), ...all], payeeNames));
+    (kind === 'received' && namesTwo([...findParties(all), ...all], payeeNames));
   return isContradictory ? 'contradictory_id' : null;
 }
 

@@ -5,12 +5,12 @@
 import { normalisePixKey } from '../domain/pix-key.ts';
 import {
   type Fields,
-  fieldsOf,
-  innersOf,
+  readFields,
+  findObjects,
   isObject,
   readCode,
   readId,
-  valuesOf,
+  findValues,
 } from './wire-reading.ts';
 
 /** One item of a payload. */
@@ -32,7 +32,7 @@ export interface Item {
 const mostEmptyItems = 100;
 
 /** Gives the items of a payload in order; none for an empty list. */
-export function* itemsOf(payload: unknown): Generator<Item> {
+export function* splitItems(payload: unknown): Generator<Item> {
   const contents: readonly unknown[] = Array.isArray(payload) ? payload.flat() : [payload];
   let index = 0;
   let emptyItems = 0;
@@ -47,14 +47,14 @@ export function* itemsOf(payload: unknown): Generator<Item> {
 
 /** One at a time: a list may hold tens of thousands. */
 function* itemsIn(content: unknown): Generator<Omit<Item, 'index'>> {
-  const fields = isObject(content) ? fieldsOf(content) : null;
+  const fields = isObject(content) ? readFields(content) : null;
   const alone = { fields, isFromPixList: false, around: [] };
   if (fields === null) {
     yield alone;
     return;
   }
-  const around = [fields, ...innersOf(fields, ...wrappers)];
-  const lists = valuesOf(['pix'], around);
+  const around = [fields, ...findObjects(fields, ...wrappers)];
+  const lists = findValues(['pix'], around);
   if (!lists.some(Array.isArray)) {
     yield alone;
     return;
@@ -63,7 +63,7 @@ function* itemsIn(content: unknown): Generator<Omit<Item, 'index'>> {
   const listed = lists.flat(2);
   if (listed.length === 0 && fields.size > 1) yield alone;
   for (const one of listed) {
-    yield { fields: isObject(one) ? fieldsOf(one) : null, isFromPixList: true, around };
+    yield { fields: isObject(one) ? readFields(one) : null, isFromPixList: true, around };
   }
 }
 
@@ -90,8 +90,8 @@ export interface Parts {
 }
 
 /** Takes an item apart; objects that say nothing are left out. */
-export function partsOf(item: Fields): Parts {
-  const wrapped = innersOf(item, ...wrappers);
+export function splitParts(item: Fields): Parts {
+  const wrapped = findObjects(item, ...wrappers);
   const whole = [...wrapped, item];
   const pix = said(innersIn(whole, 'pix'));
   const inCentavos = said(innersIn([...pix, ...whole], ...ofCentavos));
@@ -102,7 +102,7 @@ export function partsOf(item: Fields): Parts {
 }
 
 function innersIn(objects: readonly Fields[], ...names: readonly string[]): Fields[] {
-  return objects.flatMap((fields) => innersOf(fields, ...names));
+  return objects.flatMap((fields) => findObjects(fields, ...names));
 }
 
 /** Those that say something: most items have one of the objects that an item may have. */
@@ -141,8 +141,8 @@ export const payeeNames = [...keyNames, ...documentNames, ...agencyNames, ...acc
  * Reads whom a received PIX is for.
  * @param objects the item's objects.
  */
-export function payeeOf(objects: readonly Fields[]): ProviderEventPayee {
-  const { key, document, agency, accountNumber } = identifiersOf(objects);
+export function readPayee(objects: readonly Fields[]): ProviderEventPayee {
+  const { key, document, agency, accountNumber } = readIdentifiers(objects);
   const spelled = [key.map((one) => normalisePixKey(one).key), document, agency, accountNumber];
   if (spelled.some((values) => new Set(values).size > 1)) return noPayee;
   return {
@@ -157,11 +157,11 @@ export function payeeOf(objects: readonly Fields[]): ProviderEventPayee {
  * Every identifier of the payee, by its kind. A document or an account outside a named party may be
  * the payer's: it is not read.
  */
-export function identifiersOf(objects: readonly Fields[]) {
-  const party = partiesIn(objects);
-  const codes = (names: readonly string[]): string[] => readAll(valuesOf(names, party), readCode);
+export function readIdentifiers(objects: readonly Fields[]) {
+  const party = findParties(objects);
+  const codes = (names: readonly string[]): string[] => readAll(findValues(names, party), readCode);
   return {
-    key: readAll(valuesOf(keyNames, [...party, ...objects]), readId),
+    key: readAll(findValues(keyNames, [...party, ...objects]), readId),
     document: codes(documentNames),
     agency: codes(agencyNames),
     accountNumber: codes(accountNames),
@@ -173,8 +173,8 @@ function readAll(values: readonly unknown[], read: (value: unknown) => string | 
 }
 
 /** The objects that tell the party that receives. */
-export function partiesIn(objects: readonly Fields[]): Fields[] {
-  return objects.flatMap((fields) => innersOf(fields, ...partyNames));
+export function findParties(objects: readonly Fields[]): Fields[] {
+  return objects.flatMap((fields) => findObjects(fields, ...partyNames));
 }
 
 /** Names for the time of the payment first, then for the time of the event. */
@@ -188,8 +188,8 @@ const offset = /T.*(?:Z|[+-]\d\d:?\d\d)$/i;
 const longestTime = 40;
 
 /** Reads when a received PIX came in; null when the item does not say. */
-export function timeOf(objects: readonly Fields[]): { readonly at: Date } | null {
-  for (const text of valuesOf(timeNames, objects)) {
+export function readTime(objects: readonly Fields[]): { readonly at: Date } | null {
+  for (const text of findValues(timeNames, objects)) {
     if (typeof text !== 'string' || text.length > longestTime || !offset.test(text)) continue;
     const at = new Date(text);
     if (!Number.isNaN(at.getTime())) return { at };

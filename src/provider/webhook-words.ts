@@ -2,13 +2,13 @@
 import { type PixStatus, readStatusWord } from '../domain/pix.ts';
 import {
   type Fields,
-  fieldsOf,
+  readFields,
   firstRead,
   isObject,
   isSpelledApart,
   readName,
   remembering,
-  valuesOf,
+  findValues,
 } from './wire-reading.ts';
 import { saysDuplicate } from './wire-duplicates.ts';
 
@@ -66,14 +66,14 @@ const MAX_WORD_LENGTH = 128;
  * @returns its meaning, and the word to show (`unnamed` without one).
  */
 export function readEventWord(outer: readonly Fields[]): { meaning: Word; name: string } {
-  const spoken = valuesOf(eventNames, outer);
+  const spoken = findValues(eventNames, outer);
   const named = spoken.filter((word) => typeof word === 'string');
   const name = firstRead(named, readName) ?? 'unnamed';
-  const meanings = named.map(meaningOf);
-  const statuses = valuesOf(['status'], outer).filter((word) => readStatusWord(word) === null);
+  const meanings = named.map(readWord);
+  const statuses = findValues(['status'], outer).filter((word) => readStatusWord(word) === null);
   if (statuses.some(isReversalWord)) meanings.unshift({ kind: 'reversal' });
   const meaning = strongest(meanings);
-  const isClear = meaning.kind === 'reversal' || !isSpelledApart(eventNames, outer, meaningOfAny);
+  const isClear = meaning.kind === 'reversal' || !isSpelledApart(eventNames, outer, readAnyWord);
   return { meaning: isClear ? meaning : { kind: 'unknown' }, name };
 }
 
@@ -87,7 +87,7 @@ function strongest(meanings: readonly Word[]): Word {
   );
 }
 
-const meaningOf = remembering((text): Word => {
+const readWord = remembering((text): Word => {
   if (text.length > MAX_WORD_LENGTH) return { kind: 'unknown' };
   if (isReversalWord(text)) return { kind: 'reversal' };
   const word = text
@@ -96,15 +96,15 @@ const meaningOf = remembering((text): Word => {
     .replace(/[^A-Z0-9]+/g, '_')
     .replace(/^_|_$/g, '');
   const ending = endings.find((one) => word.endsWith(`_${one}`));
-  return meaningOfPlain(ending ?? word) ?? { kind: 'unknown' };
+  return readPlainWord(ending ?? word) ?? { kind: 'unknown' };
 });
 
-function meaningOfAny(word: unknown): Word | null {
-  return typeof word === 'string' ? meaningOf(word) : null;
+function readAnyWord(word: unknown): Word | null {
+  return typeof word === 'string' ? readWord(word) : null;
 }
 
 /** The table's meaning, or that of the word before a status: CHARGE_COMPLETED, PAYMENT_FAILED. */
-function meaningOfPlain(word: string): Word | null {
+function readPlainWord(word: string): Word | null {
   const known = Object.hasOwn(words, word) ? words[word] : undefined;
   if (known !== undefined) return known;
   const cut = word.lastIndexOf('_');
@@ -128,7 +128,7 @@ export function isPixStatus(status: StatusReading): status is PixStatus {
 }
 
 /** Why a status moves nothing; null for one that does. */
-export function faultOfStatus(
+export function ignoredByStatus(
   status: StatusReading,
   kind: 'payment' | 'received',
   objects: readonly Fields[],
@@ -156,8 +156,8 @@ export const statusNames = [...plainStatusNames, statusCodeName];
 export function readStatus(objects: readonly Fields[], word: Word): StatusReading {
   if (isSpelledApart(statusNames, objects, readStatuses)) return 'contradictory_status';
   const spoken = [
-    ...valuesOf(plainStatusNames, objects).flatMap(wordsOfStatus),
-    ...valuesOf([statusCodeName], objects).flatMap(wordsOfStatusCode),
+    ...findValues(plainStatusNames, objects).flatMap(readStatusWords),
+    ...findValues([statusCodeName], objects).flatMap(readStatusCodeWords),
   ];
   const said = new Set(spoken.map(readStatusWord).filter((status) => status !== null));
   if (word.status !== undefined) {
@@ -171,8 +171,8 @@ export function readStatus(objects: readonly Fields[], word: Word): StatusReadin
 }
 
 /** A status may be an object with a description. Numbers mean one thing here, another there. */
-function wordsOfStatus(status: unknown): unknown[] {
-  return isObject(status) ? valuesOf(['description'], [statusFieldsOf(status)]) : [status];
+function readStatusWords(status: unknown): unknown[] {
+  return isObject(status) ? findValues(['description'], [readStatusFields(status)]) : [status];
 }
 
 /** The numbers of `StatusCode: {StatusId, Description}`, the one shape that defines them. */
@@ -196,11 +196,11 @@ const descriptions: readonly (readonly [RegExp, PixStatus])[] = [
 ];
 
 /** A number and a description that contradict each other are two words. */
-function wordsOfStatusCode(code: unknown): unknown[] {
+function readStatusCodeWords(code: unknown): unknown[] {
   if (!isObject(code)) return [code];
-  const fields = [statusFieldsOf(code)];
-  const ids = valuesOf(['statusid'], fields);
-  const described = valuesOf(['description'], fields);
+  const fields = [readStatusFields(code)];
+  const ids = findValues(['statusid'], fields);
+  const described = findValues(['description'], fields);
   if (ids.length === 0) return described;
   const meant = ids.map(readStatusId);
   return meant.includes(null) ? ids : [...meant, ...described.map(readDescription)];
@@ -222,12 +222,12 @@ function readDescription(description: unknown): PixStatus | null {
 /** A status that stands around a list is read once for each item of it. */
 const statusFields = new WeakMap<object, Fields>();
 
-function statusFieldsOf(status: object): Fields {
+function readStatusFields(status: object): Fields {
   let fields = statusFields.get(status);
-  if (fields === undefined) statusFields.set(status, (fields = fieldsOf(status)));
+  if (fields === undefined) statusFields.set(status, (fields = readFields(status)));
   return fields;
 }
 
 function readStatuses(status: unknown): unknown {
-  return (isObject(status) ? wordsOfStatusCode(status) : [status]).map(readStatusWord);
+  return (isObject(status) ? readStatusCodeWords(status) : [status]).map(readStatusWord);
 }

@@ -4,7 +4,7 @@
  * twice: the failure is no proof that it was not made. Answers and events are read alike.
  */
 import { normalised } from '../domain/text.ts';
-import { isObject, valuesOf, type Fields } from './wire-reading.ts';
+import { isObject, findValues, type Fields } from './wire-reading.ts';
 
 /** What stands under these names says why something failed, at any depth. */
 const failureNames = [
@@ -79,7 +79,7 @@ export function saysDuplicate(
 
 function textsUnder(names: readonly string[], objects: readonly Fields[]): string[] {
   const texts: string[] = [];
-  for (const value of valuesOf(names, objects)) collect(value, texts, deepest);
+  for (const value of findValues(names, objects)) collect(value, texts, deepest);
   return texts;
 }
 

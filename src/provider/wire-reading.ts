@@ -68,9 +68,9 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
 
 /**
  * The fields of an object; of anything else, none. A map gives the first spelling of a name, and
- * `valuesOf` all of them: they may contradict each other.
+ * `findValues` all of them: they may contradict each other.
  */
-export function fieldsOf(value: unknown): Fields {
+export function readFields(value: unknown): Fields {
   if (!isObject(value)) return noFields;
   const fields: Map<string, unknown> & { further?: Map<string, unknown[]> } = new Map();
   for (const [name, content] of Object.entries(value)) {
@@ -93,20 +93,20 @@ function addSpelling(others: unknown[], content: unknown): void {
 }
 
 /** The fields of the object under a name; none when there is no object. */
-export function inner(fields: Fields, name: string): Fields {
-  return fieldsOf(fields.get(name));
+export function readInner(fields: Fields, name: string): Fields {
+  return readFields(fields.get(name));
 }
 
 /** The fields of each object that stands under one of the names. */
-export function innersOf(fields: Fields, ...names: readonly string[]): Fields[] {
-  return valuesOf(names, [fields]).filter(isObject).map(fieldsOf);
+export function findObjects(fields: Fields, ...names: readonly string[]): Fields[] {
+  return findValues(names, [fields]).filter(isObject).map(readFields);
 }
 
 /**
  * Every value that stands under one of the names, in the order of the names and then of the
  * objects. Null and undefined count as absent.
  */
-export function valuesOf(names: readonly string[], objects: readonly Fields[]): unknown[] {
+export function findValues(names: readonly string[], objects: readonly Fields[]): unknown[] {
   const found: unknown[] = [];
   for (const name of names) {
     for (const fields of objects) {
@@ -139,7 +139,7 @@ export function isSpelledApart(
 }
 
 function saysTwo(fields: Fields, name: string, read: (value: unknown) => unknown): boolean {
-  const values = valuesOf([name], [fields]).map((value) => JSON.stringify(read(value)));
+  const values = findValues([name], [fields]).map((value) => JSON.stringify(read(value)));
   return new Set(values).size > 1;
 }
 

@@ -322,10 +322,10 @@ describe('ponte keys', () => {
     const before = readFileSync(pair.privateKeyFile, 'utf8');
     const again = await type(argv, {});
     assert.equal(again.code, 1);
-    assert.match(again.stderr, /jwt-private\.pem is there already/);
+    assert.match(again.stderr, /jwt-private\.pem already exists/);
     rmSync(pair.privateKeyFile);
     const half = await type(argv, {});
-    assert.match(half.stderr, /jwt-public\.pem is there already/);
+    assert.match(half.stderr, /jwt-public\.pem already exists/);
     assert.throws(() => statSync(pair.privateKeyFile));
     assert.match(before, /PRIVATE KEY/);
   });

@@ -84,7 +84,7 @@ describe('a change by an operator', () => {
     const before = await recorded();
     await refused(disableUser.run(context, { user: '99999' }, unwatched), /no user/, 'NOT_FOUND');
     const { email } = await givenCustomer(app);
-    await refused(enableUser.run(context, { user: email }, unwatched), /active already/);
+    await refused(enableUser.run(context, { user: email }, unwatched), /already active/);
     assert.deepEqual(await recorded(), before);
   });
 

@@ -80,7 +80,7 @@ describe('a command', () => {
       { id: 1, email: 'Maria@example.com' },
       'OpError: phone: The phone must have an area code, as in +55 11 98765-4321.',
       { id: 1, email: 'Maria@example.com', status: 'DISABLED', endedSession: false },
-      'OpError: user 1 is disabled already',
+      'OpError: user 1 is already disabled',
       'OpError: there is no user 7',
     ]);
     assert.equal((told[5] as { ok: boolean }).ok, true);
@@ -192,7 +192,7 @@ describe('a database', () => {
     assert.deepEqual(
       failure,
       new UnreachableError(
-        `the embedded database in ${folder} is in use by another process, which answers no command`,
+        `the embedded database in ${folder} is in use by another process, which does not accept commands`,
       ),
     );
   });
@@ -206,7 +206,7 @@ describe('a database', () => {
       reachOf(config).run(listing),
       new UnreachableError(
         `the embedded database in ${config.dataDir} is in use by another process; ` +
-          `${folder} is open to other users`,
+          `${folder} is accessible to other users`,
       ),
     );
   });

@@ -184,6 +184,6 @@ describe('jobs retry', () => {
   it('refuses without a choice, and what is no id', async () => {
     await refused(retry({}), /name jobs/);
     await refused(retry({ ids: [] }), /name jobs/);
-    await refused(retry({ ids: ['7', '7 or true'] }), /7 or true is no id/);
+    await refused(retry({ ids: ['7', '7 or true'] }), /7 or true is not the id of a job/);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * What is said over the socket of a running service, a JSON object a line: the command asks for one
- * op, the service tells of its progress and answers, and the connection ends.
+ * The protocol of the socket, and its path. Each line is a JSON object: the command requests one
+ * op, the service reports progress and the result, and the connection ends.
  */
 import { createHash } from 'node:crypto';
 import { realpathSync } from 'node:fs';
@@ -12,7 +12,6 @@ import type { OpRefusal } from '../op.ts';
 export interface OpRequest {
   readonly op: string;
   readonly input: unknown;
-  /** Who runs it. */
   readonly operator: string;
 }
 
@@ -23,18 +22,18 @@ export type OpMessage =
   /** `unreachable`: the service could not reach its database. */
   | { readonly failure: { readonly message: string; readonly unreachable: boolean } };
 
-/** More than any command asks for. */
+/** Larger than any request. */
 export const maxRequestBytes = 256 * 1024;
 
-/** A message as it is sent. */
-export function lineOf(message: OpRequest | OpMessage): string {
+/** Encodes a message as a line. */
+export function encodeMessage(message: OpRequest | OpMessage): string {
   return `${JSON.stringify(message)}\n`;
 }
 
 /**
- * Calls `onLine` with each whole line that comes in.
- * @param maxBytes of one line; a longer one is not waited for.
- * @returns when the other side has ended, or has sent a line that is too long.
+ * Calls `onLine` with each complete line.
+ * @param maxBytes the largest size of a line.
+ * @returns when the connection has ended, or a line is too long.
  */
 export async function readLines(
   socket: Socket,
@@ -64,19 +63,19 @@ export async function readLines(
 const longestPathBytes = 103;
 
 export interface SocketAddress {
-  /** A folder of its own that only its owner may enter: the socket is never open to others. */
+  /** Only its owner may enter this folder, so that the socket is never accessible to others. */
   readonly folder: string;
   readonly path: string;
 }
 
 /**
- * @param dataDir an absolute path. Where it is too long for a socket's name, the socket is in a
- *   folder of the system's for temporary files, named after it.
+ * @param dataDir an absolute path. If it is too long for a socket, the socket is in the system's
+ *   folder for temporary files, in a folder named by a digest of the path.
  */
 export function socketAddress(dataDir: string): SocketAddress {
   const near = addressIn(join(dataDir, 'control'));
   if (Buffer.byteLength(near.path) <= longestPathBytes) return near;
-  const name = createHash('sha256').update(realPathOf(dataDir)).digest('hex').slice(0, 16);
+  const name = createHash('sha256').update(resolveRealPath(dataDir)).digest('hex').slice(0, 16);
   return addressIn(join(tmpdir(), `ponte-${userInfo().uid}-${name}`));
 }
 
@@ -84,8 +83,8 @@ function addressIn(folder: string): SocketAddress {
   return { folder, path: join(folder, 'socket') };
 }
 
-/** The same for everybody who comes to the folder, through whatever links. */
-function realPathOf(dataDir: string): string {
+/** Independent of symbolic links. */
+function resolveRealPath(dataDir: string): string {
   try {
     return realpathSync(dataDir);
   } catch {

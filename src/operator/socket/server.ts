@@ -1,7 +1,6 @@
 /**
- * The socket through which commands reach a service that has the embedded database to itself. Only
- * the user that the service runs as may connect: the socket stands in a folder that nobody else may
- * enter, and has mode 0600.
+ * The socket through which commands reach the service that has the embedded database open. Only the
+ * user that the service runs as may connect: the socket has mode 0600, in a folder with mode 0700.
  */
 import { chmodSync, lstatSync, mkdirSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
@@ -10,7 +9,7 @@ import { pause } from '../../clock.ts';
 import type { LocalContext } from '../../context.ts';
 import { OpError, type Op, type Progress } from '../op.ts';
 import {
-  lineOf,
+  encodeMessage,
   maxRequestBytes,
   type OpMessage,
   type OpRequest,
@@ -21,48 +20,50 @@ import {
 
 export interface ListenOptions {
   readonly context: LocalContext;
-  /** The ops that may be asked for, by name. */
+  /** The ops by name. */
   readonly ops: Readonly<Record<string, Op<never, unknown>>>;
-  /** Puts an error that is no refusal into a sentence without a value in it. */
-  readonly failureOf: (error: unknown) => { message: string; unreachable: boolean };
+  /** Describes an error without any of its values. */
+  readonly describeFailure: (error: unknown) => { message: string; unreachable: boolean };
 }
 
 export interface OpListener {
   readonly path: string;
-  /** Takes no new questions, gives those under way a moment to end, and removes the socket. */
+  /** Accepts no further requests, waits briefly for those in progress, and removes the socket. */
   close(): Promise<void>;
 }
 
-/** A command asks for one thing at a time, so more than these are no commands. */
+/** A command makes one request at a time. */
 const maxConnections = 16;
 
-/** To ask, and at the end to read the answer. */
-const patienceMs = 10_000;
+/** The time-out for sending the request, and for reading the result. */
+const timeoutMs = 10_000;
 
-/** Ops look at `stopping`, so that they end soon. */
+/** Ops check `stopping`, so that they end early. */
 const closeWithinMs = 5_000;
 
 /**
- * Listens. A socket file that a killed process has left is replaced: whoever calls this has the
- * embedded database's lock, so no other service can be behind it.
- * @throws Error when the folder is somebody else's, or nothing can listen there.
+ * Listens. It replaces the socket file of a killed process: the caller has the lock of the embedded
+ * database, so no other service can use it.
+ * @throws Error when the folder belongs to another user, or the socket cannot be created.
  */
 export async function listenForOps(options: ListenOptions): Promise<OpListener> {
   const { clock, config } = options.context;
   const address = socketAddress(config.dataDir);
-  takeFolder(address);
+  claimFolder(address);
   const sockets = new Set<Socket>();
   const underWay = new Set<Promise<void>>();
   const server = createServer((socket) => {
     sockets.add(socket);
-    const talk = converse(socket, options).finally(() => underWay.delete(talk));
-    underWay.add(talk);
+    const handled = handle(socket, options).finally(() => underWay.delete(handled));
+    underWay.add(handled);
     socket.once('close', () => sockets.delete(socket));
   });
   server.maxConnections = maxConnections;
   await listen(server, address.path);
-  // Without this a connection that cannot be taken, for want of descriptors, would end the service.
-  server.on('error', (error) => options.context.log.error({ error }, 'a command was not heard'));
+  // An unhandled error, such as a lack of file descriptors, would end the service.
+  server.on('error', (error) =>
+    options.context.log.error({ error }, 'a command could not connect'),
+  );
   return {
     path: address.path,
     async close() {
@@ -73,12 +74,12 @@ export async function listenForOps(options: ListenOptions): Promise<OpListener> 
   };
 }
 
-function takeFolder({ folder, path }: SocketAddress): void {
+function claimFolder({ folder, path }: SocketAddress): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const found = lstatSync(folder);
   const { uid } = userInfo();
   if (!found.isDirectory() || (uid >= 0 && found.uid !== uid)) {
-    throw new Error(`${folder} belongs to somebody else`);
+    throw new Error(`${folder} belongs to another user`);
   }
   if ((found.mode & 0o077) !== 0) chmodSync(folder, 0o700);
   rmSync(path, { force: true });
@@ -87,7 +88,7 @@ function takeFolder({ folder, path }: SocketAddress): void {
 async function listen(server: Server, path: string): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    // The socket is made within the call; made open, it would be so until its mode is changed.
+    // The call creates the socket, which must never be accessible to other users.
     const mask = process.umask(0o177);
     server.listen(path, () => {
       server.off('error', reject);
@@ -97,38 +98,37 @@ async function listen(server: Server, path: string): Promise<void> {
   });
 }
 
-/** One connection: a question, its answer, the end. It never rejects. */
-async function converse(socket: Socket, options: ListenOptions): Promise<void> {
+/** Handles one connection: a request and its result. It never rejects. */
+async function handle(socket: Socket, options: ListenOptions): Promise<void> {
   const { clock } = options.context;
   const gone = new AbortController();
   const destroy = (): void => void socket.destroy();
-  // Also what brings the reading to its end, below.
   socket.once('close', () => gone.abort()).on('error', destroy);
-  const cancel = clock.after(patienceMs, destroy);
-  const question = await firstLine(socket);
+  const cancel = clock.after(timeoutMs, destroy);
+  const request = await firstLine(socket);
   cancel();
-  if (question === null) {
+  if (request === null) {
     destroy();
     return;
   }
   const progress: Progress = (done, total) => {
-    // A client that does not read has no progress pile up in memory.
+    // Progress is skipped for a client that does not read.
     if (!socket.destroyed && !socket.writableNeedDrain) {
-      socket.write(lineOf({ progress: [done, total] }));
+      socket.write(encodeMessage({ progress: [done, total] }));
     }
   };
-  const answer = await answerTo(question, options, { progress, gone: gone.signal });
+  const result = await runRequest(request, options, { progress, gone: gone.signal });
   if (socket.destroyed) return;
-  const cancelDestroy = clock.after(patienceMs, destroy);
-  // A stop destroys what is still open then: the answer has to be out before this ends.
+  const cancelDestroy = clock.after(timeoutMs, destroy);
+  // `close` destroys open sockets: wait until the result is sent.
   await new Promise<void>((resolve) => {
     socket.once('close', () => resolve());
-    socket.end(lineOf(answer), () => resolve());
+    socket.end(encodeMessage(result), () => resolve());
   });
   socket.once('close', cancelDestroy);
 }
 
-/** @returns null when it is too long, or when no whole line has come. */
+/** @returns null when the line is too long or incomplete. */
 function firstLine(socket: Socket): Promise<string | null> {
   return new Promise((resolve) => {
     readLines(socket, maxRequestBytes, resolve).then(
@@ -138,21 +138,21 @@ function firstLine(socket: Socket): Promise<string | null> {
   });
 }
 
-interface Asking {
+interface Client {
   readonly progress: Progress;
-  /** Aborts when the command has gone away. */
+  /** Aborts when the command has disconnected. */
   readonly gone: AbortSignal;
 }
 
-async function answerTo(
+async function runRequest(
   line: string,
-  { context, ops, failureOf }: ListenOptions,
-  { progress, gone }: Asking,
+  { context, ops, describeFailure }: ListenOptions,
+  { progress, gone }: Client,
 ): Promise<OpMessage> {
   const request = readRequest(line);
   const op = request && Object.hasOwn(ops, request.op) ? ops[request.op] : undefined;
   if (!request || !op) {
-    return refusal('the service that runs does not know this command: start it again');
+    return refusal('the running service does not know this command: restart it');
   }
   if (op.refusedWhileServing !== undefined) return refusal(op.refusedWhileServing);
   const stopping = AbortSignal.any([context.stopping, gone]);
@@ -167,7 +167,7 @@ async function answerTo(
       return { refusal: { code: error.code, message: error.message } };
     }
     context.log.error({ error, op: request.op }, 'a command failed');
-    return { failure: failureOf(error) };
+    return { failure: describeFailure(error) };
   }
 }
 

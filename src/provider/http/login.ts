@@ -1,7 +1,7 @@
 /** Reads the response of a login: the token, its expiry, and the account. */
 import { notUnderstood } from '../errors.ts';
 import type { ProviderAccount, ProviderLogin } from '../provider.ts';
-import { type Fields, fieldsOf, firstId, inner, valuesOf } from '../wire-reading.ts';
+import { type Fields, readFields, firstId, readInner, findValues } from '../wire-reading.ts';
 import { payloadPlaces, textAt } from './translate.ts';
 
 /** The characters and the largest length of a bearer token in a header. */
@@ -19,11 +19,11 @@ export function readLogin(json: unknown, now: Date): ProviderLogin {
 
 /** `expires_in` (seconds), `expiresAt`, or the `exp` of a token that is a JWT. */
 function readExpiry(places: readonly Fields[], token: string, now: Date): Date | null {
-  const seconds = valuesOf(['expiresin'], places).find(isPositive);
+  const seconds = findValues(['expiresin'], places).find(isPositive);
   if (seconds !== undefined) return dateAfter(now, now.getTime() + Number(seconds) * 1_000);
   const at = textAt(places, ['expiresat']);
   if (at !== null) return offset.test(at) ? dateAfter(now, Date.parse(at)) : null;
-  const exp = fieldsOf(jwtPayload(token)).get('exp');
+  const exp = readFields(jwtPayload(token)).get('exp');
   return typeof exp === 'number' ? dateAfter(now, exp * 1_000) : null;
 }
 
@@ -50,8 +50,8 @@ function jwtPayload(token: string): unknown {
 
 /** Reads the account of a response; each part may be missing. */
 export function readAccount(places: readonly Fields[]): ProviderAccount {
-  const all = [...places, ...places.map((fields) => inner(fields, 'account'))];
-  const id = (...names: string[]): string | null => firstId(valuesOf(names, all));
+  const all = [...places, ...places.map((fields) => readInner(fields, 'account'))];
+  const id = (...names: string[]): string | null => firstId(findValues(names, all));
   const number = id('accountnumber');
   const digit = id('digitaccount');
   return {

@@ -18,7 +18,7 @@ import type {
   ProviderOnboarding,
   RegisteredPerson,
 } from '../provider.ts';
-import { type Fields, firstId, inner, readCode, valuesOf } from '../wire-reading.ts';
+import { type Fields, firstId, readInner, readCode, findValues } from '../wire-reading.ts';
 import type { Upload } from './client.ts';
 import { readAccount } from './login.ts';
 import type { SendRequest } from './request.ts';
@@ -95,7 +95,7 @@ function proposalBody({ tipo, observacoes, valorSolicitado }: AccountProposal): 
 /** Reads a registration. The id must be usable as a path segment of further requests. */
 function readPerson(json: unknown): RegisteredPerson {
   const places = payloadPlaces(json);
-  const pessoaFisicaId = firstId(valuesOf(['pessoafisicaid', 'id'], places));
+  const pessoaFisicaId = firstId(findValues(['pessoafisicaid', 'id'], places));
   if (pessoaFisicaId === null || /^\.{1,2}$|^$/.test(pessoaFisicaId)) {
     throw notUnderstood(new Error('a registration without an id'));
   }
@@ -113,7 +113,7 @@ function readLiveness(json: unknown): LivenessSession {
   if (url === null || !/^https?:$/.test(url.protocol) || url.href.length > maxUrlLength) {
     throw notUnderstood(new Error('a liveness session without the address of a web page'));
   }
-  return { sessionId: firstId(valuesOf(['sessionid'], places)), urlIframe: url.href };
+  return { sessionId: firstId(findValues(['sessionid'], places)), urlIframe: url.href };
 }
 
 /** The status words of a decision. An unlisted word is not a decision. */
@@ -144,8 +144,8 @@ const decisions: ReadonlyMap<string, KycDecision['status']> = new Map([
  */
 function readKyc(json: unknown): KycDecision {
   const places = payloadPlaces(json);
-  const deepestFirst = [...places.map((fields) => inner(fields, 'kyc')), ...places.toReversed()];
-  const [word] = valuesOf(['kycstatus', 'status'], deepestFirst);
+  const deepestFirst = [...places.map((fields) => readInner(fields, 'kyc')), ...places.toReversed()];
+  const [word] = findValues(['kycstatus', 'status'], deepestFirst);
   const status = typeof word === 'string' ? decisions.get(plainWord(word)) : undefined;
   if (status === undefined) throw notUnderstood(new Error('a decision that cannot be read'));
   return { status, ...ownAccount(deepestFirst) };
@@ -170,7 +170,7 @@ function ownAccount(places: readonly Fields[]) {
 /** Reads the address of a CEP. @param cep the requested CEP, eight digits. */
 function readCep(json: unknown, cep: string): CepAddress {
   const places = payloadPlaces(json);
-  const named = valuesOf(['cep'], places).map(readCode);
+  const named = findValues(['cep'], places).map(readCode);
   if (named.some((other) => other !== cep)) throw notUnderstood(new Error('another postal code'));
   const address = {
     logradouro: lineAt(places, ['logradouro', 'rua', 'street']),
@@ -189,7 +189,7 @@ function lineAt(places: readonly Fields[], names: readonly string[]): string | n
 
 /** Reads the two-letter code; some providers put the full name into `estado`. */
 function readState(places: readonly Fields[]): string | null {
-  const values = valuesOf(['uf', 'estado', 'state'], places);
+  const values = findValues(['uf', 'estado', 'state'], places);
   const state = values.find((value) => typeof value === 'string' && /^[a-z]{2}$/i.test(value));
   return typeof state === 'string' ? state.toUpperCase() : null;
 }

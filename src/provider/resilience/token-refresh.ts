@@ -85,7 +85,7 @@ class TokenRefresh {
     try {
       return await this.#reads.run(sessionKey(session), () => session.currentToken());
     } catch (cause) {
-      throw refusalBecauseOf(cause, refusal);
+      throw refusalWithCause(cause, refusal);
     }
   }
 
@@ -93,7 +93,7 @@ class TokenRefresh {
     try {
       await this.#endings.run(sessionKey(session), () => session.expire(session.token));
     } catch (cause) {
-      throw refusalBecauseOf(cause, refusal);
+      throw refusalWithCause(cause, refusal);
     }
     throw refusal;
   }
@@ -128,7 +128,7 @@ function notRepeated(refusal: ProviderError): ProviderError {
 }
 
 /** The session could not be read or marked: a failing database must not log users out. */
-function refusalBecauseOf(
+function refusalWithCause(
   cause: unknown,
   { outcome, statusClass, attempts }: ProviderError,
 ): ProviderError {

@@ -95,7 +95,7 @@ const controls: readonly Control[] = [
     path: '/sandbox/expire-tokens',
     takes: { example: { email: 'dev@ponte.test' }, validate: fields({ email: TEXT }, ['email']) },
     work({ bank }, { email = '' }) {
-      bank.expireTokensOf(email);
+      bank.expireCustomerTokens(email);
       return ok({ email });
     },
   },
@@ -193,14 +193,14 @@ function queued(plan: FaultPlan): unknown {
   return {
     queued: plan.queued().map(({ rule, left }) => ({
       path: rule.path,
-      effects: rule.effects.map(nameOfEffect),
+      effects: rule.effects.map(formatEffect),
       left,
     })),
   };
 }
 
 /** An effect as it is shown. */
-export function nameOfEffect({ name, value }: Effect): string {
+export function formatEffect({ name, value }: Effect): string {
   return value === 0 ? name : `${name}=${value}`;
 }
 

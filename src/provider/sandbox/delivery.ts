@@ -18,7 +18,7 @@ export type Delivery =
   | { readonly how: 'nothing' };
 
 /** The status of a delivery; null without one. */
-export function statusOf(delivery: Delivery): number | null {
+export function deliveryStatus(delivery: Delivery): number | null {
   if ('answer' in delivery) return delivery.answer.status;
   return delivery.how === 'huge' ? 200 : null;
 }
@@ -38,19 +38,19 @@ export async function deliver(
     case 'huge':
       return writeHuge(response, delivery.bytes);
     case 'whole': {
-      const bytes = bytesOf(delivery.answer);
-      response.writeHead(delivery.answer.status, headersOf(delivery.answer, bytes)).end(bytes);
+      const bytes = encodeBody(delivery.answer);
+      response.writeHead(delivery.answer.status, buildHeaders(delivery.answer, bytes)).end(bytes);
       return;
     }
     case 'truncated': {
-      const bytes = halfOf(bytesOf(delivery.answer));
-      response.writeHead(delivery.answer.status, headersOf(delivery.answer, bytes)).end(bytes);
+      const bytes = firstHalf(encodeBody(delivery.answer));
+      response.writeHead(delivery.answer.status, buildHeaders(delivery.answer, bytes)).end(bytes);
       return;
     }
     case 'reset-amid': {
-      const bytes = bytesOf(delivery.answer);
-      response.writeHead(delivery.answer.status, headersOf(delivery.answer, bytes));
-      response.write(halfOf(bytes), () => response.socket?.resetAndDestroy());
+      const bytes = encodeBody(delivery.answer);
+      response.writeHead(delivery.answer.status, buildHeaders(delivery.answer, bytes));
+      response.write(firstHalf(bytes), () => response.socket?.resetAndDestroy());
       return;
     }
     case 'drip':
@@ -58,15 +58,15 @@ export async function deliver(
   }
 }
 
-function bytesOf({ body }: SandboxAnswer): Buffer {
+function encodeBody({ body }: SandboxAnswer): Buffer {
   return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body), 'utf8');
 }
 
-function halfOf(bytes: Buffer): Buffer {
+function firstHalf(bytes: Buffer): Buffer {
   return bytes.subarray(0, Math.ceil(bytes.length / 2));
 }
 
-function headersOf({ body, headers }: SandboxAnswer, bytes: Buffer): Record<string, string> {
+function buildHeaders({ body, headers }: SandboxAnswer, bytes: Buffer): Record<string, string> {
   const type = typeof body === 'string' ? 'text/html; charset=utf-8' : 'application/json';
   return { 'content-type': type, 'content-length': String(bytes.length), ...headers };
 }
@@ -78,8 +78,8 @@ async function drip(
 ): Promise<void> {
   const gone = new AbortController();
   response.once('close', () => gone.abort());
-  const bytes = bytesOf(answer);
-  response.writeHead(answer.status, headersOf(answer, bytes));
+  const bytes = encodeBody(answer);
+  response.writeHead(answer.status, buildHeaders(answer, bytes));
   for (let at = 0; at < bytes.length && !gone.signal.aborted; at += 1) {
     response.write(bytes.subarray(at, at + 1));
     await pause(clock, everyMs, gone.signal);
@@ -136,7 +136,7 @@ const distortions: Readonly<Record<NameWhen<'after'>, Distortion>> = {
 };
 
 /** The delay of the call, in milliseconds. */
-export function latencyMsOf(effects: readonly Effect[]): number {
+export function sumLatencyMs(effects: readonly Effect[]): number {
   return effects
     .filter(({ name }) => name === 'latency')
     .reduce((sum, { value }) => sum + value, 0);

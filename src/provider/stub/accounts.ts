@@ -77,7 +77,7 @@ export class Accounts {
     this.#expired.add(token);
   }
 
-  expireTokensOf(typedEmail: string): void {
+  expireCustomerTokens(typedEmail: string): void {
     const email = typedEmail.trim().toLowerCase();
     this.#generations.set(email, this.#generationOf(email) + 1);
   }

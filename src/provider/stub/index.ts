@@ -4,7 +4,7 @@ import type { CallOptions, Provider, ProviderLogin, ProviderOnboarding } from '.
 import type { BankLogin } from './accounts.ts';
 import type { BankAnswer, Fault, Refusal, RefusalKind } from './answer.ts';
 import type { Bank } from './bank.ts';
-import { digestOf, type Onboarding } from './onboarding.ts';
+import { digestContent, type Onboarding } from './onboarding.ts';
 
 /** How the HTTP client reports the same answers. */
 const refusals: Readonly<Record<RefusalKind, ProviderErrorOptions>> = {
@@ -86,7 +86,7 @@ function stubOnboarding(onboarding: Onboarding): ProviderOnboarding {
     submitDocument: (request) =>
       submit(request, async () => {
         const { personId, document } = request;
-        const digest = await digestOf(document.content());
+        const digest = await digestContent(document.content());
         return onboarding.submitDocument(personId, {
           tipoDocumento: document.tipoDocumento,
           ...digest,

@@ -164,7 +164,7 @@ export function kycDecision(person: Person): KycScript {
 }
 
 /** Reads the content of a document to its end, and keeps only its length and its hash. */
-export async function digestOf(
+export async function digestContent(
   content: AsyncIterable<Uint8Array>,
 ): Promise<Omit<DocumentMark, 'tipoDocumento'>> {
   const hash = createHash('sha256');
