@@ -1,4 +1,4 @@
-/** Reads a request's body: media type, size and JSON. A form is only prepared for reading. */
+/** Reads a request's body: media type, size and JSON. A form is read by its operation. */
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { MAX_BODY_BYTES } from '../contract/body-limit.ts';

@@ -1,4 +1,4 @@
-/** Determines the client address of a request behind trusted proxies. */
+/** Determines the client address behind trusted proxies, and warns of an unexpected proxy. */
 import type { IncomingMessage } from 'node:http';
 import { isIPv4, isIPv6 } from 'node:net';
 import type { Context } from '../context.ts';

@@ -1,6 +1,6 @@
 /**
- * Tracks the open connections: their requests, how many of these run concurrently, and whether the
- * client reads its responses.
+ * Tracks and limits the open connections: their number, their requests, how many of these run
+ * concurrently, and whether the client reads its responses.
  */
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';

@@ -1,4 +1,7 @@
-/** Detects the type of an uploaded document from its content, not from the client's headers. */
+/**
+ * Detects the type of an uploaded document from its content, and checks the structure of images
+ * piece by piece. Bytes after the end are allowed: phones append a video to a photograph.
+ */
 import type { Text } from '../errors.ts';
 
 export type DocumentContentType = 'application/pdf' | 'image/jpeg' | 'image/png';

@@ -1,3 +1,7 @@
+/**
+ * Stores documents. A document is `receiving` from its first byte on and becomes `stored` in a
+ * separate commit after the last byte. An interrupted upload is deleted, after a crash by a job.
+ */
 import { randomUUIDv7 } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import {

@@ -1,4 +1,8 @@
-/** Seals the code that a person typed until it is compared, and counts wrong attempts. */
+/**
+ * The code of the electronic validation: seals it until it is compared, counts wrong attempts, and
+ * throttles requests. For each request the provider sends a message, which costs money and may
+ * reach another person's phone.
+ */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import {
   addressThrottles,

@@ -1,4 +1,4 @@
-/** The PIX keys that a provider's answer lists. */
+/** Reads the PIX keys of a list of the provider. */
 import { normalisePixKey } from '../domain/pix-key.ts';
 import { entryStatusNames, readFields, firstId, isObject, findValues } from './wire-reading.ts';
 import type { ProviderPayload } from './provider.ts';
@@ -6,15 +6,15 @@ import type { ProviderPayload } from './provider.ts';
 const listNames = ['keys', 'pixkeys', 'chaves', 'items', 'list', 'data', 'entries'];
 const keyNames = ['key', 'pixkey', 'chave'];
 
-/** A key under a claim or in the making is not the account's. */
+/** A key under a claim or in creation does not belong to the account. */
 const registered = /^(?:ACTIVE|ATIVA?|REGISTERED|CONFIRMED|OWNED|OK)$/i;
 
-/** Levels of lists and wrappers that are searched; providers use two. */
+/** The levels of lists and wrappers to search; providers use two. */
 const searchDepth = 4;
 
 /**
- * Reads the keys that an answer lists, each as the directory stores it. An entry whose status is
- * not that of a registered key is left out; what cannot be read lists nothing.
+ * Returns the listed keys in the directory's format. It omits entries that are unreadable or not
+ * registered.
  */
 export function listedKeys(payload: ProviderPayload): string[] {
   return [...new Set(keysIn(payload, searchDepth))];

@@ -1,4 +1,4 @@
-/** Reads the response of a login: the token, its expiry, and the account. */
+/** Reads the response of a login: the token, its expiry, and the account, which others have too. */
 import { notUnderstood } from '../errors.ts';
 import type { ProviderAccount, ProviderLogin } from '../provider.ts';
 import { type Fields, readFields, firstId, readInner, findValues } from '../wire-reading.ts';

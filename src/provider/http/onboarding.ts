@@ -3,16 +3,16 @@
  * assumption (contract/provider.md): the fields have the names of Ponte's own contract.
  */
 import { randomUUID } from 'node:crypto';
-import type { Address, NewPerson as Person, Proposal } from '../../../contract/provider-types.ts';
+import type * as wire from '../../../contract/provider-types.ts';
+import type { Proposal } from '../../domain/onboarding.ts';
+import type { Address } from '../../domain/person.ts';
 import { stripAccents } from '../../domain/text.ts';
 import { notUnderstood } from '../errors.ts';
 import type {
-  AccountProposal,
   CepAddress,
   KycDecision,
   LivenessSession,
   NewPerson,
-  PersonAddress,
   PersonDocument,
   PersonRequest,
   ProviderOnboarding,
@@ -67,11 +67,11 @@ function personPath({ personId }: PersonRequest) {
   return { id: personId };
 }
 
-function personBody({ name, email, document, phone }: NewPerson): Person {
+function personBody({ name, email, document, phone }: NewPerson): wire.NewPerson {
   return { name, email, document, phone };
 }
 
-function addressBody(address: PersonAddress): Address {
+function addressBody(address: Address): wire.Address {
   const { cep, logradouro, numero, complemento, bairro, cidade, estado } = address;
   return {
     cep,
@@ -84,7 +84,7 @@ function addressBody(address: PersonAddress): Address {
   };
 }
 
-function proposalBody({ tipo, observacoes, valorSolicitado }: AccountProposal): Proposal {
+function proposalBody({ tipo, observacoes, valorSolicitado }: Proposal): wire.Proposal {
   return {
     tipo,
     ...(observacoes !== null && { observacoes }),
@@ -144,7 +144,10 @@ const decisions: ReadonlyMap<string, KycDecision['status']> = new Map([
  */
 function readKyc(json: unknown): KycDecision {
   const places = payloadPlaces(json);
-  const deepestFirst = [...places.map((fields) => readInner(fields, 'kyc')), ...places.toReversed()];
+  const deepestFirst = [
+    ...places.map((fields) => readInner(fields, 'kyc')),
+    ...places.toReversed(),
+  ];
   const [word] = findValues(['kycstatus', 'status'], deepestFirst);
   const status = typeof word === 'string' ? decisions.get(plainWord(word)) : undefined;
   if (status === undefined) throw notUnderstood(new Error('a decision that cannot be read'));

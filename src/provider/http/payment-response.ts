@@ -10,7 +10,7 @@ import {
   findValues,
   type Fields,
 } from '../wire-reading.ts';
-import { saysDuplicate } from '../wire-duplicates.ts';
+import { reportsDuplicate } from '../wire-duplicates.ts';
 import { payloadPlaces } from './translate.ts';
 import { doubtful, readRefusalReason } from './response-mapping.ts';
 
@@ -36,7 +36,8 @@ export function readReceipt(json: unknown, order: PaymentOrder): PaymentReceipt 
   if (status !== 'FAILED' && reportsFailure(places)) {
     throw notUnderstood(new Error('a receipt that reports a failure'));
   }
-  if (status === 'FAILED' && saysDuplicate(places)) throw doubtful(readRefusalReason(json), '2xx');
+  if (status === 'FAILED' && reportsDuplicate(places))
+    throw doubtful(readRefusalReason(json), '2xx');
   return {
     endToEnd: findForeignId(order.endToEnd, endToEnd),
     clientRequestId: findForeignId(order.clientRequestId, clientRequestId),

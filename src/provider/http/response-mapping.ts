@@ -10,7 +10,7 @@ import {
   type Duplicate,
   type ProviderStatusClass,
 } from '../errors.ts';
-import { saysDuplicate } from '../wire-duplicates.ts';
+import { reportsDuplicate } from '../wire-duplicates.ts';
 import {
   endToEndNames,
   readFields,
@@ -80,7 +80,7 @@ function isRefusal(status: number, kind: ResponseKind): boolean {
 function findDuplicate({ status, json }: HttpResponse): Duplicate | null {
   const isDuplicate =
     (refusals.has(status) || status === 409) &&
-    saysDuplicate(payloadPlaces(json), { describesFailure: true });
+    reportsDuplicate(payloadPlaces(json), { describesFailure: true });
   if (!isDuplicate) return null;
   const places = [...payloadPlaces(json), ...errorPlaces(json)];
   const named = new Set(findValues(endToEndNames, places).map(readId));

@@ -1,4 +1,4 @@
-/** Writes an answer, whole or broken. */
+/** Applies the effects of a call, and writes its answer, complete or broken. */
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';

@@ -109,7 +109,8 @@ function createWebhookPost({ url, secret }: WebhookTarget, clock: Clock): Webhoo
 /** The magic values, a line each, under the field that takes them. */
 export function scenarioHints(): string[] {
   const width = Math.max(...scenarios.map(({ value }) => value.length));
-  const formatLine = ({ value, happens }: Scenario): string => `  ${value.padEnd(width)}  ${happens}`;
+  const formatLine = ({ value, happens }: Scenario): string =>
+    `  ${value.padEnd(width)}  ${happens}`;
   const groups = Map.groupBy(scenarios, ({ given }) => given);
   return [...groups].flatMap(([given, rows]) => [`${given}:`].concat(rows.map(formatLine)));
 }

@@ -1,7 +1,8 @@
 /**
  * The file of the simulated bank's state: one JSON line for each row that was saved, only ever
  * appended. The simulated bank is part of the service's process, and has to remember a payment when
- * that process is killed. The file holds no token and no password.
+ * that process is killed. The file contains no token and no password. It may begin
+ * with entries of the journal that earlier versions kept: each becomes the row that it results in.
  */
 import {
   appendFileSync,
