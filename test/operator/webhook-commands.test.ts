@@ -411,7 +411,7 @@ describe('webhook send', () => {
       `update pix_transactions set phase = 'RESERVED', end_to_end = null where id = $1`,
       [send.id],
     );
-    await refused(compose(send.id), /no end-to-end id yet/);
+    await refused(compose(send.id), /no end-to-end id/);
     await refused(compose(randomUUID()), /there is no transaction/, 'NOT_FOUND');
     await refused(compose('x'), /there is no transaction x/, 'NOT_FOUND');
   });
