@@ -1,7 +1,6 @@
 /** What long-running commands share: read the configuration, run, stop at a signal. */
-import { pause, systemClock, type Clock } from '../src/clock.ts';
+import { type Clock, keepAlive, pause, systemClock } from '../src/clock.ts';
 import { ConfigError, loadConfig, readEnvironment, type Config } from '../src/config/config.ts';
-import { keepAlive } from '../src/operator/keep-alive.ts';
 import { startFailure } from '../src/operator/failure-message.ts';
 
 /** The event that reports an error which no code has handled. */

@@ -16,7 +16,7 @@ import { findPrincipal } from './auth/banking-sessions.ts';
 import { finishSends } from './pix/payment-outcome.ts';
 import { countAddress } from './auth/throttle.ts';
 import { startWithRetry } from './start-with-retry.ts';
-import { failureOf } from './operator/unreachable.ts';
+import { describeFailure } from './operator/failure-message.ts';
 
 export interface App {
   /** The base URL, such as `http://127.0.0.1:3000`. */
@@ -92,11 +92,11 @@ async function answerCommands(context: Context, parts: AsyncDisposableStack): Pr
   if (context.db.kind !== 'embedded') return;
   // Loaded on demand: a service on PostgreSQL does not need this code.
   const [{ listenForOps }, { ops }] = await Promise.all([
-    import('./operator/socket/listen.ts'),
+    import('./operator/socket/server.ts'),
     import('./operator/index.ts'),
   ]);
   try {
-    const listener = await listenForOps({ context, ops, failureOf });
+    const listener = await listenForOps({ context, ops, describeFailure });
     parts.defer(() => listener.close());
   } catch (error) {
     context.log.warn({ error }, 'commands cannot reach this service');

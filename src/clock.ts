@@ -1,5 +1,7 @@
 /** The only code that reads the time or sets timers, so that tests can replace the clock. */
 
+import { MessageChannel } from 'node:worker_threads';
+
 /** 24 hours; a calendar day may differ. */
 export const dayMs = 24 * 60 * 60_000;
 
@@ -39,3 +41,14 @@ export const systemClock: Clock = {
     return () => clearTimeout(timer);
   },
 };
+
+/** Keeps the process from ending while work waits on a clock, whose timers keep nothing alive. */
+export async function keepAlive<Result>(work: () => Promise<Result>): Promise<Result> {
+  const { port1: port } = new MessageChannel();
+  port.ref();
+  try {
+    return await work();
+  } finally {
+    port.close();
+  }
+}

@@ -1,6 +1,10 @@
 /** `ponte audit`: operator actions and security events. */
-import type { AuditEventsInput, SecurityEventView } from '../../src/operator/audit-events.ts';
-import type { ActionView, AuditListInput } from '../../src/operator/audit-list.ts';
+import type {
+  ActionView,
+  AuditEventsInput,
+  AuditListInput,
+  SecurityEventView,
+} from '../../src/operator/audit.ts';
 import type { Context, Declare } from '../context.ts';
 import { examples, parseUser, withListOptions, type ListOptions } from '../options.ts';
 import { shortTime } from '../output.ts';

@@ -1,7 +1,5 @@
 /** `ponte jobs`: the queue of background jobs. */
-import type { JobsListInput, JobView } from '../../src/operator/jobs-list.ts';
-import type { JobsRetried } from '../../src/operator/jobs-retry.ts';
-import type { JobCount } from '../../src/operator/jobs-stats.ts';
+import type { JobCount, JobsListInput, JobsRetried, JobView } from '../../src/operator/jobs.ts';
 import type { Context, Declare } from '../context.ts';
 import { exitCodes, UsageError } from '../exit-codes.ts';
 import {

@@ -46,14 +46,14 @@ interface SandboxOptions {
 
 /** Runs until a signal, and ends the process; exit 2 when an option is invalid. */
 async function runSandbox({ terminal }: Context, options: SandboxOptions) {
-  const { faultsMistake, scenarioHints } = await import('../../src/provider/sandbox/hints.ts');
+  const { faultsMistake } = await import('../../src/provider/sandbox/fault-language.ts');
   const { secret, faults } = await readWebhookSecret();
   const mistakes = [...listMistakes(options, faultsMistake(options.faults ?? '')), ...faults];
   if (mistakes.length > 0) {
     terminal.note('ponte provider-sandbox cannot start:', ...mistakes);
     return exitCodes.usage;
   }
-  const { openSandbox } = await import('../../src/provider/sandbox/open.ts');
+  const { openSandbox, scenarioHints } = await import('../../src/provider/sandbox/open.ts');
   const { runUntilSignal } = await import('../lifecycle.ts');
   const onFault = (fault: unknown): void =>
     terminal.note(`ponte provider-sandbox: ${String(fault)}`);

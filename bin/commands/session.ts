@@ -1,7 +1,7 @@
 /** `ponte session`: the banking sessions of logged-in users. */
 import { InvalidArgumentError } from 'commander';
-import { isUuid } from '../../src/domain/uuid.ts';
-import type { SessionListInput, SessionView } from '../../src/operator/session-list.ts';
+import { isUuid } from '../../src/domain/text.ts';
+import type { SessionListInput, SessionView } from '../../src/operator/sessions.ts';
 import type { Context, Declare } from '../context.ts';
 import {
   examples,

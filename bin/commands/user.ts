@@ -1,7 +1,6 @@
 /** `ponte user`: the users of the app. */
 import type { DevLogin } from '../../src/operator/ensure-dev-user.ts';
-import type { UserCreateInput } from '../../src/operator/user-create.ts';
-import type { UserListInput, UserView } from '../../src/operator/user-list.ts';
+import type { UserCreateInput, UserListInput, UserView } from '../../src/operator/users.ts';
 import type { Context, Declare, PasswordOptions } from '../context.ts';
 import { UsageError } from '../exit-codes.ts';
 import {

@@ -2,11 +2,9 @@
 import { readFile } from 'node:fs/promises';
 import { Option, type Command } from 'commander';
 import { OpError } from '../../src/operator/op.ts';
-import type { WebhookFilter } from '../../src/operator/webhook-filter.ts';
-import type { EventView } from '../../src/operator/webhook-list.ts';
+import type { EventView, WebhookFilter, WebhookShown } from '../../src/operator/webhooks.ts';
 import type { ReplayedEvent, WebhookReplay } from '../../src/operator/webhook-replay.ts';
 import type { WebhookComposeInput } from '../../src/operator/webhook-send.ts';
-import type { WebhookShown } from '../../src/operator/webhook-show.ts';
 import type { Context, Declare } from '../context.ts';
 import { exitCodes, UsageError } from '../exit-codes.ts';
 import {
@@ -384,7 +382,7 @@ async function post({ clock }: Context, { url, secret, payload }: Post) {
     });
     return { status: statusCode, body: await body.text() };
   } catch (error) {
-    const { UnreachableError } = await import('../../src/operator/unreachable.ts');
+    const { UnreachableError } = await import('../../src/operator/failure-message.ts');
     throw new UnreachableError(`${url.origin} does not answer${errorCode(error)}`);
   } finally {
     cancel();

@@ -61,7 +61,7 @@ const keepOfLogin: Statement = {
        and kept.agency is not null and kept.account_number is not null`,
 };
 
-/** What a login's answer carries of the account of a user. */
+/** The account data in the response to a login at the provider. */
 export interface AccountOfLogin {
   readonly userId: number;
   readonly agency: string | null;
@@ -70,11 +70,11 @@ export interface AccountOfLogin {
   readonly companyId: string | null;
   /** Sealed. */
   readonly clientToken: string | null;
-  /** Whether a complete account takes the place of a local one. */
+  /** Whether a complete account may replace a local one. */
   readonly mayReplaceLocal: boolean;
 }
 
-/** An application whose account a login is the first to carry. */
+/** An application whose account is first reported by a login. */
 export interface AccountOfApplication {
   readonly applicationId: string;
   readonly agency: string;
@@ -82,7 +82,7 @@ export interface AccountOfApplication {
   readonly replacesLocal: boolean;
 }
 
-/** @returns the application that is to note the account, or null when there is none. */
+/** @returns the application that must record the account, or null. */
 export async function keepAccountOfLogin(
   { db, clock }: Store,
   account: AccountOfLogin,
@@ -95,7 +95,6 @@ export async function keepAccountOfLogin(
   return application ?? null;
 }
 
-/** What an account is opened with. */
 export interface NewAccount {
   readonly userId: number;
   readonly agency: string;
@@ -113,7 +112,7 @@ const insertLocal: Statement = {
     returning id`,
 };
 
-/** @returns whether an account that exists only here was opened; false: its number is taken. */
+/** Opens an account that exists only here. @returns false when its number is taken. */
 export async function insertLocalAccount(
   { db, clock }: Store,
   { userId, agency, accountNumber, document }: NewAccount,
@@ -179,7 +178,7 @@ export const keyStatements = {
   },
 } satisfies Record<string, Statement>;
 
-/** Keeps the PIX keys of an account in place of those of an earlier list. */
+/** Replaces the stored PIX keys of an account. */
 export async function keepPixKeys(
   { db }: Pick<LocalContext, 'db'>,
   accountId: number,
@@ -210,7 +209,7 @@ export interface StatusMove {
   readonly to: AccountStatus;
 }
 
-/** @returns the id of the account that was moved, or null when none of the user is in `from`. */
+/** @returns the id of the changed account, or null when the user has none in `from`. */
 export async function moveAccountStatus(
   { db, clock }: Store,
   { userId, from, to }: StatusMove,

@@ -5,15 +5,15 @@ import type { CallOptions } from '../provider/provider.ts';
 import { callerSession } from '../auth/banking-sessions.ts';
 import type { Principal, PrincipalAccount } from '../auth/principal.ts';
 import { keepBalance } from './account-repository.ts';
-import { unlessSilent } from './provider-reading.ts';
+import { readIfAvailable } from '../auth/provider-failure.ts';
 import type { SessionOperation } from '../http/operation.ts';
 
-/** Seconds after which the app may ask again for a balance that is not known yet. */
+/** After this time, in seconds, the app may repeat the request for an unknown balance. */
 const retryAfterSeconds = '10';
 
 /**
- * The caller's balance: the provider's when it answers, otherwise the last one that was read.
- * Without an account the answer is 404, with an account that was never read it is 503.
+ * Returns the provider's balance or, when the provider fails, the last one that was read. The
+ * response is 404 without an account, and 503 for a balance that was never read.
  */
 export const getBalance: SessionOperation<'getBalance'> = {
   access: 'session',
@@ -35,18 +35,18 @@ export const getBalance: SessionOperation<'getBalance'> = {
   },
 };
 
-/** @returns the provider's balance in centavos, or null when it does not answer. */
+/** @returns the provider's balance in centavos, or null when the provider fails. */
 function askProvider(
   context: Context,
   principal: Principal,
   options: CallOptions,
 ): Promise<number | null> {
-  return unlessSilent(async () =>
+  return readIfAvailable(async () =>
     context.provider.balance({ session: callerSession(context, principal), ...options }),
   );
 }
 
-/** Writes only what has changed: most readings repeat the one before. */
+/** Writes only a changed balance: most readings are repeats. */
 async function keepReading(
   context: Context,
   account: PrincipalAccount,

@@ -1,15 +1,15 @@
 import type { Principal } from '../auth/principal.ts';
 import type { SessionOperation } from '../http/operation.ts';
 
-/** The caller's user and account. */
+/** Returns the caller's user and account. */
 export const getMe: SessionOperation<'getMe'> = {
   access: 'session',
   async run(_context, { principal }) {
-    return { status: 200, body: { user: userOf(principal), account: accountOf(principal) } };
+    return { status: 200, body: { user: userReply(principal), account: accountReply(principal) } };
   },
 };
 
-function userOf({ user, account }: Principal) {
+function userReply({ user, account }: Principal) {
   return {
     id: user.id,
     name: user.name,
@@ -19,7 +19,7 @@ function userOf({ user, account }: Principal) {
   };
 }
 
-function accountOf({ account }: Principal) {
+function accountReply({ account }: Principal) {
   if (!account) return null;
   return {
     id: account.id,
@@ -28,7 +28,7 @@ function accountOf({ account }: Principal) {
     account_number: account.accountNumber,
     status: account.status,
     provider_company_id: account.providerCompanyId,
-    // A secret of the provider's: it is stored sealed and stays here.
+    // A secret of the provider: never returned.
     provider_client_token: null,
   };
 }

@@ -6,30 +6,29 @@ import {
   type DayError,
   type DayRange,
 } from '../domain/calendar.ts';
-import { typeOf } from '../domain/pix.ts';
+import { transactionType } from '../domain/pix.ts';
 import { AppError, type Text } from '../errors.ts';
 import type { CallOptions, ProviderStatementItem } from '../provider/provider.ts';
 import { callerSession } from '../auth/banking-sessions.ts';
 import type { Principal } from '../auth/principal.ts';
 import { listTransactions } from '../pix/pix-transaction-repository.ts';
-import { unlessSilent } from './provider-reading.ts';
+import { readIfAvailable } from '../auth/provider-failure.ts';
 import type { SessionOperation } from '../http/operation.ts';
 
 /**
- * The newest ones of a period are listed. More would hold up everybody else: 40,000 items are 7 MB,
- * which take the database and the event loop about a second.
+ * The newest items of a period. More would delay other requests: 40,000 items are 7 MB, which
+ * occupy the database and the event loop for about a second.
  */
 const mostLocalItems = 1_000;
 
 /**
- * The caller's statement over whole days in São Paulo: what is stored here, newest first, and what
- * the provider tells. Headers say when there are more local items, and when the provider does not
- * answer; the local list stands.
+ * Returns the caller's statement for whole days in São Paulo: the stored items, newest first, and
+ * the provider's. Headers report a truncated local list, and a failure of the provider.
  */
 export const getStatement: SessionOperation<'getStatement'> = {
   access: 'session',
   async run(context, { input, principal, request }) {
-    const range = rangeOf(input.query.start_date, input.query.end_date, context.clock.now());
+    const range = readRange(input.query.start_date, input.query.end_date, context.clock.now());
     const [local, remote] = await Promise.all([
       localItems(context, principal, range),
       remoteItems(context, principal, { range, options: request.callOptions }),
@@ -64,7 +63,7 @@ const rangeErrors: Readonly<Record<DayError['rule'], Text>> = {
   },
 };
 
-function rangeOf(start: string | undefined, end: string | undefined, now: Date): DayRange {
+function readRange(start: string | undefined, end: string | undefined, now: Date): DayRange {
   const range = dayRange(start, end, now);
   if (!('errors' in range)) return range;
   const fields = range.errors.map(({ field, rule }) => [field, [rangeErrors[rule]]] as const);
@@ -80,7 +79,7 @@ async function localItems(context: Context, principal: Principal, range: DayRang
   });
   return transactions.map((transaction) => ({
     id: transaction.id,
-    type: typeOf(transaction.operation),
+    type: transactionType(transaction.operation),
     // Exact: a double represents every decimal of fifteen digits.
     amount: Number(transaction.amount),
     status: transaction.status,
@@ -90,13 +89,13 @@ async function localItems(context: Context, principal: Principal, range: DayRang
   }));
 }
 
-/** @returns the provider's items, or null when it does not answer. */
+/** @returns the provider's items, or null when the provider fails. */
 function remoteItems(
   context: Context,
   principal: Principal,
   { range, options }: { range: DayRange; options: CallOptions },
 ): Promise<readonly ProviderStatementItem[] | null> {
-  return unlessSilent(async () => {
+  return readIfAvailable(async () => {
     const session = callerSession(context, principal);
     return (await context.provider.statement({ session, ...range, ...options })).items;
   });

@@ -1,4 +1,4 @@
-/** The account that a PIX goes out of or comes in to, and whose keys are managed. */
+/** The caller's account for payments, charges and PIX keys. */
 import type { LocalContext } from '../context.ts';
 import type { AccountStatus } from '../domain/account.ts';
 import { AppError, invalidField, type Text } from '../errors.ts';
@@ -28,10 +28,10 @@ const inactive: Readonly<Record<Exclude<AccountStatus, 'ACTIVE'>, Text>> = {
 };
 
 /**
- * A local account has a number that this service made up: only the simulated bank receives it.
- * @returns the caller's account, complete, for what any status may do: reads.
- * @throws AppError VALIDATION_FAILED naming `account` when a part of it is missing, or when the
- *   account is local and the provider is not the simulated bank.
+ * Returns the complete account for reads, whatever its status. A local account has a number that
+ * this service generated, which only the simulated bank may receive.
+ * @throws AppError VALIDATION_FAILED naming `account` when it is incomplete, or local and the
+ *   provider is not the simulated bank.
  */
 export function completeAccount({ config }: LocalContext, { account, user }: Payer): AccountRef {
   if (account?.provider === 'local' && !config.provider.stub) {
@@ -45,8 +45,8 @@ export function completeAccount({ config }: LocalContext, { account, user }: Pay
 }
 
 /**
- * @returns the caller's account, complete and ACTIVE, for what changes something.
- * @throws AppError VALIDATION_FAILED naming `account` when it is not.
+ * Returns the complete account for changes.
+ * @throws AppError VALIDATION_FAILED naming `account` when it is incomplete or not ACTIVE.
  */
 export function accountForPix(context: LocalContext, payer: Payer): AccountRef {
   const status = payer.account?.status ?? null;
@@ -54,7 +54,7 @@ export function accountForPix(context: LocalContext, payer: Payer): AccountRef {
   return completeAccount(context, payer);
 }
 
-/** `accountForPix`, with the refusal as a value. */
+/** Like {@link accountForPix}, with the refusal as a value. */
 export function accountOrRefusal(context: LocalContext, payer: Payer): AccountRef | AppError {
   try {
     return accountForPix(context, payer);
@@ -65,8 +65,8 @@ export function accountOrRefusal(context: LocalContext, payer: Payer): AccountRe
 }
 
 /**
- * The refusal of what only an ACTIVE account may do.
- * @param status of the account; null when there is no account.
+ * The refusal for an account that is not ACTIVE.
+ * @param status null when there is no account.
  */
 export function inactiveAccount(status: keyof typeof inactive | null): AppError {
   return invalidField('account', status === null ? incomplete : inactive[status]);

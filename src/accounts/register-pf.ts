@@ -6,7 +6,7 @@ import type { PublicOperation } from '../http/operation.ts';
 
 const message = { en: 'The registration was received.', pt: 'O cadastro foi recebido.' };
 
-/** The older registration, in one request: the start of an onboarding, with an optional address. */
+/** Registers an individual in one request: starts an onboarding, with an optional address. */
 export const registerPf: PublicOperation<'registerPf'> = {
   access: 'public',
   async run(context, { input, request }) {

@@ -1,7 +1,6 @@
 /**
- * Access tokens: JWTs signed with RS256, in the profile of RFC 9068 as far as it fits (`typ` is
- * `at+jwt`). A valid token says who calls; whether the banking session that it names still stands
- * is the database's to say.
+ * Access tokens: JWTs signed with RS256, with `typ` `at+jwt` (RFC 9068). A valid token identifies
+ * the caller; whether its banking session is active is decided by the database.
  */
 import { randomUUID } from 'node:crypto';
 import { jwtVerify, SignJWT, type JWK, type JWTPayload, type JWTVerifyGetKey } from 'jose';
@@ -30,7 +29,7 @@ export interface VerifiedToken extends TokenSubject {
 
 export interface AccessTokens {
   issue(subject: TokenSubject): Promise<string>;
-  /** @throws AppError UNAUTHENTICATED, whatever is wrong with the token. */
+  /** @throws AppError UNAUTHENTICATED for any invalid token. */
   verify(token: string): Promise<VerifiedToken>;
   /** The public keys, as `GET /.well-known/jwks.json` publishes them. */
   jwks(): { readonly keys: readonly JWK[] };
@@ -39,13 +38,13 @@ export interface AccessTokens {
 const algorithm = 'RS256';
 const type = 'at+jwt';
 
-/** The clocks of two instances may differ by this much. */
+/** The largest difference between the clocks of two instances. */
 const clockSkewSeconds = 30;
 
-/** No token of ours comes near it; a longer text is not worth decoding. */
+/** Far longer than any issued token. */
 const maxTokenLength = 8 * 1024;
 
-/** About 10 MB of them. */
+/** About 10 MB. */
 const mostKnownTokens = 10_000;
 
 /** Issues and verifies tokens with these keys; the time comes from `clock`. */
@@ -72,9 +71,8 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
 }
 
 /**
- * The tokens whose signature was found good, so that it is checked once and not with each request.
- * Nothing else about them is remembered: their end is looked at each time, and whether the banking
- * session stands is never asked here. The keys do not change while a process lives.
+ * Caches the tokens whose signature is valid, so that it is verified once and not for each request.
+ * The expiry is checked each time; the banking session is checked elsewhere.
  */
 class VerifiedTokens {
   readonly #byText = new Map<string, VerifiedToken>();
@@ -87,7 +85,7 @@ class VerifiedTokens {
     return null;
   }
 
-  /** The token that has been known for longest makes room for a new one. */
+  /** Evicts the oldest token when the cache is full. */
   add(text: string, token: VerifiedToken): void {
     if (this.#byText.size >= mostKnownTokens) {
       const [oldest = ''] = this.#byText.keys();
@@ -108,7 +106,7 @@ function publicJwks(keys: SigningKeys): JWK[] {
 function keyByKid(keys: SigningKeys): JWTVerifyGetKey {
   return ({ kid }) => {
     const key = typeof kid === 'string' ? keys.publicKeys.get(kid) : undefined;
-    if (!key) throw new Error('the token names no key of ours');
+    if (!key) throw new Error('the token names an unknown key');
     return key;
   };
 }
@@ -145,7 +143,7 @@ async function verify(
   return verifiedToken(payload);
 }
 
-/** Ours are issued before they are used, and to one audience: a list is another issuer's. */
+/** This service issues tokens for one audience and never in the future. */
 function refuseForeignIssue({ iat, aud }: JWTPayload, now: Date): void {
   const latestSeconds = now.getTime() / 1_000 + clockSkewSeconds;
   if (typeof iat !== 'number' || iat > latestSeconds) throw new Error('issued in the future');
@@ -157,7 +155,7 @@ const largestUserId = 2 ** 31 - 1;
 
 const sessionIdForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Ids that none of ours can be are refused here: the database would take them for a fault. */
+/** Refuses malformed ids, for which the database would report an error. */
 function verifiedToken({ sub, sid, jti, exp }: JWTPayload): VerifiedToken {
   const userId = typeof sub === 'string' && /^[1-9]\d*$/.test(sub) ? Number(sub) : NaN;
   if (!(userId <= largestUserId)) throw new Error('no user id in sub');

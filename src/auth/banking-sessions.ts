@@ -18,22 +18,22 @@ export async function findPrincipal(
   token: VerifiedToken,
 ): Promise<Principal | null> {
   const principal = await sessions.readPrincipal(context, token);
-  // Another process may have ended the session: its provider token leaves the memory here.
-  if (principal === null) context.sealer.forgetText(ownerOf(token.userId));
+  // Another process may have ended the session: the provider token is dropped from the cache.
+  if (principal === null) context.sealer.forgetText(sealingOwner(token.userId));
   return principal;
 }
 
-/** A user whose credentials were right. */
+/** A user whose credentials are correct. */
 export interface LoggingIn extends Pick<LoginUser, 'id' | 'passwordHash'> {
   readonly clientAddress: string;
 }
 
 /**
- * Keeps the token of a successful provider login. A login while a session is active renews it, so
- * that tokens issued before go on until they expire.
- * @param user with the password hash that was checked, and the address that the login comes from.
+ * Stores the token of a successful provider login. A login while a session is active renews it, so
+ * that earlier access tokens stay valid until they expire.
+ * @param user with the verified password hash, and the client's address.
  * @returns the session's id, or null when the user may no longer log in with that password: it was
- *   reset, or the user was disabled, while the login was under way.
+ *   reset, or the user was disabled, during the login.
  */
 export async function keepProviderLogin(
   context: LocalContext,
@@ -43,20 +43,20 @@ export async function keepProviderLogin(
   return sessions.renewSession(context, {
     newId: randomUUID(),
     userId: user.id,
-    sealedToken: context.sealer.seal(login.token, ownerOf(user.id)),
+    sealedToken: context.sealer.seal(login.token, sealingOwner(user.id)),
     tokenExpiresAt: login.expiresAt,
     passwordHash: user.passwordHash,
     addressDigest: context.sealer.digest(user.clientAddress),
   });
 }
 
-/** Ends the session that a token names; it does nothing when the session has ended already. */
+/** Ends the session of a token; a session that has ended is unchanged. */
 export async function endSession(context: LocalContext, token: VerifiedToken): Promise<void> {
   await sessions.endSession(context, token);
-  context.sealer.forgetText(ownerOf(token.userId));
+  context.sealer.forgetText(sealingOwner(token.userId));
 }
 
-/** What is needed of a stored session to call the provider in it. */
+/** The fields of a stored session that provider calls need. */
 export interface StoredSession {
   readonly sessionId: string;
   readonly userId: number;
@@ -66,7 +66,7 @@ export interface StoredSession {
 /** Opens a stored session for calls to the provider. */
 export function providerSession(context: LocalContext, stored: StoredSession): ProviderSession {
   const { sessionId, userId } = stored;
-  const open = (sealed: Buffer): string => context.sealer.openText(sealed, ownerOf(userId));
+  const open = (sealed: Buffer): string => context.sealer.openText(sealed, sealingOwner(userId));
   const current = () => sessions.readSealedToken(context, sessionId);
   return {
     userId,
@@ -79,14 +79,15 @@ export function providerSession(context: LocalContext, stored: StoredSession): P
       const sealed = await current();
       if (!sealed || open(sealed) !== refusedToken) return;
       await sessions.expireSession(context, { sessionId, sealedToken: sealed });
-      context.sealer.forgetText(ownerOf(userId));
+      context.sealer.forgetText(sealingOwner(userId));
     },
   };
 }
 
 /**
  * Opens the caller's session for calls to the provider.
- * @throws AppError UNAUTHENTICATED when its token was sealed under a key that is gone.
+ * @throws AppError UNAUTHENTICATED when its token was sealed with a key that is no longer
+ *   configured.
  */
 export function callerSession(context: LocalContext, caller: Payer): ProviderSession {
   try {
@@ -101,7 +102,7 @@ export function callerSession(context: LocalContext, caller: Payer): ProviderSes
   }
 }
 
-/** The row's owner, which seals the token to it. */
-function ownerOf(userId: number): string {
+/** The token is sealed for its user. */
+function sealingOwner(userId: number): string {
   return `user:${userId}`;
 }

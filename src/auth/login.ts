@@ -1,22 +1,21 @@
 import { pause } from '../clock.ts';
 import type { Context } from '../context.ts';
-import { siteOf } from '../domain/client-network.ts';
+import { countAttempt, minuteMs, refuseWhenUsedUp, clientSite, type Throttle } from './throttle.ts';
 import { AppError, type Text } from '../errors.ts';
 import { ProviderError } from '../provider/errors.ts';
 import type { CallOptions, ProviderLogin } from '../provider/provider.ts';
 import { keepProviderLogin } from './banking-sessions.ts';
-import { isHeldByUser, keepProviderAccount } from '../onboarding/provider-account.ts';
-import { answerTo } from './provider-failure.ts';
-import { noteSecurityEvent } from './security-events.ts';
-import { countAttempt, minuteMs, refuseWhenUsedUp, type Throttle } from './throttle.ts';
+import { isHeldByUser, keepProviderAccount } from '../onboarding/account.ts';
+import { toAppError } from './provider-failure.ts';
+import { noteSecurityEvent } from './security-event-repository.ts';
 import { findLoginUser, replacePasswordHash, type LoginUser } from './user-repository.ts';
 import type { PublicOperation } from '../http/operation.ts';
 
 /**
- * Logs a user in: the local password first, then the provider with the same credentials. An
- * unknown e-mail, a wrong password and the provider's refusal get the same answer in the same
- * time, so that no caller learns which e-mails are known. A password that is reset during the login
- * is a wrong one.
+ * Logs a user in: verifies the local password, then the same credentials at the provider. An
+ * unknown e-mail, a wrong password and the provider's refusal get the same response after the same
+ * time, so that it does not reveal which e-mails are known. A password that is reset during the
+ * login is wrong.
  */
 export const login: PublicOperation<'login'> = {
   access: 'public',
@@ -32,7 +31,7 @@ export const login: PublicOperation<'login'> = {
 
     const refuse = (): Promise<never> =>
       refuseLogin(context, throttles, { email, clientAddress, user });
-    // A customer at a known address does not wait for the guesses of strangers.
+    // A customer at a known address does not wait behind the guesses of others.
     const isKnown = user?.knowsAddress ?? false;
     const known = await context.passwords.verify(password, user?.passwordHash ?? null, { isKnown });
     if (!user || !known) return refuse();
@@ -62,10 +61,10 @@ const wrongCredentials: Text = {
   pt: 'E-mail ou senha incorretos.',
 };
 
-/** The limit of an e-mail alone, in an hour, for each failure that a network has in a minute. */
+/** The hourly limit of an e-mail, as a multiple of the limit of a network per minute. */
 const emailShare = 10;
 
-/** As the failures of an e-mail come near their limit, a login waits up to so long. */
+/** The longest delay of a login, when the failures of its e-mail reach their limit. */
 const longestDelayMs = 10_000;
 
 /** The part of that limit that causes no delay. */
@@ -78,9 +77,9 @@ interface Attempt {
 }
 
 /**
- * What failures count against. Those from an address that the user has logged in from count apart:
- * an attacker elsewhere cannot use up the attempts of a customer at home. All others count for the
- * e-mail with its network, and for the e-mail alone.
+ * The throttles of failed logins. Failures from an address that the user has logged in from count
+ * separately, so that an attacker elsewhere cannot use up the customer's attempts. All others count
+ * for the e-mail with its network, and for the e-mail alone.
  */
 function failedLogins({ config }: Context, { email, clientAddress, user }: Attempt): Throttle[] {
   const limit = config.throttle.loginPerMinute;
@@ -88,14 +87,14 @@ function failedLogins({ config }: Context, { email, clientAddress, user }: Attem
     const subject = `${email} ${clientAddress}`;
     return [{ scope: 'login-known', subject, limit, windowMs: minuteMs }];
   }
-  const subject = `${email} ${siteOf(clientAddress)}`;
+  const subject = `${email} ${clientSite(clientAddress)}`;
   return [
     { scope: 'login-network', subject, limit, windowMs: minuteMs },
     { scope: 'login-email', subject: email, limit: emailShare * limit, windowMs: 60 * minuteMs },
   ];
 }
 
-/** @returns how long an attempt waits after some failures of its e-mail. */
+/** @returns the delay of an attempt after some failures of its e-mail, in milliseconds. */
 function delayMs({ config }: Context, failures: number): number {
   const limit = emailShare * config.throttle.loginPerMinute;
   const delayed = failures - undelayedShare * limit;
@@ -104,8 +103,8 @@ function delayMs({ config }: Context, failures: number): number {
 }
 
 /**
- * Counts the failure before it is told. Many attempts at once have all passed the first check, so
- * the count decides again here: what comes after the limit learns nothing, not even by a 422.
+ * Counts the failure before the response. Concurrent attempts have all passed the first check, so
+ * the count decides again: attempts over the limit get 429 and reveal nothing.
  */
 async function refuseLogin(
   context: Context,
@@ -119,9 +118,9 @@ async function refuseLogin(
 }
 
 /**
- * Opens the session, and hashes the password again if its hash is an old one. Another login of the
- * user may do so meanwhile: the password is then checked against the new hash.
- * @returns null when the password is not the user's any more.
+ * Opens the session, and renews an old hash of the password. A concurrent login may have renewed
+ * it: the password is then verified against the new hash.
+ * @returns null when the password is no longer the user's.
  */
 async function openSession(
   context: Context,
@@ -143,7 +142,7 @@ async function openSession(
 /**
  * Hashes the password again when its hash has other parameters than new hashes. If the queue is
  * full, the next login does it.
- * @param user with the hash that was checked against the password.
+ * @param user with the hash that the password was verified against.
  */
 async function renewOldHash(
   context: Context,
@@ -169,13 +168,13 @@ async function loginAtProvider(
     return await context.provider.login({ ...credentials, ...options });
   } catch (error) {
     if (error instanceof ProviderError && isRefusal(error)) return null;
-    throw answerTo(error);
+    throw toAppError(error);
   }
 }
 
 /**
- * A refused login is a definite 4xx of the provider. A 408, a 429, and a 4xx that does not say that
- * the request was looked at, are not about these credentials.
+ * Whether the provider refuses the credentials. A 408, a 429, and a 4xx with an unknown outcome do
+ * not concern them.
  */
 function isRefusal({ code, outcome }: ProviderError): boolean {
   if (code === 'TOKEN_REFUSED') return true;

@@ -5,7 +5,7 @@ const farewell = { en: 'You are logged out.', pt: 'Você saiu da sua conta.' };
 
 /**
  * Ends the banking session and destroys the provider's token: every access token that names it is
- * refused from then on. A valid token may log out again and gets the same answer.
+ * refused from then on. A repeat gets the same response.
  */
 export const logout: TokenOperation<'logout'> = {
   access: 'token',

@@ -1,21 +1,21 @@
 /**
- * Passwords: argon2id (RFC 9106) in the thread pool, a few at a time, behind bounded queues. A
- * storm of logins fills its queue and gets BUSY; it does not starve the pool, which also serves
- * files and name look-ups, and it does not use up the memory.
+ * Password hashes: argon2id (RFC 9106) in the thread pool, a few at a time, behind bounded queues.
+ * A storm of logins fills its queue and gets BUSY; it does not occupy the pool, which also serves
+ * files and name look-ups, and it does not exhaust the memory.
  *
- * Anyone can send guesses and registrations. All of those share one place, in turns, so that a
- * flood of them uses at most one processor core. Logins from a known address have their own places.
+ * Anyone can send guesses and registrations: they share one lane with one slot, so that a flood
+ * uses at most one processor core. Logins from a known address have a lane of their own.
  */
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { AppError } from '../errors.ts';
 
 export interface PasswordsOptions {
-  /** How many logins of known customers are verified at once. libuv's pool has four threads. */
+  /** Concurrent logins of known customers. libuv's pool has four threads. */
   readonly concurrency?: number;
-  /** How many logins may wait in each lane; each takes about 15 ms. */
+  /** The logins that may wait in each lane; each takes about 15 ms. */
   readonly queueLimit?: number;
-  /** How many new passwords may wait. */
+  /** The new passwords that may wait. */
   readonly hashQueueLimit?: number;
 }
 
@@ -27,10 +27,10 @@ export interface Passwords {
    */
   hash(password: string): Promise<string>;
   /**
-   * Null stands for a user that does not exist: it costs as much as a wrong password and is false.
-   * So does a stored text that is not a hash of ours.
+   * Null means that the user does not exist: it takes as long as a wrong password and is false. So
+   * does a stored text that is not a valid hash.
    * @param options `isKnown`: the user has logged in from this address before; such a login does
-   *   not wait for the logins of strangers.
+   *   not wait for the logins of others.
    * @throws AppError BUSY when the queue is full.
    */
   verify(
@@ -38,16 +38,16 @@ export interface Passwords {
     stored: string | null,
     options?: { readonly isKnown?: boolean },
   ): Promise<boolean>;
-  /** Whether a stored text was made with other parameters than {@link Passwords.hash} takes now. */
+  /** Whether a stored hash has other parameters than {@link Passwords.hash} uses. */
   isOld(stored: string): boolean;
-  /** How many are being hashed, and how many wait, at this moment. */
+  /** The number of running and waiting computations. */
   load(): { readonly running: number; readonly waiting: number };
 }
 
 /** OWASP's Password Storage Cheat Sheet: argon2id with 19 MiB, two passes, one lane. */
 const currentCost: Cost = { memory: 19_456, passes: 2, parallelism: 1 };
 
-/** A stored text that asks for more than this is not a hash of ours, now or later. */
+/** A stored hash with a higher cost is not accepted. */
 const maxCost: Cost = { memory: 262_144, passes: 16, parallelism: 4 };
 
 const tagBytes = 32;
@@ -66,14 +66,14 @@ interface Hash {
   readonly tag: Buffer;
 }
 
-/** What is checked when there is nothing to check. No password has an all-zero tag. */
+/** Compared when there is no hash. No password has an all-zero tag. */
 const dummy: Hash = {
   cost: currentCost,
   nonce: Buffer.alloc(nonceBytes),
   tag: Buffer.alloc(tagBytes),
 };
 
-/** Creates the service of passwords, with its lanes in the thread pool. */
+/** Creates the lanes of one process. */
 export function createPasswords(options: PasswordsOptions = {}): Passwords {
   const { concurrency = 2, queueLimit = 64, hashQueueLimit = 32 } = options;
   const customers = createLane(concurrency);
@@ -106,12 +106,12 @@ export function createPasswords(options: PasswordsOptions = {}): Passwords {
   };
 }
 
-/** In code units, beyond what any caller accepts: long texts take long to normalise. */
+/** In code units, more than any caller accepts: normalising a long text is slow. */
 const MAX_PASSWORD_LENGTH = 1_024;
 
 /**
- * Normalised to NFKC (NIST SP 800-63B section 5.1.1.2), because one keyboard writes "ã" as one
- * code point and another as two.
+ * Normalises to NFKC (NIST SP 800-63B, section 5.1.1.2), because keyboards write "ã" as one code
+ * point or as two.
  */
 function derive(password: string, nonce: Buffer, cost: Cost): Promise<Buffer> {
   if (password.length > MAX_PASSWORD_LENGTH) throw new RangeError('too long for a password');
@@ -134,7 +134,7 @@ function unpadded(bytes: Buffer): string {
 const phcPattern =
   /^\$argon2id\$v=19\$m=(\d{1,6}),t=(\d{1,2}),p=(\d)\$([A-Za-z0-9+/]{22})\$([A-Za-z0-9+/]{43})$/;
 
-/** Reads the cost from the text, so that hashes outlive a change of {@link currentCost}. */
+/** Reads the cost from the text, so that hashes stay valid when {@link currentCost} changes. */
 function readPhcString(stored: string): Hash | null {
   const [, m, t, p, nonce, tag] = phcPattern.exec(stored) ?? [];
   if (nonce === undefined || tag === undefined) return null;
@@ -156,18 +156,18 @@ function isAllowed({ memory, passes, parallelism }: Cost): boolean {
 }
 
 /**
- * Runs work when the lane has a place for it.
+ * Runs work when the lane has a free slot.
  * @throws AppError BUSY when the queue is full.
  */
 type Queue = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
 interface Lane {
-  /** @param limit how much work may wait in it. */
+  /** @param limit the largest number of waiting items. */
   addQueue(limit: number): Queue;
   readonly load: Passwords['load'];
 }
 
-/** Runs the work of some queues, a few at once. Queues take turns; each is first in, first out. */
+/** Runs the work of several queues concurrently. Queues take turns; each is first in, first out. */
 function createLane(concurrency: number): Lane {
   const queues: (() => void)[][] = [];
   let running = 0;
@@ -186,7 +186,7 @@ function createLane(concurrency: number): Lane {
       if (running < concurrency) {
         running += 1;
       } else if (waiting.length < limit) {
-        // Work that ends hands its place over, so `running` does not change.
+        // Work that ends passes on its slot, so `running` does not change.
         await new Promise<void>((resolve) => waiting.push(resolve));
       } else {
         throw new AppError('BUSY', { headers: { 'Retry-After': '1' } });

@@ -1,6 +1,6 @@
 /**
- * Who is calling: the user, the account and the banking session behind an access token, from one
- * indexed read that the session check and the operation share.
+ * The authenticated caller: user, account and banking session of an access token, from the one read
+ * that the session check and the operation share.
  */
 import type { AccountStatus } from '../domain/account.ts';
 
@@ -21,7 +21,7 @@ export interface PrincipalAccount {
   readonly document: string | null;
   readonly status: AccountStatus;
   readonly providerCompanyId: string | null;
-  /** The last balance that the provider told, in centavos, or null when it never did. */
+  /** The last balance that the provider reported, in centavos; null before the first one. */
   readonly balanceCents: number | null;
 }
 
@@ -29,11 +29,11 @@ export interface Principal {
   readonly sessionId: string;
   readonly user: PrincipalUser;
   readonly account: PrincipalAccount | null;
-  /** The provider's token as stored: sealed for this user. */
+  /** The stored provider token, sealed for this user. */
   readonly sealedToken: Buffer;
 }
 
-/** As much of a principal as takes to pay, and to call the provider for it. */
+/** The fields of a principal that a payment needs. */
 export interface Payer extends Pick<Principal, 'sessionId' | 'sealedToken'> {
   readonly user: Pick<PrincipalUser, 'id' | 'document'>;
   readonly account: Pick<

@@ -1,17 +1,17 @@
-/** How a failed call to the provider is answered to the app. */
+/** The responses to the app when a call to the provider fails. */
 import { isDatabaseTrouble } from '../db/unavailable.ts';
 import { AppError, type AppErrorOptions } from '../errors.ts';
 import { ProviderError } from '../provider/errors.ts';
 
 /**
- * Turns the provider layer's error into an answer: 401 where the provider has ended the banking
- * session, 503 where the database failed before that was known, otherwise a 502 with the code of
- * the catalogue. Anything else is passed on as it is.
+ * Maps a ProviderError to the catalogue of errors: 401 when the provider has ended the banking
+ * session, 503 when the database failed before that was certain, otherwise 502.
+ * @returns any other thrown value unchanged.
  */
-export function answerTo(error: unknown, headers: AppErrorOptions['headers'] = {}): unknown {
+export function toAppError(error: unknown, headers: AppErrorOptions['headers'] = {}): unknown {
   if (!(error instanceof ProviderError)) return error;
   if (error.code === 'TOKEN_REFUSED') {
-    // The database could not tell whether the session has a newer token: the session still stands.
+    // Whether the session has a newer token could not be read: the session remains.
     const isUnread = isDatabaseTrouble(error.cause);
     const code = isUnread ? 'DATABASE_UNAVAILABLE' : 'UNAUTHENTICATED';
     return new AppError(code, { headers, cause: error });
@@ -24,20 +24,21 @@ function retryAfter(error: ProviderError): Record<string, string> {
   return { 'Retry-After': String(Math.max(1, Math.ceil(error.retryAfterMs / 1_000))) };
 }
 
-/** Awaits a provider call that only reads, and answers its failure to the app. */
-export async function answered<T>(call: Promise<T>): Promise<T> {
+/** Awaits a call that only reads. @throws AppError */
+export async function readFromProvider<T>(call: Promise<T>): Promise<T> {
   try {
     return await call;
   } catch (error) {
-    throw answerTo(error);
+    throw toAppError(error);
   }
 }
 
 /**
- * Awaits a provider call that changes something, and answers its failure to the app. Where nobody
- * knows whether it was done, the answer must not say that nothing was: it is a time-out.
+ * Awaits a call that changes something at the provider.
+ * @throws AppError PROVIDER_TIMEOUT when the outcome is unknown: PROVIDER_UNAVAILABLE would claim
+ *   that nothing was done.
  */
-export async function answeredChange<T>(call: Promise<T>): Promise<T> {
+export async function changeAtProvider<T>(call: Promise<T>): Promise<T> {
   try {
     return await call;
   } catch (error) {
@@ -45,6 +46,22 @@ export async function answeredChange<T>(call: Promise<T>): Promise<T> {
     if (isUnsure && error.code === 'PROVIDER_UNAVAILABLE') {
       throw new AppError('PROVIDER_TIMEOUT', { cause: error });
     }
-    throw answerTo(error);
+    throw toAppError(error);
+  }
+}
+
+/**
+ * Reads from the provider for a response that does not depend on it.
+ * @returns null when the provider fails.
+ * @throws AppError UNAUTHENTICATED when the provider has ended the banking session: then stored
+ *   data is not shown either.
+ */
+export async function readIfAvailable<T>(read: () => Promise<T>): Promise<T | null> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!(error instanceof ProviderError) || error.code === 'TOKEN_REFUSED')
+      throw toAppError(error);
+    return null;
   }
 }

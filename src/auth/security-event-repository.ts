@@ -1,11 +1,15 @@
-/** Security events in the database. Rows are only added, and removed with age. */
+/**
+ * Security events: logins, refusals, log-outs and what operators do to users. Rows are only added,
+ * and deleted by age. E-mails and addresses are stored as keyed digests: the events of one person
+ * can be related, but a list of e-mails cannot be tested against the table without the key.
+ */
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
 import { openUnit } from '../db/unit-of-work.ts';
 import type { SecurityEventKind } from '../domain/security-event.ts';
 
-/** An event as it is stored: the e-mail and the address are digests. */
-export interface SecurityEventRecord {
+/** A stored event: the e-mail and the address are digests. */
+interface SecurityEventRecord {
   readonly at: Date;
   readonly kind: SecurityEventKind;
   readonly userId: number | null;
@@ -21,8 +25,7 @@ const insert: Statement = {
     values ($1, $2, $3, $4, $5)`,
 };
 
-/** Stores an event; in a transaction it is a part of it. */
-export async function insertSecurityEvent(
+async function insertSecurityEvent(
   { db }: Pick<LocalContext, 'db'>,
   { at, kind, userId, identity, address }: SecurityEventRecord,
 ): Promise<void> {
@@ -33,14 +36,14 @@ export interface StoredSecurityEvent extends SecurityEventRecord {
   readonly id: string;
 }
 
-/** Which events to list; what is left out does not matter. */
-export interface SecurityEventFilter {
+/** Which events to list; an absent field matches every event. */
+interface SecurityEventFilter {
   readonly userId?: number | undefined;
   readonly identity?: string | undefined;
   readonly limit: number;
 }
 
-/** @returns events, the newest first. */
+/** Lists events, newest first. */
 export async function findSecurityEvents(
   { db }: Pick<LocalContext, 'db'>,
   { userId, identity, limit }: SecurityEventFilter,
@@ -59,4 +62,44 @@ export async function findSecurityEvents(
     identity: event.identity,
     address: event.address ?? null,
   }));
+}
+
+interface NewSecurityEvent {
+  readonly kind: SecurityEventKind;
+  readonly userId: number | null;
+  readonly email: string;
+  /** Null for an action of an operator. */
+  readonly clientAddress: string | null;
+}
+
+/** Records an event, in the transaction of the context if there is one. */
+export async function recordSecurityEvent(
+  context: LocalContext,
+  { kind, userId, email, clientAddress }: NewSecurityEvent,
+): Promise<void> {
+  await insertSecurityEvent(context, {
+    ...{ at: context.clock.now(), kind, userId, identity: digestEmail(context, email) },
+    address: clientAddress === null ? null : digestText(context, clientAddress),
+  });
+}
+
+/** Records an event of a request whose response does not depend on it: a failure is only logged. */
+export async function noteSecurityEvent(
+  context: LocalContext,
+  event: NewSecurityEvent,
+): Promise<void> {
+  try {
+    await recordSecurityEvent(context, event);
+  } catch (error) {
+    context.log.error({ error, kind: event.kind }, 'a security event was not recorded');
+  }
+}
+
+/** The digest that identifies the events of an e-mail. */
+export function digestEmail(context: Pick<LocalContext, 'sealer'>, email: string): string {
+  return digestText(context, email.trim().toLowerCase());
+}
+
+function digestText({ sealer }: Pick<LocalContext, 'sealer'>, text: string): string {
+  return sealer.digest(text).toString('base64url');
 }

@@ -1,7 +1,7 @@
 /**
  * Banking sessions and their users in the database. The statements are SQL: each request with a
  * token runs the session check, and each of the others decides in one round trip and one commit
- * whether a session may live on. What operators read and end goes through the entity.
+ * whether a session may live on. Lists for operators use the entity.
  */
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
@@ -40,7 +40,7 @@ export const sessionStatements = {
         join ${activeSessions}
         left join accounts a on a.user_id = u.id`,
   },
-  /** By the lock on the user, a change of the user and this statement run one after the other. */
+  /** The lock on the user serialises this statement with changes of the user. */
   renew: {
     name: 'renew-session',
     text: `
@@ -116,11 +116,11 @@ export async function readPrincipal(
       personType: row.person_type,
       phone: row.phone,
     },
-    account: accountOf(row),
+    account: toAccount(row),
   };
 }
 
-function accountOf(row: PrincipalRow): PrincipalAccount | null {
+function toAccount(row: PrincipalRow): PrincipalAccount | null {
   if (row.account_id === null) return null;
   return {
     id: row.account_id,
@@ -139,11 +139,11 @@ export interface SessionRenewal {
   readonly newId: string;
   readonly userId: number;
   readonly sealedToken: Buffer;
-  /** When the provider's token ends; null: the provider does not say so. */
+  /** When the provider's token expires; null when the provider does not report it. */
   readonly tokenExpiresAt: Date | null;
-  /** The hash that the password was checked against. */
+  /** The hash that the password was verified against. */
   readonly passwordHash: string;
-  /** The keyed digest of the address that the user logs in from: it is known from now on. */
+  /** The keyed digest of the client's address, which is known from now on. */
   readonly addressDigest: Buffer;
 }
 
@@ -163,7 +163,7 @@ export async function renewSession(
   return session?.id ?? null;
 }
 
-/** Ends the session of a token and destroys the provider's token; an ended one stays as it is. */
+/** Ends the session of a token and destroys the provider's token; an ended one is unchanged. */
 export async function endSession(
   { db, clock }: Store,
   { sessionId, userId }: VerifiedToken,
@@ -190,7 +190,7 @@ export async function readSealedToken(
   return row?.sealed_token ?? null;
 }
 
-/** An active session as operators see it: without the provider's token. */
+/** An active session without the provider's token. */
 export interface ListedSession {
   readonly id: string;
   readonly userId: number;
@@ -199,13 +199,13 @@ export interface ListedSession {
   readonly createdAt: Date;
   /** The last login. */
   readonly renewedAt: Date;
-  /** When the provider's token ends; null: the provider does not say so. */
+  /** When the provider's token expires; null when the provider does not report it. */
   readonly tokenExpiresAt: Date | null;
 }
 
 /**
- * @param filter of one user only, if it names one.
- * @returns active sessions, the last login first.
+ * Lists active sessions, the last login first.
+ * @param filter `userId` null: of every user.
  */
 export async function listActiveSessions(
   { db }: Pick<LocalContext, 'db'>,
@@ -234,6 +234,15 @@ export async function listActiveSessions(
 /** A session that was ended, and its user. */
 export type EndedSession = Pick<ListedSession, 'id' | 'userId' | 'email'>;
 
+const endActive: Statement = {
+  name: 'session-end-active',
+  text: `
+    update banking_sessions s set status = 'ENDED', sealed_token = null, ended_at = $3
+      from users u
+     where u.id = s.user_id and s.status = 'ACTIVE' and (s.id = $1::uuid or s.user_id = $2::int)
+    returning s.id, s.user_id as "userId", u.email`,
+};
+
 /**
  * Ends an active session and destroys the provider's token.
  * @param which the session's id, or its user's.
@@ -243,12 +252,8 @@ export async function endActiveSession(
   { db, clock }: Store,
   which: { readonly id: string } | { readonly user: number },
 ): Promise<EndedSession | null> {
-  const { em, BankingSession } = await openUnit(db);
-  const active = { ...which, status: 'ACTIVE' } as const;
-  const session = await em.findOne(BankingSession, active, { fields: ['user.email'] });
-  if (!session) return null;
-  const { id, user } = session;
-  const change = { status: 'ENDED', sealedToken: null, endedAt: clock.now() } as const;
-  const ended = await em.nativeUpdate(BankingSession, { id, status: 'ACTIVE' }, change);
-  return ended === 1 ? { id, userId: user.id, email: user.email } : null;
+  const [id, userId] = 'id' in which ? [which.id, null] : [null, which.user];
+  const parameters = [id, userId, clock.now()];
+  const [ended] = await db.query<EndedSession>(endActive, parameters);
+  return ended ?? null;
 }

@@ -9,7 +9,7 @@ import { queryIn } from '../db/unit-of-work.ts';
 
 /** @public For the tests of the simulation, which find it by its shape. */
 export const throttleStatements = {
-  /** It locks the rows in one order, so that no two statements wait for each other. */
+  /** Locks the rows in one order, so that concurrent statements cannot deadlock. */
   count: {
     name: 'throttle-count',
     text: `
@@ -35,7 +35,7 @@ export const throttleStatements = {
   },
 } satisfies Record<string, Statement>;
 
-/** The attempts that are counted for a key until its window ends. */
+/** The attempts of a key in its current window. */
 export interface Window {
   readonly key: string;
   readonly attempts: number;
@@ -45,16 +45,15 @@ export interface Window {
 /** An attempt to count. */
 export interface Attempt {
   readonly key: string;
-  /** As how many attempts it counts. */
+  /** The number of attempts that it counts as. */
   readonly weight: number;
-  /** The length of a window that begins with it. */
+  /** The length of the window that it may begin. */
   readonly windowMs: number;
 }
 
 /**
  * Counts attempts, each in the window of its key; the first attempt of a key begins its window.
- * @param em the unit of work that the count belongs to, if any.
- * @returns the windows with the attempts in them.
+ * @param em the unit of work of the count, if any.
  */
 export function countAttempts(
   context: LocalContext,
@@ -68,10 +67,7 @@ export function countAttempts(
   return readWindows(context, { statement: throttleStatements.count, keys: counted, em });
 }
 
-/**
- * @param em the unit of work to read in, if any.
- * @returns the windows of some keys that have not ended.
- */
+/** Reads the open windows of some keys. @param em the unit of work of the read, if any. */
 export function openWindows(
   context: LocalContext,
   keys: readonly string[],

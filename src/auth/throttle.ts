@@ -1,12 +1,11 @@
 /**
- * How often a subject may try within a window, counted in the database so that all instances share
- * it. A window begins with its first attempt. Subjects are stored as digests: an e-mail or an
- * address does not stand in the table. A window that is used up is remembered in the process until
- * it ends, so that refusing costs no write.
+ * Limits the attempts of a subject within a window, counted in the database so that all instances
+ * share the count. A window begins with its first attempt. Subjects are stored as digests, without
+ * e-mails and addresses. A process caches the windows that are used up, so that refusing costs no
+ * statement.
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { LocalContext } from '../context.ts';
-import { networksOf } from '../domain/client-network.ts';
 import { AppError } from '../errors.ts';
 import { sha256 } from '../security/digests.ts';
 import { countAttempts, openWindows, type Window } from './throttle-repository.ts';
@@ -14,31 +13,30 @@ import { countAttempts, openWindows, type Window } from './throttle-repository.t
 export const minuteMs = 60_000;
 
 export interface Throttle {
-  /** What is limited, such as `login-email`. */
+  /** The limited action, such as `login-email`. */
   readonly scope: string;
-  /** Who is limited, such as an e-mail or a client's address. */
+  /** The limited subject, such as an e-mail or a client's address. */
   readonly subject: string;
-  /** Attempts in a window; 0 lifts the limit. */
+  /** Attempts in a window; 0: no limit. */
   readonly limit: number;
   readonly windowMs: number;
-  /** As how many attempts it counts; 1 by default. */
+  /** The number of attempts that one counts as; 1 by default. */
   readonly weight?: number;
 }
 
 type Limits = ReadonlyMap<string, Throttle>;
 
 /**
- * Counts one attempt against each of some limits.
- * @param em the unit of work that the count belongs to: undone with it, it has not happened.
- * @throws AppError THROTTLED when it is one too many for any of them, with the seconds to wait in
- *   `Retry-After`.
+ * Counts one attempt against each limit.
+ * @param em the unit of work of the count: a rollback undoes it.
+ * @throws AppError THROTTLED when a limit is exceeded, with `Retry-After` in seconds.
  */
 export async function countAttempt(
   context: LocalContext,
   throttles: readonly Throttle[],
   em?: EntityManager,
 ): Promise<void> {
-  const limits = limitsOf(throttles);
+  const limits = toLimits(throttles);
   if (limits.size === 0) return;
   refuseWhenRemembered(context, limits);
   const now = context.clock.now();
@@ -46,9 +44,9 @@ export async function countAttempt(
     return { key, weight, windowMs };
   });
   const windows = await countAttempts(context, counted, em);
-  // The last attempt that passes uses the window up; a unit of work may still be undone.
-  if (!em) remember(context, usedUpOf(windows, limits));
-  const exceeded = windows.filter(({ key, attempts }) => attempts > limitOf(limits, key));
+  // The last accepted attempt uses the window up; a unit of work may still be rolled back.
+  if (!em) remember(context, findUsedUp(windows, limits));
+  const exceeded = windows.filter(({ key, attempts }) => attempts > getLimit(limits, key));
   if (exceeded.length > 0)
     throw throttled(
       exceeded.map(({ endsAtMs }) => endsAtMs),
@@ -57,8 +55,8 @@ export async function countAttempt(
 }
 
 /**
- * Refuses when any of some limits is used up; counts nothing.
- * @returns the attempts so far in the window of each limit, in their order.
+ * Refuses when one of the limits is used up; counts nothing.
+ * @returns the attempts in the current window of each limit, in the order of the limits.
  * @throws AppError THROTTLED
  */
 export async function refuseWhenUsedUp(
@@ -66,12 +64,12 @@ export async function refuseWhenUsedUp(
   throttles: readonly Throttle[],
   em?: EntityManager,
 ): Promise<number[]> {
-  const limits = limitsOf(throttles);
+  const limits = toLimits(throttles);
   if (limits.size === 0) return throttles.map(() => 0);
   refuseWhenRemembered(context, limits);
   const now = context.clock.now();
   const windows = await openWindows(context, [...limits.keys()], em);
-  const usedUp = usedUpOf(windows, limits);
+  const usedUp = findUsedUp(windows, limits);
   remember(context, usedUp);
   if (usedUp.length > 0)
     throw throttled(
@@ -79,19 +77,19 @@ export async function refuseWhenUsedUp(
       now,
     );
   const attempts = new Map(windows.map((window) => [window.key, window.attempts]));
-  return throttles.map((throttle) => attempts.get(keyOf(throttle)) ?? 0);
+  return throttles.map((throttle) => attempts.get(throttleKey(throttle)) ?? 0);
 }
 
-/** The limits of an address: its own, and larger ones of the networks that it lies in. */
+/** The limits of an address: its own, and larger ones of the networks that contain it. */
 export function addressThrottles(throttle: Omit<Throttle, 'subject'>, address: string): Throttle[] {
   const { scope, limit, windowMs, weight = 1 } = throttle;
-  return networksOf(address).map(({ name, share }) => {
+  return findNetworks(address).map(({ name, share }) => {
     return { scope, subject: name, limit: limit * share, windowMs, weight };
   });
 }
 
 /**
- * Counts an attempt from an address, and from the networks that it lies in.
+ * Counts an attempt from an address, and from the networks that contain it.
  * @throws AppError THROTTLED
  */
 export function countAddress(context: LocalContext, scope: string, address: string): Promise<void> {
@@ -99,32 +97,32 @@ export function countAddress(context: LocalContext, scope: string, address: stri
   return countAttempt(context, addressThrottles({ scope, limit, windowMs: minuteMs }, address));
 }
 
-function limitOf(limits: Limits, key: string): number {
+function getLimit(limits: Limits, key: string): number {
   return limits.get(key)?.limit ?? Infinity;
 }
 
-function usedUpOf(windows: readonly Window[], limits: Limits): Window[] {
-  return windows.filter(({ key, attempts }) => attempts >= limitOf(limits, key));
+function findUsedUp(windows: readonly Window[], limits: Limits): Window[] {
+  return windows.filter(({ key, attempts }) => attempts >= getLimit(limits, key));
 }
 
-/** Limits that are lifted are left out. */
-function limitsOf(throttles: readonly Throttle[]): Limits {
+/** Omits limits of 0. */
+function toLimits(throttles: readonly Throttle[]): Limits {
   const set = throttles.filter(({ limit }) => limit > 0);
-  return new Map(set.map((throttle) => [keyOf(throttle), throttle]));
+  return new Map(set.map((throttle) => [throttleKey(throttle), throttle]));
 }
 
-function keyOf({ scope, subject }: Throttle): string {
+function throttleKey({ scope, subject }: Throttle): string {
   return `${scope}:${sha256(subject).toString('base64url')}`;
 }
 
 function remember({ usedUp }: LocalContext, windows: readonly Window[]): void {
-  for (const window of windows) usedUp.note(window.key, window.endsAtMs);
+  for (const window of windows) usedUp.add(window.key, window.endsAtMs);
 }
 
 /** @throws AppError THROTTLED */
 function refuseWhenRemembered({ usedUp, clock }: LocalContext, limits: Limits): void {
   const now = clock.now();
-  const ends = [...limits.keys()].flatMap((key) => usedUp.endOf(key, now.getTime()) ?? []);
+  const ends = [...limits.keys()].flatMap((key) => usedUp.findEnd(key, now.getTime()) ?? []);
   if (ends.length > 0) throw throttled(ends, now);
 }
 
@@ -132,4 +130,40 @@ function refuseWhenRemembered({ usedUp, clock }: LocalContext, limits: Limits): 
 function throttled(endsMs: readonly number[], now: Date): AppError {
   const seconds = Math.max(1, Math.ceil((Math.max(...endsMs) - now.getTime()) / 1_000));
   return new AppError('THROTTLED', { headers: { 'Retry-After': String(seconds) } });
+}
+
+interface Network {
+  readonly name: string;
+  /** The network's limit as a multiple of an address's limit: it may serve several customers. */
+  readonly share: number;
+}
+
+/**
+ * The /64, the /56 and the /48 of an IPv6 address; an IPv4 address alone.
+ * @param address IPv4, or the /64 of an IPv6 address, as `clientAddress` returns it.
+ */
+export function findNetworks(address: string): readonly Network[] {
+  const own = { name: address, share: 1 };
+  const groups = ipv6Groups(address);
+  if (!groups) return [own];
+  const wider = [
+    { name: slash56(groups), share: 4 },
+    { name: `${groups.slice(0, 3).join(':')}::/48`, share: 16 },
+  ];
+  return [own, ...wider];
+}
+
+/** The network of one household or office: an IPv4 /24, an IPv6 /56. */
+export function clientSite(address: string): string {
+  const groups = ipv6Groups(address);
+  return groups ? slash56(groups) : `${address.split('.').slice(0, 3).join('.')}.0/24`;
+}
+
+/** The first four groups of a /64; null for anything else. */
+function ipv6Groups(address: string): readonly string[] | null {
+  return address.endsWith('::/64') ? address.slice(0, -'::/64'.length).split(':') : null;
+}
+
+function slash56([a = '0', b = '0', c = '0', d = '0']: readonly string[]): string {
+  return `${a}:${b}:${c}:${(Number.parseInt(d, 16) & 0xff00).toString(16)}::/56`;
 }

@@ -1,14 +1,14 @@
-/** The windows that are used up, kept in the process: refusing then costs no statement. */
+/** Caches the throttle windows that are used up, so that refusing costs no statement. */
 
-/** A flood of subjects must not fill the memory; what is dropped is read from the database. */
+/** Bounds the memory; an evicted window is read from the database again. */
 const windowsAtMost = 10_000;
 
-/** Remembers when windows end; it forgets the oldest when there are many. */
+/** The cache of one process; it evicts the oldest window. */
 export class UsedUpWindows {
   readonly #ends = new Map<string, number>();
 
-  /** @returns when the window of a key ends, in ms, or null when it is not known to be used up. */
-  endOf(key: string, nowMs: number): number | null {
+  /** @returns when the window of a key ends, in ms; null when it is not in the cache. */
+  findEnd(key: string, nowMs: number): number | null {
     const endMs = this.#ends.get(key);
     if (endMs === undefined) return null;
     if (endMs > nowMs) return endMs;
@@ -16,8 +16,8 @@ export class UsedUpWindows {
     return null;
   }
 
-  /** Notes a window that is used up until `endMs`, in ms. */
-  note(key: string, endMs: number): void {
+  /** Adds a window that is used up until `endMs`, in ms. */
+  add(key: string, endMs: number): void {
     this.#ends.delete(key);
     this.#ends.set(key, endMs);
     if (this.#ends.size <= windowsAtMost) return;

@@ -1,8 +1,7 @@
 /**
- * Users in the database. What a login and a registration read and write is SQL: it compares
- * e-mails by the expression of their unique index, and reports a taken e-mail without an error,
- * whose detail would put the e-mail into the server's log. What operators read and change goes
- * through the entity.
+ * Users in the database. Logins and registrations use SQL: it compares e-mails by the expression of
+ * their unique index, and reports a taken e-mail without an error, whose detail would write the
+ * e-mail to the server's log. Commands of operators use the entity.
  */
 import type { FilterQuery, InferEntity } from '@mikro-orm/core';
 import { dayMs } from '../clock.ts';
@@ -36,7 +35,7 @@ const byEmail: Statement = {
 };
 
 /**
- * @param clientAddress where the user logs in from, if anywhere.
+ * @param clientAddress the address of a login.
  * @returns the active user with an e-mail, compared without regard to case, or null.
  */
 export async function findLoginUser(
@@ -61,7 +60,7 @@ export interface HashChange {
   readonly to: string;
 }
 
-/** Replaces the password hash of a user, unless it is another one by now. */
+/** Replaces the password hash of a user, unless it has changed meanwhile. */
 export async function replacePasswordHash(
   { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
   { userId, from, to }: HashChange,
@@ -102,7 +101,7 @@ export async function createUser(
 
 export type UserStatus = InferEntity<typeof User>['status'];
 
-/** A user as far as it takes to name them. */
+/** The fields that identify a user. */
 export interface FoundUser {
   readonly id: number;
   readonly email: string;
@@ -135,7 +134,7 @@ const taking: Statement = {
      where lower(email) = lower($1) or document = $2 order by id limit 1`,
 };
 
-/** @returns a user who has an e-mail or a document, or null. */
+/** Finds a user with the e-mail or the document. */
 export async function findUserWith(
   { db }: Pick<LocalContext, 'db'>,
   { email, document }: { readonly email: string; readonly document: string },
@@ -145,7 +144,7 @@ export async function findUserWith(
   return user ?? null;
 }
 
-/** Which users to list; what is left out does not matter. */
+/** Which users to list; an absent field matches every user. */
 export interface UserFilter {
   readonly status?: UserStatus | undefined;
   /** A part of the e-mail, compared without regard to case. */
@@ -163,7 +162,7 @@ export interface ListedUser extends FoundUser {
   readonly loggedIn: boolean;
 }
 
-/** @returns users, the newest first. */
+/** Lists users, newest first. */
 export async function findUsers(
   { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
   { status, email, before, limit }: UserFilter,
@@ -197,7 +196,7 @@ export async function findUsers(
   }));
 }
 
-/** @returns whether a user has another status from now on; false: they had it, or do not exist. */
+/** @returns false when the user had the status already, or does not exist. */
 export async function setUserStatus(
   { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
   userId: number,
@@ -208,7 +207,7 @@ export async function setUserStatus(
   return (await em.nativeUpdate(User, other, { status, updatedAt: clock.now() })) === 1;
 }
 
-/** @returns whether a user has another password hash from now on; false: they do not exist. */
+/** @returns false when the user does not exist. */
 export async function setPasswordHash(
   { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
   userId: number,

@@ -5,11 +5,10 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseEnv } from 'node:util';
+import type { AppEnv } from './entry.ts';
 import { splitPublicPems, splitList } from './formats.ts';
 import { readSettings, systemCode, type ConfigFault, type Environment } from './load.ts';
-import type { AppEnv, LogLevel, Values } from './values.ts';
-
-export { settings } from './list.ts';
+import type { LogLevel, Values } from './schema.ts';
 
 export type { AppEnv, Environment, LogLevel };
 

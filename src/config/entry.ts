@@ -1,8 +1,9 @@
 /** The type of a setting, and the formats that several settings share. */
 import type { Format } from './formats.ts';
-import type { AppEnv, Values } from './values.ts';
 
-export type SettingName = keyof Values;
+export const appEnvs = ['local', 'test', 'staging', 'production'] as const;
+
+export type AppEnv = (typeof appEnvs)[number];
 
 type Value = string | number | boolean;
 
@@ -16,7 +17,8 @@ export interface ValueFormat {
   };
 }
 
-export interface SettingEntry extends ValueFormat {
+/** @template Name the names of all settings, where they are known. */
+export interface Entry<Name extends string = string> extends ValueFormat {
   readonly meaning: string;
   /** The stricter format in production. */
   readonly inProduction?: ValueFormat;
@@ -25,7 +27,7 @@ export interface SettingEntry extends ValueFormat {
   readonly defaultIn?: Readonly<Partial<Record<AppEnv, Value>>>;
   readonly requiredIn?: readonly AppEnv[];
   /** The setting that names a file with the value of this one. */
-  readonly orFile?: SettingName;
+  readonly orFile?: Name;
   /** The value is PEM, whose line ends may be written as the two characters `\n`. */
   readonly isPem?: true;
   /** The value is never shown. */
@@ -52,10 +54,9 @@ export function integer(
 }
 
 /** The format of an enumeration. */
-export function oneOf(words: readonly string[]): {
-  schema: { type: 'string'; enum: readonly string[] };
-  expected: string;
-} {
+export function oneOf<const Word extends string>(
+  words: readonly Word[],
+): { schema: { type: 'string'; enum: readonly Word[] }; expected: string } {
   return { schema: { type: 'string', enum: words }, expected: `one of ${words.join(', ')}` };
 }
 
@@ -65,7 +66,7 @@ export function formatted(format: Format): { type: 'string'; format: string } {
 }
 
 /** The setting that names a file with the value of another one. */
-export function fileSetting(name: SettingName): SettingEntry {
+export function fileSetting(name: string) {
   return {
     meaning: `a file with the value of ${name}, instead of it`,
     expected: 'a path',

@@ -4,11 +4,16 @@
  */
 import { readFileSync } from 'node:fs';
 import { Ajv, type ErrorObject } from 'ajv';
-import type { ValueFormat } from './entry.ts';
+import { appEnvs, type AppEnv, type ValueFormat } from './entry.ts';
 import { formats } from './formats.ts';
 import { findBreaches, isLocal, type Breach } from './rules.ts';
-import { entries, settingNames, type SettingEntry, type SettingName } from './schema.ts';
-import { appEnvs, type AppEnv, type Values } from './values.ts';
+import {
+  entries,
+  settingNames,
+  type SettingEntry,
+  type SettingName,
+  type Values,
+} from './schema.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

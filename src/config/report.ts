@@ -1,7 +1,7 @@
-/** Reports the effective configuration to an operator, without secrets. */
+/** Describes the settings and reports the effective configuration, without secrets. */
 import { splitPublicPems } from './formats.ts';
-import { readSettings, type ConfigFault, type Environment } from './load.ts';
-import { entries, settingNames, type SettingEntry, type SettingName } from './schema.ts';
+import { type ConfigFault, type Environment, readSettings } from './load.ts';
+import { entries, type SettingEntry, type SettingName, settingNames } from './schema.ts';
 
 /** A converted setting. */
 type Value = string | number | boolean;
@@ -55,4 +55,29 @@ function withoutSecrets(databaseUrl: string): string {
   const user = username === '' ? '' : `${username}@`;
   const mode = searchParams.get('sslmode');
   return `${protocol}//${user}${host}${pathname}${mode === null ? '' : `?sslmode=${mode}`}`;
+}
+
+/** One line of the list of settings. */
+interface Setting {
+  readonly name: string;
+  /** The default as text: `3000`, `1500 in local; 0 in test`, `unset`. */
+  readonly default: string;
+  readonly meaning: string;
+}
+
+/** All settings, in the order of the handbook's table. */
+export const settings: readonly Setting[] = settingNames.map((name) => ({
+  name,
+  default: describeDefault(entries[name]),
+  meaning: entries[name].meaning,
+}));
+
+function describeDefault(entry: SettingEntry): string {
+  if (entry.default !== undefined) return String(entry.default);
+  const defaults = Object.entries(entry.defaultIn ?? {});
+  const parts = [...Map.groupBy(defaults, ([, value]) => String(value))].map(
+    ([value, pairs]) => `${value} in ${pairs.map(([appEnv]) => appEnv).join(', ')}`,
+  );
+  if (entry.requiredIn) parts.push(`required in ${entry.requiredIn.join(', ')}`);
+  return parts.join('; ') || 'unset';
 }

@@ -1,10 +1,9 @@
 /** The rules about combinations of settings, and those that a format cannot express. */
 import { accessSync, constants } from 'node:fs';
 import { BlockList, isIP } from 'node:net';
-import type { SettingName } from './entry.ts';
+import type { AppEnv } from './entry.ts';
 import { formats, matchesCertificate } from './formats.ts';
-import { entries } from './schema.ts';
-import type { AppEnv, Values } from './values.ts';
+import { entries, type SettingName, type Values } from './schema.ts';
 import { longestAllowedCallMs, longestCallMs } from '../domain/call-duration.ts';
 
 /** A setting that is missing or invalid. */

@@ -3,6 +3,7 @@
  * this list, and tests compare `.env.example` and the handbook with it.
  */
 import {
+  appEnvs,
   fileSetting,
   flag,
   formatted,
@@ -10,12 +11,13 @@ import {
   mustBeFalse,
   oneOf,
   text,
-  type SettingEntry,
-  type SettingName,
+  type AppEnv,
+  type Entry,
 } from './entry.ts';
-import { appEnvs, logLevels } from './values.ts';
 
-export type { SettingEntry, SettingName };
+const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
+export type LogLevel = (typeof logLevels)[number];
 
 const host = { ...text, pattern: '^[^\\s/]+$' } as const;
 
@@ -365,6 +367,40 @@ export const entries = {
     inProduction: oneOf(logLevels.filter((level) => level !== 'silent')),
     default: 'info',
   },
-} as const satisfies Record<SettingName, SettingEntry>;
+} as const satisfies Record<string, Entry>;
+
+type Entries = typeof entries;
+
+export type SettingName = keyof Entries;
+
+export type SettingEntry = Entry<SettingName>;
 
 export const settingNames = Object.keys(entries) as SettingName[];
+
+/** A setting that has a value in every environment: a default, or the environment requires it. */
+type SetName = {
+  [Name in SettingName]: Entries[Name] extends { default: unknown }
+    ? Name
+    : AppEnv extends DefaultEnvs<Entries[Name]> | RequiredEnvs<Entries[Name]>
+      ? Name
+      : never;
+}[SettingName];
+
+type DefaultEnvs<Setting> = Setting extends { defaultIn: infer Defaults } ? keyof Defaults : never;
+
+type RequiredEnvs<Setting> = Setting extends { requiredIn: readonly (infer Env)[] } ? Env : never;
+
+type Converted<Schema> = Schema extends { enum: readonly (infer Word)[] }
+  ? Word
+  : Schema extends { type: 'integer' }
+    ? number
+    : Schema extends { type: 'boolean' }
+      ? boolean
+      : string;
+
+type Value<Name extends SettingName> = Converted<Entries[Name]['schema']>;
+
+/** The settings after conversion and defaults; `rules.ts` requires APP_ENV. */
+export type Values = { readonly [Name in SetName | 'APP_ENV']: Value<Name> } & {
+  readonly [Name in Exclude<SettingName, SetName | 'APP_ENV'>]?: Value<Name>;
+};

@@ -10,7 +10,7 @@ import addFormatsModule from 'ajv-formats';
 import { fullFormats } from 'ajv-formats/dist/formats.js';
 import { formatError, formatNames, type FormatName } from '../domain/formats.ts';
 import { hasAtMostTwoDecimals } from '../domain/money.ts';
-import { isUuid } from '../domain/uuid.ts';
+import { isUuid } from '../domain/text.ts';
 
 export type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 

@@ -3,10 +3,9 @@
  * well. Each has messages that explain what is expected.
  */
 import type { Text } from '../errors.ts';
-import { normaliseCep } from './cep.ts';
+import { normaliseCep, toState } from './cep.ts';
 import { EMPTY, UNSTORABLE } from './validation-errors.ts';
-import { toE164 } from './phone.ts';
-import { toState } from './states.ts';
+import { toE164 } from './contact.ts';
 import { taxIdKind } from './tax-id.ts';
 import { tidyLine } from './text.ts';
 

@@ -1,5 +1,4 @@
-import { isEmail } from './email.ts';
-import { toE164 } from './phone.ts';
+import { isEmail, toE164 } from './contact.ts';
 import { normaliseTaxId } from './tax-id.ts';
 import { foldTypography } from './text.ts';
 

@@ -11,6 +11,8 @@
  * sent: from then on only a confirmation by the provider ends the transaction.
  */
 
+import { randomAlphanumerics } from './text.ts';
+
 /** The status of a transaction in the API: the contract's `PixStatus`. */
 export type PixStatus = 'PROCESSING' | 'COMPLETED' | 'FAILED';
 
@@ -23,7 +25,7 @@ export type PixOutcome = 'accepted' | 'unknown' | 'not_sent' | 'rejected';
 export type PixOperation = 'SEND' | 'CHARGE' | 'RECEIVED';
 
 /** The `type` of a transaction in the statement. */
-export type PixTransactionType = 'PIX_SEND' | 'PIX_CHARGE' | 'PIX_RECEIVED';
+type PixTransactionType = 'PIX_SEND' | 'PIX_CHARGE' | 'PIX_RECEIVED';
 
 export const pixStatuses = ['PROCESSING', 'COMPLETED', 'FAILED'] as const satisfies PixStatus[];
 
@@ -84,7 +86,7 @@ export function outcomeOf(transaction: { readonly outcome: PixOutcome | null }):
 }
 
 /** The statement's `type` of an operation. */
-export function typeOf(operation: PixOperation): PixTransactionType {
+export function transactionType(operation: PixOperation): PixTransactionType {
   return `PIX_${operation}`;
 }
 
@@ -121,4 +123,33 @@ export function readStatusWord(word: unknown): PixStatus | null {
   if (typeof word !== 'string' || word.length > MAX_STATUS_LENGTH) return null;
   const name = word.trim().toUpperCase();
   return Object.hasOwn(statusWords, name) ? (statusWords[name] ?? null) : null;
+}
+
+const ISPB = /^[0-9A-Z]{8}$/;
+
+/**
+ * Creates an end-to-end id, which identifies one transfer in the instant payment system (SPI): `E`,
+ * the ISPB of the issuing participant, `yyyyMMddHHmm` in UTC, and eleven random alphanumerics.
+ *
+ * @param ispb eight digits or capital letters (it derives from the root of a CNPJ, which may carry
+ *   letters since July 2026).
+ * @param at the time of the transfer; SPI refuses a difference of over twelve hours (FF08).
+ * @returns 32 characters.
+ * @throws RangeError when `ispb` is malformed, or `at` is outside the years 0 to 9999.
+ */
+export function newEndToEndId(ispb: string, at: Date): string {
+  if (!ISPB.test(ispb)) throw new RangeError(`not an ISPB: ${ispb}`);
+  const iso = at.toISOString();
+  if (!/^\d{4}-/.test(iso)) throw new RangeError(`outside the years 0 to 9999: ${iso}`);
+  const day = iso.slice(0, 4) + iso.slice(5, 7) + iso.slice(8, 10);
+  const minute = iso.slice(11, 13) + iso.slice(14, 16);
+  return `E${ispb}${day}${minute}${randomAlphanumerics(11)}`;
+}
+
+/**
+ * Creates the `transactionIdentification` of a charge: 26 random alphanumerics, the minimum of the
+ * central bank's PIX API for a charge behind a URL. A static BR Code has room for 25 of them.
+ */
+export function newTransactionIdentification(): string {
+  return randomAlphanumerics(26);
 }

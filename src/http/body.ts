@@ -1,18 +1,28 @@
-/** Reads a request's body: media type, size and JSON. A form is only prepared for reading. */
+/** Reads a request's body: media type, size and JSON. A form is read by its operation. */
 import type { IncomingMessage } from 'node:http';
-import { AppError } from '../errors.ts';
+import type { Readable } from 'node:stream';
 import { MAX_BODY_BYTES } from '../contract/body-limit.ts';
 import type { BodyContract, FormContract } from '../contract/contract.ts';
+import { ValidationErrors } from '../contract/validation-errors.ts';
+import { NOT_A_FILE } from '../contract/validation-messages.ts';
+import { AppError } from '../errors.ts';
 import { ClientGone, type Exchange } from './exchange.ts';
-import { IncomingForm } from './form.ts';
-import { parseOutline, parseJson } from './json.ts';
-import { readBoundary, fileTooLarge, maxFormBytes } from './multipart.ts';
+import { parseJson, parseOutline } from './json.ts';
+import {
+  fileTooLarge,
+  maxFormBytes,
+  type Multipart,
+  readBoundary,
+  readParts,
+} from './multipart.ts';
+import type { FileConsumer, Form } from './operation.ts';
+import { readParameters } from './parameters.ts';
 
 const MEDIA_TYPES = { json: 'application/json', multipart: 'multipart/form-data' } as const;
 
 const NO_BYTES = Buffer.alloc(0);
 
-export interface BodyLimits {
+interface BodyLimits {
   /** The largest file of a form, in bytes. The contract limits JSON. */
   readonly uploadMaxBytes: number;
 }
@@ -157,4 +167,85 @@ function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> 
     request.on('error', onClose);
     request.on('close', onClose);
   });
+}
+
+/** The form of one request. */
+export class IncomingForm implements Form<unknown> {
+  readonly #exchange: Exchange;
+  readonly #contract: FormContract;
+  readonly #multipart: Multipart;
+
+  constructor(exchange: Exchange, contract: FormContract, multipart: Multipart) {
+    this.#exchange = exchange;
+    this.#contract = contract;
+    this.#multipart = multipart;
+  }
+
+  /**
+   * Reads the form. The operation counts as begun only when the form has been read: until then, a
+   * client that disconnects, is too slow or sends invalid data is refused.
+   *
+   * @throws AppError VALIDATION_FAILED with every error of the fields and of the file.
+   * @throws AppError BAD_REQUEST, PAYLOAD_TOO_LARGE.
+   * @throws ClientGone
+   */
+  async receive<Result>(
+    consume: FileConsumer<Result>,
+  ): Promise<{ readonly fields: unknown; readonly file: Result }> {
+    const exchange = this.#exchange;
+    const errors = new ValidationErrors();
+    exchange.allowsSlowBody = true;
+    exchange.sendContinue();
+    const { texts, file } = await this.#readParts(consume, errors);
+    const fields = readParameters(this.#contract.fields, (name) => texts.get(name), errors);
+    errors.throwIfAny();
+    if (file === null) throw new Error('a form without its file has passed the validation');
+    exchange.begin();
+    return { fields, file: file.value };
+  }
+
+  /** Collects the texts of the fields by name; a file counts as an empty text. */
+  async #readParts<Result>(consume: FileConsumer<Result>, errors: ValidationErrors) {
+    const texts = new Map<string, string[]>();
+    const { file: fileField } = this.#contract;
+    let result: { readonly value: Result } | null = null;
+    await readParts(this.#exchange.request, this.#multipart, {
+      text(name, value) {
+        if (name === fileField) errors.add(name, NOT_A_FILE);
+        addText(texts, name, value);
+      },
+      async file(name, content) {
+        const isFirst = addText(texts, name, '');
+        if (name === fileField && isFirst) result = await consumeFile(content, consume, errors);
+        // Discards what was not read, so that the rest of the form arrives.
+        content.resume();
+      },
+    });
+    return { texts, file: result as { readonly value: Result } | null };
+  }
+}
+
+/** @returns whether it is the first text with its name. */
+function addText(texts: Map<string, string[]>, name: string, text: string): boolean {
+  const known = texts.get(name);
+  if (known === undefined) texts.set(name, [text]);
+  else known.push(text);
+  return known === undefined;
+}
+
+/** Adds the errors of the file to those of the fields. */
+async function consumeFile<Result>(
+  content: Readable,
+  consume: FileConsumer<Result>,
+  errors: ValidationErrors,
+): Promise<{ readonly value: Result } | null> {
+  try {
+    return { value: await consume(content.iterator({ destroyOnReturn: false })) };
+  } catch (error) {
+    if (!(error instanceof AppError) || error.fields === undefined) throw error;
+    for (const [field, texts] of Object.entries(error.fields)) {
+      for (const text of texts) errors.add(field, text);
+    }
+    return null;
+  }
 }

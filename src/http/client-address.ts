@@ -1,6 +1,7 @@
-/** Determines the client address of a request behind trusted proxies. */
+/** Determines the client address behind trusted proxies, and warns of an unexpected proxy. */
 import type { IncomingMessage } from 'node:http';
 import { isIPv4, isIPv6 } from 'node:net';
+import type { Context } from '../context.ts';
 
 /**
  * Returns the client's address, normalised for throttling.
@@ -63,4 +64,31 @@ function expandedGroups(address: string): number[] {
     .split('::')
     .map((half) => (half === '' ? [] : half.split(':').map((group) => Number.parseInt(group, 16))));
   return [...head, ...Array<number>(8 - head.length - tail.length).fill(0), ...tail];
+}
+
+/**
+ * Behind a proxy with TRUST_PROXY_HOPS=0 all clients share the limits of one address. In staging
+ * and production, the start warns of it.
+ * @returns a function that checks each request and warns of the first forwarded one.
+ */
+export function createProxyWatch({ config, log }: Context): (request: IncomingMessage) => void {
+  const setting = 'TRUST_PROXY_HOPS';
+  const { appEnv, trustProxyHops } = config;
+  let isWatching = trustProxyHops === 0;
+  if (isWatching && (appEnv === 'staging' || appEnv === 'production')) {
+    log.warn(
+      { setting },
+      'TRUST_PROXY_HOPS is 0: behind a TLS proxy all clients count as one address; ' +
+        'set it to the number of proxies',
+    );
+  }
+  return ({ headers }) => {
+    if (!isWatching || headers['x-forwarded-for'] === undefined) return;
+    isWatching = false;
+    log.warn(
+      { setting },
+      'a request has X-Forwarded-For and TRUST_PROXY_HOPS is 0: if a proxy sent it, all ' +
+        'clients count as one address; set TRUST_PROXY_HOPS to the number of proxies',
+    );
+  };
 }

@@ -4,9 +4,8 @@ import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import type { Connections } from './connections.ts';
 import type { WithRefusalHeaders } from './operation.ts';
-import type { Exchange } from './exchange.ts';
+import { type Exchange, requestId } from './exchange.ts';
 import { errorReply, rawAnswer, type Reply } from './reply.ts';
-import { requestId } from './request-id.ts';
 
 /** Statuses by Node's error code; every other error is a malformed request (400). */
 const STATUS_BY_CODE = new Map([

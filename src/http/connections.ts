@@ -1,12 +1,13 @@
 /**
- * Tracks the open connections: their requests, how many of these run concurrently, and whether the
- * client reads its responses.
+ * Tracks and limits the open connections: their number, their requests, how many of these run
+ * concurrently, and whether the client reads its responses.
  */
+import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock } from '../clock.ts';
 import type { ConnectionCloseReason } from '../metrics.ts';
+import { throttleAddress } from './client-address.ts';
 import type { Exchange } from './exchange.ts';
-import { WriteProgress } from './write-progress.ts';
 
 /** How many requests of one connection run concurrently; further ones wait. */
 const MAX_RUNNING = 4;
@@ -27,7 +28,7 @@ const STALLED_MS = 30_000;
 
 const CHECK_INTERVAL_MS = 5_000;
 
-export interface ConnectionsOptions {
+interface ConnectionsOptions {
   readonly clock: Clock;
   /** Called when a connection is closed because of what its client does. */
   onCut(reason: ConnectionCloseReason): void;
@@ -150,4 +151,83 @@ function ignoreFurtherRequests(socket: Socket & { parser?: { onIncoming: unknown
 function startNext({ exchanges, waiting }: Connection, socket: Socket): void {
   if (exchanges.length - waiting.length < MAX_RUNNING) waiting.shift()?.();
   if (waiting.length === 0) socket.resume();
+}
+
+/**
+ * Undeclared fields of Node: the bytes passed to the handle, and those that the kernel has not
+ * accepted yet. The public `bytesWritten` and `writableLength` count a write only when the kernel
+ * has accepted all of it, so a long response to a slow client would appear stalled.
+ */
+interface Handle {
+  readonly bytesWritten: number;
+  readonly writeQueueSize: number;
+}
+
+/** The sending progress of one socket. */
+class WriteProgress {
+  readonly #socket: Socket & { readonly _handle?: Handle | null };
+  #sentBytes = 0;
+  #movedAtMs: number | null = null;
+
+  constructor(socket: Socket) {
+    this.#socket = socket;
+  }
+
+  /**
+   * Checks the socket.
+   *
+   * @param nowMs the current time, in milliseconds.
+   * @returns for how long bytes have been waiting without progress, in milliseconds; 0 when nothing
+   *   is to be sent.
+   */
+  stalledMs(nowMs: number): number {
+    const { _handle: handle, writableLength } = this.#socket;
+    if (!handle || writableLength === 0) {
+      this.#movedAtMs = null;
+      return 0;
+    }
+    const sentBytes = handle.bytesWritten - handle.writeQueueSize;
+    if (this.#movedAtMs === null || sentBytes !== this.#sentBytes) {
+      this.#sentBytes = sentBytes;
+      this.#movedAtMs = nowMs;
+    }
+    return nowMs - this.#movedAtMs;
+  }
+}
+
+export interface ConnectionLimits {
+  readonly total: number;
+  /** From one address; 0 sets no limit. */
+  readonly perAddress: number;
+}
+
+/**
+ * Closes each connection that exceeds a limit as soon as it is accepted.
+ *
+ * @param onRefused is called for each of them.
+ */
+export function limitConnections(
+  server: Server,
+  { total, perAddress }: ConnectionLimits,
+  onRefused: (reason: ConnectionCloseReason) => void,
+): void {
+  server.maxConnections = total;
+  server.on('drop', () => onRefused('total'));
+  if (perAddress === 0) return;
+  const openByAddress = new Map<string, number>();
+  server.on('connection', (socket: Socket) => {
+    const address = throttleAddress(socket.remoteAddress ?? '');
+    const open = openByAddress.get(address) ?? 0;
+    if (open >= perAddress) {
+      onRefused('per_address');
+      socket.destroy();
+      return;
+    }
+    openByAddress.set(address, open + 1);
+    socket.once('close', () => {
+      const left = (openByAddress.get(address) ?? 0) - 1;
+      if (left > 0) openByAddress.set(address, left);
+      else openByAddress.delete(address);
+    });
+  });
 }

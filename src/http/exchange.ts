@@ -1,11 +1,11 @@
 /** One request and its response, with the facts that the pipeline collects about them. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { continueTrace, type TraceContext } from '../domain/trace-context.ts';
+import { beginTrace, continueTrace, type TraceContext } from '../domain/trace-context.ts';
 import type { Locale } from '../errors.ts';
-import type { WithRefusalHeaders } from './operation.ts';
-import { preferredLocale } from './locale.ts';
-import { requestId, withoutSecret } from './request-id.ts';
+import type { Log } from '../log.ts';
+import { preferredLocale } from './negotiation.ts';
+import type { RequestFacts, WithRefusalHeaders } from './operation.ts';
 
 interface Message {
   readonly request: IncomingMessage;
@@ -129,5 +129,88 @@ export class ClientGone extends Error {
   constructor() {
     super('the client closed the connection');
     this.name = 'ClientGone';
+  }
+}
+
+const USABLE_ID = /^[\x21-\x7e]{1,128}$/;
+
+/** The caller's id when it is 1 to 128 visible ASCII characters, otherwise a new UUID. */
+export function requestId(header: string | string[] | undefined): string {
+  return typeof header === 'string' && USABLE_ID.test(header) ? header : randomUUID();
+}
+
+/** The trace of a request, or a new one if its id contains the secret application id of the URL. */
+export function withoutSecret(trace: TraceContext, url: string | undefined): TraceContext {
+  return holdsSecret(trace.traceparent, url) ? beginTrace() : trace;
+}
+
+/** Whether an id contains the application id of the URL, in any notation. */
+function holdsSecret(id: string, url: string | undefined): boolean {
+  const [, named] = APPLICATION.exec(url ?? '') ?? [];
+  if (named === undefined) return false;
+  const secret = hexDigits(decoded(named));
+  return secret.length === UUID_DIGITS && hexDigits(id).includes(secret);
+}
+
+/** Matches unknown routes as well, because they are also logged. */
+const APPLICATION = /\/onboarding\/([^/?#]+)/;
+
+const UUID_DIGITS = 32;
+
+function hexDigits(text: string): string {
+  return text.toLowerCase().replaceAll(/[^\da-f]/g, '');
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+interface ExchangeFactsOptions {
+  /** The log of the process, from which the request's log is derived. */
+  readonly log: Log;
+  readonly clientAddress: string;
+  readonly rawBody: Buffer;
+}
+
+/**
+ * Computes expensive facts on first use. It is a class because V8 gives every object literal with
+ * getters its own hidden class in the old generation, which keeps the whole request alive until the
+ * next full collection.
+ */
+export class ExchangeFacts implements RequestFacts {
+  readonly clientAddress: string;
+  readonly rawBody: Buffer;
+  readonly #exchange: Exchange;
+  readonly #log: Log;
+
+  constructor(exchange: Exchange, { log, clientAddress, rawBody }: ExchangeFactsOptions) {
+    this.clientAddress = clientAddress;
+    this.rawBody = rawBody;
+    this.#exchange = exchange;
+    this.#log = log;
+  }
+
+  get id(): string {
+    return this.#exchange.id;
+  }
+
+  get locale(): Locale {
+    return this.#exchange.locale;
+  }
+
+  get callOptions(): RequestFacts['callOptions'] {
+    return { requestId: this.#exchange.id, trace: this.#exchange.trace };
+  }
+
+  get signal(): AbortSignal {
+    return this.#exchange.request.signal;
+  }
+
+  get log(): Log {
+    return this.#log.child(this.#exchange.names);
   }
 }

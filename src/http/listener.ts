@@ -10,8 +10,7 @@ import {
   RequestTooSlow,
   type ClientErrorsOptions,
 } from './client-errors.ts';
-import { limitConnections, type ConnectionLimits } from './connection-limits.ts';
-import { Connections } from './connections.ts';
+import { type ConnectionLimits, Connections, limitConnections } from './connections.ts';
 import { Exchange } from './exchange.ts';
 
 // A named import evaluates every export of the module and so loads Node's HTTP client (megabytes).

@@ -14,16 +14,14 @@ import {
   type FindPrincipal,
 } from './authenticate.ts';
 import { readBody } from './body.ts';
-import { clientAddress } from './client-address.ts';
+import { clientAddress, createProxyWatch } from './client-address.ts';
 import type { Contract, OperationContract } from '../contract/contract.ts';
-import { ClientGone, type Exchange } from './exchange.ts';
+import { ClientGone, type Exchange, ExchangeFacts } from './exchange.ts';
 import { requireHost, requireLocalHost } from './host.ts';
 import { readInput, readPath } from './input.ts';
-import { createProxyWatch } from './proxy-watch.ts';
 import { createListener, type Listener } from './listener.ts';
 import { contractBreaches } from '../contract/answer-check.ts';
 import { asAppError, errorReply, jsonReply, send, type Headers, type Reply } from './reply.ts';
-import { ExchangeFacts } from './request-facts.ts';
 import { CLIENT_GONE, recordRefusal, recordRequest } from './request-log.ts';
 import {
   createRouter,

@@ -3,6 +3,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { entityTag, matchesEntityTag } from '../domain/entity-tag.ts';
 import type { Exchange } from './exchange.ts';
+import { preferredEncoding } from './negotiation.ts';
 import type { Headers, Reply } from './reply.ts';
 
 /** In the order of preference. */
@@ -50,7 +51,8 @@ export function staticAnswer(content: StaticContent): (exchange: Exchange) => Pr
     return variant;
   };
   return async ({ request }) => {
-    const encoding = acceptedEncoding(request.headers['accept-encoding']);
+    const accepted = request.headers['accept-encoding'] ?? 'identity';
+    const encoding = preferredEncoding(accepted, ENCODINGS) ?? 'identity';
     const { bytes, etag } = await variantFor(encoding);
     const headers = { ...content.headers, ETag: etag, Vary: 'Accept-Encoding' };
     if (matchesEntityTag(request.headers['if-none-match'], etag)) {
@@ -67,24 +69,4 @@ export function staticAnswer(content: StaticContent): (exchange: Exchange) => Pr
 async function makeVariant({ load }: StaticContent, encoding: Encoding): Promise<Variant> {
   const bytes = await compressors[encoding](await load());
   return { bytes, etag: entityTag(bytes) };
-}
-
-/**
- * Reads `Accept-Encoding` (RFC 9110, section 12.5.3).
- * @returns the supported encoding with the highest weight; `identity` when there is none.
- */
-function acceptedEncoding(header: string | undefined): Encoding {
-  if (header === undefined) return 'identity';
-  const weights = new Map(header.split(',').map(readWeight));
-  const unnamed = weights.get('*') ?? 0;
-  const weight = (encoding: Encoding): number => weights.get(encoding) ?? unnamed;
-  const [best] = ENCODINGS.toSorted((one, other) => weight(other) - weight(one));
-  return best !== undefined && weight(best) > 0 ? best : 'identity';
-}
-
-function readWeight(text: string): [name: string, weight: number] {
-  const [name = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase());
-  const parameter = parameters.find((one) => one.startsWith('q='));
-  const weight = parameter === undefined ? 1 : Number(parameter.slice(2));
-  return [name, weight >= 0 && weight <= 1 ? weight : 0];
 }

@@ -1,5 +1,4 @@
 /** The response of an application. */
-import { maskEmail, maskName, maskNumber } from '../domain/masking.ts';
 import { isFinal } from '../domain/onboarding.ts';
 import type { Application } from './application-row.ts';
 
@@ -43,4 +42,25 @@ function personReply(application: Application) {
   const { provaVidaSessionId, provaVidaUrl } = application;
   const provaVida = { session_id: provaVidaSessionId, url_iframe: provaVidaUrl };
   return { name, email, document, phone, prova_vida: provaVida };
+}
+
+const shownAtEnd = 2;
+
+/** Shows the first letter of each word: `A*** S***`. */
+function maskName(name: string): string {
+  return name
+    .split(' ')
+    .map((word) => `${[...word][0] ?? ''}***`)
+    .join(' ');
+}
+
+/** Shows the first letter and the domain: `a***@example.com`. */
+function maskEmail(email: string): string {
+  const [local = '', domain = ''] = email.split('@');
+  return `${local.slice(0, 1)}***@${domain}`;
+}
+
+/** Shows the last two digits of a document or a phone. */
+function maskNumber(digits: string): string {
+  return '*'.repeat(Math.max(0, digits.length - shownAtEnd)) + digits.slice(-shownAtEnd);
 }

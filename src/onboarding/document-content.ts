@@ -8,11 +8,13 @@ import type { Context, LocalContext } from '../context.ts';
 import {
   BROKEN_FILE,
   detectContentType,
-  EMPTY_FILE,
-  NOT_A_DOCUMENT,
   type DocumentContentType,
-} from '../domain/document-types.ts';
-import { JpegStructure, PngStructure, type FileStructure } from '../domain/image-structure.ts';
+  EMPTY_FILE,
+  type FileStructure,
+  JpegStructure,
+  NOT_A_DOCUMENT,
+  PngStructure,
+} from './document-types.ts';
 import { invalidField } from '../errors.ts';
 import { SealError } from '../security/sealing.ts';
 import { findChunk, insertChunk } from './document-repository.ts';

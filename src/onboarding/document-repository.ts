@@ -6,7 +6,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
 import { loadEntities, openUnit } from '../db/unit-of-work.ts';
-import type { DocumentContentType } from '../domain/document-types.ts';
+import type { DocumentContentType } from './document-types.ts';
 
 type Store = Pick<LocalContext, 'db'>;
 

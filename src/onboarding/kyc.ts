@@ -13,8 +13,7 @@ import {
 } from '../domain/onboarding.ts';
 import { ProviderError } from '../provider/errors.ts';
 import type { CallOptions, KycDecision } from '../provider/provider.ts';
-import { sealClientToken } from '../auth/client-token.ts';
-import { openLocalAccount, openProviderAccount } from './open-account.ts';
+import { openLocalAccount, openProviderAccount, sealClientToken } from './account.ts';
 import { toStepError } from './step-failure.ts';
 import { changeApplication, type Application } from './application.ts';
 

@@ -3,7 +3,7 @@ import { locateCep, type LocatedCep } from '../domain/cep.ts';
 import { invalidField } from '../errors.ts';
 import { ProviderError } from '../provider/errors.ts';
 import type { CallOptions, CepAddress } from '../provider/provider.ts';
-import { answerTo } from '../auth/provider-failure.ts';
+import { toAppError } from '../auth/provider-failure.ts';
 import type { PublicOperation } from '../http/operation.ts';
 
 /**
@@ -31,7 +31,7 @@ async function fromProvider(
     return await provider.lookUpCep({ cep, ...options });
   } catch (error) {
     if (error instanceof ProviderError && error.statusClass === '404') return null;
-    throw answerTo(error);
+    throw toAppError(error);
   }
 }
 

@@ -5,8 +5,7 @@
  */
 import { constants, inflate } from 'node:zlib';
 import { promisify } from 'node:util';
-import type { FileStructure } from '../domain/image-structure.ts';
-import { ACTIVE_PDF } from '../domain/document-types.ts';
+import { ACTIVE_PDF, type FileStructure } from './document-types.ts';
 import { invalidField } from '../errors.ts';
 
 const inflated = promisify(inflate);

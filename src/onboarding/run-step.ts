@@ -14,11 +14,11 @@ import {
 } from '../domain/onboarding.ts';
 import { ProviderError, WRONG_VALIDATION_CODE } from '../provider/errors.ts';
 import type { CallOptions } from '../provider/provider.ts';
-import { sealClientToken } from '../auth/client-token.ts';
+import { sealClientToken } from './account.ts';
 import { forwardDocuments } from './document-submission.ts';
 import { isRefusal, toStepError } from './step-failure.ts';
 import { documentsStatus } from './submitted-content.ts';
-import { codeConfirmed, countWrongCode, isLocked, openCode } from './sealed-code.ts';
+import { codeConfirmed, countWrongCode, isLocked, openCode } from './validation-code.ts';
 import { changeApplication, findApplicationByUser, type Application } from './application.ts';
 
 /** The steps that an applicant submits. */

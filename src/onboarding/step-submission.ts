@@ -1,9 +1,11 @@
-/** Submits a step whose content is stored with the application. */
+/** Submits a step whose content is stored with the application, or a local proof of life. */
 import { isDeepStrictEqual } from 'node:util';
-import type { LocalContext } from '../context.ts';
+import { randomUUID } from 'node:crypto';
+import { ownAddress } from '../config/own-address.ts';
+import type { Context, LocalContext } from '../context.ts';
 import { isCodeResendDue, getStep, type StepName } from '../domain/onboarding.ts';
 import type { ApplicationCaller } from './applicant.ts';
-import { countCodeRequest } from './code-requests.ts';
+import { countCodeRequest } from './validation-code.ts';
 import { admitStep, changeApplication, markSubmitted, type Application } from './application.ts';
 
 export interface Submission {
@@ -40,4 +42,26 @@ export async function submitStep(
 function isResendDue(context: LocalContext, application: Application, name: StepName): boolean {
   if (name !== 'electronic_validation' || context.config.onboardingLocalOnly) return false;
   return isCodeResendDue(application, context.clock.now());
+}
+
+/**
+ * The URL of a page that does not exist yet, with a name that never resolves (RFC 6761, section
+ * 6.4). The route is public, so the URL reveals neither the provider's address nor this service's.
+ */
+export const placeholderUrl = 'https://prova-vida.invalid';
+
+/**
+ * Opens a proof-of-life session without the provider: the development page in `local`. The session
+ * id is random, because URLs must not contain the secret id of the application.
+ */
+export function submitLocalProvaVida(context: Context, application: Application): Application {
+  const session = randomUUID();
+  const { appEnv, host } = context.config;
+  const { port } = context.listening;
+  const url =
+    appEnv === 'local'
+      ? `${ownAddress({ host, port })}/dev/prova-vida/${session}`
+      : `${placeholderUrl}/${session}`;
+  const opened = { ...application, provaVidaSessionId: session, provaVidaUrl: url };
+  return markSubmitted(context, opened, 'prova_vida');
 }

@@ -1,7 +1,33 @@
+/**
+ * Stores documents. A document is `receiving` from its first byte on and becomes `stored` in a
+ * separate commit after the last byte. An interrupted upload is deleted, after a crash by a job.
+ */
+import { randomUUIDv7 } from 'node:crypto';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import {
+  addressThrottles,
+  countAttempt,
+  refuseWhenUsedUp,
+  type Throttle,
+} from '../auth/throttle.ts';
+import { dayMs } from '../clock.ts';
+import type { Context, LocalContext } from '../context.ts';
+import { loadEntities } from '../db/unit-of-work.ts';
+import { getStep } from '../domain/onboarding.ts';
+import { AppError, invalidField, type Text } from '../errors.ts';
+import type { PublicOperation } from '../http/operation.ts';
 import { findApplicant } from './applicant.ts';
 import { applicationReply } from './application-reply.ts';
-import { storeDocument } from './documents.ts';
-import type { PublicOperation } from '../http/operation.ts';
+import {
+  admitStep,
+  type Application,
+  type Change,
+  changeApplication,
+  markDocumentSubmitted,
+  refuseWhenFinal,
+} from './application.ts';
+import { type DocumentContent, type DocumentKey, storeContent } from './document-content.ts';
+import { dropReceiving } from './document-repository.ts';
 
 /**
  * Stores one document, streamed into the database. The application is checked before the document
@@ -20,3 +46,182 @@ export const submitDocument: PublicOperation<'submitDocument'> = {
     return { status: 201, body: applicationReply(application) };
   },
 };
+
+async function documents() {
+  return (await loadEntities()).OnboardingDocument;
+}
+
+const DOCUMENTS_PER_APPLICATION = 20;
+
+/** Enough for an app that uploads all required documents concurrently. */
+const UPLOADS_AT_ONCE = 5;
+
+/** A form may take five minutes to arrive: an older upload belongs to a process that crashed. */
+const UPLOAD_MS = 310_000;
+
+/** Most uploads take less time. */
+const RETRY_MS = 5_000;
+
+const NO_BYTES = Buffer.alloc(0);
+
+const TOO_MANY: Text = {
+  en: `The application has ${DOCUMENTS_PER_APPLICATION} documents already.`,
+  pt: `A solicitação já tem ${DOCUMENTS_PER_APPLICATION} documentos.`,
+};
+
+/**
+ * Reads the client's form and passes the bytes of its file to `consume`.
+ * @returns the type of the document, and the consumer's result.
+ */
+export type ReceiveDocument = <Result>(
+  consume: (content: AsyncIterable<Buffer>) => Promise<Result>,
+) => Promise<{ readonly tipoDocumento: number; readonly file: Result }>;
+
+/** The application that a document belongs to, and the address that it comes from. */
+interface DocumentSender {
+  readonly application: Application;
+  readonly clientAddress: string;
+}
+
+interface NewDocument extends DocumentContent {
+  readonly id: string;
+  readonly tipoDocumento: number;
+}
+
+/**
+ * Stores a document. A repeat of the same content and type changes nothing. After a failure nothing
+ * of the document remains.
+ *
+ * @returns the changed application.
+ * @throws AppError VALIDATION_FAILED, THROTTLED, BUSY, and any error of `receive`.
+ */
+export async function storeDocument(
+  context: Context,
+  { application, clientAddress }: DocumentSender,
+  receive: ReceiveDocument,
+): Promise<Application> {
+  // A repeat is detected only after reading; a decided application does not accept even a repeat.
+  refuseWhenFinal(application);
+  await refuseWhenUsedUp(context, uploadQuota(context, clientAddress));
+  const sender = { application, clientAddress };
+  return context.uploads.hold(clientAddress, () => receiveContent(context, sender, receive));
+}
+
+/** The upload quota of one address per day, in MiB: the documents of fifty people. */
+const quotaMiB = 1_024;
+
+const bytesPerMiB = 1_024 * 1_024;
+
+/** No quota applies when the throttles of addresses are off. */
+function uploadQuota({ config }: LocalContext, address: string, sizeBytes = 0): Throttle[] {
+  const limit = config.throttle.addressPerMinute === 0 ? 0 : quotaMiB;
+  const weight = Math.ceil(sizeBytes / bytesPerMiB);
+  return addressThrottles({ scope: 'upload-mib', limit, windowMs: dayMs, weight }, address);
+}
+
+async function receiveContent(
+  context: Context,
+  { application, clientAddress }: DocumentSender,
+  receive: ReceiveDocument,
+): Promise<Application> {
+  const key: DocumentKey = { id: randomUUIDv7(), applicationId: application.id };
+  let hasBegun = false;
+  const begin = (): Promise<void> => {
+    hasBegun = true;
+    return beginDocument(context, key);
+  };
+  try {
+    const { tipoDocumento, file } = await receive((content) =>
+      storeContent(context, content, { key, begin }),
+    );
+    await countAttempt(context, uploadQuota(context, clientAddress, file.sizeBytes));
+    const document = { id: key.id, tipoDocumento, ...file };
+    return await changeApplication(context, application.id, completeDocument(context, document));
+  } catch (error) {
+    if (hasBegun) await dropDocument(context, key);
+    throw error;
+  }
+}
+
+async function beginDocument(context: LocalContext, key: DocumentKey): Promise<void> {
+  const { id, applicationId } = key;
+  const createdAt = context.clock.now();
+  const since = new Date(createdAt.getTime() - UPLOAD_MS);
+  await changeApplication(context, applicationId, async (application, em) => {
+    const receiving = { application: applicationId, status: 'receiving' } as const;
+    const [oldest, ...others] = await em.find(
+      await documents(),
+      { ...receiving, createdAt: { $gt: since } },
+      { fields: ['createdAt'], orderBy: { createdAt: 'asc' } },
+    );
+    if (oldest && 1 + others.length >= UPLOADS_AT_ONCE) {
+      throw new AppError('THROTTLED', {
+        headers: { 'Retry-After': retryAfter(oldest, createdAt) },
+      });
+    }
+    await em.insert(await documents(), { id, ...receiving, createdAt });
+    return application;
+  });
+}
+
+/**
+ * Returns `Retry-After` in seconds. The oldest upload may still be in progress: the longer it has
+ * taken, the longer it may still take, up to its time-out.
+ */
+function retryAfter(oldest: { readonly createdAt: Date }, now: Date): string {
+  const ageMs = now.getTime() - oldest.createdAt.getTime();
+  const waitMs = Math.min(Math.max(RETRY_MS, ageMs), UPLOAD_MS - ageMs);
+  return String(Math.ceil(waitMs / 1_000));
+}
+
+/** Marks a document as stored, or deletes it as a repeat. */
+function completeDocument(context: LocalContext, document: NewDocument): Change {
+  const { id, tipoDocumento, contentType, sizeBytes, chunkCount, contentHash } = document;
+  return async (application, em) => {
+    const { status, error } = getStep(application, 'documents');
+    if (error === 'CONTENT_MISSING') await dropUnread(em, application, tipoDocumento);
+    const others = await em.find(
+      await documents(),
+      { application: application.id, status: { $ne: 'receiving' } },
+      { fields: ['tipoDocumento', 'contentHash'] },
+    );
+    const isRepeat = others.some(
+      (other) =>
+        other.tipoDocumento === tipoDocumento && contentHash.equals(other.contentHash ?? NO_BYTES),
+    );
+    admitStep(application, { name: 'documents', isRepeat });
+    if (isRepeat) {
+      await em.nativeDelete(await documents(), { id });
+      return status === 'failed' ? markDocumentSubmitted(context, em, application) : application;
+    }
+    if (others.length >= DOCUMENTS_PER_APPLICATION) throw invalidField('arquivo', TOO_MANY);
+    const stored = await em.nativeUpdate(
+      await documents(),
+      { id, status: 'receiving' },
+      {
+        ...{ tipoDocumento, contentType, sizeBytes, chunkCount, contentHash },
+        ...{ status: 'stored', storedAt: context.clock.now() },
+      },
+    );
+    if (stored !== 1) throw new Error('a document was removed during its upload');
+    return markDocumentSubmitted(context, em, application);
+  };
+}
+
+/**
+ * Deletes unreadable documents once they are submitted again. They are kept until then because the
+ * cause may be a wrong encryption key.
+ */
+async function dropUnread(em: EntityManager, { id }: Application, type: number): Promise<void> {
+  const unread = { application: id, status: 'stored', tipoDocumento: type } as const;
+  await em.nativeDelete(await documents(), unread);
+}
+
+/** Deletes a failed upload; if that fails too, the job for unfinished uploads deletes it. */
+async function dropDocument(context: LocalContext, { id }: DocumentKey): Promise<void> {
+  try {
+    await dropReceiving(context, id);
+  } catch (error) {
+    context.log.warn({ error }, 'an interrupted upload could not be removed');
+  }
+}

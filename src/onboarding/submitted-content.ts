@@ -12,7 +12,7 @@ import {
 } from '../domain/onboarding.ts';
 import type { Application } from './application-row.ts';
 import { findDocumentTypes } from './document-repository.ts';
-import { codeConfirmed, isLocked, matchesTestCode, openCodeIfReadable } from './sealed-code.ts';
+import { codeConfirmed, isLocked, matchesTestCode, openCodeIfReadable } from './validation-code.ts';
 
 /**
  * Whether the application has the content of a step. Documents have their own rows, and a proof of

@@ -6,7 +6,7 @@
  */
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
-import { nilUuid } from '../domain/uuid.ts';
+import { nilUuid } from '../domain/text.ts';
 import { pixInvariants, type BrokenRow, type Invariant } from './pix-invariants-repository.ts';
 
 /** The kinds of rows that are audited. */

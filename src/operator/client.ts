@@ -5,19 +5,18 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { pause, type Clock } from '../clock.ts';
+import { type Clock, keepAlive, pause } from '../clock.ts';
 import type { Config } from '../config/config.ts';
 import type { LocalContext } from '../context.ts';
 import { FolderInUseError } from '../db/embedded.ts';
 import { pendingMigrations } from '../db/migrate.ts';
-import { keepAlive } from './keep-alive.ts';
 import { openLocal } from '../local.ts';
 import type { Log } from '../log.ts';
 import { ops, type OpInput, type OpName, type OpResult } from './index.ts';
 import { OpError, type Op, type OpCaller } from './op.ts';
-import { socketAddress } from './socket/address.ts';
-import { askService, isAnswered, socketRefusal, UnansweredError } from './socket/ask.ts';
-import { failureOf, UnreachableError } from './unreachable.ts';
+import { socketAddress } from './socket/protocol.ts';
+import { callService, isListening, socketRefusal, UnansweredError } from './socket/client.ts';
+import { describeFailure, UnreachableError } from './failure-message.ts';
 
 export interface OperatorClient {
   /**
@@ -63,7 +62,7 @@ export function createOperatorClient(
     try {
       return await current.run(name, input, caller);
     } catch (error) {
-      if (!(error instanceof UnansweredError) || error.wasAsked) throw error;
+      if (!(error instanceof UnansweredError) || error.wasSent) throw error;
       // A service that stops between two ops of a command releases the database.
       transport = null;
       return attempt(name, input, caller);
@@ -99,7 +98,7 @@ function schemaMissing(): OpError {
 function reachable(error: unknown, databaseUrl: string | undefined): unknown {
   if (error instanceof OpError || error instanceof UnreachableError) return error;
   if (error instanceof UnansweredError) return new UnreachableError(error.message);
-  const { message, unreachable } = failureOf(error, databaseUrl);
+  const { message, unreachable } = describeFailure(error, databaseUrl);
   return unreachable ? new UnreachableError(message, { cause: error }) : error;
 }
 
@@ -116,7 +115,7 @@ async function openTransport(config: Config, options: OperatorClientOptions): Pr
 async function openEmbedded(config: Config, options: OperatorClientOptions): Promise<Transport> {
   const { path } = socketAddress(config.dataDir);
   for (let waitedMs = 0; ; waitedMs += pauseMs) {
-    if (await isAnswered(path)) return socketTransport(path);
+    if (await isListening(path)) return socketTransport(path);
     try {
       return await openDirect(config, options);
     } catch (error) {
@@ -124,7 +123,7 @@ async function openEmbedded(config: Config, options: OperatorClientOptions): Pro
       const refusal = socketRefusal(path);
       if (refusal !== null) throw new UnreachableError(`${error.message}; ${refusal}`);
       if (waitedMs >= waitAtMostMs)
-        throw new UnreachableError(`${error.message}, which answers no command`);
+        throw new UnreachableError(`${error.message}, which does not accept commands`);
     }
     await pause(options.clock, pauseMs);
   }
@@ -132,7 +131,8 @@ async function openEmbedded(config: Config, options: OperatorClientOptions): Pro
 
 function socketTransport(path: string): Transport {
   return {
-    run: (op, input, { operator, progress }) => askService(path, { op, input, operator }, progress),
+    run: (op, input, { operator, progress }) =>
+      callService(path, { op, input, operator }, progress),
     close: () => Promise.resolve(),
   };
 }

@@ -1,4 +1,4 @@
-/** What an operator gives as the reason of a decision. */
+/** Validates the reason that an operator states for a decision. */
 import { namesPerson } from './webhook-redaction.ts';
 
 const longestReason = 500;
@@ -11,23 +11,23 @@ export interface Decision {
 }
 
 /**
- * @param operator who decides.
- * @returns what is wrong with a decision, in a sentence; null when nothing is.
+ * @param operator the name of the operator.
+ * @returns why the decision is invalid, as a sentence; null when it is valid.
  */
-export function mistakeInDecision({ reason }: Decision, operator: string): string | null {
+export function decisionError({ reason }: Decision, operator: string): string | null {
   const length = [...reason].length;
-  if (reason.trim() === '') return 'a reason is needed';
+  if (reason.trim() === '') return 'a reason is required';
   if (length > longestReason)
-    return `the reason has ${length} characters; ${longestReason} are most`;
-  if (hasControls(reason)) return 'the reason has control characters in it';
-  if (namesPerson(reason)) return 'the reason names a person: no e-mail, CPF or CNPJ belongs in it';
+    return `the reason has ${length} characters, the maximum is ${longestReason}`;
+  if (hasControls(reason)) return 'the reason contains control characters';
+  if (namesPerson(reason)) return 'the reason must not contain an e-mail, a CPF or a CNPJ';
   if (operator.trim() === '' || operator.length > longestName || hasControls(operator)) {
     return '--by is required: name the operator';
   }
   return null;
 }
 
-/** Line ends, escape sequences and the marks that turn the direction of writing. */
+/** Line ends, escape sequences and bidirectional marks. */
 function hasControls(text: string): boolean {
   return /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]/u.test(text);
 }

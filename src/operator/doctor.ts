@@ -1,4 +1,4 @@
-/** Everything that Ponte needs, looked at one by one, with what to do where something is wrong. */
+/** Checks everything that Ponte needs, and says what to do about each problem. */
 import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Clock } from '../clock.ts';
@@ -12,22 +12,22 @@ import { startFailure } from './failure-message.ts';
 
 export interface Finding {
   readonly name: string;
-  /** `doubtful`: fine for a first look and not for real money, or somebody has to look at it. */
+  /** `doubtful`: unsuitable for real money, or an operator must check it. */
   readonly state: 'ok' | 'doubtful' | 'bad';
-  /** What was found, as a sentence without its full stop. */
+  /** The finding, as a sentence without a full stop. */
   readonly says: string;
-  /** Null when there is nothing to do. */
+  /** What to do; null for nothing. */
   readonly todo: string | null;
 }
 
 export interface ExamineOptions {
   readonly environment: Environment;
   readonly clock: Clock;
-  /** Looks at the database, whichever way it is reached. */
+  /** Inspects the database, in this process or through the running service. */
   inspectDatabase(): Promise<DatabaseInspection>;
 }
 
-/** Looks at everything; what cannot be looked at is a finding too. */
+/** Checks everything; what cannot be checked is a finding too. */
 export async function examine(options: ExamineOptions): Promise<Finding[]> {
   const { environment, clock } = options;
   const { faults } = reportConfig(environment);
@@ -111,52 +111,52 @@ async function database(
     ...(kind === 'embedded' ? [] : [durability(found.durability)]),
     ...(appEnv === 'production' ? [databaseRole(found)] : []),
     migrations(found),
-    clockOf('database', aheadMs),
+    compareClocks('database', aheadMs),
     ...(found.backlog ? waiting(found.backlog, kind) : []),
   ];
 }
 
-/** The loop takes a due job up within moments: the alarm of the handbook waits as long. */
+/** A job loop starts a due job at once; the handbook's alarm has the same threshold. */
 const longestDueSeconds = 60;
 
-/** By then the statement, which is read every minute, or a webhook has settled most of them. */
+/** By then a webhook, or the statement, which is read every minute, has settled most payments. */
 const longestUnknownSeconds = 15 * 60;
 
-/** What waits for a job loop, and what waits for somebody. */
+/** The waiting jobs, and what needs an operator. */
 function waiting(found: InspectedBacklog, kind: DatabaseInspection['kind']): Finding[] {
   const { oldestDueSeconds, unknownPayments, oldestUnknownSeconds } = found;
-  const age = durationOf(oldestDueSeconds);
+  const age = formatDuration(oldestDueSeconds);
   const due = `one has been due for ${age}: no job loop works, or all are busy`;
   const worker = kind === 'embedded' ? '' : ', or `ponte worker`';
   const start = `start the service with JOBS=inline${worker}; see \`ponte jobs stats\``;
-  const unknown = `${unknownPayments}, the oldest for ${durationOf(oldestUnknownSeconds)}`;
+  const unknown = `${unknownPayments}, the oldest for ${formatDuration(oldestUnknownSeconds)}`;
   return [
     oldestDueSeconds <= longestDueSeconds
       ? ok('due jobs', `none waits for more than ${longestDueSeconds} s`)
       : bad('due jobs', due, start),
-    toLookAt('dead jobs', found.deadJobs, 'ponte jobs list --state dead'),
-    toLookAt('anomalies', found.anomalies, 'ponte webhook list --state anomaly'),
-    toLookAt('orphaned events', found.orphanedEvents, 'ponte webhook list --state orphaned'),
+    toCheck('dead jobs', found.deadJobs, 'ponte jobs list --state dead'),
+    toCheck('anomalies', found.anomalies, 'ponte webhook list --state anomaly'),
+    toCheck('orphaned events', found.orphanedEvents, 'ponte webhook list --state orphaned'),
     oldestUnknownSeconds <= longestUnknownSeconds
       ? ok('unknown payments', `none for more than ${longestUnknownSeconds / 60} min`)
       : doubtful('unknown payments', unknown, 'look at them: `ponte pix list --stuck`'),
   ];
 }
 
-function toLookAt(name: string, count: number, command: string): Finding {
+function toCheck(name: string, count: number, command: string): Finding {
   return count === 0
     ? ok(name, 'none')
     : doubtful(name, String(count), `look at them: \`${command}\``);
 }
 
-function durationOf(seconds: number): string {
+function formatDuration(seconds: number): string {
   if (seconds < 2 * 60) return `${seconds} s`;
   if (seconds < 2 * 3_600) return `${Math.floor(seconds / 60)} min`;
   return `${Math.floor(seconds / 3_600)} h`;
 }
 
 /**
- * Whether a payment whose step was stored is still stored after a crash.
+ * Checks whether the stored step of a payment survives a crash.
  * @param found the settings of the server.
  */
 export function durability(found: Durability): Finding {
@@ -177,7 +177,7 @@ export function durability(found: Durability): Finding {
   return ok(name, `commits are on disk before they are answered, ${standby}`);
 }
 
-/** @param found whether the role of DATABASE_URL owns the tables. */
+/** Checks that the role of DATABASE_URL does not own the tables. */
 export function databaseRole({ ownsTables }: Pick<DatabaseInspection, 'ownsTables'>): Finding {
   const name = 'database role';
   if (!ownsTables) return ok(name, 'does not own the tables');
@@ -199,10 +199,10 @@ function migrations({ pending, unknown }: DatabaseInspection): Finding {
   return bad(name, says, 'run the version of Ponte that applied them');
 }
 
-/** Access tokens allow for 30 seconds; a machine that asks the time is within a part of one. */
+/** Access tokens tolerate 30 seconds; synchronised clocks differ by less than one. */
 const mostAheadMs = 5_000;
 
-function clockOf(whose: string, aheadMs: number): Finding {
+function compareClocks(whose: string, aheadMs: number): Finding {
   const name = `clock and the ${whose}'s`;
   const apart = `${(Math.abs(aheadMs) / 1_000).toFixed(1)} s apart`;
   if (Math.abs(aheadMs) <= mostAheadMs) return ok(name, apart);
@@ -222,14 +222,14 @@ async function provider(config: Config, clock: Clock): Promise<Finding[]> {
     const { status, latencyMs, time } = await reachProvider({ baseUrl, timeoutMs, clock });
     const reached = ok('provider', `${baseUrl} answers in ${latencyMs} ms, with ${status}`);
     if (time === null) return [reached];
-    return [reached, clockOf('provider', time.getTime() - clock.now().getTime())];
+    return [reached, compareClocks('provider', time.getTime() - clock.now().getTime())];
   } catch (error) {
-    const says = `${baseUrl} cannot be reached (${reasonOf(error)})`;
+    const says = `${baseUrl} cannot be reached (${formatReason(error)})`;
     return [bad('provider', says, 'look at PROVIDER_BASE_URL and at the way there')];
   }
 }
 
-function reasonOf(error: unknown): string {
+function formatReason(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown error';
   if (error.name === 'AbortError') return 'no answer in PROVIDER_TIMEOUT_MS';
   return 'code' in error ? String(error.code) : error.name;

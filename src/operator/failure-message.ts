@@ -1,4 +1,6 @@
-/** Why a start or a command failed, in one sentence that says what to look at. */
+/** Explains why a start or a command failed, in one sentence that says what to check. */
+
+import { isDatabaseUnavailable } from '../db/unavailable.ts';
 
 interface Circumstances {
   readonly code?: unknown;
@@ -7,7 +9,7 @@ interface Circumstances {
   readonly port?: number;
 }
 
-/** SQLSTATE codes that a first connection meets. */
+/** SQLSTATE codes of a first connection. */
 const databaseRefusals: Readonly<Record<string, string>> = {
   '28000': 'the database refused the user of DATABASE_URL',
   '28P01': 'the database refused the user or the password of DATABASE_URL',
@@ -29,13 +31,12 @@ const networkFailures = new Set([
 ]);
 
 /**
- * @param error what the start threw; what it was caused by is looked at first.
- * @param databaseUrl the configured one, to say which database could not be reached.
+ * @param error what the start threw; its innermost cause takes precedence.
+ * @param databaseUrl names the database that could not be reached.
  * @returns a sentence without a stack trace and without a statement's values.
  */
 export function startFailure(error: unknown, databaseUrl?: string): string {
-  // It was made from its cause, by whoever knew which database that was about.
-  if (error instanceof Error && error.name === 'UnreachableError') return error.message;
+  if (error instanceof UnreachableError) return error.message;
   for (const part of errorParts(error)) {
     const sentence = sentenceFor(part, databaseUrl);
     if (sentence) return sentence;
@@ -44,7 +45,7 @@ export function startFailure(error: unknown, databaseUrl?: string): string {
   return message.split('\n', 1)[0] || 'the start failed';
 }
 
-/** An error, what it is made of and what caused it, the innermost first. */
+/** An error, its parts and its causes, the innermost first. */
 export function errorParts(error: unknown, depth = 0): Error[] {
   if (!(error instanceof Error) || depth > 5) return [];
   const inner: unknown[] = error instanceof AggregateError ? error.errors : [];
@@ -55,7 +56,7 @@ function sentenceFor(error: Error & Circumstances, databaseUrl?: string): string
   const { code, syscall, address, port } = error;
   const [, missing] = /^Cannot find package '([^']+)'/.exec(error.message) ?? [];
   if (missing !== undefined) return notInstalled(missing);
-  // The driver's own words: a server that never answers, and one that hangs up.
+  // The driver's messages for a server that does not answer, and for one that disconnects.
   if (error.message === 'timeout exceeded when trying to connect') {
     return unreached('no answer', databaseUrl);
   }
@@ -65,17 +66,17 @@ function sentenceFor(error: Error & Circumstances, databaseUrl?: string): string
   if (typeof code !== 'string') return null;
   if (syscall === 'listen') {
     const place = [address, port].filter((part) => part !== undefined).join(':');
-    if (code === 'EADDRINUSE') return `another process listens on ${place} already`;
-    return `listening on ${place} is not possible (${code})`;
+    if (code === 'EADDRINUSE') return `another process already listens on ${place}`;
+    return `cannot listen on ${place} (${code})`;
   }
   if (networkFailures.has(code)) return unreached(code, databaseUrl);
   if (Object.hasOwn(databaseRefusals, code)) return `${databaseRefusals[code]} (${code})`;
-  // Any other SQLSTATE: the message would carry the statement.
+  // The message of any other SQLSTATE would contain the statement.
   if (/^[0-9A-Z]{5}$/.test(code) && syscall === undefined) return `the database answered ${code}`;
   return null;
 }
 
-/** What PostgreSQL and the API need is always installed; the console is a tool of developers. */
+/** The embedded database is an optional dependency, and the console's are for development. */
 function notInstalled(name: string): string {
   const isDatabase = name === '@electric-sql/pglite';
   const other = isDatabase ? 'set DATABASE_URL, or ' : '';
@@ -85,15 +86,38 @@ function notInstalled(name: string): string {
 
 function unreached(reason: string, databaseUrl: string | undefined): string {
   if (databaseUrl === undefined) return `the database cannot be reached (${reason})`;
-  const which = ['the database', placeOf(databaseUrl)].filter(Boolean).join(' ');
+  const which = ['the database', formatPlace(databaseUrl)].filter(Boolean).join(' ');
   return `${which} cannot be reached (${reason}): is DATABASE_URL right, is the server up?`;
 }
 
-/** Host, port and database. A password that is not encoded may stand behind the host: none then. */
-function placeOf(databaseUrl: string): string | null {
+/** Formats host, port and database; null if they may contain a password that is not encoded. */
+function formatPlace(databaseUrl: string): string | null {
   const { hostname, port, pathname, searchParams } = new URL(databaseUrl);
   const host = searchParams.get('host') ?? decodeURIComponent(hostname);
   const name = decodeURIComponent(pathname.slice(1));
   if (`${pathname}${host}`.includes('@')) return null;
   return `${name} at ${host || 'localhost'}:${searchParams.get('port') ?? (port || '5432')}`.trim();
+}
+
+/** The database or the service could not be reached; the message is for the operator. */
+export class UnreachableError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'UnreachableError';
+  }
+}
+
+/**
+ * @param databaseUrl names the database that could not be reached.
+ * @returns the message of an error, and whether the database could not be reached: it does not
+ *   exist, refuses the connection, or is not available.
+ */
+export function describeFailure(
+  error: unknown,
+  databaseUrl?: string,
+): { message: string; unreachable: boolean } {
+  const unreachable = errorParts(error).some(
+    (part) => isDatabaseUnavailable(part) || ('code' in part && part.code === '3D000'),
+  );
+  return { message: startFailure(error, databaseUrl), unreachable };
 }

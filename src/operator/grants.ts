@@ -1,7 +1,7 @@
 /**
- * `migrate grants`: the SQL that makes the roles of the database. The migrator owns the schema; the
- * service reads and writes rows, and cannot drop what the migrator has made, such as the triggers
- * that keep tables append-only. An administrator runs it: Ponte has no right to.
+ * `migrate grants`: the SQL that creates the database roles. The migrator owns the schema; the
+ * service reads and writes rows, and cannot drop the triggers that keep tables append-only. An
+ * administrator runs it, because Ponte lacks the privileges.
  */
 
 /** The names of the roles. */
@@ -26,7 +26,7 @@ export function grantsSql(roles: Roles): string {
   ].join('\n');
 }
 
-/** Makes the roles that are missing; what another role has made so far becomes the migrator's. */
+/** Creates the missing roles, and makes the migrator the owner of everything. */
 function ownership(roles: Roles): string {
   const migrator = quoted(roles.migrator);
   const names = [roles.migrator, roles.service, roles.readOnly].map(literal);
@@ -70,7 +70,7 @@ begin
 end $$;`;
 }
 
-/** What the service and the reader may do with tables, also with those of later migrations. */
+/** The privileges of the service and the reader, also on the tables of later migrations. */
 function rights(roles: Roles): string {
   const [migrator, service, readOnly] = [
     quoted(roles.migrator),
@@ -97,7 +97,7 @@ alter default privileges for role ${migrator} in schema public
   grant select on tables to ${readOnly};`;
 }
 
-/** What the service only adds to, and the list of the migrations, which it only reads. */
+/** Restricts append-only tables to inserts, and the list of migrations to reads. */
 function appendOnly(roles: Roles): string {
   const service = quoted(roles.service);
   return `
@@ -117,7 +117,7 @@ begin
 end $$;`;
 }
 
-/** A role's name as an identifier of SQL. */
+/** Quotes a name as an SQL identifier. */
 function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }

@@ -1,29 +1,27 @@
-/** The table of ops: what the command line may ask for, by the command's name. */
-import { listSecurityEvents } from './audit-events.ts';
-import { listActions } from './audit-list.ts';
-import { blockAccount, unblockAccount } from './account-status.ts';
+/** The table of ops, by the name of the command. */
+import { digestRequestId, listActions, listSecurityEvents } from './audit.ts';
+import { blockAccount, unblockAccount } from './accounts.ts';
 import { createDevUser } from './ensure-dev-user.ts';
 import { inspectDatabase } from './inspect-database.ts';
-import { listJobs } from './jobs-list.ts';
-import { retryJobs } from './jobs-retry.ts';
-import { countJobs } from './jobs-stats.ts';
+import { countJobs, listJobs, retryJobs } from './jobs.ts';
 import { migrateDownOp, migrateStatus, migrateUpOp } from './migrate.ts';
 import type { Op } from './op.ts';
-import { digestRequestId } from './request-id.ts';
-import { listSessions } from './session-list.ts';
-import { revokeSession } from './session-revoke.ts';
-import { createUser } from './user-create.ts';
-import { listUsers } from './user-list.ts';
-import { resetPassword } from './user-reset-password.ts';
-import { disableUser, enableUser, identifyUser } from './user-status.ts';
+import { listSessions, revokeSession } from './sessions.ts';
+import {
+  createUser,
+  disableUser,
+  enableUser,
+  identifyUser,
+  listUsers,
+  resetPassword,
+} from './users.ts';
 import { auditPix } from './pix-audit.ts';
 import { listPix } from './pix-list.ts';
 import { resolvePix } from './pix-resolve.ts';
 import { showPix } from './pix-show.ts';
-import { listWebhooks } from './webhook-list.ts';
+import { listWebhooks, showWebhook } from './webhooks.ts';
 import { replayWebhooks } from './webhook-replay.ts';
 import { composeWebhook } from './webhook-send.ts';
-import { showWebhook } from './webhook-show.ts';
 
 export const ops = {
   'inspect database': inspectDatabase,
@@ -71,8 +69,8 @@ export type OpResult<Name extends OpName> =
     : never;
 
 /**
- * `T` with `never` for `undefined` and functions, and so for what has methods: a date, a map, a
- * buffer. `unknown` is taken on trust.
+ * `T` with `never` for `undefined`, functions, and objects with methods, such as dates and buffers.
+ * `unknown` is not checked.
  */
 type Json<T> = unknown extends T
   ? T

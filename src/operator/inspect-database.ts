@@ -1,4 +1,4 @@
-/** What `doctor` asks of the database: whether it answers, its schema, its time, what waits. */
+/** Inspects the database for `doctor`: latency, schema, clock, durability, backlog. */
 import type { LocalContext } from '../context.ts';
 import { migrationsOf } from '../db/migrate.ts';
 import { readBacklog, readServerState, type ServerState } from './inspection-repository.ts';
@@ -12,36 +12,36 @@ export interface DatabaseInspection {
   /** How far its clock is ahead of this machine's, in milliseconds. */
   readonly aheadMs: number;
   readonly durability: Durability;
-  /** Whether the role of this connection may drop the tables or the database; null: no tables. */
+  /** Whether this connection's role may drop the tables or the database; null without tables. */
   readonly ownsTables: boolean | null;
   readonly pending: readonly string[];
-  /** Migrations that were applied by another version. */
+  /** Migrations of another version. */
   readonly unknown: readonly string[];
-  /** Null where the schema is not this version's. */
+  /** Null when the schema is not this version's. */
   readonly backlog: InspectedBacklog | null;
 }
 
-/** The server's settings that decide whether a commit outlives a crash. */
+/** The settings that decide whether a commit survives a crash. */
 export type Durability = Omit<ServerState, 'now' | 'version' | 'ownsTables'>;
 
-/** What waits, and what waits for somebody. */
+/** The waiting work, and what needs an operator. */
 export interface InspectedBacklog {
-  /** For how long the oldest job has been due that nobody has begun; 0 without one. */
+  /** How long the oldest due job has waited; 0 without one. */
   readonly oldestDueSeconds: number;
   readonly deadJobs: number;
   readonly anomalies: number;
   readonly orphanedEvents: number;
   readonly unknownPayments: number;
-  /** How long ago the oldest payment of an unknown outcome was made; 0 without one. */
+  /** The age of the oldest payment with an unknown outcome; 0 without one. */
   readonly oldestUnknownSeconds: number;
 }
 
-/** Looks at the database. */
+/** Inspects the database. */
 export const inspectDatabase: Op<Readonly<Record<string, never>>, DatabaseInspection> = {
   needs: 'database',
   async run(context) {
     const { db, clock } = context;
-    // The first one may have to open a connection.
+    // The first statement may have to open a connection.
     await readServerState(context);
     const askedMs = clock.now().getTime();
     const { now, version, ownsTables, ...durability } = await readServerState(context);
@@ -61,12 +61,12 @@ export const inspectDatabase: Op<Readonly<Record<string, never>>, DatabaseInspec
       ownsTables,
       pending,
       unknown,
-      backlog: isReadable ? await backlogOf(context) : null,
+      backlog: isReadable ? await inspectBacklog(context) : null,
     };
   },
 };
 
-async function backlogOf(context: LocalContext): Promise<InspectedBacklog> {
+async function inspectBacklog(context: LocalContext): Promise<InspectedBacklog> {
   const backlog = await readBacklog(context);
   const nowMs = context.clock.now().getTime();
   const secondsSince = (time: Date | null): number =>

@@ -1,12 +1,12 @@
-/** What waits in the database, and how the server is set up, for metrics and for `doctor`. */
+/** The backlog and the server's settings, for metrics and for `doctor`. */
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
 import { isUnsettled } from '../pix/pix-transaction-repository.ts';
 import { staleAfterMs } from '../domain/call-duration.ts';
 
-/** What waits, and what waits for an operator. */
+/** The waiting work, and what needs an operator. */
 export interface Backlog {
-  /** The jobs that are not done, by kind and state. */
+  /** The open jobs by kind and state. */
   readonly queue: readonly {
     readonly kind: string;
     readonly state: 'due' | 'later' | 'running' | 'dead';
@@ -18,19 +18,18 @@ export interface Backlog {
   readonly orphaned: number;
   readonly anomaly: number;
   readonly unknown: number;
-  /** When the oldest send of an unknown outcome was made. */
+  /** The creation of the oldest send with an unknown outcome. */
   readonly oldestUnknownAt: Date | null;
-  /** When the oldest send was made that the provider has accepted and not settled. */
+  /** The creation of the oldest send that is accepted and not settled. */
   readonly oldestAcceptedAt: Date | null;
-  /** Sends that stand in PAYING for longer than any process works on one. */
+  /** Sends that have been in PAYING for longer than any process works on one. */
   readonly overdue: number;
 }
 
 /**
- * Everything in one reading. Every part of it goes through a partial index (`jobs_due`,
- * `jobs_leases`, `jobs_dead`, `webhook_events_waiting`, `webhook_events_flagged`,
- * `pix_transactions_unsettled`), so that it costs what the backlog is long and not what the tables
- * are: the last one holds all that is under way.
+ * One statement for everything. Each part uses a partial index (`jobs_due`, `jobs_leases`,
+ * `jobs_dead`, `webhook_events_waiting`, `webhook_events_flagged`, `pix_transactions_unsettled`),
+ * so that the cost depends on the backlog and not on the size of the tables.
  *
  * @public For the tests of the simulation, which find it by its shape.
  */
@@ -84,14 +83,14 @@ export async function readBacklog({
 export interface ServerState {
   readonly now: Date;
   readonly version: string;
-  /** These settings decide whether a commit outlives a crash; `on`, `off` and so on. */
+  /** `on` or `off`. */
   readonly fsync: string;
   readonly fullPageWrites: string;
-  /** As it is on the connections of this service. */
+  /** The value on this service's connections. */
   readonly synchronousCommit: string;
   /** Whether a commit waits for a standby. */
   readonly hasSynchronousStandby: boolean;
-  /** Whether the role of this connection may drop the tables or the database; null: no tables. */
+  /** Whether this connection's role may drop the tables or the database; null without tables. */
   readonly ownsTables: boolean | null;
 }
 
@@ -109,9 +108,9 @@ const server: Statement = {
                and datname = current_database()) as "ownsTables"`,
 };
 
-/** Reads the state of the server; it needs no table. */
+/** Needs no table. */
 export async function readServerState({ db }: Pick<LocalContext, 'db'>): Promise<ServerState> {
   const [state] = await db.query<ServerState>(server, []);
-  if (!state) throw new Error('the database gave no row');
+  if (!state) throw new Error('the state of the server has no row');
   return state;
 }

@@ -1,4 +1,4 @@
-/** `keys generate`, `keys rotate-help`: the keys that sign access tokens. They need no database. */
+/** `keys generate` and `keys rotate-help`: the keys that sign access tokens; without database. */
 import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
@@ -17,13 +17,13 @@ export interface KeyPairFiles {
 }
 
 /**
- * Writes a new pair: `jwt-private.pem` and `jwt-public.pem`, mode 0600.
- * @throws OpError when either is there already.
+ * Writes a new key pair, `jwt-private.pem` and `jwt-public.pem`, with mode 0600.
+ * @throws OpError when one of the files exists.
  */
 export async function generateKeyFiles(folder: string, bits: number): Promise<KeyPairFiles> {
   const privateKeyFile = join(folder, 'jwt-private.pem');
   const publicKeyFile = join(folder, 'jwt-public.pem');
-  for (const file of [privateKeyFile, publicKeyFile]) if (existsSync(file)) throw isThere(file);
+  for (const file of [privateKeyFile, publicKeyFile]) if (existsSync(file)) throw fileExists(file);
   await makeFolder(folder);
   const pair = await promisify(generateKeyPair)('rsa', { modulusLength: bits });
   await write(privateKeyFile, pair.privateKey.export({ type: 'pkcs8', format: 'pem' }));
@@ -40,39 +40,40 @@ async function write(file: string, pem: string | Buffer): Promise<void> {
   try {
     await writeFile(file, pem, { flag: 'wx', mode: 0o600, flush: true });
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') throw isThere(file);
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST')
+      throw fileExists(file);
     throw error;
   }
 }
 
-function isThere(file: string): OpError {
-  return new OpError('REFUSED', `${file} is there already: move it, or choose another folder`);
+function fileExists(file: string): OpError {
+  return new OpError('REFUSED', `${file} already exists: move it, or choose another folder`);
 }
 
 export interface KeyInUse {
   readonly kid: string;
-  /** Of the RSA modulus. */
+  /** The size of the RSA modulus. */
   readonly bits: number;
 }
 
 export interface KeysInUse {
-  /** Null: it is generated at the first start. */
+  /** Null: the key is generated at the first start. */
   readonly signs: KeyInUse | null;
-  /** Whether it was generated into DATA_DIR. */
+  /** Whether the signing key was generated into DATA_DIR. */
   readonly generated: boolean;
-  /** What verifies besides, from JWT_PUBLIC_KEYS. */
+  /** The further keys of JWT_PUBLIC_KEYS, which verify only. */
   readonly accepts: readonly KeyInUse[];
 }
 
-/** Names the keys of a configuration; none is made. */
+/** Reads the keys of a configuration without generating any. */
 export async function keysInUse({ jwt, dataDir }: Config): Promise<KeysInUse> {
-  const pem = jwt.privateKeyPem ?? (await readIfThere(generatedKeyPath(dataDir)));
+  const pem = jwt.privateKeyPem ?? (await readIfExists(generatedKeyPath(dataDir)));
   const signs = pem === null ? null : await inUse(createPublicKey(createPrivateKey(pem)));
-  const given = await Promise.all(jwt.publicKeysPem.map((one) => inUse(createPublicKey(one))));
+  const accepted = await Promise.all(jwt.publicKeysPem.map((one) => inUse(createPublicKey(one))));
   return {
     signs,
     generated: jwt.privateKeyPem === undefined,
-    accepts: given.filter(({ kid }) => kid !== signs?.kid),
+    accepts: accepted.filter(({ kid }) => kid !== signs?.kid),
   };
 }
 
@@ -80,6 +81,6 @@ async function inUse(key: KeyObject): Promise<KeyInUse> {
   return { kid: await thumbprint(key), bits: key.asymmetricKeyDetails?.modulusLength ?? 0 };
 }
 
-async function readIfThere(path: string): Promise<string | null> {
+async function readIfExists(path: string): Promise<string | null> {
   return existsSync(path) ? readFile(path, 'utf8') : null;
 }

@@ -1,4 +1,4 @@
-/** `migrate status`, `migrate up`, `migrate down`: the schema of the database. */
+/** `migrate status`, `migrate up` and `migrate down`: the schema of the database. */
 import type { LocalContext } from '../context.ts';
 import {
   migrateDown,
@@ -11,7 +11,7 @@ import { OpError, type Op } from './op.ts';
 
 export interface MigrationView {
   readonly name: string;
-  /** `unknown`: applied by another version, which this one has no file of. */
+  /** `unknown`: applied by another version; this one does not have its file. */
   readonly state: MigrationState['state'];
   /** ISO 8601. */
   readonly appliedAt: string | null;
@@ -24,7 +24,7 @@ export interface MigrateStatus {
 
 type Nothing = Readonly<Record<string, never>>;
 
-/** Tells which migrations are applied, and which are not. */
+/** Lists the migrations with their states. */
 export const migrateStatus: Op<Nothing, MigrateStatus> = {
   needs: 'database',
   async run({ db }) {
@@ -38,31 +38,34 @@ export const migrateStatus: Op<Nothing, MigrateStatus> = {
   },
 };
 
-/** How a command waits for a lock: it says so in the log. */
-function waitsOf({ clock, log }: LocalContext): MigrateOptions {
+/** A command that waits for a lock logs it. */
+function migrateOptions({ clock, log }: LocalContext): MigrateOptions {
   return { clock, onWait: (reason) => log.warn({ reason }, 'a migration waits') };
 }
 
-/** Applies what is missing; it makes the embedded database where there is none. */
+/** Applies the pending migrations, and creates the embedded database if there is none. */
 export const migrateUpOp: Op<Nothing, { readonly applied: readonly string[] }> = {
   needs: 'nothing',
-  run: async (context) => ({ applied: await migrateUp(context.db, waitsOf(context)) }),
+  run: async (context) => ({ applied: await migrateUp(context.db, migrateOptions(context)) }),
 };
 
 /**
- * Takes the newest migration back, and what is stored in its tables and columns with it.
- * @throws OpError when none is applied, or this version has no file of the newest one.
+ * Reverts the newest migration, and deletes the content of its tables and columns.
+ * @throws OpError when none is applied, or this version does not have its file.
  */
 export const migrateDownOp: Op<Nothing, { readonly reverted: string }> = {
   needs: 'database',
-  refusedWhileServing: 'a service runs on this database: stop it before you take a migration back',
+  refusedWhileServing: 'a service runs on this database: stop it before reverting a migration',
   async run(context) {
     const { db } = context;
     const newest = (await migrationsOf(db)).findLast(({ state }) => state !== 'pending');
     if (newest?.state === 'unknown') {
-      throw new OpError('REFUSED', `${newest.name} is of another version: take it back with that`);
+      throw new OpError(
+        'REFUSED',
+        `${newest.name} belongs to another version: revert it with that version`,
+      );
     }
-    const reverted = await migrateDown(db, waitsOf(context));
+    const reverted = await migrateDown(db, migrateOptions(context));
     if (reverted === null) throw new OpError('REFUSED', 'no migration is applied');
     return { reverted };
   },

@@ -1,39 +1,38 @@
 /**
- * The form of an op: one thing that an operator asks of the service. It takes and gives plain JSON,
- * so that the command line reaches it alike in its own process and through the socket of a server
- * that runs.
+ * The type of an op, one operation for operators. It takes and returns plain JSON, so that the
+ * command line can run it in its own process or through the socket of a running service.
  */
 import type { LocalContext } from '../context.ts';
 
-/** Told while a long work goes on: how many parts are done, of how many. */
+/** Receives the progress of a long op: how many parts are done, and of how many. */
 export type Progress = (done: number, total: number) => void;
 
 /** The operator who runs an op, and a listener for its progress. */
 export interface OpCaller {
-  /** The operator: the user of the system and, in brackets, the name that was given (`--by`). */
+  /** The system user and, in brackets, the name of `--by`. */
   readonly operator: string;
   readonly progress: Progress;
 }
 
 export interface Op<Input, Result> {
   /**
-   * What has to be there before it runs: the schema that this code knows (the default), a database
-   * with any schema, or nothing, for an op that may make the database.
+   * What must exist before it runs: this version's schema (the default), a database with any
+   * schema, or nothing, for an op that may create the database.
    */
   readonly needs?: 'schema' | 'database' | 'nothing';
-  /** It is refused while a service runs on the embedded database, in one sentence. */
+  /** Why it is refused while a service runs on the embedded database, as a sentence. */
   readonly refusedWhileServing?: string;
   /**
-   * @param input checked by the caller's own options; an op refuses what it cannot find or do.
-   * @throws OpError with a sentence for the operator.
+   * @param input validated by the options of the command.
+   * @throws OpError when it cannot be done.
    */
   run(context: LocalContext, input: Input, caller: OpCaller): Promise<Result>;
 }
 
-/** Why an op did nothing: what it was asked about is not there, or may not be done. */
+/** Why an op changed nothing. */
 export type OpRefusal = 'NOT_FOUND' | 'REFUSED';
 
-/** A refusal in a sentence that the operator reads as it is; it ends without a full stop. */
+/** A refusal; its message is a sentence for the operator, without a full stop. */
 export class OpError extends Error {
   readonly code: OpRefusal;
 

@@ -1,4 +1,4 @@
-/** What operators change is recorded in the commit of the change: who, when, what, why. */
+/** Records the actions of operators in the commit of each change: who, when, what, why. */
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
 import { containing, inUnit, openUnit } from '../db/unit-of-work.ts';
@@ -10,24 +10,23 @@ export interface OperatorAction {
   readonly reason?: string;
 }
 
-/** What a change has done. */
+/** The result of a change. */
 export interface Changed<Result> {
   readonly result: Result;
-  /** What was changed, such as `user:42`; one action is recorded for each. */
+  /** The changed objects, such as `user:42`; one action is recorded for each. */
   readonly targets: readonly string[];
-  /** How it ended, in a word or two; no personal data. */
+  /** The outcome in a word or two, without personal data. */
   readonly outcome: string;
 }
 
 /**
- * A change of an operator. Its context belongs to the transaction; it must not use another one, and
- * must not wait for the network. What it throws undoes everything.
+ * A change by an operator. It must use the context of the transaction and must not wait for the
+ * network. An error rolls everything back.
  */
 export type Change<Result> = (transaction: LocalContext) => Promise<Changed<Result>>;
 
 /**
- * Makes a change of payments, accounts, events or jobs by statements, and records it, both in one
- * transaction.
+ * Makes a change by statements and records it in the same transaction.
  * @returns the change's result.
  */
 export async function recordAction<Result>(
@@ -40,7 +39,7 @@ export async function recordAction<Result>(
 }
 
 /**
- * Makes a change of entities and records it, both in one unit of work.
+ * Makes a change of entities and records it in the same unit of work.
  * @returns the change's result.
  */
 export async function recordUnitOfWork<Result>(
@@ -73,7 +72,7 @@ async function record<Result>(
   return result;
 }
 
-/** Which actions to list; what is left out does not matter. */
+/** Which actions to list; an absent field matches every action. */
 export interface ActionFilter {
   /** A part of the operator's name, compared without regard to case. */
   readonly operator?: string | undefined;
@@ -91,7 +90,7 @@ export interface RecordedAction {
   readonly outcome: string;
 }
 
-/** @returns what operators have changed, the newest first. */
+/** Lists the actions of operators, newest first. */
 export async function findActions(
   { db }: Pick<LocalContext, 'db'>,
   { operator, target, limit }: ActionFilter,

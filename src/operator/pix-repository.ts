@@ -5,7 +5,7 @@
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
 import { isUnsettled } from '../pix/pix-transaction-repository.ts';
-import { isUuid } from '../domain/uuid.ts';
+import { isUuid } from '../domain/text.ts';
 import type { PixOperation, PixOutcome, PixPhase, PixStatus } from '../domain/pix.ts';
 
 export interface InspectedPix {

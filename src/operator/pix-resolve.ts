@@ -1,7 +1,7 @@
 /** `pix resolve`: an operator decides an outcome that the provider does not report. */
 import { phasesOpenToSettlement } from '../domain/pix.ts';
 import { moveTransaction, type Move } from '../pix/move-repository.ts';
-import { mistakeInDecision, type Decision } from './decision.ts';
+import { decisionError, type Decision } from './decision.ts';
 import { OpError, type Op } from './op.ts';
 import { recordAction } from './operator-action-repository.ts';
 import { isHeld, type Circumstances } from './pix-next-step.ts';
@@ -78,7 +78,7 @@ function refusalOf(
 
 function mistakeOf(input: PixResolveInput, operator: string): string | null {
   const { as, confirm } = input;
-  const mistake = mistakeInDecision(input, operator);
+  const mistake = decisionError(input, operator);
   if (mistake !== null) return mistake;
   if (as === 'failed' && confirm !== riskOfFailing) {
     return `to call it failed, confirm that “${riskOfFailing}”: the person may pay twice`;

@@ -1,6 +1,6 @@
 /**
- * A payload with its people taken out: its structure, its names, and of its values only those that
- * tell which payment is meant and what became of it. What is not known to be harmless is masked.
+ * Masks personal data in a payload. It keeps the structure, the field names, and only the values
+ * that identify the payment and its result: whatever is not known to be harmless is masked.
  */
 import { normaliseTaxId } from '../domain/tax-id.ts';
 
@@ -30,19 +30,19 @@ const amountForm = /^\d{1,9}(?:\.\d{1,2})?$/;
 const wordForm = /^[\w.:-]{1,64}$/;
 const timeForm = /^\d{4}-\d{2}-\d{2}(?:[T ][\d:.]+(?:Z|[+-]\d{2}:?\d{2})?)?$/;
 
-/** A name of a field is shown; one that no writer of an API would choose may be a value. */
+/** Names of fields are shown; one that no API would use may be a value. */
 const nameForm = /^[A-Za-z_$][\w$ .-]{0,63}$/;
 
-/** Deeper than any shape of a provider; what lies below is masked whole. */
+/** Deeper than any provider's payload; everything below is masked. */
 const maxDepth = 12;
 
-/** Takes the people out of parsed JSON. */
+/** Masks the personal values of parsed JSON. */
 export function redacted(value: unknown, depth = 0): unknown {
   if (typeof value !== 'object' || value === null) return redactedLeaf('', value);
   if (depth === maxDepth) return mask;
   if (Array.isArray(value)) return value.map((item: unknown) => redacted(item, depth + 1));
   const fields = Object.entries(value);
-  // `{name: "CPF", value: "…"}`: here a value may be anything, whatever it is called.
+  // In `{name: "CPF", value: "…"}` a value may be anything.
   const isNamed = fields.some(([name]) => ['name', 'nome'].includes(plain(name)));
   return Object.fromEntries(
     fields.map(([name, content]) => [
@@ -65,12 +65,12 @@ function redactedLeaf(name: string, value: unknown): unknown {
   return isShown && !isPersonal(text) ? value : mask;
 }
 
-/** An e-mail, a CPF, a CNPJ, or digits enough for a phone number. */
+/** An e-mail, a CPF, a CNPJ, or as many digits as a phone number. */
 function isPersonal(text: string): boolean {
   return namesPerson(text) || /^\+?\d{10,13}$/.test(text.replace(/[\s().-]/g, ''));
 }
 
-/** Whether a text holds an e-mail, a CPF or a CNPJ as a word. */
+/** Whether a text contains an e-mail, a CPF or a CNPJ. */
 export function namesPerson(text: string): boolean {
   return (
     text.includes('@') || text.split(/[\s,;:()]+/).some((word) => normaliseTaxId(word) !== null)

@@ -6,13 +6,13 @@
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
 import type { WebhookEventStatus } from '../domain/settlement.ts';
-import { isUuid } from '../domain/uuid.ts';
+import { isUuid } from '../domain/text.ts';
 
 export interface InspectedEvent {
   readonly id: string;
   readonly status: WebhookEventStatus;
   readonly receivedAt: Date;
-  /** When it was looked at last. */
+  /** When it was last processed. */
   readonly processedAt: Date | null;
   /** Null when the payload was purged with age. */
   readonly payloadBytes: number | null;
@@ -94,7 +94,7 @@ export const eventStatements = {
 
 type Store = Pick<LocalContext, 'db'>;
 
-/** Which events to read; null does not matter. */
+/** Which events to read; null matches every event. */
 export interface EventFilter {
   readonly status: WebhookEventStatus | null;
   readonly since: Date | null;
@@ -106,7 +106,7 @@ function filterParameters({ status, since, until, ids }: EventFilter): unknown[]
   return [status, since, until, ids];
 }
 
-/** @returns events, the newest first. */
+/** Newest first. */
 export function findEvents(
   { db }: Store,
   which: EventFilter,
@@ -115,7 +115,7 @@ export function findEvents(
   return db.query<InspectedEvent>(eventStatements.list, [...filterParameters(which), limit]);
 }
 
-/** An event of a page, and its place in the order of the pages. */
+/** An event of a page, with its position in the order of the pages. */
 export type PagedEvent = Pick<InspectedEvent, 'id' | 'status' | 'receivedAt'>;
 
 export interface EventPage {
@@ -129,19 +129,19 @@ function pageParameters({ which, after, limit }: EventPage): unknown[] {
   return [...filterParameters(which), after.receivedAt, after.id, limit];
 }
 
-/** @returns a page of events, the oldest first. */
+/** Oldest first. */
 export function findEventPage({ db }: Store, page: EventPage): Promise<PagedEvent[]> {
   return db.query<PagedEvent>(eventStatements.page, pageParameters(page));
 }
 
-/** @returns how many events the page has, which may be as long as its limit. */
+/** Counts the events of a page, up to its limit. */
 export async function countEventPage({ db }: Store, page: EventPage): Promise<number> {
   const parameters = pageParameters(page);
   const [counted] = await db.query<{ events: number }>(eventStatements.count, parameters);
   return counted?.events ?? 0;
 }
 
-/** @returns the ids of the events of a transaction. */
+/** Finds the events of a transaction. */
 export async function findEventIdsOfTransaction(
   { db }: Store,
   transactionId: string,
@@ -159,14 +159,14 @@ export interface ShownEvent extends InspectedEvent {
   readonly waitsFor: readonly string[];
 }
 
-/** @returns an event, or null. */
+/** Finds an event. */
 export async function findEvent({ db }: Store, id: string): Promise<ShownEvent | null> {
   if (!isUuid(id)) return null;
   const [event] = await db.query<ShownEvent>(eventStatements.find, [id]);
   return event ?? null;
 }
 
-/** @returns those of some ids that are ids of stored events. */
+/** Filters ids for those of stored events. */
 export async function knownEventIds(
   { db }: Store,
   ids: readonly string[],

@@ -1,10 +1,10 @@
-/** `webhook send`: what the provider would post about a stored transaction. */
-import { newEndToEndId } from '../domain/end-to-end-id.ts';
+/** `webhook send`: composes the webhook that the provider would post about a transaction. */
+import { newEndToEndId } from '../domain/pix.ts';
 import { centsFromDecimal, numberFromCents } from '../domain/money.ts';
 import { OpError, type Op } from './op.ts';
 import { findPix, type InspectedPix } from './pix-repository.ts';
 
-/** The shapes that providers of this family post; see `provider/webhook-events.ts`. */
+/** The formats that providers of this family post; see `provider/webhook-events.ts`. */
 export const webhookShapes = ['flat', 'entity', 'request-body', 'movement', 'bacen'] as const;
 
 export type WebhookShape = (typeof webhookShapes)[number];
@@ -16,16 +16,15 @@ export interface WebhookComposeInput {
 }
 
 /**
- * Composes a webhook; nothing is posted and nothing is stored. The command posts it, and refuses to
- * in production.
- * @throws OpError for what no provider would post.
+ * Composes a webhook without posting or storing it. The command posts it, except in production.
+ * @throws OpError for a webhook that no provider would post.
  */
 export const composeWebhook: Op<WebhookComposeInput, { readonly payload: unknown }> = {
   async run(context, { transactionId, status, shape }) {
     const now = context.clock.now();
     const row = await findPix(context, transactionId);
     if (!row) throw new OpError('NOT_FOUND', `there is no transaction ${transactionId}`);
-    const refusal = refusalOf(row, status, shape);
+    const refusal = findRefusal(row, status, shape);
     if (refusal !== null) throw new OpError('REFUSED', refusal);
     const isCharge = row.operation === 'CHARGE';
     const paidBy = isCharge ? newEndToEndId(context.config.provider.ispb, now) : null;
@@ -34,16 +33,17 @@ export const composeWebhook: Op<WebhookComposeInput, { readonly payload: unknown
   },
 };
 
-function refusalOf(
+function findRefusal(
   { operation, endToEnd }: InspectedPix,
   status: 'COMPLETED' | 'FAILED',
   shape: WebhookShape,
 ): string | null {
-  if (operation === 'RECEIVED') return 'a received PIX was told by a webhook already';
-  if (operation === 'CHARGE' && status === 'FAILED') return 'no provider tells that nobody paid';
-  if (operation === 'SEND' && shape === 'bacen') return 'this shape tells of a PIX that came in';
+  if (operation === 'RECEIVED') return 'a received PIX already has its webhook';
+  if (operation === 'CHARGE' && status === 'FAILED')
+    return 'providers do not report unpaid charges';
+  if (operation === 'SEND' && shape === 'bacen') return 'this shape reports received PIX only';
   const isNamed = operation === 'CHARGE' || endToEnd !== null;
-  return isNamed ? null : 'it has no end-to-end id yet: no payment can have left';
+  return isNamed ? null : 'it has no end-to-end id: no payment can have been sent';
 }
 
 interface WebhookContent {
@@ -60,7 +60,7 @@ function readAmounts({ amount }: InspectedPix): Pick<WebhookContent, 'reais' | '
   return { cents, reais: numberFromCents(cents) };
 }
 
-/** The receiver's bank refused the QR Code: a failure's code in the provider's words. */
+/** The provider's code for a QR code that the receiver's bank refused. */
 const error = { code: 'BE17' };
 
 const failure = ({ status }: WebhookContent) => status === 'FAILED' && { error };

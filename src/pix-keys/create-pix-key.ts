@@ -1,12 +1,12 @@
 import type { CreatePixKeyRequest } from '../../contract/types.ts';
 import { taxIdKind, type TaxIdKind } from '../domain/tax-id.ts';
-import { toE164 } from '../domain/phone.ts';
+import { toE164 } from '../domain/contact.ts';
 import { invalidField, type Text } from '../errors.ts';
 import type { AccountRef } from '../provider/provider.ts';
 import { callerSession } from '../auth/banking-sessions.ts';
 import { accountForPix } from '../accounts/payer-account.ts';
 import type { Principal } from '../auth/principal.ts';
-import { answeredChange } from '../auth/provider-failure.ts';
+import { changeAtProvider } from '../auth/provider-failure.ts';
 import type { SessionOperation } from '../http/operation.ts';
 
 /** Creates a PIX key for the caller's account at the provider. */
@@ -17,7 +17,7 @@ export const createPixKey: SessionOperation<'createPixKey'> = {
     const key = keyOf(input.body, principal, account);
     const session = callerSession(context, principal);
     const newKey = { keyType: input.body.key_type, key, account };
-    const data = await answeredChange(
+    const data = await changeAtProvider(
       context.provider.createKey({ session, ...newKey, ...request.callOptions }),
     );
     return { status: 201, body: { data } };

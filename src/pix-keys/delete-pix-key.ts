@@ -2,7 +2,7 @@ import { normalisePixKey } from '../domain/pix-key.ts';
 import { forgetPixKey } from '../accounts/account-repository.ts';
 import { callerSession } from '../auth/banking-sessions.ts';
 import { accountForPix } from '../accounts/payer-account.ts';
-import { answeredChange } from '../auth/provider-failure.ts';
+import { changeAtProvider } from '../auth/provider-failure.ts';
 import type { SessionOperation } from '../http/operation.ts';
 
 /** Removes a PIX key of the caller's account at the provider. */
@@ -14,7 +14,7 @@ export const deletePixKey: SessionOperation<'deletePixKey'> = {
     const session = callerSession(context, principal);
     // Before the call to the provider: if its response is lost, the key may be deleted.
     if (principal.account) await forgetPixKey(context, principal.account.id, key);
-    const data = await answeredChange(
+    const data = await changeAtProvider(
       context.provider.deleteKey({ session, key, account, ...request.callOptions }),
     );
     return { status: 200, body: { data } };

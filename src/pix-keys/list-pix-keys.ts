@@ -2,7 +2,7 @@ import { keepPixKeys } from '../accounts/account-repository.ts';
 import { listedKeys } from '../provider/listed-keys.ts';
 import { callerSession } from '../auth/banking-sessions.ts';
 import { completeAccount } from '../accounts/payer-account.ts';
-import { answered } from '../auth/provider-failure.ts';
+import { readFromProvider } from '../auth/provider-failure.ts';
 import type { SessionOperation } from '../http/operation.ts';
 
 /**
@@ -14,7 +14,7 @@ export const listPixKeys: SessionOperation<'listPixKeys'> = {
   async run(context, { principal, request }) {
     const account = completeAccount(context, principal);
     const session = callerSession(context, principal);
-    const data = await answered(
+    const data = await readFromProvider(
       context.provider.listKeys({ session, account, ...request.callOptions }),
     );
     if (principal.account) await keepPixKeys(context, principal.account.id, listedKeys(data));

@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import { centsFromNumber } from '../domain/money.ts';
 import { normalisePixKey } from '../domain/pix-key.ts';
 import { normaliseTaxId } from '../domain/tax-id.ts';
-import { newTransactionIdentification } from '../domain/txid.ts';
+import { newTransactionIdentification } from '../domain/pix.ts';
 import { ProviderError } from '../provider/errors.ts';
 import type {
   CallOptions,
@@ -19,7 +19,7 @@ import { claimTransaction, fingerprintOf } from './idempotency.ts';
 import { moveTransaction, type Move } from './move-repository.ts';
 import { rereadTransaction, type PixTransaction } from './pix-transaction-repository.ts';
 import type { Principal } from '../auth/principal.ts';
-import { answerTo } from '../auth/provider-failure.ts';
+import { toAppError } from '../auth/provider-failure.ts';
 import type { SessionOperation } from '../http/operation.ts';
 
 /** A day: the provider's default, and the longest in the contract. */
@@ -133,7 +133,7 @@ async function issue(
     if (error instanceof ProviderError) await moveTransaction(context, id, failedBy(error));
     // A charge whose code was not returned cannot be paid: the app may use the same key or a new
     // one, as PROVIDER_UNAVAILABLE says.
-    throw answerTo(error);
+    throw toAppError(error);
   }
 }
 

@@ -3,7 +3,7 @@ import type { SendPixRequest } from '../../contract/types.ts';
 import { inactiveAccount } from '../accounts/payer-account.ts';
 import { callerSession } from '../auth/banking-sessions.ts';
 import type { Payer } from '../auth/principal.ts';
-import { answerTo } from '../auth/provider-failure.ts';
+import { toAppError } from '../auth/provider-failure.ts';
 import type { Context } from '../context.ts';
 import { isConstraintViolation } from '../db/unavailable.ts';
 import { centsFromNumber } from '../domain/money.ts';
@@ -154,7 +154,7 @@ async function failLookUp(context: Context, send: Send, failure: ProviderError):
     timeline: [{ phase: 'SETTLED', providerStatus, attempt, note: 'look_up_failed' }],
   });
   if (!failed) return null;
-  throw answerTo(failure, { 'Pix-Outcome': 'not_sent' });
+  throw toAppError(failure, { 'Pix-Outcome': 'not_sent' });
 }
 
 /** If two processes get here with one transaction, the database lets one of them continue. */
@@ -223,7 +223,7 @@ async function pay(context: Context, send: Send, paying: PayingSend): Promise<Pi
     // Reply the stored state where it says more, or where a repeat would get it: the payment may
     // have been settled meanwhile, or the refusal could not be stored.
     if (isUnknown ? stored.phase !== 'REJECTED' : stored.status !== 'FAILED') return stored;
-    throw answerTo(failure, { 'Pix-Outcome': isUnknown ? 'rejected' : failure.outcome });
+    throw toAppError(failure, { 'Pix-Outcome': isUnknown ? 'rejected' : failure.outcome });
   }
 }
 

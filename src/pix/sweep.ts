@@ -18,7 +18,7 @@ import type {
   ProviderSession,
   ProviderStatementItem,
 } from '../provider/provider.ts';
-import { otherPaymentOf, readEvidence } from '../provider/statement-evidence.ts';
+import { findOtherPayment, readEvidence } from '../provider/statement-evidence.ts';
 import { moveTransaction } from './move-repository.ts';
 import { noteAnomaly } from './pix-transaction-repository.ts';
 import {
@@ -191,7 +191,7 @@ async function settle(
   const evidence = readEvidence(items, payment, statementSettledOnly);
   if (evidence === 'unclear') await flag(context, id, 'statement_unclear');
   if (evidence === 'absent') {
-    const other = otherPaymentOf(items, { ...payment, clientRequestId });
+    const other = findOtherPayment(items, { ...payment, clientRequestId });
     if (other !== null) await flag(context, id, `same_key_and_amount_as ${other}`);
   }
   if (evidence !== 'completed') return;

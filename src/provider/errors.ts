@@ -1,18 +1,18 @@
 /**
- * What became of a call to the provider. Outcomes are decided here and nowhere else, because a
- * wrong one pays twice (a payment called "not sent" that was executed) or loses a payment.
+ * The errors of the provider layer, each with the outcome of its call. A wrong outcome pays twice
+ * (an executed payment reported as not sent) or loses a payment.
  */
 import type { ProviderErrorCode } from '../errors.ts';
 
 /**
- * - `not_sent`: provably nothing was done (DNS, connect, TLS, open breaker, no valid token, a
- *   document that we could not read to its end).
- * - `rejected`: the provider refused, definitively (a 4xx).
- * - `unknown`: bytes left and no trustworthy answer came back; it may have been executed.
+ * - `not_sent`: provably nothing was done (DNS, connect, TLS, open breaker, no valid token, an
+ *   unreadable document).
+ * - `rejected`: the provider refused definitively (a 4xx).
+ * - `unknown`: bytes were sent without a reliable answer; the request may have been executed.
  */
 export type FailedOutcome = 'not_sent' | 'rejected' | 'unknown';
 
-/** How the answer looked, for the timeline, the log and the metrics; never personal data. */
+/** The kind of answer, for timeline, log and metrics; without personal data. */
 export type ProviderStatusClass =
   | '2xx'
   | '401'
@@ -26,37 +26,37 @@ export type ProviderStatusClass =
   | 'breaker_open'
   | 'bulkhead_full'
   | 'no_token'
-  /** The caller did not let the attempt leave. */
+  /** The caller prevented the attempt. */
   | 'stopped'
   | 'unreadable'
   | 'invalid';
 
-/** The reason of a refusal that says that the code of an electronic validation is a wrong one. */
+/** The reason of a refusal: the code of an electronic validation is wrong. */
 export const WRONG_VALIDATION_CODE = 'WRONG_VALIDATION_CODE';
 
 export interface ProviderErrorOptions {
   readonly outcome: FailedOutcome;
-  /** The catalogue's code; `TOKEN_REFUSED` is the banking session's end and answers 401. */
+  /** The catalogue's code; `TOKEN_REFUSED` ends the banking session and results in 401. */
   readonly code: ProviderErrorCode | 'TOKEN_REFUSED';
   readonly statusClass: ProviderStatusClass;
-  /** Whether the same call may succeed if it is made again. */
+  /** Whether the same call may succeed later. */
   readonly retryable?: boolean;
-  /** How long the provider asks to wait, in milliseconds. */
+  /** The wait that the provider requests, in milliseconds. */
   readonly retryAfterMs?: number;
-  /** The provider's own reason, such as `AC03`: logged, never echoed. */
+  /** The provider's own reason, such as `AC03`: logged, never returned to the app. */
   readonly reason?: string;
-  /** Present where it says that the provider has the payment already. */
+  /** Set when the refusal reports that the payment already exists. */
   readonly duplicate?: Duplicate;
   readonly cause?: unknown;
 }
 
-/** What a refusal tells of the payment that the provider has already. */
+/** The existing payment that a refusal reports. */
 export interface Duplicate {
-  /** The one end-to-end id that the refusal names, or null. */
+  /** The only end-to-end id that the refusal names, or null. */
   readonly endToEnd: string | null;
 }
 
-/** The one error that leaves the provider layer. */
+/** The only error that the provider layer throws. */
 export class ProviderError extends Error {
   readonly outcome: FailedOutcome;
   readonly code: ProviderErrorCode | 'TOKEN_REFUSED';
@@ -65,7 +65,7 @@ export class ProviderError extends Error {
   readonly retryAfterMs: number | undefined;
   readonly reason: string | undefined;
   readonly duplicate: Duplicate | undefined;
-  /** The number of attempts that the call took; whoever makes several says so. */
+  /** The number of attempts of the call. */
   attempts = 1;
 
   constructor(options: ProviderErrorOptions) {
@@ -84,10 +84,9 @@ export class ProviderError extends Error {
 }
 
 /**
- * What came is no answer of the provider's, or none that can be used: it says neither that
- * something was done nor that it was not.
+ * The answer is unusable: it proves neither that something was done nor that nothing was.
  *
- * @param cause why it cannot be.
+ * @param cause why it is unusable.
  */
 export function notUnderstood(cause?: unknown): ProviderError {
   return new ProviderError({
@@ -96,4 +95,28 @@ export function notUnderstood(cause?: unknown): ProviderError {
     statusClass: 'invalid',
     cause,
   });
+}
+
+/**
+ * Provably nothing was sent, and by default the same call may succeed later.
+ *
+ * @param cause the client's error, if there is one.
+ */
+export function notSent(
+  statusClass: ProviderStatusClass,
+  cause?: unknown,
+  retryable = true,
+): ProviderError {
+  const code = 'PROVIDER_UNAVAILABLE';
+  return new ProviderError({ outcome: 'not_sent', code, statusClass, retryable, cause });
+}
+
+/**
+ * The caller stopped waiting, or no answer came in time. That proves nothing by itself.
+ *
+ * @param outcome `not_sent` only if no byte can have been sent.
+ */
+export function timedOut(outcome: 'not_sent' | 'unknown', cause: unknown): ProviderError {
+  const code = 'PROVIDER_TIMEOUT';
+  return new ProviderError({ outcome, code, statusClass: 'timeout', retryable: true, cause });
 }

@@ -1,7 +1,7 @@
 /**
- * The port: every call that Ponte makes to the banking provider. A method takes one request object
- * and rejects with a {@link ProviderError} and nothing else. Amounts are integer centavos; the
- * provider's wire types do not pass this interface.
+ * The port: every call to the banking provider. A method takes one request object and rejects only
+ * with a {@link ProviderError}. Amounts are integer centavos; the provider's wire types stay behind
+ * this interface.
  */
 import type { Proposal } from '../domain/onboarding.ts';
 import type { Address } from '../domain/person.ts';
@@ -10,31 +10,31 @@ import type { TraceContext } from '../domain/trace-context.ts';
 import type { ProviderError } from './errors.ts';
 
 /**
- * The banking session that a call is made in. The provider layer knows nothing of the database:
- * it asks here when its token is refused.
+ * The banking session of a call. When its token is refused, the provider layer reads the current
+ * one here, because it does not know the database.
  */
 export interface ProviderSession {
   readonly userId: number;
   readonly token: string;
-  /** The token that the session holds now, or null when it has ended. */
+  /** The session's current token, or null when the session has ended. */
   currentToken(): Promise<string | null>;
-  /** Marks the session expired, unless it has been renewed since `refusedToken` was read. */
+  /** Marks the session as expired, unless its token is no longer `refusedToken`. */
   expire(refusedToken: string): Promise<void>;
 }
 
-/** What every call may carry: when to give up early, and what ties the log lines together. */
+/** Options of every call: cancellation, and the ids that correlate log lines. */
 export interface CallOptions {
   readonly signal?: AbortSignal;
   readonly requestId?: string;
-  /** The trace that the call is a part of; without one it stands alone. */
+  /** The trace that the call is part of. */
   readonly trace?: TraceContext;
-  /** Whether a job makes the call: no caller waits for it (see lanes.ts). */
+  /** Whether a job makes the call, so that no caller waits for it (see `call-policy.ts`). */
   readonly isBackground?: boolean;
   /**
-   * Decides right before an attempt leaves whether it may; it never rejects.
+   * Decides immediately before an attempt whether it is sent; it never rejects.
    *
-   * @param last how the attempt before it in this call ended; null for the first one.
-   * @returns false to stop the call: it then ends as its earlier attempts have shown.
+   * @param last the error of the previous attempt of this call; null for the first one.
+   * @returns false to stop the call, which then ends with the result of its earlier attempts.
    */
   beforeAttempt?(last: ProviderError | null): boolean | Promise<boolean>;
 }
@@ -44,7 +44,7 @@ export interface Credentials {
   readonly password: string;
 }
 
-/** The account as the provider's login answer carries it; each part may be missing. */
+/** The account in the response to a login; each part may be missing. */
 export interface ProviderAccount {
   readonly agency: string | null;
   readonly accountNumber: string | null;
@@ -56,7 +56,7 @@ export interface ProviderAccount {
 
 export interface ProviderLogin {
   readonly token: string;
-  /** When the token ends, or null when the provider does not say. */
+  /** When the token expires, or null when the provider does not report it. */
   readonly expiresAt: Date | null;
   readonly account: ProviderAccount;
 }
@@ -67,14 +67,14 @@ export interface DayRange {
   readonly end: string;
 }
 
-/** An item of the provider's statement: passed on as it came. */
+/** An item of the provider's statement, unchanged. */
 export type ProviderStatementItem = Readonly<Record<string, unknown>>;
 
 export interface ProviderStatement {
   readonly items: readonly ProviderStatementItem[];
 }
 
-/** The account that PIX and PIX-key calls are made for. */
+/** The account of PIX and PIX-key calls. */
 export interface AccountRef {
   readonly agency: string;
   readonly accountNumber: string;
@@ -108,7 +108,7 @@ export interface PaymentReceipt {
   /** The provider's own id of the payment. */
   readonly providerTxid: string | null;
   readonly status: PixStatus;
-  /** It names our payment by the client's request id alone, which other users may have as well. */
+  /** Only the client's request id identifies the payment; other users may have the same id. */
   readonly isByRequestAlone?: true;
 }
 
@@ -142,7 +142,7 @@ export type PixKeyType =
 
 export interface NewPixKey {
   readonly keyType: PixKeyType;
-  /** Null for an EVP: the directory makes it. */
+  /** Null for an EVP, which the directory generates. */
   readonly key: string | null;
   readonly account: AccountRef;
 }
@@ -152,10 +152,10 @@ export interface OwnPixKey {
   readonly account: AccountRef;
 }
 
-/** The provider's answer, passed on as `data`. */
+/** The provider's response, returned to the app as `data`. */
 export type ProviderPayload = Readonly<Record<string, unknown>>;
 
-/** A person as registered here. The provider gets no password: none is kept that could be read. */
+/** A registered person, without the password: only its hash is stored. */
 export interface NewPerson {
   readonly name: string;
   readonly email: string;
@@ -165,7 +165,7 @@ export interface NewPerson {
   readonly phone: string;
 }
 
-/** What the provider says of an applicant; each part but the id may be missing. */
+/** The provider's data of an applicant; each part except the id may be missing. */
 export interface RegisteredPerson {
   readonly pessoaFisicaId: string;
   readonly clientToken: string | null;
@@ -173,10 +173,7 @@ export interface RegisteredPerson {
   readonly accountNumber: string | null;
 }
 
-/** An address goes out in the form that is stored. */
-export type PersonAddress = Address;
-
-/** A document on its way to the provider: read as a stream, from its beginning at each attempt. */
+/** A document for the provider; each attempt streams it from the beginning. */
 export interface PersonDocument {
   /** 1 to 21. */
   readonly tipoDocumento: number;
@@ -185,16 +182,13 @@ export interface PersonDocument {
   content(): AsyncIterable<Uint8Array>;
 }
 
-/** A proposal goes out as it was asked for. */
-export type AccountProposal = Proposal;
-
 export interface LivenessSession {
   readonly sessionId: string | null;
-  /** Where the person proves to be alive; http or https. */
+  /** The page of the check; http or https. */
   readonly urlIframe: string;
 }
 
-/** The provider's decision on an applicant; the account comes with an approval. */
+/** The provider's decision on an applicant, with the account of an approval. */
 export interface KycDecision {
   readonly status: 'PENDING' | 'APPROVED' | 'REJECTED';
   readonly clientToken: string | null;
@@ -202,7 +196,7 @@ export interface KycDecision {
   readonly accountNumber: string | null;
 }
 
-/** What is known of a postal code; empty where nothing is. */
+/** The address of a postal code; unknown parts are null. */
 export interface CepAddress {
   readonly cep: string;
   readonly logradouro: string | null;
@@ -211,12 +205,12 @@ export interface CepAddress {
   readonly estado: string | null;
 }
 
-/** What every method takes. */
+/** The request of every method. */
 export interface ProviderRequest extends CallOptions {
   readonly session?: ProviderSession;
 }
 
-/** A request that is made in a banking session. */
+/** A request in a banking session. */
 export interface SessionRequest extends ProviderRequest {
   readonly session: ProviderSession;
 }
@@ -230,22 +224,22 @@ export type ListKeysRequest = SessionRequest & { readonly account: AccountRef };
 export type CreateKeyRequest = SessionRequest & NewPixKey;
 export type DeleteKeyRequest = SessionRequest & OwnPixKey;
 
-/** A request about one applicant, by the provider's id. */
+/** A request about an applicant, by the provider's id. */
 export interface PersonRequest extends ProviderRequest {
   readonly personId: string;
 }
 
 export type RegisterPersonRequest = ProviderRequest & NewPerson;
-export type AddressRequest = PersonRequest & { readonly address: PersonAddress };
+export type AddressRequest = PersonRequest & { readonly address: Address };
 export type DocumentRequest = PersonRequest & { readonly document: PersonDocument };
-export type ProposalRequest = PersonRequest & { readonly proposal: AccountProposal };
+export type ProposalRequest = PersonRequest & { readonly proposal: Proposal };
 export type ValidationRequest = PersonRequest & { readonly tipo: number };
 export type ConfirmationRequest = ValidationRequest & { readonly codigo: string };
 export type CepRequest = ProviderRequest & { readonly cep: string };
 
 /**
- * Opens an account at the provider. No banking session exists yet, so these calls carry no token.
- * The caller may repeat each of them: the provider keeps what it has.
+ * Opens an account at the provider, without a token because no banking session exists yet. The
+ * calls are idempotent.
  */
 export interface ProviderOnboarding {
   registerPerson(request: RegisterPersonRequest): Promise<RegisteredPerson>;
@@ -271,7 +265,7 @@ export interface Provider extends ProviderOnboarding {
 
   /**
    * Sends a payment. A {@link ProviderError} with `unknown` means that the provider may have
-   * executed it, in any of the attempts.
+   * executed it in any attempt.
    */
   pay(request: PayRequest): Promise<PaymentReceipt>;
 

@@ -1,4 +1,4 @@
-/** What the lines of a provider's statement prove about one outgoing payment. */
+/** Determines what a provider's statement proves about one outgoing payment. */
 import { readStatusWord } from '../domain/pix.ts';
 import { stripAccents } from '../domain/text.ts';
 import type { ProviderStatementItem } from './provider.ts';
@@ -6,16 +6,16 @@ import {
   clientRequestIdNames,
   endToEndNames,
   entryStatusNames,
-  fieldsOf,
+  readFields,
   firstId,
   isObject,
   readId,
   readReais,
-  valuesOf,
+  findValues,
   type Fields,
 } from './wire-reading.ts';
 
-/** The payment that evidence is sought for. */
+/** The payment to find. */
 export interface SoughtPayment {
   readonly endToEnd: string;
   /** In centavos. */
@@ -25,20 +25,20 @@ export interface SoughtPayment {
 /**
  * - `completed`: exactly one line has the end-to-end id, and it is a settled outgoing payment of
  *   the same amount.
- * - `pending`: that one line says that the payment is under way.
- * - `absent`: no line mentions the end-to-end id.
- * - `unclear`: the id is mentioned, and the lines prove nothing: several of them, a hold, a
- *   reversal, another amount, a direction or a status that cannot be read, a failure.
+ * - `pending`: exactly one line has the id, and the payment is in progress.
+ * - `absent`: no line contains the end-to-end id.
+ * - `unclear`: the lines with the id prove nothing: several lines, a hold, a reversal, another
+ *   amount, an unreadable direction or status, a failure.
  */
 export type StatementEvidence = 'completed' | 'pending' | 'absent' | 'unclear';
 
 /**
- * Reads what a statement proves about a payment. Evidence is positive only: nothing is concluded
- * from a field that is missing or unknown, and a statement never proves a failure.
+ * Evidence is positive only: missing or unknown fields prove nothing, and a statement never proves
+ * a failure.
  *
- * @param items the lines of the statement, as the provider wrote them.
- * @param settledOnly whether this provider documents that its statement lists settled lines only;
- *   a line without a status then counts as settled.
+ * @param items the unchanged lines of the statement.
+ * @param settledOnly whether the provider documents that its statement lists only settled lines: a
+ *   line without a status then counts as settled.
  */
 export function readEvidence(
   items: readonly ProviderStatementItem[],
@@ -47,42 +47,41 @@ export function readEvidence(
 ): StatementEvidence {
   const [line, ...others] = items.filter((item) => mentions(item, payment.endToEnd));
   if (line === undefined) return 'absent';
-  const fields = fieldsOf(line);
+  const fields = readFields(line);
   const isThePayment =
     others.length === 0 &&
-    isOnly(valuesOf(endToEndNames, [fields]), (id) => readId(id) === payment.endToEnd) &&
+    isOnly(findValues(endToEndNames, [fields]), (id) => readId(id) === payment.endToEnd) &&
     isOutgoing(fields, payment.amountCents);
   if (!isThePayment) return 'unclear';
   return statusEvidence(fields, settledOnly);
 }
 
 /**
- * Finds a payment with the key and the amount of a send under another end-to-end id: the record of
- * a payment may be lost, or another user has the same key.
+ * Finds a payment with the request id and the amount of a send, but another end-to-end id: the
+ * record of a payment was lost, or another user has the same key.
  *
- * @param payment the send, with the client's request id that it was made with.
- * @returns the other end-to-end id, or null when no line is such a payment.
+ * @returns the other end-to-end id, or null.
  */
-export function otherPaymentOf(
+export function findOtherPayment(
   items: readonly ProviderStatementItem[],
   payment: SoughtPayment & { readonly clientRequestId: string },
 ): string | null {
-  for (const fields of items.map(fieldsOf)) {
-    const keys = valuesOf(clientRequestIdNames, [fields]);
-    const amounts = valuesOf(amountNames, [fields]);
+  for (const fields of items.map(readFields)) {
+    const keys = findValues(clientRequestIdNames, [fields]);
+    const amounts = findValues(amountNames, [fields]);
     const isAlike =
       isOnly(keys, (key) => readId(key) === payment.clientRequestId) &&
       isOnly(amounts, (amount) => readReais(withoutSign(amount)) === payment.amountCents);
-    const endToEnd = isAlike ? firstId(valuesOf(endToEndNames, [fields])) : null;
+    const endToEnd = isAlike ? firstId(findValues(endToEndNames, [fields])) : null;
     if (endToEnd !== null && endToEnd !== payment.endToEnd) return endToEnd;
   }
   return null;
 }
 
-/** Levels of a line that are searched for the id; providers use two. */
+/** The levels of a line to search for the id; providers use two. */
 const searchDepth = 8;
 
-/** Whether an id is anywhere in a line: a reversal may name its payment in a field of its own. */
+/** Whether a line contains an id anywhere: a reversal may name its payment in any field. */
 function mentions(value: unknown, id: string, depth = searchDepth): boolean {
   if (typeof value === 'string') return value.trim() === id;
   if (typeof value !== 'object' || value === null || depth === 0) return false;
@@ -95,11 +94,11 @@ function isOnly(values: readonly unknown[], accept: (value: unknown) => boolean)
 
 const amountNames = ['amount', 'value', 'valor'];
 
-/** A payment goes out when a word or the sign says so and nothing says otherwise. */
+/** Whether a word or the sign marks the line as outgoing, and nothing contradicts it. */
 function isOutgoing(fields: Fields, amountCents: number): boolean {
-  const amounts = valuesOf(amountNames, [fields]);
+  const amounts = findValues(amountNames, [fields]);
   if (!isOnly(amounts, (amount) => readReais(withoutSign(amount)) === amountCents)) return false;
-  const directions = new Set(valuesOf(directionNames, [fields]).flatMap(readDirections));
+  const directions = new Set(findValues(directionNames, [fields]).flatMap(readDirections));
   if (directions.has('incoming') || directions.has('other')) return false;
   return directions.has('outgoing') || amounts.every(isNegative);
 }
@@ -113,14 +112,14 @@ function withoutSign(amount: unknown): unknown {
   return typeof amount === 'string' ? amount.trim().replace(/^-/, '') : amount;
 }
 
-/** The plain names of the fields that say which way the money goes, and what kind of line it is. */
+/** The plain names of the fields with the direction and the kind of a line. */
 const directionNames = [
   ...['direction', 'type', 'transactiontype', 'operation', 'operationtype', 'movementtype'],
   ...['tipo', 'tipooperacao', 'tipotransacao', 'natureza', 'nature', 'creditdebit', 'debitcredit'],
   ...['category', 'subtype', 'entity', 'event'],
 ];
 
-/** `other`: a hold, a schedule or a fee; it moves no payment. */
+/** `other`: a hold, a schedule or a fee, but no payment. */
 type Direction = 'outgoing' | 'incoming' | 'other';
 
 const outgoingWord = /^(?:D|DEBIT\w*|DR|OUT|OUTGOING|OUTBOUND|SENT|SEND|ENVI\w*|SAIDA|CASHOUT)$/;
@@ -131,7 +130,7 @@ const otherWord =
 
 const longestWord = 128;
 
-/** A word that is not a text, or longer than any word, is one that cannot be read. */
+/** A value that is not a text, or is too long, is unreadable. */
 function readDirections(word: unknown): Direction[] {
   if (typeof word !== 'string' || word.length > longestWord) return ['other'];
   const parts = stripAccents(word)
@@ -146,7 +145,7 @@ function readDirections(word: unknown): Direction[] {
 }
 
 function statusEvidence(fields: Fields, settledOnly: boolean): StatementEvidence {
-  const statuses = valuesOf(entryStatusNames, [fields]);
+  const statuses = findValues(entryStatusNames, [fields]);
   if (statuses.length === 0) return settledOnly ? 'completed' : 'unclear';
   if (statuses.some(isObject)) return 'unclear';
   const read = new Set(statuses.map(readStatusWord));

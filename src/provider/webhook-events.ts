@@ -1,9 +1,9 @@
 /**
- * What a webhook payload says, item by item. The provider's shape is not published, so every shape
- * that providers of this family use is read; nothing here touches the database or decides whether
- * an item is about a transaction of ours.
+ * Reads a webhook payload, item by item. The provider does not publish its format, so every format
+ * of this family of providers is accepted. Matching items with stored transactions is done
+ * elsewhere.
  *
- * | shape of the payload or of an item | event word | ids, amount |
+ * | format of the payload or of an item | event word | ids, amount |
  * |---|---|---|
  * | `[item, …]`, `[[item, …]]` | – | each item on its own |
  * | `{pix: [{endToEndId, txid, chave, valor, horario}]}` (BACEN) | – (received) | reais, a text |
@@ -19,10 +19,9 @@
  * | `{event, pix: {value, endToEndId, charge: {…}}}` | `event` | `value` in **centavos**, `valor`
  *   in reais |
  *
- * Names are read in any case, with or without `_` and `-`; unknown fields are passed over. An
- * amount without a word of its own is told by where it stands: in centavos inside `payment`,
- * `charge` and `transaction`, in reais elsewhere. An item that spells a name twice and says two
- * things with it moves nothing.
+ * Names are read in any case, with or without `_` and `-`; unknown fields are ignored. The unit of
+ * an amount follows from its object: centavos in `payment`, `charge` and `transaction`, reais
+ * elsewhere. An item with two spellings of a name and different values settles nothing.
  */
 import type { PixStatus } from '../domain/pix.ts';
 import {
@@ -31,27 +30,31 @@ import {
   type Fields,
   firstId,
   firstRead,
-  innersOf,
-  isSpelledApart,
+  findObjects,
+  hasConflictingSpellings,
   readCentavos,
   readId,
   readReais,
   readReason,
-  valuesOf,
+  findValues,
 } from './wire-reading.ts';
-import { itemsOf, objectNames, partsOf, type Item, type Parts } from './webhook-items.ts';
 import {
-  identifiersOf,
+  readIdentifiers,
+  type Item,
+  splitItems,
   noPayee,
-  partiesIn,
+  objectNames,
+  findParties,
+  type Parts,
+  splitParts,
   partyNames,
   payeeNames,
-  payeeOf,
-  timeOf,
+  readPayee,
   type ProviderEventPayee,
-} from './webhook-receipt.ts';
+  readTime,
+} from './webhook-items.ts';
 import {
-  faultOfStatus,
+  ignoredByStatus,
   isPixStatus,
   readEventWord,
   readStatus,
@@ -59,32 +62,32 @@ import {
   type Word,
 } from './webhook-words.ts';
 
-/** Why an item moves nothing. */
+/** Why an item settles nothing. */
 export type IgnoredBecause =
   | 'not_an_object'
   | 'conta_criada'
-  /** A reversal is an event of its own and never changes the original. */
+  /** A reversal is a separate event and never changes the original. */
   | 'reversal'
   | 'unknown_event'
   | 'unknown_status'
-  /** The item says both that it went through and that it did not. */
+  /** The item reports both a success and a failure. */
   | 'contradictory_status'
   | 'no_id'
-  /** It has failed because the provider has it already: it may be this very payment. */
+  /** A failure because the payment already exists: it may be this payment. */
   | 'duplicate'
-  /** The item names two end-to-end ids, or spells one id twice in two ways. */
+  /** The item has two end-to-end ids, or two spellings of an id with different values. */
   | 'contradictory_id'
-  /** An amount is there and cannot be read, so it can match nothing. */
+  /** An unreadable amount cannot match any transaction. */
   | 'unreadable_amount'
-  /** The status is the one that a transaction begins with. */
+  /** The initial status of a transaction. */
   | 'processing'
-  /** A PIX that was to come in and did not. */
+  /** An expected PIX that was not received. */
   | 'not_received';
 
-/** `payment`: how a payment of ours ended. `received`: a PIX that came in, or a charge paid. */
+/** `payment`: the result of a sent payment. `received`: a received PIX, or a paid charge. */
 export type ProviderEventKind = 'payment' | 'received' | 'ignored';
 
-/** As the item carries them: printable, 1 to 255 characters. They need not agree. */
+/** The ids of an item, printable, 1 to 255 characters; they may contradict each other. */
 export interface ProviderEventIds {
   readonly endToEnd: string | null;
   readonly clientRequestId: string | null;
@@ -93,24 +96,24 @@ export interface ProviderEventIds {
 }
 
 export interface ProviderEvent {
-  /** The item's place in the payload, from 0. */
+  /** The position of the item in the payload, from 0. */
   readonly index: number;
-  /** The provider's word for the event, to show; printable and cut. */
+  /** The provider's name of the event, printable and truncated. */
   readonly name: string;
   readonly kind: ProviderEventKind;
-  /** COMPLETED or FAILED for what is not ignored. */
+  /** COMPLETED or FAILED unless the item is ignored. */
   readonly status: PixStatus | null;
   readonly ids: ProviderEventIds;
-  /** There where a `received` item tells its direction by nothing but where it stands. */
+  /** Set when the direction of a `received` item follows only from its position. */
   readonly isUndirected?: true;
-  /** Null when the item carries none; one that cannot be read makes the item ignored. */
+  /** Null when the item has none; an item with an unreadable amount is ignored. */
   readonly amountCents: number | null;
   readonly payee: ProviderEventPayee;
-  /** When a `received` one came in, where the item says so with its offset from UTC. */
+  /** When a PIX was received, if the item has the time with its offset from UTC. */
   readonly at?: Date;
   /** The failure's code, such as `BE17`. */
   readonly reason: string | null;
-  /** Null for what is not ignored. */
+  /** Null unless the item is ignored. */
   readonly ignoredBecause: IgnoredBecause | null;
 }
 
@@ -124,34 +127,35 @@ const noIds: ProviderEventIds = {
 /**
  * Reads a payload.
  *
- * @param payload parsed JSON of any form; it never throws.
- * @returns one event for each item that holds something, in order; none for an empty array.
+ * @param payload any parsed JSON; it never throws.
+ * @returns one event for each item that is not empty, in order.
  */
 export function readWebhookEvents(payload: unknown): ProviderEvent[] {
   return [...eachWebhookEvent(payload)];
 }
 
-/** Reads a payload, an event at a time: one of 256 KiB may hold more than ten thousand. */
+/** Reads a payload lazily: 256 KiB may contain more than ten thousand events. */
 export function* eachWebhookEvent(payload: unknown): Generator<ProviderEvent> {
-  for (const item of itemsOf(payload)) yield readItem(item);
+  for (const item of splitItems(payload)) yield readItem(item);
 }
 
 function readItem({ index, fields, isFromPixList, around }: Item): ProviderEvent {
   if (fields === null) return notAnObject(index);
-  const parts = partsOf(fields);
+  const parts = splitParts(fields);
   const { meaning, name } = readEventWord([...parts.outer, ...around]);
   const stated = [...parts.all, ...around];
-  const hasStatus = valuesOf(statusNames, stated).length > 0;
-  const isIncoming = meaning.kind === 'undirected' && saysItCameIn(parts, isFromPixList, hasStatus);
+  const hasStatus = findValues(statusNames, stated).length > 0;
+  const isIncoming =
+    meaning.kind === 'undirected' && isIncomingItem(parts, isFromPixList, hasStatus);
   const word: Word = isIncoming ? { kind: 'received', otherwise: 'COMPLETED' } : meaning;
-  const kind = kindOf(word, parts);
-  const ids = idsOf(parts, kind);
-  const amounts = amountsOf(parts);
+  const kind = readKind(word, parts);
+  const ids = readIds(parts, kind);
+  const amounts = readAmounts(parts);
   const status = readStatus(stated, word);
   const ignoredBecause =
-    faultOfWord(word) ??
-    faultOfIds(ids, parts, kind) ??
-    faultOfStatus(status, kind, stated) ??
+    ignoredByWord(word) ??
+    ignoredByIds(ids, parts, kind) ??
+    ignoredByStatus(status, kind, stated) ??
     (amounts.size > 1 || amounts.has(null) ? 'unreadable_amount' : null);
   const [amountCents] = amounts;
   return {
@@ -162,33 +166,33 @@ function readItem({ index, fields, isFromPixList, around }: Item): ProviderEvent
     ids,
     ...(isIncoming && { isUndirected: true as const }),
     amountCents: amounts.size === 1 ? (amountCents ?? null) : null,
-    payee: kind === 'received' ? payeeOf(parts.all) : noPayee,
-    ...(kind === 'received' && timeOf(parts.all)),
-    reason: reasonOf(parts),
+    payee: kind === 'received' ? readPayee(parts.all) : noPayee,
+    ...(kind === 'received' && readTime(parts.all)),
+    reason: readFailureReason(parts),
     ignoredBecause,
   };
 }
 
 /**
- * Without a word of its own, what stands under `pix` is a PIX that came in, unless it tells a
- * status and nobody whom it is for: that may as well be one that went out. Elsewhere it has no
- * status, but the fields that only BACEN's item has.
+ * Without an event word, an item under `pix` is a received PIX, unless it has a status and no
+ * payee: it may then be a sent one. Elsewhere, a received PIX has no status, but the fields of
+ * BACEN's format.
  */
-function saysItCameIn(parts: Parts, isFromPixList: boolean, hasStatus: boolean): boolean {
+function isIncomingItem(parts: Parts, isFromPixList: boolean, hasStatus: boolean): boolean {
   const { all, outer, pix } = parts;
   if (!isFromPixList && pix.length === 0) {
     return !hasStatus && outer.some((fields) => fields.has('valor') && fields.has('horario'));
   }
-  const isForSomebody =
-    valuesOf(transactionIdentificationNames, all).length > 0 ||
-    Object.values(identifiersOf(parts.all)).some((values) => values.length > 0);
-  return !hasStatus || isForSomebody;
+  const hasPayee =
+    findValues(transactionIdentificationNames, all).length > 0 ||
+    Object.values(readIdentifiers(parts.all)).some((values) => values.length > 0);
+  return !hasStatus || hasPayee;
 }
 
-/** Without a direction, only a charge is known to the provider by a transaction identification. */
-function kindOf(word: Word, parts: Parts): 'payment' | 'received' {
+/** Without a direction, an item with a transaction identification is a charge. */
+function readKind(word: Word, parts: Parts): 'payment' | 'received' {
   if (word.kind === 'payment' || word.kind === 'received') return word.kind;
-  const ids = idsOf(parts, 'payment');
+  const ids = readIds(parts, 'payment');
   const isCharge = ids.transactionIdentification !== null && ids.clientRequestId === null;
   return isCharge ? 'received' : 'payment';
 }
@@ -204,49 +208,49 @@ const idNames = [
 ];
 
 /**
- * Of several names of one id the first that is there counts. What is received carries no
- * idempotency key of ours, so there a correlation id can only be the charge's identification.
+ * When an id has several names, the first one present counts. A received PIX has no idempotency
+ * key, so its correlation id can only be the charge's identification.
  */
-function idsOf({ all }: Parts, kind: 'payment' | 'received'): ProviderEventIds {
+function readIds({ all }: Parts, kind: 'payment' | 'received'): ProviderEventIds {
   const ofCharge =
     kind === 'received'
       ? [...transactionIdentificationNames, 'correlationid']
       : transactionIdentificationNames;
   return {
-    endToEnd: firstId(valuesOf(endToEndNames, all)),
-    clientRequestId: firstId(valuesOf(clientRequestIdNames, all)),
-    transactionIdentification: firstId(valuesOf(ofCharge, all)),
-    providerTxid: firstId(valuesOf(providerTxidNames, all)),
+    endToEnd: firstId(findValues(endToEndNames, all)),
+    clientRequestId: firstId(findValues(clientRequestIdNames, all)),
+    transactionIdentification: firstId(findValues(ofCharge, all)),
+    providerTxid: firstId(findValues(providerTxidNames, all)),
   };
 }
 
-/** Every amount in the item, each once, in centavos; null for one that cannot be read. */
-function amountsOf({ inCentavos, inReais, pix }: Parts): ReadonlySet<number | null> {
+/** The distinct amounts of the item, in centavos; null for an unreadable one. */
+function readAmounts({ inCentavos, inReais, pix }: Parts): ReadonlySet<number | null> {
   const names = ['amount', 'valor', 'value'];
   const amounts = new Set([
-    ...valuesOf(names, inCentavos).map(readCentavos),
-    ...[...valuesOf(names, inReais), ...valuesOf(['amount', 'valor'], pix)].map(readReais),
+    ...findValues(names, inCentavos).map(readCentavos),
+    ...[...findValues(names, inReais), ...findValues(['amount', 'valor'], pix)].map(readReais),
   ]);
-  // In centavos, unless it says in reais what the item says elsewhere.
-  for (const value of valuesOf(['value'], pix)) {
+  // In centavos, unless the same value in reais is elsewhere in the item.
+  for (const value of findValues(['value'], pix)) {
     if (!amounts.has(readReais(value))) amounts.add(readCentavos(value));
   }
   return amounts;
 }
 
-function reasonOf({ all }: Parts): string | null {
-  const errors = all.flatMap((fields) => innersOf(fields, 'error'));
-  const codes = valuesOf(['code'], errors);
-  const others = valuesOf(['errorcode', 'reasoncode', 'reason', 'error'], all);
+function readFailureReason({ all }: Parts): string | null {
+  const errors = all.flatMap((fields) => findObjects(fields, 'error'));
+  const codes = findValues(['code'], errors);
+  const others = findValues(['errorcode', 'reasoncode', 'reason', 'error'], all);
   return firstRead([...codes, ...others], readReason);
 }
 
-function faultOfWord({ kind }: Word): IgnoredBecause | null {
+function ignoredByWord({ kind }: Word): IgnoredBecause | null {
   if (kind === 'conta_criada' || kind === 'reversal') return kind;
   return kind === 'unknown' ? 'unknown_event' : null;
 }
 
-function faultOfIds(
+function ignoredByIds(
   ids: ProviderEventIds,
   { all }: Parts,
   kind: 'payment' | 'received',
@@ -254,16 +258,17 @@ function faultOfIds(
   if (Object.values(ids).every((id) => id === null)) return 'no_id';
   const isOther = (value: unknown): boolean => ![null, ids.endToEnd].includes(readId(value));
   const isContradictory =
-    valuesOf(endToEndNames, all).some(isOther) ||
-    namesTwo(all, idNames) ||
-    (kind === 'received' && namesTwo([...partiesIn(all), ...all], payeeNames));
+    findValues(endToEndNames, all).some(isOther) ||
+    isAmbiguous(all, idNames) ||
+    (kind === 'received' && isAmbiguous([...findParties(all), ...all], payeeNames));
   return isContradictory ? 'contradictory_id' : null;
 }
 
-/** A name in two spellings, with two things under it: nobody can say which of them is meant. */
-function namesTwo(objects: readonly Fields[], names: readonly string[]): boolean {
+/** Whether two spellings of a name have different values. */
+function isAmbiguous(objects: readonly Fields[], names: readonly string[]): boolean {
   return (
-    isSpelledApart(names, objects, readId) || isSpelledApart(innerNames, objects, (value) => value)
+    hasConflictingSpellings(names, objects, readId) ||
+    hasConflictingSpellings(innerNames, objects, (value) => value)
   );
 }
 

@@ -1,30 +1,30 @@
-/** The words of a webhook item: what kind of event it says it is, and how it says it went. */
+/** Reads the words of a webhook item: the kind of event, and its status. */
 import { type PixStatus, readStatusWord } from '../domain/pix.ts';
 import {
   type Fields,
-  fieldsOf,
+  readFields,
   firstRead,
   isObject,
-  isSpelledApart,
+  hasConflictingSpellings,
   readName,
-  remembering,
-  valuesOf,
+  memoised,
+  findValues,
 } from './wire-reading.ts';
-import { saysDuplicate } from './wire-duplicates.ts';
+import { reportsDuplicate } from './wire-duplicates.ts';
 
-/** What an event word means. */
+/** The meaning of an event word. */
 export interface Word {
-  /** `undirected`: a PIX, and nothing tells which way it went. */
+  /** `undirected`: a PIX without a direction. */
   readonly kind: 'payment' | 'received' | 'undirected' | 'conta_criada' | 'reversal' | 'unknown';
-  /** The status that the word itself tells, such as MOVEMENT_FAILED. */
+  /** The status that the word contains, as in MOVEMENT_FAILED. */
   readonly status?: PixStatus;
-  /** The status when the item tells none: what is called received has come in. */
+  /** The status of an item without one: a received PIX is completed. */
   readonly otherwise?: PixStatus;
 }
 
 const received: Word = { kind: 'received', otherwise: 'COMPLETED' };
 
-/** Event words without prefix, in upper case, words parted by `_`. */
+/** Event words without prefix, in upper case, separated by `_`. */
 const words: Readonly<Record<string, Word>> = {
   PAYMENT: { kind: 'payment' },
   PIX_PAYMENT: { kind: 'payment' },
@@ -43,7 +43,7 @@ const words: Readonly<Record<string, Word>> = {
   CONTA_CRIADA: { kind: 'conta_criada' },
 };
 
-/** Endings that count behind any prefix, as the providers that use them put their own before it. */
+/** Endings that count after any prefix. */
 const endings = [
   'MOVEMENT_CONFIRMED',
   'MOVEMENT_FAILED',
@@ -56,28 +56,29 @@ const reversalWord = /REVERS|REVERT|REFUND|DEVOL|ESTORN|CHARGEBACK/i;
 
 const eventNames = ['event', 'eventtype', 'entity', 'transactiontype', 'type'];
 
-/** The longest text that is looked at as a word. */
+/** The longest text that is read as a word. */
 const MAX_WORD_LENGTH = 128;
 
 /**
- * Reads what an item says it is.
+ * Reads the event word of an item.
  *
- * @param outer the objects whose words count, the item itself first.
- * @returns its meaning, and the word to show (`unnamed` without one).
+ * @param outer the objects with event words, the item itself first.
+ * @returns its meaning, and the word to display (`unnamed` without one).
  */
 export function readEventWord(outer: readonly Fields[]): { meaning: Word; name: string } {
-  const spoken = valuesOf(eventNames, outer);
+  const spoken = findValues(eventNames, outer);
   const named = spoken.filter((word) => typeof word === 'string');
   const name = firstRead(named, readName) ?? 'unnamed';
-  const meanings = named.map(meaningOf);
-  const statuses = valuesOf(['status'], outer).filter((word) => readStatusWord(word) === null);
+  const meanings = named.map(readWord);
+  const statuses = findValues(['status'], outer).filter((word) => readStatusWord(word) === null);
   if (statuses.some(isReversalWord)) meanings.unshift({ kind: 'reversal' });
   const meaning = strongest(meanings);
-  const isClear = meaning.kind === 'reversal' || !isSpelledApart(eventNames, outer, meaningOfAny);
+  const isClear =
+    meaning.kind === 'reversal' || !hasConflictingSpellings(eventNames, outer, readAnyWord);
   return { meaning: isClear ? meaning : { kind: 'unknown' }, name };
 }
 
-/** A reversal is never anything else; then what is known counts; then that something was said. */
+/** A reversal takes precedence, then a directed word, then an unknown word. */
 function strongest(meanings: readonly Word[]): Word {
   const isDirected = ({ kind }: Word): boolean => kind !== 'undirected' && kind !== 'unknown';
   return (
@@ -87,7 +88,7 @@ function strongest(meanings: readonly Word[]): Word {
   );
 }
 
-const meaningOf = remembering((text): Word => {
+const readWord = memoised((text): Word => {
   if (text.length > MAX_WORD_LENGTH) return { kind: 'unknown' };
   if (isReversalWord(text)) return { kind: 'reversal' };
   const word = text
@@ -96,15 +97,15 @@ const meaningOf = remembering((text): Word => {
     .replace(/[^A-Z0-9]+/g, '_')
     .replace(/^_|_$/g, '');
   const ending = endings.find((one) => word.endsWith(`_${one}`));
-  return meaningOfPlain(ending ?? word) ?? { kind: 'unknown' };
+  return readPlainWord(ending ?? word) ?? { kind: 'unknown' };
 });
 
-function meaningOfAny(word: unknown): Word | null {
-  return typeof word === 'string' ? meaningOf(word) : null;
+function readAnyWord(word: unknown): Word | null {
+  return typeof word === 'string' ? readWord(word) : null;
 }
 
-/** The table's meaning, or that of the word before a status: CHARGE_COMPLETED, PAYMENT_FAILED. */
-function meaningOfPlain(word: string): Word | null {
+/** The meaning in the table, or that of a word with a status: CHARGE_COMPLETED, PAYMENT_FAILED. */
+function readPlainWord(word: string): Word | null {
   const known = Object.hasOwn(words, word) ? words[word] : undefined;
   if (known !== undefined) return known;
   const cut = word.lastIndexOf('_');
@@ -119,16 +120,16 @@ function isReversalWord(word: unknown): boolean {
   return typeof word === 'string' && reversalWord.test(word.slice(0, MAX_WORD_LENGTH));
 }
 
-/** How an item says it went, or why that cannot be told. */
+/** The status of an item, or why there is none. */
 export type StatusReading = PixStatus | 'unknown_status' | 'contradictory_status';
 
-/** Tells a status from the reasons why there is none. */
+/** Whether an item has a status. */
 export function isPixStatus(status: StatusReading): status is PixStatus {
   return status !== 'unknown_status' && status !== 'contradictory_status';
 }
 
-/** Why a status moves nothing; null for one that does. */
-export function faultOfStatus(
+/** Why a status settles nothing; null when it does. */
+export function ignoredByStatus(
   status: StatusReading,
   kind: 'payment' | 'received',
   objects: readonly Fields[],
@@ -137,27 +138,27 @@ export function faultOfStatus(
   if (status === 'PROCESSING') return 'processing';
   if (status !== 'FAILED') return null;
   if (kind === 'received') return 'not_received';
-  return saysDuplicate(objects) ? 'duplicate' : null;
+  return reportsDuplicate(objects) ? 'duplicate' : null;
 }
 
 const plainStatusNames = ['status', 'statusid'];
 const statusCodeName = 'statuscode';
 
-/** The names that a status stands under. */
+/** The names of a status. */
 export const statusNames = [...plainStatusNames, statusCodeName];
 
 /**
  * Reads the status of an item from its event word and its status words.
  *
- * A word that is not known does not count beside one that is. An item that says two different
- * things is contradictory, except that an event word that tells a final status outweighs an item
- * that still shows the payment as under way: the event is what has happened to it.
+ * Unknown words are ignored beside known ones. Two different statuses are contradictory, except
+ * that the final status of an event word overrides a status PROCESSING, which is older than the
+ * event.
  */
 export function readStatus(objects: readonly Fields[], word: Word): StatusReading {
-  if (isSpelledApart(statusNames, objects, readStatuses)) return 'contradictory_status';
+  if (hasConflictingSpellings(statusNames, objects, readStatuses)) return 'contradictory_status';
   const spoken = [
-    ...valuesOf(plainStatusNames, objects).flatMap(wordsOfStatus),
-    ...valuesOf([statusCodeName], objects).flatMap(wordsOfStatusCode),
+    ...findValues(plainStatusNames, objects).flatMap(readStatusWords),
+    ...findValues([statusCodeName], objects).flatMap(readStatusCodeWords),
   ];
   const said = new Set(spoken.map(readStatusWord).filter((status) => status !== null));
   if (word.status !== undefined) {
@@ -170,12 +171,12 @@ export function readStatus(objects: readonly Fields[], word: Word): StatusReadin
   return (spoken.length === 0 ? word.otherwise : undefined) ?? 'unknown_status';
 }
 
-/** A status may be an object with a description. Numbers mean one thing here, another there. */
-function wordsOfStatus(status: unknown): unknown[] {
-  return isObject(status) ? valuesOf(['description'], [statusFieldsOf(status)]) : [status];
+/** A status may be an object with a description. Its numbers are ambiguous and ignored. */
+function readStatusWords(status: unknown): unknown[] {
+  return isObject(status) ? findValues(['description'], [readStatusFields(status)]) : [status];
 }
 
-/** The numbers of `StatusCode: {StatusId, Description}`, the one shape that defines them. */
+/** The numbers of `StatusCode: {StatusId, Description}`, the only format that defines them. */
 const statusIds: Readonly<Record<string, PixStatus>> = {
   '0': 'PROCESSING',
   '1': 'PROCESSING',
@@ -188,7 +189,7 @@ const failedWords =
 const openWords = 'process(?!ed|ad)|pend|creat|criad|inici|initia|schedul|agend|aguard|wait';
 const doneWords = 'confirm|complet|conclu|suc+es|paid|pag[ao]|liquid|settl|transfer|execut|efetiv';
 
-/** What a description says that stands beside a number, by the beginnings of its words. */
+/** The statuses of descriptions beside a number, by the beginnings of words. */
 const descriptions: readonly (readonly [RegExp, PixStatus])[] = [
   [new RegExp(`(?<!\\p{L})(?:${failedWords})`, 'iu'), 'FAILED'],
   [new RegExp(`(?<!\\p{L})(?:${openWords})`, 'iu'), 'PROCESSING'],
@@ -196,11 +197,11 @@ const descriptions: readonly (readonly [RegExp, PixStatus])[] = [
 ];
 
 /** A number and a description that contradict each other are two words. */
-function wordsOfStatusCode(code: unknown): unknown[] {
+function readStatusCodeWords(code: unknown): unknown[] {
   if (!isObject(code)) return [code];
-  const fields = [statusFieldsOf(code)];
-  const ids = valuesOf(['statusid'], fields);
-  const described = valuesOf(['description'], fields);
+  const fields = [readStatusFields(code)];
+  const ids = findValues(['statusid'], fields);
+  const described = findValues(['description'], fields);
   if (ids.length === 0) return described;
   const meant = ids.map(readStatusId);
   return meant.includes(null) ? ids : [...meant, ...described.map(readDescription)];
@@ -219,15 +220,15 @@ function readDescription(description: unknown): PixStatus | null {
   return readStatusWord(text) ?? descriptions.find(([pattern]) => pattern.test(text))?.[1] ?? null;
 }
 
-/** A status that stands around a list is read once for each item of it. */
+/** Caches a status around a list, which is read for each item. */
 const statusFields = new WeakMap<object, Fields>();
 
-function statusFieldsOf(status: object): Fields {
+function readStatusFields(status: object): Fields {
   let fields = statusFields.get(status);
-  if (fields === undefined) statusFields.set(status, (fields = fieldsOf(status)));
+  if (fields === undefined) statusFields.set(status, (fields = readFields(status)));
   return fields;
 }
 
 function readStatuses(status: unknown): unknown {
-  return (isObject(status) ? wordsOfStatusCode(status) : [status]).map(readStatusWord);
+  return (isObject(status) ? readStatusCodeWords(status) : [status]).map(readStatusWord);
 }

@@ -1,12 +1,12 @@
 /**
- * Whether a failure says that the provider has this payment already. The ids of a payment are ours
- * alone, so what the provider has is this very payment, which something on the way has asked for
- * twice: the failure is no proof that it was not made. Answers and events are read alike.
+ * Detects failures that report an existing payment. The ids of a payment are unique, so the
+ * existing one is this payment, requested twice: the failure does not prove that it was not made.
+ * It applies to responses and events.
  */
 import { normalised } from '../domain/text.ts';
-import { isObject, valuesOf, type Fields } from './wire-reading.ts';
+import { isObject, findValues, type Fields } from './wire-reading.ts';
 
-/** What stands under these names says why something failed, at any depth. */
+/** The names of fields with the cause of a failure, at any depth. */
 const failureNames = [
   ...['code', 'errorcode', 'reasoncode', 'reason', 'motivo', 'statuscode'],
   ...['error', 'errors', 'erro', 'erros', 'errormessage', 'errordescription'],
@@ -14,10 +14,10 @@ const failureNames = [
   'statusdescription',
 ];
 
-/** Of a failure they say why; of a payment they are often the payer's own text. */
+/** In a failure they contain its cause, in a payment often the payer's own text. */
 const descriptionNames = ['description', 'descricao', 'descrição'];
 
-/** No provider says why something failed at greater length; patterns need not run on more. */
+/** Bounds for the search. */
 const longestText = 1_000;
 const mostTexts = 100;
 const deepest = 4;
@@ -47,23 +47,23 @@ const duplicateWords = new RegExp(
   ].join('|'),
 );
 
-/** What has been reached or closed already may be something other than the payment. */
+/** Not a proof beside an ISO code: something else may already be reached or closed. */
 const doubtfulWord = 'already';
 
-/** ISO 20022's codes of a reason, such as `AC07` or `DS0G`. */
+/** Reason codes of ISO 20022, such as `AC07` or `DS0G`. */
 const isoCode = /^(?:[A-Z]{2}\d[0-9A-Z]|FRAD)$/;
 
 export interface FailureOptions {
-  /** Whether the objects are about the failure alone, as in the body of a refusal. */
+  /** Whether the objects describe only the failure, as in the body of a refusal. */
   readonly describesFailure?: boolean;
 }
 
 /**
- * Tells whether a failure says that the payment is there already.
+ * Whether a failure reports that the payment already exists.
  *
- * @param objects what the provider says of the payment, or of the failure.
+ * @param objects the provider's data of the payment or of the failure.
  */
-export function saysDuplicate(
+export function reportsDuplicate(
   objects: readonly Fields[],
   { describesFailure = false }: FailureOptions = {},
 ): boolean {
@@ -79,7 +79,7 @@ export function saysDuplicate(
 
 function textsUnder(names: readonly string[], objects: readonly Fields[]): string[] {
   const texts: string[] = [];
-  for (const value of valuesOf(names, objects)) collect(value, texts, deepest);
+  for (const value of findValues(names, objects)) collect(value, texts, deepest);
   return texts;
 }
 

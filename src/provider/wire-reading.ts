@@ -1,43 +1,42 @@
 /**
- * Tolerant reading of the objects that the provider writes, in answers and in webhooks: names in
- * any case and spelling, values in any of the types that providers use, and nothing that can throw
- * on JSON.
+ * Reads the provider's objects in responses and webhooks tolerantly: names in any case and
+ * spelling, and values of any type that providers use. It never throws.
  */
 import { centsFromDecimal, centsFromNumber, MAX_AMOUNT_CENTS } from '../domain/money.ts';
 
-/** The longest id that is stored; a longer one is none of ours. */
+/** The longest id that is stored. */
 const MAX_ID_LENGTH = 255;
 
-/** The plain names that a payment's end-to-end id stands under, in answers and in events. */
+/** The plain names of a payment's end-to-end id. */
 export const endToEndNames = ['endtoend', 'endtoendid'];
 
-/** The plain names that the client's request id of a send stands under. */
+/** The plain names of the client's request id of a send. */
 export const clientRequestIdNames = ['clientrequestid', 'clientcode', 'correlationid'];
 
-/** The plain names that the status of a listed entry stands under: a statement's line, a key. */
+/** The plain names of the status of a listed entry: a statement's line, a key. */
 export const entryStatusNames = ['status', 'state', 'situacao'];
 
-/** The longest name of an event that is shown. */
+/** The longest displayed name of an event. */
 const MAX_NAME_LENGTH = 64;
 
 /** An object's fields by plain name: lower case, without `_`, `-` and spaces. */
 export interface Fields extends ReadonlyMap<string, unknown> {
-  /** What stands under further spellings of a name; absent where each name is spelled once. */
+  /** The values of further spellings of a name; absent without any. */
   readonly further?: ReadonlyMap<string, readonly unknown[]>;
 }
 
 const noFields: Fields = new Map();
 
-/** How many texts are remembered, and how long they may be: more than any provider's vocabulary. */
-const MOST_REMEMBERED = 512;
-const MAX_REMEMBERED_LENGTH = 64;
+/** The bounds of the cache: more than any provider's vocabulary. */
+const MOST_CACHED = 512;
+const MAX_CACHED_LENGTH = 64;
 
 /**
- * Makes a function remember what it makes of the first texts: providers say the same few names and
- * words over and over.
- * @param read a function of nothing but the text.
+ * Caches the results of a function for the first texts, because providers repeat a few names and
+ * words.
+ * @param read a pure function.
  */
-export function remembering<T extends string | object>(
+export function memoised<T extends string | object>(
   read: (text: string) => T,
 ): (text: string) => T {
   const known = new Map<string, T>();
@@ -45,32 +44,32 @@ export function remembering<T extends string | object>(
     const before = known.get(text);
     if (before !== undefined) return before;
     const found = read(text);
-    if (known.size < MOST_REMEMBERED && text.length <= MAX_REMEMBERED_LENGTH) {
+    if (known.size < MOST_CACHED && text.length <= MAX_CACHED_LENGTH) {
       known.set(text, found);
     }
     return found;
   };
 }
 
-/** How many further spellings of a name are kept: no provider has more. */
+/** The number of further spellings that are kept. */
 const MOST_FURTHER_SPELLINGS = 3;
 
-/** Stands for the spellings that are not kept. It can be read as nothing, so it contradicts. */
+/** Represents the spellings that are not kept. It is unreadable, so it contradicts the others. */
 const MORE_SPELLINGS: unknown = Object.freeze({});
 
-/** Makes `endToEndId`, `EndToEndId` and `end_to_end_id` one name. */
-const plainName = remembering((name) => name.toLowerCase().replace(/[_\-\s]/g, ''));
+/** The plain name of `endToEndId`, `EndToEndId` and `end_to_end_id` is the same. */
+const plainName = memoised((name) => name.toLowerCase().replace(/[_\-\s]/g, ''));
 
-/** Tells an object (not an array) from everything else. */
+/** Whether a value is an object, not an array. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /**
- * The fields of an object; of anything else, none. A map gives the first spelling of a name, and
- * `valuesOf` all of them: they may contradict each other.
+ * Reads the fields of an object; anything else has none. The map contains the first spelling of a
+ * name; `findValues` returns all of them, which may contradict each other.
  */
-export function fieldsOf(value: unknown): Fields {
+export function readFields(value: unknown): Fields {
   if (!isObject(value)) return noFields;
   const fields: Map<string, unknown> & { further?: Map<string, unknown[]> } = new Map();
   for (const [name, content] of Object.entries(value)) {
@@ -92,21 +91,21 @@ function addSpelling(others: unknown[], content: unknown): void {
   else others[MOST_FURTHER_SPELLINGS] = MORE_SPELLINGS;
 }
 
-/** The fields of the object under a name; none when there is no object. */
-export function inner(fields: Fields, name: string): Fields {
-  return fieldsOf(fields.get(name));
+/** Reads the object under a name; no fields when there is none. */
+export function readInner(fields: Fields, name: string): Fields {
+  return readFields(fields.get(name));
 }
 
-/** The fields of each object that stands under one of the names. */
-export function innersOf(fields: Fields, ...names: readonly string[]): Fields[] {
-  return valuesOf(names, [fields]).filter(isObject).map(fieldsOf);
+/** Reads each object under one of the names. */
+export function findObjects(fields: Fields, ...names: readonly string[]): Fields[] {
+  return findValues(names, [fields]).filter(isObject).map(readFields);
 }
 
 /**
- * Every value that stands under one of the names, in the order of the names and then of the
- * objects. Null and undefined count as absent.
+ * Returns every value under one of the names, in the order of the names and then of the objects.
+ * Null and undefined count as absent.
  */
-export function valuesOf(names: readonly string[], objects: readonly Fields[]): unknown[] {
+export function findValues(names: readonly string[], objects: readonly Fields[]): unknown[] {
   const found: unknown[] = [];
   for (const name of names) {
     for (const fields of objects) {
@@ -124,22 +123,21 @@ function furtherValues({ further }: Fields, name: string): readonly unknown[] {
 }
 
 /**
- * Whether one of the objects spells one of the names more than once and does not say the same each
- * time.
- * @param read what is made of a value; compared as JSON.
+ * Whether an object has several spellings of one of the names with different values.
+ * @param read converts a value; the results are compared as JSON.
  */
-export function isSpelledApart(
+export function hasConflictingSpellings(
   names: readonly string[],
   objects: readonly Fields[],
   read: (value: unknown) => unknown,
 ): boolean {
   return objects.some(
-    (fields) => fields.further !== undefined && names.some((name) => saysTwo(fields, name, read)),
+    (fields) => fields.further !== undefined && names.some((name) => conflicts(fields, name, read)),
   );
 }
 
-function saysTwo(fields: Fields, name: string, read: (value: unknown) => unknown): boolean {
-  const values = valuesOf([name], [fields]).map((value) => JSON.stringify(read(value)));
+function conflicts(fields: Fields, name: string, read: (value: unknown) => unknown): boolean {
+  const values = findValues([name], [fields]).map((value) => JSON.stringify(read(value)));
   return new Set(values).size > 1;
 }
 
@@ -151,12 +149,12 @@ export function readId(value: unknown): string | null {
   return id.length <= MAX_ID_LENGTH && /^[\x20-\x7e]+$/.test(id) ? id : null;
 }
 
-/** The first of the values that can be read as an id. */
+/** Reads the first value that is an id. */
 export function firstId(values: readonly unknown[]): string | null {
   return firstRead(values, readId);
 }
 
-/** What is read from the first of the values that can be read. */
+/** Reads the first value that is readable. */
 export function firstRead<T>(
   values: readonly unknown[],
   read: (value: unknown) => T | null,
@@ -176,19 +174,19 @@ export function readCode(value: unknown): string | null {
   return code !== undefined && /^[0-9A-Z]{1,34}$/.test(code) ? code : null;
 }
 
-/** Reads a failure code such as `BE17`. A sentence is none: it may speak of a person. */
+/** Reads a failure code such as `BE17`, but no sentence, which may contain personal data. */
 export function readReason(value: unknown): string | null {
   const reason = typeof value === 'number' ? String(value) : value;
   return typeof reason === 'string' && /^[\w.:-]{1,64}$/.test(reason) ? reason : null;
 }
 
-/** Reads reais, as a number or as a decimal text, exactly; null when it is no positive amount. */
+/** Reads reais from a number or a decimal text, exactly; null unless it is a positive amount. */
 export function readReais(value: unknown): number | null {
   if (typeof value === 'number') return withinLimits(centsFromNumber(value));
   return typeof value === 'string' ? withinLimits(centsFromDecimal(value.trim())) : null;
 }
 
-/** Reads centavos, as a whole number or its digits; null when it is no positive amount. */
+/** Reads centavos from an integer or its digits; null unless it is a positive amount. */
 export function readCentavos(value: unknown): number | null {
   if (typeof value === 'number') return withinLimits(value);
   const isDigits = typeof value === 'string' && /^\d{1,15}$/.test(value);
@@ -200,7 +198,7 @@ function withinLimits(cents: number | null): number | null {
   return isAmount && cents <= MAX_AMOUNT_CENTS ? cents : null;
 }
 
-/** A name to show: printable ASCII, cut; null when nothing is left of it. */
+/** Reads a name for display: printable ASCII, truncated; null when it is empty. */
 export function readName(value: unknown): string | null {
   if (typeof value !== 'string') return null;
   const name = value

@@ -159,7 +159,7 @@ test('401 after a logout', async () => {
 test('401 when the provider refuses its token, although a balance is stored', async () => {
   const { email, token } = await givenCustomer(app);
   assert.equal((await balance(token)).status, 200);
-  app.bank.expireTokensOf(email);
+  app.bank.expireCustomerTokens(email);
   const answer = await passUntil(app.clock, balance(token));
   assert.equal(answer.status, 401);
   assert.deepEqual(Object.keys(answer.body), ['message']);

@@ -352,7 +352,7 @@ test('401 after a logout', async () => {
 test('401 when the provider refuses its token', async () => {
   const { id, email, token } = await givenCustomer(app);
   await givenReceived(id, '2026-05-20T12:00:00.000Z');
-  app.bank.expireTokensOf(email);
+  app.bank.expireCustomerTokens(email);
   const answer = await passUntil(app.clock, statement(token));
   assert.equal(answer.status, 401);
   assert.deepEqual(Object.keys(answer.body), ['message']);

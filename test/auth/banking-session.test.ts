@@ -149,7 +149,7 @@ const refused: [what: string, authorization: Forge][] = [
   [
     'for a session that the provider has ended',
     async ({ email, token }) => {
-      app.bank.expireTokensOf(email);
+      app.bank.expireCustomerTokens(email);
       await callRefused(balance, token);
       return `Bearer ${token}`;
     },
@@ -251,7 +251,7 @@ test(
     const other = await startTestApp({ database: app.database, environment });
     await other.clock.advance(app.clock.now().getTime() - other.clock.now().getTime());
     const { email, token } = await givenCustomer(app);
-    app.bank.expireTokensOf(email);
+    app.bank.expireCustomerTokens(email);
     assertUnauthenticated(await callRefused(balance, token), 'where the provider refused');
     assertUnauthenticated(await callWith(balance, token, other), 'on the other instance');
   },
@@ -263,7 +263,7 @@ for (const endpoint of providerEndpoints) {
   const { method, path } = endpoint;
   test(`${method} ${path} is 401 when the provider refuses its token, and the session expires`, async () => {
     const { id, email, token } = await givenCustomer(app);
-    app.bank.expireTokensOf(email);
+    app.bank.expireCustomerTokens(email);
     const begun = app.clock.now();
     assertUnauthenticated(await callRefused(endpoint, token), 'the first call');
     const [session, ...others] = await sessionsOf(app, id);
@@ -277,7 +277,7 @@ for (const endpoint of providerEndpoints) {
 
 test('an expired session answers without asking the provider again', async () => {
   const { email, token } = await givenCustomer(app);
-  app.bank.expireTokensOf(email);
+  app.bank.expireCustomerTokens(email);
   const before = await providerAttempts(app, 'balance');
   for (let n = 0; n < 3; n += 1) assert.equal((await callRefused(balance, token)).status, 401);
   assert.equal(await providerAttempts(app, 'balance'), before + 2, 'the first call, and its retry');
@@ -285,7 +285,7 @@ test('an expired session answers without asking the provider again', async () =>
 
 test('a login after that opens another session, and the old tokens stay refused', async () => {
   const { id, email, token } = await givenCustomer(app);
-  app.bank.expireTokensOf(email);
+  app.bank.expireCustomerTokens(email);
   assert.equal((await callRefused(balance, token)).status, 401);
   const newer = await logIn(app, email);
   assert.equal((await callWith(balance, newer)).status, 200);
@@ -303,7 +303,7 @@ test("the simulated bank's expired@ponte.test is good for one call and 401 from 
 
 test('calls refused at once are all answered 401, and the session is expired once', async () => {
   const { id, email, token } = await givenCustomer(app);
-  app.bank.expireTokensOf(email);
+  app.bank.expireCustomerTokens(email);
   const answers = await Promise.all(Array.from({ length: 8 }, () => callRefused(balance, token)));
   for (const answer of answers) assertUnauthenticated(answer, 'one of many');
   const sessions = await sessionsOf(app, id);
@@ -354,7 +354,7 @@ test('401 when the renewed token is refused too, and the session is expired', as
     'balance',
     meanwhile(async () => {
       await logIn(app, email);
-      app.bank.expireTokensOf(email);
+      app.bank.expireCustomerTokens(email);
     }),
   );
   assertUnauthenticated(await callWith(balance, token), 'refused twice');
@@ -369,7 +369,7 @@ test('401 when the session was logged out of meanwhile, which stays ended', asyn
     'balance',
     meanwhile(async () => {
       await app.call('/auth/logout', { method: 'POST', token });
-      app.bank.expireTokensOf(email);
+      app.bank.expireCustomerTokens(email);
     }),
   );
   assertUnauthenticated(await callWith(balance, token), 'logged out');

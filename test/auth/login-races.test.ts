@@ -1,9 +1,8 @@
 /** A login during which its user changes: no session outlives the password that opened it. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { revokeSession } from '../../src/operator/session-revoke.ts';
-import { resetPassword } from '../../src/operator/user-reset-password.ts';
-import { disableUser } from '../../src/operator/user-status.ts';
+import { revokeSession } from '../../src/operator/sessions.ts';
+import { disableUser, resetPassword } from '../../src/operator/users.ts';
 import { unwatched } from '../operator/asking.ts';
 import { startTestApp, type TestAnswer } from '../support/app.ts';
 import { eventually } from '../support/eventually.ts';

@@ -111,7 +111,7 @@ test("a logout leaves another user's session", async () => {
 
 test('a session that the provider has ended is logged out of like any other', async () => {
   const { id, email, token } = await givenCustomer(app);
-  app.bank.expireTokensOf(email);
+  app.bank.expireCustomerTokens(email);
   const refused = await passUntil(app.clock, app.call('/accounts/balance', { token }));
   assert.equal(refused.status, 401);
   assert.equal((await logOut(token)).status, 200);

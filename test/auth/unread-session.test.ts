@@ -35,7 +35,7 @@ for (const error of slowDatabase) {
   for (const { path, ...request } of requests) {
     test(`${request.method} ${path} answers 503 after "${error.message}"`, async (t) => {
       const { id, email, token } = await givenCustomer(app);
-      app.bank.expireTokensOf(email);
+      app.bank.expireCustomerTokens(email);
       failTokenReads(t, error);
       const answer = await app.call(path, { ...request, token, key: randomUUID() });
       assert.equal(answer.status, 503, JSON.stringify(answer.body));

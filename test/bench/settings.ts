@@ -1,6 +1,6 @@
 /** The environment of both servers: as in production, as far as the simulated bank allows. */
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import { settings } from '../../src/config/config.ts';
+import { settings } from '../../src/config/report.ts';
 
 export type Environment = Readonly<Record<string, string>>;
 

@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process';
 import { existsSync, lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { settings } from '../../src/config/config.ts';
+import { settings } from '../../src/config/report.ts';
 import { root, settingsFor, startService, type Environment } from '../process/service-process.ts';
 import { createTestDatabase } from '../support/db.ts';
 import { onlyEmbedded } from '../support/open-database.ts';

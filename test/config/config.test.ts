@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { isAbsolute, resolve } from 'node:path';
 import { describe, it } from 'node:test';
-import { loadConfig, settings } from '../../src/config/config.ts';
+import { loadConfig } from '../../src/config/config.ts';
+import { settings } from '../../src/config/report.ts';
 import { assertFaults, faultsOf, production, type Environment } from '../support/config.ts';
 
 const encryptionKey = production.ENCRYPTION_KEY;

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { parseEnv } from 'node:util';
-import { ConfigError, loadConfig, readEnvironment, settings } from '../../src/config/config.ts';
+import { ConfigError, loadConfig, readEnvironment } from '../../src/config/config.ts';
+import { settings } from '../../src/config/report.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'ponte-env-'));
 after(() => rmSync(folder, { recursive: true }));

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { describe, it } from 'node:test';
-import { settings } from '../../src/config/config.ts';
+import { settings } from '../../src/config/report.ts';
 import { root, settingsFor, startService } from '../process/service-process.ts';
 import { typePonte } from '../support/command-line.ts';
 import { createTestDatabase } from '../support/db.ts';

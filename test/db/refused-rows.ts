@@ -1,5 +1,5 @@
 /** Rows that the schema refuses, by the name of what refuses them. */
-import { newTransactionIdentification } from '../../src/domain/txid.ts';
+import { newTransactionIdentification } from '../../src/domain/pix.ts';
 import { at, uuid, type Row, type Table } from './rows.ts';
 
 export const charge = () => ({

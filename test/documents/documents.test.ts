@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, normalize } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { settings } from '../../src/config/list.ts';
+import { settings } from '../../src/config/report.ts';
 import { AppError, errorCodes } from '../../src/errors.ts';
 import { scenarios } from '../../src/provider/stub/scenarios.ts';
 import {

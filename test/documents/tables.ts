@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import { parse } from 'yaml';
-import { settings } from '../../src/config/list.ts';
+import { settings } from '../../src/config/report.ts';
 import { scenarios } from '../../src/provider/stub/scenarios.ts';
 import { root } from '../process/service-process.ts';
 

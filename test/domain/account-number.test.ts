@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { accountCheckDigit, newAccountNumber } from '../../src/domain/account-number.ts';
+import { accountCheckDigit, newAccountNumber } from '../../src/domain/account.ts';
 
 const digits: readonly (readonly [base: string, digit: string, why: string])[] = [
   // 7*2 + 6*3 + 5*4 + 4*5 + 3*6 + 2*7 + 1*8 = 112, remainder 2.

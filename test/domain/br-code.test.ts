@@ -7,7 +7,7 @@ import {
   encodeDynamicBrCode,
   encodeStaticBrCode,
   type StaticBrCodeInput,
-} from '../../src/domain/br-code.ts';
+} from '../../src/provider/stub/br-code.ts';
 import { decodeBrCode } from '../support/br-code.ts';
 
 const EVP = '123e4567-e12b-12d1-a456-426655440000';

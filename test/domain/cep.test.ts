@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { sampleCeps } from '../../src/domain/cep-sample.ts';
-import { locateCep, normaliseCep } from '../../src/domain/cep.ts';
-import { states } from '../../src/domain/states.ts';
+import { locateCep, normaliseCep, sampleCeps, states } from '../../src/domain/cep.ts';
 
 describe('normaliseCep', () => {
   it('takes eight digits, with or without a hyphen after the fifth', () => {

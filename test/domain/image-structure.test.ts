@@ -4,7 +4,7 @@ import {
   JpegStructure,
   PngStructure,
   type FileStructure,
-} from '../../src/domain/image-structure.ts';
+} from '../../src/onboarding/document-types.ts';
 import { jpeg, jpegSegment, png, pngChunk, pngSignature } from '../support/documents.ts';
 
 const film = Buffer.from('a film, which a phone appends to a photograph');

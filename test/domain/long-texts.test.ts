@@ -1,19 +1,16 @@
 /** No function of the domain that reads what a person types is slow on a text of any length. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { encodeStaticBrCode } from '../../src/domain/br-code.ts';
+import { encodeStaticBrCode } from '../../src/provider/stub/br-code.ts';
 import { dayRange } from '../../src/domain/calendar.ts';
-import { normaliseCep } from '../../src/domain/cep.ts';
-import { isEmail } from '../../src/domain/email.ts';
+import { normaliseCep, toState } from '../../src/domain/cep.ts';
+import { isEmail, toE164 } from '../../src/domain/contact.ts';
 import { passwordError, readAddress, readPerson } from '../../src/domain/person.ts';
-import { toE164 } from '../../src/domain/phone.ts';
 import { normalisePixKey } from '../../src/domain/pix-key.ts';
 import { readStatusWord } from '../../src/domain/pix.ts';
-import { toState } from '../../src/domain/states.ts';
 import { taxIdKind } from '../../src/domain/tax-id.ts';
-import { normalised } from '../../src/domain/text.ts';
+import { isUuid, normalised } from '../../src/domain/text.ts';
 import { continueTrace } from '../../src/domain/trace-context.ts';
-import { isUuid } from '../../src/domain/uuid.ts';
 import { heldMs, MAX_HELD_MS } from '../support/held.ts';
 
 const LENGTH = 262_144;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { toE164 } from '../../src/domain/phone.ts';
+import { toE164 } from '../../src/domain/contact.ts';
 
 describe('toE164', () => {
   const vectors: [string, string | null][] = [

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { IncomingForm } from '../../src/http/form.ts';
+import { IncomingForm } from '../../src/http/body.ts';
 import { call, createThing, gate, rawConnection, startWire, until } from './wire.ts';
 
 const LIMIT = 256 * 1024;

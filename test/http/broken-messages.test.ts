@@ -8,7 +8,7 @@ import { call, gate, rawConnection, startWire, until, type Wire } from './wire.t
 
 const NOTE = 'POST /api/v1/notes HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n';
 
-async function answerTo(wire: Wire, text: string): Promise<string> {
+async function toAppError(wire: Wire, text: string): Promise<string> {
   const client = await rawConnection(wire);
   client.send(text);
   return client.closed();
@@ -39,7 +39,7 @@ test('what is not HTTP is answered 400 in the usual form', async (t) => {
     'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
     `${NOTE}Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n`,
   ]) {
-    assertUsualAnswer(await answerTo(wire, text), 400);
+    assertUsualAnswer(await toAppError(wire, text), 400);
   }
   assert.equal((await call(wire, { path: '/health/live' })).status, 200);
 });
@@ -51,7 +51,7 @@ for (const [hosts, head] of [
   test(`a request ${hosts} is 400`, async (t) => {
     const wire = await startWire(t);
     const text = `GET /health/live HTTP/1.1\r\n${head}Connection: close\r\n\r\n`;
-    assertUsualAnswer(await answerTo(wire, text), 400);
+    assertUsualAnswer(await toAppError(wire, text), 400);
   });
 }
 
@@ -64,7 +64,7 @@ for (const [what, text] of [
 ] as const) {
   test(`${what} is 400, and closes the connection`, async (t) => {
     const wire = await startWire(t);
-    const answer = await answerTo(wire, text);
+    const answer = await toAppError(wire, text);
     assert.match(answer, /^HTTP\/1\.1 400 /);
     assert.match(answer, /\r\nConnection: close\r\n/i);
     assert.equal(wire.calls.length, 0);
@@ -75,7 +75,7 @@ test('what follows an upgrade in the same packet is not left waiting', async (t)
   const wire = await startWire(t);
   const upgrade =
     'GET /health/live HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n';
-  const answer = await answerTo(wire, `${upgrade}GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n`);
+  const answer = await toAppError(wire, `${upgrade}GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n`);
   assert.equal(answer.match(/^HTTP\/1\.1 200 /gm)?.length, 1);
   assert.match(answer, /\r\nConnection: close\r\n/i);
 });
@@ -84,13 +84,13 @@ test('a head over 16 KiB is 431', async (t) => {
   const wire = await startWire(t);
   for (const size of [17 * 1024, 2 * 1024 * 1024]) {
     const head = `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(size)}\r\n\r\n`;
-    assertUsualAnswer(await answerTo(wire, head), 431);
+    assertUsualAnswer(await toAppError(wire, head), 431);
   }
 });
 
 test('what was refused before it was a request is logged and measured', async (t) => {
   const wire = await startWire(t);
-  const answer = await answerTo(wire, 'hello\r\n\r\n');
+  const answer = await toAppError(wire, 'hello\r\n\r\n');
   const [line] = wire.lines;
   assert.equal(line?.['status'], 400);
   assert.ok(answer.includes(String(line?.['requestId'])));
@@ -99,7 +99,7 @@ test('what was refused before it was a request is logged and measured', async (t
 test('a body that breaks off in a malformed chunk is 400 and reaches no operation', async (t) => {
   const wire = await startWire(t);
   const head = `${NOTE}Transfer-Encoding: chunked\r\nX-Request-Id: r-1\r\n\r\n`;
-  const answer = await answerTo(wire, `${head}2\r\n{}\r\nzz\r\n`);
+  const answer = await toAppError(wire, `${head}2\r\n{}\r\nzz\r\n`);
   assert.match(answer, /^HTTP\/1\.1 400 /);
   assert.match(answer, /X-Request-Id: r-1/);
   await until(() => wire.lines.length > 0);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { preferredLocale } from '../../src/http/locale.ts';
+import { preferredLocale } from '../../src/http/negotiation.ts';
 import { call, startWire } from './wire.ts';
 
 const CASES: readonly (readonly [string | undefined, 'en' | 'pt'])[] = [

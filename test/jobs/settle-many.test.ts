@@ -1,7 +1,7 @@
 /** Events of very many items: all of them are settled, and others have their turn meanwhile. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { newEndToEndId } from '../../src/domain/end-to-end-id.ts';
+import { newEndToEndId } from '../../src/domain/pix.ts';
 import { settleWebhook } from '../../src/jobs/settle-webhook.ts';
 import { startSettlingApp, type Settlement } from './settling.ts';
 

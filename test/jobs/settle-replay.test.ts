@@ -6,7 +6,7 @@ import { previewEvent, replayEvent, type Preview } from '../../src/settlement/re
 import type { JobState } from './loops.ts';
 import { confirmed, results, startSettlingApp } from './settling.ts';
 import { reserveCharge, reserveSend } from './transactions.ts';
-import { newTransactionIdentification } from '../../src/domain/txid.ts';
+import { newTransactionIdentification } from '../../src/domain/pix.ts';
 
 const app = await startSettlingApp();
 const { clock, context, customer, deliver, stored, tell } = app;

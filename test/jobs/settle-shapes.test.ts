@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { newEndToEndId } from '../../src/domain/end-to-end-id.ts';
-import { newTransactionIdentification } from '../../src/domain/txid.ts';
+import { newEndToEndId, newTransactionIdentification } from '../../src/domain/pix.ts';
 import type { ProviderEvent } from '../../src/provider/webhook-events.ts';
 import { endToEnd, shapes, txid } from '../provider/webhook-shapes.ts';
 import { results, startSettlingApp } from './settling.ts';

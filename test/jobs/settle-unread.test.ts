@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { unwatched } from '../operator/asking.ts';
-import { listWebhooks } from '../../src/operator/webhook-list.ts';
+import { listWebhooks } from '../../src/operator/webhooks.ts';
 import { previewEvent } from '../../src/settlement/replay.ts';
 import { confirmed, results, startSettlingApp } from './settling.ts';
 

@@ -1,6 +1,6 @@
 /** Webhook events told to the service and settled one by one, as the job does it. */
 import assert from 'node:assert/strict';
-import { newEndToEndId } from '../../src/domain/end-to-end-id.ts';
+import { newEndToEndId } from '../../src/domain/pix.ts';
 import { settleWebhook } from '../../src/jobs/settle-webhook.ts';
 import type { ItemOutcome } from '../../src/settlement/event-reader.ts';
 import { startPixApp, type PixApp, type StoredPix } from '../pix/pix-app.ts';

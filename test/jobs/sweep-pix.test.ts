@@ -367,7 +367,7 @@ test("one user's trouble with the provider does not keep the others from being s
     await givenCustomer(app),
   ];
   const sends = [await givenLost(refused), await givenLost(unreadable), await givenLost(fine)];
-  app.bank.expireTokensOf(refused.email);
+  app.bank.expireCustomerTokens(refused.email);
   await app.rows(`update banking_sessions set sealed_token = '\\x00' where user_id = $1`, [
     unreadable.id,
   ]);

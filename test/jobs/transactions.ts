@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { claimTransaction } from '../../src/pix/idempotency.ts';
 import { moveTransaction, type Move } from '../../src/pix/move-repository.ts';
-import { newTransactionIdentification } from '../../src/domain/txid.ts';
+import { newTransactionIdentification } from '../../src/domain/pix.ts';
 import type { SettlingApp } from './settling.ts';
 
 /** What all of them cost, in centavos. */

@@ -6,7 +6,7 @@ import { ProviderError } from '../../src/provider/errors.ts';
 import type { PersonDocument } from '../../src/provider/provider.ts';
 import { DamagedDocument } from '../../src/onboarding/document-content.ts';
 import { forwardDocuments } from '../../src/onboarding/document-submission.ts';
-import { storeDocument, type ReceiveDocument } from '../../src/onboarding/documents.ts';
+import { storeDocument, type ReceiveDocument } from '../../src/onboarding/submit-document.ts';
 import { runStep } from '../../src/onboarding/run-step.ts';
 import { findApplication } from '../../src/onboarding/applicant.ts';
 import { register, step, type Shown } from './applicants.ts';

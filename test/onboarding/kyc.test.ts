@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import { test } from 'node:test';
-import { accountCheckDigit } from '../../src/domain/account-number.ts';
+import { accountCheckDigit } from '../../src/domain/account.ts';
 import { done } from '../../src/provider/stub/answer.ts';
 import { startTestApp } from '../support/app.ts';
 import { logIn } from '../support/factories.ts';

@@ -1,7 +1,7 @@
 /** The proof of life where onboarding is local: a page of ours stands in for the provider's. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startProvaVida } from '../../src/onboarding/prova-vida.ts';
+import { openProvaVida } from '../../src/onboarding/start-prova-vida.ts';
 import { startTestApp } from '../support/app.ts';
 import { give, register, shown, step } from './applicants.ts';
 
@@ -41,7 +41,7 @@ test('where any free port was asked for, the page stands at the one that is list
   const { id } = await register(app);
   const context = { ...app.context, config: { ...config, appEnv: 'local' as const } };
   const caller = { applicationId: id, clientAddress: '192.0.2.1' };
-  const { urlIframe } = await startProvaVida(context, caller);
+  const { urlIframe } = await openProvaVida(context, caller);
   assert.ok(urlIframe.startsWith(`${app.url}/dev/prova-vida/`), urlIframe);
 });
 
@@ -87,7 +87,7 @@ for (const [where, changes, port, prefix] of places) {
     const listening = { port };
     const context = { ...app.context, config: { ...config, ...changes }, listening };
     const caller = { applicationId: id, clientAddress: '192.0.2.1' };
-    const { urlIframe } = await startProvaVida(context, caller);
+    const { urlIframe } = await openProvaVida(context, caller);
     assert.match(urlIframe.slice(prefix.length), new RegExp(`^${uuid}$`));
     assert.equal(urlIframe.slice(0, prefix.length), prefix);
   });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { continueTrace } from '../../src/domain/trace-context.ts';
-import { withoutSecret } from '../../src/http/request-id.ts';
+import { withoutSecret } from '../../src/http/exchange.ts';
 import { startTestApp } from '../support/app.ts';
 import { register, type Shown } from './applicants.ts';
 

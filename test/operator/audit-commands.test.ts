@@ -1,15 +1,12 @@
 /** What operators change is recorded, and listed by `ponte audit list`. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { blockAccount } from '../../src/operator/account-status.ts';
-import { listSecurityEvents } from '../../src/operator/audit-events.ts';
-import { listActions, type ActionView } from '../../src/operator/audit-list.ts';
-import { retryJobs } from '../../src/operator/jobs-retry.ts';
+import { blockAccount } from '../../src/operator/accounts.ts';
+import { type ActionView, listActions, listSecurityEvents } from '../../src/operator/audit.ts';
+import { retryJobs } from '../../src/operator/jobs.ts';
 import { resolvePix } from '../../src/operator/pix-resolve.ts';
-import { revokeSession } from '../../src/operator/session-revoke.ts';
-import { createUser } from '../../src/operator/user-create.ts';
-import { resetPassword } from '../../src/operator/user-reset-password.ts';
-import { disableUser, enableUser } from '../../src/operator/user-status.ts';
+import { revokeSession } from '../../src/operator/sessions.ts';
+import { createUser, disableUser, enableUser, resetPassword } from '../../src/operator/users.ts';
 import { replayWebhooks } from '../../src/operator/webhook-replay.ts';
 import { queueJob } from '../jobs/loops.ts';
 import { startPixApp } from '../pix/pix-app.ts';
@@ -87,7 +84,7 @@ describe('a change by an operator', () => {
     const before = await recorded();
     await refused(disableUser.run(context, { user: '99999' }, unwatched), /no user/, 'NOT_FOUND');
     const { email } = await givenCustomer(app);
-    await refused(enableUser.run(context, { user: email }, unwatched), /active already/);
+    await refused(enableUser.run(context, { user: email }, unwatched), /already active/);
     assert.deepEqual(await recorded(), before);
   });
 

@@ -10,9 +10,9 @@ import { loadConfig, type Config } from '../../src/config/config.ts';
 import { openEmbedded } from '../../src/db/embedded.ts';
 import { createLog } from '../../src/log.ts';
 import { OpError } from '../../src/operator/op.ts';
-import { socketAddress } from '../../src/operator/socket/address.ts';
+import { socketAddress } from '../../src/operator/socket/protocol.ts';
 import { createOperatorClient, type OperatorClient } from '../../src/operator/client.ts';
-import { UnreachableError } from '../../src/operator/unreachable.ts';
+import { UnreachableError } from '../../src/operator/failure-message.ts';
 import { startTestApp, testConfig } from '../support/app.ts';
 import { manualClock } from '../support/clock.ts';
 import { createTestDatabase, serverUrl } from '../support/db.ts';
@@ -80,7 +80,7 @@ describe('a command', () => {
       { id: 1, email: 'Maria@example.com' },
       'OpError: phone: The phone must have an area code, as in +55 11 98765-4321.',
       { id: 1, email: 'Maria@example.com', status: 'DISABLED', endedSession: false },
-      'OpError: user 1 is disabled already',
+      'OpError: user 1 is already disabled',
       'OpError: there is no user 7',
     ]);
     assert.equal((told[5] as { ok: boolean }).ok, true);
@@ -192,7 +192,7 @@ describe('a database', () => {
     assert.deepEqual(
       failure,
       new UnreachableError(
-        `the embedded database in ${folder} is in use by another process, which answers no command`,
+        `the embedded database in ${folder} is in use by another process, which does not accept commands`,
       ),
     );
   });
@@ -206,7 +206,7 @@ describe('a database', () => {
       reachOf(config).run(listing),
       new UnreachableError(
         `the embedded database in ${config.dataDir} is in use by another process; ` +
-          `${folder} is open to other users`,
+          `${folder} is accessible to other users`,
       ),
     );
   });

@@ -17,12 +17,12 @@ describe('the sentence for a failed start', () => {
       second.once('error', resolve).listen(port, '127.0.0.1');
     });
     first.close();
-    assert.equal(startFailure(error), `another process listens on 127.0.0.1:${port} already`);
+    assert.equal(startFailure(error), `another process already listens on 127.0.0.1:${port}`);
   });
 
   it('names a port that may not be listened on', () => {
     const error = failure('no', { code: 'EACCES', syscall: 'listen', address: '::', port: 80 });
-    assert.equal(startFailure(error), 'listening on :::80 is not possible (EACCES)');
+    assert.equal(startFailure(error), 'cannot listen on :::80 (EACCES)');
   });
 
   it('says that the database cannot be reached, however deep the cause', () => {

@@ -2,9 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { listJobs } from '../../src/operator/jobs-list.ts';
-import { retryJobs, type JobsRetryInput } from '../../src/operator/jobs-retry.ts';
-import { countJobs } from '../../src/operator/jobs-stats.ts';
+import { countJobs, type JobsRetryInput, listJobs, retryJobs } from '../../src/operator/jobs.ts';
 import { jobState, queueJob } from '../jobs/loops.ts';
 import { startTestApp } from '../support/app.ts';
 import { eventually } from '../support/eventually.ts';
@@ -186,6 +184,6 @@ describe('jobs retry', () => {
   it('refuses without a choice, and what is no id', async () => {
     await refused(retry({}), /name jobs/);
     await refused(retry({ ids: [] }), /name jobs/);
-    await refused(retry({ ids: ['7', '7 or true'] }), /7 or true is no id/);
+    await refused(retry({ ids: ['7', '7 or true'] }), /7 or true is not the id of a job/);
   });
 });

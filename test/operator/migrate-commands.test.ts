@@ -81,7 +81,7 @@ describe('ponte migrate', () => {
     assert.equal(migrations.at(-1)?.state, 'unknown');
     const { code, stderr } = await type(['down', '--yes']);
     assert.equal(code, 1);
-    assert.match(stderr, /Migration99991231000000_later is of another version/);
+    assert.match(stderr, /Migration99991231000000_later belongs to another version/);
     await run(`delete from schema_migrations where name like '%_later'`);
   });
 

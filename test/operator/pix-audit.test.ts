@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { before, describe, it, mock } from 'node:test';
-import { newEndToEndId } from '../../src/domain/end-to-end-id.ts';
+import { newEndToEndId } from '../../src/domain/pix.ts';
 import { sweepPix } from '../../src/jobs/sweep-pix.ts';
 import { auditPix, type PixAudit } from '../../src/operator/pix-audit.ts';
 import { auditedInvariants } from '../../src/operator/audit-repository.ts';

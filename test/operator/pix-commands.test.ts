@@ -286,13 +286,13 @@ describe('pix resolve', () => {
   it('refuses a reason that does not belong in a timeline, and a decision of nobody', async () => {
     const { id } = await givenSend(silent);
     const mistakes: readonly [Partial<PixResolveInput>, RegExp][] = [
-      [{ reason: '  ' }, /a reason is needed/],
+      [{ reason: '  ' }, /a reason is required/],
       [{ reason: 'x'.repeat(501) }, /has 501 characters/],
       [{ reason: 'one\nSETTLED operator eve: two' }, /control characters/],
       [{ reason: 'paid \u001B[2J' }, /control characters/],
       [{ reason: 'paid \u202Eto' }, /control characters/],
-      [{ reason: 'told by maria@example.com' }, /names a person/],
-      [{ reason: 'account of (529.982.247-25)' }, /names a person/],
+      [{ reason: 'told by maria@example.com' }, /must not contain an e-mail/],
+      [{ reason: 'account of (529.982.247-25)' }, /must not contain an e-mail/],
     ];
     for (const [input, sentence] of mistakes) {
       await refused(resolve({ id, as: 'completed', ...input }), sentence);

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { newEndToEndId } from '../../src/domain/end-to-end-id.ts';
+import { newEndToEndId } from '../../src/domain/pix.ts';
 import { production } from '../support/config.ts';
 import { eventually } from '../support/eventually.ts';
 import { queueJob } from '../jobs/loops.ts';

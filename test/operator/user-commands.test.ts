@@ -82,10 +82,10 @@ describe('ponte user create', () => {
     const sameEmail = [...maria.slice(0, 4), '--document', '529.982.247-25', ...maria.slice(6)];
     const email = await type(['user', 'create', ...sameEmail, '--password-stdin'], typed);
     assert.equal(email.code, 1);
-    assert.equal(email.stderr, `ponte: the e-mail belongs to user ${one} already\n`);
+    assert.equal(email.stderr, `ponte: the e-mail already belongs to user ${one}\n`);
     const sameDocument = [...maria.slice(0, 2), '--email', 'm@example.com', ...maria.slice(4)];
     const document = await type(['user', 'create', ...sameDocument, '--password-stdin'], typed);
-    assert.equal(document.stderr, `ponte: the document belongs to user ${one} already\n`);
+    assert.equal(document.stderr, `ponte: the document already belongs to user ${one}\n`);
   });
 
   for (const [what, stdin, says] of [
@@ -192,7 +192,7 @@ describe('ponte user disable and enable', () => {
   it('refuse what is so already, and who is not there: exit 1', async () => {
     const { id } = await givenUser(app);
     for (const [argv, says] of [
-      [['enable', String(id)], `user ${id} is active already`],
+      [['enable', String(id)], `user ${id} is already active`],
       [['disable', '999999'], 'there is no user 999999'],
       [['disable', 'nobody@example.com'], 'there is no user nobody@example.com'],
     ] as const) {

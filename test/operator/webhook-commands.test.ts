@@ -2,17 +2,15 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { listWebhooks } from '../../src/operator/webhook-list.ts';
-import type { WebhookFilter } from '../../src/operator/webhook-filter.ts';
+import { listWebhooks, showWebhook, type WebhookFilter } from '../../src/operator/webhooks.ts';
 import {
   replayWebhooks,
   type WebhookReplay,
   type WebhookReplayInput,
 } from '../../src/operator/webhook-replay.ts';
 import { composeWebhook, webhookShapes } from '../../src/operator/webhook-send.ts';
-import { showWebhook } from '../../src/operator/webhook-show.ts';
 import { confirmed, startSettlingApp } from '../jobs/settling.ts';
-import { newEndToEndId } from '../../src/domain/end-to-end-id.ts';
+import { newEndToEndId } from '../../src/domain/pix.ts';
 import { isPlainJson, refused, unwatched } from './asking.ts';
 
 const app = await startSettlingApp();
@@ -85,10 +83,10 @@ describe('webhook list', () => {
   });
 
   it('refuses what is no id and no time', async () => {
-    await refused(list({ eventIds: ['x'] }), /x is no id/);
-    await refused(list({ transactionId: 'y' }), /y is no id/);
-    await refused(list({ since: 'yesterday-ish' }), /yesterday-ish is no time/);
-    await refused(list({ until: '2026-13-01' }), /2026-13-01 is no time/);
+    await refused(list({ eventIds: ['x'] }), /x is not an id/);
+    await refused(list({ transactionId: 'y' }), /y is not an id/);
+    await refused(list({ since: 'yesterday-ish' }), /yesterday-ish is not a time/);
+    await refused(list({ until: '2026-13-01' }), /2026-13-01 is not a time/);
   });
 });
 
@@ -367,10 +365,10 @@ describe('webhook replay', () => {
   });
 
   it('refuses without ids and without a filter, and a place that is none', async () => {
-    await refused(replay({}), /say which events/);
-    await refused(replay({ dryRun: true, after: 'x' }), /say which events/);
+    await refused(replay({}), /name events/);
+    await refused(replay({ dryRun: true, after: 'x' }), /name events/);
     for (const after of ['', 'x', '2026-05-24T12:00:00.000Z/x']) {
-      await refused(replay({ state: 'parked', after }), /is no place to go on from/);
+      await refused(replay({ state: 'parked', after }), /is not a cursor/);
     }
   });
 });
@@ -392,7 +390,7 @@ describe('webhook send', () => {
       assert.equal((await stored(chargeId)).status, 'COMPLETED');
       if (shape === 'bacen') {
         const { id } = await app.givenSend();
-        await refused(compose(id, { shape }), /tells of a PIX that came in/);
+        await refused(compose(id, { shape }), /reports received PIX only/);
         return;
       }
       for (const status of ['COMPLETED', 'FAILED']) {
@@ -407,13 +405,13 @@ describe('webhook send', () => {
   it('refuses what no provider would post', async () => {
     const charge = await app.charge(app.customer, { type: 'static', amount: 5 });
     const failing = compose(charge.body.transaction_id, { status: 'FAILED' });
-    await refused(failing, /nobody paid/);
+    await refused(failing, /unpaid charges/);
     const send = await app.givenSend();
     await app.rows(
       `update pix_transactions set phase = 'RESERVED', end_to_end = null where id = $1`,
       [send.id],
     );
-    await refused(compose(send.id), /no end-to-end id yet/);
+    await refused(compose(send.id), /no end-to-end id/);
     await refused(compose(randomUUID()), /there is no transaction/, 'NOT_FOUND');
     await refused(compose('x'), /there is no transaction x/, 'NOT_FOUND');
   });

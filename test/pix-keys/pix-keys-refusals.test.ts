@@ -116,7 +116,7 @@ for (const [what, ask] of Object.entries(asks)) {
 
   test(`${what}: 401 when the bank refuses the token, and the session has expired`, async () => {
     const late = await givenCustomer(app);
-    app.bank.expireTokensOf(late.email);
+    app.bank.expireCustomerTokens(late.email);
     const answer = await app.throughTime(ask(late));
     assert.equal(answer.status, 401);
     assert.deepEqual(Object.keys(answer.body), ['message']);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, test, type TestContext } from 'node:test';
 import type { AccountStatus } from '../../src/domain/account.ts';
-import { newTransactionIdentification } from '../../src/domain/txid.ts';
+import { newTransactionIdentification } from '../../src/domain/pix.ts';
 import { auditPix } from '../../src/operator/pix-audit.ts';
 import { unwatched } from '../operator/asking.ts';
 import type { TestAnswer } from '../support/app.ts';

@@ -164,7 +164,7 @@ for (const [what, body] of [
 
 test('401 when the bank refuses the token; after a new login a repeat continues', async () => {
   const user = await givenCustomer(app);
-  app.bank.expireTokensOf(user.email);
+  app.bank.expireCustomerTokens(user.email);
   const body = { type: 'dynamic', amount: 1 };
   const refused = await app.throughTime(app.charge(user, body, { key: 'expired' }));
   assert.equal(refused.status, 401);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, test } from 'node:test';
 import type { Context } from '../../src/context.ts';
-import { newTransactionIdentification } from '../../src/domain/txid.ts';
+import { newTransactionIdentification } from '../../src/domain/pix.ts';
 import { claimSend, claimTransaction, type Claim } from '../../src/pix/idempotency.ts';
 import {
   pixColumns,

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test, type TestContext } from 'node:test';
 import type { Statement } from '../../src/db/database.ts';
-import { newEndToEndId } from '../../src/domain/end-to-end-id.ts';
+import { newEndToEndId } from '../../src/domain/pix.ts';
 import { ProviderError } from '../../src/provider/errors.ts';
 import type { PayRequest } from '../../src/provider/provider.ts';
 import { moveTransaction } from '../../src/pix/move-repository.ts';

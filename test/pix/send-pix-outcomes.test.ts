@@ -33,7 +33,7 @@ async function sessionStatusOf({ id }: TestUser): Promise<string | undefined> {
 
 test('a token refused at the look-up: 401, not_sent, FAILED, and the session has expired', async (t) => {
   const user = await givenCustomer(app);
-  app.bank.expireTokensOf(user.email);
+  app.bank.expireCustomerTokens(user.email);
   const payments = t.mock.method(app.bank, 'pay');
   const sent = await app.throughTime(app.send(user, body));
   assert.equal(sent.status, 401);
@@ -110,7 +110,7 @@ test('a token that a login has renewed meanwhile: the newer one pays', async (t)
     'lookUpKey',
     async (...question: Parameters<typeof lookUpKey>) => {
       if (lookUps.mock.callCount() === 0) {
-        app.bank.expireTokensOf(user.email);
+        app.bank.expireCustomerTokens(user.email);
         await logIn(app, user.email);
       }
       return lookUpKey.apply(app.bank, question);

@@ -14,7 +14,7 @@ const head =
   'Content-Type: application/json\r\n';
 
 /** The answer to what was sent, after as long as the slowest body may take. */
-async function answerTo(text: string): Promise<string> {
+async function toAppError(text: string): Promise<string> {
   const client = await rawConnection({ port: Number(new URL(app.url).port) });
   client.send(text);
   const answer = client.closed();
@@ -45,7 +45,7 @@ const unread: readonly (readonly [what: string, status: number, text: string])[]
 
 for (const [what, status, text] of unread) {
   test(`a send ${what} is ${status}, and its outcome is unknown`, async () => {
-    const answer = await answerTo(text);
+    const answer = await toAppError(text);
     assert.match(answer, new RegExp(`^HTTP/1\\.1 ${status} `));
     assert.match(answer, /\r\nPix-Outcome: unknown\r\n/i);
   });
@@ -53,7 +53,7 @@ for (const [what, status, text] of unread) {
 
 test('an unread request whose route is known is answered as that route', async () => {
   const login = line.replace('pix/send', 'auth/login');
-  const answer = await answerTo(
+  const answer = await toAppError(
     `${login}Host: x\r\nContent-Type: application/json\r\nContent-Length: 40\r\n\r\n{`,
   );
   assert.match(answer, /^HTTP\/1\.1 408 /);

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { settings } from '../../src/config/config.ts';
+import { settings } from '../../src/config/report.ts';
 import type { TestDatabase } from '../support/db.ts';
 
 export const root = join(import.meta.dirname, '..', '..');

@@ -105,7 +105,7 @@ describe('a start that is refused', () => {
     await once(other, 'listening');
     const { port } = other.address() as AddressInfo;
     const { code, stderr } = await (await startApart(t, { PORT: String(port) })).ended;
-    assert.equal(stderr, `ponte: another process listens on 127.0.0.1:${port} already\n`);
+    assert.equal(stderr, `ponte: another process already listens on 127.0.0.1:${port}\n`);
     assert.equal(code, 1);
   });
 

@@ -1,10 +1,10 @@
 /** Somebody who asks for an account, for the tests. */
 import { cpfCheckDigits } from '../../src/domain/tax-id.ts';
+import type { Proposal } from '../../src/domain/onboarding.ts';
+import type { Address } from '../../src/domain/person.ts';
 import type {
-  AccountProposal,
   CallOptions,
   NewPerson,
-  PersonAddress,
   PersonDocument,
   Provider,
 } from '../../src/provider/provider.ts';
@@ -16,7 +16,7 @@ export const applicant: NewPerson = {
   phone: '+5511987654321',
 };
 
-export const address: PersonAddress = {
+export const address: Address = {
   cep: '01310100',
   logradouro: 'Avenida Paulista',
   numero: '1000',
@@ -26,7 +26,7 @@ export const address: PersonAddress = {
   estado: 'SP',
 };
 
-export const proposal: AccountProposal = {
+export const proposal: Proposal = {
   tipo: 'CONTA_CORRENTE',
   observacoes: null,
   valorSolicitado: null,

@@ -1,8 +1,8 @@
 /** Which failures say that the provider has the payment already: those prove nothing. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { saysDuplicate } from '../../src/provider/wire-duplicates.ts';
-import { fieldsOf } from '../../src/provider/wire-reading.ts';
+import { reportsDuplicate } from '../../src/provider/wire-duplicates.ts';
+import { readFields } from '../../src/provider/wire-reading.ts';
 
 const texts: readonly (readonly [string, boolean])[] = [
   ...[
@@ -29,7 +29,7 @@ describe('a failure is a duplicate by its words', () => {
   for (const [text, expected] of texts) {
     it(`${JSON.stringify(text.trim().slice(0, 50))}: ${expected}`, () => {
       for (const said of [{ code: text }, { message: text }, { error: { description: text } }]) {
-        assert.equal(saysDuplicate([fieldsOf(said)]), expected, JSON.stringify(said));
+        assert.equal(reportsDuplicate([readFields(said)]), expected, JSON.stringify(said));
       }
     });
   }
@@ -55,14 +55,14 @@ const bodies: readonly (readonly [unknown, boolean])[] = [
 describe('a failure is a duplicate by what stands in it', () => {
   for (const [body, expected] of bodies) {
     it(`${JSON.stringify(body).slice(0, 80)}: ${expected}`, () => {
-      assert.equal(saysDuplicate([fieldsOf(body)]), expected);
+      assert.equal(reportsDuplicate([readFields(body)]), expected);
     });
   }
 
   it('the description of a refusal says why, whatever stands beside it', () => {
-    const refusal = [fieldsOf({ message: 'Not accepted', description: 'Pagamento repetido' })];
-    assert.equal(saysDuplicate(refusal), false);
-    assert.equal(saysDuplicate(refusal, { describesFailure: true }), true);
+    const refusal = [readFields({ message: 'Not accepted', description: 'Pagamento repetido' })];
+    assert.equal(reportsDuplicate(refusal), false);
+    assert.equal(reportsDuplicate(refusal, { describesFailure: true }), true);
   });
 
   it('deep and long bodies are read in bounded time', () => {
@@ -71,6 +71,6 @@ describe('a failure is a duplicate by what stands in it', () => {
     for (let level = 0; level < 50; level += 1) inner.push((inner = []));
     inner.push('duplicated');
     const message = Array.from({ length: 100_000 }, () => 'já '.repeat(400));
-    assert.equal(saysDuplicate([fieldsOf({ errors: deep, message })]), false);
+    assert.equal(reportsDuplicate([readFields({ errors: deep, message })]), false);
   });
 });

@@ -407,7 +407,7 @@ export const lastFlows: readonly Flow[] = [
   {
     name: 'a provider that does not take its token any more',
     async run({ app, call, token }) {
-      app.bank.expireTokensOf(person.email);
+      app.bank.expireCustomerTokens(person.email);
       await answers(401, passUntil(app.clock, call('/accounts/balance', { token })));
     },
   },

@@ -5,8 +5,8 @@
  */
 import type { Context } from '../../src/context.ts';
 import { isDatabaseTrouble } from '../../src/db/unavailable.ts';
-import { blockAccount, unblockAccount } from '../../src/operator/account-status.ts';
-import { retryJobs } from '../../src/operator/jobs-retry.ts';
+import { blockAccount, unblockAccount } from '../../src/operator/accounts.ts';
+import { retryJobs } from '../../src/operator/jobs.ts';
 import { OpError, type OpCaller } from '../../src/operator/op.ts';
 import { listPix } from '../../src/operator/pix-list.ts';
 import { resolvePix, riskOfFailing } from '../../src/operator/pix-resolve.ts';

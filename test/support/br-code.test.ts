@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { crc16Ccitt } from '../../src/domain/br-code.ts';
+import { crc16Ccitt } from '../../src/provider/stub/br-code.ts';
 import { BrCodeFault, decodeBrCode, isTxid } from './br-code.ts';
 
 const EVP = '123e4567-e12b-12d1-a456-426655440000';

@@ -2,7 +2,7 @@
  * Reads a BR Code of PIX as a strict payer's bank would, to hold what the service writes against.
  * The service itself reads none.
  */
-import { crc16Ccitt } from '../../src/domain/br-code.ts';
+import { crc16Ccitt } from '../../src/provider/stub/br-code.ts';
 import { centsFromDecimal } from '../../src/domain/money.ts';
 
 interface BrCodeFields {

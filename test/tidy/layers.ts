@@ -51,7 +51,7 @@ const members = {
   'provider/http': /^src\/provider\/http\//,
   'provider/stub': /^src\/provider\/stub\//,
   'provider/sandbox': /^src\/provider\/sandbox\//,
-  'provider wraps': /^src\/provider\/(?:wrap-provider\.ts$|resilience\/)/,
+  'provider wraps': /^src\/provider\/resilience\//,
   'jobs/queue.ts': /^src\/jobs\/queue\.ts$/,
   'http/operation.ts': /^src\/http\/operation\.ts$/,
   'http/operations.ts': /^src\/http\/operations\.ts$/,

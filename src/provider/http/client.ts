@@ -6,8 +6,7 @@
 import type { Readable } from 'node:stream';
 import { Pool } from 'undici';
 import { systemClock, type Clock } from '../../clock.ts';
-import { DispatchHandler, type HttpResponse } from './dispatch-handler.ts';
-import { closed } from './failure.ts';
+import { closed, DispatchHandler, type HttpResponse } from './dispatch-handler.ts';
 
 export type { HttpResponse } from './dispatch-handler.ts';
 

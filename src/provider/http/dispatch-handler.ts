@@ -4,8 +4,7 @@
  * obeys the signal while the request still waits for a connection.
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import { notUnderstood, type ProviderError } from '../errors.ts';
-import { broken, notSent, timedOut } from './failure.ts';
+import { notSent, notUnderstood, ProviderError, timedOut } from '../errors.ts';
 
 export interface HttpResponse {
   readonly status: number;
@@ -103,7 +102,7 @@ export class DispatchHandler {
   }
 
   onResponseError(_controller: Controller | null, error: Error): void {
-    this.#fail(this.#controller === null ? notSent(error) : broken(error));
+    this.#fail(this.#controller === null ? unconnected(error) : broken(error));
   }
 
   readonly #giveUp = (): void => {
@@ -153,4 +152,45 @@ function isDeeperThan(levels: number, value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (levels === 0) return true;
   return Object.values(value).some((part) => isDeeperThan(levels - 1, part));
+}
+
+/** The client is closed. */
+export function closed(): ProviderError {
+  return notSent('connect', new Error('the HTTP client is closed'), false);
+}
+
+/**
+ * No byte was sent: a connection could not be established (DNS, TCP, TLS), or none was free. Error
+ * codes do not tell, because `ECONNRESET` and `EHOSTUNREACH` occur in both cases.
+ */
+function unconnected(cause: unknown): ProviderError {
+  // An invalid request fails again.
+  return notSent('connect', cause, errorCode(cause) !== 'UND_ERR_INVALID_ARG');
+}
+
+/** The connection broke after bytes may have been sent: the outcome is unknown. */
+function broken(cause: unknown): ProviderError {
+  const code = errorCode(cause);
+  if (code?.endsWith('_TIMEOUT')) return timedOut('unknown', cause);
+  if (code === 'UND_ERR_HEADERS_OVERFLOW' || isNoHttp(cause)) return notUnderstood(cause);
+  return new ProviderError({
+    outcome: 'unknown',
+    code: 'PROVIDER_UNAVAILABLE',
+    statusClass: 'reset',
+    retryable: true,
+    cause,
+  });
+}
+
+/**
+ * undici's parser errors have no code; at the end of a connection they mean a broken connection.
+ */
+function isNoHttp(error: unknown): boolean {
+  if (!(error instanceof Error) || error.name !== 'HTTPParserError') return false;
+  return !error.message.includes('EOF');
+}
+
+function errorCode(error: unknown): string | null {
+  const isCoded = error instanceof Error && 'code' in error && typeof error.code === 'string';
+  return isCoded ? (error.code as string) : null;
 }

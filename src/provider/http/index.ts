@@ -2,7 +2,7 @@
 import type { Clock } from '../../clock.ts';
 import type { Provider } from '../provider.ts';
 import type { HttpClient } from './client.ts';
-import { readLogin } from './login-response.ts';
+import { readLogin } from './login.ts';
 import { createHttpOnboarding } from './onboarding.ts';
 import { readReceipt } from './payment-response.ts';
 import { createSendRequest } from './request.ts';

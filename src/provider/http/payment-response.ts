@@ -7,12 +7,12 @@ import {
   endToEndNames,
   firstId,
   readId,
-  valuesOf,
+  findValues,
   type Fields,
 } from '../wire-reading.ts';
-import { saysDuplicate } from '../wire-duplicates.ts';
+import { reportsDuplicate } from '../wire-duplicates.ts';
 import { payloadPlaces } from './translate.ts';
-import { doubtful, reasonOf } from './response-mapping.ts';
+import { doubtful, readRefusalReason } from './response-mapping.ts';
 
 /**
  * Reads a receipt. It must identify the payment by an id of the order: the provider's own id may
@@ -27,16 +27,17 @@ export function readReceipt(json: unknown, order: PaymentOrder): PaymentReceipt 
   const places = payloadPlaces(json);
   const endToEnd = idsAt(places, endToEndNames);
   const clientRequestId = idsAt(places, clientRequestIdNames);
-  const providerTxid = firstId(valuesOf(paymentIdNames, places));
+  const providerTxid = firstId(findValues(paymentIdNames, places));
   if (endToEnd.length + clientRequestId.length === 0) {
-    if (providerTxid !== null) throw doubtful(reasonOf(json), '2xx');
+    if (providerTxid !== null) throw doubtful(readRefusalReason(json), '2xx');
     throw notUnderstood(new Error('a receipt without a payment id'));
   }
   const status = receiptStatus(places);
   if (status !== 'FAILED' && reportsFailure(places)) {
     throw notUnderstood(new Error('a receipt that reports a failure'));
   }
-  if (status === 'FAILED' && saysDuplicate(places)) throw doubtful(reasonOf(json), '2xx');
+  if (status === 'FAILED' && reportsDuplicate(places))
+    throw doubtful(readRefusalReason(json), '2xx');
   return {
     endToEnd: findForeignId(order.endToEnd, endToEnd),
     clientRequestId: findForeignId(order.clientRequestId, clientRequestId),
@@ -55,9 +56,9 @@ const paymentIdNames = ['id', 'transactionid', 'paymentid'];
  */
 function receiptStatus(places: readonly Fields[]): PixStatus {
   const names = [...endToEndNames, ...clientRequestIdNames, ...paymentIdNames];
-  const payments = places.filter((place) => valuesOf(names, [place]).length > 0);
-  const inner = valuesOf(['status'], payments).map(readStatus);
-  const all = valuesOf(['status'], places).map(readStatus);
+  const payments = places.filter((place) => findValues(names, [place]).length > 0);
+  const inner = findValues(['status'], payments).map(readStatus);
+  const all = findValues(['status'], places).map(readStatus);
   const status = inner.find((one) => one !== 'ACCEPTED') ?? null;
   const isCertain =
     inner.every((one) => one === status || one === 'ACCEPTED') &&
@@ -76,8 +77,8 @@ function agree(outer: PixStatus | 'ACCEPTED', status: PixStatus | null): boolean
 
 /** Whether a 2xx response contains an error. */
 function reportsFailure(places: readonly Fields[]): boolean {
-  const isRefused = valuesOf(['success'], places).some((value) => String(value) === 'false');
-  return isRefused || valuesOf(['error', 'errors'], places).some(hasContent);
+  const isRefused = findValues(['success'], places).some((value) => String(value) === 'false');
+  return isRefused || findValues(['error', 'errors'], places).some(hasContent);
 }
 
 function hasContent(value: unknown): boolean {
@@ -86,7 +87,7 @@ function hasContent(value: unknown): boolean {
 
 /** @throws ProviderError for an id of another type, which could belong to any payment. */
 function idsAt(places: readonly Fields[], names: readonly string[]): string[] {
-  const values = valuesOf(names, places).filter((value) => value !== '');
+  const values = findValues(names, places).filter((value) => value !== '');
   const ids = values.map(readId).filter((id) => id !== null);
   if (ids.length < values.length) throw notUnderstood(new Error('a receipt with an unreadable id'));
   return ids;

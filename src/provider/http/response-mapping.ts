@@ -5,23 +5,23 @@
 import {
   notUnderstood,
   ProviderError,
+  timedOut,
   WRONG_VALIDATION_CODE,
   type Duplicate,
   type ProviderStatusClass,
 } from '../errors.ts';
-import { saysDuplicate } from '../wire-duplicates.ts';
+import { reportsDuplicate } from '../wire-duplicates.ts';
 import {
   endToEndNames,
-  fieldsOf,
+  readFields,
   firstRead,
-  inner,
+  readInner,
   readId,
   readReason,
-  valuesOf,
+  findValues,
   type Fields,
 } from '../wire-reading.ts';
 import type { HttpResponse } from './client.ts';
-import { timedOut } from './failure.ts';
 import { payloadPlaces } from './translate.ts';
 
 /**
@@ -49,7 +49,7 @@ export function readResponse(answer: HttpResponse, kind: ResponseKind): unknown 
     if (answer.json === undefined) throw notUnderstood(new Error('a response that is not JSON'));
     return answer.json;
   }
-  const reason = reasonOf(answer.json);
+  const reason = readRefusalReason(answer.json);
   if (status === 401 && !withoutToken.has(kind)) throw tokenRefused(reason);
   if (status >= 500) throw unavailable(answer, reason);
   // The server closed an idle connection while the request was in transit.
@@ -80,10 +80,10 @@ function isRefusal(status: number, kind: ResponseKind): boolean {
 function findDuplicate({ status, json }: HttpResponse): Duplicate | null {
   const isDuplicate =
     (refusals.has(status) || status === 409) &&
-    saysDuplicate(payloadPlaces(json), { describesFailure: true });
+    reportsDuplicate(payloadPlaces(json), { describesFailure: true });
   if (!isDuplicate) return null;
   const places = [...payloadPlaces(json), ...errorPlaces(json)];
-  const named = new Set(valuesOf(endToEndNames, places).map(readId));
+  const named = new Set(findValues(endToEndNames, places).map(readId));
   const [endToEnd = null] = named;
   return { endToEnd: named.size === 1 ? endToEnd : null };
 }
@@ -166,9 +166,9 @@ const wrongCode = new RegExp(
 function isWrongCode({ status, json }: HttpResponse): boolean {
   if (!contentErrorStatuses.has(status)) return false;
   const places = errorPlaces(json);
-  const fieldErrors = places.map((place) => inner(place, 'errors'));
-  if (valuesOf(['codigo'], fieldErrors).length > 0) return true;
-  return valuesOf([...codeNames, ...sentenceNames], places).some(
+  const fieldErrors = places.map((place) => readInner(place, 'errors'));
+  if (findValues(['codigo'], fieldErrors).length > 0) return true;
+  return findValues([...codeNames, ...sentenceNames], places).some(
     (word) => typeof word === 'string' && wrongCode.test(word.slice(0, longestSentence)),
   );
 }
@@ -181,8 +181,8 @@ function withReason(reason: string | null): { readonly reason?: string } {
 }
 
 /** Reads the provider's own code of a refusal, from all known fields. */
-export function reasonOf(json: unknown): string | null {
-  const codes = valuesOf([...codeNames, 'title'], errorPlaces(json));
+export function readRefusalReason(json: unknown): string | null {
+  const codes = findValues([...codeNames, 'title'], errorPlaces(json));
   return firstRead(codes, readReason);
 }
 
@@ -191,8 +191,8 @@ const codeNames = ['code', 'reason', 'errorcode', 'error'];
 const sentenceNames = ['title', 'detail', 'message', 'description'];
 
 function errorPlaces(json: unknown): readonly Fields[] {
-  const fields = fieldsOf(json);
+  const fields = readFields(json);
   const list = fields.get('errors');
   const listed: readonly unknown[] = Array.isArray(list) ? list.slice(0, 10) : [];
-  return [fields, inner(fields, 'error'), ...listed.map(fieldsOf)];
+  return [fields, readInner(fields, 'error'), ...listed.map(readFields)];
 }

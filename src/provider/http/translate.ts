@@ -21,23 +21,23 @@ import type {
 } from '../provider.ts';
 import {
   endToEndNames,
-  fieldsOf,
+  readFields,
   firstId,
-  inner,
+  readInner,
   isObject,
-  valuesOf,
+  findValues,
   type Fields,
 } from '../wire-reading.ts';
 
 /** The objects of a response that may contain the requested data. */
 export function payloadPlaces(json: unknown): readonly Fields[] {
-  const top = fieldsOf(json);
-  return [top, inner(top, 'data'), inner(top, 'result')];
+  const top = readFields(json);
+  return [top, readInner(top, 'data'), readInner(top, 'result')];
 }
 
 /** Returns the first non-empty text under one of the names. */
 export function textAt(places: readonly Fields[], names: readonly string[]): string | null {
-  const text = valuesOf(names, places).find((value) => typeof value === 'string' && value !== '');
+  const text = findValues(names, places).find((value) => typeof value === 'string' && value !== '');
   return typeof text === 'string' ? text : null;
 }
 
@@ -47,7 +47,7 @@ export function textAt(places: readonly Fields[], names: readonly string[]): str
  * @returns centavos, negative for an overdrawn account.
  */
 export function readBalance(json: unknown): number {
-  const [value] = valuesOf(['balance', 'available'], payloadPlaces(json));
+  const [value] = findValues(['balance', 'available'], payloadPlaces(json));
   const cents = signedCents(value);
   if (cents === null) throw notUnderstood(new Error('a balance that cannot be read'));
   return cents;
@@ -71,7 +71,7 @@ export function readStatement(json: unknown): ProviderStatement {
 function findList(json: unknown): readonly unknown[] {
   if (Array.isArray(json)) return json;
   const places = payloadPlaces(json);
-  const list = valuesOf(['items', 'data', 'list'], places).find((value) => Array.isArray(value));
+  const list = findValues(['items', 'data', 'list'], places).find((value) => Array.isArray(value));
   if (list === undefined) throw notUnderstood(new Error('a statement without a list'));
   return list as readonly unknown[];
 }
@@ -82,9 +82,9 @@ function findList(json: unknown): readonly unknown[] {
  */
 export function readKeyOwner(json: unknown, requested: string): KeyOwner {
   const places = payloadPlaces(json);
-  const endToEnd = firstId(valuesOf(endToEndNames, places));
+  const endToEnd = firstId(findValues(endToEndNames, places));
   if (endToEnd === null) throw notUnderstood(new Error('a look-up without an end-to-end id'));
-  if (valuesOf(['key'], places).some((key) => isOtherKey(key, requested))) {
+  if (findValues(['key'], places).some((key) => isOtherKey(key, requested))) {
     throw notUnderstood(new Error('a look-up of another key'));
   }
   return { endToEnd };
@@ -165,7 +165,7 @@ export function readChargeCode(
   kind: 'dynamic' | 'static',
 ): ChargeCode {
   const places = payloadPlaces(json);
-  const named = valuesOf(['transactionidentification'], places);
+  const named = findValues(['transactionidentification'], places);
   if (kind === 'dynamic' && named.some((id) => id !== order.transactionIdentification)) {
     throw notUnderstood(new Error('a charge with another identification'));
   }
@@ -175,7 +175,7 @@ export function readChargeCode(
   if (image === null && copyPaste === null) {
     throw notUnderstood(new Error('a charge without a code'));
   }
-  const providerTxid = firstId(valuesOf(['id', 'transactionid'], places));
+  const providerTxid = firstId(findValues(['id', 'transactionid'], places));
   return { qrCode: image ?? copyPaste, copyPaste, providerTxid };
 }
 

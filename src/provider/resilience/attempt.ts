@@ -4,15 +4,15 @@
  * cannot control.
  */
 import type { Clock } from '../../clock.ts';
-import { notUnderstood, ProviderError } from '../errors.ts';
-import type { PaymentOrder, PaymentReceipt } from '../provider.ts';
+import { notSent, notUnderstood, ProviderError, timedOut } from '../errors.ts';
+import type { PaymentOrder, PaymentReceipt, PersonDocument } from '../provider.ts';
 
 /**
  * How long an aborted attempt may take to report whether bytes were sent, before it is abandoned.
  */
 const ABORT_GRACE_MS = 100;
 
-export interface AttemptOptions {
+interface AttemptOptions {
   readonly clock: Clock;
   readonly timeoutMs: number;
   /** The caller's own signal, for calls that a caller may abort. */
@@ -87,24 +87,14 @@ function readError(
   onDefect: AttemptOptions['onDefect'],
 ): ProviderError {
   if (thrown instanceof ProviderError) return thrown;
-  if (signal.aborted) return timedOut(thrown);
+  // Bytes may have been sent.
+  if (signal.aborted) return timedOut('unknown', thrown);
   onDefect(thrown);
   return notUnderstood(thrown);
 }
 
 function isCallersAbort(signal: AbortSignal, caller: AbortSignal | undefined): boolean {
   return signal.aborted && caller?.aborted === true && signal.reason === caller.reason;
-}
-
-/** A time-out never proves that nothing was done, because bytes may have been sent. */
-function timedOut(cause: unknown): ProviderError {
-  return new ProviderError({
-    outcome: 'unknown',
-    code: 'PROVIDER_TIMEOUT',
-    statusClass: 'timeout',
-    retryable: true,
-    cause,
-  });
 }
 
 /**
@@ -118,4 +108,45 @@ export function checkReceipt(order: PaymentOrder, receipt: PaymentReceipt): Paym
     receipt.endToEnd === order.endToEnd && receipt.clientRequestId === order.clientRequestId;
   if (!isMatch) throw notUnderstood(new Error('the receipt has the ids of another payment'));
   return receipt;
+}
+
+/**
+ * Sends a document, and distinguishes a failure of the database from a failure of the provider.
+ *
+ * If reading fails, the provider cannot have accepted the document, because its size was announced;
+ * the circuit breaker does not count the attempt.
+ *
+ * @param send receives the document, which is read with back-pressure.
+ * @throws ProviderError `not_sent` when the content cannot be read or has another size.
+ */
+export async function streamDocument<Answer>(
+  document: PersonDocument,
+  send: (document: PersonDocument) => Promise<Answer>,
+): Promise<Answer> {
+  const readErrors: unknown[] = [];
+  async function* content(): AsyncGenerator<Uint8Array> {
+    try {
+      yield* checkedContent(document);
+    } catch (error) {
+      readErrors.push(error);
+      throw error;
+    }
+  }
+  const { tipoDocumento, contentType, sizeBytes } = document;
+  try {
+    return await send({ tipoDocumento, contentType, sizeBytes, content });
+  } catch (error) {
+    if (readErrors.length === 0) throw error;
+    throw notSent('unreadable', readErrors[0]);
+  }
+}
+
+async function* checkedContent(document: PersonDocument): AsyncGenerator<Uint8Array> {
+  let left = document.sizeBytes;
+  for await (const chunk of document.content()) {
+    left -= chunk.length;
+    if (left < 0) throw new Error('the document is longer than its declared size');
+    yield chunk;
+  }
+  if (left > 0) throw new Error('the document is shorter than its declared size');
 }

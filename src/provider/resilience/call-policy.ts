@@ -1,11 +1,12 @@
 /**
- * The policy of each provider method: its lane, whether its caller may abort it, whether it changes
- * something at the provider, and whether it may be repeated.
+ * The methods of the port: the same wrapper around each, and the policy of each: its lane, whether
+ * its caller may abort it, whether it changes something at the provider, and whether it may be
+ * repeated.
  *
  * A lane is a class of calls with its own circuit breaker and bulkhead. Calls that anonymous
  * callers start (onboarding, CEP) and calls of jobs therefore never block payments and logins.
  */
-import type { ProviderMethod } from '../provider.ts';
+import type { Provider, ProviderMethod, ProviderRequest } from '../provider.ts';
 
 export const providerLanes = ['money', 'login', 'reads', 'onboarding', 'background'] as const;
 
@@ -87,4 +88,24 @@ export function callPolicy(method: ProviderMethod, isBackground = false): CallPo
   const policy = policies[method];
   const movesAside = isBackground && policy.lane !== 'onboarding';
   return movesAside ? { ...policy, lane: 'background' } : policy;
+}
+
+/** One method of the port. */
+export type ProviderCall<Request extends ProviderRequest, Answer> = (
+  request: Request,
+) => Promise<Answer>;
+
+/** Makes the call that replaces a method of the port. */
+export type CallWrapper = <Request extends ProviderRequest, Answer>(
+  method: ProviderMethod,
+  call: ProviderCall<Request, Answer>,
+) => ProviderCall<Request, Answer>;
+
+/** @returns a provider whose every method is wrapped. */
+export function wrapProvider(provider: Provider, wrap: CallWrapper): Provider {
+  const wrapped = (Object.keys(policies) as ProviderMethod[]).map((method) => [
+    method,
+    wrap(method, (request: never): Promise<unknown> => provider[method](request)),
+  ]);
+  return Object.fromEntries(wrapped) as Provider;
 }

@@ -26,17 +26,18 @@ import {
 } from 'cockatiel';
 import { type Clock, pause } from '../../clock.ts';
 import { longestBackoffMs, longestCallMs, withJitter } from '../../domain/call-duration.ts';
-import { type FailedOutcome, ProviderError, type ProviderStatusClass } from '../errors.ts';
+import { type FailedOutcome, notSent, ProviderError, type ProviderStatusClass } from '../errors.ts';
 import type { DocumentRequest, Provider, ProviderMethod, ProviderRequest } from '../provider.ts';
-import { type ProviderCall, wrapProvider } from '../wrap-provider.ts';
-import { Abandoned, checkReceipt, makeAttempt } from './attempt.ts';
+import { Abandoned, checkReceipt, makeAttempt, streamDocument } from './attempt.ts';
 import {
   type BulkheadOptions,
   type CallPolicy,
   callPolicy,
   laneBulkheads,
+  type ProviderCall,
   type ProviderLane,
   providerLanes,
+  wrapProvider,
 } from './call-policy.ts';
 import {
   type BreakerOptions,
@@ -44,7 +45,6 @@ import {
   createLaneGuard,
   type LaneGuard,
 } from './circuit-breaker.ts';
-import { streamDocument } from './document-stream.ts';
 import { RetryBudget } from './retry-budget.ts';
 
 export interface BackoffOptions {
@@ -359,15 +359,4 @@ function toProviderError(thrown: unknown): ProviderError {
   if (isBulkheadRejectedError(thrown)) return notSent('bulkhead_full', thrown);
   if (isBrokenCircuitError(thrown)) return notSent('breaker_open', thrown);
   throw thrown;
-}
-
-/** Nothing was sent, and the same call may succeed later. */
-function notSent(statusClass: ProviderStatusClass, cause?: unknown): ProviderError {
-  return new ProviderError({
-    outcome: 'not_sent',
-    code: 'PROVIDER_UNAVAILABLE',
-    statusClass,
-    retryable: true,
-    cause,
-  });
 }

@@ -12,8 +12,7 @@ import { type Clock, pause } from '../../clock.ts';
 import { withJitter } from '../../domain/call-duration.ts';
 import { ProviderError } from '../errors.ts';
 import type { Provider, ProviderMethod, ProviderRequest, ProviderSession } from '../provider.ts';
-import { type ProviderCall, wrapProvider } from '../wrap-provider.ts';
-import { callPolicy } from './call-policy.ts';
+import { callPolicy, type ProviderCall, wrapProvider } from './call-policy.ts';
 
 export interface TokenRefreshOptions {
   readonly clock: Clock;
@@ -86,7 +85,7 @@ class TokenRefresh {
     try {
       return await this.#reads.run(sessionKey(session), () => session.currentToken());
     } catch (cause) {
-      throw refusalBecauseOf(cause, refusal);
+      throw refusalWithCause(cause, refusal);
     }
   }
 
@@ -94,7 +93,7 @@ class TokenRefresh {
     try {
       await this.#endings.run(sessionKey(session), () => session.expire(session.token));
     } catch (cause) {
-      throw refusalBecauseOf(cause, refusal);
+      throw refusalWithCause(cause, refusal);
     }
     throw refusal;
   }
@@ -129,7 +128,7 @@ function notRepeated(refusal: ProviderError): ProviderError {
 }
 
 /** The session could not be read or marked: a failing database must not log users out. */
-function refusalBecauseOf(
+function refusalWithCause(
   cause: unknown,
   { outcome, statusClass, attempts }: ProviderError,
 ): ProviderError {

@@ -53,7 +53,7 @@ export class Calls {
 }
 
 /** The ids in a body, which distinguish calls. */
-export function idsOf(body: unknown): Record<string, string> {
+export function readIds(body: unknown): Record<string, string> {
   if (typeof body !== 'object' || body === null) return {};
   const names = ['endToEnd', 'clientRequestId', 'transactionIdentification'];
   return Object.fromEntries(

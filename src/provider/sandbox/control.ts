@@ -4,10 +4,8 @@ import { createSchemaCompiler, type ValidateFunction } from '../../contract/sche
 import type { Bank } from '../stub/bank.ts';
 import { toAnswer, problem, type SandboxAnswer } from './answers.ts';
 import type { Calls } from './calls.ts';
-import { operationNames } from './contract.ts';
-import { type Effect, FaultSyntaxError, parseFaults } from './fault-language.ts';
+import { type Effect, faultHints, FaultSyntaxError, parseFaults } from './fault-language.ts';
 import type { FaultPlan } from './fault-plan.ts';
-import { faultHints } from './hints.ts';
 import type { LedgerView } from './ledger.ts';
 import { BadRequest, check } from './request.ts';
 
@@ -97,7 +95,7 @@ const controls: readonly Control[] = [
     path: '/sandbox/expire-tokens',
     takes: { example: { email: 'dev@ponte.test' }, validate: fields({ email: TEXT }, ['email']) },
     work({ bank }, { email = '' }) {
-      bank.expireTokensOf(email);
+      bank.expireCustomerTokens(email);
       return ok({ email });
     },
   },
@@ -156,7 +154,7 @@ export async function control(
 /** Reads rules for the next calls. @throws BadRequest. */
 export function readFaults(text: string): ReturnType<typeof parseFaults> {
   try {
-    const rules = parseFaults(text, operationNames);
+    const rules = parseFaults(text);
     if (rules.some(({ chance }) => chance < 1)) {
       throw new BadRequest('a chance is for --faults; here, # says how many calls are meant');
     }
@@ -195,14 +193,14 @@ function queued(plan: FaultPlan): unknown {
   return {
     queued: plan.queued().map(({ rule, left }) => ({
       path: rule.path,
-      effects: rule.effects.map(nameOfEffect),
+      effects: rule.effects.map(formatEffect),
       left,
     })),
   };
 }
 
 /** An effect as it is shown. */
-export function nameOfEffect({ name, value }: Effect): string {
+export function formatEffect({ name, value }: Effect): string {
   return value === 0 ? name : `${name}=${value}`;
 }
 

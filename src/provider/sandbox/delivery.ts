@@ -1,9 +1,10 @@
-/** Writes an answer, whole or broken. */
+/** Applies the effects of a call, and writes its answer, complete or broken. */
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Clock, pause } from '../../clock.ts';
-import type { SandboxAnswer } from './answers.ts';
+import { htmlPage, problem, type SandboxAnswer, type Silence } from './answers.ts';
+import type { Effect, effectKinds, EffectName } from './fault-language.ts';
 
 /** What to write, and how. */
 export type Delivery =
@@ -17,7 +18,7 @@ export type Delivery =
   | { readonly how: 'nothing' };
 
 /** The status of a delivery; null without one. */
-export function statusOf(delivery: Delivery): number | null {
+export function deliveryStatus(delivery: Delivery): number | null {
   if ('answer' in delivery) return delivery.answer.status;
   return delivery.how === 'huge' ? 200 : null;
 }
@@ -37,19 +38,19 @@ export async function deliver(
     case 'huge':
       return writeHuge(response, delivery.bytes);
     case 'whole': {
-      const bytes = bytesOf(delivery.answer);
-      response.writeHead(delivery.answer.status, headersOf(delivery.answer, bytes)).end(bytes);
+      const bytes = encodeBody(delivery.answer);
+      response.writeHead(delivery.answer.status, buildHeaders(delivery.answer, bytes)).end(bytes);
       return;
     }
     case 'truncated': {
-      const bytes = halfOf(bytesOf(delivery.answer));
-      response.writeHead(delivery.answer.status, headersOf(delivery.answer, bytes)).end(bytes);
+      const bytes = firstHalf(encodeBody(delivery.answer));
+      response.writeHead(delivery.answer.status, buildHeaders(delivery.answer, bytes)).end(bytes);
       return;
     }
     case 'reset-amid': {
-      const bytes = bytesOf(delivery.answer);
-      response.writeHead(delivery.answer.status, headersOf(delivery.answer, bytes));
-      response.write(halfOf(bytes), () => response.socket?.resetAndDestroy());
+      const bytes = encodeBody(delivery.answer);
+      response.writeHead(delivery.answer.status, buildHeaders(delivery.answer, bytes));
+      response.write(firstHalf(bytes), () => response.socket?.resetAndDestroy());
       return;
     }
     case 'drip':
@@ -57,15 +58,15 @@ export async function deliver(
   }
 }
 
-function bytesOf({ body }: SandboxAnswer): Buffer {
+function encodeBody({ body }: SandboxAnswer): Buffer {
   return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body), 'utf8');
 }
 
-function halfOf(bytes: Buffer): Buffer {
+function firstHalf(bytes: Buffer): Buffer {
   return bytes.subarray(0, Math.ceil(bytes.length / 2));
 }
 
-function headersOf({ body, headers }: SandboxAnswer, bytes: Buffer): Record<string, string> {
+function buildHeaders({ body, headers }: SandboxAnswer, bytes: Buffer): Record<string, string> {
   const type = typeof body === 'string' ? 'text/html; charset=utf-8' : 'application/json';
   return { 'content-type': type, 'content-length': String(bytes.length), ...headers };
 }
@@ -77,8 +78,8 @@ async function drip(
 ): Promise<void> {
   const gone = new AbortController();
   response.once('close', () => gone.abort());
-  const bytes = bytesOf(answer);
-  response.writeHead(answer.status, headersOf(answer, bytes));
+  const bytes = encodeBody(answer);
+  response.writeHead(answer.status, buildHeaders(answer, bytes));
   for (let at = 0; at < bytes.length && !gone.signal.aborted; at += 1) {
     response.write(bytes.subarray(at, at + 1));
     await pause(clock, everyMs, gone.signal);
@@ -103,4 +104,83 @@ function* padding(bytes: number): Generator<Buffer> {
   const chunk = Buffer.alloc(chunkBytes, 'x');
   for (let left = bytes; left > 0; left -= chunkBytes) yield chunk.subarray(0, left);
   yield Buffer.from('"}');
+}
+
+type NameWhen<When> = {
+  [Name in EffectName]: (typeof effectKinds)[Name]['when'] extends When ? Name : never;
+}[EffectName];
+
+const nothing: Delivery = { how: 'nothing' };
+
+const obstructions: Readonly<Record<NameWhen<'before'>, (value: number) => Delivery>> = {
+  '401': () => whole(problem(401, { code: 'InvalidToken' })),
+  '429': (retryAfterMs) => whole(problem(429, { code: 'RateLimited', retryAfterMs })),
+  redirect: () => whole({ status: 307, headers: { location: '/elsewhere' }, body: {} }),
+  '5xx-before': (status) => whole(problem(status)),
+  'reset-before': () => ({ how: 'reset' }),
+  'hang-before': () => nothing,
+};
+
+type Distortion = (answer: SandboxAnswer, value: number) => Delivery;
+
+const distortions: Readonly<Record<NameWhen<'after'>, Distortion>> = {
+  '5xx-after': (_, status) => whole(problem(status)),
+  'reset-after': () => ({ how: 'reset' }),
+  'reset-amid': (answer) => ({ how: 'reset-amid', answer }),
+  hang: () => nothing,
+  html: () => whole(htmlPage),
+  truncated: (answer) => ({ how: 'truncated', answer }),
+  'foreign-ids': (answer) => whole({ ...answer, body: withForeignIds(answer.body) }),
+  drip: (answer, everyMs) => ({ how: 'drip', answer, everyMs }),
+  huge: (_, bytes) => ({ how: 'huge', bytes }),
+};
+
+/** The delay of the call, in milliseconds. */
+export function sumLatencyMs(effects: readonly Effect[]): number {
+  return effects
+    .filter(({ name }) => name === 'latency')
+    .reduce((sum, { value }) => sum + value, 0);
+}
+
+/** The answer in place of executing the call; null when the call is executed. */
+export function obstruction(effects: readonly Effect[]): Delivery | null {
+  const { name, value } = wrongWith(effects) ?? {};
+  if (name === undefined || !hasOwn(obstructions, name)) return null;
+  return obstructions[name](value ?? 0);
+}
+
+/** The answer to a call that was executed, as the effects change it. */
+export function distortion(effects: readonly Effect[], answer: SandboxAnswer | Silence): Delivery {
+  if (answer === 'hang') return nothing;
+  const { name, value } = wrongWith(effects) ?? {};
+  if (name === undefined || !hasOwn(distortions, name)) return whole(answer);
+  return distortions[name](answer, value ?? 0);
+}
+
+/** The first effect that is more than a delay. */
+function wrongWith(effects: readonly Effect[]): Effect | undefined {
+  return effects.find(({ name }) => name !== 'latency');
+}
+
+function hasOwn<Name extends string>(
+  table: Readonly<Record<Name, unknown>>,
+  name: string,
+): name is Name {
+  return Object.hasOwn(table, name);
+}
+
+function whole(answer: SandboxAnswer): Delivery {
+  return { how: 'whole', answer };
+}
+
+const foreignIds = {
+  endToEnd: 'E00000000202001010000foreign0000',
+  clientRequestId: 'foreign-request',
+  transactionIdentification: 'foreign0transaction0000000',
+};
+
+function withForeignIds(body: unknown): unknown {
+  if (typeof body !== 'object' || body === null) return body;
+  const replaced = Object.entries(foreignIds).filter(([name]) => name in body);
+  return { ...body, ...Object.fromEntries(replaced) };
 }

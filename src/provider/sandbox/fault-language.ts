@@ -11,6 +11,7 @@
  * `*` for any of them. For example
  * `payments:5xx-after@0.1, keys/dict:latency=200ms@0.5, *:401@0.01`.
  */
+import { operationNames } from './contract.ts';
 
 /** The unit of an effect's value: a duration, a status of the 5xx range, a number of bytes. */
 type Unit = 'none' | 'time' | 'status' | 'bytes';
@@ -72,25 +73,23 @@ export class FaultSyntaxError extends Error {
 
 /**
  * Reads rules.
- *
- * @param paths the names of the operations.
  * @throws FaultSyntaxError.
  */
-export function parseFaults(text: string, paths: ReadonlySet<string>): FaultRule[] {
+export function parseFaults(text: string): FaultRule[] {
   return text
     .split(',')
     .map((rule) => rule.trim())
     .filter((rule) => rule !== '')
-    .map((rule) => parseRule(rule, paths));
+    .map(parseRule);
 }
 
 const ruleForm = /^([^:\s]+)\s*:\s*([^@#]+?)\s*(?:([@#])\s*([\d.]+))?$/;
 
-function parseRule(text: string, paths: ReadonlySet<string>): FaultRule {
+function parseRule(text: string): FaultRule {
   const [, path = '', effects = '', sign, number] = ruleForm.exec(text) ?? [];
   if (path === '') throw new FaultSyntaxError(`${quoted(text)} is not path:effect`);
-  if (path !== '*' && !paths.has(path)) {
-    throw new FaultSyntaxError(`${quoted(path)} is none of ${['*', ...paths].join(', ')}`);
+  if (path !== '*' && !operationNames.has(path)) {
+    throw new FaultSyntaxError(`${quoted(path)} is none of ${['*', ...operationNames].join(', ')}`);
   }
   const chance = sign === '@' ? Number(number) : 1;
   if (!(chance > 0 && chance <= 1)) {
@@ -148,4 +147,28 @@ function scaled(
 
 function quoted(text: string): string {
   return JSON.stringify(text.slice(0, 80));
+}
+
+/** The language of faults: its paths and effects. */
+export function faultHints(): string[] {
+  const effects = Object.entries(effectKinds);
+  const width = Math.max(...effects.map(([name]) => name.length));
+  return [
+    'rules, separated by commas: path:effect, path:effect=value, path:effect+effect,',
+    'each with @chance (0.1: one call in ten) when it is not to hit every call',
+    `paths: *, ${[...operationNames].join(', ')}`,
+    'effects:',
+    ...effects.map(([name, { happens }]) => `  ${name.padEnd(width)}  ${happens}`),
+  ];
+}
+
+/** @returns what is wrong with rules; null when nothing is. */
+export function faultsMistake(rules: string): string | null {
+  try {
+    parseFaults(rules);
+    return null;
+  } catch (error) {
+    if (error instanceof FaultSyntaxError) return error.message;
+    throw error;
+  }
 }

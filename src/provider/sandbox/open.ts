@@ -1,10 +1,13 @@
 /** The sandbox with its parts: the bank, its state file, the delivery of its webhooks. */
 import { join } from 'node:path';
+import type { Clock } from '../../clock.ts';
+import { createHttpClient } from '../http/client.ts';
 import { type Bank, createBank } from '../stub/bank.ts';
+import { type Scenario, scenarios } from '../stub/scenarios.ts';
 import { openStateFile } from '../stub/state-file.ts';
+import type { Notify } from '../stub/webhooks.ts';
 import { ledgerView } from './ledger.ts';
 import { createSandbox, type Sandbox, type SandboxOptions } from './server.ts';
-import { createWebhookPost, type WebhookPost, type WebhookTarget } from './webhook-post.ts';
 
 export interface OpenSandboxOptions extends Omit<SandboxOptions, 'bank' | 'ledger'> {
   /** The bank's identifier: its end-to-end ids begin with it. */
@@ -58,3 +61,56 @@ function openBank(options: OpenSandboxOptions, post: WebhookPost): Bank {
 
 /** Nobody is told, which counts as told. */
 const deaf: WebhookPost = { notify: async () => {}, close: async () => {} };
+
+interface WebhookTarget {
+  readonly url: string;
+  /** Sent in `X-Webhook-Secret`. */
+  readonly secret?: string | undefined;
+}
+
+interface WebhookPost {
+  /** Rejects unless the answer is 200: the bank then posts the notice again. */
+  readonly notify: Notify;
+  close(): Promise<void>;
+}
+
+/** A service that takes longer has not received it. */
+const TIMEOUT_MS = 10_000;
+
+/** Makes the way to a receiver of webhooks. */
+function createWebhookPost({ url, secret }: WebhookTarget, clock: Clock): WebhookPost {
+  const { origin, pathname, search } = new URL(url);
+  const client = createHttpClient({ baseUrl: origin, timeoutMs: TIMEOUT_MS });
+  const closing = new AbortController();
+  return {
+    async notify(payload) {
+      const late = new AbortController();
+      const cancel = clock.after(TIMEOUT_MS, () => late.abort(new Error('no answer in time')));
+      try {
+        const { status } = await client.send({
+          method: 'POST',
+          path: pathname + search,
+          body: payload,
+          signal: AbortSignal.any([late.signal, closing.signal]),
+          ...(secret !== undefined && { headers: { 'x-webhook-secret': secret } }),
+        });
+        if (status !== 200) throw new Error(`the webhook was answered with ${status}`);
+      } finally {
+        cancel();
+      }
+    },
+    async close() {
+      closing.abort(new Error('the sandbox is closing'));
+      await client.close();
+    },
+  };
+}
+
+/** The magic values, a line each, under the field that takes them. */
+export function scenarioHints(): string[] {
+  const width = Math.max(...scenarios.map(({ value }) => value.length));
+  const formatLine = ({ value, happens }: Scenario): string =>
+    `  ${value.padEnd(width)}  ${happens}`;
+  const groups = Map.groupBy(scenarios, ({ given }) => given);
+  return [...groups].flatMap(([given, rows]) => [`${given}:`].concat(rows.map(formatLine)));
+}

@@ -12,7 +12,7 @@ import type {
 import type { BankLogin } from '../stub/accounts.ts';
 import { type BankAnswer, done } from '../stub/answer.ts';
 import type { Bank } from '../stub/bank.ts';
-import { digestOf } from '../stub/onboarding.ts';
+import { digestContent } from '../stub/onboarding.ts';
 import type { ProviderOperation } from './contract.ts';
 import {
   BadRequest,
@@ -209,7 +209,7 @@ async function readDocument(body: RequestBody<'submitDocument'>) {
   if (!contentTypes.has(file.type)) {
     throw new BadRequest('arquivo is neither PDF nor JPEG nor PNG', 415);
   }
-  return { tipoDocumento: Number(type), ...(await digestOf(file.stream())) };
+  return { tipoDocumento: Number(type), ...(await digestContent(file.stream())) };
 }
 
 function writeAccount({ clientToken, agency, accountNumber }: Omit<KycDecision, 'status'>) {

@@ -7,13 +7,19 @@ import type { AddressInfo } from 'node:net';
 import { type Clock, pause } from '../../clock.ts';
 import type { Bank } from '../stub/bank.ts';
 import { toAnswer, problem, type SandboxAnswer, type Silence } from './answers.ts';
-import { Calls, idsOf, type OpenCall } from './calls.ts';
-import { createRouter, operationNames, type ProviderOperation } from './contract.ts';
-import { control, type Controlled, nameOfEffect, readFaults } from './control.ts';
-import { deliver, type Delivery, statusOf } from './delivery.ts';
+import { Calls, readIds, type OpenCall } from './calls.ts';
+import { createRouter, type ProviderOperation } from './contract.ts';
+import { control, type Controlled, formatEffect, readFaults } from './control.ts';
+import {
+  deliver,
+  type Delivery,
+  distortion,
+  sumLatencyMs,
+  obstruction,
+  deliveryStatus,
+} from './delivery.ts';
 import { type Effect, parseFaults } from './fault-language.ts';
 import { FaultPlan } from './fault-plan.ts';
-import { distortion, latencyMsOf, obstruction } from './faults.ts';
 import type { LedgerView } from './ledger.ts';
 import { serve } from './operations.ts';
 import { BadRequest, readBody, readJson } from './request.ts';
@@ -56,7 +62,7 @@ export interface Sandbox {
  * @throws FaultSyntaxError when it cannot read the faults.
  */
 export function createSandbox(options: SandboxOptions): Sandbox {
-  const rules = parseFaults(options.faults ?? '', operationNames);
+  const rules = parseFaults(options.faults ?? '');
   const plan = new FaultPlan({ rules, seed: options.seed ?? '1' });
   const calls = new Calls();
   const closing = new AbortController();
@@ -145,13 +151,13 @@ class RequestHandler {
       at: clock.now().toISOString(),
       method: operation.contract.method,
       path: operation.name,
-      requestId: headerOf(request, 'x-request-id'),
-      traceparent: headerOf(request, 'traceparent'),
-      tracestate: headerOf(request, 'tracestate'),
-      faults: effects.map(nameOfEffect),
+      requestId: getHeader(request, 'x-request-id'),
+      traceparent: getHeader(request, 'traceparent'),
+      tracestate: getHeader(request, 'tracestate'),
+      faults: effects.map(formatEffect),
     });
     const delivery = await this.#execute(incoming, effects, call);
-    call.status = statusOf(delivery);
+    call.status = deliveryStatus(delivery);
     return delivery;
   }
 
@@ -161,16 +167,16 @@ class RequestHandler {
     call: OpenCall,
   ): Promise<Delivery> {
     const { bank, clock, closing } = this.#options;
-    const latencyMs = latencyMsOf(effects);
+    const latencyMs = sumLatencyMs(effects);
     const answer = await unlessBad(async (): Promise<SandboxAnswer | Silence | Delivery> => {
       const body = await readBody(request, operation.contract.body);
-      call.ids = idsOf(body);
+      call.ids = readIds(body);
       // A late call is executed also when the client no longer waits for it.
       if (latencyMs > 0) await pause(clock, latencyMs, closing);
       if (closing.aborted) return 'hang';
       const obstructed = obstruction(effects);
       if (obstructed !== null) return obstructed;
-      const token = /^Bearer (.+)$/i.exec(headerOf(request, 'authorization') ?? '')?.[1] ?? '';
+      const token = /^Bearer (.+)$/i.exec(getHeader(request, 'authorization') ?? '')?.[1] ?? '';
       const queried = Object.fromEntries(new URLSearchParams(query));
       return toAnswer(await serve(bank, operation, { token, path, query: queried, body }));
     });
@@ -210,7 +216,7 @@ function notAllowed(operations: readonly ProviderOperation[]): SandboxAnswer {
   return { ...answer, headers: { ...answer.headers, allow } };
 }
 
-function headerOf(request: IncomingMessage, name: string): string | null {
+function getHeader(request: IncomingMessage, name: string): string | null {
   const header = request.headers[name];
   return typeof header === 'string' ? header : null;
 }

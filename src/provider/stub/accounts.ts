@@ -1,6 +1,6 @@
 /** The accounts of the bank's customers, their logins and their tokens. */
 import { createHash, randomBytes } from 'node:crypto';
-import { accountCheckDigit } from '../../domain/account-number.ts';
+import { accountCheckDigit } from '../../domain/account.ts';
 import { cpfCheckDigits } from '../../domain/tax-id.ts';
 import type { AccountRef } from '../provider.ts';
 import { type BankAnswer, done, faulty, refused } from './answer.ts';
@@ -77,7 +77,7 @@ export class Accounts {
     this.#expired.add(token);
   }
 
-  expireTokensOf(typedEmail: string): void {
+  expireCustomerTokens(typedEmail: string): void {
     const email = typedEmail.trim().toLowerCase();
     this.#generations.set(email, this.#generationOf(email) + 1);
   }

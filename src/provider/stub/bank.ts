@@ -103,8 +103,8 @@ export class Bank {
   }
 
   /** Refuses all tokens that a customer has; a new login gives a valid one. */
-  expireTokensOf(email: string): void {
-    this.#accounts.expireTokensOf(email);
+  expireCustomerTokens(email: string): void {
+    this.#accounts.expireCustomerTokens(email);
   }
 
   /** @returns the balance in centavos. */

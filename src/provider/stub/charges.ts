@@ -1,8 +1,8 @@
 /** The charges of the bank: their BR Codes, the images of these, and their payment. */
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
-import { BrCodeError, encodeDynamicBrCode, encodeStaticBrCode } from '../../domain/br-code.ts';
-import { newEndToEndId } from '../../domain/end-to-end-id.ts';
+import { BrCodeError, encodeDynamicBrCode, encodeStaticBrCode } from './br-code.ts';
+import { newEndToEndId } from '../../domain/pix.ts';
 import { MAX_AMOUNT_CENTS } from '../../domain/money.ts';
 import type { ChargeCode, ChargeOrder } from '../provider.ts';
 import type { Accounts } from './accounts.ts';

@@ -1,10 +1,10 @@
 /** The provider port over the simulated bank, in process: `PROVIDER_STUB` switches it on. */
-import { ProviderError, type ProviderErrorOptions } from '../errors.ts';
+import { ProviderError, timedOut, type ProviderErrorOptions } from '../errors.ts';
 import type { CallOptions, Provider, ProviderLogin, ProviderOnboarding } from '../provider.ts';
 import type { BankLogin } from './accounts.ts';
 import type { BankAnswer, Fault, Refusal, RefusalKind } from './answer.ts';
 import type { Bank } from './bank.ts';
-import { digestOf, type Onboarding } from './onboarding.ts';
+import { digestContent, type Onboarding } from './onboarding.ts';
 
 /** How the HTTP client reports the same answers. */
 const refusals: Readonly<Record<RefusalKind, ProviderErrorOptions>> = {
@@ -86,7 +86,7 @@ function stubOnboarding(onboarding: Onboarding): ProviderOnboarding {
     submitDocument: (request) =>
       submit(request, async () => {
         const { personId, document } = request;
-        const digest = await digestOf(document.content());
+        const digest = await digestContent(document.content());
         return onboarding.submitDocument(personId, {
           tipoDocumento: document.tipoDocumento,
           ...digest,
@@ -117,7 +117,7 @@ async function send<T>(
   { signal }: CallOptions,
   request: () => MaybeLater<BankAnswer<T>>,
 ): Promise<T> {
-  if (signal?.aborted) throw timedOut('not_sent', signal);
+  if (signal?.aborted) throw timedOut('not_sent', signal.reason);
   const answer = await unlessAborted(attempt(request), signal);
   if (answer.outcome === 'done') return answer.value;
   if (answer.outcome === 'refused') throw refusalError(answer.refusal);
@@ -137,20 +137,10 @@ function attempt<T>(request: () => MaybeLater<T>): MaybeLater<T> {
 function unlessAborted<T>(answer: MaybeLater<T>, signal: AbortSignal | undefined): MaybeLater<T> {
   if (signal === undefined || !(answer instanceof Promise)) return answer;
   return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(timedOut('unknown', signal));
+    const onAbort = (): void => reject(timedOut('unknown', signal.reason));
     if (signal.aborted) return onAbort();
     signal.addEventListener('abort', onAbort, { once: true });
     answer.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
-  });
-}
-
-function timedOut(outcome: 'not_sent' | 'unknown', signal: AbortSignal): ProviderError {
-  return new ProviderError({
-    outcome,
-    code: 'PROVIDER_TIMEOUT',
-    statusClass: 'timeout',
-    retryable: true,
-    cause: signal.reason,
   });
 }
 

@@ -11,13 +11,12 @@ import type {
   RegisteredPerson,
 } from '../provider.ts';
 import type { Accounts } from './accounts.ts';
-import { type BankAnswer, brokenRule, done, refused, type Refused } from './answer.ts';
-import { postalCode } from './postal-codes.ts';
+import { type BankAnswer, brokenRule, done, type Refused, refused } from './answer.ts';
 import type { DocumentMark, Person, PersonStep } from './rows.ts';
 import { type KycScript, kycScript } from './scenarios.ts';
 import type { State } from './state.ts';
 
-export interface OnboardingOptions {
+interface OnboardingOptions {
   readonly state: State;
   readonly accounts: Accounts;
   readonly clock: Clock;
@@ -165,7 +164,7 @@ export function kycDecision(person: Person): KycScript {
 }
 
 /** Reads the content of a document to its end, and keeps only its length and its hash. */
-export async function digestOf(
+export async function digestContent(
   content: AsyncIterable<Uint8Array>,
 ): Promise<Omit<DocumentMark, 'tipoDocumento'>> {
   const hash = createHash('sha256');
@@ -175,4 +174,32 @@ export async function digestOf(
     sizeBytes += chunk.length;
   }
   return { sizeBytes, sha256: hash.digest('hex') };
+}
+
+const known: readonly CepAddress[] = [
+  {
+    cep: '01310100',
+    logradouro: 'Avenida Paulista',
+    bairro: 'Bela Vista',
+    cidade: 'São Paulo',
+    estado: 'SP',
+  },
+  {
+    cep: '20040002',
+    logradouro: 'Avenida Rio Branco',
+    bairro: 'Centro',
+    cidade: 'Rio de Janeiro',
+    estado: 'RJ',
+  },
+  // The whole island has one code, so the street and the district are not known.
+  { cep: '53990000', logradouro: null, bairro: null, cidade: 'Fernando de Noronha', estado: 'PE' },
+];
+
+const byCep: ReadonlyMap<string, CepAddress> = new Map(
+  known.map((address) => [address.cep, address]),
+);
+
+/** The address of a postal code, or null when the bank does not know it. */
+function postalCode(cep: string): CepAddress | null {
+  return byCep.get(cep) ?? null;
 }

@@ -1,7 +1,7 @@
 /** The payments of the bank: look-ups in the directory of keys, payments, and their ends. */
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
-import { newEndToEndId } from '../../domain/end-to-end-id.ts';
+import { newEndToEndId } from '../../domain/pix.ts';
 import { MAX_AMOUNT_CENTS } from '../../domain/money.ts';
 import type { KeyLookUp, KeyOwner, PaymentOrder, PaymentReceipt } from '../provider.ts';
 import {

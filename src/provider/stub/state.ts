@@ -3,9 +3,8 @@
  * saves one whole row, first in the state file, then in memory. A start puts the rows of the file
  * back; when an id has several rows, the last one is valid.
  */
-import { entryRow } from './journal-entries.ts';
+import { entryRow, type StateFile } from './state-file.ts';
 import type { Charge, LookUp, Payment, Person, PixKey, Row, Transfer } from './rows.ts';
-import type { StateFile } from './state-file.ts';
 
 /** What follows from the rows of one customer. */
 interface Customer {

@@ -78,11 +78,11 @@ describe('a payment', () => {
     assert.deepEqual(await payments(), []);
   });
 
-  it('has every key that was typed, also when they arrive at once with the one that sends', async () => {
+  it('sends every typed character when ctrl+s arrives in the same burst of keys', async () => {
     const { screen, payments } = await openSend();
-    await screen.type('bruno@example.com\u001B[B1.234,56\u001B[BLunch\u0013');
+    // Ink delivers the amount and ctrl+s as one event, before React commits the first character.
+    await screen.type('bruno@example.com\u001B[B1.234,56\u0013');
     await screen.until('PROCESSING');
-    await screen.until(/Description +Lunch/);
     assert.deepEqual(await payments(), [{ status: 'PROCESSING', amount: '1234.56' }]);
   });
 

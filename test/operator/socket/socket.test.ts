@@ -18,14 +18,14 @@ import { dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { LocalContext } from '../../../src/context.ts';
 import { OpError, type Op } from '../../../src/operator/op.ts';
-import { socketAddress } from '../../../src/operator/socket/address.ts';
+import { socketAddress } from '../../../src/operator/socket/protocol.ts';
 import {
-  askService,
-  isAnswered,
+  callService,
+  isListening,
   socketRefusal,
   UnansweredError,
-} from '../../../src/operator/socket/ask.ts';
-import { listenForOps, type OpListener } from '../../../src/operator/socket/listen.ts';
+} from '../../../src/operator/socket/client.ts';
+import { listenForOps, type OpListener } from '../../../src/operator/socket/server.ts';
 import { manualClock, type ManualClock } from '../../support/clock.ts';
 import { eventually } from '../../support/eventually.ts';
 
@@ -60,7 +60,10 @@ async function listening(t: TestContext, dataDir = folderFor(t)): Promise<World>
   const listener = await listenForOps({
     context,
     ops: opsFor(signals),
-    failureOf: (error) => ({ message: 'it broke', unreachable: String(error).includes('away') }),
+    describeFailure: (error) => ({
+      message: 'it broke',
+      unreachable: String(error).includes('away'),
+    }),
   });
   t.after(() => {
     stop.abort();
@@ -96,7 +99,7 @@ function opsFor(signals: AbortSignal[]): Record<string, Op<never, unknown>> {
 }
 
 const ask = (path: string, op: string, input: unknown = {}): Promise<unknown> =>
-  askService(path, { op, input, operator: 'ana' }, () => undefined);
+  callService(path, { op, input, operator: 'ana' }, () => undefined);
 
 async function raw(path: string): Promise<Socket> {
   const socket = connect(path);
@@ -116,7 +119,7 @@ describe('asking a service that runs', () => {
     const { path } = await listening(t);
     const seen: string[] = [];
     const request = { op: 'count', input: { to: 3 }, operator: 'ana' };
-    const result = await askService(path, request, (done, total) => seen.push(`${done}/${total}`));
+    const result = await callService(path, request, (done, total) => seen.push(`${done}/${total}`));
     assert.deepEqual(result, { counted: 3 });
     assert.deepEqual(seen, ['1/3', '2/3', '3/3']);
   });
@@ -133,7 +136,7 @@ describe('asking a service that runs', () => {
 
   it('runs known ops alone', async (t) => {
     const { path } = await listening(t);
-    const unknown = /^OpError: the service that runs does not know this command/;
+    const unknown = /^OpError: the running service does not know this command/;
     for (const op of ['unknown', 'toString', '__proto__', '']) {
       await assert.rejects(ask(path, op), unknown);
     }
@@ -148,7 +151,7 @@ describe('asking a service that runs', () => {
 
   it('is not answered where nobody listens', async (t) => {
     const { path } = socketAddress(folderFor(t));
-    assert.equal(await isAnswered(path), false);
+    assert.equal(await isListening(path), false);
     await assert.rejects(ask(path, 'echo'), UnansweredError);
   });
 });
@@ -249,8 +252,8 @@ describe('a socket that somebody else may be behind', () => {
 
   async function isLeftAlone(path: string): Promise<boolean> {
     const asked = ask(path, 'echo', { password: 'correct horse' });
-    await assert.rejects(asked, new UnansweredError('the service has gone away', false));
-    return !(await isAnswered(path)) && socketRefusal(path) !== null;
+    await assert.rejects(asked, new UnansweredError('the service has stopped', false));
+    return !(await isListening(path)) && socketRefusal(path) !== null;
   }
 
   it('gets no connection where others may enter its folder, or use it', async (t) => {
@@ -286,7 +289,7 @@ describe('a socket that somebody else may be behind', () => {
     const dataDir = folderFor(t);
     const { folder, path } = await impostor(t, dataDir);
     for (const place of [dataDir, folder, path]) chownSync(place, 4_711, 4_711);
-    assert.equal(await isAnswered(path), true);
+    assert.equal(await isListening(path), true);
   });
 
   it('is none where a link leads to it', async (t) => {

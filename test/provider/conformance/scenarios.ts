@@ -157,7 +157,7 @@ export function scenariosConform(open: Open): void {
     },
     async "expired through the bank's control path"() {
       const { provider, session, bank } = await customer(open);
-      bank.expireTokensOf('dev@ponte.test');
+      bank.expireCustomerTokens('dev@ponte.test');
       for (const failed of await Promise.all(everyCall(provider, session).map(failure))) {
         assert.deepEqual(failed, TOKEN_REFUSED);
       }

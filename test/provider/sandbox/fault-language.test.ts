@@ -2,12 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { FaultPlan } from '../../../src/provider/sandbox/fault-plan.ts';
 import { FaultSyntaxError, parseFaults } from '../../../src/provider/sandbox/fault-language.ts';
-import { operationNames } from '../../../src/provider/sandbox/contract.ts';
-
-const parse = (text: string) => parseFaults(text, operationNames);
 
 describe('the language of faults', () => {
-  const read: readonly [string, ReturnType<typeof parse>[number]][] = [
+  const read: readonly [string, ReturnType<typeof parseFaults>[number]][] = [
     ['payments:401', rule('payments', [{ name: '401', value: 0 }])],
     ['*:401@0.01', { ...rule('*', [{ name: '401', value: 0 }]), chance: 0.01 }],
     ['payments:5xx-after', rule('payments', [{ name: '5xx-after', value: 500 }])],
@@ -28,19 +25,19 @@ describe('the language of faults', () => {
     ],
   ];
   for (const [text, expected] of read) {
-    it(`reads ${text}`, () => assert.deepEqual(parse(text), [expected]));
+    it(`reads ${text}`, () => assert.deepEqual(parseFaults(text), [expected]));
   }
 
-  function rule(path: string, effects: ReturnType<typeof parse>[number]['effects']) {
+  function rule(path: string, effects: ReturnType<typeof parseFaults>[number]['effects']) {
     return { path, effects, chance: 1, times: null };
   }
 
   it('reads several rules, and none', () => {
     assert.deepEqual(
-      parse('payments:401@0.5, *:hang ,').map(({ path }) => path),
+      parseFaults('payments:401@0.5, *:hang ,').map(({ path }) => path),
       ['payments', '*'],
     );
-    assert.deepEqual(parse(' '), []);
+    assert.deepEqual(parseFaults(' '), []);
   });
 
   const wrong: readonly [string, RegExp][] = [
@@ -67,7 +64,7 @@ describe('the language of faults', () => {
   ];
   for (const [text, message] of wrong) {
     it(`refuses ${text}`, () => {
-      assert.throws(() => parse(text), { name: 'FaultSyntaxError', message });
+      assert.throws(() => parseFaults(text), { name: 'FaultSyntaxError', message });
     });
   }
 
@@ -85,7 +82,7 @@ describe('the language of faults', () => {
       'payments:@1',
     ]) {
       try {
-        parse(text);
+        parseFaults(text);
       } catch (error) {
         assert.ok(error instanceof FaultSyntaxError, String(error));
       }
@@ -94,7 +91,8 @@ describe('the language of faults', () => {
 });
 
 describe('the plan of faults', () => {
-  const planOf = (faults: string, seed = '1') => new FaultPlan({ rules: parse(faults), seed });
+  const planOf = (faults: string, seed = '1') =>
+    new FaultPlan({ rules: parseFaults(faults), seed });
 
   const take = (plan: FaultPlan, path: string, count: number) =>
     Array.from({ length: count }, () => plan.next(path).map(({ name, value }) => [name, value]));
@@ -139,7 +137,7 @@ describe('the plan of faults', () => {
 
   it('takes what is queued first, in order and as often as it says', () => {
     const plan = planOf('payments:401');
-    plan.enqueue(parse('payments:html,keys/dict:hang,payments:hang#2'));
+    plan.enqueue(parseFaults('payments:html,keys/dict:hang,payments:hang#2'));
     assert.deepEqual(take(plan, 'payments', 4), [
       [['html', 0]],
       [['hang', 0]],
@@ -157,7 +155,7 @@ describe('the plan of faults', () => {
   it('does not mind how many were queued and taken before', () => {
     const plain = take(planOf('payments:401@0.5'), 'payments', 50);
     const plan = planOf('payments:401@0.5');
-    plan.enqueue(parse('payments:html'));
+    plan.enqueue(parseFaults('payments:html'));
     assert.deepEqual(take(plan, 'payments', 50).slice(1), plain.slice(1));
   });
 });

@@ -173,7 +173,7 @@ it('ids of another payment: unknown, because that payment may be this one', asyn
 
 it('a token that another login has renewed: the call goes on with the newer one', async () => {
   const sandbox = await ready();
-  sandbox.bank.expireTokensOf('dev@ponte.test');
+  sandbox.bank.expireCustomerTokens('dev@ponte.test');
   const { token } = await logIn(sandbox.provider);
   const session = { ...sandbox.session, currentToken: async () => token };
   assert.equal(await wrapped(sandbox).balance({ session }), OPENING_BALANCE_CENTS);

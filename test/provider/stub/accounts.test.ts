@@ -56,7 +56,7 @@ test("all tokens of a customer can be expired; a new login and the others' are g
   const other = await logIn(provider, 'other@ponte.test');
   const session = await logIn(provider);
   const order = await orderFor(provider, session);
-  bank.expireTokensOf('Dev@ponte.test');
+  bank.expireCustomerTokens('Dev@ponte.test');
   assert.deepEqual(await failure(provider.pay({ session, order })), TOKEN_REFUSED);
   await provider.pay({ session: await logIn(provider), order });
   await provider.balance({ session: other });
@@ -65,7 +65,7 @@ test("all tokens of a customer can be expired; a new login and the others' are g
 test('a token from before a restart is good, one that was expired then is not', async () => {
   const before = openBank();
   const expired = await logIn(before.provider);
-  before.bank.expireTokensOf('dev@ponte.test');
+  before.bank.expireCustomerTokens('dev@ponte.test');
   const good = await logIn(before.provider);
   const after = openBank();
   await after.provider.balance({ session: good });

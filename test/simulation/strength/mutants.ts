@@ -137,7 +137,7 @@ function ofMoves(): Mutation[] {
   });
 }
 
-/** How an attempt to pay fails, and the outcome: see `response-mapping.ts` and `failure.ts`. */
+/** How an attempt to pay fails, and the outcome: see provider/http. */
 const verdicts: readonly (readonly [ProviderStatusClass, FailedOutcome])[] = [
   ['2xx', 'unknown'],
   ['401', 'not_sent'],

@@ -1,0 +1,187 @@
+/** `jobs list`: the queue, without what the jobs are about where that may be a secret. */
+import type { LocalContext } from '../context.ts';
+import { isConstraintViolation } from '../db/unavailable.ts';
+import {
+  countJobsByStatus,
+  findDeadJobs,
+  findJobs,
+  findJobStatuses,
+  type JobNumbers,
+  type JobStatus,
+  type ListedJob,
+  queueDeadJobs,
+} from './job-repository.ts';
+import { type Op, type OpCaller, OpError } from './op.ts';
+import { recordAction } from './operator-action-repository.ts';
+
+export interface JobsListInput {
+  readonly state?: JobStatus;
+  readonly kind?: string;
+  readonly limit: number;
+}
+
+/** A job; times are ISO 8601 texts. */
+export interface JobView {
+  readonly id: string;
+  readonly kind: string;
+  readonly state: JobStatus;
+  readonly attempts: number;
+  /** When it is due, or was due before its last run. */
+  readonly dueAt: string;
+  readonly leasedUntil: string | null;
+  /** Whether it runs with an expired lease, because its process has died: any job loop runs it. */
+  readonly lapsed: boolean;
+  /** The name of the last error. */
+  readonly lastError: string | null;
+  readonly createdAt: string;
+  readonly finishedAt: string | null;
+  /** The webhook event of a settle-webhook job; null for every other kind. */
+  readonly eventId: string | null;
+}
+
+/** Lists jobs, newest first. */
+export const listJobs: Op<JobsListInput, { readonly jobs: readonly JobView[] }> = {
+  async run(context, { state: status, kind, limit }) {
+    const jobs = await findJobs(context, { status, kind, limit });
+    const now = context.clock.now();
+    return { jobs: jobs.map((job) => toJobView(job, now)) };
+  },
+};
+
+/** A job as an operator sees it. */
+export function toJobView(job: ListedJob, now: Date): JobView {
+  const { id, kind, status, attempts, lastError, eventId } = job;
+  return {
+    ...{ id, kind, state: status, attempts },
+    dueAt: job.runAt.toISOString(),
+    leasedUntil: job.leasedUntil?.toISOString() ?? null,
+    lapsed: job.leasedUntil !== null && job.leasedUntil < now,
+    lastError,
+    createdAt: job.createdAt.toISOString(),
+    finishedAt: job.finishedAt?.toISOString() ?? null,
+    eventId,
+  };
+}
+
+/** Either `ids` or `allDead`. */
+export interface JobsRetryInput {
+  readonly ids?: readonly string[];
+  readonly allDead?: boolean;
+  /** With `allDead`: only of this kind. */
+  readonly kind?: string;
+}
+
+export interface JobsRetried {
+  readonly retried: number;
+  /** Dead jobs whose work another open job has taken over. */
+  readonly superseded: number;
+  readonly notDead: readonly { readonly id: string; readonly state: JobStatus }[];
+  readonly notFound: readonly string[];
+}
+
+/** Jobs per statement. */
+const batchSize = 500;
+
+/**
+ * Queues dead jobs again, due now. One whose work another open job has taken over is unchanged.
+ * @throws OpError without ids and `allDead`, or when an id is invalid.
+ */
+export const retryJobs: Op<JobsRetryInput, JobsRetried> = {
+  async run(context, { ids, allDead = false, kind }, caller) {
+    if (allDead) return retryAll(context, kind ?? null, caller);
+    if (!ids || ids.length === 0) throw new OpError('REFUSED', 'name jobs, or use --all-dead');
+    const wrong = ids.find((id) => !/^\d{1,18}$/.test(id));
+    if (wrong !== undefined) throw new OpError('REFUSED', `${wrong} is not the id of a job`);
+    return retryByIds(context, [...new Set(ids)], caller);
+  },
+};
+
+async function retryByIds(
+  context: LocalContext,
+  ids: readonly string[],
+  { operator }: OpCaller,
+): Promise<JobsRetried> {
+  const retried = new Set(await retry(context, ids, operator));
+  const left = ids.filter((id) => !retried.has(id));
+  const states = await findJobStatuses(context, left);
+  return {
+    retried: retried.size,
+    superseded: left.filter((id) => states.get(id) === 'dead').length,
+    notDead: left.flatMap((id) => {
+      const state = states.get(id);
+      return state === undefined || state === 'dead' ? [] : [{ id, state }];
+    }),
+    notFound: left.filter((id) => !states.has(id)),
+  };
+}
+
+async function retryAll(
+  context: LocalContext,
+  kind: string | null,
+  { operator, progress }: OpCaller,
+): Promise<JobsRetried> {
+  let retried = 0;
+  let seen = 0;
+  let after = '0';
+  for (;;) {
+    const ids = await findDeadJobs(context, { kind, after, limit: batchSize });
+    if (ids.length > 0) retried += (await retry(context, ids, operator)).length;
+    seen += ids.length;
+    progress(seen, 0);
+    const last = ids.at(-1);
+    if (last === undefined || ids.length < batchSize || context.stopping.aborted) break;
+    after = last;
+  }
+  return { retried, superseded: seen - retried, notDead: [], notFound: [] };
+}
+
+/** @returns the ids of the queued jobs. */
+async function retry(
+  context: LocalContext,
+  ids: readonly string[],
+  operator: string,
+): Promise<string[]> {
+  const attempt = (): Promise<string[]> =>
+    recordAction(context, { operator, command: 'jobs retry' }, async (transaction) => {
+      const queued = await queueDeadJobs(transaction, ids);
+      return { result: queued, targets: queued.map((id) => `job:${id}`), outcome: 'queued' };
+    });
+  try {
+    return await attempt();
+  } catch (error) {
+    // A job with the same key was queued at the same time: the second attempt skips it.
+    if (!isConstraintViolation(error)) throw error;
+    return attempt();
+  }
+}
+
+export interface JobCount {
+  readonly kind: string;
+  readonly state: JobStatus;
+  readonly jobs: number;
+  /** When the oldest was due; for ended jobs, when the first one ended. */
+  readonly oldestAt: string;
+  /** 0 if it is due in the future. */
+  readonly oldestAgeSeconds: number;
+  /** Running jobs whose lease has expired, because their process has died. */
+  readonly lapsed: number;
+}
+
+/** Counts the jobs by kind and state. */
+export const countJobs: Op<Record<string, never>, { readonly counts: readonly JobCount[] }> = {
+  async run(context) {
+    const numbers = await countJobsByStatus(context);
+    const now = context.clock.now();
+    return { counts: numbers.map((one) => toJobCount(one, now)) };
+  },
+};
+
+function toJobCount({ kind, status, jobs, oldestAt, lapsed }: JobNumbers, now: Date): JobCount {
+  const ageMs = Math.max(0, now.getTime() - oldestAt.getTime());
+  return {
+    ...{ kind, state: status, jobs },
+    oldestAt: oldestAt.toISOString(),
+    oldestAgeSeconds: Math.floor(ageMs / 1_000),
+    lapsed,
+  };
+}

@@ -1,0 +1,89 @@
+/** `session list` and `session revoke`: the active banking sessions. */
+import { recordSecurityEvent } from '../auth/security-event-repository.ts';
+import {
+  endActiveSession,
+  listActiveSessions,
+  type ListedSession,
+} from '../auth/session-repository.ts';
+import { isUuid } from '../domain/text.ts';
+import { type Op, OpError } from './op.ts';
+import { recordUnitOfWork } from './operator-action-repository.ts';
+import { findUser } from './users.ts';
+
+export interface SessionListInput {
+  /** An id or an e-mail. */
+  readonly user?: string;
+  readonly limit: number;
+}
+
+/** A session without the provider's token; times are ISO 8601 texts. */
+export interface SessionView {
+  readonly id: string;
+  readonly userId: number;
+  readonly email: string;
+  /** The first login. */
+  readonly since: string;
+  /** The last login. */
+  readonly renewedAt: string;
+  /** When the provider's token expires; null when the provider does not report it. */
+  readonly tokenExpiresAt: string | null;
+  /** Whether the provider's token has expired: the app must log in again. */
+  readonly expired: boolean;
+}
+
+/**
+ * Lists active sessions, the last login first.
+ * @throws OpError when there is no such user.
+ */
+export const listSessions: Op<SessionListInput, { readonly sessions: readonly SessionView[] }> = {
+  async run(context, { user, limit }) {
+    const userId = user === undefined ? null : (await findUser(context, user)).id;
+    const sessions = await listActiveSessions(context, { userId, limit });
+    const now = context.clock.now();
+    return { sessions: sessions.map((session) => toSessionView(session, now)) };
+  },
+};
+
+function toSessionView(session: ListedSession, now: Date): SessionView {
+  const { createdAt, renewedAt, tokenExpiresAt, ...ids } = session;
+  return {
+    ...ids,
+    since: createdAt.toISOString(),
+    renewedAt: renewedAt.toISOString(),
+    tokenExpiresAt: tokenExpiresAt?.toISOString() ?? null,
+    expired: tokenExpiresAt !== null && tokenExpiresAt <= now,
+  };
+}
+
+interface SessionRevokeInput {
+  /** The id of a session, or the id or e-mail of a user. */
+  readonly of: string;
+}
+
+interface SessionRevoked {
+  readonly id: string;
+  readonly userId: number;
+}
+
+/**
+ * Ends a session and destroys the provider's token: every access token that names it is refused.
+ * @throws OpError when there is no such session or user, or no session is active.
+ */
+export const revokeSession: Op<SessionRevokeInput, SessionRevoked> = {
+  async run(context, { of }, { operator }) {
+    const isSession = isUuid(of);
+    const which = isSession ? { id: of } : { user: (await findUser(context, of)).id };
+    const action = { operator, command: 'session revoke' };
+    const ended = await recordUnitOfWork(context, action, async (unit) => {
+      const session = await endActiveSession(unit, which);
+      if (!session) return { result: null, targets: [], outcome: 'nothing' };
+      const { id, userId, email } = session;
+      const event = { kind: 'session_revoked', userId, email, clientAddress: null } as const;
+      await recordSecurityEvent(unit, event);
+      return { result: { id, userId }, targets: [`session:${id}`], outcome: 'ended' };
+    });
+    if (ended) return ended;
+    const what = isSession ? `there is no active session ${of}` : `user ${of} is not logged in`;
+    throw new OpError('NOT_FOUND', what);
+  },
+};

@@ -1,0 +1,138 @@
+/** `webhook list` and `webhook show`: the stored events and their results. */
+import type { LocalContext } from '../context.ts';
+import type { WebhookEventStatus } from '../domain/settlement.ts';
+import { isUuid } from '../domain/text.ts';
+import type { ItemOutcome } from '../settlement/event-reader.ts';
+import { findJobs } from './job-repository.ts';
+import { type JobView, toJobView } from './jobs.ts';
+import { type Op, OpError } from './op.ts';
+import { redacted } from './webhook-redaction.ts';
+import {
+  type EventFilter,
+  findEvent,
+  findEventIdsOfTransaction,
+  findEvents,
+  type InspectedEvent,
+} from './webhook-repository.ts';
+
+/** An event; times are ISO 8601 texts. */
+export interface EventView {
+  readonly id: string;
+  readonly state: WebhookEventStatus;
+  readonly receivedAt: string;
+  /** When it was last processed. */
+  readonly processedAt: string | null;
+  /** Null when the payload was purged with age. */
+  readonly payloadBytes: number | null;
+  /** The number of items by result, such as `{"applied": 1}`. */
+  readonly outcomes: Readonly<Record<string, number>>;
+}
+
+type WebhookListInput = WebhookFilter & { readonly limit: number };
+
+/**
+ * Lists events, newest first.
+ * @throws OpError when an id or a time is invalid.
+ */
+export const listWebhooks: Op<WebhookListInput, { readonly events: readonly EventView[] }> = {
+  async run(context, { limit, ...filter }) {
+    const events = await findEvents(context, await readFilter(context, filter), limit);
+    return { events: events.map(toEventView) };
+  },
+};
+
+function toEventView(event: InspectedEvent): EventView {
+  return {
+    id: event.id,
+    state: event.status,
+    receivedAt: event.receivedAt.toISOString(),
+    processedAt: event.processedAt?.toISOString() ?? null,
+    payloadBytes: event.payloadBytes,
+    outcomes: event.outcomes ?? {},
+  };
+}
+
+interface WebhookShowInput {
+  readonly id: string;
+  /** Shows the payload unchanged, with personal data. */
+  readonly raw?: boolean;
+}
+
+export interface WebhookShown {
+  readonly event: EventView;
+  /** The result of each item when it was last processed. */
+  readonly items: readonly ItemOutcome[];
+  /** The ids of transactions that it waits for. */
+  readonly waitsFor: readonly string[];
+  /** Its jobs that are kept, newest first. */
+  readonly jobs: readonly JobView[];
+  /** The parsed payload with personal values masked, or the raw text; null when it was purged. */
+  readonly payload: unknown;
+}
+
+const mostJobs = 10;
+
+/** @throws OpError when there is no such event. */
+export const showWebhook: Op<WebhookShowInput, WebhookShown> = {
+  async run(context, { id, raw = false }) {
+    const event = await findEvent(context, id);
+    if (!event) throw new OpError('NOT_FOUND', `there is no event ${id}`);
+    const jobs = await findJobs(context, { eventId: event.id, limit: mostJobs });
+    const now = context.clock.now();
+    const text = event.payload && new TextDecoder().decode(event.payload);
+    return {
+      event: toEventView(event),
+      items: Array.isArray(event.results) ? (event.results as ItemOutcome[]) : [],
+      waitsFor: event.waitsFor,
+      jobs: jobs.map((job) => toJobView(job, now)),
+      payload: raw ? text : text && redacted(JSON.parse(text)),
+    };
+  },
+};
+
+/** An absent field matches every event; times are ISO 8601 texts. */
+export interface WebhookFilter {
+  readonly state?: WebhookEventStatus;
+  readonly since?: string;
+  readonly until?: string;
+  readonly eventIds?: readonly string[];
+  /** The events in its timeline, and those that wait for one of its ids. */
+  readonly transactionId?: string;
+}
+
+/** More events than a transaction has, unless its provider keeps contradicting itself. */
+const mostOfTransaction = 1_000;
+
+/**
+ * Parses a filter and finds the events of its transaction.
+ * @throws OpError when an id or a time is invalid.
+ */
+export async function readFilter(
+  context: LocalContext,
+  { state, since, until, eventIds, transactionId }: WebhookFilter,
+): Promise<EventFilter> {
+  const wrong = [...(eventIds ?? []), ...(transactionId === undefined ? [] : [transactionId])].find(
+    (id) => !isUuid(id),
+  );
+  if (wrong !== undefined) throw new OpError('REFUSED', `${wrong} is not an id`);
+  // As the database writes them.
+  const named = eventIds?.map((id) => id.toLowerCase()) ?? null;
+  const ids = transactionId === undefined ? named : await findIds(context, transactionId, named);
+  return { status: state ?? null, since: parseTime(since), until: parseTime(until), ids };
+}
+
+function parseTime(text: string | undefined): Date | null {
+  if (text === undefined) return null;
+  const time = new Date(text);
+  if (Number.isNaN(time.getTime())) throw new OpError('REFUSED', `${text} is not a time`);
+  return time;
+}
+
+async function findIds(
+  context: LocalContext,
+  transactionId: string,
+  among: readonly string[] | null,
+): Promise<readonly string[]> {
+  const ids = await findEventIdsOfTransaction(context, transactionId, mostOfTransaction);
+  return among === null ? ids : ids.filter((id) => among.includes(id));
+}

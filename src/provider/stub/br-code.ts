@@ -1,0 +1,174 @@
+import { decimalFromCents } from '../../domain/money.ts';
+import { foldTypography, stripAccents } from '../../domain/text.ts';
+
+interface BrCodeInput {
+  /** Centavos, 1 to 999 999 999 999; if absent, the payer enters the amount. */
+  readonly amountCents?: number | undefined;
+  readonly receiverName: string;
+  readonly city: string;
+  /** CEP, with or without its hyphen; omitted if it does not have eight digits. */
+  readonly zipcode?: string | undefined;
+  /** Merchant category code; written as `0000` if it does not have four digits. */
+  readonly categoryCode?: string | undefined;
+}
+
+/** The content of a static BR Code: a PIX key, payable any number of times. */
+export interface StaticBrCodeInput extends BrCodeInput {
+  /** A PIX key, 1 to 77 visible ASCII characters. */
+  readonly key: string;
+  /** Alphanumerics, of which the first 25 are used; omitted if it contains anything else. */
+  readonly txid?: string | undefined;
+  /** Truncated to the space that the key leaves; omitted beside a key of 73 characters or more. */
+  readonly description?: string | undefined;
+}
+
+/** The content of a dynamic BR Code: the URL at which the payer's bank reads the charge. */
+export interface DynamicBrCodeInput extends BrCodeInput {
+  /** With or without `https://`; 1 to 77 visible ASCII characters after it. */
+  readonly url: string;
+  /** Whether the code can be paid only once. */
+  readonly oneTime: boolean;
+}
+
+/** A value that a BR Code cannot contain; `field` is the name of the input. */
+export class BrCodeError extends Error {
+  readonly field: string;
+
+  constructor(field: string, problem: string) {
+    super(`BR Code ${field}: ${problem}`);
+    this.name = 'BrCodeError';
+    this.field = field;
+  }
+}
+
+/** A length has two digits, so a value (a whole template too) has at most 99 characters. */
+const MAX_VALUE_LENGTH = 99;
+const GUI = 'br.gov.bcb.pix';
+/** Tag 26 less its GUI field, less the tag and length of the field that follows. */
+const MAX_KEY_LENGTH = MAX_VALUE_LENGTH - (4 + GUI.length) - 4;
+/** Tag 54 has thirteen characters: ten digits, a point and two decimals. */
+const MAX_BR_CODE_CENTS = 999_999_999_999;
+const NO_TXID = '***';
+
+/**
+ * Computes CRC-16/CCITT-FALSE (polynomial 0x1021, initial 0xFFFF) over the UTF-8 bytes of a text.
+ *
+ * @returns four upper-case hexadecimal digits: `29B1` for `123456789`.
+ */
+export function crc16Ccitt(text: string): string {
+  let crc = 0xffff;
+  for (const byte of Buffer.from(text, 'utf8')) {
+    crc ^= byte << 8;
+    for (let bit = 0; bit < 8; bit += 1) {
+      crc = (crc & 0x8000) === 0 ? crc << 1 : (crc << 1) ^ 0x1021;
+    }
+    crc &= 0xffff;
+  }
+  return crc.toString(16).toUpperCase().padStart(4, '0');
+}
+
+/**
+ * Encodes a static BR Code (EMV merchant-presented mode; BCB, Manual de Padrões para Iniciação do
+ * Pix). Name and city are reduced to ASCII without accents, upper-cased, and truncated to 25 and 15
+ * characters. An empty name becomes `RECEBEDOR`, an empty city `SAO PAULO`.
+ *
+ * @returns the copy-and-paste text, ASCII.
+ * @throws BrCodeError for an invalid key or amount.
+ */
+export function encodeStaticBrCode(input: StaticBrCodeInput): string {
+  const key = templateValue('key', input.key);
+  const room = Math.max(0, MAX_KEY_LENGTH - key.length - 4);
+  const description = asciiText(input.description ?? '', room);
+  return payload({
+    oneTime: false,
+    account: tlv('01', key) + optionalTlv('02', description),
+    // The service's own identifiers have 26 characters, one more than the tag allows.
+    txid: /^[A-Za-z0-9]+$/.test(input.txid ?? '') ? (input.txid ?? '').slice(0, 25) : NO_TXID,
+    common: input,
+  });
+}
+
+/**
+ * Encodes a dynamic BR Code by the same rules. The txid is at the URL, so tag 62-05 is `***`.
+ *
+ * @returns the copy-and-paste text, ASCII.
+ * @throws BrCodeError for an invalid URL or amount.
+ */
+export function encodeDynamicBrCode(input: DynamicBrCodeInput): string {
+  const url = templateValue('url', input.url.replace(/^https:\/\//i, ''));
+  return payload({
+    oneTime: input.oneTime,
+    account: tlv('25', url),
+    txid: NO_TXID,
+    common: input,
+  });
+}
+
+function payload(parts: {
+  oneTime: boolean;
+  account: string;
+  txid: string;
+  common: BrCodeInput;
+}): string {
+  const { receiverName, city, categoryCode = '', amountCents } = parts.common;
+  const zipcode = (parts.common.zipcode ?? '').replace('-', '');
+  const body = [
+    tlv('00', '01'),
+    parts.oneTime ? tlv('01', '12') : '',
+    tlv('26', tlv('00', GUI) + parts.account),
+    tlv('52', /^\d{4}$/.test(categoryCode) ? categoryCode : '0000'),
+    tlv('53', '986'),
+    amountCents === undefined ? '' : tlv('54', amountText(amountCents)),
+    tlv('58', 'BR'),
+    tlv('59', capitals(receiverName, 25) ?? 'RECEBEDOR'),
+    tlv('60', capitals(city, 15) ?? 'SAO PAULO'),
+    /^\d{8}$/.test(zipcode) ? tlv('61', zipcode) : '',
+    tlv('62', tlv('05', parts.txid)),
+    '6304',
+  ].join('');
+  return body + crc16Ccitt(body);
+}
+
+function tlv(tag: string, value: string): string {
+  return `${tag}${String(value.length).padStart(2, '0')}${value}`;
+}
+
+function optionalTlv(tag: string, value: string): string {
+  return value === '' ? '' : tlv(tag, value);
+}
+
+function templateValue(field: string, value: string): string {
+  if (value.length > MAX_KEY_LENGTH || !/^[\x21-\x7e]+$/.test(value)) {
+    throw new BrCodeError(field, `must be 1 to ${MAX_KEY_LENGTH} visible ASCII characters`);
+  }
+  return value;
+}
+
+function amountText(cents: number): string {
+  if (!Number.isSafeInteger(cents) || cents < 1 || cents > MAX_BR_CODE_CENTS) {
+    throw new BrCodeError('amountCents', `must be a whole number, 1 to ${MAX_BR_CODE_CENTS}`);
+  }
+  return decimalFromCents(cents);
+}
+
+/** How much of a text is read; values have at most 99 characters. */
+const MAX_READ_LENGTH = 512;
+
+/** Strips accents before truncating, so that characters and bytes count alike. */
+function asciiText(text: string, maxLength: number): string {
+  const start = text.slice(0, MAX_READ_LENGTH);
+  const printable = stripAccents(foldTypography(start.replace(/\s/g, ' '))).replace(
+    /[^\x20-\x7e]/g,
+    '',
+  );
+  return printable.replace(/ {2,}/g, ' ').trim().slice(0, maxLength).trimEnd();
+}
+
+/**
+ * Upper-cases first, which turns letters such as ß into ASCII.
+ * @returns null when no letter or digit remains.
+ */
+function capitals(text: string, maxLength: number): string | null {
+  const cut = asciiText(text.toUpperCase(), maxLength);
+  return /[A-Z0-9]/.test(cut) ? cut : null;
+}
