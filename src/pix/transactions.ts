@@ -62,22 +62,31 @@ export async function moveTransaction(
   id: string,
   move: Move,
 ): Promise<PixTransactionRow | null> {
-  const [row] = await context.db.query<PixTransactionRow>(moveQuery, [
-    id,
-    `{${move.from.join(',')}}`,
-    move.to,
-    move.status,
-    move.endToEnd ?? null,
-    move.outcome ?? null,
-    move.failureCode ?? null,
-    move.providerTxid ?? null,
-    move.qrCode ?? null,
-    move.copyPaste ?? null,
-    move.claimedUntil ?? null,
-    context.clock.now(),
-    JSON.stringify(move.timeline.map(timelineRow)),
+  const row = moveRow(id, move);
+  const [moved] = await context.db.query<PixTransactionRow>(moveQuery, [
+    ...[id, row.from_phases, row.phase, row.status, row.end_to_end, row.outcome, row.failure_code],
+    ...[row.provider_txid, row.qr_code, row.copy_paste, row.claimed_until, context.clock.now()],
+    JSON.stringify(row.timeline),
   ]);
-  return row ?? null;
+  return moved ?? null;
+}
+
+/** @returns a move with the columns that statements with several moves take it by. */
+export function moveRow(id: string, move: Move) {
+  return {
+    id,
+    from_phases: `{${move.from.join(',')}}`,
+    phase: move.to,
+    status: move.status,
+    end_to_end: move.endToEnd ?? null,
+    outcome: move.outcome ?? null,
+    failure_code: move.failureCode ?? null,
+    provider_txid: move.providerTxid ?? null,
+    qr_code: move.qrCode ?? null,
+    copy_paste: move.copyPaste ?? null,
+    claimed_until: move.claimedUntil ?? null,
+    timeline: move.timeline.map(timelineRow),
+  };
 }
 
 /**

@@ -14,7 +14,7 @@ export type Decision =
       /** What it contradicts already, while it waits for what it may mean. */
       readonly meanwhile?: Flag;
     }
-  | { readonly kind: 'move'; readonly transaction: CandidateRow; readonly move: Move }
+  | MoveDecision
   | {
       readonly kind: 'record';
       readonly received: ReceivedPix;
@@ -32,6 +32,13 @@ export type Decision =
   /** It is about an open transaction and was not understood: for a person to look at, too. */
   | { readonly kind: 'unread'; readonly transaction: CandidateRow; readonly reason: string };
 
+/** It settles a transaction. */
+export interface MoveDecision {
+  readonly kind: 'move';
+  readonly transaction: CandidateRow;
+  readonly move: Move;
+}
+
 /** It contradicts what is stored: for a person to look at. */
 export interface Flag {
   readonly kind: 'flag';
@@ -43,6 +50,13 @@ export interface Flag {
 export interface EventItem {
   readonly eventId: string;
   readonly item: ProviderEvent;
+}
+
+/** An item whose only result is a move, which is still to be made. */
+export interface ItemMove {
+  /** The item's place in the payload, from 0. */
+  readonly index: number;
+  readonly decision: MoveDecision;
 }
 
 /** An item that says how something ended. */

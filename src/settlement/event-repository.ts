@@ -3,9 +3,13 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
 import { ending, jobsChannel, orAskAgain } from '../db/queries/jobs.ts';
+import { moveColumns, moving, notifyingMoved } from '../db/queries/move-transaction.ts';
+import { waking } from '../db/queries/wake-events.ts';
 import type { WebhookEventStatus } from '../domain/settlement.ts';
 import type { JobPlace, LeasedJob } from '../jobs/queue.ts';
+import { moveRow } from '../pix/transactions.ts';
 import { sha256 } from '../security/digests.ts';
+import type { MoveDecision } from './decision.ts';
 
 /**
  * Stores an event in one commit with the job that settles it; an event with the same hash is
@@ -120,10 +124,10 @@ export interface WebhookEventRow {
   /** Null once it was purged with age. */
   readonly payload: Buffer | null;
   readonly status: WebhookEventStatus;
-  /** What became of each item at the last look, if there was one. */
+  /** What became of each item at the last attempt, if there was one. */
   readonly results: unknown;
   readonly received_at: Date;
-  /** The last look, if there was one. */
+  /** The last attempt, if there was one. */
   readonly processed_at: Date | null;
 }
 
@@ -137,40 +141,56 @@ export async function findEvent(
 }
 
 /**
- * Stores what became of an event's items, and in the same commit the ids that it waits for from now
- * on: those of the items that are parked. Answers whether it did not wait for one of them before,
- * or no row when another process has settled the event since: this statement may have been on its
- * way for long, and must not put back what a later look has found.
- * It answers no row either when a transaction that the items have settled is not final: a failover
- * has taken it back since, and the event must not be called processed.
- * Where no job of the event has looked, one is queued in that commit too, so that every event that
- * waits has a job: an open one is due at the earlier time, or is run once more if it runs. And
- * where a job of the event has looked that has no more to do, it ends in that commit. Events are
- * locked before jobs, and jobs in the order in which other statements wake them.
+ * Makes the moves of an event's items, and stores in the same commit what became of all its items
+ * and the ids that it waits for from now on: those of the items that are parked.
+ *
+ * Nothing of the event is stored, except the moves that could be made, in each of these cases:
+ * - A transaction could not be moved because it has changed since: the item is decided again.
+ * - Another process has settled the event since: this statement may have been on its way for long,
+ *   and must not put back what a later attempt has found.
+ * - A transaction that the items found settled is not final: a failover has taken it back since,
+ *   and the event must not be called processed. What this statement moves is final; its snapshot
+ *   has it as it was before, so it is not among these.
+ *
+ * Where no job of the event makes this attempt, one is queued in that commit too, so that every
+ * event that waits has a job: an open one is due at the earlier time, or is run once more if it
+ * runs. Where a job of the event has no more to do, it ends in that commit.
+ *
+ * Transactions are locked before events, and events before jobs, each in one order. The events that
+ * wait for a transaction that is moved are woken last.
+ *
  * Parameters, grouped: id, status, results as JSON, now, ids as JSON, the job's time or null for no
- * job, since when the event waits, the job that ends and its worker or twice null, the look before
- * this one or null, the ids of the transactions that its items have settled as JSON.
+ * job, since when the event waits, the job that ends and its worker or twice null, the attempt
+ * before this one or null, the ids of the transactions that its items found settled as JSON, the
+ * moves as JSON.
  */
 export const finishWebhookEvent: Statement = {
   name: 'webhook-finish',
   grouping: { apartBy: 1 },
   text: `
-    with asked as (
+    with call as (
       select * from unnest($1::uuid[], $2::text[], $3::text[], $4::timestamptz[], $5::text[],
                            $6::timestamptz[], $7::text[], $8::bigint[], $9::text[],
-                           $10::timestamptz[], $11::text[])
-        with ordinality as asked (id, status, results, now, ids, job_at, waiting_since, job_id,
-          worker, looked_at, settled, place)
-    ), finished as (
+                           $10::timestamptz[], $11::text[], $12::text[])
+        with ordinality as call (id, status, results, now, ids, job_at, waiting_since, job_id,
+          worker, attempted_at, settled, moves, place)
+    ), moves as (
+      select move.*, call.place, call.now
+        from call, jsonb_to_recordset(call.moves::jsonb) as move (${moveColumns})
+       order by move.id, call.place
+    ), ${moving('moves')}, finished as (
       update webhook_events event
-         set status = asked.status, results = asked.results::jsonb, processed_at = asked.now
-        from asked where event.id = any(array[asked.id])
-                     and event.processed_at is not distinct from asked.looked_at
-                     and not exists (
-               select from jsonb_array_elements_text(asked.settled::jsonb) as settled_id
+         set status = call.status, results = call.results::jsonb, processed_at = call.now
+        from call
+       where event.id = any(array[call.id])
+         and event.processed_at is not distinct from call.attempted_at
+         and call.place not in (
+               select place from moves where (id, place) not in (select id, place from moved))
+         and not exists (
+               select from jsonb_array_elements_text(call.settled::jsonb) as settled_id
                 where coalesce((select status from pix_transactions t
                                  where t.id = settled_id::uuid), 'PROCESSING') = 'PROCESSING')
-      returning asked.*
+      returning call.*
     ), waits as materialized (
       select id as event_id, id_value
         from finished, jsonb_array_elements_text(ids::jsonb) as id_value
@@ -191,62 +211,87 @@ export const finishWebhookEvent: Statement = {
       ${orAskAgain}
     ), ended as (
       update jobs set ${ending("'done'", 'null')}
-        from (select asked.place, asked.now, job.id
-                from (select count(*) from finished) all_of_them, finished asked
-                join jobs job on job.id = any(array[asked.job_id])
-                             and job.leased_by = asked.worker
-               order by job.id for update of job) asked
-       where jobs.id = any(array[asked.id])
-      returning asked.place, jobs.status
+        from (select finished.place, finished.now, job.id
+                from (select count(*) from finished) all_of_them, finished
+                join jobs job on job.id = any(array[finished.job_id])
+                             and job.leased_by = finished.worker
+               order by job.id for update of job) call
+       where jobs.id = any(array[call.id])
+      returning call.place, jobs.status
     )
-    select finished.place, id in (select event_id from waiting) as waits_anew,
-           ended.status as job_status
-      from finished left join ended using (place)`,
+    select call.place, finished.place is not null as is_finished,
+           (select string_agg(moved.id::text, ' ') from moved
+             where moved.place = call.place) as moved_ids,
+           call.id in (select event_id from waiting) as waits_for_more,
+           ended.status as job_status,
+           ${waking('moved', 'told.updated_at', ['queued', 'ended'])},
+           ${notifyingMoved}
+      from call left join finished using (place) left join ended using (place)`,
 };
 
-/** What one look at an event has found. */
-export interface FinishedLook {
+/** What one attempt to settle an event has found. */
+export interface FinishedAttempt {
   readonly eventId: string;
   readonly status: WebhookEventStatus;
   /** What became of each item, to be stored as JSON. */
   readonly items: readonly unknown[];
-  readonly lookedAt: Date;
-  /** The look before this one, or null. */
-  readonly lookedBefore: Date | null;
+  readonly attemptedAt: Date;
+  /** The attempt before this one, or null. */
+  readonly attemptedBefore: Date | null;
   readonly waitingSince: Date;
   /** The ids that it waits for from now on. */
   readonly waits: ReadonlySet<string>;
-  /** When a job has to look again that is queued for it; null for no such job. */
+  /** When a job has to try again that is queued for it; null for no such job. */
   readonly queueAt: Date | null;
-  /** The job that ends with this look, or null. */
+  /** The job that ends with this attempt, or null. */
   readonly endedJob: LeasedJob | null;
-  /** The transactions that its items found settled, or have settled. */
+  /** The transactions that its items found settled, or have settled before. */
   readonly settledIds: readonly string[];
+  /** The moves of its items, each of another transaction. */
+  readonly moves: readonly MoveDecision[];
 }
 
 interface FinishedRow {
-  readonly waits_anew: boolean;
+  readonly is_finished: boolean;
+  readonly moved_ids: string | null;
+  readonly waits_for_more: boolean;
   readonly job_status: 'done' | 'queued' | null;
 }
 
+/** What is stored of an attempt. */
+export interface StoredAttempt {
+  /** False when only moves are stored: the event, or what it settles, has changed meanwhile. */
+  readonly isFinished: boolean;
+  /** The ids of the transactions that were moved. */
+  readonly movedIds: ReadonlySet<string>;
+  /** The event waits for an id that it did not wait for before. */
+  readonly waitsForMore: boolean;
+  /** Of the job that was to end; null when another worker has its lease, or there is none. */
+  readonly jobStatus: 'done' | 'queued' | null;
+}
+
 /**
- * Stores what a look at an event has found.
- * @returns whether the event waits for an id that it did not wait for before, and the status of the
- *   job that was to end, null when another worker has its lease; or null when nothing is stored,
- *   because the event or what it settles was changed meanwhile.
+ * Makes the moves that an attempt has decided, and stores what it has found.
+ * @throws when a move breaks a constraint (SQLSTATE class 23): then nothing is stored.
  */
-export async function finishLook(
+export async function finishAttempt(
   { db }: LocalContext,
-  look: FinishedLook,
-): Promise<{ waitsForMore: boolean; jobStatus: 'done' | 'queued' | null } | null> {
-  const { eventId, endedJob } = look;
+  attempt: FinishedAttempt,
+): Promise<StoredAttempt> {
+  const { eventId, endedJob, moves } = attempt;
   const [row] = await db.query<FinishedRow>(finishWebhookEvent, [
-    ...[eventId, look.status, JSON.stringify(look.items), look.lookedAt],
-    ...[JSON.stringify([...look.waits]), look.queueAt, look.waitingSince.toISOString()],
-    ...[endedJob?.id ?? null, endedJob?.worker ?? null],
-    ...[look.lookedBefore, JSON.stringify(look.settledIds)],
+    ...[eventId, attempt.status, JSON.stringify(attempt.items), attempt.attemptedAt],
+    ...[JSON.stringify([...attempt.waits]), attempt.queueAt, attempt.waitingSince.toISOString()],
+    ...[endedJob?.id ?? null, endedJob?.worker ?? null, attempt.attemptedBefore],
+    JSON.stringify(attempt.settledIds),
+    JSON.stringify(moves.map(({ transaction, move }) => moveRow(transaction.id, move))),
   ]);
-  return row ? { waitsForMore: row.waits_anew, jobStatus: row.job_status } : null;
+  return {
+    isFinished: row?.is_finished ?? false,
+    movedIds: new Set(row?.moved_ids?.split(' ')),
+    waitsForMore: row?.waits_for_more ?? false,
+    jobStatus: row?.job_status ?? null,
+  };
 }
 
 /**

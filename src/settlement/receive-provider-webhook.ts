@@ -49,7 +49,7 @@ export async function receiveEvent(
     const { id, duplicate, jobId } = await storeEvent(context, event);
     if (place && jobId !== null) {
       isDispatched = true;
-      const read = items && { items, before: [], receivedAt, lookedAt: null };
+      const read = items && { items, before: [], receivedAt, attemptedAt: null };
       place.begin({ id: jobId, kind: 'settle-webhook', payload: { eventId: id } }, (job) =>
         settleForJob(context, job, { eventId: id, ...(read && { event: read }) }),
       );

@@ -8,6 +8,7 @@ import { GroupedCalls, type CarryOut, type Placed } from '../../src/db/grouping.
 import type { PixTransactionRow } from '../../src/db/queries/pix-row.ts';
 import { isConstraintViolation } from '../../src/db/unavailable.ts';
 import { repeatNotes } from '../../src/domain/pix.ts';
+import { finishWebhookEvent } from '../../src/settlement/event-repository.ts';
 import { DatabaseFault, DatabaseFaults, writes, type StatementFate } from './database-faults.ts';
 import { Failover } from './failover.ts';
 import type { Names } from './names.ts';
@@ -287,9 +288,16 @@ export class Statements {
 
   /** The transactions that a statement may have stored or moved and does not answer. */
   async #writtenBy({ statement, calls }: Asked, rows: readonly Row[]): Promise<Row[]> {
+    const { store } = this.#options;
+    if (plainName(statement) === finishWebhookEvent.name) {
+      return store.rows<Row>(
+        `select * from pix_transactions where id = any($1::uuid[]) order by created_at, id`,
+        [rows.flatMap(({ moved_ids: ids }) => (ids === null ? [] : String(ids).split(' ')))],
+      );
+    }
     const writing = silentlyWriting[plainName(statement)];
     if (!writing || rows.length === 0) return [];
-    return this.#options.store.rows<Row>(
+    return store.rows<Row>(
       `select * from pix_transactions
         where operation = 'SEND' and ${writing.column}::text = any($1::text[])
         order by created_at, id`,

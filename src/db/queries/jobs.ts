@@ -120,9 +120,9 @@ export const renewLeases: Statement = {
  */
 export function ending(status: string, error: string): string {
   return `status = case when wanted then 'queued' else ${status} end,
-                    run_at = case when wanted then asked.now else run_at end,
+                    run_at = case when wanted then call.now else run_at end,
                     attempts = case when wanted then 0 else attempts end,
-                    finished_at = case when wanted then null else asked.now end,
+                    finished_at = case when wanted then null else call.now end,
                     last_error = ${error}, leased_by = null, leased_until = null`;
 }
 
@@ -141,10 +141,10 @@ export const finishJob: Statement = {
   name: 'jobs-finish',
   grouping: { apartBy: 1 },
   text: `
-    update jobs set ${ending('asked.status', 'asked.error')}
+    update jobs set ${ending('call.status', 'call.error')}
       from unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::timestamptz[])
-           with ordinality as asked (id, worker, status, error, now, place)
-     where jobs.id = any($1) and jobs.id = asked.id and leased_by = worker
+           with ordinality as call (id, worker, status, error, now, place)
+     where jobs.id = any(array[call.id]) and leased_by = worker
     returning place, jobs.status`,
 };
 
@@ -157,14 +157,14 @@ export const requeueJob: Statement = {
   name: 'jobs-requeue',
   grouping: { apartBy: 1 },
   text: `
-    update jobs set status = 'queued', attempts = asked.attempts, last_error = asked.error,
-                    run_at = case when wanted then least(asked.run_at, asked.now)
-                                  else asked.run_at end,
+    update jobs set status = 'queued', attempts = call.attempts, last_error = call.error,
+                    run_at = case when wanted then least(call.run_at, call.now)
+                                  else call.run_at end,
                     leased_by = null, leased_until = null
       from unnest($1::bigint[], $2::text[], $3::timestamptz[], $4::int[], $5::text[],
                   $6::timestamptz[])
-           with ordinality as asked (id, worker, run_at, attempts, error, now, place)
-     where jobs.id = any($1) and jobs.id = asked.id and leased_by = worker
+           with ordinality as call (id, worker, run_at, attempts, error, now, place)
+     where jobs.id = any(array[call.id]) and leased_by = worker
     returning place`,
 };
 

@@ -8,12 +8,15 @@
  * hardly ever does an event wait.
  * @param stored a common table expression; it has the ids, the operation and the idempotency key.
  * @param now what holds the time: a parameter, or a column of `told`.
+ * @param after the common table expressions that write jobs themselves: they are completed before,
+ *   because PostgreSQL refuses to change a row that a function of the statement has changed.
  */
-export function waking(stored: string, now: string): string {
+export function waking(stored: string, now: string, after: readonly string[] = []): string {
+  const completed = after.map((name) => `, (select count(*) from ${name}) as all_${name}`);
   return `case when exists (select from webhook_waits) then
              (select wake_events(array_agg(array[told.end_to_end, told.provider_txid,
                        left(told.transaction_identification, 25),
                        case when told.operation = 'SEND' then told.idempotency_key end]),
                      min(${now}::timestamptz))::text
-                from ${stored} as told) end as woken`;
+                from ${stored} as told${completed.join('')}) end as woken`;
 }

@@ -28,6 +28,7 @@ import {
 } from '../../../src/provider/errors.ts';
 import type { Provider } from '../../../src/provider/provider.ts';
 import type { Deviation, Mutation } from '../deviation.ts';
+import { changingMoves } from '../moves.ts';
 import { otherLists, statementMutants, withAll } from './statement-mutants.ts';
 
 /** What a send, a charge, an event and a job run each time, and what the sweep runs. */
@@ -91,7 +92,7 @@ function runInstead({ name, original, text }: ChangedStatement, place: number): 
   return { name, deviation };
 }
 
-/** The lists of phases that moves leave, and the places of the two in the statement. */
+/** The lists of phases that moves leave. */
 const leftPhases: readonly (readonly string[])[] = [
   phasesBeforePaying,
   phasesOpenToAnswer,
@@ -99,7 +100,6 @@ const leftPhases: readonly (readonly string[])[] = [
   phasesOpenToSettlement,
   ['RESERVED', ...phasesOpenToSettlement],
 ];
-const fromPlace = 1;
 
 /** A list of phases, and what is left in its place. */
 interface ChangedMove {
@@ -121,18 +121,9 @@ export function changedMoves(): ChangedMove[] {
 
 function ofMoves(): Mutation[] {
   return changedMoves().map(({ name, listed, phases }) => {
-    const changed = (parameters: readonly unknown[]): readonly unknown[] =>
-      parameters[fromPlace] === `{${listed.join(',')}}`
-        ? parameters.with(fromPlace, `{${phases.join(',')}}`)
-        : parameters;
-    const deviation: Deviation = {
-      db: (db) => ({
-        ...db,
-        query: (statement, parameters) =>
-          db.query(statement, statement === moveTransaction ? changed(parameters) : parameters),
-      }),
-    };
-    return { name, deviation };
+    const from = `{${listed.join(',')}}`;
+    const changed = (value: unknown): unknown => (value === from ? `{${phases.join(',')}}` : value);
+    return { name, deviation: changingMoves({ from_phases: changed }) };
   });
 }
 

@@ -68,11 +68,6 @@ const groups: readonly (readonly [reason: string, ...names: string[]])[] = [
     'pix-repeat: without t.claimed_until = $2',
   ],
   [
-    'equivalent: each row is named beside it; this lets PostgreSQL find them by their index',
-    'jobs-finish: without jobs.id = any($1)',
-    'jobs-requeue: without jobs.id = any($1)',
-  ],
-  [
     'equivalent: only a running job has a lease (jobs_lease_while_running)',
     "jobs-release-lapsed: without status = 'running'",
     "jobs-renew: without status = 'running'",
