@@ -56,7 +56,8 @@ export const storeWebhookEvent: Statement = {
       insert into jobs (kind, payload, unique_key, status, run_at, created_at)
       select 'settle-webhook', jsonb_build_object('eventId', event.id), 'webhook:' || event.id,
              'queued', now, now
-        from asked join webhook_events event using (payload_hash)
+        from asked
+        join webhook_events event on event.payload_hash = any(array[asked.payload_hash])
        where event.status in ('received', 'parked', 'orphaned')
           on conflict (unique_key) where unique_key is not null and status in ('queued', 'running')
           do nothing
@@ -190,7 +191,8 @@ export const finishWebhookEvent: Statement = {
                select from jsonb_array_elements_text(call.settled::jsonb) as settled_id
                 where coalesce((select status from pix_transactions t
                                  where t.id = settled_id::uuid), 'PROCESSING') = 'PROCESSING')
-      returning call.*
+      returning call.place, call.id, call.now, call.ids, call.job_at, call.waiting_since,
+                call.job_id, call.worker
     ), waits as materialized (
       select id as event_id, id_value
         from finished, jsonb_array_elements_text(ids::jsonb) as id_value
@@ -211,17 +213,14 @@ export const finishWebhookEvent: Statement = {
       ${orAskAgain}
     ), ended as (
       update jobs set ${ending("'done'", 'null')}
-        from (select finished.place, finished.now, job.id
-                from (select count(*) from finished) all_of_them, finished
-                join jobs job on job.id = any(array[finished.job_id])
-                             and job.leased_by = finished.worker
-               order by job.id for update of job) call
-       where jobs.id = any(array[call.id])
+        from (select place, job_id, worker, now from finished order by job_id) call
+       where jobs.id = any(array[call.job_id]) and jobs.leased_by = call.worker
       returning call.place, jobs.status
     )
     select call.place, finished.place is not null as is_finished,
-           (select string_agg(moved.id::text, ' ') from moved
-             where moved.place = call.place) as moved_ids,
+           case when finished.place is null
+                then (select string_agg(moved.id::text, ' ') from moved
+                       where moved.place = call.place) end as moved_ids,
            call.id in (select event_id from waiting) as waits_for_more,
            ended.status as job_status,
            ${waking('moved', 'told.updated_at', ['queued', 'ended'])},
@@ -253,6 +252,7 @@ export interface FinishedAttempt {
 
 interface FinishedRow {
   readonly is_finished: boolean;
+  /** Of an event that is not finished: the transactions that were moved all the same. */
   readonly moved_ids: string | null;
   readonly waits_for_more: boolean;
   readonly job_status: 'done' | 'queued' | null;
@@ -262,7 +262,7 @@ interface FinishedRow {
 export interface StoredAttempt {
   /** False when only moves are stored: the event, or what it settles, has changed meanwhile. */
   readonly isFinished: boolean;
-  /** The ids of the transactions that were moved. */
+  /** Of an event that is not finished: the transactions that were moved all the same. */
   readonly movedIds: ReadonlySet<string>;
   /** The event waits for an id that it did not wait for before. */
   readonly waitsForMore: boolean;

@@ -11,6 +11,7 @@ import { repeatNotes } from '../../src/domain/pix.ts';
 import { finishWebhookEvent } from '../../src/settlement/event-repository.ts';
 import { DatabaseFault, DatabaseFaults, writes, type StatementFate } from './database-faults.ts';
 import { Failover } from './failover.ts';
+import { movesPlace } from './moves.ts';
 import type { Names } from './names.ts';
 import type { CarriedOut } from './oracle/accounts.ts';
 import type { Evidence } from './oracle/evidence.ts';
@@ -292,7 +293,7 @@ export class Statements {
     if (plainName(statement) === finishWebhookEvent.name) {
       return store.rows<Row>(
         `select * from pix_transactions where id = any($1::uuid[]) order by created_at, id`,
-        [rows.flatMap(({ moved_ids: ids }) => (ids === null ? [] : String(ids).split(' ')))],
+        [rows.flatMap((row) => movedBy(row, calls[Number(row['place']) - 1] ?? []))],
       );
     }
     const writing = silentlyWriting[plainName(statement)];
@@ -329,6 +330,14 @@ function labelOf({ owner, statement, calls }: Asked): string {
 function sizeClass(calls: number): string {
   if (calls > 20) return 'over 20';
   return calls > 5 ? '6 to 20' : '2 to 5';
+}
+
+/** The transactions that the end of an event has moved, by what it answers and its parameters. */
+function movedBy(row: Row, parameters: readonly unknown[]): readonly unknown[] {
+  if (!row['is_finished'])
+    return row['moved_ids'] === null ? [] : String(row['moved_ids']).split(' ');
+  const moves = JSON.parse(String(parameters[movesPlace])) as { readonly id: string }[];
+  return moves.map(({ id }) => id);
 }
 
 /** Statements that store or move a transaction without answering it, and what it would have. */
