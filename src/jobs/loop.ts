@@ -8,8 +8,15 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
-import * as queries from '../db/queries/jobs.ts';
-import type { ClaimRow, JobRow } from '../db/queries/jobs.ts';
+import {
+  bringPeriodicJobsForward,
+  claimJobs,
+  ensurePeriodicJob,
+  jobsChannel,
+  releaseLapsedJobs,
+  renewLeases,
+  type Lease,
+} from './job-repository.ts';
 import type { JobPlace, LeasedJob } from './queue.ts';
 import type { JobTable } from './job.ts';
 import { JobRuns, maxAttempts } from './runner.ts';
@@ -24,7 +31,7 @@ export interface LoopOptions {
   /** How many jobs of a kind it takes from the queue at a time, unless the kind says otherwise. */
   readonly concurrency?: number;
   /** How many jobs beside them it runs that were handed over. */
-  readonly handOvers?: number;
+  readonly localJobs?: number;
   /** Spreads retries; between 0 and 1. */
   readonly random?: () => number;
 }
@@ -36,7 +43,7 @@ export class JobLoop {
   readonly #leaseMs: number;
   readonly #pollMs: number;
   readonly #concurrency: number;
-  readonly #handOvers: number;
+  readonly #maxLocalJobs: number;
   readonly #runs: JobRuns;
   readonly #worker = randomUUID();
   readonly #running = new Map<string, Promise<void>>();
@@ -47,7 +54,7 @@ export class JobLoop {
   /** How many of each kind are running that the queue has given. */
   readonly #claimed = new Map<string, number>();
   /** How many are running, or about to be stored, that were handed over. */
-  #handedOver = 0;
+  #dispatched = 0;
   #releaseDueMs = -Infinity;
   #round: Promise<void> | null = null;
   #roundAsked = false;
@@ -61,7 +68,7 @@ export class JobLoop {
     this.#leaseMs = options.leaseMs ?? 30_000;
     this.#pollMs = options.pollMs ?? 5_000;
     this.#concurrency = options.concurrency ?? 64;
-    this.#handOvers = options.handOvers ?? 256;
+    this.#maxLocalJobs = options.localJobs ?? 256;
     const { context, jobs, random = Math.random } = options;
     this.#runs = new JobRuns({ context, jobs, random });
   }
@@ -74,7 +81,7 @@ export class JobLoop {
   async start(): Promise<void> {
     this.#state = 'running';
     await this.#ensurePeriodicJobs();
-    this.#stopListening = await this.#context.db.listen(queries.jobsChannel, () => this.wake());
+    this.#stopListening = await this.#context.db.listen(jobsChannel, () => this.wake());
     this.#beat();
     this.wake();
     await this.#round;
@@ -108,20 +115,19 @@ export class JobLoop {
 
   /** @returns a place for a job that is about to be stored; null: it has to queue. */
   reserve(): JobPlace | null {
-    if (this.#state !== 'running' || this.#handedOver >= this.#handOvers) return null;
-    this.#handedOver += 1;
-    const worker = this.#worker;
-    const leave = (): void => {
-      this.#handedOver -= 1;
+    if (this.#state !== 'running' || this.#dispatched >= this.#maxLocalJobs) return null;
+    this.#dispatched += 1;
+    const lease = this.#newLease();
+    const release = (): void => {
+      this.#dispatched -= 1;
     };
     return {
-      worker,
-      leasedUntil: this.#leaseEnd(),
-      leave,
+      ...lease,
+      release,
       begin: ({ id, kind, payload }, work) => {
-        const job = { id, kind, payload, attempt: 1, worker };
+        const job = { id, kind, payload, attempt: 1, worker: lease.worker };
         const isLate = this.#state !== 'running';
-        this.#watch(job, isLate ? this.#runs.putBack(job) : this.#runs.run(job, work), leave);
+        this.#watch(job, isLate ? this.#runs.putBack(job) : this.#runs.run(job, work), release);
       },
     };
   }
@@ -131,12 +137,11 @@ export class JobLoop {
   }
 
   async #ensurePeriodicJobs(): Promise<void> {
-    const { clock, db } = this.#context;
-    const now = clock.now();
+    const now = this.#context.clock.now();
     for (const kind of this.#periodicKinds) {
       const { canWait = false, everyMs = 0 } = this.#jobs[kind] ?? {};
       const firstRunAt = canWait ? new Date(now.getTime() + everyMs) : now;
-      await db.query(queries.ensurePeriodic, [kind, periodicKey(kind), firstRunAt, now]);
+      await ensurePeriodicJob(this.#context, kind, firstRunAt);
     }
   }
 
@@ -158,29 +163,26 @@ export class JobLoop {
 
   /** At most once per poll interval. */
   async #releaseLapsed(): Promise<void> {
-    const { clock, db } = this.#context;
-    const now = clock.now();
+    const now = this.#context.clock.now();
     const dueInMs = this.#releaseDueMs - now.getTime();
     // Due later than a poll interval: the wall clock has been ahead.
     if (dueInMs > 0 && dueInMs <= this.#pollMs) return;
     await this.#bringPeriodicJobsForward(now);
-    await db.query(queries.releaseLapsed, [
-      now,
+    await releaseLapsedJobs(this.#context, {
       maxAttempts,
-      this.#worker,
-      [...this.#running.keys()],
-      this.#periodicKinds,
-    ]);
+      worker: this.#worker,
+      running: [...this.#running.keys()],
+      periodicKinds: this.#periodicKinds,
+    });
     this.#releaseDueMs = now.getTime() + this.#pollMs;
   }
 
   async #bringPeriodicJobsForward(now: Date): Promise<void> {
     const latest = this.#periodicKinds.map((kind) => {
       const { everyMs = 0 } = this.#jobs[kind] ?? {};
-      return new Date(now.getTime() + everyMs);
+      return [kind, new Date(now.getTime() + everyMs)] as const;
     });
-    const keys = this.#periodicKinds.map(periodicKey);
-    await this.#context.db.query(queries.bringForward, [keys, latest]);
+    await bringPeriodicJobsForward(this.#context, new Map(latest));
   }
 
   /** @returns when the next job is due, in ms since 1970; Infinity if there is none, or no room. */
@@ -190,14 +192,8 @@ export class JobLoop {
     const kinds = [...rooms.keys()].filter((kind) => !this.#full.has(kind));
     // A full loop is woken by the job that ends.
     if (kinds.length === 0) return Infinity;
-    const rows = await this.#context.db.query<ClaimRow>(queries.claimJobs, [
-      this.#worker,
-      this.#leaseEnd(),
-      this.#context.clock.now(),
-      kinds,
-      kinds.map((kind) => rooms.get(kind)),
-    ]);
-    const jobs = rows.filter((row) => row.id !== null);
+    for (const kind of this.#full) rooms.delete(kind);
+    const { jobs, nextRunAt } = await claimJobs(this.#context, this.#newLease(), rooms);
     for (const job of jobs) this.#runClaimed(job);
     for (const kind of kinds) {
       const found = jobs.filter((job) => job.kind === kind).length;
@@ -205,7 +201,7 @@ export class JobLoop {
     }
     // Those that ended while this look was under way have woken no one.
     if ([...this.#full].some((kind) => this.#room(kind) > 0)) this.wake();
-    return rows[0]?.next_run_at?.getTime() ?? Infinity;
+    return nextRunAt?.getTime() ?? Infinity;
   }
 
   /** How many more jobs of a kind it may take. */
@@ -214,10 +210,10 @@ export class JobLoop {
     return Math.max(0, most - (this.#claimed.get(kind) ?? 0));
   }
 
-  #runClaimed({ id, kind, payload, attempts: attempt }: JobRow): void {
+  #runClaimed(job: LeasedJob): void {
+    const { kind } = job;
     const count = (change: number): void =>
       void this.#claimed.set(kind, (this.#claimed.get(kind) ?? 0) + change);
-    const job = { id, kind, payload, attempt, worker: this.#worker };
     count(1);
     this.#watch(job, this.#runs.run(job), () => count(-1));
   }
@@ -232,8 +228,9 @@ export class JobLoop {
     this.#cancelSleep = clock.after(delayMs, () => this.wake());
   }
 
-  #leaseEnd(): Date {
-    return new Date(this.#context.clock.now().getTime() + this.#leaseMs);
+  #newLease(): Lease {
+    const leasedUntil = new Date(this.#context.clock.now().getTime() + this.#leaseMs);
+    return { worker: this.#worker, leasedUntil };
   }
 
   #beat(): void {
@@ -248,27 +245,21 @@ export class JobLoop {
 
   async #renew(): Promise<void> {
     if (this.#running.size === 0) return;
-    const { db, log } = this.#context;
-    const jobIds = [...this.#running.keys()];
     try {
-      await db.query(queries.renewLeases, [this.#worker, this.#leaseEnd(), jobIds]);
+      await renewLeases(this.#context, this.#newLease(), [...this.#running.keys()]);
     } catch (error) {
-      log.error({ error }, 'the leases of running jobs could not be renewed');
+      this.#context.log.error({ error }, 'the leases of running jobs could not be renewed');
     }
   }
 
   /** @param run resolves to whether the job may be back in the queue. */
-  #watch(job: LeasedJob, run: Promise<boolean>, leave: () => void): void {
+  #watch(job: LeasedJob, run: Promise<boolean>, release: () => void): void {
     const watched = run.then((mayBeQueued) => {
       // A job that lost its lease may run here a second time by now.
       if (this.#running.get(job.id) === watched) this.#running.delete(job.id);
-      leave();
+      release();
       if (mayBeQueued || this.#full.has(job.kind)) this.wake();
     });
     this.#running.set(job.id, watched);
   }
-}
-
-function periodicKey(kind: string): string {
-  return `every:${kind}`;
 }

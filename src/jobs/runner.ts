@@ -1,8 +1,7 @@
 /** One run of a job: its work, and what becomes of it in the queue. */
 import type { Context } from '../context.ts';
-import * as queries from '../db/queries/jobs.ts';
 import { withJitter } from '../domain/call-duration.ts';
-import type { EndedRow } from '../db/queries/jobs.ts';
+import { finishJob, requeueJob, type Requeued } from './job-repository.ts';
 import type { FirstRun, JobResult, LeasedJob } from './queue.ts';
 import type { JobHandler, JobTable } from './job.ts';
 
@@ -96,7 +95,7 @@ export class JobRuns {
     job: LeasedJob,
     handler: JobHandler | undefined,
     result: JobResult,
-  ): Promise<EndedRow['status']> {
+  ): Promise<'done' | 'dead' | 'queued'> {
     if (result && 'ended' in result) return result.ended;
     const runAgainAt = result?.runAgainAt ?? this.#nextPeriod(handler);
     if (!runAgainAt) return this.#finish(job, 'done', null);
@@ -127,27 +126,18 @@ export class JobRuns {
     return withJitter(fullMs, this.#random);
   }
 
-  /** @returns how the job stands, or was to stand, if its lease was ours no more. */
+  /** @returns the status of the job, or the one it was to have if another worker has its lease. */
   async #finish(
     job: LeasedJob,
     status: 'done' | 'dead',
     error: string | null,
-  ): Promise<EndedRow['status']> {
+  ): Promise<'done' | 'dead' | 'queued'> {
     if (this.#doubtful.has(job)) return status;
-    const { clock, db } = this.#context;
-    const parameters = [job.id, job.worker, status, error, clock.now()];
-    const [ended] = await db.query<EndedRow>(queries.finishJob, parameters);
-    return ended?.status ?? status;
+    return (await finishJob(this.#context, job, { status, error })) ?? status;
   }
 
-  async #requeue(
-    job: LeasedJob,
-    again: { runAt: Date; attempts: number; error: string | null },
-  ): Promise<void> {
-    if (this.#doubtful.has(job)) return;
-    const { clock, db } = this.#context;
-    const { runAt, attempts, error } = again;
-    await db.query(queries.requeueJob, [job.id, job.worker, runAt, attempts, error, clock.now()]);
+  async #requeue(job: LeasedJob, requeued: Requeued): Promise<void> {
+    if (!this.#doubtful.has(job)) await requeueJob(this.#context, job, requeued);
   }
 }
 

@@ -1,5 +1,5 @@
 /** `jobs list`: the queue, without what the jobs are about where that may be a secret. */
-import { findJobs, type JobStatus, type ListedJob } from './job-repository.ts';
+import { findJobs, type JobStatus, type ListedJob } from './job-admin-repository.ts';
 import type { Op } from './op.ts';
 
 export interface JobsListInput {

@@ -1,5 +1,5 @@
 /** `jobs stats`: the queue in numbers. */
-import { countJobsByStatus, type JobNumbers, type JobStatus } from './job-repository.ts';
+import { countJobsByStatus, type JobNumbers, type JobStatus } from './job-admin-repository.ts';
 import type { Op } from './op.ts';
 
 export interface JobCount {

@@ -1,6 +1,6 @@
 /** `webhook show`: one event, what became of it, and its payload. */
 import type { ItemOutcome } from '../settlement/event-reader.ts';
-import { findJobs } from './job-repository.ts';
+import { findJobs } from './job-admin-repository.ts';
 import { viewOfJob, type JobView } from './jobs-list.ts';
 import { OpError, type Op } from './op.ts';
 import { viewOfEvent, type EventView } from './webhook-list.ts';

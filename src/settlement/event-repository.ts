@@ -2,7 +2,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
-import { ending, jobsChannel, orAskAgain } from '../db/queries/jobs.ts';
+import { ending, jobsChannel, orRequestAgain } from '../jobs/job-repository.ts';
 import { moveColumns, moving, notifyingMoved } from '../db/queries/move-transaction.ts';
 import { waking } from '../db/queries/wake-events.ts';
 import type { WebhookEventStatus } from '../domain/settlement.ts';
@@ -30,46 +30,47 @@ export const storeWebhookEvent: Statement = {
   name: 'webhook-store',
   grouping: { pair: 'webhooks' },
   text: `
-    with asked as materialized (
+    with requested as materialized (
       select * from unnest($1::uuid[], $2::bytea[], $3::bytea[], $4::timestamptz[], $5::text[],
                            $6::timestamptz[], $7::text[])
-        with ordinality as asked (id, payload_hash, payload, now, worker, leased_until, failed,
+        with ordinality as requested (id, payload_hash, payload, now, worker, leased_until, failed,
           place)
     ), stored as (
       insert into webhook_events (id, payload_hash, payload, status, received_at)
-      select id, payload_hash, payload, 'received', now from asked order by payload_hash
+      select id, payload_hash, payload, 'received', now from requested order by payload_hash
           on conflict (payload_hash) do nothing
       returning id
     ), waiting as (
       insert into webhook_waits (id_value, event_id)
-      select failed, id from stored join asked using (id) where failed is not null
+      select failed, id from stored join requested using (id) where failed is not null
     ), queued as (
       insert into jobs (kind, payload, unique_key, status, attempts, leased_by, leased_until,
                         run_at, created_at)
       select 'settle-webhook', jsonb_build_object('eventId', id), 'webhook:' || id,
              case when worker is null then 'queued' else 'running' end,
              case when worker is null then 0 else 1 end, worker, leased_until, now, now
-        from stored join asked using (id)
+        from stored join requested using (id)
       returning id as job_id, (payload->>'eventId')::uuid as event_id,
                 case when status = 'queued' then pg_notify('${jobsChannel}', '') end
     ), revived as (
       insert into jobs (kind, payload, unique_key, status, run_at, created_at)
       select 'settle-webhook', jsonb_build_object('eventId', event.id), 'webhook:' || event.id,
              'queued', now, now
-        from asked
-        join webhook_events event on event.payload_hash = any(array[asked.payload_hash])
+        from requested
+        join webhook_events event on event.payload_hash = any(array[requested.payload_hash])
        where event.status in ('received', 'parked', 'orphaned')
           on conflict (unique_key) where unique_key is not null and status in ('queued', 'running')
           do nothing
       returning pg_notify('${jobsChannel}', '')
     )
     select place, stored.id, false as duplicate, job_id
-      from stored join asked using (id) join queued on event_id = stored.id
+      from stored join requested using (id) join queued on event_id = stored.id
      union all
     select place, event.id, true, null
-      from asked, lateral (
-             select id from webhook_events where payload_hash = asked.payload_hash limit 1) event
-     where asked.id not in (select id from stored)`,
+      from requested, lateral (
+             select id from webhook_events
+              where payload_hash = requested.payload_hash limit 1) event
+     where requested.id not in (select id from stored)`,
 };
 
 /** An event to be stored. */
@@ -116,7 +117,7 @@ export const findWebhookEvent: Statement = {
   grouping: {},
   text: `
     select place, id, payload, status, results, received_at, processed_at
-      from unnest($1::uuid[]) with ordinality as asked (event_id, place)
+      from unnest($1::uuid[]) with ordinality as requested (event_id, place)
       join webhook_events on id = any(array[event_id])`,
 };
 
@@ -169,30 +170,31 @@ export const finishWebhookEvent: Statement = {
   name: 'webhook-finish',
   grouping: { apartBy: 1 },
   text: `
-    with call as (
+    with requested as (
       select * from unnest($1::uuid[], $2::text[], $3::text[], $4::timestamptz[], $5::text[],
                            $6::timestamptz[], $7::text[], $8::bigint[], $9::text[],
                            $10::timestamptz[], $11::text[], $12::text[])
-        with ordinality as call (id, status, results, now, ids, job_at, waiting_since, job_id,
+        with ordinality as requested (id, status, results, now, ids, job_at, waiting_since, job_id,
           worker, attempted_at, settled, moves, place)
     ), moves as (
-      select move.*, call.place, call.now
-        from call, jsonb_to_recordset(call.moves::jsonb) as move (${moveColumns})
-       order by move.id, call.place
+      select move.*, requested.place, requested.now
+        from requested, jsonb_to_recordset(requested.moves::jsonb) as move (${moveColumns})
+       order by move.id, requested.place
     ), ${moving('moves')}, finished as (
       update webhook_events event
-         set status = call.status, results = call.results::jsonb, processed_at = call.now
-        from call
-       where event.id = any(array[call.id])
-         and event.processed_at is not distinct from call.attempted_at
-         and call.place not in (
+         set status = requested.status, results = requested.results::jsonb,
+             processed_at = requested.now
+        from requested
+       where event.id = any(array[requested.id])
+         and event.processed_at is not distinct from requested.attempted_at
+         and requested.place not in (
                select place from moves where (id, place) not in (select id, place from moved))
          and not exists (
-               select from jsonb_array_elements_text(call.settled::jsonb) as settled_id
+               select from jsonb_array_elements_text(requested.settled::jsonb) as settled_id
                 where coalesce((select status from pix_transactions t
                                  where t.id = settled_id::uuid), 'PROCESSING') = 'PROCESSING')
-      returning call.place, call.id, call.now, call.ids, call.job_at, call.waiting_since,
-                call.job_id, call.worker
+      returning requested.place, requested.id, requested.now, requested.ids, requested.job_at,
+                requested.waiting_since, requested.job_id, requested.worker
     ), waits as materialized (
       select id as event_id, id_value
         from finished, jsonb_array_elements_text(ids::jsonb) as id_value
@@ -210,22 +212,22 @@ export const finishWebhookEvent: Statement = {
       select 'settle-webhook', jsonb_build_object('eventId', id, 'waitingSince', waiting_since),
              'webhook:' || id, 'queued', job_at, now
         from finished where job_at is not null
-      ${orAskAgain}
+      ${orRequestAgain}
     ), ended as (
       update jobs set ${ending("'done'", 'null')}
-        from (select place, job_id, worker, now from finished order by job_id) call
-       where jobs.id = any(array[call.job_id]) and jobs.leased_by = call.worker
-      returning call.place, jobs.status
+        from (select place, job_id, worker, now from finished order by job_id) requested
+       where jobs.id = any(array[requested.job_id]) and jobs.leased_by = requested.worker
+      returning requested.place, jobs.status
     )
-    select call.place, finished.place is not null as is_finished,
+    select requested.place, finished.place is not null as is_finished,
            case when finished.place is null
                 then (select string_agg(moved.id::text, ' ') from moved
-                       where moved.place = call.place) end as moved_ids,
-           call.id in (select event_id from waiting) as waits_for_more,
+                       where moved.place = requested.place) end as moved_ids,
+           requested.id in (select event_id from waiting) as waits_for_more,
            ended.status as job_status,
            ${waking('moved', 'told.updated_at', ['queued', 'ended'])},
            ${notifyingMoved}
-      from call left join finished using (place) left join ended using (place)`,
+      from requested left join finished using (place) left join ended using (place)`,
 };
 
 /** What one attempt to settle an event has found. */

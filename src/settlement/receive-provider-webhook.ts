@@ -56,7 +56,7 @@ export async function receiveEvent(
     }
     return { id, duplicate };
   } finally {
-    if (!isDispatched) place?.leave();
+    if (!isDispatched) place?.release();
   }
 }
 

@@ -319,7 +319,7 @@ export function eventStatus(items: readonly { readonly result: ItemResult }[]): 
   return statusOrder.find(([result]) => results.has(result))?.[1] ?? 'ignored';
 }
 
-/** @returns when the next attempt is, ever further apart, or null once the event has waited long enough. */
+/** @returns when the next attempt is, ever further apart; null: it has waited long enough. */
 function nextAttempt(waitingSince: Date, now: Date): Date | null {
   const waitedMs = now.getTime() - waitingSince.getTime();
   if (waitedMs >= parkedForMs) return null;

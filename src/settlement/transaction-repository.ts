@@ -61,21 +61,21 @@ export const findCandidates: Statement = {
   text: `
     select place, found.*
       from unnest($1::text[], $2::text[], $3::text[], $4::text[])
-           with ordinality as asked (end_to_end, client_request_id, txid, provider_txid, place),
+           with ordinality as requested (end_to_end, client_request_id, txid, provider_txid, place),
            lateral (
              select array(select transaction_id from pix_timeline
-                           where provider_txid = asked.provider_txid) as ids) told,
+                           where provider_txid = requested.provider_txid) as ids) reported,
            lateral (
              select ${columnsOf('t', pixColumns)}, t.pix_key,
-                    case when t.id = any(told.ids) then asked.provider_txid
+                    case when t.id = any(reported.ids) then requested.provider_txid
                          else t.provider_txid end as provider_txid,
                     t.status = 'PROCESSING' and ${isRepeated('t')} as repeated
                from pix_transactions t
-              where (t.end_to_end = asked.end_to_end
+              where (t.end_to_end = requested.end_to_end
                      and t.operation in ('SEND', 'CHARGE', 'RECEIVED'))
-                 or (t.idempotency_key = asked.client_request_id and t.operation = 'SEND')
-                 or left(t.transaction_identification, 25) = left(asked.txid, 25)
-                 or t.id = any(told.ids)
+                 or (t.idempotency_key = requested.client_request_id and t.operation = 'SEND')
+                 or left(t.transaction_identification, 25) = left(requested.txid, 25)
+                 or t.id = any(reported.ids)
               order by ${closeness('t')} limit ${mostCandidates}) found
      order by place, ${closeness('found')}`,
 };
@@ -90,9 +90,9 @@ function isRepeated(table: string): string {
 
 /** The order of candidates: a transaction that an id of its own names before all others. */
 function closeness(table: string): string {
-  return `(${table}.end_to_end = asked.end_to_end) is true desc,
-          (left(${table}.transaction_identification, 25) = left(asked.txid, 25)) is true desc,
-          (${table}.provider_txid = asked.provider_txid) is true desc`;
+  return `(${table}.end_to_end = requested.end_to_end) is true desc,
+          (left(${table}.transaction_identification, 25) = left(requested.txid, 25)) is true desc,
+          (${table}.provider_txid = requested.provider_txid) is true desc`;
 }
 
 /**
@@ -109,29 +109,29 @@ export const findPayees: Statement = {
   text: `
     select place, payee.*
       from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::boolean[])
-           with ordinality as asked (document, agency, account_number, pix_key, counts_local,
+           with ordinality as requested (document, agency, account_number, pix_key, counts_local,
              place),
            lateral (
              select user_id,
-                    (asked.document is null or named.document = asked.document) is true
-                    and (asked.agency is null or named.agency = asked.agency) is true
-                    and (asked.account_number is null
-                         or named.account_number = asked.account_number) is true
-                    and (asked.pix_key is null or has_key)
-                    and (asked.document is not null
-                         or asked.agency is not null and asked.account_number is not null
+                    (requested.document is null or named.document = requested.document) is true
+                    and (requested.agency is null or named.agency = requested.agency) is true
+                    and (requested.account_number is null
+                         or named.account_number = requested.account_number) is true
+                    and (requested.pix_key is null or has_key)
+                    and (requested.document is not null
+                         or requested.agency is not null and requested.account_number is not null
                          or has_key) as agrees
                from (select a.user_id, a.agency, a.account_number, a.document,
-                            (a.document = asked.pix_key
-                             or a.pix_keys @> array[asked.pix_key]) is true as has_key
+                            (a.document = requested.pix_key
+                             or a.pix_keys @> array[requested.pix_key]) is true as has_key
                        from accounts a
-                      where (a.document in (asked.document, asked.pix_key)
-                             or a.account_number = asked.account_number
-                             or a.pix_keys @> array[asked.pix_key])
-                        and (a.provider = 'provider' or asked.counts_local)) named
-              where named.document = asked.document or has_key
-                 or named.account_number = asked.account_number
-                    and (asked.agency is null or named.agency = asked.agency)
+                      where (a.document in (requested.document, requested.pix_key)
+                             or a.account_number = requested.account_number
+                             or a.pix_keys @> array[requested.pix_key])
+                        and (a.provider = 'provider' or requested.counts_local)) named
+              where named.document = requested.document or has_key
+                 or named.account_number = requested.account_number
+                    and (requested.agency is null or named.agency = requested.agency)
               order by agrees desc limit 2) payee
      order by place, agrees desc`,
 };
@@ -170,16 +170,16 @@ export const identifyPayment: Statement = {
   name: 'pix-identify',
   grouping: { apartBy: 1 },
   text: `
-    with asked as (
+    with requested as (
       select * from unnest($1::uuid[], $2::text[], $3::timestamptz[], $4::uuid[])
-        with ordinality as asked (id, end_to_end, now, event_id, place)
+        with ordinality as requested (id, end_to_end, now, event_id, place)
     ), identified as (
-      update pix_transactions t set end_to_end = asked.end_to_end, updated_at = asked.now
-        from asked
-       where ${isIdOf('asked')} and t.operation = 'CHARGE' and t.status = 'COMPLETED'
+      update pix_transactions t set end_to_end = requested.end_to_end, updated_at = requested.now
+        from requested
+       where ${isIdOf('requested')} and t.operation = 'CHARGE' and t.status = 'COMPLETED'
          and t.end_to_end is null
-      returning asked.place, asked.event_id, t.id, t.operation, t.idempotency_key, t.end_to_end,
-                t.provider_txid, t.transaction_identification, t.updated_at
+      returning requested.place, requested.event_id, t.id, t.operation, t.idempotency_key,
+                t.end_to_end, t.provider_txid, t.transaction_identification, t.updated_at
     ), noted as (
       insert into pix_timeline (transaction_id, phase, at, event_id, note)
       select id, 'SETTLED', updated_at, event_id, 'IDENTIFIED' from identified
@@ -211,34 +211,34 @@ export const recordReceived: Statement = {
   name: 'pix-received',
   grouping: { apartBy: 5 },
   text: `
-    with asked as (
-      select asked.*,
-             case when told_at between event.received_at - interval '90 days'
+    with requested as (
+      select requested.*,
+             case when reported_at between event.received_at - interval '90 days'
                                    and event.received_at + interval '5 minutes'
-                  then told_at else coalesce(event.received_at, now) end as at
+                  then reported_at else coalesce(event.received_at, now) end as at
         from unnest($1::uuid[], $2::int[], $3::numeric[], $4::text[], $5::text[], $6::text[],
                     $7::timestamptz[], $8::uuid[], $9::timestamptz[])
-             with ordinality as asked (id, user_id, amount, pix_key, end_to_end, provider_txid, now,
-               event_id, told_at, place)
+             with ordinality as requested (id, user_id, amount, pix_key, end_to_end,
+               provider_txid, now, event_id, reported_at, place)
         left join lateral (select received_at from webhook_events
-                            where id = any(array[asked.event_id])) event on true
+                            where id = any(array[requested.event_id])) event on true
     ), received as (
       insert into pix_transactions
              (id, user_id, operation, status, phase, outcome, amount, pix_key, end_to_end,
               provider_txid, created_at, updated_at, settled_at)
       select id, user_id, 'RECEIVED', 'COMPLETED', 'SETTLED', 'accepted', amount, pix_key,
              end_to_end, provider_txid, at, now, now
-        from asked order by end_to_end
+        from requested order by end_to_end
           on conflict (end_to_end, operation) where end_to_end is not null do nothing
       returning id, operation, idempotency_key, end_to_end, provider_txid,
                 transaction_identification, updated_at
     ), noted as (
       insert into pix_timeline (transaction_id, phase, at, event_id, provider_txid)
       select id, 'SETTLED', updated_at, event_id, received.provider_txid
-        from received join asked using (id)
+        from received join requested using (id)
     )
     select place, id, ${waking('received', 'told.updated_at')}
-      from received join asked using (id)`,
+      from received join requested using (id)`,
 };
 
 /** @returns the new transaction's id, or null when the payment was recorded meanwhile. */

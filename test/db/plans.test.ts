@@ -7,7 +7,7 @@ import { before, describe, test } from 'node:test';
 import { sessionStatements } from '../../src/auth/session-repository.ts';
 import type { Statement } from '../../src/db/database.ts';
 import { indexedSettings } from '../../src/db/pool.ts';
-import { finishJob } from '../../src/db/queries/jobs.ts';
+import { jobStatements } from '../../src/jobs/job-repository.ts';
 import { moveTransaction } from '../../src/db/queries/move-transaction.ts';
 import { listTransactions, noteAnomaly } from '../../src/db/queries/pix-transactions.ts';
 import { reserveSend } from '../../src/db/queries/reserve-send.ts';
@@ -36,7 +36,7 @@ const statements: readonly Statement[] = [
   findCandidates,
   sessionStatements.findPrincipal,
   findWebhookEvent,
-  finishJob,
+  jobStatements.finish,
   finishWebhookEvent,
   identifyPayment,
   moveTransaction,

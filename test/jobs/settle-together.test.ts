@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { beforeEach, test } from 'node:test';
 import { settleWebhook } from '../../src/jobs/settle-webhook.ts';
-import { JobHandOver } from '../../src/jobs/queue.ts';
+import { LocalDispatch } from '../../src/jobs/queue.ts';
 import { receiveEvent } from '../../src/settlement/receive-provider-webhook.ts';
 import { settleEvent } from '../../src/settlement/settle-event.ts';
 import { eventually } from '../support/eventually.ts';
@@ -50,7 +50,7 @@ test('the jobs of many events that are received at once share their round trips'
   const process = watched(app);
   const loop = await startLoop(t, process, { jobs: { 'settle-webhook': settleWebhook } });
   await process.rest();
-  const jobs = new JobHandOver();
+  const jobs = new LocalDispatch();
   jobs.connect(loop);
   const before = await roundTrips();
   await Promise.all(

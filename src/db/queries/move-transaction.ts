@@ -67,13 +67,13 @@ export const moveTransaction: Statement = {
   name: 'pix-move',
   grouping: { apartBy: 1 },
   text: `
-    with call as (
+    with requested as (
       select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[],
                            $7::text[], $8::text[], $9::text[], $10::text[], $11::timestamptz[],
                            $12::timestamptz[], $13::text[])
-        with ordinality as call (id, from_phases, phase, status, end_to_end, outcome,
+        with ordinality as requested (id, from_phases, phase, status, end_to_end, outcome,
           failure_code, provider_txid, qr_code, copy_paste, claimed_until, now, timeline, place)
-    ), ${moving('call')}
+    ), ${moving('requested')}
     select place, ${pixColumns}, ${waking('moved', 'told.updated_at')}, ${notifyingMoved}
       from moved`,
 };

@@ -1,7 +1,7 @@
 /** The mutants of the service: hot statements, phases that a move leaves, and what answers mean. */
 import { loadModule } from 'libpg-query';
 import type { Statement } from '../../../src/db/database.ts';
-import * as jobs from '../../../src/db/queries/jobs.ts';
+import { jobStatements as jobs } from '../../../src/jobs/job-repository.ts';
 import { moveTransaction } from '../../../src/db/queries/move-transaction.ts';
 import * as pix from '../../../src/db/queries/pix-transactions.ts';
 import { repeatPayment } from '../../../src/db/queries/repeat-payment.ts';
@@ -37,7 +37,7 @@ const hotStatements: readonly Statement[] = [
   ...[pix.takeOverTransaction, identifyPayment, recordReceived, pix.noteAnomaly],
   ...[storeWebhookEvent, finishWebhookEvent, findCandidates],
   ...[pix.findStale, pix.findUnconfirmedSends, pix.touchUnconfirmedSends],
-  ...[jobs.claimJobs, jobs.finishJob, jobs.requeueJob, jobs.releaseLapsed, jobs.renewLeases],
+  ...[jobs.claim, jobs.finish, jobs.requeue, jobs.releaseLapsed, jobs.renew],
 ];
 
 /** Conditions that cover for each other: only without all of them there is something to notice. */

@@ -7,7 +7,7 @@ const groups: readonly (readonly [reason: string, ...names: string[]])[] = [
     'equivalent: a call whose row is new finds no stored one, as its snapshot is older',
     'pix-reserve-send: without not call.is_new',
     'pix-reserve: without not call.is_new',
-    'webhook-store: without asked.id not in (select id from stored)',
+    'webhook-store: without requested.id not in (select id from stored)',
   ],
   [
     'equivalent: no statement of this release stores RESOLVED, a send passes through it',

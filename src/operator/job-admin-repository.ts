@@ -6,7 +6,7 @@ import type { InferEntity } from '@mikro-orm/core';
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
 import type { Job } from '../db/entities/job.ts';
-import { jobsChannel } from '../db/queries/jobs.ts';
+import { jobsChannel } from '../jobs/job-repository.ts';
 import { openUnit } from '../db/unit-of-work.ts';
 
 export type JobStatus = InferEntity<typeof Job>['status'];
@@ -97,7 +97,7 @@ export const jobStatements = {
          where id in (select id from chosen) and status = 'dead'
         returning id
       )
-      select id, pg_notify('${jobsChannel}', '')::text as told from retried`,
+      select id, pg_notify('${jobsChannel}', '')::text as notified from retried`,
   },
   stats: {
     name: 'inspect-job-stats',
