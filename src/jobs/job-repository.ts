@@ -168,7 +168,7 @@ const releaseLapsed: Statement = {
     returning id`,
 };
 
-/** Who puts lapsed jobs back, and which of them it leaves alone. */
+/** Which lapsed jobs are put back, and by whom. */
 export interface LapsedJobs {
   readonly maxAttempts: number;
   readonly worker: string;

@@ -1,10 +1,10 @@
 /**
- * The job loop: claims due jobs and runs them, and runs those that are handed over where they are
- * stored. It is written once; a job is only its `run`.
+ * The job loop: claims due jobs and runs them, and runs jobs that its own process dispatches to it.
+ * It is written once; a job is only its `run`.
  *
  * A claimed job is held under a lease that a heartbeat renews. A process that dies stops renewing,
  * and any other loop puts its jobs back once the lease has run out. The loop sleeps until a
- * notification, the next job that is due, or a poll, which finds what a lost notification told.
+ * notification, the next job that is due, or a poll, which finds what a lost notification reported.
  */
 import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
@@ -30,7 +30,7 @@ export interface LoopOptions {
   readonly pollMs?: number;
   /** How many jobs of a kind it takes from the queue at a time, unless the kind says otherwise. */
   readonly concurrency?: number;
-  /** How many jobs beside them it runs that were handed over. */
+  /** How many jobs of local dispatch it runs beside them. */
   readonly localJobs?: number;
   /** Spreads retries; between 0 and 1. */
   readonly random?: () => number;
@@ -49,15 +49,15 @@ export class JobLoop {
   readonly #running = new Map<string, Promise<void>>();
   #state: 'new' | 'running' | 'stopping' = 'new';
   #healthy = false;
-  /** The kinds of which the last look found as many as there was room for: there may be more. */
+  /** The kinds of which the last claim found as many as there was room for: more may be due. */
   #full = new Set<string>();
-  /** How many of each kind are running that the queue has given. */
+  /** How many claimed jobs of each kind are running. */
   readonly #claimed = new Map<string, number>();
-  /** How many are running, or about to be stored, that were handed over. */
+  /** How many jobs of local dispatch are running, or about to be stored. */
   #dispatched = 0;
   #releaseDueMs = -Infinity;
   #round: Promise<void> | null = null;
-  #roundAsked = false;
+  #roundRequested = false;
   #cancelSleep: () => void = () => undefined;
   #cancelHeartbeat: () => void = () => undefined;
   #stopListening: () => Promise<void> = () => Promise.resolve();
@@ -73,7 +73,7 @@ export class JobLoop {
     this.#runs = new JobRuns({ context, jobs, random });
   }
 
-  /** Whether the last look at the queue succeeded. */
+  /** Whether the queue could be read the last time. */
   get healthy(): boolean {
     return this.#state === 'running' && this.#healthy;
   }
@@ -87,18 +87,18 @@ export class JobLoop {
     await this.#round;
   }
 
-  /** Looks at the queue now. */
+  /** Reads the queue now. */
   wake(): void {
     if (this.#state !== 'running') return;
     if (this.#round) {
-      this.#roundAsked = true;
+      this.#roundRequested = true;
       return;
     }
     this.#cancelSleep();
-    this.#round = this.#look().finally(() => {
+    this.#round = this.#poll().finally(() => {
       this.#round = null;
-      const again = this.#roundAsked;
-      this.#roundAsked = false;
+      const again = this.#roundRequested;
+      this.#roundRequested = false;
       if (again) this.wake();
     });
   }
@@ -145,8 +145,8 @@ export class JobLoop {
     }
   }
 
-  /** One look at the queue: claims as much as there is room for, and sets the next alarm. */
-  async #look(): Promise<void> {
+  /** Reads the queue once: claims as much as there is room for, and sets the next alarm. */
+  async #poll(): Promise<void> {
     try {
       await this.#releaseLapsed();
       const nextDueMs = await this.#claim();
@@ -154,7 +154,7 @@ export class JobLoop {
       this.#healthy = true;
     } catch (error) {
       this.#healthy = false;
-      // It is not known what there is: each job that ends looks again.
+      // What is due is not known: each job that ends polls again.
       this.#full = new Set(Object.keys(this.#jobs));
       this.#context.log.error({ error }, 'the job queue could not be read');
       this.#sleepUntil(this.#context.clock.now().getTime() + this.#pollMs);
@@ -199,7 +199,7 @@ export class JobLoop {
       const found = jobs.filter((job) => job.kind === kind).length;
       if (found === rooms.get(kind)) this.#full.add(kind);
     }
-    // Those that ended while this look was under way have woken no one.
+    // Jobs that ended during this poll have woken no one.
     if ([...this.#full].some((kind) => this.#room(kind) > 0)) this.wake();
     return nextRunAt?.getTime() ?? Infinity;
   }
@@ -218,7 +218,7 @@ export class JobLoop {
     this.#watch(job, this.#runs.run(job), () => count(-1));
   }
 
-  /** To a time, not for one: what the look itself took must not make the next one late. */
+  /** To a time, not for a duration: the time of the poll itself must not make the next one late. */
   #sleepUntil(dueMs: number): void {
     this.#cancelSleep();
     if (this.#state !== 'running') return;

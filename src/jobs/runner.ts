@@ -5,7 +5,7 @@ import { finishJob, requeueJob, type Requeued } from './job-repository.ts';
 import type { FirstRun, JobResult, LeasedJob } from './queue.ts';
 import type { JobHandler, JobTable } from './job.ts';
 
-/** After so many failed runs a job is dead: listed, and retried only by an operator. */
+/** After this many failed runs a job is dead: listed, and retried only by an operator. */
 export const maxAttempts = 8;
 
 const firstRetryMs = 1_000;
@@ -120,7 +120,7 @@ export class JobRuns {
     return new Date(this.#context.clock.now().getTime() + handler.everyMs);
   }
 
-  /** Exponential, with half of it left to chance so that what failed together comes back apart. */
+  /** Exponential, half of it random: jobs that failed together run again at different times. */
   #backOffMs(attempt: number): number {
     const fullMs = Math.min(longestRetryMs, firstRetryMs * 2 ** (attempt - 1));
     return withJitter(fullMs, this.#random);
@@ -141,7 +141,7 @@ export class JobRuns {
   }
 }
 
-/** What a SQLSTATE, a code of the system and our own codes look like. */
+/** The form of a SQLSTATE, of a code of the system and of the service's own codes. */
 const errorCode = /^[A-Za-z0-9_]{1,40}$/;
 
 /**

@@ -1,6 +1,7 @@
 /**
- * The queue as operators see it: no job's payload and no unique key. Lists go through the entity;
- * a retry is SQL, because it decides, moves and notifies in one statement, and so are the numbers.
+ * Jobs for operators: lists, numbers, and the retry of dead jobs. Nothing here returns a payload or
+ * a unique key. Lists use the entity; a retry is SQL, because it decides, moves and notifies in one
+ * statement, and so are the numbers.
  */
 import type { InferEntity } from '@mikro-orm/core';
 import type { LocalContext } from '../context.ts';

@@ -7,7 +7,7 @@ import type { CandidateRow, ReceivedPix } from './transaction-repository.ts';
 export type Decision =
   /** Nothing is to be done, or not yet. */
   | {
-      readonly kind: 'leave';
+      readonly kind: 'skip';
       readonly result: 'ignored' | 'already' | 'parked';
       readonly reason?: string;
       readonly transaction?: CandidateRow;
@@ -18,7 +18,7 @@ export type Decision =
   | {
       readonly kind: 'record';
       readonly received: ReceivedPix;
-      /** The charge that it names and does not complete: for a person to look at. */
+      /** The charge that it names and does not complete: for a person to check. */
       readonly beside?: { readonly transaction: CandidateRow; readonly reason: string };
     }
   /** The end-to-end id of the payment that completed a charge is known now. */
@@ -29,7 +29,7 @@ export type Decision =
       readonly eventId: string;
     }
   | Flag
-  /** It is about an open transaction and was not understood: for a person to look at, too. */
+  /** It is about an open transaction and was not understood: for a person to check, too. */
   | { readonly kind: 'unread'; readonly transaction: CandidateRow; readonly reason: string };
 
 /** It settles a transaction. */
@@ -39,7 +39,7 @@ export interface MoveDecision {
   readonly move: Move;
 }
 
-/** It contradicts what is stored: for a person to look at. */
+/** It contradicts what is stored: for a person to check. */
 export interface Flag {
   readonly kind: 'flag';
   readonly transaction: CandidateRow;

@@ -75,7 +75,7 @@ export const storeWebhookEvent: Statement = {
 
 /** An event to be stored. */
 export interface NewEvent {
-  /** The bytes that were posted: the hash of them tells a duplicate. */
+  /** The bytes that were posted: their hash identifies a duplicate. */
   readonly payload: Buffer;
   readonly receivedAt: Date;
   /** The lease to store the job under; null: the job is queued. */
@@ -299,7 +299,7 @@ export async function finishAttempt(
 /**
  * Queues a job for each event that waits to be settled and has none: a failover that loses commits
  * may give the id of a lost job to this event's job, which a run of the lost one then ends. An
- * event whose job is dead is left to an operator. Parameters: now, received before.
+ * event whose job is dead is for an operator. Parameters: now, received before.
  */
 const queueForgotten: Statement = {
   name: 'webhook-queue-forgotten',

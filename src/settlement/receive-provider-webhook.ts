@@ -24,7 +24,7 @@ export const receiveProviderWebhook: PublicOperation<'receiveProviderWebhook'> =
 
 /** What was posted. */
 export interface PostedEvent {
-  /** The bytes: they are what is stored, and what tells a duplicate. */
+  /** The bytes: they are stored, and identify a duplicate. */
   readonly payload: Buffer;
   /** The same, parsed; undefined when its job is to parse it. */
   readonly content: unknown;

@@ -21,21 +21,21 @@ const parkedForMs = dayMs;
 const firstRetryMs = 1_000;
 const longestRetryMs = 30 * 60_000;
 
-/** Two workers look at one event at a time where a lease has run out, or an operator replays it. */
+/** Two workers settle one event at a time where a lease has run out, or an operator replays it. */
 const mostAttempts = 3;
 
 /** What became of an event. */
 export interface Settlement {
   readonly status: WebhookEventStatus;
   readonly items: readonly ItemOutcome[];
-  /** When to look again for what matched no transaction yet, or null. */
+  /** When the next attempt is for what matched no transaction yet, or null. */
   readonly parkedUntil: Date | null;
 }
 
 /** Other processes have settled the event at every attempt: nothing is wrong with it. */
 export class OvertakenError extends Error {
   constructor() {
-    super('the event was settled elsewhere at every try');
+    super('the event was settled elsewhere at every attempt');
     this.name = 'OvertakenError';
   }
 }
@@ -59,15 +59,15 @@ export interface SettleOptions {
  * An item that matches nothing is parked: its ids are stored as waits, and a transaction that gets
  * one of them wakes the event's job in the statement that stores it. That statement may have begun
  * before the waits were there, and so not seen them. Therefore an event that begins to wait is
- * looked at once more, and the transaction is found in each of three cases:
+ * attempted once more, and the transaction is found in each of three cases:
  *
- * - It was stored before that look: the look finds it.
+ * - It was stored before that attempt: the attempt finds it.
  * - Its statement began after the waits were stored: the statement finds them.
- * - Its statement was under way all the while. It may be for half a minute, and one of the looks of
+ * - Its statement ran all the while. It may do so for half a minute, and one of the attempts of
  *   the first minute finds what it has stored.
  *
- * A job that is woken while it runs is run once more (`jobs.wanted`). The later looks, ever further
- * apart, are for what no transaction reports: an account that is opened later.
+ * A job that is woken while it runs is run once more (`jobs.wanted`). The later attempts, ever
+ * further apart, are for what no transaction reports: an account that is opened later.
  *
  * @returns what became of it; null when there is no such event, or its payload was purged: then it
  *   stays as it is.
@@ -91,7 +91,7 @@ export interface EventOfJob extends Pick<SettleOptions, 'event' | 'waitingSince'
 /**
  * Settles an event on behalf of its job, which ends in the commit that stores what became of the
  * event, unless it still waits. If other processes settle the event at every attempt, as they may
- * after this process has been frozen, nothing has failed: the job looks again a second later. A
+ * after this process has been frozen, nothing has failed: the job tries again a second later. A
  * large event that finds no place goes back to the queue.
  * @returns what the job has to do yet.
  */
@@ -103,13 +103,13 @@ export async function settleForJob(
   if (options.event) return settleAndEnd(context, job, { eventId, ...options });
   const stored = await findEvent(context, eventId);
   const isLarge = (stored?.payload?.length ?? 0) > largePayloadBytes;
-  const leave = isLarge ? context.largeEvents.enter() : () => undefined;
-  if (!leave) return { runAgainAt: new Date(context.clock.now().getTime() + placeAgainMs) };
+  const release = isLarge ? context.largeEvents.reserve() : () => undefined;
+  if (!release) return { runAgainAt: new Date(context.clock.now().getTime() + placeAgainMs) };
   try {
     const event = stored && (await readEvent(stored));
     return event ? await settleAndEnd(context, job, { eventId, ...options, event }) : undefined;
   } finally {
-    leave();
+    release();
   }
 }
 
@@ -120,7 +120,7 @@ async function settleAndEnd(
 ): Promise<JobResult> {
   const last = await settle(context, eventId, { ...options, job });
   if (last === 'overtaken') {
-    context.log.warn({ eventId, jobId: job.id }, 'an event was settled elsewhere at every try');
+    context.log.warn({ eventId, jobId: job.id }, 'an event was settled elsewhere at every attempt');
     return { runAgainAt: new Date(context.clock.now().getTime() + firstRetryMs) };
   }
   if (last?.settlement.parkedUntil) return { runAgainAt: last.settlement.parkedUntil };

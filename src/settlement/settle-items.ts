@@ -27,7 +27,7 @@ interface Pending {
 export interface ItemsOfEvent {
   readonly eventId: string;
   readonly items: readonly ProviderEvent[];
-  /** Makes every move at once; by default those of the last items are left to the caller. */
+  /** Makes every move at once; by default the caller makes those of the last items. */
   readonly makesMoves?: boolean;
 }
 
@@ -152,7 +152,7 @@ function independent<Element>(
   return elements;
 }
 
-/** The ids that a transaction may come to have; those of a charge as its code can hold them. */
+/** The ids that a transaction may get; those of a charge as its code can hold them. */
 export function idsOf(item: ProviderEvent): string[] {
   if (!needsFacts(item)) return [];
   const { endToEnd, clientRequestId, transactionIdentification, providerTxid } = item.ids;

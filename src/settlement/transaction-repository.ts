@@ -38,14 +38,14 @@ export interface Facts {
   readonly payees: readonly PayeeRow[];
 }
 
-/** A PIX that came in without a charge that it completes. */
+/** A received PIX that completes no charge. */
 export interface ReceivedPix {
   readonly userId: number;
   readonly amountCents: number;
   readonly pixKey: string | null;
   readonly endToEnd: string;
   readonly providerTxid: string | null;
-  /** When it came in, as the event says. */
+  /** When it was received, as the event reports. */
   readonly at: Date | null;
 }
 
@@ -201,9 +201,9 @@ export async function storeIdentity(
 }
 
 /**
- * Records a PIX that came in without a charge, once per end-to-end id, with its timeline row. Its
- * date is the one that the event tells, where that is within 90 days before the event was received
- * and five minutes after; otherwise it is when the event was received.
+ * Records a received PIX without a charge, once per end-to-end id, with its timeline row. Its date
+ * is the one that the event reports, where that is at most 90 days before and five minutes after
+ * the receipt of the event; otherwise it is the receipt of the event.
  * Parameters, grouped: id, user id, amount, key, end to end, provider's id, now, event id, the
  * event's date.
  */

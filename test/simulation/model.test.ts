@@ -114,7 +114,11 @@ const none = [null, null, null];
 const moves = (...ofTransactions: (readonly [id: string, from: string])[]): string =>
   JSON.stringify(
     ofTransactions.map(([id, from_phases]) => ({
-      ...{ id, from_phases, phase: 'SETTLED', status: 'COMPLETED', outcome: 'accepted' },
+      id,
+      from_phases,
+      phase: 'SETTLED',
+      status: 'COMPLETED',
+      outcome: 'accepted',
       timeline: [{ phase: 'SETTLED', event_id: ids[2], note: 'COMPLETED' }],
     })),
   );

@@ -28,7 +28,7 @@ export function changingMoves(changes: ChangedColumns): Deviation {
     }
     if (statement !== finishWebhookEvent) return parameters;
     const moves = JSON.parse(String(parameters[movesPlace])) as Move[];
-    const others = moves.map((move) => ({ ...move, ...changeMove(move, changes) }));
+    const others = moves.map((move) => Object.assign(move, changeMove(move, changes)));
     return parameters.with(movesPlace, JSON.stringify(others));
   };
   return {

@@ -334,8 +334,8 @@ function sizeClass(calls: number): string {
 
 /** The transactions that the end of an event has moved, by what it answers and its parameters. */
 function movedBy(row: Row, parameters: readonly unknown[]): readonly unknown[] {
-  if (!row['is_finished'])
-    return row['moved_ids'] === null ? [] : String(row['moved_ids']).split(' ');
+  const { is_finished: isFinished, moved_ids: ids } = row;
+  if (!isFinished) return typeof ids === 'string' ? ids.split(' ') : [];
   const moves = JSON.parse(String(parameters[movesPlace])) as { readonly id: string }[];
   return moves.map(({ id }) => id);
 }

@@ -158,15 +158,15 @@ const settle = (says: string, { open, moves, waitsFor, ...how }: Moved): Scene =
     const lease = { leased_by: 'me', leased_until: later };
     const transactions: unknown[] = [];
     for (const columns of open) transactions.push(await row('pix_transactions', columns));
-    const event = async (): Promise<readonly [unknown, unknown]> => {
+    const eventWithJob = async (): Promise<readonly [unknown, unknown]> => {
       const id = await row('webhook_events');
       const unique_key = `webhook:${String(id)}`;
       return [id, await row('jobs', { unique_key, status: 'running', ...lease })];
     };
     const events = [];
-    while (events.length < moves.length) events.push(await event());
+    while (events.length < moves.length) events.push(await eventWithJob());
     const ids = events.map(([id]) => id);
-    const waiting = [(await event())[0], ...(how.waitsItself ? [ids[0]] : [])];
+    const waiting = [(await eventWithJob())[0], ...(how.waitsItself ? [ids[0]] : [])];
     for (const event_id of waitsFor === undefined ? [] : waiting) {
       await row('webhook_waits', { event_id, id_value: waitsFor });
     }
