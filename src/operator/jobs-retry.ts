@@ -1,7 +1,12 @@
 /** `jobs retry`: dead jobs are queued again, due now. */
 import type { LocalContext } from '../context.ts';
 import { isConstraintViolation } from '../db/unavailable.ts';
-import { findDeadJobs, findJobStatuses, queueDeadJobs, type JobStatus } from './job-admin-repository.ts';
+import {
+  findDeadJobs,
+  findJobStatuses,
+  queueDeadJobs,
+  type JobStatus,
+} from './job-admin-repository.ts';
 import { OpError, type Op, type OpCaller } from './op.ts';
 import { recordAction } from './operator-action-repository.ts';
 

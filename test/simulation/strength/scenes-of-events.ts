@@ -154,7 +154,7 @@ interface Moved {
 const settle = (says: string, { open, moves, waitsFor, ...how }: Moved): Scene => ({
   statement: finishWebhookEvent,
   says,
-  async play({ row, askTogether, found, heard }) {
+  async play({ row, answersTogether, found, heard }) {
     const lease = { leased_by: 'me', leased_until: later };
     const transactions: unknown[] = [];
     for (const columns of open) transactions.push(await row('pix_transactions', columns));
@@ -171,7 +171,7 @@ const settle = (says: string, { open, moves, waitsFor, ...how }: Moved): Scene =
       await row('webhook_waits', { event_id, id_value: waitsFor });
     }
     const each = <Value>(value: Value): Value[] => moves.map(() => value);
-    const rows = await askTogether(
+    const columns = [
       ...[ids, each('processed'), each('[]'), moves.map((_, at) => (at ? later : now)), each('[]')],
       ...[
         each(null),
@@ -191,9 +191,11 @@ const settle = (says: string, { open, moves, waitsFor, ...how }: Moved): Scene =
           })),
         ),
       ),
-    );
+    ];
+    const rows = await answersTogether(...columns);
+    const answered = rows.map((one) => [one['is_finished'], typeof one['moved_ids']]);
     return [
-      rows,
+      answered,
       ...(await found(`select phase, status, end_to_end, outcome, provider_txid, settled_at is null,
                               updated_at = '2026-05-24 12:01Z' as first
                          from pix_transactions order by end_to_end`)),
