@@ -9,7 +9,7 @@ import type { Log } from './log.ts';
 import type { Bank } from './provider/stub/bank.ts';
 import { measure } from './metrics-readings.ts';
 import { releaseAfterCrash } from './pix/sweep-repository.ts';
-import { JobHandOver } from './jobs/queue.ts';
+import { LocalDispatch } from './jobs/queue.ts';
 import { LargeEvents } from './settlement/large-events.ts';
 import { UnstoredOutcomes } from './pix/unstored-outcomes.ts';
 import { createUploadSlots } from './onboarding/upload-slots.ts';
@@ -61,7 +61,7 @@ export async function compose(
     provider,
     outcomes: new UnstoredOutcomes({ clock, log, metrics }),
     uploads: createUploadSlots(local.db.kind === 'embedded' ? 2 : 4),
-    jobs: new JobHandOver(),
+    jobs: new LocalDispatch(),
     largeEvents: new LargeEvents(),
     listening: { port: config.port },
   };

@@ -11,7 +11,7 @@ import type { Provider } from './provider/provider.ts';
 import type { AccessTokens } from './auth/access-tokens.ts';
 import type { Passwords } from './auth/passwords.ts';
 import type { Sealer } from './security/sealing.ts';
-import type { JobHandOver } from './jobs/queue.ts';
+import type { LocalDispatch } from './jobs/queue.ts';
 import type { LargeEvents } from './settlement/large-events.ts';
 import type { UnstoredOutcomes } from './pix/unstored-outcomes.ts';
 import type { UploadSlots } from './onboarding/upload-slots.ts';
@@ -39,7 +39,7 @@ export interface Context extends LocalContext {
   /** Outcomes of payments that this process knows and the database has not stored yet. */
   readonly outcomes: UnstoredOutcomes;
   /** The job loop of this process, if it has one. */
-  readonly jobs: JobHandOver;
+  readonly jobs: LocalDispatch;
   /** Limits the concurrent events with very many items in this process. */
   readonly largeEvents: LargeEvents;
   /** The configured port or, once the service listens, the actual port for `PORT=0`. */

@@ -6,7 +6,7 @@ import { clearAged } from './retention-repository.ts';
 const securityEventDays = 365;
 
 /**
- * Lets go of what is kept for a number of days only: the payloads of settled webhook events, which
+ * Deletes what is kept for a number of days only: the payloads of settled webhook events, which
  * hold personal data, jobs that are done, and security events.
  */
 export const applyRetention: JobHandler = {

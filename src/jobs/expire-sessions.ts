@@ -2,8 +2,8 @@ import type { JobHandler } from './job.ts';
 import { clearAged } from './retention-repository.ts';
 
 /**
- * Ends banking sessions whose provider token has expired, and destroys the token. They let nobody
- * in by then: every request looks at the time itself.
+ * Ends banking sessions whose provider token has expired, and destroys the token. They admit no
+ * one by then: every request checks the time itself.
  */
 export const expireSessions: JobHandler = {
   everyMs: 60_000,

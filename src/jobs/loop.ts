@@ -1,15 +1,22 @@
 /**
- * The job loop: claims due jobs and runs them, and runs those that are handed over where they are
- * stored. It is written once; a job is only its `run`.
+ * The job loop: claims due jobs and runs them, and runs jobs that its own process dispatches to it.
+ * It is written once; a job is only its `run`.
  *
  * A claimed job is held under a lease that a heartbeat renews. A process that dies stops renewing,
  * and any other loop puts its jobs back once the lease has run out. The loop sleeps until a
- * notification, the next job that is due, or a poll, which finds what a lost notification told.
+ * notification, the next job that is due, or a poll, which finds what a lost notification reported.
  */
 import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
-import * as queries from '../db/queries/jobs.ts';
-import type { ClaimRow, JobRow } from '../db/queries/jobs.ts';
+import {
+  bringPeriodicJobsForward,
+  claimJobs,
+  ensurePeriodicJob,
+  jobsChannel,
+  releaseLapsedJobs,
+  renewLeases,
+  type Lease,
+} from './job-repository.ts';
 import type { JobPlace, LeasedJob } from './queue.ts';
 import type { JobTable } from './job.ts';
 import { JobRuns, maxAttempts } from './runner.ts';
@@ -23,8 +30,8 @@ export interface LoopOptions {
   readonly pollMs?: number;
   /** How many jobs of a kind it takes from the queue at a time, unless the kind says otherwise. */
   readonly concurrency?: number;
-  /** How many jobs beside them it runs that were handed over. */
-  readonly handOvers?: number;
+  /** How many jobs of local dispatch it runs beside them. */
+  readonly localJobs?: number;
   /** Spreads retries; between 0 and 1. */
   readonly random?: () => number;
 }
@@ -36,21 +43,21 @@ export class JobLoop {
   readonly #leaseMs: number;
   readonly #pollMs: number;
   readonly #concurrency: number;
-  readonly #handOvers: number;
+  readonly #maxLocalJobs: number;
   readonly #runs: JobRuns;
   readonly #worker = randomUUID();
   readonly #running = new Map<string, Promise<void>>();
   #state: 'new' | 'running' | 'stopping' = 'new';
   #healthy = false;
-  /** The kinds of which the last look found as many as there was room for: there may be more. */
+  /** The kinds of which the last claim found as many as there was room for: more may be due. */
   #full = new Set<string>();
-  /** How many of each kind are running that the queue has given. */
+  /** How many claimed jobs of each kind are running. */
   readonly #claimed = new Map<string, number>();
-  /** How many are running, or about to be stored, that were handed over. */
-  #handedOver = 0;
+  /** How many jobs of local dispatch are running, or about to be stored. */
+  #dispatched = 0;
   #releaseDueMs = -Infinity;
   #round: Promise<void> | null = null;
-  #roundAsked = false;
+  #roundRequested = false;
   #cancelSleep: () => void = () => undefined;
   #cancelHeartbeat: () => void = () => undefined;
   #stopListening: () => Promise<void> = () => Promise.resolve();
@@ -61,12 +68,12 @@ export class JobLoop {
     this.#leaseMs = options.leaseMs ?? 30_000;
     this.#pollMs = options.pollMs ?? 5_000;
     this.#concurrency = options.concurrency ?? 64;
-    this.#handOvers = options.handOvers ?? 256;
+    this.#maxLocalJobs = options.localJobs ?? 256;
     const { context, jobs, random = Math.random } = options;
     this.#runs = new JobRuns({ context, jobs, random });
   }
 
-  /** Whether the last look at the queue succeeded. */
+  /** Whether the queue could be read the last time. */
   get healthy(): boolean {
     return this.#state === 'running' && this.#healthy;
   }
@@ -74,24 +81,24 @@ export class JobLoop {
   async start(): Promise<void> {
     this.#state = 'running';
     await this.#ensurePeriodicJobs();
-    this.#stopListening = await this.#context.db.listen(queries.jobsChannel, () => this.wake());
+    this.#stopListening = await this.#context.db.listen(jobsChannel, () => this.wake());
     this.#beat();
     this.wake();
     await this.#round;
   }
 
-  /** Looks at the queue now. */
+  /** Reads the queue now. */
   wake(): void {
     if (this.#state !== 'running') return;
     if (this.#round) {
-      this.#roundAsked = true;
+      this.#roundRequested = true;
       return;
     }
     this.#cancelSleep();
-    this.#round = this.#look().finally(() => {
+    this.#round = this.#poll().finally(() => {
       this.#round = null;
-      const again = this.#roundAsked;
-      this.#roundAsked = false;
+      const again = this.#roundRequested;
+      this.#roundRequested = false;
       if (again) this.wake();
     });
   }
@@ -108,20 +115,19 @@ export class JobLoop {
 
   /** @returns a place for a job that is about to be stored; null: it has to queue. */
   reserve(): JobPlace | null {
-    if (this.#state !== 'running' || this.#handedOver >= this.#handOvers) return null;
-    this.#handedOver += 1;
-    const worker = this.#worker;
-    const leave = (): void => {
-      this.#handedOver -= 1;
+    if (this.#state !== 'running' || this.#dispatched >= this.#maxLocalJobs) return null;
+    this.#dispatched += 1;
+    const lease = this.#newLease();
+    const release = (): void => {
+      this.#dispatched -= 1;
     };
     return {
-      worker,
-      leasedUntil: this.#leaseEnd(),
-      leave,
+      ...lease,
+      release,
       begin: ({ id, kind, payload }, work) => {
-        const job = { id, kind, payload, attempt: 1, worker };
+        const job = { id, kind, payload, attempt: 1, worker: lease.worker };
         const isLate = this.#state !== 'running';
-        this.#watch(job, isLate ? this.#runs.putBack(job) : this.#runs.run(job, work), leave);
+        this.#watch(job, isLate ? this.#runs.putBack(job) : this.#runs.run(job, work), release);
       },
     };
   }
@@ -131,17 +137,16 @@ export class JobLoop {
   }
 
   async #ensurePeriodicJobs(): Promise<void> {
-    const { clock, db } = this.#context;
-    const now = clock.now();
+    const now = this.#context.clock.now();
     for (const kind of this.#periodicKinds) {
       const { canWait = false, everyMs = 0 } = this.#jobs[kind] ?? {};
       const firstRunAt = canWait ? new Date(now.getTime() + everyMs) : now;
-      await db.query(queries.ensurePeriodic, [kind, periodicKey(kind), firstRunAt, now]);
+      await ensurePeriodicJob(this.#context, kind, firstRunAt);
     }
   }
 
-  /** One look at the queue: claims as much as there is room for, and sets the next alarm. */
-  async #look(): Promise<void> {
+  /** Reads the queue once: claims as much as there is room for, and sets the next alarm. */
+  async #poll(): Promise<void> {
     try {
       await this.#releaseLapsed();
       const nextDueMs = await this.#claim();
@@ -149,7 +154,7 @@ export class JobLoop {
       this.#healthy = true;
     } catch (error) {
       this.#healthy = false;
-      // It is not known what there is: each job that ends looks again.
+      // What is due is not known: each job that ends polls again.
       this.#full = new Set(Object.keys(this.#jobs));
       this.#context.log.error({ error }, 'the job queue could not be read');
       this.#sleepUntil(this.#context.clock.now().getTime() + this.#pollMs);
@@ -158,29 +163,26 @@ export class JobLoop {
 
   /** At most once per poll interval. */
   async #releaseLapsed(): Promise<void> {
-    const { clock, db } = this.#context;
-    const now = clock.now();
+    const now = this.#context.clock.now();
     const dueInMs = this.#releaseDueMs - now.getTime();
     // Due later than a poll interval: the wall clock has been ahead.
     if (dueInMs > 0 && dueInMs <= this.#pollMs) return;
     await this.#bringPeriodicJobsForward(now);
-    await db.query(queries.releaseLapsed, [
-      now,
+    await releaseLapsedJobs(this.#context, {
       maxAttempts,
-      this.#worker,
-      [...this.#running.keys()],
-      this.#periodicKinds,
-    ]);
+      worker: this.#worker,
+      running: [...this.#running.keys()],
+      periodicKinds: this.#periodicKinds,
+    });
     this.#releaseDueMs = now.getTime() + this.#pollMs;
   }
 
   async #bringPeriodicJobsForward(now: Date): Promise<void> {
     const latest = this.#periodicKinds.map((kind) => {
       const { everyMs = 0 } = this.#jobs[kind] ?? {};
-      return new Date(now.getTime() + everyMs);
+      return [kind, new Date(now.getTime() + everyMs)] as const;
     });
-    const keys = this.#periodicKinds.map(periodicKey);
-    await this.#context.db.query(queries.bringForward, [keys, latest]);
+    await bringPeriodicJobsForward(this.#context, new Map(latest));
   }
 
   /** @returns when the next job is due, in ms since 1970; Infinity if there is none, or no room. */
@@ -190,22 +192,16 @@ export class JobLoop {
     const kinds = [...rooms.keys()].filter((kind) => !this.#full.has(kind));
     // A full loop is woken by the job that ends.
     if (kinds.length === 0) return Infinity;
-    const rows = await this.#context.db.query<ClaimRow>(queries.claimJobs, [
-      this.#worker,
-      this.#leaseEnd(),
-      this.#context.clock.now(),
-      kinds,
-      kinds.map((kind) => rooms.get(kind)),
-    ]);
-    const jobs = rows.filter((row) => row.id !== null);
+    for (const kind of this.#full) rooms.delete(kind);
+    const { jobs, nextRunAt } = await claimJobs(this.#context, this.#newLease(), rooms);
     for (const job of jobs) this.#runClaimed(job);
     for (const kind of kinds) {
       const found = jobs.filter((job) => job.kind === kind).length;
       if (found === rooms.get(kind)) this.#full.add(kind);
     }
-    // Those that ended while this look was under way have woken no one.
+    // Jobs that ended during this poll have woken no one.
     if ([...this.#full].some((kind) => this.#room(kind) > 0)) this.wake();
-    return rows[0]?.next_run_at?.getTime() ?? Infinity;
+    return nextRunAt?.getTime() ?? Infinity;
   }
 
   /** How many more jobs of a kind it may take. */
@@ -214,15 +210,15 @@ export class JobLoop {
     return Math.max(0, most - (this.#claimed.get(kind) ?? 0));
   }
 
-  #runClaimed({ id, kind, payload, attempts: attempt }: JobRow): void {
+  #runClaimed(job: LeasedJob): void {
+    const { kind } = job;
     const count = (change: number): void =>
       void this.#claimed.set(kind, (this.#claimed.get(kind) ?? 0) + change);
-    const job = { id, kind, payload, attempt, worker: this.#worker };
     count(1);
     this.#watch(job, this.#runs.run(job), () => count(-1));
   }
 
-  /** To a time, not for one: what the look itself took must not make the next one late. */
+  /** To a time, not for a duration: the time of the poll itself must not make the next one late. */
   #sleepUntil(dueMs: number): void {
     this.#cancelSleep();
     if (this.#state !== 'running') return;
@@ -232,8 +228,9 @@ export class JobLoop {
     this.#cancelSleep = clock.after(delayMs, () => this.wake());
   }
 
-  #leaseEnd(): Date {
-    return new Date(this.#context.clock.now().getTime() + this.#leaseMs);
+  #newLease(): Lease {
+    const leasedUntil = new Date(this.#context.clock.now().getTime() + this.#leaseMs);
+    return { worker: this.#worker, leasedUntil };
   }
 
   #beat(): void {
@@ -248,27 +245,21 @@ export class JobLoop {
 
   async #renew(): Promise<void> {
     if (this.#running.size === 0) return;
-    const { db, log } = this.#context;
-    const jobIds = [...this.#running.keys()];
     try {
-      await db.query(queries.renewLeases, [this.#worker, this.#leaseEnd(), jobIds]);
+      await renewLeases(this.#context, this.#newLease(), [...this.#running.keys()]);
     } catch (error) {
-      log.error({ error }, 'the leases of running jobs could not be renewed');
+      this.#context.log.error({ error }, 'the leases of running jobs could not be renewed');
     }
   }
 
   /** @param run resolves to whether the job may be back in the queue. */
-  #watch(job: LeasedJob, run: Promise<boolean>, leave: () => void): void {
+  #watch(job: LeasedJob, run: Promise<boolean>, release: () => void): void {
     const watched = run.then((mayBeQueued) => {
       // A job that lost its lease may run here a second time by now.
       if (this.#running.get(job.id) === watched) this.#running.delete(job.id);
-      leave();
+      release();
       if (mayBeQueued || this.#full.has(job.kind)) this.wake();
     });
     this.#running.set(job.id, watched);
   }
-}
-
-function periodicKey(kind: string): string {
-  return `every:${kind}`;
 }

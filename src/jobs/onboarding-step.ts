@@ -5,8 +5,8 @@ import { changeApplication, findApplicationByUser } from '../onboarding/applicat
 import { callOptionsOf, type JobHandler } from './job.ts';
 
 /**
- * Carries out a step of an application at the provider. A job that is left over where onboarding is
- * local has the steps carried out here; the decision waits until it is asked for.
+ * Carries out a step of an application at the provider. A remaining job, after onboarding has
+ * become local, carries the steps out here; the decision waits until it is requested.
  */
 export const onboardingStep: JobHandler = {
   // As many as its calls to the provider have places (see provider/resilience/call-policy.ts).

@@ -1,8 +1,8 @@
 /**
  * Aged rows, and their removal. The statements are SQL: each takes a bounded number of rows, passes
  * over what another process holds, and is repeated while there may be more. The rows are named by
- * an array, because the server cannot know how few of them a limit leaves, and would read the whole
- * table for a join.
+ * an array, because the server cannot know how few of them a limit returns, and would read the
+ * whole table for a join.
  */
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';

@@ -1,12 +1,11 @@
 /** One run of a job: its work, and what becomes of it in the queue. */
 import type { Context } from '../context.ts';
-import * as queries from '../db/queries/jobs.ts';
 import { withJitter } from '../domain/call-duration.ts';
-import type { EndedRow } from '../db/queries/jobs.ts';
+import { finishJob, requeueJob, type Requeued } from './job-repository.ts';
 import type { FirstRun, JobResult, LeasedJob } from './queue.ts';
 import type { JobHandler, JobTable } from './job.ts';
 
-/** After so many failed runs a job is dead: listed, and retried only by an operator. */
+/** After this many failed runs a job is dead: listed, and retried only by an operator. */
 export const maxAttempts = 8;
 
 const firstRetryMs = 1_000;
@@ -96,7 +95,7 @@ export class JobRuns {
     job: LeasedJob,
     handler: JobHandler | undefined,
     result: JobResult,
-  ): Promise<EndedRow['status']> {
+  ): Promise<'done' | 'dead' | 'queued'> {
     if (result && 'ended' in result) return result.ended;
     const runAgainAt = result?.runAgainAt ?? this.#nextPeriod(handler);
     if (!runAgainAt) return this.#finish(job, 'done', null);
@@ -121,37 +120,28 @@ export class JobRuns {
     return new Date(this.#context.clock.now().getTime() + handler.everyMs);
   }
 
-  /** Exponential, with half of it left to chance so that what failed together comes back apart. */
+  /** Exponential, half of it random: jobs that failed together run again at different times. */
   #backOffMs(attempt: number): number {
     const fullMs = Math.min(longestRetryMs, firstRetryMs * 2 ** (attempt - 1));
     return withJitter(fullMs, this.#random);
   }
 
-  /** @returns how the job stands, or was to stand, if its lease was ours no more. */
+  /** @returns the status of the job, or the one it was to have if another worker has its lease. */
   async #finish(
     job: LeasedJob,
     status: 'done' | 'dead',
     error: string | null,
-  ): Promise<EndedRow['status']> {
+  ): Promise<'done' | 'dead' | 'queued'> {
     if (this.#doubtful.has(job)) return status;
-    const { clock, db } = this.#context;
-    const parameters = [job.id, job.worker, status, error, clock.now()];
-    const [ended] = await db.query<EndedRow>(queries.finishJob, parameters);
-    return ended?.status ?? status;
+    return (await finishJob(this.#context, job, { status, error })) ?? status;
   }
 
-  async #requeue(
-    job: LeasedJob,
-    again: { runAt: Date; attempts: number; error: string | null },
-  ): Promise<void> {
-    if (this.#doubtful.has(job)) return;
-    const { clock, db } = this.#context;
-    const { runAt, attempts, error } = again;
-    await db.query(queries.requeueJob, [job.id, job.worker, runAt, attempts, error, clock.now()]);
+  async #requeue(job: LeasedJob, requeued: Requeued): Promise<void> {
+    if (!this.#doubtful.has(job)) await requeueJob(this.#context, job, requeued);
   }
 }
 
-/** What a SQLSTATE, a code of the system and our own codes look like. */
+/** The form of a SQLSTATE, of a code of the system and of the service's own codes. */
 const errorCode = /^[A-Za-z0-9_]{1,40}$/;
 
 /**

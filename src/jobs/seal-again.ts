@@ -23,7 +23,7 @@ export const sealAgain: JobHandler = {
 
 /**
  * Seals with the first key of the ring what another one has sealed. There is nothing to do while
- * there is one key. A value that no key opens is left as it is and counted in the log.
+ * there is one key. A value that no key opens stays as it is and is counted in the log.
  */
 async function sealStoredValuesAgain(context: LocalContext): Promise<void> {
   const { currentPrefix } = context.sealer;
@@ -59,7 +59,7 @@ async function sealPlaceAgain(
   return { sealed, unreadable };
 }
 
-/** @returns null for a value that no key of the ring opens: it is left as it is. */
+/** @returns null for a value that no key of the ring opens: it stays as it is. */
 function sealedAgain({ sealer }: LocalContext, { sealed, owner }: SealedValue): Buffer | null {
   try {
     return sealer.seal(sealer.open(sealed, owner), owner);

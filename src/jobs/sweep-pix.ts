@@ -2,7 +2,7 @@ import { sweepPixTransactions } from '../pix/sweep.ts';
 import { queueForgottenEvents } from '../settlement/event-repository.ts';
 import { callOptionsOf, type JobHandler } from './job.ts';
 
-/** Ends what a dead process has left, as far as that is known and never by guess. */
+/** Ends the transactions of dead processes, where their outcome is known and never by guess. */
 export const sweepPix: JobHandler = {
   everyMs: 60_000,
   async run(context, job) {

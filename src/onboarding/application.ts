@@ -22,7 +22,7 @@ import {
   type StepName,
 } from '../domain/onboarding.ts';
 import { AppError, invalidField, type Text } from '../errors.ts';
-import { enqueueJobIn } from '../jobs/queue.ts';
+import { enqueueJobIn } from '../jobs/job-repository.ts';
 import { toApplication, toColumns, type Application } from './application-row.ts';
 import { documentsStatus, completeSubmittedSteps } from './submitted-content.ts';
 

@@ -10,7 +10,7 @@ import {
   type JobStatus,
   type ListedJob,
   queueDeadJobs,
-} from './job-repository.ts';
+} from './job-admin-repository.ts';
 import { type Op, type OpCaller, OpError } from './op.ts';
 import { recordAction } from './operator-action-repository.ts';
 

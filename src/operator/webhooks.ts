@@ -3,7 +3,7 @@ import type { LocalContext } from '../context.ts';
 import type { WebhookEventStatus } from '../domain/settlement.ts';
 import { isUuid } from '../domain/text.ts';
 import type { ItemOutcome } from '../settlement/event-reader.ts';
-import { findJobs } from './job-repository.ts';
+import { findJobs } from './job-admin-repository.ts';
 import { type JobView, toJobView } from './jobs.ts';
 import { type Op, OpError } from './op.ts';
 import { redacted } from './webhook-redaction.ts';

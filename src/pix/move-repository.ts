@@ -1,7 +1,7 @@
 /** The moves of transactions from phase to phase, and the notification of a final status. */
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
-import { waking } from '../db/queries/wake-events.ts';
+import { waking } from './waiting-events-repository.ts';
 import type { PixOutcome, PixPhase, PixStatus } from '../domain/pix.ts';
 import {
   columnsOf,
@@ -29,15 +29,61 @@ export function notifyingFinalStatus(settled: string): string {
               from ${settled} having count(*) > 0)`;
 }
 
+/** The columns of a move that `moving` takes from JSON, with their types. */
+export const moveColumns = `
+  id uuid, from_phases text, phase text, status text, end_to_end text, outcome text,
+  failure_code text, provider_txid text, qr_code text, copy_paste text, claimed_until timestamptz,
+  timeline jsonb`;
+
 /**
- * Moves a transaction that is in one of the phases to leave, and notes the move in the timeline; no
- * row: the transaction is in another phase. A null parameter keeps the value of its column.
+ * The common table expressions `moved` and `noted`: they move each transaction that is in one of the
+ * phases to leave, and note the move in the timeline. A null column keeps its value.
  * A transaction keeps its first end-to-end id; it is not moved under another one.
  * It also keeps the provider's first id, because an event may have an id of its own. The timeline
  * has both, and events that wait for the new one are woken.
- * A final status is notified. Only a transaction with a final status is settled
- * (`pix_transactions_settled_dated`); with this condition the row is found by its id and not among
- * all that are PROCESSING.
+ * Only a transaction with a final status is settled (`pix_transactions_settled_dated`); with this
+ * condition the row is found by its id and not among all that are PROCESSING.
+ * @param moves a table expression with `moveColumns`, the `ordinal` of the call and the time `now`.
+ */
+export function moving(moves: string): string {
+  return `moved as (
+      update pix_transactions t
+         set phase = move.phase, status = move.status,
+             end_to_end = coalesce(move.end_to_end, t.end_to_end),
+             outcome = coalesce(move.outcome, t.outcome),
+             failure_code = coalesce(move.failure_code, t.failure_code),
+             provider_txid = coalesce(t.provider_txid, move.provider_txid),
+             qr_code = coalesce(move.qr_code, t.qr_code),
+             copy_paste = coalesce(move.copy_paste, t.copy_paste),
+             claimed_until = move.claimed_until,
+             updated_at = move.now,
+             settled_at = case when move.status <> 'PROCESSING' then move.now end
+        from ${moves} move
+       where ${isIdOf('move')} and t.settled_at is null
+         and t.phase = any(move.from_phases::text[])
+         and coalesce(t.end_to_end = move.end_to_end, true)
+      returning move.ordinal, move.timeline, move.provider_txid as reported_txid,
+                coalesce(move.provider_txid, t.provider_txid) as provider_txid, t.updated_at,
+                ${columnsOf('t', pixColumns)}
+    ), noted as (
+      insert into pix_timeline
+             (transaction_id, phase, at, attempt, provider_status, event_id, note, provider_txid)
+      select moved.id, entry.phase, moved.updated_at, entry.attempt, entry.provider_status,
+             entry.event_id, entry.note, case when item = 1 then reported_txid end
+        from moved,
+             rows from (jsonb_to_recordset(moved.timeline::jsonb) as
+               (phase text, attempt int, provider_status text, event_id uuid, note text))
+             with ordinality as entry (phase, attempt, provider_status, event_id, note, item)
+       order by moved.ordinal, entry.item
+    )`;
+}
+
+/** A column that notifies the final status of what `moving` moves. */
+export const notifyingMoved = notifyingFinalStatus("moved where status <> 'PROCESSING'");
+
+/**
+ * Moves a transaction (see `moving`); no row when it is in another phase, or has another end-to-end
+ * id.
  * Parameters, batched: id, phases to leave as an array's text, phase, status, end to end, outcome,
  * failure code, provider's id, QR code, copy and paste, claimed until, now, timeline entries as
  * JSON.
@@ -52,38 +98,8 @@ const move: Statement = {
                            $12::timestamptz[], $13::text[])
         with ordinality as requested (id, from_phases, phase, status, end_to_end, outcome,
           failure_code, provider_txid, qr_code, copy_paste, claimed_until, now, timeline, ordinal)
-    ), moved as (
-      update pix_transactions t
-         set phase = requested.phase, status = requested.status,
-             end_to_end = coalesce(requested.end_to_end, t.end_to_end),
-             outcome = coalesce(requested.outcome, t.outcome),
-             failure_code = coalesce(requested.failure_code, t.failure_code),
-             provider_txid = coalesce(t.provider_txid, requested.provider_txid),
-             qr_code = coalesce(requested.qr_code, t.qr_code),
-             copy_paste = coalesce(requested.copy_paste, t.copy_paste),
-             claimed_until = requested.claimed_until,
-             updated_at = requested.now,
-             settled_at = case when requested.status <> 'PROCESSING' then requested.now end
-        from requested
-       where ${isIdOf('requested')} and t.settled_at is null
-         and t.phase = any(requested.from_phases::text[])
-         and coalesce(t.end_to_end = requested.end_to_end, true)
-      returning requested.ordinal, requested.timeline, requested.provider_txid as reported_txid,
-                coalesce(requested.provider_txid, t.provider_txid) as provider_txid, t.updated_at,
-                ${columnsOf('t', pixColumns)}
-    ), noted as (
-      insert into pix_timeline
-             (transaction_id, phase, at, attempt, provider_status, event_id, note, provider_txid)
-      select moved.id, entry.phase, moved.updated_at, entry.attempt, entry.provider_status,
-             entry.event_id, entry.note, case when item = 1 then reported_txid end
-        from moved,
-             rows from (jsonb_to_recordset(moved.timeline::jsonb) as
-               (phase text, attempt int, provider_status text, event_id uuid, note text))
-             with ordinality as entry (phase, attempt, provider_status, event_id, note, item)
-       order by moved.ordinal, entry.item
-    )
-    select ordinal, ${pixColumns}, ${waking('moved', 'told.updated_at')},
-           ${notifyingFinalStatus("moved where status <> 'PROCESSING'")}
+    ), ${moving('requested')}
+    select ordinal, ${pixColumns}, ${waking('moved', 'stored.updated_at')}, ${notifyingMoved}
       from moved`,
 };
 
@@ -128,22 +144,31 @@ export async function moveTransaction(
   id: string,
   change: Move,
 ): Promise<PixTransaction | null> {
-  const [row] = await db.query<PixTransactionRow>(move, [
-    id,
-    `{${change.from.join(',')}}`,
-    change.to,
-    change.status,
-    change.endToEnd ?? null,
-    change.outcome ?? null,
-    change.failureCode ?? null,
-    change.providerTxid ?? null,
-    change.qrCode ?? null,
-    change.copyPaste ?? null,
-    change.claimedUntil ?? null,
-    clock.now(),
-    JSON.stringify(change.timeline.map(timelineRow)),
+  const row = moveRow(id, change);
+  const [moved] = await db.query<PixTransactionRow>(move, [
+    ...[id, row.from_phases, row.phase, row.status, row.end_to_end, row.outcome, row.failure_code],
+    ...[row.provider_txid, row.qr_code, row.copy_paste, row.claimed_until, clock.now()],
+    JSON.stringify(row.timeline),
   ]);
-  return row ? toTransaction(row) : null;
+  return moved ? toTransaction(moved) : null;
+}
+
+/** @returns a move with `moveColumns`. */
+export function moveRow(id: string, change: Move) {
+  return {
+    id,
+    from_phases: `{${change.from.join(',')}}`,
+    phase: change.to,
+    status: change.status,
+    end_to_end: change.endToEnd ?? null,
+    outcome: change.outcome ?? null,
+    failure_code: change.failureCode ?? null,
+    provider_txid: change.providerTxid ?? null,
+    qr_code: change.qrCode ?? null,
+    copy_paste: change.copyPaste ?? null,
+    claimed_until: change.claimedUntil ?? null,
+    timeline: change.timeline.map(timelineRow),
+  };
 }
 
 function timelineRow(entry: TimelineEntry): Record<string, unknown> {

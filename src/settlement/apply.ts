@@ -1,6 +1,6 @@
 /**
- * Applies what was decided about an item, if the stored transaction still is as it was then. Each
- * write is conditional on the state that it leaves; those of concurrent items share a commit.
+ * Applies the decisions about an item, if the stored transaction has not changed since. Each write
+ * is conditional on the state that it changes; those of concurrent items share a commit.
  */
 import type { LocalContext } from '../context.ts';
 import { isConstraintViolation } from '../db/unavailable.ts';
@@ -65,7 +65,7 @@ async function apply(
   decision: Decision,
 ): Promise<Settled | null> {
   switch (decision.kind) {
-    case 'leave': {
+    case 'skip': {
       const { result, reason, transaction, meanwhile } = decision;
       if (meanwhile) await flag(context, { eventId, ...namedBy(meanwhile) });
       return {

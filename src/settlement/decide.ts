@@ -1,6 +1,6 @@
 /**
- * What becomes of an item of an event. It is decided from the item and from what is stored, and
- * from nothing else, so that the same decision can be applied or only be shown.
+ * The decision about an item of an event. It depends on the item and on what is stored, and on
+ * nothing else, so that the same decision can be applied or only be shown.
  */
 import { normalisePixKey } from '../domain/pix-key.ts';
 import { phasesOpenToFailure, phasesOpenToSettlement } from '../domain/pix.ts';
@@ -14,8 +14,8 @@ import type { CandidateRow, Facts } from './transaction-repository.ts';
 /**
  * Decides what becomes of an item. It is pure.
  * @param facts what is stored that the item may be about; none for an item that needs none.
- * @returns one decision, or two for an item that says how a send ended and that it paid a charge:
- *   each is to be applied.
+ * @returns one decision, or two for an item that reports the end of a send and the payment of a
+ *   charge: apply both.
  */
 export function decide({ eventId, item }: EventItem, facts: Facts): readonly Decision[] {
   const { status } = item;
@@ -37,7 +37,7 @@ export function decide({ eventId, item }: EventItem, facts: Facts): readonly Dec
   return isSettled(ofSend) ? [ofSend, decideFinal(asReceived, facts)] : [ofSend];
 }
 
-/** Whether anything that is stored may matter to an item: most that are ignored need no look. */
+/** Whether anything that is stored may matter to an item: most ignored items need no read. */
 export function needsFacts({ kind, status, ids, ignoredBecause }: ProviderEvent): boolean {
   const isIgnored = kind === 'ignored' || status === null || status === 'PROCESSING';
   if (!isIgnored) return true;
@@ -47,13 +47,13 @@ export function needsFacts({ kind, status, ids, ignoredBecause }: ProviderEvent)
 }
 
 /**
- * An item in the place of received PIX that settles a send has come in as well, if its key is
+ * An item in the place of received PIX that settles a send was received as well, if its key is
  * another user's: one item may be all that the provider reports of both sides.
  */
 function decideBothSides(asReceived: FinalItem, facts: Facts): readonly Decision[] {
   const asSent = { ...asReceived, item: { ...asReceived.item, kind: 'payment' } } as const;
   const ofSend = decideFinal(asSent, facts);
-  // A send that was called failed, and is now reported as completed, has come in all the same.
+  // A send that is stored as failed, and is now reported as completed, was received all the same.
   const isContradicted = ofSend.kind === 'flag' && ofSend.reason === 'contradicts_final_status';
   if (!isSettled(ofSend) && !isContradicted) return [ofSend];
   const received = decideFinal(asReceived, facts);
@@ -62,12 +62,12 @@ function decideBothSides(asReceived: FinalItem, facts: Facts): readonly Decision
 
 /** Whether a decision finds the end of a transaction, or that it has ended so. */
 function isSettled(decision: Decision): boolean {
-  return decision.kind === 'move' || (decision.kind === 'leave' && !isParked(decision));
+  return decision.kind === 'move' || (decision.kind === 'skip' && !isParked(decision));
 }
 
 /**
- * What stands where received PIX stand, and does not say that it came in, is the payment of a send
- * of ours that has its end-to-end id and went to its key.
+ * An item in the place of received PIX that does not report its direction is the payment of a send
+ * that has its end-to-end id and went to its key.
  */
 function directed(item: ProviderEvent, candidates: readonly CandidateRow[]): ProviderEvent {
   const { endToEnd, transactionIdentification } = item.ids;
@@ -108,7 +108,7 @@ function isOfPayer({ item }: FinalItem, candidates: readonly CandidateRow[]): bo
 
 /**
  * The charge of an item that names it, by its identification and its amount, and a send by nothing
- * but a key, which another user's payment may have as well: it tells neither.
+ * but a key, which another user's payment may have as well: it identifies neither.
  */
 function chargeOrSend(
   final: FinalItem,
@@ -119,8 +119,8 @@ function chargeOrSend(
 }
 
 /**
- * Whether it tells of a send as well: a user may pay another one, and both sides have one
- * end-to-end id. Somebody else's key says that it is the other side that speaks.
+ * Whether an item reports a send as well: a user may pay another one, and both sides have one
+ * end-to-end id. The key of another user shows that the item is about the other side.
  */
 function isSendOf({ ids }: ProviderEvent, candidates: readonly CandidateRow[]): boolean {
   return ids.clientRequestId === null && candidates.some(({ operation }) => operation === 'SEND');
@@ -165,32 +165,32 @@ const notUnderstood: ReadonlySet<IgnoredBecause> = new Set([
 /** An item that moves nothing may still contradict a received PIX, or be about what is open. */
 function decideIgnored(item: ProviderEvent, candidates: readonly CandidateRow[]): Decision {
   const reason = item.ignoredBecause ?? 'processing';
-  const ignored: Decision = { kind: 'leave', result: 'ignored', reason };
+  const ignored: Decision = { kind: 'skip', result: 'ignored', reason };
   if (!needsFacts(item)) return ignored;
-  const cameIn = reason === 'not_received' ? cameInAlready(item, candidates) : undefined;
-  if (cameIn) return { kind: 'flag', transaction: cameIn, reason: 'contradicts_final_status' };
-  // That nothing came in is news of a send, whose end it may be, and none of an open charge.
+  const received = reason === 'not_received' ? receivedAlready(item, candidates) : undefined;
+  if (received) return { kind: 'flag', transaction: received, reason: 'contradicts_final_status' };
+  // That nothing was received may be the end of a send, and says nothing of an open charge.
   const sends = candidates.filter(({ operation }) => operation === 'SEND');
   const transaction = openNamed(item, reason === 'not_received' ? sends : candidates);
   return transaction ? { kind: 'unread', transaction, reason } : ignored;
 }
 
-/** What has come in by the very PIX that has failed now; without an id, the charge it was for. */
-function cameInAlready(
+/** What was received by the very PIX that has failed now; without an id, the charge of it. */
+function receivedAlready(
   item: ProviderEvent,
   candidates: readonly CandidateRow[],
 ): CandidateRow | undefined {
   const { endToEnd } = item.ids;
-  const cameIn = candidates.filter(
+  const received = candidates.filter(
     ({ operation, status }) => operation !== 'SEND' && status === 'COMPLETED',
   );
   return endToEnd === null
-    ? chargeNamed(item, cameIn)
-    : cameIn.find(({ end_to_end: stored }) => stored === endToEnd);
+    ? chargeNamed(item, received)
+    : received.find(({ end_to_end: stored }) => stored === endToEnd);
 }
 
 function decideOn(final: FinalItem, transaction: CandidateRow): Decision {
-  if (transaction.status === final.status) return { kind: 'leave', result: 'already', transaction };
+  if (transaction.status === final.status) return { kind: 'skip', result: 'already', transaction };
   if (transaction.status !== 'PROCESSING') {
     return { kind: 'flag', transaction, reason: 'contradicts_final_status' };
   }
@@ -200,10 +200,10 @@ function decideOn(final: FinalItem, transaction: CandidateRow): Decision {
     return { kind: 'flag', transaction, reason: 'failed_after_repeat' };
   }
   if (move.from.includes(transaction.phase)) return { kind: 'move', transaction, move };
-  // Before PAYING no payment of ours can have left, and during PAYING another attempt may leave:
-  // the transaction may still come to where this fits.
+  // Before PAYING no payment can have been sent, and during PAYING another attempt may be sent:
+  // the transaction may still reach the phase that this item fits.
   const reason = transaction.phase === 'PAYING' ? 'still_paying' : 'not_paying_yet';
-  return { kind: 'leave', result: 'parked', reason, transaction };
+  return { kind: 'skip', result: 'parked', reason, transaction };
 }
 
 function settlementOf({ status, item, eventId }: FinalItem, transaction: CandidateRow): Move {
@@ -211,7 +211,7 @@ function settlementOf({ status, item, eventId }: FinalItem, transaction: Candida
   const unsure = transaction.outcome === null || transaction.outcome === 'unknown';
   const ofSend = status === 'FAILED' ? phasesOpenToFailure : phasesOpenToSettlement;
   return {
-    // A charge can be paid as soon as the provider has made it, whether or not we heard of it.
+    // A charge can be paid as soon as the provider has made it, whether or not its answer arrived.
     from: charge ? ['RESERVED', ...phasesOpenToSettlement] : ofSend,
     to: 'SETTLED',
     status,

@@ -7,18 +7,18 @@ import type { CandidateRow, ReceivedPix } from './transaction-repository.ts';
 export type Decision =
   /** Nothing is to be done, or not yet. */
   | {
-      readonly kind: 'leave';
+      readonly kind: 'skip';
       readonly result: 'ignored' | 'already' | 'parked';
       readonly reason?: string;
       readonly transaction?: CandidateRow;
       /** What it contradicts already, while it waits for what it may mean. */
       readonly meanwhile?: Flag;
     }
-  | { readonly kind: 'move'; readonly transaction: CandidateRow; readonly move: Move }
+  | MoveDecision
   | {
       readonly kind: 'record';
       readonly received: ReceivedPix;
-      /** The charge that it names and does not complete: for a person to look at. */
+      /** The charge that it names and does not complete: for a person to check. */
       readonly beside?: { readonly transaction: CandidateRow; readonly reason: string };
     }
   /** The end-to-end id of the payment that completed a charge is known now. */
@@ -29,10 +29,17 @@ export type Decision =
       readonly eventId: string;
     }
   | Flag
-  /** It is about an open transaction and was not understood: for a person to look at, too. */
+  /** It is about an open transaction and was not understood: for a person to check, too. */
   | { readonly kind: 'unread'; readonly transaction: CandidateRow; readonly reason: string };
 
-/** It contradicts what is stored: for a person to look at. */
+/** It settles a transaction. */
+export interface MoveDecision {
+  readonly kind: 'move';
+  readonly transaction: CandidateRow;
+  readonly move: Move;
+}
+
+/** It contradicts what is stored: for a person to check. */
 export interface Flag {
   readonly kind: 'flag';
   readonly transaction: CandidateRow;
@@ -43,6 +50,13 @@ export interface Flag {
 export interface EventItem {
   readonly eventId: string;
   readonly item: ProviderEvent;
+}
+
+/** An item whose only result is a move, which is still to be made. */
+export interface ItemMove {
+  /** The item's place in the payload, from 0. */
+  readonly index: number;
+  readonly decision: MoveDecision;
 }
 
 /** An item that says how something ended. */

@@ -13,19 +13,19 @@ export interface ItemOutcome extends Settled {
 /** What of a stored event is needed to settle it. */
 export interface ReadEvent {
   readonly items: readonly ProviderEvent[];
-  /** What became of them at the last look. */
+  /** What became of them at the last attempt. */
   readonly before: readonly ItemOutcome[];
   readonly receivedAt: Date;
-  /** When the last look was, if there was one. */
-  readonly lookedAt: Date | null;
+  /** When the last attempt was, if there was one. */
+  readonly attemptedAt: Date | null;
 }
 
 /** @returns null for an event whose payload was purged. */
 export async function readEvent(event: WebhookEventRow): Promise<ReadEvent | null> {
-  const { payload, results, received_at: receivedAt, processed_at: lookedAt } = event;
+  const { payload, results, received_at: receivedAt, processed_at: attemptedAt } = event;
   if (!payload) return null;
   const before = Array.isArray(results) ? (results as ItemOutcome[]) : [];
-  return { items: await readItems(payload), before, receivedAt, lookedAt };
+  return { items: await readItems(payload), before, receivedAt, attemptedAt };
 }
 
 /** So many items are read before others have their turn. */

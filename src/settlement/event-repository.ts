@@ -2,10 +2,13 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
-import { ending, jobsChannel, orAskAgain } from '../db/queries/jobs.ts';
+import { ending, jobsChannel, orRequestAgain } from '../jobs/job-repository.ts';
+import { waking } from '../pix/waiting-events-repository.ts';
 import type { WebhookEventStatus } from '../domain/settlement.ts';
 import type { JobPlace, LeasedJob } from '../jobs/queue.ts';
+import { moveColumns, moveRow, moving, notifyingMoved } from '../pix/move-repository.ts';
 import { sha256 } from '../security/digests.ts';
+import type { MoveDecision } from './decision.ts';
 
 /**
  * Stores an event in one commit with the job that settles it; an event with the same hash is
@@ -26,50 +29,52 @@ export const storeWebhookEvent: Statement = {
   name: 'webhook-store',
   batching: { lane: 'webhooks' },
   text: `
-    with asked as materialized (
+    with requested as materialized (
       select * from unnest($1::uuid[], $2::bytea[], $3::bytea[], $4::timestamptz[], $5::text[],
                            $6::timestamptz[], $7::text[])
-        with ordinality as asked (id, payload_hash, payload, now, worker, leased_until, failed,
+        with ordinality as requested (id, payload_hash, payload, now, worker, leased_until, failed,
           ordinal)
     ), stored as (
       insert into webhook_events (id, payload_hash, payload, status, received_at)
-      select id, payload_hash, payload, 'received', now from asked order by payload_hash
+      select id, payload_hash, payload, 'received', now from requested order by payload_hash
           on conflict (payload_hash) do nothing
       returning id
     ), waiting as (
       insert into webhook_waits (id_value, event_id)
-      select failed, id from stored join asked using (id) where failed is not null
+      select failed, id from stored join requested using (id) where failed is not null
     ), queued as (
       insert into jobs (kind, payload, unique_key, status, attempts, leased_by, leased_until,
                         run_at, created_at)
       select 'settle-webhook', jsonb_build_object('eventId', id), 'webhook:' || id,
              case when worker is null then 'queued' else 'running' end,
              case when worker is null then 0 else 1 end, worker, leased_until, now, now
-        from stored join asked using (id)
+        from stored join requested using (id)
       returning id as job_id, (payload->>'eventId')::uuid as event_id,
                 case when status = 'queued' then pg_notify('${jobsChannel}', '') end
     ), revived as (
       insert into jobs (kind, payload, unique_key, status, run_at, created_at)
       select 'settle-webhook', jsonb_build_object('eventId', event.id), 'webhook:' || event.id,
              'queued', now, now
-        from asked join webhook_events event using (payload_hash)
+        from requested
+        join webhook_events event on event.payload_hash = any(array[requested.payload_hash])
        where event.status in ('received', 'parked', 'orphaned')
           on conflict (unique_key) where unique_key is not null and status in ('queued', 'running')
           do nothing
       returning pg_notify('${jobsChannel}', '')
     )
     select ordinal, stored.id, false as duplicate, job_id
-      from stored join asked using (id) join queued on event_id = stored.id
+      from stored join requested using (id) join queued on event_id = stored.id
      union all
     select ordinal, event.id, true, null
-      from asked, lateral (
-             select id from webhook_events where payload_hash = asked.payload_hash limit 1) event
-     where asked.id not in (select id from stored)`,
+      from requested, lateral (
+             select id from webhook_events
+              where payload_hash = requested.payload_hash limit 1) event
+     where requested.id not in (select id from stored)`,
 };
 
 /** An event to be stored. */
 export interface NewEvent {
-  /** The bytes that were posted: the hash of them tells a duplicate. */
+  /** The bytes that were posted: their hash identifies a duplicate. */
   readonly payload: Buffer;
   readonly receivedAt: Date;
   /** The lease to store the job under; null: the job is queued. */
@@ -111,7 +116,7 @@ export const findWebhookEvent: Statement = {
   batching: {},
   text: `
     select ordinal, id, payload, status, results, received_at, processed_at
-      from unnest($1::uuid[]) with ordinality as asked (event_id, ordinal)
+      from unnest($1::uuid[]) with ordinality as requested (event_id, ordinal)
       join webhook_events on id = any(array[event_id])`,
 };
 
@@ -120,10 +125,10 @@ export interface WebhookEventRow {
   /** Null once it was purged with age. */
   readonly payload: Buffer | null;
   readonly status: WebhookEventStatus;
-  /** What became of each item at the last look, if there was one. */
+  /** What became of each item at the last attempt, if there was one. */
   readonly results: unknown;
   readonly received_at: Date;
-  /** The last look, if there was one. */
+  /** The last attempt, if there was one. */
   readonly processed_at: Date | null;
 }
 
@@ -137,40 +142,58 @@ export async function findEvent(
 }
 
 /**
- * Stores what became of an event's items, and in the same commit the ids that it waits for from now
- * on: those of the items that are parked. Answers whether it did not wait for one of them before,
- * or no row when another process has settled the event since: this statement may have been on its
- * way for long, and must not put back what a later look has found.
- * It answers no row either when a transaction that the items have settled is not final: a failover
- * has taken it back since, and the event must not be called processed.
- * Where no job of the event has looked, one is queued in that commit too, so that every event that
- * waits has a job: an open one is due at the earlier time, or is run once more if it runs. And
- * where a job of the event has looked that has no more to do, it ends in that commit. Events are
- * locked before jobs, and jobs in the order in which other statements wake them.
+ * Makes the moves of an event's items, and stores in the same commit what became of all its items
+ * and the ids that it waits for from now on: those of the items that are parked.
+ *
+ * Nothing of the event is stored, except the moves that could be made, in each of these cases:
+ * - A transaction could not be moved because it has changed since: the item is decided again.
+ * - Another process has settled the event since: this statement may have been on its way for long,
+ *   and must not put back what a later attempt has found.
+ * - A transaction that the items found settled is not final: a failover has taken it back since,
+ *   and the event must not be called processed. What this statement moves is final; its snapshot
+ *   has it as it was before, so it is not among these.
+ *
+ * Where no job of the event makes this attempt, one is queued in that commit too, so that every
+ * event that waits has a job: an open one is due at the earlier time, or is run once more if it
+ * runs. Where a job of the event has no more to do, it ends in that commit.
+ *
+ * Transactions are locked before events, and events before jobs, each in one order. The events that
+ * wait for a transaction that is moved are woken last.
+ *
  * Parameters, batched: id, status, results as JSON, now, ids as JSON, the job's time or null for no
- * job, since when the event waits, the job that ends and its worker or twice null, the look before
- * this one or null, the ids of the transactions that its items have settled as JSON.
+ * job, since when the event waits, the job that ends and its worker or twice null, the attempt
+ * before this one or null, the ids of the transactions that its items found settled as JSON, the
+ * moves as JSON.
  */
 export const finishWebhookEvent: Statement = {
   name: 'webhook-finish',
   batching: { conflictKey: 1 },
   text: `
-    with asked as (
+    with requested as (
       select * from unnest($1::uuid[], $2::text[], $3::text[], $4::timestamptz[], $5::text[],
                            $6::timestamptz[], $7::text[], $8::bigint[], $9::text[],
-                           $10::timestamptz[], $11::text[])
-        with ordinality as asked (id, status, results, now, ids, job_at, waiting_since, job_id,
-          worker, looked_at, settled, ordinal)
-    ), finished as (
+                           $10::timestamptz[], $11::text[], $12::text[])
+        with ordinality as requested (id, status, results, now, ids, job_at, waiting_since, job_id,
+          worker, attempted_at, settled, moves, ordinal)
+    ), moves as (
+      select move.*, requested.ordinal, requested.now
+        from requested, jsonb_to_recordset(requested.moves::jsonb) as move (${moveColumns})
+       order by move.id, requested.ordinal
+    ), ${moving('moves')}, finished as (
       update webhook_events event
-         set status = asked.status, results = asked.results::jsonb, processed_at = asked.now
-        from asked where event.id = any(array[asked.id])
-                     and event.processed_at is not distinct from asked.looked_at
-                     and not exists (
-               select from jsonb_array_elements_text(asked.settled::jsonb) as settled_id
+         set status = requested.status, results = requested.results::jsonb,
+             processed_at = requested.now
+        from requested
+       where event.id = any(array[requested.id])
+         and event.processed_at is not distinct from requested.attempted_at
+         and requested.ordinal not in (
+               select ordinal from moves where (id, ordinal) not in (select id, ordinal from moved))
+         and not exists (
+               select from jsonb_array_elements_text(requested.settled::jsonb) as settled_id
                 where coalesce((select status from pix_transactions t
                                  where t.id = settled_id::uuid), 'PROCESSING') = 'PROCESSING')
-      returning asked.*
+      returning requested.ordinal, requested.id, requested.now, requested.ids, requested.job_at,
+                requested.waiting_since, requested.job_id, requested.worker
     ), waits as materialized (
       select id as event_id, id_value
         from finished, jsonb_array_elements_text(ids::jsonb) as id_value
@@ -188,71 +211,94 @@ export const finishWebhookEvent: Statement = {
       select 'settle-webhook', jsonb_build_object('eventId', id, 'waitingSince', waiting_since),
              'webhook:' || id, 'queued', job_at, now
         from finished where job_at is not null
-      ${orAskAgain}
+      ${orRequestAgain}
     ), ended as (
       update jobs set ${ending("'done'", 'null')}
-        from (select asked.ordinal, asked.now, job.id
-                from (select count(*) from finished) all_of_them, finished asked
-                join jobs job on job.id = any(array[asked.job_id])
-                             and job.leased_by = asked.worker
-               order by job.id for update of job) asked
-       where jobs.id = any(array[asked.id])
-      returning asked.ordinal, jobs.status
+        from (select ordinal, job_id, worker, now from finished order by job_id) requested
+       where jobs.id = any(array[requested.job_id]) and jobs.leased_by = requested.worker
+      returning requested.ordinal, jobs.status
     )
-    select finished.ordinal, id in (select event_id from waiting) as waits_anew,
-           ended.status as job_status
-      from finished left join ended using (ordinal)`,
+    select requested.ordinal, finished.ordinal is not null as is_finished,
+           case when finished.ordinal is null
+                then (select string_agg(moved.id::text, ' ') from moved
+                       where moved.ordinal = requested.ordinal) end as moved_ids,
+           requested.id in (select event_id from waiting) as waits_for_more,
+           ended.status as job_status,
+           ${waking('moved', 'stored.updated_at', ['queued', 'ended'])},
+           ${notifyingMoved}
+      from requested left join finished using (ordinal) left join ended using (ordinal)`,
 };
 
-/** What one look at an event has found. */
-export interface FinishedLook {
+/** What one attempt to settle an event has found. */
+export interface FinishedAttempt {
   readonly eventId: string;
   readonly status: WebhookEventStatus;
   /** What became of each item, to be stored as JSON. */
   readonly items: readonly unknown[];
-  readonly lookedAt: Date;
-  /** The look before this one, or null. */
-  readonly lookedBefore: Date | null;
+  readonly attemptedAt: Date;
+  /** The attempt before this one, or null. */
+  readonly attemptedBefore: Date | null;
   readonly waitingSince: Date;
   /** The ids that it waits for from now on. */
   readonly waits: ReadonlySet<string>;
-  /** When a job has to look again that is queued for it; null for no such job. */
+  /** When a job has to try again that is queued for it; null for no such job. */
   readonly queueAt: Date | null;
-  /** The job that ends with this look, or null. */
+  /** The job that ends with this attempt, or null. */
   readonly endedJob: LeasedJob | null;
-  /** The transactions that its items found settled, or have settled. */
+  /** The transactions that its items found settled, or have settled before. */
   readonly settledIds: readonly string[];
+  /** The moves of its items, each of another transaction. */
+  readonly moves: readonly MoveDecision[];
 }
 
 interface FinishedRow {
-  readonly waits_anew: boolean;
+  readonly is_finished: boolean;
+  /** Of an event that is not finished: the transactions that were moved all the same. */
+  readonly moved_ids: string | null;
+  readonly waits_for_more: boolean;
   readonly job_status: 'done' | 'queued' | null;
 }
 
+/** What is stored of an attempt. */
+export interface StoredAttempt {
+  /** False when only moves are stored: the event, or what it settles, has changed meanwhile. */
+  readonly isFinished: boolean;
+  /** Of an event that is not finished: the transactions that were moved all the same. */
+  readonly movedIds: ReadonlySet<string>;
+  /** The event waits for an id that it did not wait for before. */
+  readonly waitsForMore: boolean;
+  /** Of the job that was to end; null when another worker has its lease, or there is none. */
+  readonly jobStatus: 'done' | 'queued' | null;
+}
+
 /**
- * Stores what a look at an event has found.
- * @returns whether the event waits for an id that it did not wait for before, and the status of the
- *   job that was to end, null when another worker has its lease; or null when nothing is stored,
- *   because the event or what it settles was changed meanwhile.
+ * Makes the moves that an attempt has decided, and stores what it has found.
+ * @throws when a move breaks a constraint (SQLSTATE class 23): then nothing is stored.
  */
-export async function finishLook(
+export async function finishAttempt(
   { db }: LocalContext,
-  look: FinishedLook,
-): Promise<{ waitsForMore: boolean; jobStatus: 'done' | 'queued' | null } | null> {
-  const { eventId, endedJob } = look;
+  attempt: FinishedAttempt,
+): Promise<StoredAttempt> {
+  const { eventId, endedJob, moves } = attempt;
   const [row] = await db.query<FinishedRow>(finishWebhookEvent, [
-    ...[eventId, look.status, JSON.stringify(look.items), look.lookedAt],
-    ...[JSON.stringify([...look.waits]), look.queueAt, look.waitingSince.toISOString()],
-    ...[endedJob?.id ?? null, endedJob?.worker ?? null],
-    ...[look.lookedBefore, JSON.stringify(look.settledIds)],
+    ...[eventId, attempt.status, JSON.stringify(attempt.items), attempt.attemptedAt],
+    ...[JSON.stringify([...attempt.waits]), attempt.queueAt, attempt.waitingSince.toISOString()],
+    ...[endedJob?.id ?? null, endedJob?.worker ?? null, attempt.attemptedBefore],
+    JSON.stringify(attempt.settledIds),
+    JSON.stringify(moves.map(({ transaction, move }) => moveRow(transaction.id, move))),
   ]);
-  return row ? { waitsForMore: row.waits_anew, jobStatus: row.job_status } : null;
+  return {
+    isFinished: row?.is_finished ?? false,
+    movedIds: new Set(row?.moved_ids?.split(' ')),
+    waitsForMore: row?.waits_for_more ?? false,
+    jobStatus: row?.job_status ?? null,
+  };
 }
 
 /**
  * Queues a job for each event that waits to be settled and has none: a failover that loses commits
  * may give the id of a lost job to this event's job, which a run of the lost one then ends. An
- * event whose job is dead is left to an operator. Parameters: now, received before.
+ * event whose job is dead is for an operator. Parameters: now, received before.
  */
 const queueForgotten: Statement = {
   name: 'webhook-queue-forgotten',

@@ -17,8 +17,8 @@ export const placeAgainMs = 5_000;
 export class LargeEvents {
   #underWay = 0;
 
-  /** @returns what gives the place back; null when none is free. */
-  enter(): (() => void) | null {
+  /** @returns a function that gives the place back; null when none is free. */
+  reserve(): (() => void) | null {
     if (this.#underWay >= mostAtOnce) return null;
     this.#underWay += 1;
     return () => void (this.#underWay -= 1);

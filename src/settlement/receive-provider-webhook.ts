@@ -24,7 +24,7 @@ export const receiveProviderWebhook: PublicOperation<'receiveProviderWebhook'> =
 
 /** What was posted. */
 export interface PostedEvent {
-  /** The bytes: they are what is stored, and what tells a duplicate. */
+  /** The bytes: they are stored, and identify a duplicate. */
   readonly payload: Buffer;
   /** The same, parsed; undefined when its job is to parse it. */
   readonly content: unknown;
@@ -49,14 +49,14 @@ export async function receiveEvent(
     const { id, duplicate, jobId } = await storeEvent(context, event);
     if (place && jobId !== null) {
       isDispatched = true;
-      const read = items && { items, before: [], receivedAt, lookedAt: null };
+      const read = items && { items, before: [], receivedAt, attemptedAt: null };
       place.begin({ id: jobId, kind: 'settle-webhook', payload: { eventId: id } }, (job) =>
         settleForJob(context, job, { eventId: id, ...(read && { event: read }) }),
       );
     }
     return { id, duplicate };
   } finally {
-    if (!isDispatched) place?.leave();
+    if (!isDispatched) place?.release();
   }
 }
 

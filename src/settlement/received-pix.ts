@@ -1,21 +1,21 @@
-/** What is decided about a PIX that came in and completes no charge. It is pure. */
+/** The decision about a received PIX that completes no charge. It is pure. */
 import { centsFromDecimal } from '../domain/money.ts';
 import { chargeNamed, recordOf, type Match } from '../domain/settlement.ts';
 import type { ProviderEvent } from '../provider/webhook-events.ts';
 import type { Decision, FinalItem, Flag } from './decision.ts';
 import type { CandidateRow, Facts, PayeeRow, ReceivedPix } from './transaction-repository.ts';
 
-/** One end-to-end id is one payment: what it has brought is told once more, or told otherwise. */
+/** One end-to-end id is one payment: the item repeats what is recorded, or contradicts it. */
 export function decideOnKnown({ amountCents }: ProviderEvent, transaction: CandidateRow): Decision {
   const agrees = amountCents === null || amountCents === centsFromDecimal(transaction.amount);
   return agrees
-    ? { kind: 'leave', result: 'already', transaction }
+    ? { kind: 'skip', result: 'already', transaction }
     : { kind: 'flag', transaction, reason: 'amount_mismatch' };
 }
 
 /**
  * A PIX that contradicts the charge that it names, by its amount or because the charge has failed,
- * has come in all the same: it is recorded, once, for the owner of the charge. It is not recorded
+ * was received all the same: it is recorded, once, for the owner of the charge. It is not recorded
  * if it names another account, or if the same payment has been recorded under another event.
  * @param flag what is flagged of the charge.
  */
@@ -42,9 +42,9 @@ export function decideBeside(
 }
 
 /**
- * Holds a match against whom the item names as its payee: the identification of one user's charge
+ * Compares a match with the payee that the item names: the identification of one user's charge
  * and, in every identifier, another user's account belong to two payments. Identifiers that name
- * nobody surely, or nobody here, do not count against the identification.
+ * no account for certain do not count against the identification.
  * @returns the match, or that the item contradicts it.
  */
 export function agreedByPayee(
@@ -69,11 +69,11 @@ function receivedBy(userId: number, item: ProviderEvent, endToEnd: string): Rece
 }
 
 /**
- * A PIX that came in and completes no charge is recorded: for the owner of the charge that it pays
+ * A received PIX that completes no charge is recorded: for the owner of the charge that it pays
  * once more, or for the account that it names.
  */
 export function decideUnmatched(item: ProviderEvent, { candidates, payees }: Facts): Decision {
-  const unmatched = { kind: 'leave', result: 'parked', reason: 'no_match' } as const;
+  const unmatched = { kind: 'skip', result: 'parked', reason: 'no_match' } as const;
   const { endToEnd } = item.ids;
   const again = receiptOf(item, candidates);
   if (again) return decideOnKnown(item, again);

@@ -55,7 +55,7 @@ export type Preview =
   | NothingToReplay
   | {
       readonly kind: 'preview';
-      /** How the event stands, and how it would stand. */
+      /** The status of the event, and its status after a replay. */
       readonly status: WebhookEventStatus;
       readonly statusAfter: WebhookEventStatus;
       readonly items: readonly ItemPreview[];
@@ -70,7 +70,7 @@ export async function previewEvent(context: LocalContext, eventId: string): Prom
   if (!event) return { kind: 'missing' };
   if (!event.payload) return { kind: 'purged', status: event.status };
   const items: ItemPreview[] = [];
-  // The newest first: of two that stand for one transaction the later one counts.
+  // The newest first: of two that represent one transaction the later one counts.
   const imagined: CandidateRow[] = [];
   for (const item of await readItems(event.payload)) {
     const { index, name } = item;
@@ -121,7 +121,7 @@ function shown(decision: Decision): Omit<ItemPreview, 'index' | 'name'> {
       return { result: 'ignored', reason: decision.reason, ...unmoved(decision.transaction) };
     case 'flag':
       return { result: 'anomaly', reason: decision.reason, ...unmoved(decision.transaction) };
-    case 'leave': {
+    case 'skip': {
       const { result, reason, transaction } = decision;
       return { result, ...(reason !== undefined && { reason }), ...unmoved(transaction) };
     }
@@ -137,7 +137,7 @@ function unmoved(transaction: CandidateRow | undefined) {
 /** In place of the id of a transaction that is only imagined. */
 const notMade = '';
 
-/** @returns the transaction as it would stand afterwards, or null where nothing would change. */
+/** @returns the transaction as it would be afterwards, or null where nothing would change. */
 function imagine(decision: Decision): CandidateRow | null {
   if (decision.kind === 'move') {
     const { transaction, move } = decision;

@@ -5,36 +5,37 @@
  */
 import { dayMs } from '../clock.ts';
 import type { Context, LocalContext } from '../context.ts';
+import { isConstraintViolation } from '../db/unavailable.ts';
 import type { WebhookEventStatus } from '../domain/settlement.ts';
 import type { JobResult, LeasedJob } from '../jobs/queue.ts';
 import type { ProviderEvent } from '../provider/webhook-events.ts';
-import type { ItemResult } from './apply.ts';
+import type { ItemResult, Settled } from './apply.ts';
 import { readEvent, type ItemOutcome, type ReadEvent } from './event-reader.ts';
-import { findEvent, finishLook } from './event-repository.ts';
+import { findEvent, finishAttempt } from './event-repository.ts';
 import { largePayloadBytes, placeAgainMs } from './large-events.ts';
-import { idsOf, settleItems } from './settle-items.ts';
+import { idsOf, settleItems, type SettledItems } from './settle-items.ts';
 
 /** How long an event waits for a transaction that it matches. */
 const parkedForMs = dayMs;
 
-const firstLookAgainMs = 1_000;
-const longestLookAgainMs = 30 * 60_000;
+const firstRetryMs = 1_000;
+const longestRetryMs = 30 * 60_000;
 
-/** Two workers look at one event at a time where a lease has run out, or an operator replays it. */
+/** Two workers settle one event at a time where a lease has run out, or an operator replays it. */
 const mostAttempts = 3;
 
 /** What became of an event. */
 export interface Settlement {
   readonly status: WebhookEventStatus;
   readonly items: readonly ItemOutcome[];
-  /** When to look again for what matched no transaction yet, or null. */
+  /** When the next attempt is for what matched no transaction yet, or null. */
   readonly parkedUntil: Date | null;
 }
 
 /** Other processes have settled the event at every attempt: nothing is wrong with it. */
 export class OvertakenError extends Error {
   constructor() {
-    super('the event was settled elsewhere at every try');
+    super('the event was settled elsewhere at every attempt');
     this.name = 'OvertakenError';
   }
 }
@@ -58,15 +59,15 @@ export interface SettleOptions {
  * An item that matches nothing is parked: its ids are stored as waits, and a transaction that gets
  * one of them wakes the event's job in the statement that stores it. That statement may have begun
  * before the waits were there, and so not seen them. Therefore an event that begins to wait is
- * looked at once more, and the transaction is found in each of three cases:
+ * attempted once more, and the transaction is found in each of three cases:
  *
- * - It was stored before that look: the look finds it.
+ * - It was stored before that attempt: the attempt finds it.
  * - Its statement began after the waits were stored: the statement finds them.
- * - Its statement was under way all the while. It may be for half a minute, and one of the looks of
+ * - Its statement ran all the while. It may do so for half a minute, and one of the attempts of
  *   the first minute finds what it has stored.
  *
- * A job that is woken while it runs is run once more (`jobs.wanted`). The later looks, ever further
- * apart, are for what no transaction reports: an account that is opened later.
+ * A job that is woken while it runs is run once more (`jobs.wanted`). The later attempts, ever
+ * further apart, are for what no transaction reports: an account that is opened later.
  *
  * @returns what became of it; null when there is no such event, or its payload was purged: then it
  *   stays as it is.
@@ -90,7 +91,7 @@ export interface EventOfJob extends Pick<SettleOptions, 'event' | 'waitingSince'
 /**
  * Settles an event on behalf of its job, which ends in the commit that stores what became of the
  * event, unless it still waits. If other processes settle the event at every attempt, as they may
- * after this process has been frozen, nothing has failed: the job looks again a second later. A
+ * after this process has been frozen, nothing has failed: the job tries again a second later. A
  * large event that finds no place goes back to the queue.
  * @returns what the job has to do yet.
  */
@@ -102,13 +103,13 @@ export async function settleForJob(
   if (options.event) return settleAndEnd(context, job, { eventId, ...options });
   const stored = await findEvent(context, eventId);
   const isLarge = (stored?.payload?.length ?? 0) > largePayloadBytes;
-  const leave = isLarge ? context.largeEvents.enter() : () => undefined;
-  if (!leave) return { runAgainAt: new Date(context.clock.now().getTime() + placeAgainMs) };
+  const release = isLarge ? context.largeEvents.reserve() : () => undefined;
+  if (!release) return { runAgainAt: new Date(context.clock.now().getTime() + placeAgainMs) };
   try {
     const event = stored && (await readEvent(stored));
     return event ? await settleAndEnd(context, job, { eventId, ...options, event }) : undefined;
   } finally {
-    leave();
+    release();
   }
 }
 
@@ -119,8 +120,8 @@ async function settleAndEnd(
 ): Promise<JobResult> {
   const last = await settle(context, eventId, { ...options, job });
   if (last === 'overtaken') {
-    context.log.warn({ eventId, jobId: job.id }, 'an event was settled elsewhere at every try');
-    return { runAgainAt: new Date(context.clock.now().getTime() + firstLookAgainMs) };
+    context.log.warn({ eventId, jobId: job.id }, 'an event was settled elsewhere at every attempt');
+    return { runAgainAt: new Date(context.clock.now().getTime() + firstRetryMs) };
   }
   if (last?.settlement.parkedUntil) return { runAgainAt: last.settlement.parkedUntil };
   return last?.jobStatus ? { ended: last.jobStatus } : undefined;
@@ -134,16 +135,19 @@ async function settle(
   context: LocalContext,
   eventId: string,
   { event: known, ...options }: SettleOptions,
-): Promise<Look | 'overtaken' | null> {
+): Promise<FinishedAttempt | 'overtaken' | null> {
   let event = known ?? (await findAndRead(context, eventId));
-  for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
+  const moved: ItemOutcome[] = [];
+  for (let number = 0; number < mostAttempts; number += 1) {
     if (!event) return null;
-    const last = await lookTwice(context, { eventId, event, options });
-    if (last) {
+    const last = await attemptTwice(context, { eventId, event, options });
+    if (last.isFinished) {
       context.metrics.webhookEvents.inc({ result: last.settlement.status });
       return last;
     }
-    event = await findAndRead(context, eventId);
+    moved.push(...last.moved);
+    const stored = await findAndRead(context, eventId);
+    event = stored && { ...stored, before: [...stored.before, ...moved] };
   }
   return 'overtaken';
 }
@@ -160,70 +164,119 @@ interface Work {
   readonly options: Omit<SettleOptions, 'event'>;
 }
 
-/** What one look at an event has found. */
-interface Look {
+/** One attempt to settle an event, as it is stored. */
+interface FinishedAttempt {
+  readonly isFinished: true;
   readonly settlement: Settlement;
-  readonly lookedAt: Date;
+  readonly attemptedAt: Date;
   /** It waits for an id that it did not wait for before. */
   readonly waitsForMore: boolean;
-  /** The status of the event's job, if this look has ended it. */
+  /** The status of the event's job, if this attempt has ended it. */
   readonly jobStatus: 'done' | 'queued' | null;
 }
 
-/**
- * @returns null when another process has settled the event since it was read, or a failover has
- *   taken back what was settled.
- */
-async function lookTwice(context: LocalContext, work: Work): Promise<Look | null> {
-  const first = await look(context, work);
-  if (!first?.waitsForMore) return first;
+/** One that is not stored: the event, or what it settles, was changed elsewhere meanwhile. */
+interface OvertakenAttempt {
+  readonly isFinished: false;
+  /** The items whose transactions it has moved all the same. */
+  readonly moved: readonly ItemOutcome[];
+}
+
+type Attempt = FinishedAttempt | OvertakenAttempt;
+
+async function attemptTwice(context: LocalContext, work: Work): Promise<Attempt> {
+  const first = await attempt(context, work);
+  if (!first.isFinished || !first.waitsForMore) return first;
   const { event, options } = work;
-  return look(context, {
+  return attempt(context, {
     ...work,
-    event: { ...event, before: first.settlement.items, lookedAt: first.lookedAt },
+    event: { ...event, before: first.settlement.items, attemptedAt: first.attemptedAt },
     options: { ...options, force: false },
   });
 }
 
 /**
- * Settles each item, and stores what became of them together with the ids that are waited for.
- * @returns null when another process has settled the event meanwhile, or what was settled is taken
- *   back: nothing is stored then.
+ * Settles each item that is open, and stores what became of them together with the ids that are
+ * waited for.
  */
-async function look(context: LocalContext, work: Work): Promise<Look | null> {
+async function attempt(context: LocalContext, work: Work): Promise<Attempt> {
+  const { eventId } = work;
+  const startedAt = context.clock.now();
+  const items = openItems(work);
+  const { settled, moves } = await settleItems(context, { eventId, items });
+  try {
+    return await store(context, work, { startedAt, settled, moves });
+  } catch (error) {
+    if (moves.length === 0 || !isConstraintViolation(error)) throw error;
+    // Each by itself: the move that breaks a constraint is an anomaly of its item alone.
+    const refused = new Set(moves.map(({ index }) => index));
+    const rest = items.filter(({ index }) => refused.has(index));
+    const again = await settleItems(context, { eventId, items: rest, makesMoves: true });
+    const all = new Map([...settled, ...again.settled]);
+    return store(context, work, { startedAt, settled: all, moves: [] });
+  }
+}
+
+/** What an attempt has found so far. */
+interface Found extends SettledItems {
+  readonly startedAt: Date;
+}
+
+/** Makes the moves, and stores what became of all items. */
+async function store(
+  context: LocalContext,
+  work: Work,
+  { startedAt, settled, moves }: Found,
+): Promise<Attempt> {
   const { eventId, event, options } = work;
   const { job, queuesJob = false, waitingSince = event.receivedAt } = options;
-  const lookAgainAt = nextLook(waitingSince, context.clock.now());
-  const settled = await settleOpenItems(context, work);
-  const items = lookAgainAt === null ? settled.map(orphaned) : settled;
-  const parkedUntil = items.some(({ result }) => result === 'parked') ? lookAgainAt : null;
+  const attemptedAt = context.clock.now();
+  const nextAt = nextAttempt(waitingSince, startedAt);
+  const moved = moves.map(({ index, decision: { transaction } }): ItemOutcome => {
+    return { index, result: 'applied', transactionId: transaction.id };
+  });
+  const found = outcomesOf(event, [...settled, ...moved.map((one) => [one.index, one] as const)]);
+  const items = nextAt === null ? found.map(orphaned) : found;
+  const parkedUntil = items.some(({ result }) => result === 'parked') ? nextAt : null;
   const status = eventStatus(items);
-  const lookedAt = context.clock.now();
-  const finished = await finishLook(context, {
-    ...{ eventId, status, items, lookedAt, lookedBefore: event.lookedAt, waitingSince },
+  const movedNow = new Set(moved.map(({ index }) => index));
+  const stored = await finishAttempt(context, {
+    ...{ eventId, status, items, attemptedAt, waitingSince },
+    attemptedBefore: event.attemptedAt,
     waits: waitsOf(event.items, items),
     queueAt: queuesJob ? parkedUntil : null,
     endedJob: parkedUntil === null ? (job ?? null) : null,
-    settledIds: settledBy(items),
+    settledIds: settledBy(items.filter(({ index }) => !movedNow.has(index))),
+    moves: moves.map(({ decision }) => decision),
   });
-  return finished && { settlement: { status, items, parkedUntil }, lookedAt, ...finished };
+  const { isFinished, movedIds, waitsForMore, jobStatus } = stored;
+  if (!isFinished) {
+    const isMoved = ({ transactionId = '' }: ItemOutcome): boolean => movedIds.has(transactionId);
+    return { isFinished, moved: moved.filter(isMoved) };
+  }
+  const settlement = { status, items, parkedUntil };
+  return { isFinished, settlement, attemptedAt, waitsForMore, jobStatus };
 }
 
-/** What an earlier look has settled is not settled, counted or noted a second time. */
-async function settleOpenItems(
-  context: LocalContext,
-  { eventId, event, options }: Work,
-): Promise<ItemOutcome[]> {
-  const { items, before } = event;
-  const earlier = new Map(before.map((outcome) => [outcome.index, outcome]));
-  const isOpen = ({ index }: ProviderEvent): boolean => {
-    const result = earlier.get(index)?.result ?? 'parked';
+/** What an earlier attempt has settled is not settled, counted or noted a second time. */
+function openItems({ event: { items, before }, options }: Work): ProviderEvent[] {
+  const earlier = new Map(before.map(({ index, result }) => [index, result]));
+  return items.filter(({ index }) => {
+    const result = earlier.get(index) ?? 'parked';
     return options.force === true || result === 'parked' || result === 'orphaned';
-  };
-  const settled = await settleItems(context, eventId, items.filter(isOpen));
+  });
+}
+
+/** What became of each item, in this attempt or in an earlier one. */
+function outcomesOf(
+  { items, before }: ReadEvent,
+  settled: Iterable<readonly [index: number, Settled]>,
+): ItemOutcome[] {
+  const earlier = new Map(before.map((outcome) => [outcome.index, outcome]));
+  const latest = new Map(settled);
   return items.flatMap(({ index }) => {
     const known = earlier.get(index);
-    const now = settled.get(index);
+    const now = latest.get(index);
     const isSame = known?.result === 'applied' && now?.result === 'already';
     if (known && (isSame || !now)) return [known];
     return now ? [{ index, ...now }] : [];
@@ -266,10 +319,10 @@ export function eventStatus(items: readonly { readonly result: ItemResult }[]): 
   return statusOrder.find(([result]) => results.has(result))?.[1] ?? 'ignored';
 }
 
-/** @returns the next look, ever further apart, or null once the event has waited long enough. */
-function nextLook(waitingSince: Date, now: Date): Date | null {
+/** @returns when the next attempt is, ever further apart; null: it has waited long enough. */
+function nextAttempt(waitingSince: Date, now: Date): Date | null {
   const waitedMs = now.getTime() - waitingSince.getTime();
   if (waitedMs >= parkedForMs) return null;
-  const delayMs = Math.min(longestLookAgainMs, Math.max(firstLookAgainMs, waitedMs));
+  const delayMs = Math.min(longestRetryMs, Math.max(firstRetryMs, waitedMs));
   return new Date(now.getTime() + delayMs);
 }

@@ -8,6 +8,7 @@ import { staticTxidLength } from '../domain/settlement.ts';
 import type { ProviderEvent } from '../provider/webhook-events.ts';
 import { applyDecisions, type Settled } from './apply.ts';
 import { decide, needsFacts } from './decide.ts';
+import type { ItemMove } from './decision.ts';
 import { readFacts, type Facts } from './transaction-repository.ts';
 
 /** The most items of a set, as many as a grouped statement takes: others have their turn then. */
@@ -22,29 +23,48 @@ interface Pending {
   lostRaces: number;
 }
 
+/** The items to settle. */
+export interface ItemsOfEvent {
+  readonly eventId: string;
+  readonly items: readonly ProviderEvent[];
+  /** Makes every move at once; by default the caller makes those of the last items. */
+  readonly makesMoves?: boolean;
+}
+
+/** What became of items, and what is still to be done. */
+export interface SettledItems {
+  /** What became of each item that is settled, by its place in the payload. */
+  readonly settled: ReadonlyMap<number, Settled>;
+  /** The moves of all other items, each of another transaction, for the caller to make. */
+  readonly moves: readonly ItemMove[];
+}
+
 /**
  * Settles items of an event, a set after the other. An item that was settled before is found
  * settled, so all of it may be repeated.
- * @returns what became of each item, by its place in the payload.
  * @throws what the database throws; every other item of the set is settled then.
  */
 export async function settleItems(
   context: LocalContext,
-  eventId: string,
-  items: readonly ProviderEvent[],
-): Promise<ReadonlyMap<number, Settled>> {
+  { eventId, items, makesMoves = false }: ItemsOfEvent,
+): Promise<SettledItems> {
   const settled = new Map<number, Settled>();
   for (let first = 0; first < items.length; first += setSize) {
     if (first > 0) await nextTurn();
+    const isLastSet = first + setSize >= items.length;
     let pending = items
       .slice(first, first + setSize)
       .map((item): Pending => ({ item, lostRaces: 0 }));
     while (pending.length > 0) {
-      await settleRound(context, { eventId, pending, settled });
+      const round = { eventId, pending, settled };
+      const moves = await settleRound(context, round);
+      pending = pending.filter(({ item }) => !settled.has(item.index));
+      if (isLastSet && !makesMoves && moves.length === pending.length) return { settled, moves };
+      await makeMoves(context, round, moves);
       pending = pending.filter(({ item }) => !settled.has(item.index));
     }
   }
-  return settled;
+  return { settled, moves: [] };
 }
 
 interface Round {
@@ -57,27 +77,58 @@ interface Round {
 /**
  * Settles the first items, up to one that may be about the same transaction as one before it: a
  * later round finds what those before it have changed.
+ * @returns the moves that are still to be made.
  */
 async function settleRound(
   context: LocalContext,
   { eventId, pending, settled }: Round,
-): Promise<void> {
+): Promise<ItemMove[]> {
   const first = independent(pending, ({ item }) => idsOf(item));
   const read = await Promise.all(
     first.map(async (one) => ({ one, facts: await factsOf(context, one.item) })),
   );
   const round = independent(read, ({ facts }) => facts.candidates.map(({ id }) => id));
-  const applied = await Promise.allSettled(
-    round.map(async ({ one, facts }) => {
-      const { item } = one;
-      const decisions = decide({ eventId, item }, facts);
-      const result = await applyDecisions(context, eventId, decisions);
-      if (result) settled.set(item.index, result);
-      else one.lostRaces += 1;
-      if (one.lostRaces >= mostDecisions) throw new Error('a transaction changed at every attempt');
-    }),
-  );
-  for (const one of applied) if (one.status === 'rejected') throw one.reason;
+  const moves: ItemMove[] = [];
+  const applied = round.map(async ({ one, facts }) => {
+    const { item } = one;
+    const decisions = decide({ eventId, item }, facts);
+    const [decision] = decisions;
+    if (decisions.length === 1 && decision?.kind === 'move') {
+      moves.push({ index: item.index, decision });
+    } else {
+      note(one, await applyDecisions(context, eventId, decisions), settled);
+    }
+  });
+  await allDone(applied);
+  return moves;
+}
+
+/** Makes moves, each by itself. */
+async function makeMoves(
+  context: LocalContext,
+  { eventId, pending, settled }: Round,
+  moves: readonly ItemMove[],
+): Promise<void> {
+  const decisions = new Map(moves.map(({ index, decision }) => [index, decision]));
+  const made = pending.map(async (one) => {
+    const decision = decisions.get(one.item.index);
+    if (decision) note(one, await applyDecisions(context, eventId, [decision]), settled);
+  });
+  await allDone(made);
+}
+
+/** @param result null: a stored transaction has changed meanwhile. */
+function note(one: Pending, result: Settled | null, settled: Map<number, Settled>): void {
+  if (result) settled.set(one.item.index, result);
+  else one.lostRaces += 1;
+  if (one.lostRaces >= mostDecisions) throw new Error('a transaction changed at every attempt');
+}
+
+/** Waits for all, and throws the first error. */
+async function allDone(work: readonly Promise<void>[]): Promise<void> {
+  for (const one of await Promise.allSettled(work)) {
+    if (one.status === 'rejected') throw one.reason;
+  }
 }
 
 const noFacts: Facts = { candidates: [], payees: [] };
@@ -101,7 +152,7 @@ function independent<Element>(
   return elements;
 }
 
-/** The ids that a transaction may come to have; those of a charge as its code can hold them. */
+/** The ids that a transaction may get; those of a charge as its code can hold them. */
 export function idsOf(item: ProviderEvent): string[] {
   if (!needsFacts(item)) return [];
   const { endToEnd, clientRequestId, transactionIdentification, providerTxid } = item.ids;

@@ -11,7 +11,7 @@ import {
   pixColumns,
   type PixTransactionRow,
 } from '../pix/pix-transaction-repository.ts';
-import { waking } from '../db/queries/wake-events.ts';
+import { waking } from '../pix/waiting-events-repository.ts';
 import { decimalFromCents } from '../domain/money.ts';
 import { normalisePixKey } from '../domain/pix-key.ts';
 import { repeatNotes } from '../domain/pix.ts';
@@ -43,14 +43,14 @@ export interface Facts {
   readonly payees: readonly PayeeRow[];
 }
 
-/** A PIX that came in without a charge that it completes. */
+/** A received PIX that completes no charge. */
 export interface ReceivedPix {
   readonly userId: number;
   readonly amountCents: number;
   readonly pixKey: string | null;
   readonly endToEnd: string;
   readonly providerTxid: string | null;
-  /** When it came in, as the event says. */
+  /** When it was received, as the event reports. */
   readonly at: Date | null;
 }
 
@@ -66,21 +66,21 @@ export const findCandidates: Statement = {
   text: `
     select ordinal, found.*
       from unnest($1::text[], $2::text[], $3::text[], $4::text[])
-           with ordinality as asked (end_to_end, client_request_id, txid, provider_txid, ordinal),
+           with ordinality as requested (end_to_end, client_request_id, txid, provider_txid, ordinal),
            lateral (
              select array(select transaction_id from pix_timeline
-                           where provider_txid = asked.provider_txid) as ids) told,
+                           where provider_txid = requested.provider_txid) as ids) reported,
            lateral (
              select ${columnsOf('t', pixColumns)}, t.pix_key,
-                    case when t.id = any(told.ids) then asked.provider_txid
+                    case when t.id = any(reported.ids) then requested.provider_txid
                          else t.provider_txid end as provider_txid,
                     t.status = 'PROCESSING' and ${isRepeated('t')} as repeated
                from pix_transactions t
-              where (t.end_to_end = asked.end_to_end
+              where (t.end_to_end = requested.end_to_end
                      and t.operation in ('SEND', 'CHARGE', 'RECEIVED'))
-                 or (t.idempotency_key = asked.client_request_id and t.operation = 'SEND')
-                 or left(t.transaction_identification, 25) = left(asked.txid, 25)
-                 or t.id = any(told.ids)
+                 or (t.idempotency_key = requested.client_request_id and t.operation = 'SEND')
+                 or left(t.transaction_identification, 25) = left(requested.txid, 25)
+                 or t.id = any(reported.ids)
               order by ${closeness('t')} limit ${mostCandidates}) found
      order by ordinal, ${closeness('found')}`,
 };
@@ -95,9 +95,9 @@ function isRepeated(table: string): string {
 
 /** The order of candidates: a transaction that an id of its own names before all others. */
 function closeness(table: string): string {
-  return `(${table}.end_to_end = asked.end_to_end) is true desc,
-          (left(${table}.transaction_identification, 25) = left(asked.txid, 25)) is true desc,
-          (${table}.provider_txid = asked.provider_txid) is true desc`;
+  return `(${table}.end_to_end = requested.end_to_end) is true desc,
+          (left(${table}.transaction_identification, 25) = left(requested.txid, 25)) is true desc,
+          (${table}.provider_txid = requested.provider_txid) is true desc`;
 }
 
 /**
@@ -114,29 +114,29 @@ export const findPayees: Statement = {
   text: `
     select ordinal, payee.*
       from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::boolean[])
-           with ordinality as asked (document, agency, account_number, pix_key, counts_local,
+           with ordinality as requested (document, agency, account_number, pix_key, counts_local,
              ordinal),
            lateral (
              select user_id,
-                    (asked.document is null or named.document = asked.document) is true
-                    and (asked.agency is null or named.agency = asked.agency) is true
-                    and (asked.account_number is null
-                         or named.account_number = asked.account_number) is true
-                    and (asked.pix_key is null or has_key)
-                    and (asked.document is not null
-                         or asked.agency is not null and asked.account_number is not null
+                    (requested.document is null or named.document = requested.document) is true
+                    and (requested.agency is null or named.agency = requested.agency) is true
+                    and (requested.account_number is null
+                         or named.account_number = requested.account_number) is true
+                    and (requested.pix_key is null or has_key)
+                    and (requested.document is not null
+                         or requested.agency is not null and requested.account_number is not null
                          or has_key) as agrees
                from (select a.user_id, a.agency, a.account_number, a.document,
-                            (a.document = asked.pix_key
-                             or a.pix_keys @> array[asked.pix_key]) is true as has_key
+                            (a.document = requested.pix_key
+                             or a.pix_keys @> array[requested.pix_key]) is true as has_key
                        from accounts a
-                      where (a.document in (asked.document, asked.pix_key)
-                             or a.account_number = asked.account_number
-                             or a.pix_keys @> array[asked.pix_key])
-                        and (a.provider = 'provider' or asked.counts_local)) named
-              where named.document = asked.document or has_key
-                 or named.account_number = asked.account_number
-                    and (asked.agency is null or named.agency = asked.agency)
+                      where (a.document in (requested.document, requested.pix_key)
+                             or a.account_number = requested.account_number
+                             or a.pix_keys @> array[requested.pix_key])
+                        and (a.provider = 'provider' or requested.counts_local)) named
+              where named.document = requested.document or has_key
+                 or named.account_number = requested.account_number
+                    and (requested.agency is null or named.agency = requested.agency)
               order by agrees desc limit 2) payee
      order by ordinal, agrees desc`,
 };
@@ -175,21 +175,21 @@ export const identifyPayment: Statement = {
   name: 'pix-identify',
   batching: { conflictKey: 1 },
   text: `
-    with asked as (
+    with requested as (
       select * from unnest($1::uuid[], $2::text[], $3::timestamptz[], $4::uuid[])
-        with ordinality as asked (id, end_to_end, now, event_id, ordinal)
+        with ordinality as requested (id, end_to_end, now, event_id, ordinal)
     ), identified as (
-      update pix_transactions t set end_to_end = asked.end_to_end, updated_at = asked.now
-        from asked
-       where ${isIdOf('asked')} and t.operation = 'CHARGE' and t.status = 'COMPLETED'
+      update pix_transactions t set end_to_end = requested.end_to_end, updated_at = requested.now
+        from requested
+       where ${isIdOf('requested')} and t.operation = 'CHARGE' and t.status = 'COMPLETED'
          and t.end_to_end is null
-      returning asked.ordinal, asked.event_id, t.id, t.operation, t.idempotency_key, t.end_to_end,
-                t.provider_txid, t.transaction_identification, t.updated_at
+      returning requested.ordinal, requested.event_id, t.id, t.operation, t.idempotency_key,
+                t.end_to_end, t.provider_txid, t.transaction_identification, t.updated_at
     ), noted as (
       insert into pix_timeline (transaction_id, phase, at, event_id, note)
       select id, 'SETTLED', updated_at, event_id, 'IDENTIFIED' from identified
     )
-    select ordinal, ${waking('identified', 'told.updated_at')} from identified`,
+    select ordinal, ${waking('identified', 'stored.updated_at')} from identified`,
 };
 
 /**
@@ -206,9 +206,9 @@ export async function storeIdentity(
 }
 
 /**
- * Records a PIX that came in without a charge, once per end-to-end id, with its timeline row. Its
- * date is the one that the event tells, where that is within 90 days before the event was received
- * and five minutes after; otherwise it is when the event was received.
+ * Records a received PIX without a charge, once per end-to-end id, with its timeline row. Its date
+ * is the one that the event reports, where that is at most 90 days before and five minutes after
+ * the receipt of the event; otherwise it is the receipt of the event.
  * Parameters, batched: id, user id, amount, key, end to end, provider's id, now, event id, the
  * event's date.
  */
@@ -216,34 +216,34 @@ export const recordReceived: Statement = {
   name: 'pix-received',
   batching: { conflictKey: 5 },
   text: `
-    with asked as (
-      select asked.*,
-             case when told_at between event.received_at - interval '90 days'
+    with requested as (
+      select requested.*,
+             case when reported_at between event.received_at - interval '90 days'
                                    and event.received_at + interval '5 minutes'
-                  then told_at else coalesce(event.received_at, now) end as at
+                  then reported_at else coalesce(event.received_at, now) end as at
         from unnest($1::uuid[], $2::int[], $3::numeric[], $4::text[], $5::text[], $6::text[],
                     $7::timestamptz[], $8::uuid[], $9::timestamptz[])
-             with ordinality as asked (id, user_id, amount, pix_key, end_to_end, provider_txid, now,
-               event_id, told_at, ordinal)
+             with ordinality as requested (id, user_id, amount, pix_key, end_to_end,
+               provider_txid, now, event_id, reported_at, ordinal)
         left join lateral (select received_at from webhook_events
-                            where id = any(array[asked.event_id])) event on true
+                            where id = any(array[requested.event_id])) event on true
     ), received as (
       insert into pix_transactions
              (id, user_id, operation, status, phase, outcome, amount, pix_key, end_to_end,
               provider_txid, created_at, updated_at, settled_at)
       select id, user_id, 'RECEIVED', 'COMPLETED', 'SETTLED', 'accepted', amount, pix_key,
              end_to_end, provider_txid, at, now, now
-        from asked order by end_to_end
+        from requested order by end_to_end
           on conflict (end_to_end, operation) where end_to_end is not null do nothing
       returning id, operation, idempotency_key, end_to_end, provider_txid,
                 transaction_identification, updated_at
     ), noted as (
       insert into pix_timeline (transaction_id, phase, at, event_id, provider_txid)
       select id, 'SETTLED', updated_at, event_id, received.provider_txid
-        from received join asked using (id)
+        from received join requested using (id)
     )
-    select ordinal, id, ${waking('received', 'told.updated_at')}
-      from received join asked using (id)`,
+    select ordinal, id, ${waking('received', 'stored.updated_at')}
+      from received join requested using (id)`,
 };
 
 /** @returns the new transaction's id, or null when the payment was recorded meanwhile. */

@@ -57,6 +57,7 @@ test(
         'me',
         null,
         '[]',
+        '[]',
       ]);
     });
     await waitingForLocks(2);

@@ -7,7 +7,7 @@ import { before, describe, test } from 'node:test';
 import { sessionStatements } from '../../src/auth/session-repository.ts';
 import type { Statement } from '../../src/db/database.ts';
 import { indexedSettings } from '../../src/db/pool.ts';
-import { finishJob } from '../../src/db/queries/jobs.ts';
+import { jobStatements } from '../../src/jobs/job-repository.ts';
 import { moveStatements } from '../../src/pix/move-repository.ts';
 import { paymentStatements } from '../../src/pix/payment-repository.ts';
 import { transactionStatements } from '../../src/pix/pix-transaction-repository.ts';
@@ -34,7 +34,7 @@ const statements: readonly Statement[] = [
   findCandidates,
   sessionStatements.findPrincipal,
   findWebhookEvent,
-  finishJob,
+  jobStatements.finish,
   finishWebhookEvent,
   identifyPayment,
   moveStatements.move,

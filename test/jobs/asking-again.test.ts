@@ -1,7 +1,7 @@
 /** Asking for a job: it is never doubled, and never lost to a run that has looked too early. */
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
-import { enqueueJobIn, type JobRequest } from '../../src/jobs/queue.ts';
+import { enqueueJobIn, type JobRequest } from '../../src/jobs/job-repository.ts';
 import { startTestApp } from '../support/app.ts';
 import { eventually } from '../support/eventually.ts';
 import { held, queueJob, recorder, startLoop, watched, type JobState } from './loops.ts';

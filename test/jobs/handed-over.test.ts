@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { beforeEach, test, type TestContext } from 'node:test';
 import type { JobLoop } from '../../src/jobs/loop.ts';
 import { settleWebhook } from '../../src/jobs/settle-webhook.ts';
-import { JobHandOver } from '../../src/jobs/queue.ts';
+import { LocalDispatch } from '../../src/jobs/queue.ts';
 import { receiveEvent, type PostedEvent } from '../../src/settlement/receive-provider-webhook.ts';
 import { startTestApp } from '../support/app.ts';
 import { eventually } from '../support/eventually.ts';
@@ -27,7 +27,7 @@ beforeEach(async () => {
 });
 
 /** A process whose intake hands events to its loop. */
-async function startProcess(t: TestContext, options: { handOvers?: number } = {}) {
+async function startProcess(t: TestContext, options: { localJobs?: number } = {}) {
   const process = watched(app);
   const loop = await startLoop(t, process, { jobs, ...options });
   await process.rest();
@@ -35,9 +35,9 @@ async function startProcess(t: TestContext, options: { handOvers?: number } = {}
 }
 
 function connected({ context }: Watched, loop: Pick<JobLoop, 'reserve'>) {
-  const handOver = new JobHandOver();
-  handOver.connect(loop);
-  return { ...context, jobs: handOver };
+  const dispatch = new LocalDispatch();
+  dispatch.connect(loop);
+  return { ...context, jobs: dispatch };
 }
 
 let told = 0;
@@ -78,7 +78,7 @@ test('an event begins where it is stored: it is not claimed, looked up or ended 
 });
 
 test('the same bytes again begin nothing, and take no room', async (t) => {
-  const process = await startProcess(t, { handOvers: 1 });
+  const process = await startProcess(t, { localJobs: 1 });
   const event = posted();
   const first = await receiveEvent(process.context, event);
   await isDone(first.id);
@@ -92,7 +92,7 @@ test('the same bytes again begin nothing, and take no room', async (t) => {
 });
 
 test('what finds no room is queued, and settled all the same', async (t) => {
-  const process = await startProcess(t, { handOvers: 1 });
+  const process = await startProcess(t, { localJobs: 1 });
   const looks = process.looks();
   const received = await Promise.all(
     Array.from({ length: 20 }, () => receiveEvent(process.context, posted())),
@@ -102,7 +102,7 @@ test('what finds no room is queued, and settled all the same', async (t) => {
 });
 
 test('a store that fails takes no room', async (t) => {
-  const process = await startProcess(t, { handOvers: 1 });
+  const process = await startProcess(t, { localJobs: 1 });
   process.fail('webhook-store');
   for (let turn = 0; turn < 3; turn += 1) {
     await assert.rejects(receiveEvent(process.context, posted()));
@@ -121,7 +121,7 @@ test('an event whose process dies before it is settled is taken up when its leas
       worker: 'the-dead',
       leasedUntil: new Date(app.clock.now().getTime() + 30_000),
       begin: () => undefined,
-      leave: () => undefined,
+      release: () => undefined,
     }),
   };
   const { id } = await receiveEvent(connected(watched(app), loop), posted());

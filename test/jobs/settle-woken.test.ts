@@ -185,11 +185,16 @@ test('the waits of an event are gone when it is an orphan', async () => {
   assert.deepEqual(await waits(), []);
 });
 
+interface Stored {
+  readonly is_finished: boolean;
+  readonly moved_ids: string | null;
+}
+
 test('a look that is stored late does not put back what a later look has found', async () => {
   const endToEnd = newEndToEnd();
   const eventId = await deliver(confirmed({ endToEnd, amount: 10.5 }));
   const { db } = app.context;
-  let storeLate: () => Promise<unknown> = () => assert.fail('the look was not to be stored');
+  let storeLate: () => Promise<Stored[]> = () => assert.fail('the look was not to be stored');
   // The process is told that the time is over while its statement is still on its way.
   const query: typeof db.query = async (statement, parameters) => {
     if (statement.name !== 'webhook-finish') return db.query<never>(statement, parameters);
@@ -202,7 +207,8 @@ test('a look that is stored late does not put back what a later look has found',
   const send = await reserveSend(app, randomUUID());
   await send.pay(endToEnd);
   assert.equal((await app.settle(eventId)).status, 'processed');
-  assert.deepEqual(await storeLate(), []);
+  const [late] = await storeLate();
+  assert.deepEqual([late?.is_finished, late?.moved_ids], [false, null]);
   const [event] = await app.rows<{ status: string }>('select status from webhook_events');
   assert.equal(event?.status, 'processed');
   assert.deepEqual(await waits(), []);

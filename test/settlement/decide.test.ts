@@ -71,7 +71,7 @@ function inWords(decision: Decision): string {
     }
     case 'identify':
       return `identify ${decision.transaction.id}`;
-    case 'leave': {
+    case 'skip': {
       const { result, reason, transaction, meanwhile } = decision;
       const words = [result, reason, transaction?.id, meanwhile && `flag ${meanwhile.reason}`];
       return words.filter(Boolean).join(' ');

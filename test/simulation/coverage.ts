@@ -18,7 +18,7 @@ const events = {
   step: /^P\d+ db pix-step\b/,
   attempt: /^P\d+ asks the bank: pay /,
   repeat: /^P\d+ db pix-repeat\b/,
-  move: /^P\d+ db pix-move\b/,
+  move: /^P\d+ db (?:pix-move|webhook-finish)\b/,
   'event stored': /^P\d+ db webhook-store\b/,
   'event read': /^P\d+ db pix-candidates\b/,
   'sweep finds': /^P\d+ db pix-(?:stale|unconfirmed)\b/,

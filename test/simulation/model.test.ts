@@ -74,7 +74,7 @@ function statementsIn(value: unknown, seen = new Set<unknown>()): Statement[] {
 const leftOut = 'seal-again-';
 
 const foldersOfStatements = [
-  ...['db/queries', 'auth', 'accounts', 'pix', 'pix-keys', 'settlement', 'onboarding'],
+  ...['auth', 'accounts', 'pix', 'pix-keys', 'settlement', 'onboarding'],
   ...['jobs', 'operator'],
 ];
 
@@ -110,6 +110,18 @@ const session = (): unknown => of('session')['id'];
 
 const charge: readonly unknown[] = ['CHARGE', 'charge-1', Buffer.from('a'), '12.30', null, null];
 const entry = JSON.stringify([{ phase: 'SETTLED', event_id: ids[2], note: 'COMPLETED' }]);
+const none = [null, null, null];
+const moves = (...ofTransactions: (readonly [id: string, from: string])[]): string =>
+  JSON.stringify(
+    ofTransactions.map(([id, from_phases]) => ({
+      id,
+      from_phases,
+      phase: 'SETTLED',
+      status: 'COMPLETED',
+      outcome: 'accepted',
+      timeline: [{ phase: 'SETTLED', event_id: ids[2], note: 'COMPLETED' }],
+    })),
+  );
 const attempts = JSON.stringify([{ key: 'login:1', weight: 2, expires_at: later }]);
 
 /** What the verbs of the service ask, one after the other. */
@@ -190,13 +202,17 @@ const story: readonly Case[] = [
       null,
       null,
       '[]',
+      moves([ids[0], '{SETTLED}']),
     ],
   ],
   ['pix-reserve', () => [ids[3], user(), ...charge.with(1, 'key-9'), 'txid-9', later, now]],
-  [
-    'webhook-finish',
-    () => [ids[2], 'processed', '[]', later, '[]', null, null, null, null, now, `["${ids[3]}"]`],
-  ],
+  ...[`["${ids[3]}"]`, '[]'].map((settled): Case => {
+    const moved = moves([ids[3], '{RESERVED}']);
+    return [
+      'webhook-finish',
+      () => [ids[2], 'processed', '[]', later, '[]', ...none, null, now, settled, moved],
+    ];
+  }),
   ['jobs-claim', () => ['worker', later, later, 5, ['settle-webhook', 'sweep-pix']]],
   ['jobs-renew', () => ['worker', later, of('jobs')]],
   ['jobs-release-lapsed', () => [new Date('2026-06-02'), 1, 'another', [], ['sweep-pix']]],

@@ -6,7 +6,6 @@ import type { Clock } from '../../src/clock.ts';
 import { pause } from '../../src/clock.ts';
 import type { Database, Statement } from '../../src/db/database.ts';
 import { findWebhookEvent, type WebhookEventRow } from '../../src/settlement/event-repository.ts';
-import { moveStatements } from '../../src/pix/move-repository.ts';
 import { paymentStatements } from '../../src/pix/payment-repository.ts';
 import { reservationStatements } from '../../src/pix/reservation-repository.ts';
 import { receiveProviderWebhook } from '../../src/settlement/receive-provider-webhook.ts';
@@ -15,37 +14,26 @@ import type { Provider } from '../../src/provider/provider.ts';
 import { mutationsOfVerbs } from './mutations-of-verbs.ts';
 import { sendJobs } from './service.ts';
 import type { Deviation, Mutation } from './deviation.ts';
+import { changingMoves } from './moves.ts';
 
 type Parameters = readonly unknown[];
-
-/** The parameters of a move, by their places in the statement. */
-const place = { from: 1, to: 2, status: 3, outcome: 5, failureCode: 6, timeline: 12 } as const;
-
-/** A database whose moves are other ones. */
-function moving(change: (parameters: Parameters) => Parameters): Deviation {
-  return {
-    db: (db) => ({
-      ...db,
-      query: (statement, parameters) =>
-        db.query(statement, statement === moveStatements.move ? change(parameters) : parameters),
-    }),
-  };
-}
 
 function replaced(parameters: Parameters, changes: Readonly<Record<number, unknown>>): Parameters {
   return parameters.map((value, index) => (index in changes ? changes[index] : value));
 }
 
-const failed = {
-  [place.to]: 'SETTLED',
-  [place.status]: 'FAILED',
-  [place.outcome]: 'not_sent',
-  [place.failureCode]: 'PROVIDER_TIMEOUT',
-};
+/** What a column of a move to UNKNOWN holds instead. */
+const whenUnknown =
+  (instead: unknown) =>
+  (value: unknown, { phase }: { readonly phase: unknown }): unknown =>
+    phase === 'UNKNOWN' ? instead : value;
 
-const failedOnTimeOut = moving((parameters) =>
-  parameters[place.to] === 'UNKNOWN' ? replaced(parameters, failed) : parameters,
-);
+const failedOnTimeOut = changingMoves({
+  phase: whenUnknown('SETTLED'),
+  status: whenUnknown('FAILED'),
+  outcome: whenUnknown('not_sent'),
+  failure_code: whenUnknown('PROVIDER_TIMEOUT'),
+});
 
 /** As the text of an array. */
 const everyPhase = '{RESERVED,RESOLVED,PAYING,ACCEPTED,UNKNOWN}';
@@ -58,18 +46,17 @@ const stepFromAnyPhase: Statement = {
 };
 
 const movedFromAnyPhase: Deviation = {
-  db: (db) => ({
-    ...db,
-    query: (statement, parameters) =>
-      statement === paymentStatements.step
-        ? db.query(stepFromAnyPhase, parameters)
-        : db.query(
-            statement,
-            statement === moveStatements.move
-              ? replaced(parameters, { [place.from]: everyPhase })
-              : parameters,
-          ),
-  }),
+  db(db) {
+    const moving = changingMoves({ from_phases: () => everyPhase }).db?.(db) ?? db;
+    return {
+      ...moving,
+      query: (statement, parameters) =>
+        moving.query(
+          statement === paymentStatements.step ? stepFromAnyPhase : statement,
+          parameters,
+        ),
+    };
+  },
   weather: { stalls: 0.4, deaths: 0, stops: 0, databaseFaults: 0, impatience: 0.5 },
 };
 

@@ -17,7 +17,7 @@ import type { Provider } from '../../src/provider/provider.ts';
 import { withResilience } from '../../src/provider/resilience/resilient-provider.ts';
 import { withTokenRefresh } from '../../src/provider/resilience/token-refresh.ts';
 import { releaseAfterCrash } from '../../src/pix/sweep-repository.ts';
-import { JobHandOver } from '../../src/jobs/queue.ts';
+import { LocalDispatch } from '../../src/jobs/queue.ts';
 import { LargeEvents } from '../../src/settlement/large-events.ts';
 import { UnstoredOutcomes } from '../../src/pix/unstored-outcomes.ts';
 import type { Chance } from './chance.ts';
@@ -138,7 +138,7 @@ function contextOf(options: ServiceOptions, stopping: AbortSignal): Context {
     provider: wrap(withTokenRefresh(resilient.provider, tokenOptions), clock),
     outcomes: new UnstoredOutcomes({ clock, log, metrics }),
     uploads: absent('uploads'),
-    jobs: new JobHandOver(),
+    jobs: new LocalDispatch(),
     largeEvents: new LargeEvents(),
     listening: absent('listening'),
     accessTokens: absent('accessTokens'),

@@ -8,8 +8,10 @@ import { QueryBatcher, type RunBatch, type OrdinalRow } from '../../src/db/batch
 import type { PixTransactionRow } from '../../src/pix/pix-transaction-repository.ts';
 import { isConstraintViolation } from '../../src/db/unavailable.ts';
 import { repeatNotes } from '../../src/domain/pix.ts';
+import { finishWebhookEvent } from '../../src/settlement/event-repository.ts';
 import { DatabaseFault, DatabaseFaults, writes, type StatementFate } from './database-faults.ts';
 import { Failover } from './failover.ts';
+import { movesPlace } from './moves.ts';
 import type { Names } from './names.ts';
 import type { CarriedOut } from './oracle/accounts.ts';
 import type { Evidence } from './oracle/evidence.ts';
@@ -287,9 +289,16 @@ export class Statements {
 
   /** The transactions that a statement may have stored or moved and does not answer. */
   async #writtenBy({ statement, calls }: Asked, rows: readonly Row[]): Promise<Row[]> {
+    const { store } = this.#options;
+    if (plainName(statement) === finishWebhookEvent.name) {
+      return store.rows<Row>(
+        `select * from pix_transactions where id = any($1::uuid[]) order by created_at, id`,
+        [rows.flatMap((row) => movedBy(row, calls[Number(row['place']) - 1] ?? []))],
+      );
+    }
     const writing = silentlyWriting[plainName(statement)];
     if (!writing || rows.length === 0) return [];
-    return this.#options.store.rows<Row>(
+    return store.rows<Row>(
       `select * from pix_transactions
         where operation = 'SEND' and ${writing.column}::text = any($1::text[])
         order by created_at, id`,
@@ -321,6 +330,14 @@ function labelOf({ owner, statement, calls }: Asked): string {
 function sizeClass(calls: number): string {
   if (calls > 20) return 'over 20';
   return calls > 5 ? '6 to 20' : '2 to 5';
+}
+
+/** The transactions that the end of an event has moved, by what it answers and its parameters. */
+function movedBy(row: Row, parameters: readonly unknown[]): readonly unknown[] {
+  const { is_finished: isFinished, moved_ids: ids } = row;
+  if (!isFinished) return typeof ids === 'string' ? ids.split(' ') : [];
+  const moves = JSON.parse(String(parameters[movesPlace])) as { readonly id: string }[];
+  return moves.map(({ id }) => id);
 }
 
 /** Statements that store or move a transaction without answering it, and what it would have. */

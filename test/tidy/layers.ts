@@ -52,7 +52,7 @@ const members = {
   'provider/stub': /^src\/provider\/stub\//,
   'provider/sandbox': /^src\/provider\/sandbox\//,
   'provider wraps': /^src\/provider\/resilience\//,
-  'jobs/queue.ts': /^src\/jobs\/queue\.ts$/,
+  'jobs/queue.ts': /^src\/jobs\/(?:queue|job-repository)\.ts$/,
   'http/operation.ts': /^src\/http\/operation\.ts$/,
   'http/operations.ts': /^src\/http\/operations\.ts$/,
   operations: operationFiles,

@@ -1,7 +1,7 @@
 /** The mutants of the service: hot statements, phases that a move leaves, and what answers mean. */
 import { loadModule } from 'libpg-query';
 import type { Statement } from '../../../src/db/database.ts';
-import * as jobs from '../../../src/db/queries/jobs.ts';
+import { jobStatements as jobs } from '../../../src/jobs/job-repository.ts';
 import { moveStatements } from '../../../src/pix/move-repository.ts';
 import { paymentStatements } from '../../../src/pix/payment-repository.ts';
 import { transactionStatements } from '../../../src/pix/pix-transaction-repository.ts';
@@ -27,6 +27,7 @@ import {
 } from '../../../src/provider/errors.ts';
 import type { Provider } from '../../../src/provider/provider.ts';
 import type { Deviation, Mutation } from '../deviation.ts';
+import { changingMoves } from '../moves.ts';
 import { otherLists, statementMutants, withAll } from './statement-mutants.ts';
 
 /** What a send, a charge, an event and a job run each time, and what the sweep runs. */
@@ -37,7 +38,7 @@ const hotStatements: readonly Statement[] = [
   ...[storeWebhookEvent, finishWebhookEvent, findCandidates],
   ...[sweepStatements.findStale, sweepStatements.findUnconfirmed],
   sweepStatements.touchUnconfirmed,
-  ...[jobs.claimJobs, jobs.finishJob, jobs.requeueJob, jobs.releaseLapsed, jobs.renewLeases],
+  ...[jobs.claim, jobs.finish, jobs.requeue, jobs.releaseLapsed, jobs.renew],
 ];
 
 /** Conditions that cover for each other: only without all of them there is something to notice. */
@@ -92,7 +93,7 @@ function runInstead({ name, original, text }: ChangedStatement, place: number): 
   return { name, deviation };
 }
 
-/** The lists of phases that moves leave, and the places of the two in the statement. */
+/** The lists of phases that moves leave. */
 const leftPhases: readonly (readonly string[])[] = [
   phasesBeforePaying,
   phasesOpenToAnswer,
@@ -100,7 +101,6 @@ const leftPhases: readonly (readonly string[])[] = [
   phasesOpenToSettlement,
   ['RESERVED', ...phasesOpenToSettlement],
 ];
-const fromPlace = 1;
 
 /** A list of phases, and what is left in its place. */
 interface ChangedMove {
@@ -122,18 +122,9 @@ export function changedMoves(): ChangedMove[] {
 
 function ofMoves(): Mutation[] {
   return changedMoves().map(({ name, listed, phases }) => {
-    const changed = (parameters: readonly unknown[]): readonly unknown[] =>
-      parameters[fromPlace] === `{${listed.join(',')}}`
-        ? parameters.with(fromPlace, `{${phases.join(',')}}`)
-        : parameters;
-    const deviation: Deviation = {
-      db: (db) => ({
-        ...db,
-        query: (statement, parameters) =>
-          db.query(statement, statement === moveStatements.move ? changed(parameters) : parameters),
-      }),
-    };
-    return { name, deviation };
+    const from = `{${listed.join(',')}}`;
+    const changed = (value: unknown): unknown => (value === from ? `{${phases.join(',')}}` : value);
+    return { name, deviation: changingMoves({ from_phases: changed }) };
   });
 }
 

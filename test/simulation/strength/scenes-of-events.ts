@@ -66,7 +66,7 @@ const bothFinished: Scene = {
     const both = <Value>(value: Value): Value[] => [value, value];
     await askTogether(
       ...[ids, ['processed', 'parked'], both('[]'), [now, later], both('[]'), both(null)],
-      ...[both(now), jobs, both('me'), both(null), settled],
+      ...[both(now), jobs, both('me'), both(null), settled, both('[]')],
     );
     const events = await found('select status from webhook_events order by id');
     return [...events, ...(await found('select status from jobs order by id'))];
@@ -88,7 +88,7 @@ const bothStored: Scene = {
 };
 
 interface Finished {
-  readonly looked?: Date | null;
+  readonly attempted?: Date | null;
   readonly settled?: Columns;
   readonly jobAt?: Date | null;
   readonly worker?: string;
@@ -99,8 +99,8 @@ interface Finished {
 const finish = (says: string, how: Finished): Scene => ({
   statement: finishWebhookEvent,
   says,
-  async play({ row, ask, found }) {
-    const { looked = null, settled, jobAt = null, worker = 'me', wanted = false } = how;
+  async play({ row, answers, found }) {
+    const { attempted = null, settled, jobAt = null, worker = 'me', wanted = false } = how;
     const { status = 'running' } = how;
     const lease = { leased_by: 'me', leased_until: later };
     const ids: unknown[] = [];
@@ -117,7 +117,7 @@ const finish = (says: string, how: Finished): Scene => ({
     await row('jobs', { status: 'running', ...lease });
     const payment = settled ? await row('pix_transactions', settled) : null;
     const waits = JSON.stringify(['first', 'third']);
-    const answered = await ask(
+    const [answered] = await answers(
       ...[
         ids[0],
         'parked',
@@ -129,13 +129,81 @@ const finish = (says: string, how: Finished): Scene => ({
         status === 'running' ? job : null,
         worker,
       ],
-      ...[looked, JSON.stringify(payment === null ? [] : [payment])],
+      ...[attempted, JSON.stringify(payment === null ? [] : [payment]), '[]'],
     );
     const rows =
       await found(`select status, leased_by, attempts, wanted, finished_at is null as open,
                                      run_at = '2026-05-24 12:01Z' as due from jobs order by id`);
     const waiting = await found('select id_value from webhook_waits order by id_value');
-    return [answered, ...rows, ...waiting];
+    return [answered?.['is_finished'], ...rows, ...waiting];
+  },
+});
+
+/** What the moves of two events are of, and the open transactions that they are about. */
+interface Moved {
+  readonly open: readonly Columns[];
+  /** Of each event: which transactions it moves, and how. */
+  readonly moves: readonly (readonly [place: number, changes?: Columns])[][];
+  /** What a third event waits for. */
+  readonly waitsFor?: string;
+  /** The first event waits for it as well. */
+  readonly waitsItself?: boolean;
+  readonly attempted?: Date | null;
+}
+
+const settle = (says: string, { open, moves, waitsFor, ...how }: Moved): Scene => ({
+  statement: finishWebhookEvent,
+  says,
+  async play({ row, answersTogether, found, heard }) {
+    const lease = { leased_by: 'me', leased_until: later };
+    const transactions: unknown[] = [];
+    for (const columns of open) transactions.push(await row('pix_transactions', columns));
+    const eventWithJob = async (): Promise<readonly [unknown, unknown]> => {
+      const id = await row('webhook_events');
+      const unique_key = `webhook:${String(id)}`;
+      return [id, await row('jobs', { unique_key, status: 'running', ...lease })];
+    };
+    const events = [];
+    while (events.length < moves.length) events.push(await eventWithJob());
+    const ids = events.map(([id]) => id);
+    const waiting = [(await eventWithJob())[0], ...(how.waitsItself ? [ids[0]] : [])];
+    for (const event_id of waitsFor === undefined ? [] : waiting) {
+      await row('webhook_waits', { event_id, id_value: waitsFor });
+    }
+    const each = <Value>(value: Value): Value[] => moves.map(() => value);
+    const columns = [
+      ...[ids, each('processed'), each('[]'), moves.map((_, at) => (at ? later : now)), each('[]')],
+      ...[
+        each(null),
+        each(now),
+        events.map(([, job]) => job),
+        each('me'),
+        each(how.attempted ?? null),
+      ],
+      each('[]'),
+      moves.map((ofEvent) =>
+        JSON.stringify(
+          ofEvent.map(([place, changes]) => ({
+            ...{ id: transactions[place], from_phases: '{UNKNOWN}', phase: 'SETTLED' },
+            ...{ status: 'COMPLETED', provider_txid: 'bank-1', end_to_end: null },
+            ...{ timeline: [{ phase: 'SETTLED', note: 'COMPLETED' }, { phase: 'SETTLED' }] },
+            ...changes,
+          })),
+        ),
+      ),
+    ];
+    const rows = await answersTogether(...columns);
+    const answered = rows.map((one) => [one['is_finished'], typeof one['moved_ids']]);
+    return [
+      answered,
+      ...(await found(`select phase, status, end_to_end, outcome, provider_txid, settled_at is null,
+                              updated_at = '2026-05-24 12:01Z' as first
+                         from pix_transactions order by end_to_end`)),
+      ...(await found('select phase, note, provider_txid from pix_timeline order by id')),
+      ...(await found('select status from webhook_events order by id')),
+      ...(await found('select status, wanted from jobs order by id')),
+      heard.map(({ length }) => length),
+    ];
   },
 });
 
@@ -164,13 +232,50 @@ export const eventScenes: readonly Scene[] = [
     results: '[]',
   }),
   finish('an event is finished, and the job with it', {}),
-  finish('an event that another process has finished since is not', { looked: earlier }),
+  finish('an event that another process has finished since is not', { attempted: earlier }),
   finish('an event whose payment is open is not finished', { settled: unknown }),
   finish('an event whose payment has ended is', { settled: done }),
   finish('a job whose lease is another’s does not end', { worker: 'you' }),
   finish('a job that was asked for again is queued', { wanted: true }),
   finish('an event that waits has a job at the earlier time', { jobAt: now, status: 'queued' }),
   finish('an event that waits asks again for the job that runs', { jobAt: now, worker: 'you' }),
+  settle('the transactions of an event are moved with its end', {
+    open: [unknown, { ...other, provider_txid: 'bank-0' }],
+    moves: [[[0], [1]]],
+  }),
+  settle('an event whose transaction is in another phase is not finished, and moves the others', {
+    open: [{ ...unknown, phase: 'PAYING' }, other],
+    moves: [[[0], [1]]],
+  }),
+  settle('an event whose transaction has another end-to-end id is not finished', {
+    open: [unknown],
+    moves: [[[0, { end_to_end: otherEndToEnd }]]],
+  }),
+  settle('an event whose transaction has ended is not finished', {
+    open: [done],
+    moves: [[[0, { from_phases: '{SETTLED}' }]]],
+  }),
+  settle('of two events that move one transaction one is finished', {
+    open: [unknown],
+    moves: [[[0]], [[0]]],
+  }),
+  settle('an event whose transaction has changed keeps no other from its end', {
+    open: [{ ...unknown, phase: 'PAYING' }, other],
+    moves: [[[0]], [[1]]],
+  }),
+  settle('a transaction that is not settled by its move is notified to no one', {
+    open: [unknown],
+    moves: [[[0, { phase: 'ACCEPTED', status: 'PROCESSING', outcome: 'accepted' }]]],
+  }),
+  settle('the event that waits for the key of a send is woken by its move', {
+    ...{ open: [unknown], moves: [[[0]]], waitsFor: key, waitsItself: true },
+  }),
+  settle('the event that waits for the key of a charge is not woken by its move', {
+    ...{ open: [{ ...charge, ...unknown }], moves: [[[0]]], waitsFor: key },
+  }),
+  settle('an event that has ended meanwhile is not finished', {
+    ...{ open: [unknown], moves: [[[0]]], attempted: earlier },
+  }),
   bothFinished,
   bothStored,
   candidates('by the end-to-end id', [unknown, other], [endToEnd, null, null, null]),

@@ -1,5 +1,5 @@
 /** Scenes of the statements that every job runs: leases, and what is asked for meanwhile. */
-import * as jobs from '../../../src/db/queries/jobs.ts';
+import { jobStatements as jobs } from '../../../src/jobs/job-repository.ts';
 import { moment, type Scene, type Stage } from './stage.ts';
 
 const { earlier, now, later } = moment;
@@ -15,7 +15,7 @@ async function two({ row }: Stage, wanted: boolean): Promise<readonly unknown[]>
 }
 
 const finish = (says: string, [worker, wanted]: [string, boolean]): Scene => ({
-  statement: jobs.finishJob,
+  statement: jobs.finish,
   says,
   async play(stage) {
     const [id] = await two(stage, wanted);
@@ -24,7 +24,7 @@ const finish = (says: string, [worker, wanted]: [string, boolean]): Scene => ({
 });
 
 const requeue = (says: string, [worker, wanted]: [string, boolean]): Scene => ({
-  statement: jobs.requeueJob,
+  statement: jobs.requeue,
   says,
   async play(stage) {
     const [id] = await two(stage, wanted);
@@ -35,7 +35,7 @@ const requeue = (says: string, [worker, wanted]: [string, boolean]): Scene => ({
 /** Two jobs that end at once, the second under a lease that is another's. */
 const together: readonly Scene[] = [
   {
-    statement: jobs.finishJob,
+    statement: jobs.finish,
     says: 'of two jobs that end at once each ends as its own call says',
     async play(stage) {
       const ids = [...(await two(stage, false))];
@@ -46,7 +46,7 @@ const together: readonly Scene[] = [
     },
   },
   {
-    statement: jobs.requeueJob,
+    statement: jobs.requeue,
     says: 'of two jobs that are put back at once each is as its own call says',
     async play(stage) {
       const ids = [...(await two(stage, false))];
@@ -70,7 +70,7 @@ const release = (says: string, changes: Readonly<Record<string, unknown>>): Scen
 const lapsed = { last_error: 'lease_lapsed', leased_by: 'gone' };
 
 const renew = (says: string, changes: object): Scene => ({
-  statement: jobs.renewLeases,
+  statement: jobs.renew,
   says,
   async play({ row, ask, found }) {
     const id = await row('jobs', { ...running, leased_until: earlier, ...changes });
@@ -81,7 +81,7 @@ const renew = (says: string, changes: object): Scene => ({
 });
 
 const claim = (says: string, rows: readonly Readonly<Record<string, unknown>>[]): Scene => ({
-  statement: jobs.claimJobs,
+  statement: jobs.claim,
   says,
   async play({ row, answers, found }) {
     for (const changes of rows) await row('jobs', changes);

@@ -15,6 +15,8 @@ export interface Stage {
   readonly answers: (...parameters: unknown[]) => Promise<Row[]>;
   /** The same for several calls at once, each parameter an array. */
   readonly askTogether: (...columns: unknown[][]) => Promise<number>;
+  /** The same, with the rows. */
+  readonly answersTogether: (...columns: unknown[][]) => Promise<Row[]>;
   /** Inserts a good row, changed in some columns, and gives its id. */
   readonly row: (table: Table, changes?: Row) => Promise<unknown>;
   /** The rows that a query finds, each as its values with blanks between them. */
@@ -48,13 +50,15 @@ export async function playScene(
   const notified = (channel: string, payload: string): void => void heard.push(channel + payload);
   await store.reset({ notified, logged: () => undefined });
   const db = change(store.db);
+  const answersTogether = (...columns: unknown[][]): Promise<Row[]> => {
+    const { name, text } = runInPlaceOf(statement, change);
+    return store.db.query({ name, text }, columns);
+  };
   return play({
     ask: async (...parameters) => (await db.query(statement, parameters)).length,
     answers: (...parameters) => db.query(statement, parameters),
-    async askTogether(...columns) {
-      const { name, text } = runInPlaceOf(statement, change);
-      return (await store.db.query({ name, text }, columns)).length;
-    },
+    askTogether: async (...columns) => (await answersTogether(...columns)).length,
+    answersTogether,
     row: async (table, changes = {}) => {
       if (!('user_id' in changes)) return insertGood(store, table, changes);
       return insert(store, table, { ...goodRow[table](), ...changes });

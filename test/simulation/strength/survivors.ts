@@ -7,7 +7,7 @@ const groups: readonly (readonly [reason: string, ...names: string[]])[] = [
     'equivalent: a call whose row is new finds no stored one, as its snapshot is older',
     'pix-reserve-send: without not call.is_new',
     'pix-reserve: without not call.is_new',
-    'webhook-store: without asked.id not in (select id from stored)',
+    'webhook-store: without requested.id not in (select id from stored)',
   ],
   [
     'equivalent: no statement of this release stores RESOLVED, a send passes through it',
@@ -68,20 +68,15 @@ const groups: readonly (readonly [reason: string, ...names: string[]])[] = [
     'pix-repeat: without t.claimed_until = $2',
   ],
   [
-    'equivalent: each row is named beside it; this lets PostgreSQL find them by their index',
-    'jobs-finish: without jobs.id = any($1)',
-    'jobs-requeue: without jobs.id = any($1)',
-  ],
-  [
     'equivalent: only a running job has a lease (jobs_lease_while_running)',
     "jobs-release-lapsed: without status = 'running'",
     "jobs-renew: without status = 'running'",
   ],
   [
     'equivalent: the statement stores no send',
-    "pix-reserve: never when told.operation = 'SEND'",
-    "pix-identify: never when told.operation = 'SEND'",
-    "pix-received: never when told.operation = 'SEND'",
+    "pix-reserve: never when stored.operation = 'SEND'",
+    "pix-identify: never when stored.operation = 'SEND'",
+    "pix-received: never when stored.operation = 'SEND'",
   ],
   [
     'equivalent: only a charge has a code, and only sends are looked up',

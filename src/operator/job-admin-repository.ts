@@ -1,12 +1,13 @@
 /**
- * The queue as operators see it: no job's payload and no unique key. Lists go through the entity;
- * a retry is SQL, because it decides, moves and notifies in one statement, and so are the numbers.
+ * Jobs for operators: lists, numbers, and the retry of dead jobs. Nothing here returns a payload or
+ * a unique key. Lists use the entity; a retry is SQL, because it decides, moves and notifies in one
+ * statement, and so are the numbers.
  */
 import type { InferEntity } from '@mikro-orm/core';
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
 import type { Job } from '../db/entities/job.ts';
-import { jobsChannel } from '../db/queries/jobs.ts';
+import { jobsChannel } from '../jobs/job-repository.ts';
 import { openUnit } from '../db/unit-of-work.ts';
 
 export type JobStatus = InferEntity<typeof Job>['status'];
@@ -97,7 +98,7 @@ export const jobStatements = {
          where id in (select id from chosen) and status = 'dead'
         returning id
       )
-      select id, pg_notify('${jobsChannel}', '')::text as told from retried`,
+      select id, pg_notify('${jobsChannel}', '')::text as notified from retried`,
   },
   stats: {
     name: 'inspect-job-stats',

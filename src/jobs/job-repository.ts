@@ -1,0 +1,339 @@
+/**
+ * The jobs in the database. They are SQL: a job is queued, claimed and ended in one statement each,
+ * and the statements of other capabilities queue and end jobs in their own commit.
+ */
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Clock } from '../clock.ts';
+import type { LocalContext } from '../context.ts';
+import type { Statement } from '../db/database.ts';
+import { queryIn } from '../db/unit-of-work.ts';
+import type { LeasedJob } from './queue.ts';
+
+/** The channel that is notified when a job is queued or requested again; every loop listens. */
+export const jobsChannel = 'ponte_jobs';
+
+/**
+ * The end of an INSERT that queues jobs: it wakes the loops. A key has at most one open job. If
+ * that is queued, it is due at the earlier of the two times; if it runs, it is run once more,
+ * because it may have read before the cause of this request was stored. The newest payload counts.
+ */
+export const orRequestAgain = `
+        on conflict (unique_key) where unique_key is not null and status in ('queued', 'running')
+        do update set payload = excluded.payload,
+                      run_at = case when jobs.status = 'queued'
+                                    then least(jobs.run_at, excluded.run_at) else jobs.run_at end,
+                      wanted = jobs.status = 'running'
+    returning pg_notify('${jobsChannel}', '')::text as notified`;
+
+/**
+ * The assignments of an UPDATE that ends a job, from a table `requested` with the time `now`. A job
+ * that was requested again while it ran is queued instead, as if requested a moment later.
+ * @param status what it ends as, an SQL expression.
+ * @param error why, an SQL expression.
+ */
+export function ending(status: string, error: string): string {
+  return `status = case when wanted then 'queued' else ${status} end,
+                    run_at = case when wanted then requested.now else run_at end,
+                    attempts = case when wanted then 0 else attempts end,
+                    finished_at = case when wanted then null else requested.now end,
+                    last_error = ${error}, leased_by = null, leased_until = null`;
+}
+
+/** Parameters: kind, payload as JSON, unique key, run at, now. */
+const enqueue: Statement = {
+  name: 'jobs-enqueue',
+  text: `
+    insert into jobs (kind, payload, unique_key, status, run_at, created_at)
+    values ($1, $2::jsonb, $3, 'queued', $4::timestamptz, $5::timestamptz)
+    ${orRequestAgain}`,
+};
+
+/** A job to be done, at least once. */
+export interface JobRequest {
+  /** Its line in `jobs/index.ts`. */
+  readonly kind: string;
+  /**
+   * Names the work over all kinds, such as `webhook:<id>`: while a job with this key is open, a
+   * second request makes no second job.
+   */
+  readonly uniqueKey: string;
+  /** The input of the handler; an open job with the key gets the newest payload. */
+  readonly payload: Readonly<Record<string, unknown>>;
+  /** By default now. */
+  readonly runAt?: Date;
+}
+
+/**
+ * Queues a job in the same commit as the fact that it follows from; the commit wakes the loops. An
+ * open job with the same key is not doubled: if it is queued, it is due at the earlier of the two
+ * times; if it runs, it is run once more.
+ * @param em the entity manager of `transactional`.
+ */
+export async function enqueueJobIn(
+  em: EntityManager,
+  clock: Clock,
+  job: JobRequest,
+): Promise<void> {
+  const { kind, payload, uniqueKey, runAt } = job;
+  const now = clock.now();
+  await queryIn(em, enqueue, [kind, JSON.stringify(payload), uniqueKey, runAt ?? now, now]);
+}
+
+/**
+ * Claims due jobs under a lease, of each kind as many as it has room for. It skips jobs that
+ * another process is claiming, and kinds that this version does not know: during an upgrade a newer
+ * process has queued them. The run that begins now does all that the job was requested for before.
+ * A row is returned for each job, or one without a job; every row has the time of the next job that
+ * is not due yet.
+ * Parameters: worker, leased until, now, kinds, how many of each at most.
+ */
+const claim: Statement = {
+  name: 'jobs-claim',
+  indexed: true,
+  text: `
+    with claimed as (
+      update jobs set status = 'running', leased_by = $1, leased_until = $2, wanted = false,
+                      attempts = attempts + 1
+       where id = any(array(
+         select due.id
+           from unnest($4::text[], $5::int[]) as lane (kind, room),
+                lateral (select id from jobs
+                          where status = 'queued' and run_at <= $3 and kind = lane.kind
+                          order by run_at, id limit room for update skip locked) as due))
+      returning id, kind, payload, attempts
+    )
+    select claimed.*, next_run_at
+      from (select min(run_at) as next_run_at from jobs
+             where status = 'queued' and run_at > $3 and kind = any($4::text[])) as next
+      left join claimed on true`,
+};
+
+interface ClaimedRow {
+  /** Null where no job was claimed. */
+  readonly id: string | null;
+  readonly kind: string;
+  readonly payload: Record<string, unknown>;
+  readonly attempts: number;
+  readonly next_run_at: Date | null;
+}
+
+/** The lease of a worker. */
+export interface Lease {
+  readonly worker: string;
+  readonly leasedUntil: Date;
+}
+
+/**
+ * Claims due jobs.
+ * @param rooms how many jobs of each kind are claimed at most.
+ * @returns the jobs, and when the next job is due that is not due yet, or null.
+ */
+export async function claimJobs(
+  { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
+  { worker, leasedUntil }: Lease,
+  rooms: ReadonlyMap<string, number>,
+): Promise<{ readonly jobs: readonly LeasedJob[]; readonly nextRunAt: Date | null }> {
+  const limits = [[...rooms.keys()], [...rooms.values()]];
+  const rows = await db.query<ClaimedRow>(claim, [worker, leasedUntil, clock.now(), ...limits]);
+  const jobs = rows.flatMap(({ id, kind, payload, attempts: attempt }) =>
+    id === null ? [] : { id, kind, payload, attempt, worker },
+  );
+  return { jobs, nextRunAt: rows[0]?.next_run_at ?? null };
+}
+
+/**
+ * Puts the jobs of dead processes back: their lease has lapsed. A job that has run too often, and
+ * whose lease lapsed in the run before as well, is dead: it may be what kills the processes. A
+ * periodic job is never dead, because nothing would queue it again, and neither is a job that was
+ * requested again since. A job that the caller still runs is not put back, however late its
+ * heartbeat is: on a machine that slept every lease has lapsed.
+ * Parameters: now, attempts at most, worker, the jobs that it runs, the periodic kinds.
+ */
+const releaseLapsed: Statement = {
+  name: 'jobs-release-lapsed',
+  indexed: true,
+  text: `
+    update jobs set status = case when is_over then 'dead' else 'queued' end,
+                    finished_at = case when is_over then $1::timestamptz end,
+                    last_error = 'lease_lapsed',
+                    attempts = case when wanted then 0 else attempts end,
+                    leased_by = null, leased_until = null
+      from (select id as lapsed_id,
+                   attempts >= $2 and last_error = 'lease_lapsed' and kind <> all($5::text[])
+                     and not wanted as is_over
+              from jobs where status = 'running' and leased_until < $1
+                          and not (leased_by = $3 and id = any($4::bigint[]))
+             order by id for update skip locked) lapsed
+     where id = lapsed_id
+    returning id`,
+};
+
+/** Which lapsed jobs are put back, and by whom. */
+export interface LapsedJobs {
+  readonly maxAttempts: number;
+  readonly worker: string;
+  /** The ids of the jobs that the worker runs. */
+  readonly running: readonly string[];
+  readonly periodicKinds: readonly string[];
+}
+
+/** Puts the jobs back whose lease has lapsed, or ends them as dead after too many attempts. */
+export async function releaseLapsedJobs(
+  { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
+  { maxAttempts, worker, running, periodicKinds }: LapsedJobs,
+): Promise<void> {
+  await db.query(releaseLapsed, [clock.now(), maxAttempts, worker, running, periodicKinds]);
+}
+
+/**
+ * Renews the leases of a living process. A job that is requested again at this very moment is
+ * skipped until the next heartbeat: to wait for several rows at once could end in a deadlock.
+ * Parameters: worker, leased until, job ids.
+ */
+const renew: Statement = {
+  name: 'jobs-renew',
+  indexed: true,
+  text: `
+    update jobs set leased_until = $2
+     where id = any(array(
+       select id from jobs
+        where leased_by = $1 and status = 'running'
+          and id = any($3::bigint[])
+        for update skip locked))`,
+};
+
+/** Renews the leases of the jobs that a worker runs. */
+export async function renewLeases(
+  { db }: Pick<LocalContext, 'db'>,
+  { worker, leasedUntil }: Lease,
+  ids: readonly string[],
+): Promise<void> {
+  await db.query(renew, [worker, leasedUntil, ids]);
+}
+
+/**
+ * Ends a job, if the worker still has its lease. Only a running job is leased
+ * (`jobs_lease_while_running`); with this condition it is found by its id and not among all that
+ * have run since the last vacuum.
+ * Parameters, batched: id, worker, status, error, now.
+ */
+const finish: Statement = {
+  name: 'jobs-finish',
+  batching: { conflictKey: 1 },
+  text: `
+    update jobs set ${ending('requested.status', 'requested.error')}
+      from unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::timestamptz[])
+           with ordinality as requested (id, worker, status, error, now, ordinal)
+     where jobs.id = any(array[requested.id]) and leased_by = worker
+    returning ordinal, jobs.status`,
+};
+
+type EndedStatus = 'done' | 'dead' | 'queued';
+
+/**
+ * Ends a job, if its worker still has the lease.
+ * @param status what it ends as.
+ * @param error the name of the error of a dead job.
+ * @returns the status that is stored, `queued` when the job was requested again meanwhile; null:
+ *   another worker has the lease.
+ */
+export async function finishJob(
+  { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
+  { id, worker }: LeasedJob,
+  { status, error }: { readonly status: 'done' | 'dead'; readonly error: string | null },
+): Promise<EndedStatus | null> {
+  const parameters = [id, worker, status, error, clock.now()];
+  const [ended] = await db.query<{ status: EndedStatus }>(finish, parameters);
+  return ended?.status ?? null;
+}
+
+/**
+ * Puts a job back for later, if the worker still has its lease; a job that was requested again
+ * while it ran is due at once. It is found as in `finish`.
+ * Parameters, batched: id, worker, run at, attempts so far, error, now.
+ */
+const requeue: Statement = {
+  name: 'jobs-requeue',
+  batching: { conflictKey: 1 },
+  text: `
+    update jobs set status = 'queued', attempts = requested.attempts,
+                    last_error = requested.error,
+                    run_at = case when wanted then least(requested.run_at, requested.now)
+                                  else requested.run_at end,
+                    leased_by = null, leased_until = null
+      from unnest($1::bigint[], $2::text[], $3::timestamptz[], $4::int[], $5::text[],
+                  $6::timestamptz[])
+           with ordinality as requested (id, worker, run_at, attempts, error, now, ordinal)
+     where jobs.id = any(array[requested.id]) and leased_by = worker
+    returning ordinal`,
+};
+
+/** How a job goes back to the queue. */
+export interface Requeued {
+  readonly runAt: Date;
+  /** Failed attempts so far. */
+  readonly attempts: number;
+  /** The name of the error of the last run, or null. */
+  readonly error: string | null;
+}
+
+/** Puts a job back for later, if its worker still has the lease. */
+export async function requeueJob(
+  { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
+  { id, worker }: LeasedJob,
+  { runAt, attempts, error }: Requeued,
+): Promise<void> {
+  await db.query(requeue, [id, worker, runAt, attempts, error, clock.now()]);
+}
+
+/**
+ * Brings periodic jobs back that are due later than a period from now: a wall clock that was ahead
+ * for some seconds has queued them. Parameters: unique keys, when each is due at the latest.
+ */
+const bringForward: Statement = {
+  name: 'jobs-bring-forward',
+  text: `
+    update jobs set run_at = latest.run_at
+      from unnest($1::text[], $2::timestamptz[]) as latest (unique_key, run_at)
+     where jobs.unique_key = latest.unique_key and jobs.status = 'queued'
+       and jobs.run_at > latest.run_at`,
+};
+
+/** @param latest when the job of each periodic kind is due at the latest. */
+export async function bringPeriodicJobsForward(
+  { db }: Pick<LocalContext, 'db'>,
+  latest: ReadonlyMap<string, Date>,
+): Promise<void> {
+  await db.query(bringForward, [[...latest.keys()].map(periodicKey), [...latest.values()]]);
+}
+
+/**
+ * Makes sure that a periodic kind has its one open job, due by then at the latest.
+ * Parameters: kind, unique key, run at, now.
+ */
+const ensurePeriodic: Statement = {
+  name: 'jobs-ensure-periodic',
+  text: `
+    insert into jobs (kind, payload, unique_key, status, run_at, created_at)
+    values ($1, '{}', $2, 'queued', $3, $4)
+        on conflict (unique_key) where unique_key is not null and status in ('queued', 'running')
+        do update set run_at = least(jobs.run_at, excluded.run_at)`,
+};
+
+/** Makes sure that a periodic kind has its one open job, due at `runAt` at the latest. */
+export async function ensurePeriodicJob(
+  { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
+  kind: string,
+  runAt: Date,
+): Promise<void> {
+  await db.query(ensurePeriodic, [kind, periodicKey(kind), runAt, clock.now()]);
+}
+
+function periodicKey(kind: string): string {
+  return `every:${kind}`;
+}
+
+/** @public For the tests of plans and of the simulation. */
+export const jobStatements = {
+  ...{ enqueue, claim, releaseLapsed, renew, finish, requeue, bringForward, ensurePeriodic },
+};
