@@ -47,7 +47,7 @@ export const backlogStatement: Statement = {
     )
     select (select coalesce(jsonb_agg(jsonb_build_object('kind', kind, 'state', state,
                                                          'jobs', jobs)), '[]'::jsonb)
-              from queue) as queue,
+              from (select * from queue order by kind, state) queue) as queue,
            (select min(oldest_at) from queue where state = 'due') as "oldestDueAt",
            waiting.received, waiting.parked, unsettled.orphaned, unsettled.anomaly,
            unended.unknown, unended.oldest_unknown_at as "oldestUnknownAt",

@@ -36,8 +36,8 @@ export const moveColumns = `
   timeline jsonb`;
 
 /**
- * The common table expressions `moved` and `noted`: they move each transaction that is in one of the
- * phases to leave, and note the move in the timeline. A null column keeps its value.
+ * The common table expressions `moved` and `noted`: they move each transaction that is in one of
+ * the phases to leave, and note the move in the timeline. A null column keeps its value.
  * A transaction keeps its first end-to-end id; it is not moved under another one.
  * It also keeps the provider's first id, because an event may have an id of its own. The timeline
  * has both, and events that wait for the new one are woken.

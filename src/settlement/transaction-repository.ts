@@ -66,7 +66,8 @@ export const findCandidates: Statement = {
   text: `
     select ordinal, found.*
       from unnest($1::text[], $2::text[], $3::text[], $4::text[])
-           with ordinality as requested (end_to_end, client_request_id, txid, provider_txid, ordinal),
+           with ordinality as requested (end_to_end, client_request_id, txid, provider_txid,
+             ordinal),
            lateral (
              select array(select transaction_id from pix_timeline
                            where provider_txid = requested.provider_txid) as ids) reported,

@@ -293,7 +293,7 @@ export class Statements {
     if (plainName(statement) === finishWebhookEvent.name) {
       return store.rows<Row>(
         `select * from pix_transactions where id = any($1::uuid[]) order by created_at, id`,
-        [rows.flatMap((row) => movedBy(row, calls[Number(row['place']) - 1] ?? []))],
+        [rows.flatMap((row) => movedBy(row, calls[Number(row['ordinal']) - 1] ?? []))],
       );
     }
     const writing = silentlyWriting[plainName(statement)];
