@@ -40,6 +40,10 @@ const groups: readonly (readonly [reason: string, ...names: string[]])[] = [
     'a move leaves PAYING or ACCEPTED or UNKNOWN without PAYING',
   ],
   [
+    'tested: settle-receipts.test.ts, a charge whose making was not heard of is completed',
+    'a move leaves RESERVED or PAYING or ACCEPTED or UNKNOWN without RESERVED',
+  ],
+  [
     'tested: sweep-pix.test.ts, an accepted payment is completed by the statement',
     'a move leaves RESERVED or RESOLVED and ACCEPTED',
   ],
