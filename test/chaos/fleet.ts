@@ -1,7 +1,7 @@
 /** Three servers and a worker as real processes, with one address in front of the servers. */
 import { createServer, request as httpRequest, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { ServiceProcess, type Environment } from '../process/service-process.ts';
+import { ServiceProcess, type Environment } from '../system/service-process.ts';
 import { freePort } from './cluster.ts';
 
 /** One place in the fleet; a process that has died is followed by another one. */

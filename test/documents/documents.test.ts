@@ -12,7 +12,7 @@ import {
   ServiceProcess,
   settingsFor,
   type ServiceAnswer,
-} from '../process/service-process.ts';
+} from '../system/service-process.ts';
 import { createTestDatabase, serverUrl, type TestDatabase } from '../support/db.ts';
 import { anchorOf, codeIn, linksIn, sectionsOf, tablesIn, type Section } from './document.ts';
 import { codeTables, withFreshTables } from './tables.ts';

@@ -1,7 +1,7 @@
 /** `npm run docs`: writes the tables of the documents whose rows the code owns. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { root } from '../process/service-process.ts';
+import { root } from '../system/service-process.ts';
 import { codeTables, withFreshTables } from './tables.ts';
 
 for (const path of new Set(codeTables.map((table) => table.path))) {

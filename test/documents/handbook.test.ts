@@ -8,7 +8,7 @@ import { loadProgram } from '../../bin/program.ts';
 import { breakerStates, createMetrics, type Metrics } from '../../src/metrics.ts';
 import { providerLanes } from '../../src/provider/resilience/call-policy.ts';
 import { addReadings, type Backlog } from '../../src/metrics-gauges.ts';
-import { root } from '../process/service-process.ts';
+import { root } from '../system/service-process.ts';
 import { sectionsOf, tablesIn } from './document.ts';
 
 const handbook = readFileSync(join(root, 'src', 'operator', 'README.md'), 'utf8');

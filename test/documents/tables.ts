@@ -6,7 +6,7 @@ import { format, resolveConfig } from 'prettier';
 import { parse } from 'yaml';
 import { settings } from '../../src/config/report.ts';
 import { scenarios } from '../../src/provider/stub/scenarios.ts';
-import { root } from '../process/service-process.ts';
+import { root } from '../system/service-process.ts';
 
 interface CodeTable {
   /** The document, from the project's root. */

@@ -1,7 +1,7 @@
 /** Requests before they are bytes: a legal one of each operation, by the contract's examples. */
 import type { OperationContract } from '../../src/contract/contract.ts';
 import { cpfCheckDigits } from '../../src/domain/tax-id.ts';
-import { documentedBody } from '../http/hostile-bodies.ts';
+import { documentedBody } from '../api/http/hostile-bodies.ts';
 import type { Chance } from '../simulation/chance.ts';
 import { pdfOf } from '../support/documents.ts';
 import { fieldPart, filePart, FORM_TYPE, formOf, type Part } from '../support/forms.ts';

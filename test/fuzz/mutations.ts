@@ -1,6 +1,12 @@
 /** What is made of a legal request: each mutation changes one thing. */
 import { createHmac } from 'node:crypto';
-import { bodyWith, documentedBody, fieldsOf, resolver, shapes } from '../http/hostile-bodies.ts';
+import {
+  bodyWith,
+  documentedBody,
+  fieldsOf,
+  resolver,
+  shapes,
+} from '../api/http/hostile-bodies.ts';
 import type { Chance } from '../simulation/chance.ts';
 import { BOUNDARY, fieldPart, filePart } from '../support/forms.ts';
 import { bodyOf, type Customer, type Draft, type Json } from './drafts.ts';

@@ -1,7 +1,7 @@
 /** What every answer has to keep: the contract, and that credentials are needed. */
 import type { OperationContract } from '../../src/contract/contract.ts';
 import { createSchemaCompiler, type ValidateFunction } from '../../src/contract/schemas.ts';
-import { resolver } from '../http/hostile-bodies.ts';
+import { resolver } from '../api/http/hostile-bodies.ts';
 import type { Draft, Json } from './drafts.ts';
 import type { Answer } from './line.ts';
 

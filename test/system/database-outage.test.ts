@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { auditPix } from '../../src/operator/pix-audit.ts';
-import { eventually, startPixApp, type PixApp } from '../pix/pix-app.ts';
+import { eventually, startPixApp, type PixApp } from '../api/pix/pix-app.ts';
 import type { TestAnswer } from '../support/app.ts';
 import { startDatabaseProxy, type CutSide, type DatabaseProxy } from '../support/database-proxy.ts';
 import { createTestDatabase } from '../support/db.ts';

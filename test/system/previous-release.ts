@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { promisify } from 'node:util';
-import { root } from '../process/service-process.ts';
+import { root } from './service-process.ts';
 
 const run = promisify(execFile);
 

@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { test, type TestContext } from 'node:test';
 import pg from 'pg';
 import type { PixAudit } from '../../src/operator/pix-audit.ts';
-import { ServiceProcess, settingsFor } from '../process/service-process.ts';
+import { ServiceProcess, settingsFor } from './service-process.ts';
 import { typePonte } from '../support/command-line.ts';
 import { createTestDatabase, serverUrl, type TestDatabase } from '../support/db.ts';
 import { eventually } from '../support/eventually.ts';

@@ -2,7 +2,7 @@
  * Scenes: a hot statement on a few rows that were put there for it. Histories seldom come to what
  * they show, or something else covers for it there.
  */
-import { at, goodRow, insert, insertGood, type Row, type Table } from '../../db/rows.ts';
+import { at, goodRow, insert, insertGood, type Row, type Table } from '../../api/db/rows.ts';
 import type { Database, Statement } from '../../../src/db/database.ts';
 import type { Deviation } from '../deviation.ts';
 import type { Store } from '../store.ts';

@@ -1,0 +1,198 @@
+/** Who is stopped by failed logins: the network that they come from, and not the customer. */
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import { startTestApp, type TestAnswer } from '../../support/app.ts';
+import { givenUser, password } from '../../support/factories.ts';
+import { passUntil } from '../../support/passing-time.ts';
+
+const environment = {
+  JOBS: 'off',
+  THROTTLE_LOGIN_PER_MINUTE: '5',
+  THROTTLE_ADDRESS_PER_MINUTE: '30',
+  TRUST_PROXY_HOPS: '1',
+};
+
+const app = await startTestApp({ environment });
+
+/** An address has two attempts a minute here. */
+const strict = await startTestApp({
+  environment: { ...environment, THROTTLE_ADDRESS_PER_MINUTE: '2' },
+});
+
+const dayMs = 24 * 60 * 60_000;
+
+let networks = 0;
+
+/** An address in a /24 that no other test has. */
+function newAddress(): string {
+  networks += 1;
+  return `10.${Math.floor(networks / 256)}.${networks % 256}.7`;
+}
+
+/** A login that fails, unless the right password is given. */
+function attempt(email: string, address: string, typed = 'a wrong one'): Promise<TestAnswer> {
+  const headers = { 'x-forwarded-for': address };
+  return app.call('/auth/login', { body: { email, password: typed }, headers });
+}
+
+/** Fails from an address until it is refused; at most five failures pass. */
+async function fail(email: string, address: string, times: number): Promise<void> {
+  for (let nth = 0; nth < times; nth += 1) {
+    assert.equal((await attempt(email, address)).status, 422);
+  }
+}
+
+/** The names of the statements that some work runs. */
+async function statementsOf(t: TestContext, work: () => Promise<unknown>): Promise<string[]> {
+  const { mock } = t.mock.method(app.context.db, 'query');
+  await work();
+  mock.restore();
+  return mock.calls.map(({ arguments: [statement] }) => statement.name);
+}
+
+const sites: readonly (readonly [what: string, own: string, neighbour: string, other: string])[] = [
+  ['an IPv4 /24', '192.0.2.1', '192.0.2.250', '192.0.3.1'],
+  ['an IPv6 /56', '2001:db8:a:100::1', '2001:db8:a:1ff::1', '2001:db8:a:200::1'],
+];
+
+for (const [what, own, neighbour, other] of sites) {
+  test(`five failures refuse ${what}, and no other network`, async () => {
+    const { email } = await givenUser(app);
+    await fail(email, own, 5);
+    assert.equal((await attempt(email, neighbour, password)).status, 429);
+    assert.equal((await attempt(email, other, password)).status, 200);
+  });
+}
+
+test('an address that the user has logged in from is counted apart', async () => {
+  const { email } = await givenUser(app);
+  const [home] = [newAddress()];
+  assert.equal((await attempt(email, home, password)).status, 200);
+  const neighbour = home.replace(/\d+$/, '200');
+  await fail(email, neighbour, 5);
+  assert.equal((await attempt(email, neighbour)).status, 429);
+  await fail(email, home, 4);
+  assert.equal((await attempt(email, home, password)).status, 200);
+  await fail(email, home, 1);
+  const refused = await attempt(email, home, password);
+  assert.equal(refused.status, 429);
+  assert.equal(refused.headers.get('retry-after'), '60');
+});
+
+test('an address is known for thirty days after a login, and only to its user', async () => {
+  const [{ email }, other] = [await givenUser(app), await givenUser(app)];
+  const [home, elsewhere] = [newAddress(), newAddress()];
+  await attempt(email, home, password);
+  const knows = async (one: { email: string }, address: string): Promise<boolean> => {
+    const neighbour = address.replace(/\d+$/, '201');
+    await fail(one.email, neighbour, 5);
+    const { status } = await attempt(one.email, address, password);
+    await app.clock.advance(60_000);
+    return status === 200;
+  };
+  assert.equal(await knows(other, home), false);
+  assert.equal(await knows({ email }, elsewhere), false);
+  await app.clock.advance(29 * dayMs);
+  assert.equal(await knows({ email }, home), true, 'and that login counts from now on');
+  await app.clock.advance(29 * dayMs);
+  assert.equal(await knows({ email }, home), true);
+  await app.clock.advance(30 * dayMs);
+  assert.equal(await knows({ email }, home), false);
+});
+
+test('an address is stored as a digest that cannot be tried without the key', async () => {
+  const { id, email } = await givenUser(app);
+  const home = newAddress();
+  await attempt(email, home, password);
+  const stored = await app.rows<{ address_digest: Buffer }>(
+    'select address_digest from login_addresses where user_id = $1',
+    [id],
+  );
+  assert.deepEqual(stored, [{ address_digest: app.context.sealer.digest(home) }]);
+});
+
+test('a login that fails makes no address known', async () => {
+  const { email } = await givenUser(app);
+  const address = newAddress();
+  await fail(email, address, 5);
+  await app.clock.advance(60_000);
+  await fail(email, address.replace(/\d+$/, '200'), 5);
+  assert.equal((await attempt(email, address, password)).status, 429);
+});
+
+test('fifty failures in an hour refuse the e-mail, after ever longer waits', async (t) => {
+  const { email } = await givenUser(app);
+  const home = newAddress();
+  assert.equal((await attempt(email, home, password)).status, 200);
+  const begun = app.clock.now().getTime();
+  for (let network = 0; network < 2; network += 1) await fail(email, newAddress(), 5);
+  const { mock } = t.mock.method(app.clock, 'after');
+  const waits: number[] = [];
+  for (let nth = 0; nth < 40; nth += 1) {
+    const { status } = await passUntil(app.clock, attempt(email, `10.99.${nth}.7`));
+    assert.equal(status, 422);
+    const due = 250 * (nth + 1);
+    if (mock.calls.some(({ arguments: [ms] }) => ms === due)) waits.push(due);
+    mock.resetCalls();
+  }
+  assert.deepEqual([waits.length, waits[0], waits.at(-1)], [40, 250, 10_000]);
+  const refused = await attempt(email, newAddress(), password);
+  assert.equal(refused.status, 429);
+  const leftMs = begun + 60 * 60_000 - app.clock.now().getTime();
+  assert.equal(refused.headers.get('retry-after'), String(Math.ceil(leftMs / 1_000)));
+  assert.equal((await attempt(email, home, password)).status, 200, 'the customer at home');
+  await app.clock.advance(leftMs);
+  assert.equal((await attempt(email, newAddress(), password)).status, 200);
+});
+
+test('an unknown e-mail is refused and delayed like a known one', async () => {
+  const email = 'nobody-at-all@example.com';
+  for (let network = 0; network < 2; network += 1) await fail(email, newAddress(), 5);
+  const before = app.clock.now().getTime();
+  assert.equal((await passUntil(app.clock, attempt(email, newAddress()))).status, 422);
+  assert.ok(app.clock.now().getTime() > before);
+});
+
+// Addresses.
+
+const wider: readonly (readonly [
+  prefix: string,
+  addresses: number,
+  address: (nth: number) => string,
+])[] = [
+  ['/64', 1, () => '2001:db8:b:1::9'],
+  ['/56', 4, (nth) => `2001:db8:c:${(0x100 + nth).toString(16)}::1`],
+  ['/48', 16, (nth) => `2001:db8:d:${(0x100 * nth).toString(16)}::1`],
+];
+
+for (const [prefix, addresses, address] of wider) {
+  test(`a ${prefix} has ${addresses} times the attempts of an address`, async () => {
+    const faulty = async (from: string): Promise<number> => {
+      const headers = { 'x-forwarded-for': from };
+      return (await strict.call('/auth/login', { body: {}, headers })).status;
+    };
+    for (let nth = 0; nth < addresses; nth += 1) {
+      for (let times = 0; times < 2; times += 1) assert.equal(await faulty(address(nth)), 422);
+    }
+    assert.equal(await faulty(address(addresses)), 429);
+    assert.equal(await faulty('2001:db8:e::1'), 422);
+    await strict.clock.advance(60_000);
+    assert.equal(await faulty(address(addresses)), 422);
+  });
+}
+
+// What refusing costs.
+
+test('a refusal for the address costs no statement, one for the e-mail no write', async (t) => {
+  const { email } = await givenUser(app);
+  const address = newAddress();
+  await fail(email, address, 5);
+  const neighbour = address.replace(/\d+$/, '99');
+  const ofEmail = await statementsOf(t, () => attempt(email, neighbour));
+  assert.deepEqual(ofEmail, ['throttle-count', 'user-by-email']);
+  for (let times = 0; times < 25; times += 1) await attempt('no e-mail', address);
+  const ofAddress = await statementsOf(t, async () => {
+    assert.equal((await attempt(email, address)).status, 429);
+  });
+  assert.deepEqual(ofAddress, []);
+});

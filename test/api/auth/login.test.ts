@@ -1,0 +1,484 @@
+/** Logging in: whose password is asked first, what is told, and what is kept. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ProviderError } from '../../../src/provider/errors.ts';
+import { done, faulty, refused, type BankAnswer } from '../../../src/provider/stub/answer.ts';
+import type { BankLogin } from '../../../src/provider/stub/accounts.ts';
+import { startTestApp, type TestAnswer } from '../../support/app.ts';
+import { eventually } from '../../support/eventually.ts';
+import {
+  givenApplication,
+  givenCustomer,
+  givenUser,
+  logIn,
+  password,
+  providerAttempts,
+  sessionsOf,
+} from '../../support/factories.ts';
+
+const app = await startTestApp({ environment: { JOBS: 'off' } });
+
+const portuguese = { 'accept-language': 'pt-BR' };
+
+function login(email: string, typed = password, headers = {}): Promise<TestAnswer> {
+  return app.call('/auth/login', { body: { email, password: typed }, headers });
+}
+
+/** Awaits an answer that waits for time: time-outs and back-offs end as they come up. */
+async function throughTime<T>(work: Promise<T>): Promise<T> {
+  let isDone = false;
+  const ended = work.finally(() => {
+    isDone = true;
+  });
+  await eventually(async () => {
+    await app.clock.advance(50);
+    return isDone;
+  }, 'the answer');
+  return ended;
+}
+
+/** What is stored of a user's account. */
+async function accountOf(userId: number): Promise<Record<string, unknown> | undefined> {
+  const [account] = await app.rows(
+    `select agency, account_number, document, status, provider, provider_company_id,
+            provider_client_token from accounts where user_id = $1`,
+    [userId],
+  );
+  return account;
+}
+
+// What it answers.
+
+test('a login answers an access token of the service, and nothing else', async () => {
+  const { id, email } = await givenUser(app);
+  const answer = await login(email);
+  assert.equal(answer.status, 200);
+  assert.deepEqual(Object.keys(answer.body).sort(), ['access_token', 'token_type']);
+  assert.equal(answer.body.token_type, 'Bearer');
+  assert.equal(answer.headers.get('cache-control'), 'no-store');
+  const [session] = await sessionsOf(app, id);
+  const token = await app.context.accessTokens.verify(answer.body.access_token);
+  assert.deepEqual([token.userId, token.sessionId], [id, session?.id]);
+});
+
+test('the access token is good at once', async () => {
+  const { token, id } = await givenCustomer(app);
+  const me = await app.call('/accounts/me', { token });
+  assert.equal(me.status, 200);
+  assert.equal(me.body.user.id, id);
+});
+
+test('an e-mail is known in any case', async () => {
+  const { id } = await givenUser(app, { email: 'Mixed.Case@Example.com' });
+  for (const typed of ['mixed.case@example.com', 'MIXED.CASE@EXAMPLE.COM']) {
+    const answer = await login(typed);
+    assert.equal(answer.status, 200, typed);
+    assert.equal((await app.context.accessTokens.verify(answer.body.access_token)).userId, id);
+  }
+});
+
+// 422: faulty fields.
+
+const required = ['The field is required.'];
+const notText = ['The value must be a text.'];
+const notEmail = ['The value must be an e-mail address.'];
+const valid = { email: 'ana@example.com', password };
+
+const faults: [what: string, body: unknown, errors: Record<string, string[]>][] = [
+  ['no e-mail', { password }, { email: required }],
+  ['an e-mail that is none', { ...valid, email: 'ana' }, { email: notEmail }],
+  ['an empty e-mail', { ...valid, email: '' }, { email: notEmail }],
+  ['an e-mail with blanks', { ...valid, email: ' ana@example.com' }, { email: notEmail }],
+  ['an e-mail that is no text', { ...valid, email: 7 }, { email: notText }],
+  ['an e-mail of null', { ...valid, email: null }, { email: notText }],
+  [
+    'an e-mail over 254 characters',
+    { ...valid, email: `ana@${'example.'.repeat(32)}com` },
+    { email: ['The text must have at most 254 characters.'] },
+  ],
+  ['no password', { email: valid.email }, { password: required }],
+  ['an empty password', { ...valid, password: '' }, { password: ['The text must not be empty.'] }],
+  ['a password that is no text', { ...valid, password: 12345678 }, { password: notText }],
+  [
+    'a password over 128 characters',
+    { ...valid, password: 'x'.repeat(129) },
+    { password: ['The text must have at most 128 characters.'] },
+  ],
+  ['both fields, at once', {}, { email: required, password: required }],
+  ['a body that is no object', [], { body: ['The value must be an object.'] }],
+];
+
+for (const [what, body, errors] of faults) {
+  test(`422 names ${what}`, async () => {
+    const answer = await app.call('/auth/login', { body });
+    assert.equal(answer.status, 422);
+    assert.deepEqual(answer.body, { message: 'Some fields are missing or invalid.', errors });
+  });
+}
+
+test('422 names both fields when there is no body', async () => {
+  const answer = await app.call('/auth/login', { method: 'POST' });
+  assert.equal(answer.status, 422);
+  assert.deepEqual(answer.body.errors, { email: required, password: required });
+});
+
+test('422 is worded in Portuguese for those who prefer it', async () => {
+  const answer = await app.call('/auth/login', { body: { email: 'ana' }, headers: portuguese });
+  assert.equal(answer.status, 422);
+  assert.deepEqual(answer.body, {
+    message: 'Há campos ausentes ou inválidos.',
+    errors: {
+      email: ['O valor deve ser um e-mail.'],
+      password: ['O campo é obrigatório.'],
+    },
+  });
+});
+
+test('400 for a body that is not JSON', async () => {
+  const answer = await app.call('/auth/login', { body: '{"email":' });
+  assert.equal(answer.status, 400);
+  assert.deepEqual(Object.keys(answer.body), ['message']);
+});
+
+test('415 for a form', async () => {
+  const answer = await app.call('/auth/login', {
+    body: 'email=ana%40example.com',
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+  });
+  assert.equal(answer.status, 415);
+  assert.deepEqual(Object.keys(answer.body), ['message']);
+});
+
+test('413 for a body over 16 KiB', async () => {
+  const answer = await app.call('/auth/login', { body: { ...valid, more: 'x'.repeat(16_384) } });
+  assert.equal(answer.status, 413);
+  assert.deepEqual(Object.keys(answer.body), ['message']);
+});
+
+// 422: wrong credentials.
+
+async function disabledUser(): Promise<string> {
+  const { id, email } = await givenUser(app);
+  await app.rows(`update users set status = 'DISABLED' where id = $1`, [id]);
+  return email;
+}
+
+test('422 alike for a wrong password, an unknown e-mail, a disabled user and a refusal', async () => {
+  const { email } = await givenUser(app);
+  const refusedEmail = 'refused@ponte.test';
+  await givenUser(app, { email: refusedEmail });
+  const disabled = await disabledUser();
+  const answers = [
+    await login('nobody@example.com'),
+    await login(email, 'a wrong password'),
+    await login(disabled),
+    await login(refusedEmail),
+  ];
+  for (const { status, body, headers } of answers) {
+    assert.equal(status, 422);
+    assert.deepEqual(body, {
+      message: 'Some fields are missing or invalid.',
+      errors: { email: ['The e-mail or the password is wrong.'] },
+    });
+    assert.deepEqual([...headers.keys()], [...(answers[0]?.headers.keys() ?? [])]);
+  }
+});
+
+test('422 for wrong credentials is worded in Portuguese for those who prefer it', async () => {
+  const answer = await login('nobody@example.com', password, portuguese);
+  assert.equal(answer.status, 422);
+  assert.deepEqual(answer.body.errors, { email: ['E-mail ou senha incorretos.'] });
+  assert.equal(answer.headers.get('content-language'), 'pt-BR');
+});
+
+test('only right local credentials reach the provider', async () => {
+  const { email } = await givenUser(app);
+  const disabled = await disabledUser();
+  const before = await providerAttempts(app, 'login');
+  assert.equal((await login(email, 'a wrong password')).status, 422);
+  assert.equal((await login('nobody@example.com')).status, 422);
+  assert.equal((await login(disabled)).status, 422);
+  assert.equal((await login('no e-mail at all')).status, 422);
+  assert.equal(await providerAttempts(app, 'login'), before);
+  assert.equal((await login(email)).status, 200);
+  assert.equal(await providerAttempts(app, 'login'), before + 1);
+});
+
+test('an unknown e-mail and a disabled user cost a hash as a wrong password does', async (t) => {
+  const { email } = await givenUser(app);
+  const disabled = await disabledUser();
+  const { mock } = t.mock.method(app.context.passwords, 'verify');
+  await login(email, 'a wrong password');
+  await login('nobody@example.com', 'a wrong password');
+  await login(disabled, 'a wrong password');
+  const [known, ...unknown] = mock.calls.map(
+    ({ arguments: [typed, stored] }) => [typed, stored] as const,
+  );
+  assert.match(String(known?.[1]), /^\$argon2id\$/);
+  assert.deepEqual(unknown, [
+    ['a wrong password', null],
+    ['a wrong password', null],
+  ]);
+});
+
+test('a refused login opens no session and stores no account', async () => {
+  const email = 'refused@ponte.test';
+  const [user] = await app.rows<{ id: number }>('select id from users where email = $1', [email]);
+  assert.ok(user, 'the user of an earlier test');
+  assert.equal((await login(email)).status, 422);
+  assert.deepEqual(await sessionsOf(app, user.id), []);
+  assert.equal(await accountOf(user.id), undefined);
+});
+
+// 502: the provider fails.
+
+test('502 when a 4xx of the provider does not say that it looked at the credentials', async (t) => {
+  const { email } = await givenUser(app);
+  const unclear = { outcome: 'unknown', code: 'PROVIDER_REJECTED', statusClass: '4xx' } as const;
+  t.mock.method(app.context.provider, 'login', async () => {
+    throw new ProviderError(unclear);
+  });
+  assert.equal((await login(email)).status, 502);
+});
+
+test('502 when the provider is down, after its retries, and no session is opened', async () => {
+  const { id } = await givenUser(app, { email: 'down@ponte.test' });
+  const before = await providerAttempts(app, 'login');
+  const answer = await throughTime(login('down@ponte.test'));
+  assert.equal(answer.status, 502);
+  assert.deepEqual(answer.body, {
+    code: 'PROVIDER_UNAVAILABLE',
+    message: 'The bank could not be reached and nothing was done. You may try again.',
+  });
+  assert.equal(await providerAttempts(app, 'login'), before + 3);
+  assert.deepEqual(await sessionsOf(app, id), []);
+});
+
+test('502 is worded in Portuguese for those who prefer it', async () => {
+  const answer = await throughTime(login('down@ponte.test', password, portuguese));
+  assert.equal(answer.status, 502);
+  assert.deepEqual(answer.body, {
+    code: 'PROVIDER_UNAVAILABLE',
+    message: 'Não foi possível acessar o banco e nada foi feito. Você pode tentar novamente.',
+  });
+  // The breaker counts failures in a row; the tests that follow have theirs to themselves.
+  await givenCustomer(app);
+});
+
+const failures: [code: string, what: string, answer: BankAnswer<BankLogin>][] = [
+  ['PROVIDER_UNAVAILABLE', 'answers 500', faulty('internal_error')],
+  ['PROVIDER_TIMEOUT', 'does not answer in time', faulty('hang')],
+  ['PROVIDER_INVALID_RESPONSE', 'answers with HTML', faulty('garbled')],
+  ['PROVIDER_RATE_LIMITED', 'limits the requests', refused({ kind: 'rate_limited', reason: 'x' })],
+];
+
+for (const [code, what, answer] of failures) {
+  test(`502 ${code} when the provider ${what}`, async (t) => {
+    const { id, email } = await givenUser(app);
+    const { mock } = t.mock.method(app.bank, 'login', () => answer);
+    const failed = await throughTime(login(email));
+    assert.equal(failed.status, 502);
+    assert.deepEqual(Object.keys(failed.body).sort(), ['code', 'message']);
+    assert.equal(failed.body.code, code);
+    assert.deepEqual(await sessionsOf(app, id), []);
+    mock.restore();
+    assert.equal((await login(email)).status, 200);
+  });
+}
+
+test('502 tells how long the provider asks to wait', async (t) => {
+  const { email } = await givenUser(app);
+  t.mock.method(app.bank, 'login', () =>
+    refused({ kind: 'rate_limited', reason: 'x', retryAfterMs: 6_500 }),
+  );
+  const answer = await login(email);
+  assert.equal(answer.status, 502);
+  assert.equal(answer.headers.get('retry-after'), '7');
+});
+
+test('502 without asking the provider while the breaker is open', async (t) => {
+  // The breaker's package reads the time itself.
+  t.mock.timers.enable({ apis: ['Date'], now: Date.now() });
+  const { email } = await givenUser(app);
+  const { mock } = t.mock.method(app.bank, 'login', () => faulty('unavailable'));
+  const storm = Array.from({ length: 12 }, () => login(email));
+  for (const answer of await throughTime(Promise.all(storm))) assert.equal(answer.status, 502);
+  const asked = mock.callCount();
+  const spared = await throughTime(login(email));
+  assert.equal(spared.status, 502);
+  assert.equal(spared.body.code, 'PROVIDER_UNAVAILABLE');
+  assert.equal(mock.callCount(), asked);
+  mock.restore();
+  t.mock.timers.tick(10_000);
+  assert.equal((await login(email)).status, 200, 'once the breaker lets one through');
+});
+
+// What it keeps: the account.
+
+test('the account that the provider names is stored', async () => {
+  const { id, email } = await givenCustomer(app);
+  const answer = app.bank.login({ email, password });
+  assert.ok(answer.outcome === 'done');
+  const { agency, accountNumber, document, companyId, clientToken } = answer.value.account;
+  const { provider_client_token: sealed, ...stored } = (await accountOf(id)) ?? {};
+  assert.deepEqual(stored, {
+    agency,
+    account_number: accountNumber,
+    document,
+    status: 'ACTIVE',
+    provider: 'provider',
+    provider_company_id: companyId,
+  });
+  assert.match(String(sealed), /^sealed:/);
+  const bytes = Buffer.from(String(sealed).slice('sealed:'.length), 'base64');
+  assert.equal(app.context.sealer.open(bytes, `client-token:${id}`).toString(), clientToken);
+});
+
+/** Has the simulated bank answer a login with these parts of the account changed. */
+function answersAccount(changes: Record<string, string | null>) {
+  const original = app.bank.login.bind(app.bank);
+  return (credentials: { email: string; password: string }): BankAnswer<BankLogin> => {
+    const answer = original(credentials);
+    assert.ok(answer.outcome === 'done');
+    const account = { ...answer.value.account, ...changes } as BankLogin['account'];
+    return done({ ...answer.value, account });
+  };
+}
+
+test('a later login stores what is new of the account and keeps the rest', async (t) => {
+  const { id, email } = await givenCustomer(app);
+  const before = await accountOf(id);
+  const news = { agency: '0002', accountNumber: null, document: null, clientToken: null };
+  t.mock.method(app.bank, 'login', answersAccount(news));
+  await logIn(app, email);
+  assert.deepEqual(await accountOf(id), { ...before, agency: '0002' });
+});
+
+test('a login that tells nothing of the account stores none', async (t) => {
+  const { id, email } = await givenUser(app);
+  const nothing = ['agency', 'accountNumber', 'document', 'companyId', 'clientToken'];
+  const changes = Object.fromEntries(nothing.map((part) => [part, null]));
+  t.mock.method(app.bank, 'login', answersAccount(changes));
+  await logIn(app, email);
+  assert.equal(await accountOf(id), undefined);
+});
+
+for (const status of ['IN_PROGRESS', 'UNDER_ANALYSIS', 'REJECTED'] as const) {
+  test(`no account is stored for a user whose onboarding is ${status}`, async () => {
+    const { id, email } = await givenUser(app);
+    await givenApplication(app, id, status);
+    await logIn(app, email);
+    assert.equal(await accountOf(id), undefined);
+  });
+}
+
+test('the account is stored for a user whose onboarding is APPROVED', async () => {
+  const { id, email } = await givenUser(app);
+  await givenApplication(app, id, 'APPROVED');
+  await logIn(app, email);
+  assert.equal((await accountOf(id))?.['agency'], '0001');
+});
+
+// What it keeps: the banking session.
+
+test("the provider's token is stored sealed, for this user only", async (t) => {
+  const { mock } = t.mock.method(app.bank, 'login');
+  const { id } = await givenCustomer(app);
+  const [call] = mock.calls;
+  assert.ok(call?.result?.outcome === 'done');
+  const { token } = call.result.value;
+  const [session] = await sessionsOf(app, id);
+  const sealed = session?.sealed_token;
+  assert.ok(sealed);
+  assert.equal(sealed.includes(token), false);
+  assert.equal(sealed.toString('latin1').includes('stub.'), false);
+  assert.equal(app.context.sealer.open(sealed, `user:${id}`).toString(), token);
+  assert.throws(() => app.context.sealer.open(sealed, `user:${id + 1}`));
+});
+
+test("neither the provider's token nor what was typed is in an answer or in the log", async (t) => {
+  const { mock } = t.mock.method(app.bank, 'login');
+  const logged = app.logLines.length;
+  const { email } = await givenUser(app, { email: 'secretive@example.com' });
+  const typed = 'a wrong password';
+  const answers = [await login(email), await login(email, typed), await login('x@example.com')];
+  const token = answers[0]?.body.access_token;
+  const read = await Promise.all(
+    ['/accounts/me', '/accounts/balance'].map((path) => app.call(path, { token })),
+  );
+  const [call] = mock.calls;
+  assert.ok(call?.result?.outcome === 'done');
+  const providerToken = call.result.value.token;
+  for (const { body, headers } of [...answers, ...read]) {
+    const text = JSON.stringify([body, [...headers]]);
+    assert.equal(text.includes(providerToken), false);
+    assert.equal(text.includes(typed), false);
+  }
+  const log = app.logLines.slice(logged).join('');
+  assert.match(log, /"operation":"login"/);
+  for (const secret of [providerToken, token, email, password, typed, 'x@example.com']) {
+    assert.equal(log.includes(secret), false, secret);
+  }
+});
+
+test('a new login renews the one session and its token', async () => {
+  const { id, email } = await givenCustomer(app);
+  const [first] = await sessionsOf(app, id);
+  await logIn(app, email);
+  const [second, ...others] = await sessionsOf(app, id);
+  assert.deepEqual(others, []);
+  assert.equal(second?.id, first?.id);
+  assert.equal(second?.status, 'ACTIVE');
+  assert.notDeepEqual(second?.sealed_token, first?.sealed_token);
+});
+
+test('a new login leaves the tokens issued before valid', async () => {
+  const { email, token } = await givenCustomer(app);
+  const tokens = [token, await logIn(app, email), await logIn(app, email)];
+  for (const one of tokens) {
+    assert.equal((await app.call('/accounts/balance', { token: one })).status, 200);
+  }
+});
+
+test('logins of one user at once share one active session', async () => {
+  const { id, email } = await givenUser(app);
+  const tokens = await Promise.all(Array.from({ length: 8 }, () => logIn(app, email)));
+  const sessions = await sessionsOf(app, id);
+  assert.deepEqual(
+    sessions.map(({ status }) => status),
+    ['ACTIVE'],
+  );
+  const answers = await Promise.all(
+    tokens.map((token) => app.call('/accounts/balance', { token })),
+  );
+  assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
+});
+
+test('users have sessions of their own', async () => {
+  const [one, other] = [await givenCustomer(app), await givenCustomer(app)];
+  const [ofOne] = await sessionsOf(app, one.id);
+  const [ofOther] = await sessionsOf(app, other.id);
+  assert.notEqual(ofOne?.id, ofOther?.id);
+});
+
+// 503: too many passwords to hash.
+
+test('503 with Retry-After when more logins come than may wait', async () => {
+  const { email } = await givenUser(app);
+  const { passwords } = app.context;
+  let isStorm = true;
+  // As many as are checked at once and may wait; each that is through makes way for the next.
+  const storm = Array.from({ length: 1 + 64 }, async () => {
+    while (isStorm) await passwords.verify(password, null);
+  });
+  const answers = await Promise.all(['one', 'other'].map((name) => login(`${name}@example.com`)));
+  isStorm = false;
+  for (const { status, body, headers } of answers) {
+    assert.equal(status, 503);
+    assert.deepEqual(body, { message: 'The service is busy. Try again in a moment.' });
+    assert.equal(headers.get('retry-after'), '1');
+  }
+  await Promise.all(storm);
+  assert.equal((await login('one@example.com')).status, 422);
+  assert.equal((await login(email)).status, 200);
+});

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { PassThrough } from 'node:stream';
+import { describe, it } from 'node:test';
+import { stripVTControlCharacters } from 'node:util';
+import { createTerminal, type Terminal } from '../../../bin/output.ts';
+
+interface Screen {
+  readonly isTTY?: boolean;
+  readonly hasColours?: boolean;
+  readonly columns?: number;
+}
+
+function open({ isTTY = false, hasColours = true, columns }: Screen): {
+  terminal: Terminal;
+  stdout: PassThrough;
+  stderr: PassThrough;
+} {
+  const tty = { isTTY, columns, hasColors: () => hasColours };
+  const stdout = Object.assign(new PassThrough(), tty);
+  const stderr = Object.assign(new PassThrough(), tty);
+  const stdin = Object.assign(new PassThrough(), { isTTY });
+  return { terminal: createTerminal({ stdin, stdout, stderr }), stdout, stderr };
+}
+
+/** What has been written so far; without colours. */
+async function textOf(stream: PassThrough): Promise<string> {
+  stream.end();
+  return stripVTControlCharacters(Buffer.concat((await stream.toArray()) as Buffer[]).toString());
+}
+
+describe('a terminal', () => {
+  it('has colours, unless the environment says no', () => {
+    assert.equal(open({ isTTY: true }).terminal.colour('red', 'no'), '\u001b[31mno\u001b[39m');
+    // `hasColors` of a terminal is false under NO_COLOR.
+    assert.equal(open({ isTTY: true, hasColours: false }).terminal.colour('red', 'no'), 'no');
+  });
+
+  it('that is a file or a pipe has none, and nobody who can be asked', () => {
+    const { terminal } = open({});
+    assert.equal(terminal.colour('red', 'no'), 'no');
+    assert.equal(terminal.isInteractive, false);
+    assert.equal(open({ isTTY: true }).terminal.isInteractive, true);
+  });
+
+  it('writes results to one stream and notes to the other', async () => {
+    const { terminal, stdout, stderr } = open({ isTTY: true, columns: 12 });
+    const columns = [{ head: 'NAME', cell: (name: string) => name }];
+    terminal.table({ columns, rows: ['Maria Aparecida'], none: 'Nobody.' });
+    terminal.table({ columns, rows: [], none: 'Nobody.' });
+    terminal.details([['name', 'Maria']]);
+    terminal.note('look');
+    terminal.json({ name: 'Maria' });
+    assert.deepEqual(
+      [await textOf(stdout), await textOf(stderr)],
+      ['NAME\nMaria Apare…\nname  Maria\n{\n  "name": "Maria"\n}\n', 'Nobody.\nlook\n'],
+    );
+  });
+});

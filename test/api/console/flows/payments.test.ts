@@ -1,0 +1,175 @@
+/** Sending a PIX at the console: what is typed, how it ends, and what is said to do next. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { startTestApp } from '../../../support/app.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { givenUser } from '../../../support/factories.ts';
+import { passUntil } from '../../../support/passing-time.ts';
+import { consoleFor, lastingTokens } from '../customers.ts';
+import type { Screen } from '../screen.ts';
+
+const app = await startTestApp({ environment: { ...lastingTokens, STUB_SETTLE_MS: '1500' } });
+const openFor = consoleFor(app);
+
+const lunch = { 'PIX key': 'bruno@example.com', Amount: '1.234,56', Description: 'Lunch' };
+
+interface Sender {
+  readonly id: number;
+  readonly screen: Screen;
+  /** How the payments of this customer stand, the oldest first. */
+  payments(): Promise<readonly { readonly status: string; readonly amount: string }[]>;
+}
+
+/** A customer of their own who is about to send. */
+async function openSend(): Promise<Sender> {
+  const user = await givenUser(app);
+  const screen = await openFor(user);
+  await screen.type('p');
+  await screen.until(/Idempotency-Key \* [0-9a-f-]{36}/);
+  return {
+    ...{ id: user.id, screen },
+    payments: () =>
+      app.rows(
+        'select status, amount from pix_transactions where user_id = $1 order by created_at',
+        [user.id],
+      ),
+  };
+}
+
+/** The idempotency key that is shown. */
+function keyOn({ text }: Screen): string {
+  const [key] = /[0-9a-f]{8}-[0-9a-f-]{27}/.exec(text) ?? [];
+  assert.ok(key !== undefined, text);
+  return key;
+}
+
+/** Waits for what appears only as time passes. */
+function later(screen: Screen, what: string | RegExp): Promise<string> {
+  return passUntil(app.clock, screen.until(what));
+}
+
+describe('a payment', () => {
+  it('is checked field by field, by the service, and does not leave with a fault', async () => {
+    const { screen, payments } = await openSend();
+    await screen.fill({ Amount: '1.000' });
+    await screen.until(/› Amount in R\$ \* +1\.000\n +An amount, such as 25 or 1\.234,56\./);
+    await screen.press('ctrl+s');
+    await screen.until(/› PIX key \*\s+The field is required\./);
+    await screen.fill({ 'PIX key': 'bruno@example.com', Amount: '0' });
+    await screen.press('ctrl+s');
+    await screen.until(/› Amount in R\$ \* +0\n +The value must be at least 0\.01\./);
+    await screen.until('Nothing was done. Correct the marked fields.');
+    await screen.fill({ Amount: '1000' });
+    await screen.until(/› Amount in R\$ \* +1000\n +=/);
+    await screen.until('[ Send R$ 1.000,00 ]');
+    await screen.fill({ 'Idempotency-Key': 'with space' });
+    await screen.press('ctrl+s');
+    await screen.until(/› Idempotency-Key \* with space\n +\S/);
+    assert.deepEqual(await payments(), []);
+  });
+
+  it('shows what the service refuses, also what is in no field', async () => {
+    const { id, screen, payments } = await openSend();
+    await app.rows('update accounts set agency = null where user_id = $1', [id]);
+    await screen.fill(lunch);
+    await screen.press('ctrl+s');
+    await screen.until('Nothing was done.');
+    await screen.until('account: Your account is not complete yet');
+    assert.deepEqual(await payments(), []);
+  });
+
+  it('sends every typed character when ctrl+s arrives in the same burst of keys', async () => {
+    const { screen, payments } = await openSend();
+    // Ink delivers the amount and ctrl+s as one event, before React commits the first character.
+    await screen.type('bruno@example.com\u001B[B1.234,56\u0013');
+    await screen.until('PROCESSING');
+    assert.deepEqual(await payments(), [{ status: 'PROCESSING', amount: '1234.56' }]);
+  });
+
+  it('is followed until it is paid, without a key being pressed', async () => {
+    const { screen, payments } = await openSend();
+    await screen.fill(lunch);
+    await screen.press('ctrl+s');
+    await screen.until(
+      /PROCESSING\n The bank has accepted it\. Wait[^]*End-to-end id +E[0-9A-Za-z]/,
+    );
+    await later(screen, /COMPLETED\n It is paid\. For another payment, ctrl\+n makes a new key\./);
+    assert.deepEqual(await payments(), [{ status: 'COMPLETED', amount: '1234.56' }]);
+  });
+
+  it('that fails after all says so by itself', async () => {
+    const { screen } = await openSend();
+    await screen.fill({ ...lunch, 'PIX key': 'fail@ponte.test' });
+    await screen.press('ctrl+s');
+    await screen.until('PROCESSING');
+    await later(screen, /FAILED\n The payment has failed\. To try again, ctrl\+n/);
+  });
+});
+
+describe('the idempotency key', () => {
+  it('repeats a payment without paying again, and belongs to no other one', async () => {
+    const { screen, payments } = await openSend();
+    const key = keyOn(screen);
+    await screen.fill(lunch);
+    await screen.press('ctrl+s');
+    await screen.until('PROCESSING');
+    await screen.press('ctrl+s');
+    await screen.until('This key was used before: nothing was paid again.');
+    assert.equal(keyOn(screen), key);
+    await screen.fill({ Amount: '10' });
+    await screen.press('ctrl+s');
+    await screen.until('This key belongs to another payment; see the statement.');
+    await screen.until(/› Idempotency-Key \* [0-9a-f-]{36}\n +This key belongs to another request/);
+    assert.equal((await payments()).length, 1);
+    await screen.press('ctrl+n');
+    await screen.until((text) => !text.includes(key));
+    await screen.press('ctrl+s');
+    await screen.until('PROCESSING');
+    assert.deepEqual(
+      (await payments()).map(({ amount }) => amount),
+      ['1234.56', '10.00'],
+    );
+  });
+});
+
+describe('a slow payment', () => {
+  it('shows that it is under way, can be given up, and is told by its key', async () => {
+    const { screen, payments } = await openSend();
+    const key = keyOn(screen);
+    await screen.fill({ ...lunch, 'PIX key': 'timeout@ponte.test' });
+    await screen.press('ctrl+s');
+    await screen.until(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] Sending … esc gives up/);
+    await eventually(async () => (await payments()).length === 1, 'the payment');
+    await screen.type('x');
+    await screen.press('escape');
+    await screen.until('You gave up waiting. It may have been paid. Send again with the same key');
+    assert.match(screen.text, /PIX key \* +timeout@ponte\.test/);
+    assert.equal(keyOn(screen), key);
+    await screen.press('ctrl+s');
+    await later(screen, 'COMPLETED');
+    assert.match(screen.text, /This key was used before/);
+    assert.equal((await payments()).length, 1);
+  });
+});
+
+describe('a payment that did not leave, or was refused', () => {
+  const cases = [
+    ['notfound@ponte.test', '1', 'Correct the PIX key; ctrl+n', 'PIX_KEY_NOT_FOUND'],
+    ['unavailable@ponte.test', '1', 'Nothing was sent. Try again later', 'PROVIDER_UNAVAILABLE'],
+    ['ratelimited@ponte.test', '1', 'Nothing was sent. Try again', 'PROVIDER_RATE_LIMITED'],
+    ['reject@ponte.test', '1', 'No money has moved. Change the payment', 'PROVIDER_REJECTED'],
+    ['bruno@example.com', '99999', 'No money has moved. Pay less', 'INSUFFICIENT_FUNDS'],
+  ] as const;
+  for (const [pixKey, amount, advice, code] of cases) {
+    it(`says what to do next: ${code}`, async () => {
+      const { screen } = await openSend();
+      await screen.fill({ 'PIX key': pixKey, Amount: amount });
+      await screen.press('ctrl+s');
+      // Only the provider that is away is tried again. While time passes, a claim runs out.
+      const isTriedAgain = code === 'PROVIDER_UNAVAILABLE';
+      await (isTriedAgain ? later(screen, `(${code})`) : screen.until(`(${code})`));
+      await screen.until(advice);
+      assert.ok(!screen.text.includes('PROCESSING'));
+    });
+  }
+});

@@ -1,0 +1,198 @@
+/** What an operator sees at the console, of a command that prints what `ponte` prints. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Operate } from '../../../console/operate.ts';
+import { openScreen, type Screen } from './screen.ts';
+
+const eventId = '01a1fc38-fc2d-7eba-936b-45241b905603';
+const paymentId = '01a1fc38-f5e5-7517-8ecb-a7d299a5dbba';
+const at = '2026-11-21T03:49:13.829Z';
+
+const event = {
+  ...{ id: eventId, state: 'parked', receivedAt: at, processedAt: at, payloadBytes: 104 },
+  outcomes: { parked: 1 },
+};
+const payment = {
+  ...{ id: paymentId, userId: 7, operation: 'SEND', status: 'PROCESSING', phase: 'UNKNOWN' },
+  ...{ amount: '77.70', endToEnd: 'E11165756202611210349AZI8BYWKo82', createdAt: at },
+};
+
+const timeline = Array.from({ length: 20 }, (_, index) => `${at}  UNKNOWN  ${index}`).join('\n');
+
+/** What the command prints, by its arguments. */
+const printed: Readonly<Record<string, unknown>> = {
+  'jobs stats --json': {
+    counts: [
+      { kind: 'sweep-pix', state: 'queued', jobs: 1, oldestAt: at, oldestAgeSeconds: 0, lapsed: 0 },
+    ],
+  },
+  'jobs list --state dead --json': {
+    jobs: [
+      {
+        ...{ id: '4711', kind: 'settle-webhook', state: 'dead', attempts: 8, finishedAt: at },
+        lastError: 'TypeError',
+      },
+    ],
+  },
+  'jobs retry 4711 --yes': '1 job is queued again.',
+  'webhook list --state parked --json': { events: [event] },
+  'webhook list --state orphaned --json': { events: [] },
+  'webhook list --state anomaly --json': { events: [] },
+  [`webhook show ${eventId}`]: `event     ${eventId}\nstate     parked`,
+  [`webhook replay ${eventId} --dry-run`]: '1 preview; items: 1 applied. Nothing was changed.',
+  [`webhook replay ${eventId} --yes`]: '1 replayed; items: 1 applied.',
+  'pix list --stuck --json': { transactions: [payment] },
+  [`pix show ${paymentId}`]: `status  PROCESSING\n${timeline}\nYou can    Ask the provider.`,
+};
+
+/** Records the commands, and prints their output. */
+function commandFor(asked: string[]): Operate {
+  return async (args) => {
+    const line = args.join(' ');
+    asked.push(line);
+    const output = printed[line];
+    if (output === undefined) throw new Error(`ponte: unknown command ${line}`);
+    return typeof output === 'string' ? `${output}\n` : JSON.stringify(output);
+  };
+}
+
+async function openOperator(asked: string[] = []): Promise<Screen> {
+  const screen = await openScreen({ url: 'http://127.0.0.1:1', operate: commandFor(asked) });
+  await screen.type('o');
+  await screen.until('[queue]');
+  return screen;
+}
+
+describe('the operator', () => {
+  it('sees the queue, dead jobs, events and stuck payments as tables, times in UTC', async () => {
+    const screen = await openOperator();
+    await screen.until(
+      /KIND +STATE +JOBS +LAPSED +OLDEST AT[^]*› sweep-pix +queued +1 +0 +11-21 03:49Z/,
+    );
+    await screen.press('right');
+    await screen.until(/ID +KIND +ATTEMPTS +FINISHED AT[^]*› 4711 +settle-webhook +8/);
+    await screen.press('right');
+    await screen.until(
+      /ID +RECEIVED AT +PROCESSED AT[^]*› …45241b905603 +11-21 03:49Z +11-21 03:49Z +1 parked/,
+    );
+    await screen.press('right');
+    await screen.until('There is no event in state orphaned.');
+    await screen.press('right');
+    await screen.until('There is no event in state anomaly.');
+    await screen.press('right');
+    await screen.until(
+      /ID +CREATED AT +AMOUNT +USER ID[^]*› …a7d299a5dbba +11-21 03:49Z +77\.70 +7 +UNKNOWN/,
+    );
+    await screen.press('right');
+    await screen.until('[queue]');
+  });
+
+  it('reads all that the command prints about a payment', async () => {
+    const screen = await openOperator();
+    await screen.press('left');
+    await screen.until('[stuck]');
+    await screen.until(/› …a7d299a5dbba/);
+    await screen.press('enter');
+    await screen.until(/status +PROCESSING\n[^]*UNKNOWN +0[^]*↓/);
+    await screen.press('pagedown', 'pagedown');
+    await screen.until(/UNKNOWN +19\n You can +Ask the provider\.[^]*↑/);
+    await screen.press('escape');
+    await screen.until(/\[stuck\][^]*›/);
+  });
+
+  it('replays an event dry, and for good only after a look at it and a yes', async () => {
+    const asked: string[] = [];
+    const screen = await openOperator(asked);
+    await screen.press('right', 'right');
+    await screen.until(/› …45241b905603/);
+    await screen.press('enter');
+    await screen.until(/event +01a1fc38[^]*state +parked/);
+    await screen.type('d');
+    await screen.until(/1 preview; items: 1 applied\. Nothing was changed\.[^]*event +01a1fc38/);
+    await screen.type('w');
+    await screen.until('Replay it for good? y: yes; any other key: no.');
+    await screen.press('enter');
+    await screen.until((text) => !text.includes('Replay it for good?'));
+    assert.ok(!asked.includes(`webhook replay ${eventId} --yes`));
+    await screen.type('w');
+    await screen.until('Replay it for good?');
+    await screen.type('y');
+    await screen.until('1 replayed; items: 1 applied.');
+    const replays = asked.filter((line) => line.startsWith('webhook replay'));
+    assert.deepEqual(
+      replays.map((line) => line.split(' ').at(-1)),
+      ['--dry-run', '--dry-run', '--dry-run', '--yes'],
+    );
+  });
+
+  it('goes back with esc while something is read, and sees the list it came from', async () => {
+    let isSlow = false;
+    const answer = commandFor([]);
+    const screen = await openScreen({
+      url: 'http://127.0.0.1:1',
+      operate: (args, signal) => (isSlow ? new Promise(() => {}) : answer(args, signal)),
+    });
+    await screen.type('o');
+    await screen.press('right', 'right');
+    await screen.until(/\[parked\][^]*› …45241b905603/);
+    await screen.press('enter');
+    await screen.until(/state +parked/);
+    isSlow = true;
+    await screen.press('escape');
+    await screen.until(/\[parked\][^]*› …45241b905603[^]*Waiting for ponte …/);
+    await screen.press('enter');
+    await screen.until(/operator › parked[^]*Waiting for ponte …/);
+    await screen.press('escape');
+    await screen.until(/\[parked\][^]*› …45241b905603/);
+    await screen.press('escape');
+    await screen.until('Ponte › home');
+  });
+
+  it('leaves what changes something only by giving it up, and is told so', async () => {
+    const answer = commandFor([]);
+    const screen = await openScreen({
+      url: 'http://127.0.0.1:1',
+      operate: (args, signal) =>
+        args.includes('--yes') ? new Promise(() => {}) : answer(args, signal),
+    });
+    await screen.type('o');
+    await screen.press('right');
+    await screen.until(/› 4711/);
+    await screen.press('enter');
+    await screen.until(/last error +TypeError/);
+    await screen.type('t');
+    await screen.until('Queue the job again?');
+    await screen.type('y');
+    await screen.until('Waiting for ponte … esc gives up');
+    await screen.press('escape');
+    await screen.until(/operator › dead jobs[^]*You gave up waiting\./);
+  });
+
+  it('tries a dead job again after a yes', async () => {
+    const screen = await openOperator();
+    await screen.press('right');
+    await screen.until(/› 4711/);
+    await screen.press('enter');
+    await screen.until(/last error +TypeError/);
+    await screen.type('t');
+    await screen.until('Queue the job again?');
+    await screen.type('y');
+    await screen.until('1 job is queued again.');
+  });
+
+  it('reads the message of a command that fails', async () => {
+    const screen = await openScreen({
+      url: 'http://127.0.0.1:1',
+      operate: () => Promise.reject(new Error('ponte: there is no database yet')),
+    });
+    await screen.type('o');
+    await screen.until('ponte: there is no database yet');
+  });
+
+  it('has no screen where the command works on another service', async () => {
+    const screen = await openScreen({ url: 'http://127.0.0.1:1', operate: null });
+    assert.ok(!screen.text.includes('Operator'));
+    await screen.type('o');
+    assert.match(screen.text, /Ponte › home/);
+  });
+});

@@ -1,0 +1,82 @@
+/** What came of a payment, and what to do next: the rule of the README, case by case. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { PixStatus } from '../../../../contract/types.ts';
+import {
+  chargeOutcome,
+  sendOutcome,
+  sessionEndedText,
+} from '../../../../console/state/outcomes.ts';
+
+interface Given {
+  readonly status: number;
+  readonly live?: PixStatus;
+  readonly code?: string;
+  readonly outcome?: string;
+  readonly field?: string;
+  readonly wait?: string;
+}
+
+function answered({ status, code, outcome, field, wait }: Given) {
+  const headers = new Headers();
+  if (outcome !== undefined) headers.set('pix-outcome', outcome);
+  if (wait !== undefined) headers.set('retry-after', wait);
+  const errors = field === undefined ? undefined : { [field]: ['No.'] };
+  return { status, headers, body: { message: 'No.', code, errors } };
+}
+
+const newKey = 'ctrl+n makes a new key';
+const sameKey = 'same key';
+
+describe('after a send', () => {
+  const cases: readonly (readonly [Given, says: RegExp, key: string | null])[] = [
+    [{ status: 200, live: 'COMPLETED', outcome: 'accepted' }, /It is paid/, newKey],
+    [{ status: 200, live: 'PROCESSING', outcome: 'accepted' }, /Wait/, null],
+    [{ status: 200, live: 'PROCESSING', outcome: 'unknown' }, /never pay it with a new key/, null],
+    [{ status: 200, live: 'FAILED', outcome: 'accepted' }, /has failed/, newKey],
+    [{ status: 502, code: 'PIX_KEY_NOT_FOUND' }, /Correct the PIX key/, newKey],
+    [{ status: 502, code: 'INSUFFICIENT_FUNDS' }, /No money has moved/, newKey],
+    [{ status: 502, code: 'PROVIDER_REJECTED' }, /Change the payment/, newKey],
+    [{ status: 502, code: 'PROVIDER_RATE_LIMITED', wait: '60' }, /in 60 s/, newKey],
+    [{ status: 502, code: 'PROVIDER_UNAVAILABLE' }, /Try again later/, newKey],
+    [{ status: 422, field: 'amount' }, /Correct the marked fields/, null],
+    [{ status: 422, field: 'Idempotency-Key' }, /another payment/, newKey],
+    [{ status: 429, wait: '30' }, /in 30 s/, sameKey],
+    [{ status: 503, wait: '5' }, /in 5 s/, sameKey],
+    [{ status: 500 }, /may have been paid/, sameKey],
+  ];
+  for (const [given, says, key] of cases) {
+    it(`${JSON.stringify(given)}: ${String(says)}, ${key ?? 'no other key'}`, () => {
+      const { text } = sendOutcome(answered(given), given.live ?? null);
+      assert.match(text, says);
+      assert.equal(text.includes(newKey), key === newKey, text);
+      assert.equal(text.includes(sameKey), key === sameKey, text);
+    });
+  }
+});
+
+describe('after a charge', () => {
+  const cases: readonly (readonly [Given, says: RegExp])[] = [
+    [{ status: 200 }, /has failed.*ctrl\+n/],
+    [{ status: 502, code: 'PROVIDER_UNAVAILABLE' }, /same key/],
+    [{ status: 500 }, /same key/],
+    [{ status: 503, wait: '5' }, /in 5 s, with the same key/],
+    [{ status: 422, field: 'city' }, /Correct the marked fields/],
+    [{ status: 422, field: 'Idempotency-Key' }, /another charge.*ctrl\+n/],
+  ];
+  for (const [given, says] of cases) {
+    it(`${JSON.stringify(given)}: ${String(says)}`, () => {
+      assert.match(chargeOutcome(answered(given)).text, says);
+    });
+  }
+});
+
+describe('after a session', () => {
+  it('one logs in again, and what was typed is kept', () => {
+    assert.match(sessionEndedText(null), /Log in again: your input is kept/);
+  });
+
+  it('that the bank has ended within a send, the payment has failed', () => {
+    assert.match(sessionEndedText('not_sent'), /the payment has failed: log in, then ctrl\+n/);
+  });
+});

@@ -1,0 +1,97 @@
+/** Texts, lists and tables as lines of a known width. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { moveInList } from '../../../../console/hooks/use-list.ts';
+import { cellText, layOutTable, memberColumns } from '../../../../console/state/table.ts';
+import {
+  factLines,
+  joinHints,
+  moreText,
+  visibleRows,
+  wrap,
+} from '../../../../console/state/text.ts';
+
+describe('a text', () => {
+  it('is broken between words, and within a word that is too long', () => {
+    assert.deepEqual(wrap('to be or not', 5), ['to be', 'or', 'not']);
+    assert.deepEqual(wrap('an abcdefgh x', 4), ['an', 'abcd', 'efgh', 'x']);
+    assert.deepEqual(wrap('abcdefg x', 4), ['abcd', 'efg', 'x']);
+    assert.deepEqual(wrap('', 4), ['']);
+  });
+
+  it('keeps its own lines, and their indentation', () => {
+    assert.deepEqual(wrap('{\n  "a": 1\n}', 20), ['{', '  "a": 1', '}']);
+  });
+
+  it('of facts stands in two columns', () => {
+    const facts = [
+      ['Name', 'Ana Maria'],
+      ['No', null],
+    ] as const;
+    assert.deepEqual(
+      factLines(facts, 12).map(({ text }) => text),
+      ['Name  Ana', '      Maria', 'No    –'],
+    );
+  });
+
+  it('of key hints takes as many lines as it needs, and breaks no hint', () => {
+    assert.deepEqual(joinHints(['a b', 'c d', 'e f'], 9), ['a b · c d', '· e f']);
+  });
+});
+
+describe('visible rows', () => {
+  const rows = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
+
+  it('are all rows where they fit', () => {
+    assert.deepEqual(visibleRows(rows, [3, 3], 10), { rows, more: '' });
+  });
+
+  it('include the focused ones, with a note of what does not fit', () => {
+    for (const focused of rows) {
+      const visible = visibleRows(rows, [focused, Math.min(9, focused + 1)], 5);
+      assert.ok(visible.rows.includes(focused), `${focused}`);
+      assert.equal(visible.rows.length, 4);
+    }
+    assert.equal(visibleRows(rows, [4, 4], 5).more, '↑ 2 more   ↓ 4 more');
+    assert.equal(moreText(0, 0), '');
+  });
+});
+
+describe('a list', () => {
+  const moves: readonly (readonly [key: string, from: number, to: number | null])[] = [
+    ['down', 0, 1],
+    ['down', 24, 24],
+    ['up', 0, 0],
+    ['pagedown', 3, 13],
+    ['pagedown', 20, 24],
+    ['pageup', 13, 3],
+    ['end', 3, 24],
+    ['home', 13, 0],
+    ['enter', 3, null],
+  ];
+  for (const [key, from, to] of moves) {
+    it(`goes from ${from} to ${to} by ${key}`, () => {
+      assert.equal(moveInList(key, from, { pageSize: 10, last: 24 }), to);
+    });
+  }
+});
+
+describe('a table', () => {
+  const columns = memberColumns(['firstName', 'age'], cellText);
+  const people = [
+    { firstName: 'Ana', age: 7 },
+    { firstName: 'Maximiliano', age: 42 },
+  ];
+  const lines = (width: number): string[] => {
+    const { head, rows } = layOutTable(columns, people, width);
+    return [head, ...rows.map((cells) => cells.map(({ text }) => text).join('  '))];
+  };
+
+  it('is as wide as its content, with numbers on the right', () => {
+    assert.deepEqual(lines(40), ['FIRST NAME   AGE', 'Ana            7', 'Maximiliano   42']);
+  });
+
+  it('cuts a column that is too wide, and leaves out a column without room', () => {
+    assert.deepEqual(lines(10), ['FIRST NAME', 'Ana       ', 'Maximilia…']);
+  });
+});

@@ -1,0 +1,254 @@
+/** The query batcher: what calls share, and that each gets its result as without batching. */
+import assert from 'node:assert/strict';
+import { beforeEach, test } from 'node:test';
+import { nextTurn } from '../../../src/clock.ts';
+import type { Statement } from '../../../src/db/database.ts';
+import { QueryBatcher, type Batching } from '../../../src/db/batcher.ts';
+import { isDatabaseUnavailable } from '../../../src/db/unavailable.ts';
+import { eventually } from '../../support/eventually.ts';
+import { onlyOnServer, openTestDatabase } from '../../support/open-database.ts';
+
+const { db, rows } = await openTestDatabase();
+
+await rows('create table counters (id int primary key check (id > 0), n int not null default 0)');
+
+beforeEach(() => rows('delete from counters'));
+
+/** Parameters, batched: id. */
+const store: Statement = {
+  name: 'test-store',
+  batching: {},
+  text: `
+    with requested as (select * from unnest($1::int[]) with ordinality as requested (id, ordinal)),
+         stored as (insert into counters (id) select id from requested returning id)
+    select ordinal, stored.id, pg_current_xact_id()::text as commit
+      from stored join requested using (id)`,
+};
+
+/** Parameters, batched: id. */
+const count: Statement = {
+  name: 'test-count',
+  batching: { conflictKey: 1 },
+  text: `
+    update counters set n = n + 1
+      from unnest($1::int[]) with ordinality as requested (id, ordinal)
+     where counters.id = requested.id
+    returning ordinal, n, pg_current_xact_id()::text as commit`,
+};
+
+/** Parameters, batched: seconds. */
+const wait: Statement = {
+  name: 'test-wait',
+  batching: {},
+  text: `
+    select ordinal, pg_sleep(seconds) from unnest($1::float8[])
+      with ordinality as requested (seconds, ordinal)`,
+};
+
+interface Stored {
+  readonly id: number;
+  readonly commit: string;
+}
+
+const storeOne = async (id: number): Promise<Stored | undefined> =>
+  (await db.query<Stored>(store, [id]))[0];
+
+const numbers = (length: number) => Array.from({ length }, (_, index) => index + 1);
+
+const codeOf = (result: PromiseSettledResult<unknown>): unknown =>
+  result.status === 'rejected' ? result.reason.code : result.status;
+
+test('calls of one turn of the event loop are one commit, and each gets its own row', async () => {
+  const ids = numbers(40);
+  const stored = await Promise.all(ids.map(storeOne));
+  assert.deepEqual(
+    stored.map((row) => row?.id),
+    ids,
+  );
+  assert.equal(new Set(stored.map((row) => row?.commit)).size, 1);
+});
+
+test('calls that arrive while a batch is in flight share the next one', async () => {
+  const first = storeOne(1);
+  await nextTurn();
+  const later = await Promise.all([2, 3, 4, 5].map(storeOne));
+  const commits = new Set(later.map((row) => row?.commit));
+  assert.equal(commits.size, 1);
+  assert.ok(!commits.has((await first)?.commit ?? ''));
+});
+
+test('calls with the same conflict key are in two batches, unless the key is null', async () => {
+  await Promise.all([storeOne(1), storeOne(2)]);
+  const commitsOf = async (statement: Statement, id: number | null) => {
+    const calls = await Promise.all([1, 2].map(() => db.query<Stored>(statement, [id])));
+    return new Set(calls.flat().map(({ commit }) => commit)).size;
+  };
+  assert.equal(await commitsOf(count, 1), 2);
+  const text = count.text.replace('= requested.id', '= coalesce(requested.id, ordinal)');
+  assert.equal(await commitsOf({ ...count, name: 'test-count-all', text }, null), 1);
+});
+
+test('a batch has its calls in the lock order of its statement', async () => {
+  const batches: unknown[] = [];
+  const run = async (_: unknown, [keys = [], users = []]: readonly unknown[][]) => {
+    const order = keys.map((key, index) => `${String(key)}${String(users[index])}`);
+    batches.push(order.join(' '));
+    return order.map((call, index) => ({ ordinal: String(index + 1), call }));
+  };
+  const batcher = new QueryBatcher({ batched: run, single: run });
+  const query = async (batching: Batching) => {
+    const statement = { name: JSON.stringify(batching), text: '', batching };
+    const calls = ['b 1', 'c 10', 'a 9', 'a 1'].map((call) => call.split(' '));
+    return (await Promise.all(calls.map((call) => batcher.query(statement, call)))).flat();
+  };
+  const results = await query({ lockOrder: [1, 2] });
+  for (const batching of [{ lockOrder: [2, 1] }, { conflictKey: 2 }, {}]) await query(batching);
+  assert.deepEqual(
+    results.map((row) => ('call' in row ? row.call : '')),
+    ['b1', 'c10', 'a9', 'a1'],
+  );
+  const separate = ['b1 a9 c10', 'a1'];
+  assert.deepEqual(batches, ['a1 a9 b1 c10', 'a1 b1 a9 c10', ...separate, 'b1 c10 a9 a1']);
+});
+
+/** Batches that the test finishes one by one, and their sizes. */
+function heldBatches(batching: Batching) {
+  const sizes: number[] = [];
+  const finishers: (() => void)[] = [];
+  const run = async (_: unknown, [ids = []]: readonly unknown[][]) => {
+    sizes.push(ids.length);
+    await new Promise<void>((resolve) => finishers.push(resolve));
+    return ids.map((_id, index) => ({ ordinal: String(index + 1) }));
+  };
+  const batcher = new QueryBatcher({ batched: run, single: run });
+  const turns = async () => {
+    for (const _ of numbers(3)) await nextTurn();
+  };
+  return {
+    sizes,
+    async call(times: number, name = 'one') {
+      for (const id of numbers(times)) {
+        void batcher.query({ name, text: '', batching }, [id]);
+      }
+      await turns();
+    },
+    async finish(batch: number) {
+      finishers[batch]?.();
+      await turns();
+    },
+  };
+}
+
+test('a statement has one batch in flight, and the calls that arrive meanwhile are the next', async () => {
+  const { sizes, call, finish } = heldBatches({});
+  for (const times of [1, 2, 3, 4]) await call(times);
+  assert.deepEqual(sizes, [1]);
+  await finish(0);
+  assert.deepEqual(sizes, [1, 9]);
+});
+
+test('a lane has two batches in flight, each with half of the active callers', async () => {
+  const { sizes, call, finish } = heldBatches({ lane: 'some' });
+  await call(1);
+  // After an idle period no caller is about to return: the second takes all calls.
+  await call(2);
+  await call(30);
+  assert.deepEqual(sizes, [1, 2], 'no third batch');
+  await finish(0);
+  assert.deepEqual(sizes, [1, 2, 17], 'half of 30 waiting, 2 in flight and 1 finished');
+  await finish(1);
+  assert.deepEqual(sizes, [1, 2, 17, 13], 'the remaining calls');
+  await call(3);
+  for (const batch of [2, 3, 4]) await finish(batch);
+  await call(40);
+  assert.deepEqual(sizes, [1, 2, 17, 13, 3, 40], 'after an idle period all of them');
+});
+
+test('the statements of one lane share two batches, and the longest wait is first', async () => {
+  const { sizes, call, finish } = heldBatches({ lane: 'some' });
+  await call(1, 'claim');
+  await call(2, 'step');
+  await call(3, 'step');
+  await call(5, 'claim');
+  await call(1, 'step');
+  assert.deepEqual(sizes, [1, 2]);
+  await finish(0);
+  assert.deepEqual(sizes, [1, 2, 4]);
+  await finish(1);
+  assert.deepEqual(sizes, [1, 2, 4, 5]);
+});
+
+test('a call without a row gets none, beside calls with rows', async () => {
+  await storeOne(7);
+  const results = await Promise.all([6, 7, 8].map((id) => db.query(count, [id])));
+  assert.deepEqual(
+    results.map(({ length }) => length),
+    [0, 1, 0],
+  );
+});
+
+test('a call that the database refuses fails, and the rest of its batch succeeds', async () => {
+  const results = await Promise.allSettled([1, 2, -3, 4, 5, 6, -7, 8].map(storeOne));
+  const refused = '23514';
+  const done = 'fulfilled';
+  assert.deepEqual(results.map(codeOf), [done, done, refused, done, done, done, refused, done]);
+  const stored = await rows<{ id: number }>('select id from counters order by id');
+  assert.deepEqual(
+    stored.map(({ id }) => id),
+    [1, 2, 4, 5, 6, 8],
+  );
+});
+
+test('two calls about one row are two commits, and the second sees the first', async () => {
+  await storeOne(1);
+  const counted = await Promise.all(
+    [1, 1, 1].map(async (id) => (await db.query<{ n: number; commit: string }>(count, [id]))[0]),
+  );
+  assert.deepEqual(
+    counted.map((row) => row?.n),
+    [1, 2, 3],
+  );
+  assert.equal(new Set(counted.map((row) => row?.commit)).size, 3);
+});
+
+test('more calls than fit into a batch are several batches', async () => {
+  const stored = await Promise.all(numbers(600).map(storeOne));
+  assert.equal(new Set(stored.map((row) => row?.commit)).size, 3);
+});
+
+test(
+  'a call that needs a locked row waits for it, and no other call does',
+  onlyOnServer,
+  async () => {
+    await Promise.all([1, 2].map(storeOne));
+    const lock = await db.em();
+    await lock.begin();
+    await lock.execute('select from counters where id = 1 for update');
+    const locked = db.query<{ n: number }>(count, [1]);
+    const free = await db.query<{ n: number }>(count, [2]);
+    await lock.commit();
+    assert.deepEqual(
+      [free, await locked].map(([row]) => row?.n),
+      [1, 1],
+    );
+  },
+);
+
+test(
+  'a lost connection fails its batch, and the next call has another connection',
+  onlyOnServer,
+  async () => {
+    const waiting = Promise.allSettled([60, 60].map((seconds) => db.query(wait, [seconds])));
+    await eventually(async () => {
+      const ended = await rows(`
+      select pg_terminate_backend(pid) from pg_stat_activity
+       where datname = current_database() and query like '%pg_sleep(seconds)%'
+         and wait_event = 'PgSleep'`);
+      return ended.length === 1;
+    }, 'the one statement that both calls are in');
+    for (const result of await waiting) {
+      assert.ok(result.status === 'rejected' && isDatabaseUnavailable(result.reason));
+    }
+    assert.equal((await db.query(wait, [0])).length, 1);
+  },
+);

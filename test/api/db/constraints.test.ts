@@ -1,0 +1,189 @@
+/** What the schema refuses for every writer: each constraint, unique index and trigger, by name. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { phasesOfStatus, pixStatuses, type PixPhase } from '../../../src/domain/pix.ts';
+import { openTestDatabase } from '../../support/open-database.ts';
+import {
+  charge,
+  ended,
+  leased,
+  received,
+  refusedPairs,
+  refusedRows,
+  refusedSiblings,
+  same,
+} from './refused-rows.ts';
+import { at, goodRow, insertGood, parentOf, uuid, type Row, type Table } from './rows.ts';
+
+const open = await openTestDatabase();
+const { rows } = open;
+
+const put = (table: Table, changes?: Row) => insertGood(open, table, changes);
+
+async function isRefusedBy(constraint: string, write: Promise<unknown>): Promise<void> {
+  await assert.rejects(write, (error: Error & { constraint?: string }) => {
+    assert.equal(error.constraint, constraint, error.message);
+    return true;
+  });
+}
+
+for (const [constraint, { table, changes }] of Object.entries(refusedRows)) {
+  test(`${constraint} refuses a row`, async () => {
+    for (const change of changes) await isRefusedBy(constraint, put(table, change));
+  });
+}
+
+for (const [constraint, cases] of Object.entries(refusedPairs)) {
+  test(`${constraint} refuses a second row`, async () => {
+    for (const { table, pair } of cases) {
+      const [first, second] = pair();
+      await put(table, first);
+      await isRefusedBy(constraint, put(table, second));
+    }
+  });
+}
+
+for (const [constraint, { table, changes }] of Object.entries(refusedSiblings)) {
+  test(`${constraint} refuses a second row of one parent`, async () => {
+    const parent = await parentOf(open, table);
+    await put(table, { ...parent, ...changes?.() });
+    await isRefusedBy(constraint, put(table, { ...parent, ...changes?.() }));
+  });
+}
+
+test('pix_transactions_status_and_phase takes the pairs of the domain and no other', async () => {
+  const phases = new Set<PixPhase>(Object.values(phasesOfStatus).flat());
+  for (const status of pixStatuses) {
+    for (const phase of phases) {
+      const settled_at = status === 'PROCESSING' ? null : at;
+      const row = put('pix_transactions', { status, phase, settled_at, end_to_end: uuid() });
+      if (phasesOfStatus[status].includes(phase)) await row;
+      else await isRefusedBy('pix_transactions_status_and_phase', row);
+    }
+  }
+  const unknown = put('pix_transactions', { status: 'PENDING', settled_at: at });
+  await isRefusedBy('pix_transactions_status_and_phase', unknown);
+});
+
+test('pix_transactions_final_status keeps COMPLETED and FAILED from changing', async () => {
+  for (const status of ['COMPLETED', 'FAILED']) {
+    const settled = { status, phase: 'SETTLED', settled_at: at, end_to_end: uuid() };
+    const id = await put('pix_transactions', settled);
+    for (const other of ['PROCESSING', 'COMPLETED', 'FAILED']) {
+      const moved = rows(
+        `update pix_transactions
+            set status = $2, phase = case when $2 = 'PROCESSING' then 'ACCEPTED' else 'SETTLED' end,
+                settled_at = case when $2 = 'PROCESSING' then null else settled_at end
+          where id = $1`,
+        [id, other],
+      );
+      if (other === status) await moved;
+      else await assert.rejects(moved, { message: 'a final transaction does not change' });
+    }
+  }
+});
+
+test('onboarding_applications_moves_forward keeps an application from any other move', async () => {
+  const statuses = ['IN_PROGRESS', 'UNDER_ANALYSIS', 'APPROVED', 'REJECTED'];
+  const moves = [
+    ...['IN_PROGRESS UNDER_ANALYSIS', 'UNDER_ANALYSIS APPROVED', 'UNDER_ANALYSIS REJECTED'],
+  ];
+  for (const from of statuses) {
+    for (const to of statuses) {
+      const parent = await parentOf(open, 'onboarding_applications');
+      const id = await put('onboarding_applications', { ...parent, status: from });
+      const moved = rows('update onboarding_applications set status = $2 where id = $1', [id, to]);
+      if (from === to || moves.includes(`${from} ${to}`)) await moved;
+      else await assert.rejects(moved, { message: 'an application does not move this way' });
+    }
+  }
+});
+
+test('operator actions are only added to', async () => {
+  const id = await put('operator_actions');
+  const refusal = { code: '23514', message: /operator actions are only added to/ };
+  const change = `update operator_actions set operator = 'eve' where id = $1`;
+  await assert.rejects(rows(change, [id]), refusal);
+  await assert.rejects(rows('delete from operator_actions where id = $1', [id]), refusal);
+});
+
+test('pix_timeline_append_only refuses to change and to remove rows', async () => {
+  const id = await put('pix_timeline');
+  const refusal = { message: 'the timeline is only added to', code: '23514' };
+  await assert.rejects(rows('update pix_timeline set note = null where id = $1', [id]), refusal);
+  await assert.rejects(rows('delete from pix_timeline where id = $1', [id]), refusal);
+});
+
+test('a row is not removed while others point at it', async () => {
+  for (const table of ['accounts', 'banking_sessions', 'onboarding_applications'] as const) {
+    const { user_id: userId, ...parent } = await parentOf(open, table);
+    await put(table, { user_id: userId, ...parent });
+    const removed = rows('delete from users where id = $1', [userId]);
+    await isRefusedBy(`${table}_user_id_foreign`, removed);
+  }
+  const { transaction_id: transactionId } = await parentOf(open, 'pix_timeline');
+  await put('pix_timeline', { transaction_id: transactionId });
+  await isRefusedBy(
+    'pix_timeline_transaction_id_foreign',
+    rows('delete from pix_transactions where id = $1', [transactionId]),
+  );
+});
+
+/** Rows that are similar to a repeat and valid. */
+const allowed: Readonly<Record<string, () => Promise<unknown>>> = {
+  'two users may be without a document': () => both('users', same({ document: null })),
+  'two accounts at the provider may have one number': () =>
+    both('accounts', same({ agency: '0001', account_number: '777' })),
+  'a user may have many sessions that ended': async () => {
+    const parent = await parentOf(open, 'banking_sessions');
+    await both('banking_sessions', same({ ...parent, ...ended }));
+    await put('banking_sessions', parent);
+  },
+  'two users may use one idempotency key': () =>
+    both('pix_transactions', same({ idempotency_key: 'shared' })),
+  'a user may use one idempotency key for a send and for a charge': async () => {
+    const parent = await parentOf(open, 'pix_transactions');
+    const claim = { ...parent, idempotency_key: 'for-both' };
+    await both('pix_transactions', [claim, { ...claim, ...charge() }]);
+  },
+  'one payment may be sent by one user and received by another': () => {
+    const end_to_end = uuid();
+    return both('pix_transactions', [{ end_to_end }, { ...received, end_to_end }]);
+  },
+  'a finished job gives its unique key free': () => {
+    const unique_key = uuid();
+    return both('jobs', [{ unique_key, status: 'done' }, { unique_key }]);
+  },
+};
+
+async function both(table: Table, [first, second]: [Row, Row]): Promise<void> {
+  await put(table, first);
+  await put(table, second);
+}
+
+for (const [title, write] of Object.entries(allowed)) test(title, async () => void (await write()));
+
+test('every table takes its good row', async () => {
+  for (const table of Object.keys(goodRow) as Table[]) await put(table);
+  await put('jobs', leased);
+});
+
+test('no constraint, unique index or trigger of the schema is without a test', async () => {
+  const inSchema = await rows<{ name: string }>(`
+    select conname as name from pg_constraint
+     where connamespace = 'public'::regnamespace and contype in ('c', 'u', 'p', 'f', 'x')
+     union
+    select c.relname from pg_index i join pg_class c on c.oid = i.indexrelid
+     where i.indisunique and c.relnamespace = 'public'::regnamespace
+     union
+    select tgname from pg_trigger where not tgisinternal`);
+  const tested = [
+    ...Object.keys({ ...refusedRows, ...refusedPairs, ...refusedSiblings }),
+    ...['pix_transactions_status_and_phase', 'pix_transactions_final_status'],
+    ...['operator_actions_append_only', 'pix_timeline_append_only'],
+    ...['onboarding_applications_moves_forward'],
+    // The migration tool's own table.
+    'schema_migrations_pkey',
+  ];
+  assert.deepEqual(inSchema.map(({ name }) => name).sort(), tested.sort());
+});

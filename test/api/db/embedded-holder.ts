@@ -1,0 +1,26 @@
+/**
+ * Another process that has the embedded database: it opens the folder that it is given, says so,
+ * and then writes one row after another, saying each once it is committed.
+ */
+import { writeSync } from 'node:fs';
+import { systemClock } from '../../../src/clock.ts';
+import { openDatabase } from '../../../src/db/database.ts';
+
+const [, , dataDir = '', task] = process.argv;
+
+/** Written at once: what is said does not wait in this process for its death. */
+const say = (words: string) => writeSync(1, `${words}\n`);
+
+try {
+  const db = await openDatabase({ databaseUrl: undefined, dataDir, clock: systemClock });
+  say('opened');
+  for (let row = 0; task === 'write'; row += 1) {
+    const text = `insert into throttle_counters values ($1, now(), 1)`;
+    await db.query({ name: 'write', text }, [`row-${row}`]);
+    say(`committed row-${row}`);
+  }
+  // Keeps the database until the process is ended.
+  setInterval(() => undefined, 60_000);
+} catch (error) {
+  say(`refused ${error instanceof Error ? error.name : 'unknown'}`);
+}

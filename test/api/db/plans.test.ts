@@ -1,0 +1,139 @@
+/**
+ * How the statements of a payment's way find their rows: by the index that names one row, while the
+ * tables are empty as well as when one user has most of what is in them.
+ */
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import { sessionStatements } from '../../../src/auth/session-repository.ts';
+import type { Statement } from '../../../src/db/database.ts';
+import { indexedSettings } from '../../../src/db/pool.ts';
+import { jobStatements } from '../../../src/jobs/job-repository.ts';
+import { moveStatements } from '../../../src/pix/move-repository.ts';
+import { paymentStatements } from '../../../src/pix/payment-repository.ts';
+import { transactionStatements } from '../../../src/pix/pix-transaction-repository.ts';
+import { reservationStatements } from '../../../src/pix/reservation-repository.ts';
+import {
+  findWebhookEvent,
+  finishWebhookEvent,
+  storeWebhookEvent,
+} from '../../../src/settlement/event-repository.ts';
+import {
+  findCandidates,
+  identifyPayment,
+  recordReceived,
+} from '../../../src/settlement/transaction-repository.ts';
+import { openTestDatabase } from '../../support/open-database.ts';
+
+const { db, rows } = await openTestDatabase();
+
+/** Indexes that find many rows: all of a user, all that are not over. */
+const wide =
+  /transactions_(?:stat|unset)|events_(?!pkey|payload)|jobs_(?:due|lea)|sessions_(?!pkey)/;
+
+const statements: readonly Statement[] = [
+  findCandidates,
+  sessionStatements.findPrincipal,
+  findWebhookEvent,
+  jobStatements.finish,
+  finishWebhookEvent,
+  identifyPayment,
+  moveStatements.move,
+  recordReceived,
+  reservationStatements.reserve,
+  reservationStatements.reserveForSession,
+  paymentStatements.step,
+  storeWebhookEvent,
+  transactionStatements.findView,
+  transactionStatements.storeAnomaly,
+];
+
+/** The lines of a plan, as a connection with some settings makes it for some values. */
+async function planOf(
+  { text }: Statement,
+  values: string,
+  settings: readonly string[] = [],
+): Promise<string[]> {
+  const unit = await db.em();
+  return unit.transactional(async (em) => {
+    for (const setting of settings) {
+      const [name, value] = setting.split('=');
+      await em.execute(`set local ${name} = ${value}`);
+    }
+    await em.execute(`prepare planned as ${text}`);
+    const plan = await em.execute<{ 'QUERY PLAN': string }[]>(`explain execute planned(${values})`);
+    await em.execute('deallocate planned');
+    return plan.map((line) => line['QUERY PLAN']);
+  });
+}
+
+/** The lines of a plan that read a table, as the connections for these statements make it. */
+async function scansOf(statement: Statement): Promise<string[]> {
+  const parameters = new Set(statement.text.match(/\$\d+/g));
+  const nulls = [...parameters].map(() => 'null').join(', ');
+  const plan = await planOf(statement, nulls, indexedSettings);
+  return plan.filter((line) => / Scan (?:using \S+ )?on /.test(line));
+}
+
+function findsByName(): void {
+  for (const statement of statements) {
+    test(statement.name, async () => {
+      const scans = await scansOf(statement);
+      assert.ok(scans.length > 0, 'the plan reads something');
+      for (const scan of scans) {
+        assert.doesNotMatch(scan, /Seq Scan/);
+        assert.doesNotMatch(scan, wide);
+      }
+    });
+  }
+}
+
+describe('on empty tables', findsByName);
+
+describe('when one user has most of the transactions', () => {
+  before(async () => {
+    await rows(`
+      insert into users (name, email, password_hash, created_at, updated_at)
+      select 'Ana', 'ana' || n || '@example.com', 'none', now(), now()
+        from generate_series(1, 2000) n`);
+    await rows(`
+      insert into pix_transactions (id, user_id, operation, idempotency_key, fingerprint, status,
+             phase, outcome, amount, end_to_end, provider_txid, created_at, updated_at, settled_at)
+      select gen_random_uuid(), case when n % 10 = 0 then users.id else first.id end, 'SEND',
+             'key-' || n, '\\x00', 'COMPLETED', 'SETTLED', 'accepted', 1, 'E' || n, 'T' || n, now(),
+             now(), now()
+        from generate_series(1, 20000) n
+        join users on users.email = 'ana' || (1 + n % 2000) || '@example.com',
+             (select min(id) as id from users) first`);
+    await rows('analyze');
+  });
+
+  findsByName();
+
+  test('a statement finds the charge of a received PIX by its end-to-end id', async () => {
+    const [busiest] = await rows<{ id: number }>('select min(id) as id from users');
+    assert.ok(busiest);
+    const month = `${busiest.id}, now() - interval '1 month', now(), 1001`;
+    const plan = await planOf(transactionStatements.listOfUser, month);
+    assert.match(
+      plan.join('\n'),
+      /Index Scan using pix_transactions_end_to_end_unique on .* charge/,
+    );
+  });
+});
+
+test('accepting a payment changes nothing that an index of its row names', async () => {
+  const named = await rows<{ column: string }>(`
+    select distinct attname as "column" from pg_index i
+      join pg_attribute a on attrelid = indrelid
+       and (attnum = any(indkey) or exists
+             (select from pg_depend where objid = indexrelid and refobjid = indrelid
+                 and refobjsubid = attnum))
+     where indrelid = 'pix_transactions'::regclass order by 1`);
+  assert.deepEqual(
+    named.map(({ column }) => column),
+    [
+      ...['created_at', 'end_to_end', 'id', 'idempotency_key', 'operation', 'qr_code', 'status'],
+      ...['transaction_identification', 'user_id'],
+    ],
+  );
+});

@@ -1,0 +1,255 @@
+/** Rows that the schema refuses, by the name of what refuses them. */
+import { newTransactionIdentification } from '../../../src/domain/pix.ts';
+import { at, uuid, type Row, type Table } from './rows.ts';
+
+export const charge = () => ({
+  operation: 'CHARGE',
+  transaction_identification: newTransactionIdentification(),
+});
+export const received = {
+  operation: 'RECEIVED',
+  idempotency_key: null,
+  fingerprint: null,
+  status: 'COMPLETED',
+  phase: 'SETTLED',
+  settled_at: at,
+};
+export const ended = { status: 'ENDED', sealed_token: null, ended_at: at };
+export const leased = { status: 'running', leased_until: at, leased_by: 'worker' };
+
+/** Rows that are refused one by one, by the constraint that refuses them. */
+export const refusedRows: Readonly<Record<string, { table: Table; changes: readonly Row[] }>> = {
+  users_person_type_known: { table: 'users', changes: [{ person_type: 'XX' }] },
+  users_status_known: { table: 'users', changes: [{ status: 'GONE' }] },
+  accounts_status_known: { table: 'accounts', changes: [{ status: 'OPEN' }] },
+  accounts_provider_known: { table: 'accounts', changes: [{ provider: 'bank' }] },
+  accounts_balance_dated: {
+    table: 'accounts',
+    changes: [{ balance: '1.00' }, { balance_read_at: at }],
+  },
+  accounts_user_id_foreign: { table: 'accounts', changes: [{ user_id: 0 }] },
+  banking_sessions_status_known: {
+    table: 'banking_sessions',
+    changes: [{ ...ended, status: 'PAUSED' }],
+  },
+  banking_sessions_token_while_active: {
+    table: 'banking_sessions',
+    changes: [{ sealed_token: null }, { ...ended, sealed_token: Buffer.from('kept') }],
+  },
+  banking_sessions_end_dated: {
+    table: 'banking_sessions',
+    changes: [{ ended_at: at }, { ...ended, ended_at: null }],
+  },
+  banking_sessions_user_id_foreign: { table: 'banking_sessions', changes: [{ user_id: 0 }] },
+  login_addresses_user_id_foreign: { table: 'login_addresses', changes: [{ user_id: 0 }] },
+  pix_transactions_amount_positive: {
+    table: 'pix_transactions',
+    changes: [{ amount: '0.00' }, { amount: '-0.01' }],
+  },
+  pix_transactions_operation_known: {
+    table: 'pix_transactions',
+    changes: [{ operation: 'REFUND' }],
+  },
+  pix_transactions_outcome_known: { table: 'pix_transactions', changes: [{ outcome: 'maybe' }] },
+  pix_transactions_settled_dated: {
+    table: 'pix_transactions',
+    changes: [
+      { settled_at: at },
+      { status: 'FAILED', phase: 'SETTLED' },
+      { status: 'COMPLETED', phase: 'SETTLED' },
+    ],
+  },
+  pix_transactions_claim_keyed: {
+    table: 'pix_transactions',
+    changes: [
+      { idempotency_key: null },
+      { fingerprint: null },
+      { ...charge(), fingerprint: null },
+      { ...received, idempotency_key: 'key' },
+      { ...received, fingerprint: Buffer.from('fingerprint') },
+    ],
+  },
+  pix_transactions_paying_resolved: {
+    table: 'pix_transactions',
+    changes: [
+      ...['RESOLVED', 'PAYING', 'ACCEPTED', 'UNKNOWN'].map((phase) => ({ phase })),
+      { status: 'FAILED', phase: 'REJECTED', settled_at: at },
+    ],
+  },
+  pix_transactions_charge_identified: {
+    table: 'pix_transactions',
+    changes: [
+      { transaction_identification: 'of-a-send' },
+      { operation: 'CHARGE' },
+      { ...received, transaction_identification: 'of-a-received' },
+    ],
+  },
+  pix_transactions_user_id_foreign: { table: 'pix_transactions', changes: [{ user_id: 0 }] },
+  pix_timeline_transaction_id_foreign: {
+    table: 'pix_timeline',
+    changes: [{ transaction_id: uuid() }],
+  },
+  onboarding_applications_status_known: {
+    table: 'onboarding_applications',
+    changes: [{ status: 'OPEN' }],
+  },
+  onboarding_applications_kyc_known: {
+    table: 'onboarding_applications',
+    changes: [{ kyc_status: 'MAYBE' }],
+  },
+  onboarding_applications_person_type_known: {
+    table: 'onboarding_applications',
+    changes: [{ person_type: 'XX' }],
+  },
+  onboarding_applications_account_when_approved: {
+    table: 'onboarding_applications',
+    changes: ['IN_PROGRESS', 'UNDER_ANALYSIS', 'REJECTED'].map((status) => ({
+      status,
+      conta_bancaria_criada: true,
+    })),
+  },
+  onboarding_applications_user_id_foreign: {
+    table: 'onboarding_applications',
+    changes: [{ user_id: 0 }],
+  },
+  onboarding_documents_type_known: {
+    table: 'onboarding_documents',
+    changes: [{ tipo_documento: 0 }, { tipo_documento: 22 }],
+  },
+  onboarding_documents_content_type_known: {
+    table: 'onboarding_documents',
+    changes: [{ content_type: 'image/gif' }],
+  },
+  onboarding_documents_status_known: {
+    table: 'onboarding_documents',
+    changes: [{ status: 'lost' }],
+  },
+  onboarding_documents_stored_whole: {
+    table: 'onboarding_documents',
+    changes: [
+      { tipo_documento: null },
+      { content_type: null },
+      { size_bytes: null },
+      { chunk_count: null },
+      { content_hash: null },
+      { stored_at: null },
+    ],
+  },
+  onboarding_documents_forwarded_dated: {
+    table: 'onboarding_documents',
+    changes: [{ status: 'forwarded' }, { forwarded_at: at }],
+  },
+  onboarding_documents_application_id_foreign: {
+    table: 'onboarding_documents',
+    changes: [{ application_id: uuid() }],
+  },
+  onboarding_document_chunks_document_id_foreign: {
+    table: 'onboarding_document_chunks',
+    changes: [{ document_id: uuid() }],
+  },
+  webhook_waits_event_id_foreign: { table: 'webhook_waits', changes: [{ event_id: uuid() }] },
+  webhook_events_status_known: { table: 'webhook_events', changes: [{ status: 'lost' }] },
+  security_events_kind_known: { table: 'security_events', changes: [{ kind: 'lost' }] },
+  jobs_status_known: { table: 'jobs', changes: [{ status: 'paused' }] },
+  jobs_lease_while_running: {
+    table: 'jobs',
+    changes: [
+      { status: 'running' },
+      { ...leased, leased_by: null },
+      { ...leased, leased_until: null },
+      { ...leased, status: 'queued' },
+      { ...leased, status: 'done' },
+      { leased_by: 'worker' },
+    ],
+  },
+};
+
+/** Two rows of which the second is refused, by the constraint or unique index that refuses it. */
+export const refusedPairs: Readonly<
+  Record<string, readonly { table: Table; pair: () => [Row, Row] }[]>
+> = {
+  users_email_unique: [
+    { table: 'users', pair: () => [{ email: 'a@x.test' }, { email: 'A@X.TEST' }] },
+  ],
+  users_document_unique: [{ table: 'users', pair: () => same({ document: '52998224725' }) }],
+  accounts_local_number_unique: [
+    {
+      table: 'accounts',
+      pair: () => same({ provider: 'local', agency: '0001', account_number: '123' }),
+    },
+  ],
+  pix_transactions_end_to_end_unique: [
+    { table: 'pix_transactions', pair: () => same({ end_to_end: uuid() }) },
+    { table: 'pix_transactions', pair: () => same({ ...received, end_to_end: uuid() }) },
+    {
+      table: 'pix_transactions',
+      pair: () => {
+        const end_to_end = uuid();
+        return [
+          { ...charge(), end_to_end },
+          { ...charge(), end_to_end },
+        ];
+      },
+    },
+  ],
+  pix_transactions_txid_unique: [{ table: 'pix_transactions', pair: () => same(charge()) }],
+  webhook_events_payload_hash_unique: [
+    { table: 'webhook_events', pair: () => same({ payload_hash: Buffer.from(uuid()) }) },
+  ],
+  jobs_unique_open: [
+    { table: 'jobs', pair: () => same({ unique_key: uuid() }) },
+    {
+      table: 'jobs',
+      pair: () => {
+        const unique_key = uuid();
+        return [{ unique_key, ...leased }, { unique_key }];
+      },
+    },
+  ],
+  ...Object.fromEntries(
+    (
+      [
+        'banking_sessions',
+        'pix_transactions',
+        'onboarding_applications',
+        'onboarding_documents',
+        'webhook_events',
+      ] as const
+    ).map((table) => [`${table}_pkey`, [{ table, pair: () => same({ id: uuid() }) }]]),
+  ),
+  ...Object.fromEntries(
+    (['users', 'accounts', 'jobs'] as const).map((table) => [
+      `${table}_pkey`,
+      [{ table, pair: () => same({ id: 1_000_000 }) }],
+    ]),
+  ),
+  security_events_pkey: [{ table: 'security_events', pair: () => same({ id: 1_000_000 }) }],
+  operator_actions_pkey: [{ table: 'operator_actions', pair: () => same({ id: 1_000_000 }) }],
+  throttle_counters_pkey: [{ table: 'throttle_counters', pair: () => same({ key: uuid() }) }],
+};
+
+/** The same, for rows that share their parent. */
+export const refusedSiblings: Readonly<Record<string, { table: Table; changes?: () => Row }>> = {
+  accounts_user_unique: { table: 'accounts' },
+  banking_sessions_one_active: { table: 'banking_sessions' },
+  login_addresses_pkey: {
+    table: 'login_addresses',
+    changes: () => ({ address_digest: Buffer.from('the-same') }),
+  },
+  pix_transactions_idempotency_unique: {
+    table: 'pix_transactions',
+    changes: () => ({ idempotency_key: 'the-same' }),
+  },
+  onboarding_applications_user_unique: { table: 'onboarding_applications' },
+  onboarding_documents_content_once: {
+    table: 'onboarding_documents',
+    changes: () => ({ content_hash: Buffer.from('the-same') }),
+  },
+  onboarding_document_chunks_pkey: { table: 'onboarding_document_chunks' },
+  pix_timeline_pkey: { table: 'pix_timeline', changes: () => ({ id: 1_000_000 }) },
+  webhook_waits_pkey: { table: 'webhook_waits', changes: () => ({ id_value: 'the-same' }) },
+};
+
+export function same(row: Row): [Row, Row] {
+  return [row, row];
+}

@@ -1,0 +1,83 @@
+/**
+ * How often an operation goes to the database and back: the cost that most of its time is spent on.
+ * The session check shares its read with the operation where that saves a round trip.
+ */
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import { startTestApp, type TestAnswer } from '../../support/app.ts';
+import { givenCustomer } from '../../support/factories.ts';
+
+// The job loop looks at its queue whenever it likes, and each look would be counted.
+const app = await startTestApp({ environment: { JOBS: 'off' } });
+
+const user = await givenCustomer(app);
+
+async function roundTrips(): Promise<number> {
+  const { values } = await app.context.metrics.databaseQueries.get();
+  return values[0]?.value ?? 0;
+}
+
+/** Makes one request and holds it to its budget. */
+async function costsAtMost(
+  t: TestContext,
+  budget: number,
+  request: () => Promise<TestAnswer>,
+): Promise<TestAnswer> {
+  const before = await roundTrips();
+  const answer = await request();
+  const cost = (await roundTrips()) - before;
+  t.diagnostic(`${cost} round trips, at most ${budget}`);
+  assert.equal(answer.status, 200, JSON.stringify(answer.body));
+  assert.ok(cost > 0, 'nothing was counted');
+  assert.ok(
+    cost <= budget,
+    `it took ${cost} round trips to the database, at most ${budget} may be`,
+  );
+  return answer;
+}
+
+function read(path: string): Promise<TestAnswer> {
+  return app.call(path, { token: user.token });
+}
+
+function send(key: string): Promise<TestAnswer> {
+  const body = { pix_key: 'ana@example.com', amount: 10 };
+  return app.call('/pix/send', { token: user.token, key, body });
+}
+
+test('me takes at most two round trips', async (t) => {
+  await costsAtMost(t, 2, () => read('/accounts/me'));
+});
+
+test('a balance that has changed takes at most two round trips', async (t) => {
+  await costsAtMost(t, 2, () => read('/accounts/balance'));
+});
+
+test('a balance that has not changed takes at most two round trips', async (t) => {
+  await read('/accounts/balance');
+  await costsAtMost(t, 2, () => read('/accounts/balance'));
+});
+
+test('a statement takes at most two round trips', async (t) => {
+  await costsAtMost(t, 2, () => read('/accounts/statement'));
+});
+
+test('a list of PIX keys takes at most two round trips', async (t) => {
+  await costsAtMost(t, 2, () => read('/pix/keys'));
+});
+
+test('a transaction takes one round trip', async (t) => {
+  const { body } = await send('to-be-read');
+  await costsAtMost(t, 1, () => read(`/pix/${body.transaction_id}`));
+});
+
+test('a send takes at most three round trips', async (t) => {
+  await costsAtMost(t, 3, () => send('counted'));
+});
+
+test('a replay of a send takes one round trip', async (t) => {
+  const first = await send('repeated');
+  const replay = await costsAtMost(t, 1, () => send('repeated'));
+  assert.equal(replay.headers.get('idempotency-replayed'), 'true');
+  assert.equal(replay.body.transaction_id, first.body.transaction_id);
+});

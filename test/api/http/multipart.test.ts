@@ -1,0 +1,266 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
+import { AppError, errorBody, invalidField } from '../../../src/errors.ts';
+import { fileTooLarge } from '../../../src/http/multipart.ts';
+import {
+  BOUNDARY,
+  fieldPart,
+  filePart,
+  formOf,
+  partBytes,
+  partHead,
+  type Part,
+} from '../../support/forms.ts';
+import { MAX_FILE_BYTES, sendForm, startFormWire, upload } from './form-operation.ts';
+import { call } from './wire.ts';
+
+const REPEATED_PARAMETER = 'The parameter must not be repeated.';
+const NOT_A_FILE = 'The value must be sent as a file.';
+const NOT_WHOLE = 'The value must be a whole number.';
+const REQUIRED = 'The field is required.';
+
+const file = filePart('some bytes');
+const kind = fieldPart('6');
+
+test('the file may come before the fields or after them, and comes byte for byte', async (t) => {
+  const wire = await startFormWire(t);
+  const nearly = Buffer.from(`\r\n--${BOUNDARY.slice(0, -1)}\r\n\r--\r\n--`);
+  const content = Buffer.concat([nearly, randomBytes(MAX_FILE_BYTES - 200), nearly, nearly]);
+  for (const parts of [
+    [kind, filePart(content)],
+    [filePart(content), kind],
+  ]) {
+    const answer = await upload(wire, ...parts);
+    assert.equal(answer.status, 201, answer.text);
+    assert.deepEqual(wire.taken.fields, { tipo_documento: 6, arquivo: '' });
+    assert.ok(wire.taken.content?.equals(content));
+  }
+});
+
+test('text around the form and fields that nobody knows are ignored', async (t) => {
+  const wire = await startFormWire(t);
+  const form = [
+    Buffer.from('preamble\r\n'),
+    partBytes(fieldPart('x', '__proto__')),
+    partBytes(fieldPart('x'.repeat(5_000), 'other')),
+    partBytes({ ...filePart('x'.repeat(5_000)), name: 'other' }),
+    partBytes({ name: '', filename: 'nameless', content: 'x' }),
+    Buffer.from(`--${BOUNDARY}\r\nContent-Type: text/plain\r\n\r\nno name\r\n`),
+    Buffer.from(`--${BOUNDARY}\r\nContent-Disposition: attachment; name="arquivo"\r\n\r\nx\r\n`),
+    formOf(kind, file),
+    Buffer.from('epilogue'),
+  ];
+  const answer = await sendForm(wire, Buffer.concat(form));
+  assert.equal(answer.status, 201, answer.text);
+  assert.deepEqual(wire.taken.fields, { tipo_documento: 6, arquivo: '' });
+});
+
+const faulty: [what: string, parts: readonly Part[], errors: Record<string, string[]>][] = [
+  ['nothing', [], { tipo_documento: [REQUIRED], arquivo: [REQUIRED] }],
+  ['no file', [kind], { arquivo: [REQUIRED] }],
+  ['no kind', [file], { tipo_documento: [REQUIRED] }],
+  ['a kind that is no number', [fieldPart('six'), file], { tipo_documento: [NOT_WHOLE] }],
+  ['an empty kind', [fieldPart(''), file], { tipo_documento: [NOT_WHOLE] }],
+  ['a fraction', [fieldPart('6.5'), file], { tipo_documento: [NOT_WHOLE] }],
+  ['a huge kind', [fieldPart('6'.repeat(20_000)), file], { tipo_documento: [NOT_WHOLE] }],
+  [
+    'a kind that cannot be stored',
+    [fieldPart('6\0'), file],
+    { tipo_documento: ['The text contains a character that is not allowed.', NOT_WHOLE] },
+  ],
+  [
+    'a file as a field',
+    [kind, { ...file, filename: null, type: 'text/plain' }],
+    { arquivo: [NOT_A_FILE] },
+  ],
+  [
+    'a field as a file and a file as a field',
+    [filePart('6', { name: 'tipo_documento' }), fieldPart('x', 'arquivo')],
+    { arquivo: [NOT_A_FILE], tipo_documento: [NOT_WHOLE] },
+  ],
+  [
+    'both twice',
+    [file, kind, kind, file],
+    { arquivo: [REPEATED_PARAMETER], tipo_documento: [REPEATED_PARAMETER] },
+  ],
+  [
+    'a form within the form',
+    [kind, { name: 'arquivo', type: `multipart/mixed; boundary=inner`, content: '--inner--' }],
+    { arquivo: [NOT_A_FILE] },
+  ],
+];
+
+test('every fault of a form is told at once, by the name of its field', async (t) => {
+  const wire = await startFormWire(t);
+  for (const [what, parts, errors] of faulty) {
+    const answer = await upload(wire, ...parts);
+    assert.equal(answer.status, 422, what);
+    assert.deepEqual(answer.json.errors, errors, what);
+    assert.equal(wire.taken.fields, null, what);
+  }
+});
+
+test('what is wrong with the file is told with the fields, wherever it stands', async (t) => {
+  const refusal = { en: 'No picture.', pt: 'Não é uma imagem.' };
+  const wire = await startFormWire(t, async (content) => {
+    for await (const _ of content) throw invalidField('arquivo', refusal);
+  });
+  const large = filePart(Buffer.alloc(MAX_FILE_BYTES));
+  for (const parts of [
+    [large, fieldPart('x')],
+    [fieldPart('x'), large],
+  ]) {
+    const answer = await upload(wire, ...parts);
+    assert.equal(answer.status, 422);
+    const errors = { arquivo: ['No picture.'], tipo_documento: [NOT_WHOLE] };
+    assert.deepEqual(answer.json.errors, errors);
+  }
+});
+
+test('a file that its reader leaves early flows away', async (t) => {
+  const wire = await startFormWire(t, async (content) => {
+    for await (const _ of content) return;
+  });
+  const answer = await upload(wire, filePart(Buffer.alloc(MAX_FILE_BYTES)), kind);
+  assert.equal(answer.status, 201);
+  const unread = await startFormWire(t, () => Promise.resolve());
+  assert.equal((await upload(unread, filePart(Buffer.alloc(MAX_FILE_BYTES)), kind)).status, 201);
+});
+
+test('a reader that fails ends the reading, with its own error', async (t) => {
+  const wire = await startFormWire(t, async (content) => {
+    for await (const _ of content) throw new AppError('DATABASE_UNAVAILABLE');
+  });
+  const answer = await upload(wire, filePart(Buffer.alloc(MAX_FILE_BYTES)), kind);
+  assert.equal(answer.status, 503);
+  const late = await startFormWire(t, async (content) => {
+    for await (const _ of content);
+    await turn();
+    throw new AppError('DATABASE_UNAVAILABLE');
+  });
+  assert.equal((await upload(late, kind, file)).status, 503);
+  assert.equal((await call(wire, { path: '/health/live' })).status, 200);
+});
+
+test('a file that is too large is told the limit, in both languages', () => {
+  for (const [maxFileBytes, en, pt] of [
+    [10_485_760, '10 MB', '10 MB'],
+    [1_677_721, '1.5 MB', '1,5 MB'],
+    [2_048, '2 kB', '2 kB'],
+    [9, '9 bytes', '9 bytes'],
+  ] as const) {
+    const refusal = fileTooLarge(maxFileBytes);
+    assert.equal(refusal.status, 413);
+    assert.deepEqual(
+      [errorBody(refusal, 'en'), errorBody(refusal, 'pt')],
+      [
+        { message: `The file is too large: it may have at most ${en}.` },
+        { message: `O arquivo é grande demais: pode ter no máximo ${pt}.` },
+      ],
+    );
+  }
+});
+
+test('the largest file is taken, one byte more is 413, wherever it stands', async (t) => {
+  const wire = await startFormWire(t);
+  const largest = filePart(Buffer.alloc(MAX_FILE_BYTES));
+  assert.equal((await upload(wire, largest, kind)).status, 201);
+  const larger = filePart(Buffer.alloc(MAX_FILE_BYTES + 1));
+  for (const parts of [
+    [larger, kind],
+    [kind, larger],
+    [{ ...larger, name: 'other' }, kind, file],
+  ]) {
+    const answer = await upload(wire, ...parts);
+    assert.equal(answer.status, 413);
+    assert.deepEqual(answer.json, {
+      message: 'The file is too large: it may have at most 292.9 kB.',
+    });
+  }
+});
+
+test('a boundary that is missing or not allowed is 400 before the body comes', async (t) => {
+  const wire = await startFormWire(t);
+  const odd = ['', ';', '; boundary', '; boundary=', '; boundary=""', '; boundary="a "', '; x=y'];
+  const tooLong = `; boundary=${'a'.repeat(71)}`;
+  const strange = ['; boundary="é"', '; boundary="a*b"', String.raw`; boundary="a\"b"`, tooLong];
+  for (const parameters of [...odd, ...strange]) {
+    const headers = { 'Content-Type': `multipart/form-data${parameters}` };
+    const answer = await sendForm(wire, formOf(kind, file), headers);
+    assert.equal(answer.status, 400, parameters);
+  }
+  assert.equal(wire.calls.length, 0);
+});
+
+test('a boundary may stand in quotes, in capitals and beside others', async (t) => {
+  const wire = await startFormWire(t);
+  const types = [
+    `multipart/form-data; boundary="${BOUNDARY}"`,
+    `Multipart/Form-Data;BOUNDARY=${BOUNDARY};boundary=other`,
+    `multipart/form-data; charset=utf-8; boundary=${BOUNDARY}`,
+  ];
+  for (const type of types) {
+    const answer = await sendForm(wire, formOf(kind, file), { 'Content-Type': type });
+    assert.equal(answer.status, 201, type);
+  }
+});
+
+test('any other media type or encoding is 415', async (t) => {
+  const wire = await startFormWire(t);
+  for (const headers of [
+    { 'Content-Type': 'application/json' },
+    { 'Content-Type': 'application/x-www-form-urlencoded' },
+    { 'Content-Type': `multipart/mixed; boundary=${BOUNDARY}` },
+    { 'Content-Encoding': 'gzip' },
+  ]) {
+    assert.equal((await sendForm(wire, formOf(kind, file), headers)).status, 415);
+  }
+  assert.equal(wire.calls.length, 0);
+});
+
+const malformed: [what: string, body: Buffer | string][] = [
+  ['no form at all', 'tipo_documento=6'],
+  ['another boundary', formOf(kind, file).toString().replaceAll(BOUNDARY, 'other')],
+  ['no closing boundary', Buffer.concat([partBytes(kind), partBytes(file)])],
+  ['a file without an end', Buffer.concat([partBytes(kind), partHead(file), Buffer.from('some')])],
+  [
+    'a head without an end',
+    Buffer.concat([partBytes(kind), Buffer.from(`--${BOUNDARY}\r\nContent`)]),
+  ],
+  ['a line that is no header', `--${BOUNDARY}\r\nno header\r\n\r\nx\r\n--${BOUNDARY}--\r\n`],
+  ['a head of 20 KB', formOf({ ...file, filename: 'x'.repeat(20_000) })],
+  [
+    'ten thousand header lines',
+    `--${BOUNDARY}\r\n${'X: y\r\n'.repeat(10_000)}\r\nx\r\n--${BOUNDARY}--\r\n`,
+  ],
+  ['a character set that nobody knows', formOf({ ...kind, type: 'text/plain; charset=x-secret' })],
+];
+
+test('a malformed form is 400, whatever has been read of it', async (t) => {
+  const wire = await startFormWire(t);
+  for (const [what, body] of malformed) {
+    const answer = await sendForm(wire, body);
+    assert.equal(answer.status, 400, what);
+    assert.deepEqual(answer.json, { message: 'The request could not be read.' }, what);
+  }
+});
+
+test('ten parts are taken, eleven and ten thousand are 413', async (t) => {
+  const wire = await startFormWire(t);
+  const more = (count: number): Part[] => Array.from({ length: count }, () => fieldPart('', 'x'));
+  assert.equal((await upload(wire, kind, file, ...more(8))).status, 201);
+  assert.equal((await upload(wire, kind, file, ...more(9))).status, 413);
+  assert.equal((await upload(wire, ...more(10_000))).status, 413);
+  const files = Array.from({ length: 10_000 }, () => filePart(''));
+  assert.equal((await upload(wire, ...files)).status, 413);
+});
+
+test('nothing of the form is logged', async (t) => {
+  const wire = await startFormWire(t);
+  await upload(wire, filePart('%PDF-secret', { filename: 'maria.pdf' }), fieldPart('secret'));
+  await sendForm(wire, formOf(filePart('secret')).subarray(0, -10));
+  assert.equal(wire.lines.length, 2);
+  assert.doesNotMatch(JSON.stringify(wire.lines), /secret|maria|passwd/);
+});

@@ -1,0 +1,193 @@
+/** Events whose jobs begin where they are stored, and what becomes of those that cannot. */
+import assert from 'node:assert/strict';
+import { beforeEach, test, type TestContext } from 'node:test';
+import type { JobLoop } from '../../../src/jobs/loop.ts';
+import { settleWebhook } from '../../../src/jobs/settle-webhook.ts';
+import { LocalDispatch } from '../../../src/jobs/queue.ts';
+import {
+  receiveEvent,
+  type PostedEvent,
+} from '../../../src/settlement/receive-provider-webhook.ts';
+import { startTestApp } from '../../support/app.ts';
+import { eventually } from '../../support/eventually.ts';
+import {
+  eventStatus,
+  held,
+  jobState,
+  queueJob,
+  startLoop,
+  watched,
+  type Watched,
+} from './loops.ts';
+
+const app = await startTestApp({ environment: { JOBS: 'off' } });
+
+const jobs = { 'settle-webhook': settleWebhook };
+
+beforeEach(async () => {
+  await app.rows('delete from webhook_events');
+  await app.rows('delete from jobs');
+});
+
+/** A process whose intake hands events to its loop. */
+async function startProcess(t: TestContext, options: { localJobs?: number } = {}) {
+  const process = watched(app);
+  const loop = await startLoop(t, process, { jobs, ...options });
+  await process.rest();
+  return { ...process, loop, context: connected(process, loop) };
+}
+
+function connected({ context }: Watched, loop: Pick<JobLoop, 'reserve'>) {
+  const dispatch = new LocalDispatch();
+  dispatch.connect(loop);
+  return { ...context, jobs: dispatch };
+}
+
+let told = 0;
+
+/** An event that means nothing to anybody: it ends as ignored. */
+function posted(): PostedEvent {
+  told += 1;
+  const content = { event: 'CONTA_CRIADA', nth: told };
+  return { payload: Buffer.from(JSON.stringify(content)), content };
+}
+
+async function jobOf(eventId: string) {
+  const [job] = await app.rows<{ id: string }>('select id from jobs where unique_key = $1', [
+    `webhook:${eventId}`,
+  ]);
+  return job && jobState(app, job.id);
+}
+
+const isDone = (eventId: string) =>
+  eventually(async () => (await jobOf(eventId))?.status === 'done', 'the end of the job');
+
+const statusOf = (eventId: string) => eventStatus(app, eventId);
+
+test('an event begins where it is stored: it is not claimed, looked up or ended by itself', async (t) => {
+  const process = await startProcess(t);
+  const looks = process.looks();
+  const { id } = await receiveEvent(process.context, posted());
+  await isDone(id);
+  await process.rest();
+  assert.equal(await statusOf(id), 'ignored');
+  const others = ['webhook-find', 'jobs-finish'].map((name) => process.asked(name));
+  assert.deepEqual([process.looks() - looks, ...others], [0, 0, 0]);
+  const job = await jobOf(id);
+  assert.deepEqual(
+    [job?.attempts, job?.leased_by, job?.leased_until, job?.finished_at],
+    [1, null, null, app.clock.now()],
+  );
+});
+
+test('the same bytes again begin nothing, and take no room', async (t) => {
+  const process = await startProcess(t, { localJobs: 1 });
+  const event = posted();
+  const first = await receiveEvent(process.context, event);
+  await isDone(first.id);
+  for (let turn = 0; turn < 3; turn += 1) {
+    assert.deepEqual(await receiveEvent(process.context, event), { ...first, duplicate: true });
+  }
+  const looks = process.looks();
+  const next = await receiveEvent(process.context, posted());
+  await isDone(next.id);
+  assert.equal(process.looks(), looks, 'there was room for the next one');
+});
+
+test('what finds no room is queued, and settled all the same', async (t) => {
+  const process = await startProcess(t, { localJobs: 1 });
+  const looks = process.looks();
+  const received = await Promise.all(
+    Array.from({ length: 20 }, () => receiveEvent(process.context, posted())),
+  );
+  for (const { id } of received) await isDone(id);
+  assert.ok(process.looks() > looks, 'the queue was looked at');
+});
+
+test('a store that fails takes no room', async (t) => {
+  const process = await startProcess(t, { localJobs: 1 });
+  process.fail('webhook-store');
+  for (let turn = 0; turn < 3; turn += 1) {
+    await assert.rejects(receiveEvent(process.context, posted()));
+  }
+  process.fail();
+  const looks = process.looks();
+  const { id } = await receiveEvent(process.context, posted());
+  await isDone(id);
+  assert.equal(process.looks(), looks);
+});
+
+test('an event whose process dies before it is settled is taken up when its lease has run out', async (t) => {
+  // It stores the event under its lease, and nothing follows.
+  const loop = {
+    reserve: () => ({
+      worker: 'the-dead',
+      leasedUntil: new Date(app.clock.now().getTime() + 30_000),
+      begin: () => undefined,
+      release: () => undefined,
+    }),
+  };
+  const { id } = await receiveEvent(connected(watched(app), loop), posted());
+  assert.equal((await jobOf(id))?.leased_by, 'the-dead');
+  const other = await startProcess(t);
+  await other.pass(29_000);
+  assert.equal(await statusOf(id), 'received');
+  await other.pass(7_000);
+  await isDone(id);
+  assert.equal(await statusOf(id), 'ignored');
+});
+
+test('a first run that fails is put back, and the next one looks the event up', async (t) => {
+  const process = await startProcess(t);
+  process.fail('webhook-finish');
+  const { id } = await receiveEvent(process.context, posted());
+  await eventually(async () => (await jobOf(id))?.status === 'queued', 'the failed run');
+  assert.equal((await jobOf(id))?.attempts, 1);
+  process.fail();
+  await process.pass(2_000);
+  await isDone(id);
+  assert.deepEqual([process.asked('webhook-find'), (await jobOf(id))?.attempts], [1, 2]);
+});
+
+test('a job that is asked for again while it runs is queued by the commit that would end it', async (t) => {
+  const process = await startProcess(t);
+  const { query } = process.context.db;
+  const context = {
+    ...process.context,
+    db: {
+      ...process.context.db,
+      query: (async (statement, parameters) => {
+        if (statement.name === 'webhook-finish') await app.rows('update jobs set wanted = true');
+        return query(statement, parameters);
+      }) satisfies typeof query,
+    },
+  };
+  const looks = process.looks();
+  const { id } = await receiveEvent(context, posted());
+  await isDone(id);
+  assert.ok(process.looks() > looks, 'it went through the queue');
+  assert.equal((await jobOf(id))?.wanted, false);
+});
+
+test('a loop that stops waits for what has begun, takes no more, and puts back what comes late', async (t) => {
+  const process = await startProcess(t);
+  const early = process.loop.reserve();
+  const late = process.loop.reserve();
+  assert.ok(early && late);
+  const work = held(t);
+  const lease = { status: 'running', attempts: 1, leased_by: early.worker };
+  const leased = { ...lease, leased_until: early.leasedUntil };
+  const ids = [await queueJob(app, 'work', leased), await queueJob(app, 'work', leased)];
+  const [begun = '', put = ''] = ids;
+  early.begin({ id: begun, kind: 'work', payload: {} }, (job) => work.run(process.context, job));
+  const stopped = process.loop.stop();
+  assert.equal(process.loop.reserve(), null);
+  late.begin({ id: put, kind: 'work', payload: {} }, () => assert.fail('it has begun'));
+  await eventually(async () => (await jobState(app, put))?.status === 'queued', 'the job put back');
+  work.release();
+  await stopped;
+  assert.deepEqual(
+    [(await jobState(app, begun))?.status, (await jobState(app, put))?.leased_by],
+    ['done', null],
+  );
+});

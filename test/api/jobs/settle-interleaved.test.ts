@@ -1,0 +1,244 @@
+/**
+ * A transaction and the events about it in any order, any number of times, while the real loop
+ * settles what comes: without any time passing, everything that can be settled is, and rightly.
+ */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, beforeEach, test } from 'node:test';
+import fc from 'fast-check';
+import { newTransactionIdentification, phasesOfStatus } from '../../../src/domain/pix.ts';
+import { JobLoop } from '../../../src/jobs/loop.ts';
+import { settleWebhook } from '../../../src/jobs/settle-webhook.ts';
+import { receiveEvent } from '../../../src/settlement/receive-provider-webhook.ts';
+import { watched } from './loops.ts';
+import { confirmed, startSettlingApp } from './settling.ts';
+import { reserveCharge, reserveSend } from './transactions.ts';
+
+const app = await startSettlingApp();
+const process = watched(app);
+const loop = new JobLoop({ context: process.context, jobs: { 'settle-webhook': settleWebhook } });
+await loop.start();
+after(() => loop.stop());
+
+beforeEach(async () => {
+  await app.rows('delete from webhook_events');
+  await app.rows('delete from jobs');
+});
+
+/** The ids of one transaction of a case. */
+interface Ids {
+  readonly key: string;
+  readonly endToEnd: string;
+  readonly txid: string;
+  readonly provider: string;
+}
+
+const sendSays: Says = {
+  completed: ({ endToEnd }: Ids) => confirmed({ endToEnd, amount: 10.5 }),
+  completedByKey: ({ key }: Ids) => confirmed({ clientRequestId: key, amount: 10.5 }),
+  completedByProvider: ({ provider }: Ids) => confirmed({ id: provider, amount: 10.5 }),
+  completedByAll: ({ endToEnd, key, provider }: Ids) =>
+    confirmed({ endToEnd, clientCode: key, id: provider }),
+  failed: ({ endToEnd, key }: Ids) => confirmed({ endToEnd, clientCode: key, status: 'ERROR' }),
+  failedByKey: ({ key }: Ids) => confirmed({ clientCode: key, status: 'ERROR' }),
+  wrongAmount: ({ endToEnd }: Ids) => confirmed({ endToEnd, amount: 10.51 }),
+  unknownWord: ({ endToEnd }: Ids) => confirmed({ endToEnd, status: 'PERHAPS' }),
+};
+
+const chargeSays: Says = {
+  paid: ({ txid, endToEnd }: Ids) => ({ event: 'PIX_RECEIVED', txid, endToEnd, amount: 10.5 }),
+  paidAsStatic: ({ txid, endToEnd }: Ids) => ({
+    pix: [{ txid: txid.slice(0, 25), endToEndId: endToEnd, valor: '10.50' }],
+  }),
+  paidByProvider: ({ provider, endToEnd }: Ids) => ({
+    ...{ event: 'CHARGE_COMPLETED', id: provider, endToEnd, amount: 10.5 },
+  }),
+  wrongAmount: ({ txid, endToEnd }: Ids) => ({
+    ...{ event: 'PIX_RECEIVED', txid, endToEnd, amount: 1050 },
+  }),
+  reversed: ({ endToEnd }: Ids) => ({ event: 'REVERSAL', endToEnd, status: 'CONFIRMED' }),
+};
+
+type Says = Record<string, (ids: Ids) => Record<string, unknown>>;
+
+/** What happens in a case: the next step of the transaction, or an event. */
+type Happening = 'step' | 'run' | Reported;
+
+interface Reported {
+  readonly said: string;
+}
+
+/** All steps of the transaction, and between them events in any order, each any number of times. */
+function story(words: readonly string[], steps: number): fc.Arbitrary<Happening[]> {
+  const told = fc
+    .record({ said: fc.constantFrom(...words) })
+    .map((reported): Happening => reported);
+  const any = fc.array(fc.oneof({ weight: 5, arbitrary: told }, fc.constant<Happening>('run')), {
+    maxLength: 3,
+  });
+  return fc
+    .array(any, { minLength: steps + 1, maxLength: steps + 1 })
+    .map((parts) => parts.flatMap((part, nth) => (nth === 0 ? part : ['step' as const, ...part])));
+}
+
+interface Outcome {
+  readonly said: string;
+  readonly result: string;
+  readonly reason?: string;
+}
+
+/** An event that has waited for as long as this is looked at once more. */
+const secondLookMs = 2_000;
+
+/** Lets a story happen. @returns what became of each telling, once all is at rest. */
+async function live(
+  happenings: readonly Happening[],
+  payloadOf: (said: string) => Record<string, unknown>,
+  steps: readonly (() => Promise<unknown>)[],
+): Promise<Outcome[]> {
+  const told = new Map<string, string>();
+  const left = [...steps];
+  for (const happening of happenings) {
+    if (happening === 'step') await left.shift()?.();
+    else if (happening === 'run') await process.rest();
+    else {
+      told.set(await store(payloadOf(happening.said)), happening.said);
+    }
+  }
+  await settleAll();
+  // A statement of a step may have been under way over two looks at an event; the next finds it.
+  await app.clock.advance(secondLookMs);
+  await settleAll();
+  const events = await app.rows<{ id: string; results: Outcome[] }>(
+    'select id, results from webhook_events where id = any($1)',
+    [[...told.keys()]],
+  );
+  return events.flatMap(({ id, results }) =>
+    results.map(({ result, reason }) => ({
+      said: told.get(id) ?? '',
+      ...{ result, ...(reason !== undefined && { reason }) },
+    })),
+  );
+}
+
+let stored = 0;
+
+/** Every telling has other bytes. */
+async function store(content: Record<string, unknown>): Promise<string> {
+  stored += 1;
+  const payload = Buffer.from(JSON.stringify({ ...content, nth: stored }));
+  const { id } = await receiveEvent(app.context, { payload, content });
+  return id;
+}
+
+/** Lets the loop run until nothing is due any more. */
+async function settleAll(): Promise<void> {
+  for (;;) {
+    loop.wake();
+    await process.rest();
+    const due = await app.rows(
+      `select 1 from jobs where status = 'running' or (status = 'queued' and run_at <= $1)`,
+      [app.clock.now()],
+    );
+    if (due.length === 0) return;
+  }
+}
+
+const newIds = (): Ids => ({
+  key: randomUUID(),
+  endToEnd: `E99999999202605241200${randomUUID().slice(0, 11)}`,
+  txid: newTransactionIdentification(),
+  provider: randomUUID(),
+});
+
+async function check(id: string, outcomes: readonly Outcome[]): Promise<void> {
+  const { status, phase } = await app.stored(id);
+  assert.ok(phasesOfStatus[status].includes(phase), `${status} in ${phase}`);
+  const timeline = await app.timeline(id);
+  const ends = timeline.filter((line) => line.startsWith('SETTLED'));
+  assert.deepEqual(ends, status === 'PROCESSING' ? [] : [`SETTLED ${status} event`]);
+  const noted = timeline.filter((line) => line.startsWith('ANOMALY'));
+  const anomalies = outcomes.filter(({ result }) => result === 'anomaly');
+  assert.equal(noted.length, anomalies.length);
+  const applied = outcomes.filter(({ result }) => result === 'applied');
+  assert.equal(applied.length, status === 'PROCESSING' ? 0 : 1);
+}
+
+/** Bounded by their number: a limit in time fails on a machine that is busy during the first. */
+const bounded = { numRuns: 40 };
+
+/** What a telling must have come to, given how the send ended and whether its id was stored. */
+function expectedOf(said: string, status: string, knowsProvider: boolean): readonly string[] {
+  if (said === 'unknownWord') return ['ignored: unknown_status'];
+  if (said === 'wrongAmount') return ['anomaly: amount_mismatch'];
+  // The provider's id is stored with its answer, if the send was not settled before.
+  if (said === 'completedByProvider' && !knowsProvider) return ['parked: no_match'];
+  const says = said.startsWith('completed') ? 'COMPLETED' : 'FAILED';
+  return says === status ? ['applied', 'already'] : ['anomaly: contradicts_final_status'];
+}
+
+const shown = ({ result, reason }: Outcome) => (reason ? `${result}: ${reason}` : result);
+
+test('a send: the first final word that is settled stands, each contrary one is an anomaly', async (t) => {
+  let cases = 0;
+  await fc.assert(
+    fc.asyncProperty(story(Object.keys(sendSays), 3), async (happenings) => {
+      const ids = newIds();
+      const send = Promise.withResolvers<Awaited<ReturnType<typeof reserveSend>>>();
+      const outcomes = await live(happenings, (said) => sendSays[said]?.(ids) ?? {}, [
+        async () => send.resolve(await reserveSend(app, ids.key)),
+        async () => (await send.promise).pay(ids.endToEnd),
+        async () => (await send.promise).accept(ids.provider),
+      ]);
+      const { id } = await send.promise;
+      const row = await app.stored(id);
+      for (const outcome of outcomes) {
+        const { said } = outcome;
+        const expected = expectedOf(said, row.status, row.provider_txid === ids.provider);
+        assert.ok(expected.includes(shown(outcome)), `${said} came to ${shown(outcome)}`);
+      }
+      const ends = outcomes.filter(({ result }) => result === 'applied');
+      assert.equal(ends.length > 0, row.status !== 'PROCESSING');
+      await check(id, outcomes);
+      cases += 1;
+    }),
+    bounded,
+  );
+  t.diagnostic(`${cases} cases`);
+});
+
+/** What a telling of a charge comes to that is none of its payment. */
+const unlikePayments: Readonly<Record<string, readonly string[]>> = {
+  reversed: ['ignored: reversal'],
+  wrongAmount: ['anomaly: amount_mismatch'],
+};
+
+test('a charge: however its one payment is told, it is completed once', async (t) => {
+  let cases = 0;
+  await fc.assert(
+    fc.asyncProperty(story(Object.keys(chargeSays), 2), async (happenings) => {
+      const ids = newIds();
+      const charge = Promise.withResolvers<Awaited<ReturnType<typeof reserveCharge>>>();
+      const outcomes = await live(happenings, (said) => chargeSays[said]?.(ids) ?? {}, [
+        async () => charge.resolve(await reserveCharge(app, ids.txid)),
+        async () => (await charge.promise).accept(ids.provider),
+      ]);
+      const { id } = await charge.promise;
+      const { status, end_to_end: endToEnd } = await app.stored(id);
+      for (const outcome of outcomes) {
+        const { said } = outcome;
+        const expected = unlikePayments[said] ?? ['applied', 'already'];
+        assert.ok(expected.includes(shown(outcome)), `${said} came to ${shown(outcome)}`);
+      }
+      const isPaid = outcomes.some(({ said }) => said.startsWith('paid'));
+      assert.deepEqual(
+        [status, endToEnd],
+        isPaid ? ['COMPLETED', ids.endToEnd] : ['PROCESSING', null],
+      );
+      await check(id, outcomes);
+      cases += 1;
+    }),
+    bounded,
+  );
+  t.diagnostic(`${cases} cases`);
+});

@@ -1,0 +1,85 @@
+/** Events of very many items: all of them are settled, and others have their turn meanwhile. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { newEndToEndId } from '../../../src/domain/pix.ts';
+import { settleWebhook } from '../../../src/jobs/settle-webhook.ts';
+import { startSettlingApp, type Settlement } from './settling.ts';
+
+const app = await startSettlingApp();
+const { givenSend, stored, tell } = app;
+
+const counts = ({ items }: Settlement): Record<string, number> => {
+  const found: Record<string, number> = {};
+  for (const { result } of items) found[result] = (found[result] ?? 0) + 1;
+  return found;
+};
+
+test('every item of a batch is settled, however many there are', async () => {
+  const [first, last] = [await givenSend(), await givenSend()];
+  // Nearly all are under way, which takes no statement to settle.
+  const batch = Array.from({ length: 3_500 }, (_, nth) => ({
+    endToEnd: newEndToEndId('99999999', app.clock.now()),
+    status: nth % 20 === 0 ? 'PAID' : 'PENDING',
+  }));
+  batch[0] = { endToEnd: first.end_to_end, status: 'PAID' };
+  batch[3_400] = { endToEnd: last.end_to_end, status: 'PAID' };
+  const told = await tell(batch);
+  assert.deepEqual(counts(told), { applied: 2, parked: 173, ignored: 3_325 });
+  assert.deepEqual(told.items[3_400], { index: 3_400, result: 'applied', transactionId: last.id });
+  assert.equal((await stored(last.id)).status, 'COMPLETED');
+  const [waits] = await app.rows<{ waits: number }>(
+    'select count(*)::int as waits from webhook_waits where event_id = $1',
+    [told.eventId],
+  );
+  assert.equal(waits?.waits, 173);
+  const late = await givenSend();
+  await app.rows('update pix_transactions set end_to_end = $2 where id = $1', [
+    late.id,
+    batch[3_000]?.endToEnd,
+  ]);
+  assert.deepEqual(counts(await app.settle(told.eventId)), {
+    applied: 3,
+    parked: 172,
+    ignored: 3_325,
+  });
+});
+
+test('thousands of items that are ignored do not hold the event loop', async () => {
+  const batch = Array.from({ length: 20_000 }, () => ({ a: 1 }));
+  const eventId = await app.deliver(batch);
+  let turns = 0;
+  let isOver = false;
+  const turn = (): void => {
+    turns += 1;
+    if (!isOver) setImmediate(turn);
+  };
+  setImmediate(turn);
+  const told = await app.settle(eventId);
+  isOver = true;
+  assert.deepEqual(counts(told), { ignored: 20_000 });
+  assert.ok(turns > 100, `others had ${turns} turns`);
+});
+
+test('eight large events are settled at once; a ninth goes back, and small ones pass it', async () => {
+  const send = await givenSend();
+  const large = (nth: number) => [
+    { endToEnd: send.end_to_end, status: nth === 8 ? 'PAID' : 'PENDING' },
+    ...Array.from({ length: 1_500 }, () => ({ nth, word: 'nothing' })),
+  ];
+  const ids = await Promise.all(Array.from({ length: 9 }, (_, nth) => app.deliver(large(nth))));
+  const small = await app.deliver({ event: 'NEWS', id: 'small' });
+  const run = (eventId: string) => {
+    const payload = { eventId };
+    const job = { id: '0', kind: 'settle-webhook', payload, attempt: 1, worker: 'test' };
+    return settleWebhook.run(app.context, job);
+  };
+  const results = await Promise.all([...ids, small].map(run));
+  const again = new Date(app.clock.now().getTime() + 5_000);
+  assert.deepEqual(
+    results.map((result) => result && 'runAgainAt' in result && result.runAgainAt),
+    [...Array.from({ length: 8 }, () => undefined), again, undefined],
+  );
+  assert.equal((await stored(send.id)).status, 'PROCESSING');
+  await run(ids[8] ?? '');
+  assert.equal((await stored(send.id)).status, 'COMPLETED');
+});

@@ -1,0 +1,119 @@
+/** In whatever order, how often and however much at once events come: the end is an allowed one. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { phasesOfStatus, type PixPhase } from '../../../src/domain/pix.ts';
+import { confirmed, results, startSettlingApp } from './settling.ts';
+
+const app = await startSettlingApp();
+const { stored } = app;
+
+type Send = Awaited<ReturnType<typeof app.givenSend>>;
+
+/** What a provider may say of one payment: the truth, its contrary, and what moves nothing. */
+const says = {
+  completed: ({ end_to_end: endToEnd }) => confirmed({ endToEnd, amount: 10.5 }),
+  completedById: ({ provider_txid: id }) => confirmed({ id, status: 'PAID', amount: 10.5 }),
+  failed: ({ end_to_end: endToEnd }) => confirmed({ endToEnd, status: 'ERROR', amount: 10.5 }),
+  underWay: ({ end_to_end: endToEnd }) => confirmed({ endToEnd, status: 'PROCESSING' }),
+  wrongAmount: ({ end_to_end: endToEnd }) => confirmed({ endToEnd, amount: 10.51 }),
+  wrongIds: ({ end_to_end: endToEnd }) => confirmed({ endToEnd, clientRequestId: 'wrong' }),
+  unknownWord: ({ end_to_end: endToEnd }) => confirmed({ endToEnd, status: 'PERHAPS' }),
+  reversed: ({ end_to_end: endToEnd }) => ({ event: 'REVERSAL', endToEnd, status: 'CONFIRMED' }),
+} satisfies Record<string, (send: Send) => Record<string, unknown>>;
+
+type Said = keyof typeof says;
+
+const words = Object.keys(says) as Said[];
+
+const ends: Partial<Record<Said, 'COMPLETED' | 'FAILED'>> = {
+  completed: 'COMPLETED',
+  completedById: 'COMPLETED',
+  failed: 'FAILED',
+};
+
+/** The end that an event tells; a failure tells none while another attempt may leave. */
+function endOf(said: Said, phase: PixPhase): 'COMPLETED' | 'FAILED' | undefined {
+  return said === 'failed' && phase === 'PAYING' ? undefined : ends[said];
+}
+
+const story = fc.array(fc.constantFrom(...words), { minLength: 1, maxLength: 7 });
+
+/** The phase in which the process that pays may stand while events come in. */
+const openPhase = fc.constantFrom<PixPhase>('PAYING', 'ACCEPTED', 'UNKNOWN');
+
+async function sendIn(phase: PixPhase): Promise<Send> {
+  const send = await app.givenSend();
+  await app.rows('update pix_transactions set phase = $2 where id = $1', [send.id, phase]);
+  return send;
+}
+
+/** Every telling has other bytes: what is deduplicated is not settled a second time. */
+const payloadOf = (send: Send, said: Said, nth: number) => ({ ...says[said](send), nth });
+
+async function isAllowed({ id }: Send): Promise<void> {
+  const { status, phase } = await stored(id);
+  assert.ok(phasesOfStatus[status].includes(phase), `${status} in ${phase}`);
+  const settlements = (await app.timeline(id)).filter((line) => line.startsWith('SETTLED'));
+  assert.deepEqual(settlements, status === 'PROCESSING' ? [] : [`SETTLED ${status} event`]);
+}
+
+test('one after another: the first final word stands, and each contrary one is an anomaly', async () => {
+  await fc.assert(
+    fc.asyncProperty(openPhase, story, async (phase, told) => {
+      const send = await sendIn(phase);
+      let end: string | undefined;
+      for (const [nth, said] of told.entries()) {
+        const outcome = results(await app.tell(payloadOf(send, said, nth)))[0];
+        const word = end === undefined ? endOf(said, phase) : ends[said];
+        if (word === undefined && said === 'failed') assert.equal(outcome, 'parked: still_paying');
+        if (word !== undefined && end === undefined) assert.equal(outcome, 'applied');
+        if (word !== undefined && end === word) assert.equal(outcome, 'already');
+        if (word !== undefined && end !== undefined && end !== word) {
+          assert.equal(outcome, 'anomaly: contradicts_final_status');
+        }
+        if (said === 'wrongAmount') assert.equal(outcome, 'anomaly: amount_mismatch');
+        if (said === 'wrongIds') assert.equal(outcome, 'anomaly: ids_disagree');
+        end ??= word;
+        assert.equal((await stored(send.id)).status, end ?? 'PROCESSING');
+      }
+      await isAllowed(send);
+    }),
+    { numRuns: 40 },
+  );
+});
+
+test('at once: the end is one that was told, reached once', async () => {
+  await fc.assert(
+    fc.asyncProperty(openPhase, story, async (phase, told) => {
+      const send = await sendIn(phase);
+      const events = [];
+      for (const [nth, said] of told.entries()) {
+        events.push(await app.deliver(payloadOf(send, said, nth)));
+      }
+      const settled = await Promise.all(events.map((eventId) => app.settle(eventId)));
+      const applied = settled.filter((one) => results(one)[0] === 'applied');
+      const possible = told.map((said) => endOf(said, phase)).filter((end) => end !== undefined);
+      const { status } = await stored(send.id);
+      assert.equal(applied.length, possible.length > 0 ? 1 : 0);
+      assert.ok(
+        possible.length > 0 ? possible.some((end) => end === status) : status === 'PROCESSING',
+      );
+      await isAllowed(send);
+    }),
+    { numRuns: 25 },
+  );
+});
+
+test('in one batch: as one after another', async () => {
+  await fc.assert(
+    fc.asyncProperty(openPhase, story, async (phase, told) => {
+      const send = await sendIn(phase);
+      await app.tell(told.map((said, nth) => payloadOf(send, said, nth)));
+      const end = told.map((said) => endOf(said, phase)).find((word) => word !== undefined);
+      assert.equal((await stored(send.id)).status, end ?? 'PROCESSING');
+      await isAllowed(send);
+    }),
+    { numRuns: 25 },
+  );
+});

@@ -1,0 +1,192 @@
+/** Events that come while a payment may still be sent: a failure waits for the end of the call. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import { repeatNotes } from '../../../src/domain/pix.ts';
+import { sweepPix } from '../../../src/jobs/sweep-pix.ts';
+import { moveTransaction, type Move } from '../../../src/pix/move-repository.ts';
+import {
+  acceptPayment,
+  beginPaying,
+  noteRepeat,
+  type PayingSend,
+} from '../../../src/pix/payment-repository.ts';
+import {
+  claimUntil,
+  toTransaction,
+  type PixTransactionRow,
+} from '../../../src/pix/pix-transaction-repository.ts';
+import { releaseAfterCrash } from '../../../src/pix/sweep-repository.ts';
+import { confirmed, results, startSettlingApp } from './settling.ts';
+import { reserveSend } from './transactions.ts';
+
+const app = await startSettlingApp();
+const { clock, context, rows, settle, stored, tell } = app;
+
+const minuteMs = 60_000;
+
+/** A send that this process pays, and its Idempotency-Key. */
+async function givenPaying(): Promise<PayingSend & { readonly key: string }> {
+  const key = randomUUID();
+  const { id } = await reserveSend(app, key);
+  const [reserved] = await rows<PixTransactionRow>('select * from pix_transactions where id = $1', [
+    id,
+  ]);
+  const paying =
+    reserved &&
+    (await beginPaying(context, toTransaction(reserved), {
+      endToEnd: `E${randomUUID().slice(1)}`,
+    }));
+  assert.ok(paying);
+  return { ...paying, key };
+}
+
+const failed = (ids: Record<string, unknown>) =>
+  confirmed({ status: 'ERROR', error: { code: 'AB03' }, ...ids });
+
+/** When the event's job is due. */
+async function dueOf(eventId: string): Promise<Date | undefined> {
+  const [job] = await rows<{ run_at: Date }>(
+    `select run_at from jobs where unique_key = $1 and status = 'queued'`,
+    [`webhook:${eventId}`],
+  );
+  return job?.run_at;
+}
+
+/** Has the event's job wait for its next look for long, as the loop would after some of them. */
+async function postpone(eventId: string): Promise<void> {
+  await rows(`update jobs set run_at = run_at + interval '30 minutes' where unique_key = $1`, [
+    `webhook:${eventId}`,
+  ]);
+}
+
+const unknown: Move = {
+  ...{ from: ['PAYING'], to: 'UNKNOWN', status: 'PROCESSING', outcome: 'unknown' },
+  timeline: [{ phase: 'UNKNOWN' }],
+};
+
+const accept = (paying: PayingSend, providerTxid: string | null = null) =>
+  acceptPayment(context, paying, { providerTxid, attempt: 1 });
+
+const ends: Readonly<Record<string, (paying: PayingSend) => Promise<unknown>>> = {
+  accepted: (paying) => accept(paying, 'T-1'),
+  unknown: (paying) => moveTransaction(context, paying.id, unknown),
+};
+
+const repeat = (paying: PayingSend, note: string) =>
+  noteRepeat(context, paying, { attempt: 2, providerStatus: '5xx', note });
+
+test('a failure does not settle a payment that was repeated after an unknown end', async () => {
+  const paying = await givenPaying();
+  const ids = { endToEnd: paying.endToEnd, amount: 10.5 };
+  assert.ok(await repeat(paying, repeatNotes.unknown));
+  const early = await tell(failed({ ...ids, nth: 1 }));
+  assert.deepEqual(results(early), ['parked: still_paying']);
+  await accept(paying);
+  assert.deepEqual(results(await settle(early.eventId)), ['anomaly: failed_after_repeat']);
+  const late = await tell(failed({ ...ids, nth: 2 }));
+  assert.deepEqual(results(late), ['anomaly: failed_after_repeat']);
+  assert.equal((await stored(paying.id)).phase, 'ACCEPTED');
+  await tell(confirmed(ids));
+  assert.equal((await stored(paying.id)).status, 'COMPLETED');
+});
+
+test('it settles one whose first attempt has provably not left', async () => {
+  const paying = await givenPaying();
+  assert.ok(await repeat(paying, repeatNotes.notSent));
+  await accept(paying);
+  await tell(failed({ endToEnd: paying.endToEnd, amount: 10.5 }));
+  assert.equal((await stored(paying.id)).status, 'FAILED');
+});
+
+for (const [end, take] of Object.entries(ends)) {
+  test(`a failure that comes during PAYING settles the send when its call has ended ${end}`, async () => {
+    const paying = await givenPaying();
+    const told = await tell(failed({ endToEnd: paying.endToEnd, amount: 10.5 }));
+    assert.deepEqual([told.status, ...results(told)], ['parked', 'parked: still_paying']);
+    assert.equal((await stored(paying.id)).phase, 'PAYING');
+    await postpone(told.eventId);
+    await take(paying);
+    assert.deepEqual(await dueOf(told.eventId), clock.now(), 'the end of the call wakes it');
+    assert.deepEqual(results(await settle(told.eventId)), ['applied']);
+    const { status, failure_code: code } = await stored(paying.id);
+    assert.deepEqual([status, code], ['FAILED', 'AB03']);
+  });
+}
+
+test('a failure is told apart by the key alone, and waits likewise', async () => {
+  const paying = await givenPaying();
+  const told = await tell(failed({ clientRequestId: paying.key, amount: 10.5 }));
+  assert.deepEqual(results(told), ['parked: still_paying']);
+  await accept(paying);
+  assert.deepEqual(await dueOf(told.eventId), clock.now());
+  assert.deepEqual(results(await settle(told.eventId)), ['applied']);
+});
+
+test('a failure waits from the commit that stores it, before its job has looked', async () => {
+  const paying = await givenPaying();
+  const waits = () => rows('select from webhook_waits where id_value = $1', [paying.endToEnd]);
+  const eventId = await app.deliver(failed({ endToEnd: paying.endToEnd }));
+  assert.equal((await waits()).length, 1);
+  await accept(paying);
+  assert.deepEqual(results(await settle(eventId)), ['applied']);
+  assert.equal((await waits()).length, 0);
+});
+
+test('a payment that is reported as completed during PAYING is settled', async () => {
+  const paying = await givenPaying();
+  await tell(confirmed({ endToEnd: paying.endToEnd, amount: 10.5 }));
+  assert.equal((await stored(paying.id)).status, 'COMPLETED');
+});
+
+test('a failure that was told during PAYING contradicts a payment that the answer calls done', async () => {
+  const paying = await givenPaying();
+  const { eventId } = await tell(failed({ endToEnd: paying.endToEnd }));
+  await moveTransaction(context, paying.id, {
+    ...{ from: ['PAYING'], to: 'SETTLED', status: 'COMPLETED', outcome: 'accepted' },
+    timeline: [{ phase: 'ACCEPTED' }, { phase: 'SETTLED', note: 'COMPLETED' }],
+  });
+  assert.deepEqual(results(await settle(eventId)), ['anomaly: contradicts_final_status']);
+});
+
+const sweep = () =>
+  sweepPix.run(context, { id: '0', kind: 'sweep-pix', payload: {}, attempt: 1, worker: 'test' });
+
+for (const isRestarted of [false, true]) {
+  const how = isRestarted ? ', and its successor has started' : '';
+  test(`a failure of a payment whose process has died${how}: the sweep ends PAYING, and then it settles`, async () => {
+    const paying = await givenPaying();
+    const told = await tell(failed({ endToEnd: paying.endToEnd }));
+    if (isRestarted) await releaseAfterCrash(context);
+    await sweep();
+    assert.equal((await stored(paying.id)).phase, 'PAYING', 'nobody knows yet that it has died');
+    await clock.advance(2 * minuteMs);
+    await postpone(told.eventId);
+    await sweep();
+    assert.equal((await stored(paying.id)).phase, 'UNKNOWN');
+    assert.deepEqual(await dueOf(told.eventId), clock.now(), 'the sweep wakes it');
+    assert.deepEqual(results(await settle(told.eventId)), ['applied']);
+    assert.equal((await stored(paying.id)).status, 'FAILED');
+  });
+}
+
+test('the sweep leaves a payment alone while its claim lasts, however long that is', async () => {
+  const provider = { ...context.config.provider, timeoutMs: 30_000, retries: 2 };
+  const slow = { ...context, config: { ...context.config, provider } };
+  const paying = await givenPaying();
+  const claimedUntil = claimUntil(slow);
+  await rows('update pix_transactions set claimed_until = $2 where id = $1', [
+    paying.id,
+    claimedUntil,
+  ]);
+  const run = () =>
+    sweepPix.run(slow, { id: '0', kind: 'sweep-pix', payload: {}, attempt: 1, worker: 'test' });
+  // 30 s for each of three attempts, 30 s in the queue, two back-offs of a second.
+  assert.equal(claimedUntil.getTime() - clock.now().getTime(), 122_000);
+  await clock.advance(121_999);
+  await run();
+  assert.equal((await stored(paying.id)).phase, 'PAYING');
+  await clock.advance(1);
+  await run();
+  assert.equal((await stored(paying.id)).phase, 'UNKNOWN');
+});

@@ -1,0 +1,431 @@
+/** Settling what the provider tells of money that came in: charges paid, and PIX without one. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import { givenCustomer, givenUser, type TestUser } from '../../support/factories.ts';
+import { results, startSettlingApp } from './settling.ts';
+
+const app = await startSettlingApp();
+const { tell, stored, customer } = app;
+
+const { newEndToEnd, pix, receivedBy } = app;
+
+async function givenCharge(body: Record<string, unknown> = {}) {
+  const answer = await app.charge(customer, { type: 'dynamic', amount: 20, ...body });
+  assert.equal(answer.status, 200);
+  const charge = await stored(answer.body.transaction_id);
+  assert.ok(charge.transaction_identification !== null);
+  return { ...charge, transaction_identification: charge.transaction_identification };
+}
+
+test('a charge that is paid is completed, with the end-to-end id of the payment', async () => {
+  const charge = await givenCharge();
+  const paid = await app.bank.payCharge(charge.transaction_identification);
+  assert.ok(paid.outcome === 'done');
+  const [eventId = ''] = await app.untold();
+  assert.deepEqual(results(await app.settle(eventId)), ['applied']);
+  const { status, phase, end_to_end: endToEnd, outcome } = await stored(charge.id);
+  assert.deepEqual(
+    [status, phase, endToEnd, outcome],
+    ['COMPLETED', 'SETTLED', paid.value.endToEnd, 'accepted'],
+  );
+  assert.deepEqual(await receivedBy(customer), []);
+});
+
+test('a charge is completed by its identification alone, in any usual spelling', async () => {
+  for (const name of ['txid', 'transactionIdentification', 'transaction_identification']) {
+    const charge = await givenCharge();
+    const event = { event: 'CHARGE_COMPLETED', [name]: charge.transaction_identification };
+    assert.deepEqual(results(await tell(event)), ['applied']);
+    assert.equal((await stored(charge.id)).status, 'COMPLETED');
+  }
+});
+
+test('a charge whose making was not heard of is completed when it is paid', async () => {
+  const charge = await givenCharge();
+  await app.rows(
+    `update pix_transactions set phase = 'RESERVED', outcome = null, provider_txid = null
+      where id = $1`,
+    [charge.id],
+  );
+  const told = await tell(pix({ txid: charge.transaction_identification, valor: '20.00' }));
+  assert.deepEqual(results(told), ['applied']);
+  const { status, outcome } = await stored(charge.id);
+  assert.deepEqual([status, outcome], ['COMPLETED', 'accepted']);
+});
+
+test('a charge paid with another amount is an anomaly and stays open', async () => {
+  const charge = await givenCharge();
+  const told = await tell(pix({ txid: charge.transaction_identification, valor: '19.99' }));
+  assert.deepEqual(results(told), ['anomaly: amount_mismatch']);
+  assert.deepEqual(await stored(charge.id), charge);
+});
+
+test('the payment of a charge that failed is an anomaly, and has come in', async () => {
+  const before = (await receivedBy(customer)).length;
+  const charge = await givenCharge();
+  await app.rows(
+    `update pix_transactions set status = 'FAILED', phase = 'SETTLED', settled_at = updated_at
+      where id = $1`,
+    [charge.id],
+  );
+  const told = await tell(pix({ txid: charge.transaction_identification, valor: '20.00' }));
+  assert.deepEqual(results(told), ['anomaly: contradicts_final_status']);
+  assert.equal((await stored(charge.id)).status, 'FAILED');
+  assert.equal((await receivedBy(customer)).length - before, 1);
+});
+
+test('a failure to receive is ignored: the charge may be paid still', async () => {
+  const charge = await givenCharge();
+  const txid = charge.transaction_identification;
+  const told = await tell({ event: 'PIX_RECEIVED', txid, status: 'ERROR' });
+  assert.deepEqual(results(told), ['ignored: not_received']);
+  assert.equal((await stored(charge.id)).status, 'PROCESSING');
+});
+
+test('each further payment of a reusable charge is a PIX received', async () => {
+  const payee = await givenCustomer(app);
+  const charged = await app.charge(payee, { type: 'static', amount: 20, reusable: true });
+  const charge = await stored(charged.body.transaction_id);
+  const payments = [];
+  for (let nth = 0; nth < 3; nth += 1) {
+    const paid = await app.bank.payCharge(charge.transaction_identification ?? '');
+    assert.ok(paid.outcome === 'done');
+    payments.push(paid.value.endToEnd);
+  }
+  for (const eventId of await app.untold()) {
+    assert.deepEqual(results(await app.settle(eventId)), ['applied']);
+  }
+  const received = await receivedBy(payee);
+  const settled = [await stored(charge.id), ...received].map(({ end_to_end: id }) => id);
+  assert.deepEqual(new Set(settled), new Set(payments));
+  assert.deepEqual(
+    received.map(({ amount }) => amount),
+    ['20.00', '20.00'],
+  );
+  const statement = await app.call('/accounts/statement', { token: payee.token });
+  const types = statement.body.items.local.map(({ type }: { type: string }) => type);
+  assert.deepEqual(types.sort(), ['PIX_CHARGE', 'PIX_RECEIVED', 'PIX_RECEIVED']);
+});
+
+test('a static charge is completed by the 25 characters that its code has room for', async () => {
+  const charge = await givenCharge({ type: 'static' });
+  const txid = charge.transaction_identification.slice(0, 25);
+  assert.deepEqual(results(await tell(pix({ txid, valor: '20.00' }))), ['applied']);
+  assert.equal((await stored(charge.id)).status, 'COMPLETED');
+});
+
+test('a further payment that names nobody is received by the owner of the charge', async () => {
+  const payee = await givenCustomer(app);
+  const charged = await app.charge(payee, { type: 'static', amount: 20, reusable: true });
+  const { transaction_identification: txid } = await stored(charged.body.transaction_id);
+  assert.deepEqual(results(await tell(pix({ txid, valor: '20.00' }))), ['applied']);
+  assert.deepEqual(results(await tell(pix({ txid, valor: '20.00' }))), ['applied']);
+  assert.equal((await receivedBy(payee)).length, 1);
+});
+
+test('two payments of one charge that are settled at the same time both count', async () => {
+  const payee = await givenCustomer(app);
+  for (let round = 0; round < 5; round += 1) {
+    const charged = await app.charge(payee, { type: 'static', amount: 20, reusable: true });
+    const charge = await stored(charged.body.transaction_id);
+    const before = (await receivedBy(payee)).length;
+    await app.bank.payCharge(charge.transaction_identification ?? '');
+    await app.bank.payCharge(charge.transaction_identification ?? '');
+    const settled = await Promise.all((await app.untold()).map((id) => app.settle(id)));
+    assert.deepEqual(settled.map(results), [['applied'], ['applied']]);
+    assert.equal((await stored(charge.id)).status, 'COMPLETED');
+    assert.equal((await receivedBy(payee)).length - before, 1);
+  }
+});
+
+test('the payment of a charge told again, with or without the charge, is not received twice', async () => {
+  const payee = await givenCustomer(app);
+  const charged = await app.charge(payee, { type: 'dynamic', amount: 20 });
+  const { transaction_identification: txid } = await stored(charged.body.transaction_id);
+  const [endToEndId, valor] = [newEndToEnd(), '20.00'];
+  assert.deepEqual(results(await tell(pix({ endToEndId, txid, valor }))), ['applied']);
+  assert.deepEqual(results(await tell(pix({ endToEndId, txid, valor, n: 2 }))), ['already']);
+  const withoutCharge = pix({ endToEndId, chave: payee.email, valor });
+  assert.deepEqual(results(await tell(withoutCharge)), ['already']);
+  assert.deepEqual(await receivedBy(payee), []);
+});
+
+test('a payment that was recorded before its charge was named is shown once, as the charge', async () => {
+  const payee = await givenCustomer(app);
+  await app.listEmail(payee);
+  const charged = await app.charge(payee, { type: 'dynamic', amount: 20 });
+  const { id, transaction_identification: txid } = await stored(charged.body.transaction_id);
+  const [endToEndId, valor] = [newEndToEnd(), '20.00'];
+  assert.deepEqual(results(await tell(pix({ endToEndId, chave: payee.email, valor }))), [
+    'applied',
+  ]);
+  assert.deepEqual(results(await tell(pix({ endToEndId, txid, valor }))), ['applied']);
+  assert.equal((await stored(id)).status, 'COMPLETED');
+  const statement = await app.call('/accounts/statement', { token: payee.token });
+  const types = statement.body.items.local.map(({ type }: { type: string }) => type);
+  assert.deepEqual(types, ['PIX_CHARGE']);
+});
+
+test('one payment that names two charges completes one and is an anomaly for the other', async () => {
+  const [first, second, third] = [await givenCharge(), await givenCharge(), await givenCharge()];
+  const [endToEndId, valor] = [newEndToEnd(), '20.00'];
+  const told = await tell({
+    pix: [
+      { endToEndId, txid: first.transaction_identification, valor },
+      { endToEndId, txid: second.transaction_identification, valor },
+      { endToEndId: newEndToEnd(), txid: third.transaction_identification, valor },
+    ],
+  });
+  assert.equal(told.status, 'anomaly');
+  const [one, other, last] = results(told);
+  assert.deepEqual([one, other, last], ['applied', 'anomaly: breaks_a_constraint', 'applied']);
+  assert.equal((await app.timeline(second.id)).at(-1), 'ANOMALY breaks_a_constraint event');
+  assert.equal((await stored(second.id)).status, 'PROCESSING');
+});
+
+interface StoredAccount {
+  readonly document: string;
+  readonly agency: string;
+  readonly account_number: string;
+}
+
+async function accountOf({ id }: TestUser): Promise<StoredAccount> {
+  const [account] = await app.rows<StoredAccount>(
+    'select document, agency, account_number from accounts where user_id = $1',
+    [id],
+  );
+  assert.ok(account);
+  return account;
+}
+
+let nextAmount = 1;
+
+/** What becomes of a received PIX that names somebody like this. */
+async function receivedAs(party: Record<string, unknown>): Promise<string[]> {
+  nextAmount += 1;
+  const event = { event: 'PIX_RECEIVED', endToEnd: newEndToEnd(), amount: nextAmount, ...party };
+  return results(await tell(event));
+}
+
+test('a PIX without a charge is recorded for the account that every identifier names', async () => {
+  const payee = await givenCustomer(app, { phone: '+5521912345678', document: '11144477735' });
+  await app.listEmail(payee);
+  const { document, agency, account_number: accountNumber } = await accountOf(payee);
+  const named: readonly Record<string, unknown>[] = [
+    { creditParty: { document } },
+    { creditParty: { taxId: document.replace(/(\d{3})(\d{3})(\d{3})/, '$1.$2.$3-') } },
+    { receiver: { agency, accountNumber } },
+    { receiver: { branch: agency, account: accountNumber, document, key: payee.email } },
+    { chave: payee.email.toUpperCase() },
+    { chave: document },
+  ];
+  for (const party of named) {
+    assert.deepEqual(await receivedAs(party), ['applied'], JSON.stringify(party));
+  }
+  const received = await receivedBy(payee);
+  assert.equal(received.length, named.length);
+  assert.deepEqual(await app.timeline(received[0]?.id ?? ''), ['SETTLED event']);
+  const seen = await app.view(payee, received[0]?.id ?? '');
+  assert.deepEqual([seen.status, seen.body.status], [200, 'COMPLETED']);
+});
+
+test('a PIX is nobody’s where one identifier disagrees or none proves anything', async () => {
+  const [payee, other] = [
+    await givenCustomer(app, { phone: '+5521912345679' }),
+    await givenCustomer(app),
+  ];
+  await app.listEmail(payee);
+  const { document, agency, account_number: accountNumber } = await accountOf(payee);
+  const others = await accountOf(other);
+  const unproved: readonly Record<string, unknown>[] = [
+    // What somebody typed at registration, and the provider has not listed.
+    { chave: other.email },
+    { chave: '+5521912345679' },
+    { receiver: { accountNumber } },
+    { receiver: { agency: '0002', accountNumber } },
+    { receiver: { agency, accountNumber, document: others.document } },
+    { receiver: { agency, accountNumber }, chave: other.email },
+    { receiver: { document, key: payee.email }, chave: others.document },
+    { receiver: { document, taxId: others.document } },
+  ];
+  for (const party of unproved) {
+    assert.deepEqual(await receivedAs(party), ['parked: no_match'], JSON.stringify(party));
+  }
+  for (const user of [payee, other]) assert.deepEqual(await receivedBy(user), []);
+});
+
+test('a key counts for an account as long as the provider lists it', async () => {
+  const payee = await givenCustomer(app);
+  await app.call('/pix/keys', { token: payee.token, body: { key_type: 'E_MAIL' } });
+  assert.deepEqual(await receivedAs({ chave: payee.email }), ['parked: no_match']);
+  await app.call('/pix/keys', { token: payee.token });
+  assert.deepEqual(await receivedAs({ chave: payee.email }), ['applied']);
+  const body = { key: payee.email };
+  await app.call('/pix/keys', { method: 'DELETE', token: payee.token, body });
+  assert.deepEqual(await receivedAs({ chave: payee.email }), ['parked: no_match']);
+});
+
+test('a further payment of a charge that names another account is recorded for nobody', async () => {
+  const [payee, other] = [await givenCustomer(app), await givenCustomer(app)];
+  const charged = await app.charge(payee, { type: 'static', amount: 20, reusable: true });
+  const { transaction_identification: txid } = await stored(charged.body.transaction_id);
+  assert.deepEqual(results(await tell(pix({ txid, valor: '20.00' }))), ['applied']);
+  const { document } = await accountOf(other);
+  assert.deepEqual(results(await tell(pix({ txid, valor: '20.00', chave: document }))), [
+    'parked: no_match',
+  ]);
+  for (const user of [payee, other]) assert.deepEqual(await receivedBy(user), []);
+});
+
+test('a charge is not completed by a PIX that names another user’s account in every part', async () => {
+  const [payee, other] = [await givenCustomer(app), await givenCustomer(app)];
+  const charged = await app.charge(payee, { type: 'dynamic', amount: 20 });
+  const { id, transaction_identification: txid } = await stored(charged.body.transaction_id);
+  const { document, agency, account_number: account } = await accountOf(other);
+  const paid = { txid, valor: '20.00', recebedor: { document, agency, account } };
+  assert.deepEqual(results(await tell(pix(paid))), ['anomaly: payee_disagrees']);
+  assert.equal((await stored(id)).status, 'PROCESSING');
+  assert.equal((await app.timeline(id)).at(-1), 'ANOMALY payee_disagrees event');
+  for (const user of [payee, other]) assert.deepEqual(await receivedBy(user), []);
+  // What is nobody's here may be the same account in another spelling: the identification counts.
+  const masked = { txid, valor: '20.00', recebedor: { document: '***.982.247-**', account: '1' } };
+  assert.deepEqual(results(await tell(pix(masked))), ['applied']);
+});
+
+test('a received PIX is dated by its event, within bounds, and else by its receipt', async () => {
+  const now = app.clock.now().getTime();
+  const [minute, day] = [60_000, 24 * 60 * 60_000];
+  const dates = [
+    [now - 3 * day, now - 3 * day],
+    [now - 90 * day, now - 90 * day],
+    [now - 90 * day - minute, now],
+    [now + 5 * minute, now + 5 * minute],
+    [now + 6 * minute, now],
+  ] as const;
+  const payee = await givenCustomer(app);
+  const { document: chave } = await accountOf(payee);
+  for (const [told, dated] of dates) {
+    const horario = new Date(told).toISOString();
+    const { items } = await tell(pix({ chave, valor: '3.00', horario }));
+    const [row] = await app.rows<{ created_at: Date; settled_at: Date }>(
+      'select created_at, settled_at from pix_transactions where id = $1',
+      [items[0]?.transactionId],
+    );
+    assert.deepEqual([row?.created_at.getTime(), row?.settled_at.getTime()], [dated, now], horario);
+  }
+  const { items } = await tell(pix({ chave, valor: '3.00', horario: '2026-05-24T12:00:00' }));
+  const [undated] = await app.rows<{ created_at: Date }>(
+    'select created_at from pix_transactions where id = $1',
+    [items[0]?.transactionId],
+  );
+  assert.equal(undated?.created_at.getTime(), now);
+});
+
+test('a PIX is received once, however often it is told, also at the same time', async () => {
+  const payee = await givenCustomer(app);
+  await app.listEmail(payee);
+  const endToEnd = newEndToEnd();
+  const event = (n: number) => ({
+    ...{ event: 'PIX_RECEIVED', endToEnd, amount: 5, key: payee.email, n },
+  });
+  const ids = [];
+  for (let nth = 0; nth < 4; nth += 1) ids.push(await app.deliver(event(nth)));
+  const settled = await Promise.all(ids.map((id) => app.settle(id)));
+  assert.deepEqual(settled.flatMap(results).sort(), ['already', 'already', 'already', 'applied']);
+  assert.equal((await receivedBy(payee)).length, 1);
+});
+
+test('a PIX between two users is a send of the one and received by the other', async () => {
+  const payee = await givenCustomer(app);
+  await app.listEmail(payee);
+  const send = await app.givenSend();
+  const received = {
+    event: 'PIX_RECEIVED',
+    endToEnd: send.end_to_end,
+    amount: 10.5,
+    key: payee.email,
+  };
+  assert.deepEqual(results(await tell(received)), ['applied']);
+  assert.equal((await stored(send.id)).status, 'PROCESSING');
+  assert.equal((await receivedBy(payee)).length, 1);
+});
+
+test('a send that is told under `pix` with its key is settled, and received by who has the key', async () => {
+  const payee = await givenCustomer(app, { email: 'told-under-pix@example.com' });
+  await app.listEmail(payee);
+  for (const isWrong of [true, false]) {
+    const body = { pix_key: payee.email, amount: 10.5 };
+    const sent = await app.send(customer, body);
+    const send = await stored(sent.body.transaction_id);
+    const valor = isWrong ? '10.51' : '10.50';
+    const item = { endToEndId: send.end_to_end, chave: payee.email.toUpperCase(), valor };
+    assert.deepEqual(results(await tell(pix(item))), [
+      isWrong ? 'anomaly: amount_mismatch' : 'applied',
+    ]);
+    assert.deepEqual(results(await tell(pix({ ...item, n: 2 }))), [
+      isWrong ? 'anomaly: amount_mismatch' : 'already',
+    ]);
+    assert.equal((await stored(send.id)).status, isWrong ? 'PROCESSING' : 'COMPLETED');
+    assert.equal((await receivedBy(payee)).length, isWrong ? 0 : 1);
+  }
+});
+
+test('a send that was called failed, and is told under `pix`, has come in all the same', async () => {
+  const payee = await givenCustomer(app, { email: 'failed-under-pix@example.com' });
+  await app.listEmail(payee);
+  const sent = await app.send(customer, { pix_key: payee.email, amount: 10.5 });
+  const send = await stored(sent.body.transaction_id);
+  const failed = { endToEnd: send.end_to_end, amount: 10.5, status: 'FAILED' };
+  assert.deepEqual(results(await tell({ event: 'PIX_PAYMENT', ...failed })), ['applied']);
+  const item = { endToEndId: send.end_to_end, chave: payee.email, valor: '10.50' };
+  for (const n of [1, 2]) {
+    const told = await tell(pix({ ...item, n }));
+    assert.deepEqual(results(told), ['anomaly: contradicts_final_status']);
+  }
+  assert.equal((await stored(send.id)).status, 'FAILED');
+  assert.equal((await receivedBy(payee)).length, 1);
+});
+
+test('a send to a key that is no user’s is settled under `pix`, and received by nobody', async () => {
+  const sent = await app.send(customer, { pix_key: 'elsewhere@example.com', amount: 10.5 });
+  const send = await stored(sent.body.transaction_id);
+  const item = { endToEndId: send.end_to_end, chave: 'elsewhere@example.com', valor: '10.50' };
+  assert.deepEqual(results(await tell(pix(item))), ['applied']);
+  assert.equal((await stored(send.id)).status, 'COMPLETED');
+  assert.deepEqual(
+    await app.rows(
+      `select id from pix_transactions where operation = 'RECEIVED'
+    and end_to_end = $1`,
+      [send.end_to_end],
+    ),
+    [],
+  );
+});
+
+test('a PIX that tells too little is parked: nobody is credited by half a match', async () => {
+  const payee = await givenCustomer(app);
+  const [one, other] = [await givenUser(app), await givenUser(app)];
+  for (const { id } of [one, other]) {
+    await app.rows(
+      `insert into accounts (user_id, provider, document, status, created_at, updated_at)
+       values ($1, 'provider', '39053344705', 'ACTIVE', now(), now())`,
+      [id],
+    );
+  }
+  const events = [
+    { endToEnd: newEndToEnd(), amount: 5, key: 'nobody@example.com' },
+    { endToEnd: newEndToEnd(), key: payee.email },
+    { id: randomUUID(), amount: 5, key: payee.email },
+    { endToEnd: newEndToEnd(), amount: 5 },
+    // Two users hold an account of this document.
+    { endToEnd: newEndToEnd(), amount: 5, creditParty: { document: '39053344705' } },
+    // The payer's own document does not make the payer the payee.
+    { endToEnd: newEndToEnd(), amount: 5, debitParty: { document: '39053344705' } },
+  ];
+  for (const event of events) {
+    const told = await tell({ event: 'PIX_RECEIVED', ...event });
+    assert.deepEqual([told.status, ...results(told)], ['parked', 'parked: no_match']);
+  }
+  for (const user of [payee, one, other]) assert.deepEqual(await receivedBy(user), []);
+});

@@ -1,0 +1,101 @@
+/** Every shape of a payload: its transaction is there, or comes later, or never comes. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import { newEndToEndId, newTransactionIdentification } from '../../../src/domain/pix.ts';
+import type { ProviderEvent } from '../../../src/provider/webhook-events.ts';
+import { endToEnd, shapes, txid } from '../../unit/provider/webhook-shapes.ts';
+import { results, startSettlingApp } from './settling.ts';
+import { reserveCharge, reserveSend } from './transactions.ts';
+
+const app = await startSettlingApp();
+const { clock, customer, deliver, settle, stored, tell } = app;
+
+type Ids = ProviderEvent['ids'];
+
+interface Case {
+  readonly title: string;
+  readonly payload: unknown;
+  readonly event: ProviderEvent;
+}
+
+/** The shapes with ids of their own: no two cases mean one transaction. */
+function cases(): Case[] {
+  return shapes.map(({ title, payload, event }) => {
+    const fresh = new Map<unknown, string>([
+      [endToEnd, newEndToEndId('99999999', clock.now())],
+      [txid, newTransactionIdentification()],
+      ...(['key-1', '7f3c', 'p-1', 12345, '12345'] as const).map(
+        (id) => [id, `${id}-${randomUUID()}`] as const,
+      ),
+    ]);
+    fresh.set(12345, fresh.get('12345') ?? '');
+    const renew = <T>(value: T): T =>
+      JSON.parse(JSON.stringify(value), (_, inner: unknown) => fresh.get(inner) ?? inner);
+    return { title, payload: renew(payload), event: renew(event) };
+  });
+}
+
+/** What the provider tells apart: a send has been paid, a charge is there to be paid. */
+async function makeMeant({ ids, kind }: ProviderEvent): Promise<string> {
+  if (kind === 'received') return makePaid(ids);
+  const send = await reserveSend(app, ids.clientRequestId ?? randomUUID());
+  await send.pay(ids.endToEnd ?? newEndToEndId('99999999', clock.now()));
+  await send.accept(ids.providerTxid);
+  return send.id;
+}
+
+/** Without an identification only another event of the same PIX can tell whom it is for. */
+async function makePaid(ids: Ids): Promise<string> {
+  if (ids.transactionIdentification !== null) {
+    return (await reserveCharge(app, ids.transactionIdentification)).id;
+  }
+  const told = { event: 'PIX_RECEIVED', endToEnd: ids.endToEnd, amount: 10.5, key: customer.email };
+  const [received] = (await tell(told)).items;
+  assert.equal(received?.result, 'applied');
+  return received?.transactionId ?? '';
+}
+
+const isSettled = async (id: string, { status }: ProviderEvent) =>
+  assert.equal((await stored(id)).status, status);
+
+/** Where another event has recorded the PIX there is nothing left to apply. */
+const done = ({ ids, kind }: ProviderEvent) =>
+  kind === 'received' && ids.transactionIdentification === null ? ['already'] : ['applied'];
+
+for (const { title, payload, event } of cases()) {
+  test(`it is applied to its transaction: ${title}`, async () => {
+    const id = await makeMeant(event);
+    assert.deepEqual(results(await tell(payload)), done(event));
+    await isSettled(id, event);
+  });
+}
+
+for (const { title, payload, event } of cases()) {
+  test(`it is applied as soon as its transaction is there: ${title}`, async () => {
+    const parked = await tell(payload);
+    assert.deepEqual([parked.status, results(parked)], ['parked', ['parked: no_match']]);
+    const dueSince = () =>
+      app.rows<{ run_at: Date }>('select run_at from jobs where unique_key = $1 and run_at <= $2', [
+        ...[`webhook:${parked.eventId}`, clock.now()],
+      ]);
+    await app.rows('update jobs set run_at = $1', [parked.lookAgainAt]);
+    const id = await makeMeant(event);
+    assert.equal((await dueSince()).length, 1, 'the job is due now');
+    assert.deepEqual(results(await settle(parked.eventId)), done(event));
+    await isSettled(id, event);
+  });
+}
+
+test('it is an orphan when its transaction does not come within a day, whatever its shape', async () => {
+  const parked = [];
+  for (const { payload } of cases()) parked.push(await deliver([payload, payload]));
+  for (const eventId of parked) assert.equal((await settle(eventId)).status, 'parked');
+  await clock.advance(24 * 60 * 60_000);
+  for (const [nth, eventId] of parked.entries()) {
+    const orphan = await settle(eventId);
+    const expected = ['orphaned: no_match', 'orphaned: no_match'];
+    assert.deepEqual([orphan.status, results(orphan)], ['orphaned', expected], `shape ${nth}`);
+    assert.equal(orphan.lookAgainAt, null);
+  }
+});

@@ -1,0 +1,64 @@
+/** Settling the payments of a charge that was completed by an event without an end-to-end id. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { replayEvent } from '../../../src/settlement/replay.ts';
+import { results, startSettlingApp } from './settling.ts';
+
+const app = await startSettlingApp();
+const { tell, stored, customer } = app;
+
+const { newEndToEnd } = app;
+
+/** A static charge that is completed, by its identification alone. */
+async function givenCompletedCharge() {
+  const charged = await app.charge(customer, { type: 'static', amount: 20, reusable: true });
+  const { id, transaction_identification: txid } = await stored(charged.body.transaction_id);
+  assert.deepEqual(results(await tell({ event: 'CHARGE_COMPLETED', txid })), ['applied']);
+  return { id, txid };
+}
+
+const payment = (txid: string | null, endToEndId: string = newEndToEnd()) => ({
+  pix: [{ horario: '2026-05-24T12:00:00.000Z', endToEndId, txid, valor: '20.00' }],
+});
+
+async function received(): Promise<string[]> {
+  const rows = await app.rows<{ end_to_end: string }>(
+    `select end_to_end from pix_transactions where user_id = $1 and operation = 'RECEIVED'`,
+    [customer.id],
+  );
+  return rows.map(({ end_to_end: endToEnd }) => endToEnd);
+}
+
+test('the first payment that names it is the one that completed it, and the next is received', async () => {
+  const { id, txid } = await givenCompletedCharge();
+  const [first, second] = [newEndToEnd(), newEndToEnd()];
+  assert.deepEqual(results(await tell(payment(txid, first))), ['already']);
+  assert.equal((await stored(id)).end_to_end, first);
+  assert.equal((await app.timeline(id)).at(-1), 'SETTLED IDENTIFIED event');
+  assert.deepEqual(results(await tell(payment(txid, second))), ['applied']);
+  assert.deepEqual(await received(), [second]);
+});
+
+test('of two payments that are told at once one is that of the charge', async () => {
+  for (let round = 0; round < 5; round += 1) {
+    const { txid } = await givenCompletedCharge();
+    const before = (await received()).length;
+    const events = [await app.deliver(payment(txid)), await app.deliver(payment(txid))];
+    const settled = await Promise.all(events.map((id) => app.settle(id)));
+    assert.deepEqual(settled.flatMap(results).sort(), ['already', 'applied']);
+    assert.equal((await received()).length - before, 1);
+  }
+});
+
+test('a payment of another charge is an anomaly of the charge that it names, told once', async () => {
+  const [first, second] = [await givenCompletedCharge(), await givenCompletedCharge()];
+  const endToEnd = newEndToEnd();
+  await tell(payment(first.txid, endToEnd));
+  const before = await app.anomalies();
+  const told = await tell(payment(second.txid, endToEnd));
+  assert.deepEqual(results(told), ['anomaly: breaks_a_constraint']);
+  await replayEvent(app.context, told.eventId);
+  assert.equal((await app.anomalies()) - before, 1);
+  assert.equal((await stored(second.id)).end_to_end, null);
+  assert.equal((await app.timeline(second.id)).at(-1), 'ANOMALY breaks_a_constraint event');
+});

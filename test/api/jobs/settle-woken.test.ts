@@ -1,0 +1,312 @@
+/**
+ * Parked events and the transactions that they wait for: whichever comes first, and however close
+ * together they come, the event is applied at once. No time passes here unless a test says so.
+ */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { beforeEach, test, type TestContext } from 'node:test';
+import { newTransactionIdentification } from '../../../src/domain/pix.ts';
+import { settleWebhook } from '../../../src/jobs/settle-webhook.ts';
+import { settleEvent } from '../../../src/settlement/settle-event.ts';
+import { eventually } from '../../support/eventually.ts';
+import { startLoop, watched, type JobState } from './loops.ts';
+import { confirmed, results, startSettlingApp } from './settling.ts';
+import { reserveCharge, reserveSend, type Reserved } from './transactions.ts';
+
+const app = await startSettlingApp();
+const { clock, customer, deliver, stored } = app;
+
+beforeEach(async () => {
+  await app.rows('delete from webhook_events');
+  await app.rows('delete from jobs');
+});
+
+const newEndToEnd = () => `E99999999202605241200${randomUUID().slice(0, 11)}`;
+
+const waits = () => app.rows<{ id_value: string }>('select id_value from webhook_waits');
+
+async function jobOf(eventId: string): Promise<JobState> {
+  const [job] = await app.rows<JobState>('select * from jobs where unique_key = $1', [
+    `webhook:${eventId}`,
+  ]);
+  assert.ok(job, 'the event has a job');
+  return job;
+}
+
+/** Starts a loop with the real job, and waits until an event has been parked by it. */
+async function park(t: TestContext, payload: unknown): Promise<string> {
+  await startLoop(t, watched(app), { jobs: { 'settle-webhook': settleWebhook } });
+  const eventId = await deliver(payload);
+  await parked(eventId);
+  return eventId;
+}
+
+async function parked(eventId: string): Promise<void> {
+  await eventually(async () => {
+    const [event] = await app.rows('select 1 from webhook_events where id = $1 and status = $2', [
+      ...[eventId, 'parked'],
+    ]);
+    const { status, run_at: runAt } = await jobOf(eventId);
+    return event && status === 'queued' && runAt > clock.now();
+  }, 'the event to be parked');
+}
+
+async function isApplied(eventId: string, { id }: Pick<Reserved, 'id'>): Promise<void> {
+  await eventually(async () => (await jobOf(eventId)).status === 'done', 'the end of the job');
+  assert.equal((await stored(id)).status, 'COMPLETED');
+  assert.deepEqual(await waits(), []);
+}
+
+test('a send is settled as soon as it has the end-to-end id that an event waits for', async (t) => {
+  const endToEnd = newEndToEnd();
+  const eventId = await park(t, confirmed({ endToEnd, amount: 10.5 }));
+  const send = await reserveSend(app, randomUUID());
+  await send.pay(endToEnd);
+  await isApplied(eventId, send);
+});
+
+test("a send is settled as soon as it has the provider's id that an event waits for", async (t) => {
+  const send = await reserveSend(app, randomUUID());
+  await send.pay(newEndToEnd());
+  const eventId = await park(t, confirmed({ id: 'the-id-of-the-provider', amount: 10.5 }));
+  await send.accept('the-id-of-the-provider');
+  await isApplied(eventId, send);
+});
+
+test('an event that knows only the idempotency key waits until the send is about to leave', async (t) => {
+  const clientRequestId = randomUUID();
+  const eventId = await park(t, confirmed({ clientRequestId, amount: 10.5 }));
+  const send = await reserveSend(app, clientRequestId);
+  await eventually(async () => {
+    const [event] = await app.rows<{ results: { reason: string }[] }>(
+      'select results from webhook_events where id = $1',
+      [eventId],
+    );
+    return event?.results[0]?.reason === 'not_paying_yet';
+  }, 'the look after the reservation');
+  await parked(eventId);
+  await send.pay(newEndToEnd());
+  await isApplied(eventId, send);
+});
+
+test('an event about a send that is given up before it leaves becomes an anomaly at once', async (t) => {
+  const clientRequestId = randomUUID();
+  const send = await reserveSend(app, clientRequestId);
+  const eventId = await park(t, confirmed({ clientRequestId, amount: 10.5 }));
+  await send.giveUp();
+  await eventually(async () => (await jobOf(eventId)).status === 'done', 'the end of the job');
+  assert.deepEqual((await app.timeline(send.id)).at(-1), 'ANOMALY contradicts_final_status event');
+  assert.deepEqual(await waits(), []);
+});
+
+for (const [what, told] of [
+  ['its identification', (txid: string) => txid],
+  ['the 25 characters of it that a static code holds', (txid: string) => txid.slice(0, 25)],
+] as const) {
+  test(`a charge is settled as soon as it has ${what} that an event waits for`, async (t) => {
+    const txid = newTransactionIdentification();
+    const pix = { txid: told(txid), endToEndId: newEndToEnd(), valor: '10.50', horario: 'now' };
+    const eventId = await park(t, { pix: [pix] });
+    await isApplied(eventId, await reserveCharge(app, txid));
+  });
+}
+
+test("a charge is settled as soon as it has the provider's id that an event waits for", async (t) => {
+  const charge = await reserveCharge(app);
+  const eventId = await park(t, { event: 'CHARGE_COMPLETED', id: 'charge-id', amount: 10.5 });
+  await charge.accept('charge-id');
+  await isApplied(eventId, charge);
+});
+
+test('an event about a PIX that is recorded from another event is settled with it', async (t) => {
+  const endToEnd = newEndToEnd();
+  const eventId = await park(t, { event: 'PIX_RECEIVED', endToEnd });
+  await deliver({ event: 'PIX_RECEIVED', endToEnd, amount: 10.5, key: customer.email });
+  await eventually(async () => (await jobOf(eventId)).status === 'done', 'the end of the job');
+  assert.deepEqual(results(await app.settle(eventId)), ['already']);
+  assert.deepEqual(await waits(), []);
+});
+
+test('every event that waits for an id is woken, and none that waits for another one', async (t) => {
+  const endToEnd = newEndToEnd();
+  const first = await park(t, confirmed({ endToEnd, amount: 10.5 }));
+  const second = await deliver([
+    { event: 'CONTA_CRIADA' },
+    confirmed({ endToEnd, amount: 10.5, status: 'PAID' }),
+  ]);
+  const other = await deliver(confirmed({ endToEnd: newEndToEnd(), amount: 10.5 }));
+  for (const eventId of [second, other]) await parked(eventId);
+  const untouched = await jobOf(other);
+  const send = await reserveSend(app, randomUUID());
+  await send.pay(endToEnd);
+  for (const eventId of [first, second]) {
+    await eventually(async () => (await jobOf(eventId)).status === 'done', 'the end of the job');
+  }
+  assert.equal((await stored(send.id)).status, 'COMPLETED');
+  assert.deepEqual(await jobOf(other), untouched);
+});
+
+test('sends that are stored together wake the events of each of them', async (t) => {
+  const ids = [newEndToEnd(), newEndToEnd(), newEndToEnd()];
+  const events = await Promise.all(
+    ids.map((endToEnd) => deliver(confirmed({ endToEnd, amount: 10.5 }))),
+  );
+  await startLoop(t, watched(app), { jobs: { 'settle-webhook': settleWebhook } });
+  for (const eventId of events) await parked(eventId);
+  const sends = await Promise.all(ids.map(() => reserveSend(app, randomUUID())));
+  await Promise.all(sends.map((send, place) => send.pay(ids[place] ?? '')));
+  for (const [place, eventId] of events.entries()) {
+    const send = sends[place] ?? assert.fail('a send is missing');
+    await eventually(async () => (await jobOf(eventId)).status === 'done', 'the end of the job');
+    assert.equal((await stored(send.id)).status, 'COMPLETED');
+  }
+  assert.deepEqual(await waits(), []);
+});
+
+test('an event of which an item waits on is woken for that item as well', async (t) => {
+  const [one, other] = [newEndToEnd(), newEndToEnd()];
+  const told = [one, other].map((endToEnd) => confirmed({ endToEnd, amount: 10.5 }));
+  const eventId = await park(t, told);
+  const [first, second] = [await reserveSend(app, randomUUID()), await reserveSend(app, 'second')];
+  await first.pay(one);
+  await eventually(async () => (await stored(first.id)).status === 'COMPLETED', 'the first send');
+  await parked(eventId);
+  assert.deepEqual(await waits(), [{ id_value: other }]);
+  await second.pay(other);
+  await isApplied(eventId, second);
+});
+
+test('the waits of an event are gone when it is an orphan', async () => {
+  const eventId = await deliver(confirmed({ endToEnd: newEndToEnd() }));
+  await app.settle(eventId);
+  assert.equal((await waits()).length, 1);
+  await clock.advance(24 * 60 * 60_000);
+  assert.equal((await app.settle(eventId)).status, 'orphaned');
+  assert.deepEqual(await waits(), []);
+});
+
+interface Stored {
+  readonly is_finished: boolean;
+  readonly moved_ids: string | null;
+}
+
+test('a look that is stored late does not put back what a later look has found', async () => {
+  const endToEnd = newEndToEnd();
+  const eventId = await deliver(confirmed({ endToEnd, amount: 10.5 }));
+  const { db } = app.context;
+  let storeLate: () => Promise<Stored[]> = () => assert.fail('the look was not to be stored');
+  // The process is told that the time is over while its statement is still on its way.
+  const query: typeof db.query = async (statement, parameters) => {
+    if (statement.name !== 'webhook-finish') return db.query<never>(statement, parameters);
+    storeLate = () => db.query(statement, parameters);
+    throw new Error('Query read timeout');
+  };
+  const context = { ...app.context, db: { ...db, query } };
+  await assert.rejects(settleEvent(context, eventId), /read timeout/);
+
+  const send = await reserveSend(app, randomUUID());
+  await send.pay(endToEnd);
+  assert.equal((await app.settle(eventId)).status, 'processed');
+  const [late] = await storeLate();
+  assert.deepEqual([late?.is_finished, late?.moved_ids], [false, null]);
+  const [event] = await app.rows<{ status: string }>('select status from webhook_events');
+  assert.equal(event?.status, 'processed');
+  assert.deepEqual(await waits(), []);
+});
+
+test('a look that another one has overtaken is taken again', async () => {
+  const endToEnd = newEndToEnd();
+  const eventId = await deliver(confirmed({ endToEnd, amount: 10.5 }));
+  const { db } = app.context;
+  let isOvertaken = false;
+  const query: typeof db.query = async (statement, parameters) => {
+    if (statement.name === 'webhook-finish' && !isOvertaken) {
+      isOvertaken = true;
+      await clock.advance(1);
+      assert.equal((await app.settle(eventId)).status, 'parked');
+    }
+    return db.query<never>(statement, parameters);
+  };
+  const context = { ...app.context, db: { ...db, query } };
+  assert.equal((await settleEvent(context, eventId))?.status, 'parked');
+  assert.equal((await waits()).length, 1);
+});
+
+test('a job whose every look is overtaken looks again a second later, and has not failed', async (t) => {
+  const endToEnd = newEndToEnd();
+  const process = watched(app);
+  const { db } = process.context;
+  let overtaken = 0;
+  const query: typeof db.query = async (statement, parameters) => {
+    if (statement.name === 'webhook-finish' && overtaken < 3) {
+      overtaken += 1;
+      await clock.advance(1);
+      assert.equal((await app.settle(String(parameters[0]))).status, 'parked');
+    }
+    return db.query<never>(statement, parameters);
+  };
+  const context = { ...process.context, db: { ...db, query } };
+  await startLoop(t, { ...process, context }, { jobs: { 'settle-webhook': settleWebhook } });
+  const eventId = await deliver(confirmed({ endToEnd, amount: 10.5 }));
+  await parked(eventId);
+  assert.equal(overtaken, 3);
+  const { attempts, last_error: error, run_at: runAt } = await jobOf(eventId);
+  assert.deepEqual({ attempts, error }, { attempts: 0, error: null });
+  assert.equal(runAt.getTime(), clock.now().getTime() + 1_000);
+});
+
+test('a PIX whose record a failover has taken back is recorded again, and its event is processed', async () => {
+  const endToEnd = newEndToEnd();
+  const [account] = await app.rows<{ document: string }>(
+    'select document from accounts where user_id = $1',
+    [customer.id],
+  );
+  const eventId = await deliver({
+    ...{ event: 'PIX_RECEIVED', endToEnd, amount: 25.5, status: 'CONFIRMED' },
+    payee: { document: account?.document },
+  });
+  const { db } = app.context;
+  let isLost = false;
+  // The record is acknowledged, and the server that takes over has never had it.
+  const query: typeof db.query = async (statement, parameters) => {
+    if (statement.name !== 'pix-received' || isLost) return db.query<never>(statement, parameters);
+    isLost = true;
+    return [{ id: randomUUID() }] as never;
+  };
+  const context = { ...app.context, db: { ...db, query } };
+  assert.equal((await settleEvent(context, eventId))?.status, 'processed');
+  assert.ok(isLost);
+  const received = await app.receivedBy(customer);
+  assert.equal(received.filter((one) => one.end_to_end === endToEnd).length, 1);
+});
+
+/** When, in the first run of an event's job, the transaction comes that it waits for. */
+const moments = [
+  ['after the event was looked at, before it is stored that it waits', 'pix-candidates', 1],
+  ['after it was stored that it waits, before the second look', 'webhook-finish', 1],
+  ['after the second look, before that is stored', 'pix-candidates', 2],
+  ['after all looks, while the job still runs', 'webhook-finish', 2],
+] as const;
+
+for (const [when, statementName, nth] of moments) {
+  test(`nothing is missed when the transaction comes ${when}`, async (t) => {
+    const endToEnd = newEndToEnd();
+    const process = watched(app);
+    const { db } = process.context;
+    let send: Reserved | undefined;
+    let seen = 0;
+    const query: typeof db.query = async (statement, parameters) => {
+      const rows = await db.query<never>(statement, parameters);
+      seen += Number(statement.name === statementName);
+      if (statement.name === statementName && seen === nth) {
+        send = await reserveSend(app, randomUUID());
+        await send.pay(endToEnd);
+      }
+      return rows;
+    };
+    const context = { ...process.context, db: { ...db, query } };
+    await startLoop(t, { ...process, context }, { jobs: { 'settle-webhook': settleWebhook } });
+    const eventId = await deliver(confirmed({ endToEnd, amount: 10.5 }));
+    await isApplied(eventId, await eventually(() => send, 'the transaction'));
+  });
+}

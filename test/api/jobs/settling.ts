@@ -1,0 +1,137 @@
+/** Webhook events told to the service and settled one by one, as the job does it. */
+import assert from 'node:assert/strict';
+import { newEndToEndId } from '../../../src/domain/pix.ts';
+import { settleWebhook } from '../../../src/jobs/settle-webhook.ts';
+import type { ItemOutcome } from '../../../src/settlement/event-reader.ts';
+import { startPixApp, type PixApp, type StoredPix } from '../pix/pix-app.ts';
+import type { TestAppOptions } from '../../support/app.ts';
+import { givenCustomer, logIn, type TestUser } from '../../support/factories.ts';
+
+export interface Settlement {
+  readonly eventId: string;
+  /** The event's status. */
+  readonly status: string;
+  readonly items: readonly ItemOutcome[];
+  /** When the job looks again, or null. */
+  readonly lookAgainAt: Date | null;
+}
+
+export interface ReceivedRow {
+  readonly id: string;
+  readonly amount: string;
+  readonly end_to_end: string;
+  readonly pix_key: string | null;
+}
+
+export interface SettlingApp extends PixApp {
+  readonly customer: TestUser;
+  /** A send that the provider has accepted. */
+  givenSend(key?: string, amount?: number): Promise<StoredPix & { readonly end_to_end: string }>;
+  /** Delivers an event over HTTP and settles it. */
+  tell(payload: unknown): Promise<Settlement>;
+  /** Delivers an event only, and gives its id. */
+  deliver(payload: unknown): Promise<string>;
+  /** Runs the job of an event. */
+  settle(eventId: string): Promise<Settlement>;
+  /** The end-to-end id of a payment that begins at another institution. */
+  newEndToEnd(): string;
+  /** Registers a user's e-mail as a PIX key, which the provider lists from then on. */
+  listEmail(user: TestUser): Promise<void>;
+  /** BACEN's list of one PIX that came in. */
+  pix(item: Record<string, unknown>): unknown;
+  /** What a user has received without a charge, the smallest amount first. */
+  receivedBy(user: Pick<TestUser, 'id'>): Promise<ReceivedRow[]>;
+  /** The ids of the events that were delivered and not looked at yet. */
+  untold(): Promise<string[]>;
+}
+
+/** Starts a service whose jobs the test runs by hand, with a customer. */
+export async function startSettlingApp(options: TestAppOptions = {}): Promise<SettlingApp> {
+  const app = await startPixApp({ environment: { JOBS: 'off', ...options.environment } });
+  const customer = await givenCustomer(app, { document: '52998224725' });
+  const deliver = async (payload: unknown): Promise<string> => {
+    const answer = await app.call('/webhooks/provider', { method: 'POST', body: payload });
+    assert.equal(answer.status, 200);
+    return answer.body.event_id;
+  };
+  const newEndToEnd = () => newEndToEndId('99999999', app.clock.now());
+  let caller = customer;
+  const settle = (eventId: string) => settleBy(app, eventId);
+  const listEmail = async ({ token }: TestUser): Promise<void> => {
+    const created = await app.call('/pix/keys', { token, body: { key_type: 'E_MAIL' } });
+    assert.equal(created.status, 201);
+    assert.equal((await app.call('/pix/keys', { token })).status, 200);
+  };
+  await listEmail(customer);
+  return {
+    ...app,
+    customer,
+    deliver,
+    settle,
+    tell: async (payload) => settle(await deliver(payload)),
+    async givenSend(key, amount = 10.5) {
+      const body = { pix_key: 'ana@example.com', amount };
+      const request = key === undefined ? {} : { key };
+      let answer = await app.send(caller, body, request);
+      // The time that a test lets pass may be longer than a token lasts.
+      if (answer.status === 401) {
+        caller = { ...customer, token: await logIn(app, customer.email) };
+        answer = await app.send(caller, body, request);
+      }
+      assert.equal(answer.body.status, 'PROCESSING', JSON.stringify(answer.body));
+      const stored = await app.stored(answer.body.transaction_id);
+      assert.ok(stored.end_to_end !== null);
+      return { ...stored, end_to_end: stored.end_to_end };
+    },
+    newEndToEnd,
+    listEmail,
+    pix: (item) => ({
+      pix: [{ horario: '2026-05-24T12:00:00.000Z', endToEndId: newEndToEnd(), ...item }],
+    }),
+    receivedBy: ({ id }) =>
+      app.rows<ReceivedRow>(
+        `select id, amount, end_to_end, pix_key from pix_transactions
+          where user_id = $1 and operation = 'RECEIVED' and status = 'COMPLETED' order by amount`,
+        [id],
+      ),
+    async untold() {
+      const rows = await app.rows<{ id: string }>(
+        `select id from webhook_events where status = 'received'`,
+      );
+      return rows.map(({ id }) => id);
+    },
+  };
+}
+
+async function settleBy(app: PixApp, eventId: string): Promise<Settlement> {
+  const [queued] = await app.rows<{ payload: Record<string, unknown> }>(
+    'select payload from jobs where unique_key = $1 order by id desc limit 1',
+    [`webhook:${eventId}`],
+  );
+  const payload = queued?.payload ?? { eventId };
+  const job = { id: '0', kind: 'settle-webhook', payload, attempt: 1, worker: 'test' };
+  const result = await settleWebhook.run(app.context, job);
+  const [event] = await app.rows<{ status: string; results: ItemOutcome[] }>(
+    'select status, results from webhook_events where id = $1',
+    [eventId],
+  );
+  assert.ok(event, 'the event is stored');
+  return {
+    eventId,
+    status: event.status,
+    items: event.results,
+    lookAgainAt: result && 'runAgainAt' in result ? result.runAgainAt : null,
+  };
+}
+
+/** What an item came to: `applied`, or `anomaly: amount_mismatch`. */
+export function results({ items }: Settlement): string[] {
+  return items.map(({ result, reason }) =>
+    reason === undefined ? result : `${result}: ${reason}`,
+  );
+}
+
+/** A flat event of a payment that was confirmed. */
+export function confirmed(changes: Record<string, unknown>): Record<string, unknown> {
+  return { event: 'PIX_PAYMENT_OUT', status: 'CONFIRMED', ...changes };
+}

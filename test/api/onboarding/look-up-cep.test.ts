@@ -1,0 +1,111 @@
+/** Looking up a CEP: from what is known here, or at the provider. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { faulty, refused } from '../../../src/provider/stub/answer.ts';
+import { startTestApp } from '../../support/app.ts';
+
+const local = await startTestApp({ environment: { JOBS: 'off' } });
+const remote = await startTestApp({
+  environment: { JOBS: 'off', ONBOARDING_LOCAL_ONLY: 'false', PROVIDER_RETRIES: '0' },
+});
+
+const paulista = {
+  cep: '01310100',
+  logradouro: 'Avenida Paulista',
+  bairro: 'Bela Vista',
+  cidade: 'São Paulo',
+  estado: 'SP',
+};
+
+test('a known CEP gives the street, the district and the city, without the provider', async (t) => {
+  const asked = t.mock.method(local.bank.onboarding, 'lookUpCep');
+  for (const cep of ['01310100', '01310-100']) {
+    const answer = await local.call(`/onboarding/cep/${cep}`);
+    assert.equal(answer.status, 200);
+    assert.deepEqual(answer.body, { cep: paulista });
+  }
+  assert.equal(asked.mock.callCount(), 0);
+});
+
+test('of any other CEP the state alone is known', async () => {
+  const answer = await local.call('/onboarding/cep/69400-000');
+  assert.equal(answer.status, 200);
+  assert.deepEqual(answer.body, {
+    cep: { cep: '69400000', logradouro: null, bairro: null, cidade: null, estado: 'AM' },
+  });
+});
+
+test('422 for a CEP that belongs to no state', async () => {
+  for (const [language, message] of [
+    ['en', 'This CEP does not exist: it belongs to no state.'],
+    ['pt-BR', 'Este CEP não existe: não pertence a nenhum estado.'],
+  ] as const) {
+    const headers = { 'accept-language': language };
+    const answer = await local.call('/onboarding/cep/78900000', { headers });
+    assert.equal(answer.status, 422);
+    assert.deepEqual(answer.body.errors, { cep: [message] });
+  }
+});
+
+for (const cep of ['0131010', '013101000', '0131-0100', 'abcdefgh', '%20', '01310100%00']) {
+  test(`422 for ${cep}, which is not eight digits`, async (t) => {
+    const asked = t.mock.method(remote.bank.onboarding, 'lookUpCep');
+    for (const app of [local, remote]) {
+      const answer = await app.call(`/onboarding/cep/${cep}`);
+      assert.equal(answer.status, 422);
+      assert.ok(answer.body.errors.cep.includes('The CEP must have eight digits.'));
+      assert.deepEqual(Object.keys(answer.body.errors), ['cep']);
+    }
+    assert.equal(asked.mock.callCount(), 0);
+  });
+}
+
+test('422 for a faulty CEP is worded in Portuguese for those who prefer it', async () => {
+  const headers = { 'accept-language': 'pt-BR' };
+  const answer = await local.call('/onboarding/cep/123', { headers });
+  assert.deepEqual(answer.body.errors, { cep: ['O CEP deve ter oito dígitos.'] });
+});
+
+test('the provider is asked where onboarding is not local only', async (t) => {
+  const asked = t.mock.method(remote.bank.onboarding, 'lookUpCep');
+  const answer = await remote.call('/onboarding/cep/01310-100');
+  assert.equal(answer.status, 200);
+  assert.deepEqual(answer.body, { cep: paulista });
+  assert.deepEqual(
+    asked.mock.calls.map((call) => call.arguments),
+    [['01310100']],
+  );
+});
+
+test('a CEP that the provider does not know is answered from what is known here', async (t) => {
+  const unknown = refused({ kind: 'missing', reason: 'CepNotFound' });
+  t.mock.method(remote.bank.onboarding, 'lookUpCep', () => unknown);
+  const answer = await remote.call('/onboarding/cep/69400-000');
+  assert.equal(answer.status, 200);
+  assert.equal(answer.body.cep.estado, 'AM');
+  assert.equal((await remote.call('/onboarding/cep/78900000')).status, 422);
+});
+
+const failures = [
+  ['answers 503', faulty('unavailable'), 'PROVIDER_UNAVAILABLE'],
+  ['answers HTML', faulty('garbled'), 'PROVIDER_INVALID_RESPONSE'],
+] as const;
+
+for (const [what, outcome, code] of failures) {
+  test(`502 ${code} when the provider ${what}`, async (t) => {
+    t.mock.method(remote.bank.onboarding, 'lookUpCep', () => outcome);
+    const answer = await remote.call('/onboarding/cep/78900000');
+    assert.equal(answer.status, 502);
+    assert.deepEqual(Object.keys(answer.body), ['code', 'message']);
+    assert.equal(answer.body.code, code);
+  });
+}
+
+test('502 PROVIDER_TIMEOUT when the provider does not answer in time', async (t) => {
+  const { mock } = t.mock.method(remote.bank.onboarding, 'lookUpCep', () => faulty('hang'));
+  const answer = remote.call('/onboarding/cep/01310100');
+  while (mock.callCount() === 0) await new Promise((resolve) => setImmediate(resolve));
+  await remote.clock.advance(100);
+  assert.equal((await answer).status, 502);
+  assert.equal((await answer).body.code, 'PROVIDER_TIMEOUT');
+});

@@ -1,0 +1,360 @@
+/** Uploads as they are stored and refused; how the step moves is in `steps.test.ts`. */
+import assert from 'node:assert/strict';
+import { createHash, randomBytes } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { startTestApp, type TestAnswer } from '../../support/app.ts';
+import { jpeg, pdfOf, pdfOfSize, png } from '../../support/documents.ts';
+import { eventually } from '../../support/eventually.ts';
+import {
+  fieldPart,
+  filePart,
+  FORM_TYPE,
+  formOf,
+  partHead,
+  type Part,
+} from '../../support/forms.ts';
+import { rawConnection } from '../http/wire.ts';
+import { givenUser } from '../../support/factories.ts';
+import { register } from './applicants.ts';
+
+const MAX_FILE_BYTES = 400_000;
+
+const app = await startTestApp({ environment: { UPLOAD_MAX_BYTES: String(MAX_FILE_BYTES) } });
+const port = Number(new URL(app.url).port);
+
+const NOT_A_DOCUMENT = 'The file must be a PDF, JPEG or PNG.';
+const MISSING_ID = '8f0cb1c5-8c5e-4f5e-9f0b-0d6f1f0a2b11';
+
+function send(id: string, ...parts: readonly Part[]): Promise<TestAnswer> {
+  const headers = { 'content-type': FORM_TYPE };
+  return app.call(`/onboarding/${id}/documents`, { body: formOf(...parts), headers });
+}
+
+function upload(id: string, type: number, content: Buffer | string): Promise<TestAnswer> {
+  return send(id, fieldPart(String(type)), filePart(content));
+}
+
+function documentsOf(id: string) {
+  return app.rows(
+    `select d.status, tipo_documento, content_type, size_bytes, chunk_count, content_hash,
+            count(c.place)::int as chunks
+       from onboarding_documents d left join onboarding_document_chunks c on c.document_id = d.id
+      where application_id = $1 group by d.id order by d.created_at, d.id`,
+    [id],
+  );
+}
+
+/** Puts an application where no step leads to. */
+async function moveTo(id: string, ...statuses: readonly string[]): Promise<void> {
+  for (const status of statuses) {
+    await app.rows('update onboarding_applications set status = $2 where id = $1', [id, status]);
+  }
+}
+
+test('a document is stored with what its content tells of it', async () => {
+  const { id } = await register(app);
+  const content = pdfOfSize(300_000);
+  const answer = await upload(id, 1, content);
+  assert.equal(answer.status, 201, JSON.stringify(answer.body));
+  assert.equal(answer.body.id, id);
+  assert.deepEqual(await documentsOf(id), [
+    {
+      status: 'stored',
+      tipo_documento: 1,
+      content_type: 'application/pdf',
+      size_bytes: 300_000,
+      chunk_count: 3,
+      content_hash: createHash('sha256').update(content).digest(),
+      chunks: 3,
+    },
+  ]);
+});
+
+test('a document is what its content says, not what the client says', async () => {
+  const { id } = await register(app);
+  const beginnings: [content: Buffer, type: string][] = [
+    [jpeg, 'image/jpeg'],
+    [png, 'image/png'],
+    [Buffer.from('\n%PDF-1.4\nstartxref\n9\n%%EOF'), 'application/pdf'],
+  ];
+  for (const [content, type] of beginnings) {
+    const lie = filePart(content, { type: 'text/html', filename: 'a.exe' });
+    assert.equal((await send(id, lie, fieldPart('7'))).status, 201, type);
+  }
+  const stored = await documentsOf(id);
+  assert.deepEqual(
+    stored.map(({ content_type: type }) => type),
+    beginnings.map(([, type]) => type),
+  );
+});
+
+test('a file that is broken or active is refused, and nothing of it is stored', async () => {
+  const { id } = await register(app);
+  const script = '<script>alert(1)</script>';
+  const broken =
+    'The file is incomplete, damaged or protected. Save or photograph the document again.';
+  const active =
+    'The PDF must not contain scripts, actions or other files. Save it again as pages only.';
+  const late = Buffer.concat([pdfOfSize(300_000), pdfOf('<</S/J#61vaScript>>')]);
+  for (const [content, fault] of [
+    [Buffer.concat([jpeg.subarray(0, 3), Buffer.from(script)]), broken],
+    [Buffer.concat([png.subarray(0, 8), Buffer.from(script)]), broken],
+    [Buffer.from(`%PDF-1.7\n${script}`), broken],
+    [pdfOfSize(300_000).subarray(0, 299_000), broken],
+    [late, active],
+  ] as const) {
+    const { status, body } = await upload(id, 1, content);
+    assert.equal(status, 422);
+    assert.deepEqual(body.errors, { arquivo: [fault] });
+  }
+  assert.deepEqual(await documentsOf(id), []);
+});
+
+test('nothing of a document can be read in the database', async () => {
+  const { id } = await register(app);
+  const marker = `MARKER-${randomBytes(12).toString('hex')}`;
+  await upload(id, 1, pdfOf(Buffer.concat([randomBytes(200_000), Buffer.from(marker)])));
+  const witness = `witness-${randomBytes(12).toString('hex')}@example.com`;
+  await givenUser(app, { email: witness });
+
+  const rows = await app.rows<{ text: string }>(
+    `select concat(encode(sealed_content, 'escape'), ' ') as text from onboarding_document_chunks
+     union all select onboarding_documents::text from onboarding_documents
+     union all select users::text from users`,
+  );
+  const text = rows.map((row) => row.text).join('\n');
+  assert.ok(text.includes(witness) && !text.includes(marker));
+
+  if (app.database.databaseUrl !== undefined) return;
+  await app.rows('checkpoint');
+  const folder = join(app.database.dataDir, 'postgres');
+  const files = await readdir(folder, { recursive: true, withFileTypes: true });
+  const contents = await Promise.all(
+    files.filter((file) => file.isFile()).map((file) => readFile(join(file.parentPath, file.name))),
+  );
+  assert.ok(contents.some((content) => content.includes(witness)));
+  assert.ok(!contents.some((content) => content.includes(marker)));
+});
+
+test('a repeat changes nothing, the same file as another type is another document', async () => {
+  const { id } = await register(app);
+  const content = pdfOfSize(150_000);
+  const first = await upload(id, 5, content);
+  const repeats = await Promise.all([upload(id, 5, content), upload(id, 5, content)]);
+  for (const repeat of repeats) {
+    assert.equal(repeat.status, 201);
+    assert.deepEqual(repeat.body, first.body);
+  }
+  assert.equal((await documentsOf(id)).length, 1);
+  assert.equal((await upload(id, 8, content)).status, 201);
+  assert.equal((await documentsOf(id)).length, 2);
+});
+
+test('two that are sent at once and are the same become one', async () => {
+  const { id } = await register(app);
+  const content = pdfOfSize(150_000);
+  const answers = await Promise.all([1, 2, 3].map(() => upload(id, 6, content)));
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [201, 201, 201],
+  );
+  assert.equal((await documentsOf(id)).length, 1);
+});
+
+test('an application takes twenty documents, and repeats of them', async () => {
+  const { id } = await register(app);
+  const contents = Array.from({ length: 20 }, () => pdfOfSize(130));
+  for (const content of contents) assert.equal((await upload(id, 7, content)).status, 201);
+  const more = await upload(id, 7, pdfOfSize(130));
+  assert.equal(more.status, 422);
+  assert.deepEqual(more.body.errors, { arquivo: ['The application has 20 documents already.'] });
+  assert.equal((await upload(id, 7, contents[0] ?? '')).status, 201);
+  assert.equal((await documentsOf(id)).length, 20);
+});
+
+test('five documents may come at once, without what a dead process has left', async () => {
+  const { id } = await register(app);
+  const receiving = (minutesAgo: number) =>
+    app.rows(
+      `insert into onboarding_documents (id, application_id, status, created_at)
+       values (gen_random_uuid(), $1, 'receiving', $2)`,
+      [id, new Date(app.clock.now().getTime() - minutesAgo * 60_000)],
+    );
+  for (const minutesAgo of [0, 1, 4, 5, 6, 11]) await receiving(minutesAgo);
+  assert.equal((await upload(id, 1, pdfOfSize(150))).status, 201);
+  await receiving(0);
+  const answer = await upload(id, 2, pdfOfSize(150));
+  assert.equal(answer.status, 429);
+  assert.equal(answer.headers.get('retry-after'), '10', 'the oldest has no more time than that');
+  assert.equal((await documentsOf(id)).length, 8);
+});
+
+test('the longer uploads have been at it, the longer the next one is told to wait', async () => {
+  const { id } = await register(app);
+  for (let turn = 0; turn < 5; turn += 1) {
+    await app.rows(
+      `insert into onboarding_documents (id, application_id, status, created_at)
+       values (gen_random_uuid(), $1, 'receiving', $2)`,
+      [id, app.clock.now()],
+    );
+  }
+  for (const [afterMs, expected] of [
+    [0, '5'],
+    [60_000, '60'],
+    [180_000, '70'],
+    [65_000, '5'],
+  ] as const) {
+    await app.clock.advance(afterMs);
+    const answer = await upload(id, 2, pdfOfSize(150));
+    assert.deepEqual([answer.status, answer.headers.get('retry-after')], [429, expected]);
+  }
+  await app.clock.advance(5_000);
+  assert.equal((await upload(id, 2, pdfOfSize(150))).status, 201);
+});
+
+const refused: [what: string, parts: readonly Part[], errors: Record<string, string[]>][] = [
+  ['a text', [fieldPart('1'), filePart('hello')], { arquivo: [NOT_A_DOCUMENT] }],
+  ['an archive', [fieldPart('1'), filePart('PK\u0003\u0004')], { arquivo: [NOT_A_DOCUMENT] }],
+  ['an empty file', [fieldPart('1'), filePart('')], { arquivo: ['The file must not be empty.'] }],
+  [
+    'type 0 and no document',
+    [filePart('<svg/>'), fieldPart('0')],
+    { arquivo: [NOT_A_DOCUMENT], tipo_documento: ['The value must be at least 1.'] },
+  ],
+  [
+    'type 22',
+    [filePart(pdfOfSize(200_000)), fieldPart('22')],
+    { tipo_documento: ['The value must be at most 21.'] },
+  ],
+  ['no type', [filePart(pdfOfSize(200_000))], { tipo_documento: ['The field is required.'] }],
+  [
+    'two files',
+    [filePart(pdfOfSize(200_000)), filePart(pdfOfSize(100)), fieldPart('1')],
+    { arquivo: ['The parameter must not be repeated.'] },
+  ],
+];
+
+test('what is faulty is told by field, and nothing of it is left', async () => {
+  const { id } = await register(app);
+  for (const [what, parts, errors] of refused) {
+    const answer = await send(id, ...parts);
+    assert.equal(answer.status, 422, what);
+    assert.deepEqual(answer.body.errors, errors, what);
+    assert.deepEqual(await documentsOf(id), [], what);
+  }
+});
+
+test('a refusal is worded in Portuguese for those who prefer it', async () => {
+  const { id } = await register(app);
+  const headers = { 'content-type': FORM_TYPE, 'accept-language': 'pt-BR' };
+  const body = formOf(fieldPart('1'), filePart('hello'));
+  const answer = await app.call(`/onboarding/${id}/documents`, { body, headers });
+  assert.deepEqual(answer.body.errors, { arquivo: ['O arquivo deve ser PDF, JPEG ou PNG.'] });
+});
+
+test('a file that turns out too large is 413, and what was stored of it is gone', async () => {
+  const { id } = await register(app);
+  assert.equal((await upload(id, 1, pdfOfSize(MAX_FILE_BYTES))).status, 201);
+  const answer = await upload(id, 2, pdfOfSize(MAX_FILE_BYTES + 1));
+  assert.equal(answer.status, 413);
+  assert.equal((await documentsOf(id)).length, 1);
+});
+
+test('an unknown application is 404 and a decided one 422, before the document comes', async () => {
+  const { id } = await register(app);
+  await moveTo(id, 'UNDER_ANALYSIS', 'APPROVED');
+  for (const [path, status] of [
+    [MISSING_ID, 404],
+    ['no-uuid', 404],
+    [id, 422],
+  ] as const) {
+    const client = await rawConnection({ port });
+    client.send(
+      `POST /api/v1/onboarding/${path}/documents HTTP/1.1\r\nHost: x\r\n` +
+        `Content-Type: ${FORM_TYPE}\r\nContent-Length: 100000\r\nExpect: 100-continue\r\n\r\n`,
+    );
+    const answer = await client.closed();
+    assert.match(answer, new RegExp(`^HTTP/1\\.1 ${status} `));
+    assert.doesNotMatch(answer, /100 Continue/);
+  }
+});
+
+test('an application that is decided while a document comes does not take it', async () => {
+  const { id } = await register(app);
+  const form = formOf(fieldPart('1'), filePart(pdfOfSize(300_000))).toString('latin1');
+  const client = await rawConnection({ port });
+  client.send(uploadHead(id, form.length) + form.slice(0, 200_000));
+  await eventually(async () => (await documentsOf(id))[0]?.['chunks'] === 1, 'the first chunk');
+  await moveTo(id, 'UNDER_ANALYSIS', 'REJECTED');
+  client.send(form.slice(200_000));
+  const answer = await client.receive('"application"');
+  assert.match(answer, /^HTTP\/1\.1 422 /);
+  assert.deepEqual(await documentsOf(id), []);
+});
+
+test('a client that leaves in the middle leaves nothing behind', async () => {
+  const { id } = await register(app);
+  for (const leave of ['end', 'resetAndDestroy'] as const) {
+    const client = await rawConnection({ port });
+    const head = partHead(filePart('')).toString();
+    client.send(uploadHead(id, 390_000) + head + pdfOfSize(150_000).toString('latin1'));
+    await eventually(async () => (await documentsOf(id))[0]?.['chunks'] === 1, 'the first chunk');
+    client.socket[leave]();
+    await eventually(async () => (await documentsOf(id)).length === 0, 'the removal');
+  }
+});
+
+test('neither the document nor its application is logged', async () => {
+  const { id } = await register(app);
+  await send(id, filePart(pdfOf(id), { filename: 'maria-silva.pdf' }), fieldPart('1'));
+  await upload(id, 1, 'hello');
+  const log = app.logLines.join('\n');
+  assert.ok(log.includes('"submitDocument"'));
+  assert.ok(!log.includes(id) && !log.includes('maria-silva') && !log.includes('passwd'));
+  const unusual = app.logLines.filter((line) => /"level":"(?:warn|error)"/.test(line));
+  assert.deepEqual(unusual, []);
+});
+
+function uploadHead(id: string, contentLength: number): string {
+  return (
+    `POST /api/v1/onboarding/${id}/documents HTTP/1.1\r\nHost: x\r\n` +
+    `Content-Type: ${FORM_TYPE}\r\nContent-Length: ${contentLength}\r\n\r\n`
+  );
+}
+
+test('a place is taken before a byte of the form comes', async (t) => {
+  const { id } = await register(app);
+  const { mock } = t.mock.method(app.context.uploads, 'hold');
+  const clients = await Promise.all(Array.from({ length: 20 }, () => rawConnection({ port })));
+  for (const client of clients) client.send(uploadHead(id, 1_000));
+  await eventually(() => mock.callCount() === 20, 'twenty uploads with a place');
+  const late = await rawConnection({ port });
+  late.send(uploadHead(id, 1_000));
+  assert.match(await late.receive('HTTP/1.1 '), /^HTTP\/1\.1 429 /);
+  late.socket.destroy();
+  for (const { socket } of clients) socket.destroy();
+});
+
+test('an address may have a gibibyte stored in a day', async () => {
+  const limited = await startTestApp({
+    environment: { JOBS: 'off', THROTTLE_ADDRESS_PER_MINUTE: '30' },
+  });
+  const { id } = await register(limited);
+  const formHeaders = { 'content-type': FORM_TYPE };
+  const sendNew = () => {
+    const form = formOf(fieldPart('1'), filePart(pdfOfSize(1_000)));
+    return limited.call(`/onboarding/${id}/documents`, { body: form, headers: formHeaders });
+  };
+  assert.equal((await sendNew()).status, 201);
+  await limited.rows(
+    `update throttle_counters set attempts = 1023 where key like 'upload-mib:%' and attempts = 1`,
+  );
+  assert.equal((await sendNew()).status, 201);
+  const tooMuch = await sendNew();
+  assert.equal(tooMuch.status, 429);
+  assert.ok(Number(tooMuch.headers.get('retry-after')) > 60 * 60);
+  await limited.clock.advance(24 * 60 * 60_000);
+  assert.equal((await sendNew()).status, 201);
+});

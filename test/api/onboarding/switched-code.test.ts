@@ -1,0 +1,116 @@
+/** Codes that were typed for the provider, and are still here when onboarding becomes local. */
+import assert from 'node:assert/strict';
+import { after, test, type TestContext } from 'node:test';
+import { faulty } from '../../../src/provider/stub/answer.ts';
+import { startTestApp, type TestAnswer, type TestApp } from '../../support/app.ts';
+import { createTestDatabase } from '../../support/db.ts';
+import { addressBody, give, register, settled, shown, step, type Shown } from './applicants.ts';
+
+const database = await createTestDatabase();
+after(() => database.drop());
+
+let running: TestApp | null = null;
+
+/** Starts the service anew on what the one before has stored. */
+async function restart(mode: 'local' | 'provider'): Promise<TestApp> {
+  await running?.stop();
+  const isLocal = String(mode === 'local');
+  running = await startTestApp({
+    database,
+    environment: { ONBOARDING_LOCAL_ONLY: isLocal, PROVIDER_RETRIES: '0' },
+  });
+  return running;
+}
+
+function confirm(app: TestApp, id: string, codigo: string): Promise<TestAnswer> {
+  return give(app, id, { step: 'electronic-validation/confirm', body: { codigo } });
+}
+
+/** How the code's step stands, and what is stored of it. */
+async function codeOf(app: TestApp, id: string) {
+  const { status, error } = step(await shown(app, id), 'electronic_validation_confirm');
+  const [row] = await app.rows(
+    `select validation_failures as failures, validation_locked_until is not null as locked,
+            sealed_code is not null as kept
+       from onboarding_applications where id = $1`,
+    [id],
+  );
+  return { status, error, ...row };
+}
+
+/** Has a code wait for a provider that is away, after others that it has called wrong. */
+async function waitingCode(
+  t: TestContext,
+  wrongBefore: number,
+): Promise<{ app: TestApp; application: Shown; id: string }> {
+  const app = await restart('provider');
+  const application = await register(app);
+  await give(app, application.id, { step: 'electronic-validation' });
+  await settled(app, application);
+  for (let turn = 0; turn < wrongBefore; turn += 1) {
+    await confirm(app, application.id, `WRONG${turn}`);
+    await settled(app, application);
+  }
+  const { mock } = t.mock.method(app.bank.onboarding, 'confirmValidation', () =>
+    faulty('unavailable'),
+  );
+  await confirm(app, application.id, 'XYZ999');
+  await settled(app, application);
+  mock.restore();
+  assert.deepEqual(await codeOf(app, application.id), {
+    ...{ status: 'failed', error: 'PROVIDER_UNAVAILABLE' },
+    ...{ failures: wrongBefore, locked: false, kept: true },
+  });
+  return { app, application, id: application.id };
+}
+
+async function damageCode(app: TestApp, id: string): Promise<void> {
+  await app.rows(
+    `update onboarding_applications
+        set sealed_code = substr(sealed_code, 1, length(sealed_code) - 1) where id = $1`,
+    [id],
+  );
+}
+
+test('the right code passes, though an old one would have been the fifth wrong one', async (t) => {
+  const { id } = await waitingCode(t, 4);
+  const app = await restart('local');
+  const answer = await confirm(app, id, 'ABC123');
+  assert.equal(answer.status, 202, JSON.stringify(answer.body));
+  assert.deepEqual(await codeOf(app, id), {
+    ...{ status: 'done', error: null, failures: 0, locked: false, kept: false },
+  });
+});
+
+test('an old code that is wrong is dropped uncounted, and the next wrong one locks', async (t) => {
+  const { id } = await waitingCode(t, 4);
+  const app = await restart('local');
+  await give(app, id, { step: 'sync' });
+  const dropped = { status: 'failed', error: 'WRONG_CODE', kept: false };
+  assert.deepEqual(await codeOf(app, id), { ...dropped, failures: 4, locked: false });
+  const { body } = await confirm(app, id, 'WRONG4');
+  assert.deepEqual(body.errors, { codigo: ['Too many wrong codes. Try again in 10 minutes.'] });
+  assert.deepEqual(await codeOf(app, id), { ...dropped, failures: 0, locked: true });
+});
+
+test('an old code that does not open holds up no change, and is given anew', async (t) => {
+  const { id } = await waitingCode(t, 1);
+  const app = await restart('local');
+  await damageCode(app, id);
+  assert.equal((await give(app, id, { step: 'address', body: addressBody })).status, 201);
+  assert.deepEqual(await codeOf(app, id), {
+    ...{ status: 'failed', error: 'CONTENT_MISSING', failures: 1, locked: false, kept: false },
+  });
+  assert.equal((await confirm(app, id, 'ABC123')).status, 202);
+  assert.equal((await codeOf(app, id)).status, 'done');
+});
+
+test('a code that does not open gives way to the next one for the provider', async (t) => {
+  const { app, application, id } = await waitingCode(t, 0);
+  await damageCode(app, id);
+  assert.equal((await confirm(app, id, 'ABC123')).status, 202);
+  await settled(app, application);
+  assert.deepEqual(await codeOf(app, id), {
+    ...{ status: 'done', error: null, failures: 0, locked: false, kept: false },
+  });
+});

@@ -1,0 +1,213 @@
+/** A command's op, on PostgreSQL, on the embedded database, and through a service that has it. */
+import assert from 'node:assert/strict';
+import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { startWorker } from '../../../src/app.ts';
+import { systemClock, type Clock } from '../../../src/clock.ts';
+import { loadConfig, type Config } from '../../../src/config/config.ts';
+import { openEmbedded } from '../../../src/db/embedded.ts';
+import { createLog } from '../../../src/log.ts';
+import { OpError } from '../../../src/operator/op.ts';
+import { socketAddress } from '../../../src/operator/socket/protocol.ts';
+import { createOperatorClient, type OperatorClient } from '../../../src/operator/client.ts';
+import { UnreachableError } from '../../../src/operator/failure-message.ts';
+import { startTestApp, testConfig } from '../../support/app.ts';
+import { manualClock } from '../../support/clock.ts';
+import { createTestDatabase, serverUrl } from '../../support/db.ts';
+import { eventually } from '../../support/eventually.ts';
+import { onlyEmbedded } from '../../support/open-database.ts';
+
+const log = createLog({ level: 'silent', pretty: false });
+
+const reachOf = (config: Config, clock: Clock = systemClock): OperatorClient =>
+  createOperatorClient(config, { clock, log });
+
+const none = (): void => undefined;
+
+const caller = { operator: 'ana', progress: none };
+const listing = { name: 'user list', input: { limit: 5 }, ...caller } as const;
+
+function emptyFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'ponte-reach-'));
+  after(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** What the same commands give, one after the other. */
+async function story(reach: OperatorClient): Promise<unknown[]> {
+  const told: unknown[] = [];
+  const tell = async (work: Promise<unknown>): Promise<void> => {
+    told.push(await work.catch((error: unknown) => `${error as Error}`));
+  };
+  const { run } = reach;
+  const person = {
+    name: ' Maria  da Silva ',
+    email: 'Maria@example.com',
+    document: '111.444.777-35',
+    phone: '(11) 98765-4321',
+    password: 'correct horse battery',
+  };
+  await tell(run({ name: 'user create', input: person, ...caller }));
+  await tell(run({ name: 'user create', input: { ...person, phone: '1' }, ...caller }));
+  await tell(run({ name: 'user disable', input: { user: 'maria@EXAMPLE.com' }, ...caller }));
+  await tell(run({ name: 'user disable', input: { user: '1' }, ...caller }));
+  await tell(run({ name: 'session revoke', input: { of: '7' }, ...caller }));
+  const seen: number[] = [];
+  await tell(
+    run({ name: 'pix audit', input: {}, ...caller, progress: (done) => void seen.push(done) }),
+  );
+  assert.ok(seen.length > 0, 'no progress came');
+  await reach.release();
+  await tell(run({ name: 'user identify', input: { user: '1' }, ...caller }));
+  return told;
+}
+
+describe('a command', () => {
+  let told: unknown[];
+
+  before(async () => {
+    const database = await createTestDatabase();
+    const reach = reachOf(testConfig(database));
+    told = await story(reach);
+    await reach.release();
+    await database.drop();
+  });
+
+  it(serverUrl ? 'works on PostgreSQL' : 'works on the embedded database that nobody has', () => {
+    assert.deepEqual(told.slice(0, 5), [
+      { id: 1, email: 'Maria@example.com' },
+      'OpError: phone: The phone must have an area code, as in +55 11 98765-4321.',
+      { id: 1, email: 'Maria@example.com', status: 'DISABLED', endedSession: false },
+      'OpError: user 1 is already disabled',
+      'OpError: there is no user 7',
+    ]);
+    assert.equal((told[5] as { ok: boolean }).ok, true);
+    assert.deepEqual(told[6], { id: 1, email: 'Maria@example.com', status: 'DISABLED' });
+  });
+
+  it('tells the same through a service that has the embedded database', onlyEmbedded, async () => {
+    const app = await startTestApp();
+    const reach = reachOf(testConfig(app.database));
+    assert.deepEqual(await story(reach), told);
+    assert.equal(existsSync(join(app.database.dataDir, 'control', 'socket')), true);
+    const refused = { name: 'migrate down', input: {}, ...caller } as const;
+    await assert.rejects(reach.run(refused), /^OpError: a service runs on this database/);
+  });
+});
+
+it('a worker on the embedded database is asked as a service is', onlyEmbedded, async () => {
+  const database = await createTestDatabase();
+  const config = testConfig(database);
+  const worker = await startWorker(config, { clock: manualClock(), log });
+  const reach = reachOf(config);
+  assert.deepEqual(await reach.run(listing), { users: [] });
+  await worker.stop();
+  assert.deepEqual(await reach.run(listing), { users: [] });
+  await reach.release();
+  await database.drop();
+});
+
+describe('a database', () => {
+  it('that is not there is not made by looking', async () => {
+    const dataDir = join(emptyFolder(), 'none');
+    const reach = reachOf(loadConfig({ APP_ENV: 'test', DATA_DIR: dataDir }));
+    const missing = new OpError('REFUSED', 'there is no database yet: run `ponte migrate up`');
+    await assert.rejects(reach.run(listing), missing);
+    await assert.rejects(reach.run({ ...listing, name: 'migrate status', input: {} }), missing);
+    assert.equal(existsSync(dataDir), false);
+  });
+
+  it('that cannot be reached is named, without who would have logged in', async () => {
+    const url = 'postgres://ponte:not-shown@127.0.0.1:1/ponte';
+    const dataDir = emptyFolder();
+    const config = loadConfig({ APP_ENV: 'test', DATA_DIR: dataDir, DATABASE_URL: url });
+    const reach = reachOf(config);
+    const expected = new UnreachableError(
+      'the database ponte at 127.0.0.1:1 cannot be reached (ECONNREFUSED): ' +
+        'is DATABASE_URL right, is the server up?',
+    );
+    await assert.rejects(reach.run(listing), expected);
+    // Not remembered: the next one tries again.
+    await assert.rejects(reach.run(listing), expected);
+    await reach.release();
+  });
+
+  it('with an old schema is left as it is, and the sentence says what to run', async () => {
+    const made = await createTestDatabase();
+    const database = { ...made, databaseUrl: made.ownerUrl };
+    after(() => database.drop());
+    const reach = reachOf(testConfig(database));
+    const down = await reach.run({ name: 'migrate down', input: {}, ...caller });
+    await reach.release();
+    await assert.rejects(
+      reach.run(listing),
+      new OpError(
+        'REFUSED',
+        'a migration is not applied to the database yet: run `ponte migrate up`',
+      ),
+    );
+    const up = await reach.run({ name: 'migrate up', input: {}, ...caller });
+    assert.deepEqual(up, { applied: [down.reverted] });
+    assert.deepEqual(await reach.run(listing), { users: [] });
+    await reach.release();
+  });
+
+  it('that another process has is waited for', onlyEmbedded, async () => {
+    const database = await createTestDatabase();
+    after(() => database.drop());
+    const other = await openEmbedded(database.dataDir);
+    const clock = manualClock();
+    const reach = reachOf(testConfig(database), clock);
+    let isOver = false;
+    const listed = reach.run(listing).finally(() => (isOver = true));
+    await clock.advance(500);
+    assert.equal(isOver, false);
+    await other.close();
+    await eventually(async () => {
+      await clock.advance(100);
+      return isOver;
+    }, 'the list');
+    assert.deepEqual(await listed, { users: [] });
+    await reach.release();
+  });
+
+  it('that another process keeps without answering is given up', onlyEmbedded, async () => {
+    const database = await createTestDatabase();
+    const other = await openEmbedded(database.dataDir);
+    after(async () => {
+      await other.close();
+      await database.drop();
+    });
+    const clock = manualClock();
+    const reach = reachOf(testConfig(database), clock);
+    let failure: unknown;
+    reach.run(listing).catch((error: unknown) => (failure = error));
+    await eventually(async () => {
+      await clock.advance(100);
+      return failure;
+    }, 'the failure');
+    const folder = database.dataDir;
+    assert.deepEqual(
+      failure,
+      new UnreachableError(
+        `the embedded database in ${folder} is in use by another process, which does not accept commands`,
+      ),
+    );
+  });
+
+  it('that is served behind an open folder is not asked', onlyEmbedded, async () => {
+    const app = await startTestApp();
+    const config = testConfig(app.database);
+    const { folder } = socketAddress(config.dataDir);
+    chmodSync(folder, 0o755);
+    await assert.rejects(
+      reachOf(config).run(listing),
+      new UnreachableError(
+        `the embedded database in ${config.dataDir} is in use by another process; ` +
+          `${folder} is accessible to other users`,
+      ),
+    );
+  });
+});

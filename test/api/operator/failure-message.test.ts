@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:net';
+import { describe, it } from 'node:test';
+import { startFailure } from '../../../src/operator/failure-message.ts';
+
+function failure(message: string, fields: object, cause?: unknown): Error {
+  return Object.assign(new Error(message, { cause }), fields);
+}
+
+describe('the sentence for a failed start', () => {
+  it('names the address that another process listens on', async () => {
+    const first = createServer();
+    await new Promise<void>((resolve) => first.listen(0, '127.0.0.1', resolve));
+    const { port } = first.address() as { port: number };
+    const second = createServer();
+    const error = await new Promise((resolve) => {
+      second.once('error', resolve).listen(port, '127.0.0.1');
+    });
+    first.close();
+    assert.equal(startFailure(error), `another process already listens on 127.0.0.1:${port}`);
+  });
+
+  it('names a port that may not be listened on', () => {
+    const error = failure('no', { code: 'EACCES', syscall: 'listen', address: '::', port: 80 });
+    assert.equal(startFailure(error), 'cannot listen on :::80 (EACCES)');
+  });
+
+  it('says that the database cannot be reached, however deep the cause', () => {
+    const refused = failure('connect', { code: 'ECONNREFUSED', syscall: 'connect' });
+    const error = failure('outer', {}, new AggregateError([refused]));
+    assert.equal(startFailure(error), 'the database cannot be reached (ECONNREFUSED)');
+  });
+
+  describe('with the configured database', () => {
+    const refused = failure('connect', { code: 'ECONNREFUSED', syscall: 'connect' });
+    const hint = 'is DATABASE_URL right, is the server up?';
+    const cases: readonly (readonly [url: string, which: string])[] = [
+      ['postgres://me:hidden@db.example:6543/ponte?sslmode=require', ' ponte at db.example:6543'],
+      ['postgresql://me@db.example/a%20b', ' a b at db.example:5432'],
+      ['postgres://me@db.example', ' at db.example:5432'],
+      ['postgres:///ponte?host=/run/sockets', ' ponte at /run/sockets:5432'],
+      // A password that should have been encoded.
+      ['postgres://me:12/hidden@db.example/ponte', ''],
+    ];
+    for (const [url, which] of cases) {
+      it(`names${which || ' nothing'} for ${url}`, () => {
+        const says = `the database${which} cannot be reached (ECONNREFUSED): ${hint}`;
+        assert.equal(startFailure(refused, url), says);
+      });
+    }
+
+    for (const [message, reason] of [
+      ['timeout exceeded when trying to connect', 'no answer'],
+      ['Connection terminated unexpectedly', 'the connection ended'],
+    ] as const) {
+      it(`says so of a driver's '${message}'`, () => {
+        const says = `the database ponte at db:5432 cannot be reached (${reason}): ${hint}`;
+        assert.equal(startFailure(new Error(message), 'postgres://db/ponte'), says);
+      });
+    }
+  });
+
+  it('says what the database refused', () => {
+    const error = failure('password authentication failed for "maria"', { code: '28P01' });
+    assert.match(startFailure(error), /^the database refused the user or the password .*28P01/);
+  });
+
+  it('shows nothing of a statement', () => {
+    const error = failure(`select 'secret'`, { code: '42P01' });
+    assert.equal(startFailure(error), 'the database answered 42P01');
+  });
+
+  it('is the first line of any other message', () => {
+    assert.equal(startFailure(new Error('the folder is in use\nsecond')), 'the folder is in use');
+    assert.equal(startFailure(new Error('')), 'the start failed');
+    assert.equal(startFailure('text'), 'text');
+  });
+});

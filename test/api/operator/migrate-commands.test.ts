@@ -1,0 +1,111 @@
+/** `ponte migrate`: the schema, forward, back and looked at. */
+import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { openDatabase } from '../../../src/db/database.ts';
+import type { MigrateStatus } from '../../../src/operator/migrate.ts';
+import { manualClock } from '../../support/clock.ts';
+import { typePonte, type Ended, type Typed } from '../../support/command-line.ts';
+import { production } from '../../support/config.ts';
+import { createTestDatabase } from '../../support/db.ts';
+
+const database = await createTestDatabase();
+after(() => database.drop());
+const { ownerUrl: databaseUrl, dataDir } = database;
+
+const environment = {
+  ...{ APP_ENV: 'test', DATA_DIR: dataDir },
+  ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
+};
+
+const type = (argv: readonly string[], typed: Partial<Typed> = {}): Promise<Ended> =>
+  typePonte(['migrate', ...argv], { environment, ...typed });
+
+async function statusOf(): Promise<MigrateStatus & { readonly code: number }> {
+  const { code, stdout } = await type(['status', '--json']);
+  return { code, ...(JSON.parse(stdout) as MigrateStatus) };
+}
+
+/** Runs a statement on the database while nothing else has it. */
+async function run(text: string): Promise<void> {
+  const db = await openDatabase({ databaseUrl, dataDir, clock: manualClock() });
+  await db.query({ name: '', text }, []);
+  await db.close();
+}
+
+describe('ponte migrate', () => {
+  it('status lists what is applied, and when', async () => {
+    const { code, pending, migrations } = await statusOf();
+    assert.deepEqual({ code, pending }, { code: 0, pending: 0 });
+    assert.ok(migrations.length >= 2);
+    for (const { state, appliedAt } of migrations) {
+      assert.equal(state, 'applied');
+      assert.match(appliedAt ?? '', /^\d{4}-\d\d-\d\dT/);
+    }
+    const { stdout } = await type(['status']);
+    assert.match(stdout, /^MIGRATION +STATE +APPLIED\nMigration\d+_initial +applied +\d{4}-/);
+  });
+
+  it('down asks, and loses nothing without a yes', async () => {
+    const silent = await type(['down']);
+    assert.equal(silent.code, 2);
+    assert.match(silent.stderr, /Reverting .* deletes .*\n.*confirm it with --yes/);
+    const declined = await type(['down'], { typing: [[/Revert Migration\S+\?/, 'n\r']] });
+    assert.equal(declined.code, 1);
+    assert.equal((await statusOf()).pending, 0);
+  });
+
+  it('down takes one step back, up takes it again, and other commands wait for it', async () => {
+    const before = await statusOf();
+    const newest = before.migrations.at(-1)?.name;
+    const down = await type(['down', '--yes', '--json']);
+    assert.deepEqual(JSON.parse(down.stdout), { reverted: newest });
+    const { code, pending, migrations } = await statusOf();
+    assert.deepEqual({ code, pending }, { code: 1, pending: 1 });
+    assert.deepEqual(migrations.at(-1), { name: newest, state: 'pending', appliedAt: null });
+    const status = await type(['status']);
+    assert.equal(status.stderr, 'Some migrations are pending: run `ponte migrate up`.\n');
+    const list = await typePonte(['user', 'list'], { environment });
+    assert.equal(list.code, 1);
+    assert.match(list.stderr, /^ponte: a migration is not applied .*run `ponte migrate up`\n$/);
+    const up = await type(['up']);
+    assert.equal(up.stdout, `applied ${newest}\n`);
+    assert.equal((await type(['up'])).stdout, 'The schema is up to date.\n');
+  });
+
+  it("names a newer version's migration, and does not take it back", async () => {
+    await run(`insert into schema_migrations (name) values ('Migration99991231000000_later')`);
+    const { migrations } = await statusOf();
+    assert.equal(migrations.at(-1)?.state, 'unknown');
+    const { code, stderr } = await type(['down', '--yes']);
+    assert.equal(code, 1);
+    assert.match(stderr, /Migration99991231000000_later belongs to another version/);
+    await run(`delete from schema_migrations where name like '%_later'`);
+  });
+
+  it('down is refused in production without --yes: exit 2', async () => {
+    const { code, stderr } = await type(['down'], {
+      typing: [],
+      environment: production,
+    });
+    assert.equal(code, 2);
+    assert.match(stderr, /in production this command needs --yes/);
+  });
+
+  it('up makes the embedded database where there is none, for its owner only', async () => {
+    const parent = mkdtempSync(join(tmpdir(), 'ponte-new-'));
+    after(() => rmSync(parent, { recursive: true, force: true }));
+    const folder = join(parent, 'data');
+    const fresh = { environment: { APP_ENV: 'test', DATA_DIR: folder } };
+    const none = await type(['status'], fresh);
+    assert.deepEqual([none.code, existsSync(join(folder, 'postgres'))], [1, false]);
+    const { code, stdout } = await type(['up', '--json'], fresh);
+    assert.equal(code, 0);
+    const { applied } = JSON.parse(stdout) as { applied: string[] };
+    assert.ok(applied.length >= 2);
+    assert.equal(statSync(folder).mode & 0o777, 0o700);
+    assert.equal((await type(['status'], fresh)).code, 0);
+  });
+});

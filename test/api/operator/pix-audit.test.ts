@@ -1,0 +1,474 @@
+/** The audit: what really happens passes it, and whatever breaks a rule is found. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { before, describe, it, mock } from 'node:test';
+import { newEndToEndId } from '../../../src/domain/pix.ts';
+import { sweepPix } from '../../../src/jobs/sweep-pix.ts';
+import { auditPix, type PixAudit } from '../../../src/operator/pix-audit.ts';
+import { auditedInvariants } from '../../../src/operator/audit-repository.ts';
+import type { Invariant } from '../../../src/operator/pix-invariants-repository.ts';
+import { resolvePix, riskOfFailing } from '../../../src/operator/pix-resolve.ts';
+import type { PaymentReceipt } from '../../../src/provider/provider.ts';
+import { confirmed, startSettlingApp } from '../jobs/settling.ts';
+import { queueJob } from '../jobs/loops.ts';
+import { givenCustomer, type TestUser } from '../../support/factories.ts';
+import { isPlainJson, refused, unwatched } from './asking.ts';
+
+const app = await startSettlingApp();
+const { context, ownerRows: rows } = app;
+
+const minuteMs = 60_000;
+const audit = (): Promise<PixAudit> => auditPix.run(context, {}, unwatched);
+const sweep = () =>
+  sweepPix.run(context, { id: '0', kind: 'sweep-pix', payload: {}, attempt: 1, worker: 'test' });
+
+/** The broken rows of an audit, as `rule id`. */
+const brokenIn = ({ invariants }: PixAudit): string[] =>
+  invariants.flatMap(({ name, rows: broken }) => broken.map(({ id }) => `${name} ${id}`));
+
+async function sendTo(
+  pixKey: string,
+  options: { amount?: number; key?: string; user?: TestUser } = {},
+): Promise<Given> {
+  const { amount = 10.5, key = randomUUID(), user = app.customer } = options;
+  await app.throughTime(app.send(user, { pix_key: pixKey, amount }, { key }));
+  const [row] = await rows<Given>(
+    `select id, end_to_end, user_id from pix_transactions
+      where user_id = $1 and idempotency_key = $2`,
+    [user.id, key],
+  );
+  assert.ok(row);
+  return row;
+}
+
+const update = (id: string, assignments: string, parameters: readonly unknown[] = []) =>
+  rows(`update pix_transactions set ${assignments} where id = $1`, [id, ...parameters]);
+
+async function leaveIn(phase: string): Promise<void> {
+  const { id } = await sendTo('ana@example.com');
+  await rows(`delete from pix_timeline where transaction_id = $1`, [id]);
+  const kept = { RESERVED: 1, RESOLVED: 2, PAYING: 3 }[phase] ?? 0;
+  for (const one of ['RESERVED', 'RESOLVED', 'PAYING'].slice(0, kept)) await note(id, one);
+  await update(id, `phase = $2, outcome = null, provider_txid = null`, [phase]);
+}
+
+const note = (id: string, phase: string, changes: Readonly<Record<string, unknown>> = {}) => {
+  const row = { transaction_id: id, phase, at: app.clock.now(), ...changes };
+  const columns = Object.keys(row);
+  const places = columns.map((_, index) => `$${index + 1}`);
+  return rows(
+    `insert into pix_timeline (${columns.join(', ')}) values (${places.join(', ')})`,
+    Object.values(row),
+  );
+};
+
+/** Every way in which a transaction comes to its end here, and those that have none yet. */
+async function everythingThatHappens(): Promise<void> {
+  for (const { end_to_end: endToEnd } of [
+    await sendTo('ana@example.com'),
+    await sendTo('lost@ponte.test'),
+  ]) {
+    await app.tell(confirmed({ endToEnd }));
+    await app.tell({ ...confirmed({ endToEnd }), status: 'ERROR' });
+  }
+  const failing = await sendTo('lost@ponte.test');
+  // After a repeat a failure waits for the word that the payment was made.
+  await app.clock.advance(15 * minuteMs);
+  await app.tell({ ...confirmed({ endToEnd: failing.end_to_end }), status: 'ERROR' });
+  for (const key of ['notfound', 'unavailable', 'reject', 'silent', 'lost', 'timeout', 'html']) {
+    await sendTo(`${key}@ponte.test`);
+  }
+  await sendTo('ana@example.com', { amount: 10_000.01 });
+  const user = await givenCustomer(app, { email: 'expired@ponte.test' });
+  await sendTo('ana@example.com', { user });
+  for (const end of ['COMPLETED', 'FAILED'] as const) await answeredWith(end);
+  for (const phase of ['RESERVED', 'RESOLVED', 'PAYING']) await leaveIn(phase);
+  const decided = { reason: 'the bank says so' };
+  const failed = { ...decided, as: 'failed' as const, confirm: riskOfFailing };
+  const completed = { ...decided, as: 'completed' as const };
+  await resolvePix.run(
+    context,
+    { id: (await sendTo('silent@ponte.test')).id, ...failed },
+    unwatched,
+  );
+  await resolvePix.run(
+    context,
+    { id: (await sendTo('lost@ponte.test')).id, ...completed },
+    unwatched,
+  );
+  await everyCharge();
+  await contradictedAndParked();
+  await app.tell(confirmed({ endToEnd: `E${'0'.repeat(31)}` }));
+  await app.deliver({ event: 'NEWS' });
+  await queueJob(app, 'test', {
+    ...{ status: 'running', leased_by: randomUUID() },
+    leased_until: new Date(app.clock.now().getTime() + 30_000),
+  });
+  await app.clock.advance(2 * minuteMs);
+  await sweep();
+}
+
+/** A send whose end stands in the provider's answer. */
+async function answeredWith(status: 'COMPLETED' | 'FAILED'): Promise<void> {
+  const { pay } = context.provider;
+  const told = mock.method(
+    context.provider,
+    'pay',
+    async (...order: Parameters<typeof pay>): Promise<PaymentReceipt> => ({
+      ...(await pay(...order)),
+      status,
+    }),
+  );
+  await sendTo('ana@example.com');
+  told.mock.restore();
+}
+
+async function everyCharge(): Promise<void> {
+  const charge = async (): Promise<string> => {
+    const made = await app.charge(app.customer, { type: 'dynamic', amount: 5 });
+    const { transaction_identification: txid } = await app.stored(made.body.transaction_id);
+    return txid ?? '';
+  };
+  await charge();
+  const txid = await charge();
+  const paid = (endToEnd: string) =>
+    app.tell({ event: 'PIX_RECEIVED', endToEnd, txid, status: 'PAID', amount: 5 });
+  await paid(`E1${'0'.repeat(30)}`);
+  await paid(`E2${'0'.repeat(30)}`);
+  const toldWithoutId = await charge();
+  await app.tell({ event: 'CHARGE_COMPLETED', txid: toldWithoutId });
+  await app.tell({
+    event: 'PIX_RECEIVED',
+    endToEnd: newEnd(),
+    txid: toldWithoutId,
+    status: 'PAID',
+  });
+}
+
+const newEnd = () => newEndToEndId('99999999', app.clock.now());
+
+/** Of the two items of an event one contradicts a payment, and the other one waits for its own. */
+async function contradictedAndParked(): Promise<Given> {
+  const { end_to_end: endToEnd } = await sendTo('silent@ponte.test');
+  const { eventId, status } = await app.tell([
+    confirmed({ endToEnd, amount: 99 }),
+    confirmed({ endToEnd: newEnd() }),
+  ]);
+  assert.equal(status, 'anomaly');
+  return event(eventId);
+}
+
+/**
+ * How a rule is broken: first the row as it comes about, then, once nothing guards it any more,
+ * what spoils it.
+ */
+interface Break {
+  readonly rule: string;
+  readonly given: () => Promise<Given>;
+  readonly spoil: (given: Given) => Promise<unknown>;
+}
+
+interface Given {
+  readonly id: string;
+  readonly end_to_end: string;
+  readonly user_id: number;
+}
+
+const accepted = () => sendTo('silent@ponte.test');
+const lost = () => sendTo('lost@ponte.test');
+const completed = async (): Promise<Given> => {
+  const send = await accepted();
+  await app.tell(confirmed({ endToEnd: send.end_to_end }));
+  return send;
+};
+const event = (id: string): Given => ({ id, end_to_end: '', user_id: 0 });
+const received = async () => event(await app.deliver({ event: 'NEWS', id: randomUUID() }));
+
+const end = (id: string, status: string, phase: string) =>
+  update(id, `status = $2, phase = $3, settled_at = $4`, [status, phase, app.clock.now()]);
+
+const remove = (id: string, where = 'true') =>
+  rows(`delete from pix_timeline where transaction_id = $1 and ${where}`, [id]);
+
+let namesake: Given;
+let twin: Given;
+
+const breaks: readonly Break[] = [
+  { rule: 'amount_positive', given: accepted, spoil: ({ id }) => update(id, 'amount = 0') },
+  {
+    rule: 'key_once',
+    given: async () => {
+      namesake = await sendTo('silent@ponte.test', { key: 'the-same' });
+      return sendTo('silent@ponte.test', { key: 'the-same', user: await givenCustomer(app) });
+    },
+    spoil: ({ user_id }) => update(namesake.id, 'user_id = $2', [user_id]),
+  },
+  {
+    rule: 'end_to_end_once',
+    given: async () => {
+      twin = await accepted();
+      return accepted();
+    },
+    spoil: ({ end_to_end }) => update(twin.id, 'end_to_end = $2', [end_to_end]),
+  },
+  {
+    rule: 'status_and_phase',
+    given: completed,
+    spoil: async ({ id }) => {
+      await update(id, `status = 'COMPLETED', phase = 'ACCEPTED'`);
+      await remove(id, `phase = 'SETTLED'`);
+    },
+  },
+  { rule: 'end_dated', given: completed, spoil: ({ id }) => update(id, 'settled_at = null') },
+  {
+    rule: 'end_dated',
+    given: accepted,
+    spoil: ({ id }) => update(id, 'settled_at = $2', [app.clock.now()]),
+  },
+  { rule: 'timeline_begins', given: accepted, spoil: ({ id }) => remove(id, `phase = 'RESERVED'`) },
+  { rule: 'timeline_begins', given: lost, spoil: ({ id }) => remove(id) },
+  { rule: 'timeline_agrees', given: accepted, spoil: ({ id }) => update(id, `phase = 'UNKNOWN'`) },
+  {
+    rule: 'end_to_end_before_paying',
+    given: accepted,
+    spoil: ({ id }) => update(id, 'end_to_end = null'),
+  },
+  { rule: 'paying_first', given: accepted, spoil: ({ id }) => remove(id, `phase = 'PAYING'`) },
+  {
+    rule: 'paying_once',
+    given: accepted,
+    spoil: async ({ id }) => {
+      await note(id, 'PAYING', { attempt: 2 });
+      await note(id, 'ACCEPTED');
+    },
+  },
+  {
+    rule: 'completed_told',
+    given: accepted,
+    spoil: async ({ id }) => {
+      await end(id, 'COMPLETED', 'SETTLED');
+      await note(id, 'SETTLED', { note: 'process_died' });
+    },
+  },
+  {
+    rule: 'failed_told',
+    given: lost,
+    spoil: async ({ id }) => {
+      await end(id, 'FAILED', 'SETTLED');
+      await note(id, 'SETTLED', { note: 'abandoned' });
+    },
+  },
+  {
+    rule: 'failed_told',
+    given: lost,
+    spoil: async ({ id }) => {
+      await end(id, 'FAILED', 'SETTLED');
+      await note(id, 'SETTLED', { note: 'found_in_statement' });
+    },
+  },
+  ...(
+    [
+      ['REJECTED', { provider_status: '5xx' }],
+      ['REJECTED', {}],
+      ['SETTLED', { provider_status: 'reset', note: 'not_sent' }],
+    ] as const
+  ).map(([phase, told]): Break => ({
+    rule: 'failed_told',
+    given: lost,
+    spoil: async ({ id }) => {
+      await end(id, 'FAILED', phase);
+      await note(id, phase, told);
+    },
+  })),
+  {
+    rule: 'doubt_kept',
+    given: accepted,
+    spoil: async ({ id }) => {
+      await remove(id, `phase = 'ACCEPTED'`);
+      await update(id, 'provider_txid = null');
+      await note(id, 'PAYING', { attempt: 2, provider_status: '5xx', note: 'after_unknown' });
+      await end(id, 'FAILED', 'REJECTED');
+      await note(id, 'REJECTED', { attempt: 2, provider_status: '4xx' });
+    },
+  },
+  {
+    rule: 'failed_for_a_reason',
+    given: () => sendTo('notfound@ponte.test'),
+    spoil: ({ id }) => rows('update pix_timeline set note = null where transaction_id = $1', [id]),
+  },
+  {
+    rule: 'provider_id_noted',
+    given: accepted,
+    spoil: ({ id }) => update(id, `provider_txid = 'another'`),
+  },
+  {
+    rule: 'cause_stored',
+    given: accepted,
+    spoil: ({ id }) => note(id, 'ANOMALY', { event_id: randomUUID(), note: 'amount_mismatch' }),
+  },
+  {
+    rule: 'final_is_final',
+    given: completed,
+    spoil: ({ id }) => note(id, 'SETTLED', { note: 'COMPLETED' }),
+  },
+  {
+    rule: 'final_is_final',
+    given: completed,
+    spoil: ({ id }) => note(id, 'SETTLED', { note: 'IDENTIFIED', event_id: randomUUID() }),
+  },
+  {
+    rule: 'outcome_agrees',
+    given: completed,
+    spoil: ({ id }) => update(id, `outcome = 'unknown'`),
+  },
+  {
+    rule: 'outcome_agrees',
+    given: accepted,
+    spoil: ({ id }) => update(id, `outcome = 'not_sent'`),
+  },
+  {
+    rule: 'received_is_settled',
+    given: received,
+    spoil: ({ id }) => rows(`update jobs set status = 'dead' where payload->>'eventId' = $1`, [id]),
+  },
+  {
+    rule: 'parked_is_looked_at',
+    given: async () => event((await app.tell(confirmed({ endToEnd: randomUUID() }))).eventId),
+    spoil: ({ id }) => rows(`delete from jobs where payload->>'eventId' = $1`, [id]),
+  },
+  {
+    rule: 'parked_is_looked_at',
+    given: contradictedAndParked,
+    spoil: ({ id }) => rows(`update jobs set status = 'dead' where payload->>'eventId' = $1`, [id]),
+  },
+  {
+    rule: 'waiting_is_kept',
+    given: contradictedAndParked,
+    spoil: ({ id }) => rows('update webhook_events set payload = null where id = $1', [id]),
+  },
+  {
+    rule: 'waiting_is_kept',
+    given: received,
+    spoil: ({ id }) => rows('update webhook_events set payload = null where id = $1', [id]),
+  },
+  {
+    rule: 'leases_held',
+    given: async () =>
+      event(
+        await queueJob(app, 'test', {
+          ...{ status: 'running', leased_by: randomUUID() },
+          leased_until: new Date(app.clock.now().getTime() - 2 * minuteMs),
+        }),
+      ),
+    spoil: ({ id }) =>
+      rows(`update jobs set leased_until = leased_until - interval '1 millisecond' where id = $1`, [
+        id,
+      ]),
+  },
+];
+
+/** What the schema itself holds; without it every rule can be broken. */
+async function takeTheGuardsAway(): Promise<void> {
+  for (const table of ['pix_transactions', 'pix_timeline']) {
+    await rows(`alter table ${table} disable trigger user`);
+  }
+  const checks = await rows<{ conname: string }>(
+    `select conname from pg_constraint
+      where conrelid = 'pix_transactions'::regclass and contype in ('c', 'u')`,
+  );
+  for (const { conname } of checks) {
+    await rows(`alter table pix_transactions drop constraint ${conname}`);
+  }
+  await rows('drop index pix_transactions_end_to_end_unique');
+}
+
+describe('what really happens', () => {
+  before(async () => {
+    await rows('alter table pix_timeline disable trigger user');
+    await everythingThatHappens();
+    await rows('alter table pix_timeline enable trigger user');
+  });
+
+  it('breaks no rule', async () => {
+    const result = await audit();
+    assert.deepEqual(brokenIn(result), []);
+    assert.equal(result.ok, true);
+    assert.deepEqual(result.checked, { transactions: 24, events: 3, jobs: 1 });
+    isPlainJson(result);
+  });
+
+  it('is audited page by page, and tells how far it is', async () => {
+    const progress: (readonly [number, number])[] = [];
+    await auditPix.run(
+      context,
+      {},
+      { ...unwatched, progress: (...parts) => void progress.push(parts) },
+    );
+    assert.deepEqual(progress.at(-1), [28, 28]);
+  });
+
+  it('is not audited by a service that stops', async () => {
+    const stopping = AbortSignal.abort();
+    await refused(auditPix.run({ ...context, stopping }, {}, unwatched), /the service stops/);
+  });
+});
+
+describe('a rule that is broken', () => {
+  const broken: { readonly rule: string; readonly id: string }[] = [];
+  let passed: PixAudit;
+  let found: PixAudit;
+
+  before(async () => {
+    const rowsGiven: (readonly [Break, Given])[] = [];
+    for (const one of breaks) rowsGiven.push([one, await one.given()]);
+    passed = await audit();
+    await takeTheGuardsAway();
+    for (const [{ rule, spoil }, row] of rowsGiven) {
+      await spoil(row);
+      broken.push({ rule, id: row.id });
+    }
+    found = await audit();
+  });
+
+  it('makes the audit fail, which has passed before', () => {
+    assert.deepEqual(brokenIn(passed), []);
+    assert.equal(found.ok, false);
+  });
+
+  const isFound = ({ name, says }: Invariant): void => {
+    const ids = broken.filter(({ rule }) => rule === name).map(({ id }) => id);
+    assert.ok(ids.length > 0, `no test breaks ${name}`);
+    const result = found.invariants.find((one) => one.name === name);
+    for (const id of ids) {
+      const row = result?.rows.find((one) => one.id === id);
+      assert.ok(row, `${name} does not find ${id}`);
+      assert.ok(row.found.length > 0);
+    }
+    assert.equal(result?.says, says);
+  };
+
+  for (const one of Object.values(auditedInvariants).flat()) {
+    it(`is found: ${one.says}`, () => isFound(one));
+  }
+
+  it('is found in the rows that break it, and in no other', () => {
+    const ids = new Set(broken.map(({ id }) => id));
+    const others = brokenIn(found).filter((one) => !ids.has(one.split(' ')[1] ?? ''));
+    assert.deepEqual(others, [`key_once ${namesake.id}`, `end_to_end_once ${twin.id}`]);
+  });
+
+  it('is counted in full and listed up to a hundred rows, over many pages', async () => {
+    await rows(
+      `insert into pix_transactions (id, user_id, operation, idempotency_key, fingerprint, status,
+              phase, amount, created_at, updated_at)
+       select gen_random_uuid(), $1, 'SEND', n::text, '', 'PROCESSING', 'RESERVED', 0, $2, $2
+         from generate_series(1, 2500) n`,
+      [app.customer.id, app.clock.now()],
+    );
+    const { checked, invariants } = await audit();
+    assert.ok(checked.transactions > 2500);
+    const amounts = invariants.find(({ name }) => name === 'amount_positive');
+    assert.equal(amounts?.broken, 2501);
+    assert.equal(amounts.rows.length, 100);
+  });
+});

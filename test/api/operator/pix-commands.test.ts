@@ -1,0 +1,325 @@
+/** What operators see of payments, and what they can decide about one that stays open. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { describe, it } from 'node:test';
+import { settleWebhook } from '../../../src/jobs/settle-webhook.ts';
+import { listPix, type PixListInput } from '../../../src/operator/pix-list.ts';
+import {
+  resolvePix,
+  riskOfFailing,
+  type PixResolveInput,
+} from '../../../src/operator/pix-resolve.ts';
+import { showPix } from '../../../src/operator/pix-show.ts';
+import { startPixApp, type StoredPix } from '../pix/pix-app.ts';
+import { givenCustomer, type TestUser } from '../../support/factories.ts';
+import { isPlainJson, refused, unwatched } from './asking.ts';
+
+const app = await startPixApp({ environment: { JOBS: 'off' } });
+const { context, stored, timeline } = app;
+const customer = await givenCustomer(app, { document: '52998224725' });
+
+const minuteMs = 60_000;
+
+async function list(input: Partial<PixListInput>): Promise<string[]> {
+  const { transactions } = await listPix.run(context, { limit: 50, ...input }, unwatched);
+  return transactions.map(({ id }) => id);
+}
+const show = (id: string) => showPix.run(context, { id }, unwatched);
+const resolve = (
+  input: Pick<PixResolveInput, 'id' | 'as'> & Partial<PixResolveInput>,
+  operator = 'ana',
+) => resolvePix.run(context, { reason: 'the bank says so', ...input }, { ...unwatched, operator });
+
+async function givenSend(pixKey: string, user: TestUser = customer): Promise<StoredPix> {
+  const sent = await app.throughTime(app.send(user, { pix_key: pixKey, amount: 10.5 }));
+  const id: string | undefined = sent.body.transaction_id;
+  if (id !== undefined) return stored(id);
+  const [newest] = await list({ userId: user.id, limit: 1 });
+  return stored(newest ?? '');
+}
+
+/** As a process that died left it, or one that is at work. */
+async function putIn(id: string, phase: string, ago: { ms: number; claimed?: boolean }) {
+  const now = app.clock.now().getTime();
+  await app.rows(
+    `update pix_transactions set phase = $2, outcome = null, updated_at = $3, claimed_until = $4
+      where id = $1`,
+    [id, phase, new Date(now - ago.ms), ago.claimed ? new Date(now + 1) : null],
+  );
+}
+
+const silent = 'silent@ponte.test';
+const lost = 'lost@ponte.test';
+
+describe('pix list', () => {
+  it('shows the newest first, of a user, in a status and a phase, made long enough ago', async () => {
+    const user = await givenCustomer(app);
+    const first = await givenSend(silent, user);
+    await app.clock.advance(10 * minuteMs);
+    const second = await givenSend(lost, user);
+    const third = await givenSend('reject@ponte.test', user);
+    const of = (input: Partial<PixListInput>) => list({ userId: user.id, ...input });
+    assert.deepEqual(await of({}), [third.id, second.id, first.id]);
+    assert.deepEqual(await of({ status: 'FAILED' }), [third.id]);
+    assert.deepEqual(await of({ status: 'PROCESSING', phase: 'UNKNOWN' }), [second.id]);
+    assert.deepEqual(await of({ olderThanMs: 10 * minuteMs }), [first.id]);
+    assert.deepEqual(await of({ limit: 1 }), [third.id]);
+    assert.deepEqual(await list({ userId: 999_999 }), []);
+  });
+
+  it('shows what is stuck, oldest first: what has left and nobody here moves on', async () => {
+    const user = await givenCustomer(app);
+    const accepted = await givenSend(silent, user);
+    const unknown = await givenSend(lost, user);
+    const died = await givenSend(silent, user);
+    const paying = await givenSend(silent, user);
+    const claimed = await givenSend(silent, user);
+    await givenSend('reject@ponte.test', user);
+    await app.charge(user, { type: 'dynamic', amount: 5 });
+    await putIn(died.id, 'PAYING', { ms: 2 * minuteMs });
+    await putIn(paying.id, 'PAYING', { ms: 2 * minuteMs - 1 });
+    await putIn(claimed.id, 'PAYING', { ms: 60 * minuteMs, claimed: true });
+    const stuck = (input: Partial<PixListInput> = {}) =>
+      list({ userId: user.id, stuck: true, ...input });
+    assert.deepEqual(await stuck(), [unknown.id, died.id]);
+    assert.deepEqual(await stuck({ phase: 'UNKNOWN' }), [unknown.id]);
+    assert.deepEqual(await stuck({ olderThanMs: minuteMs }), []);
+    assert.deepEqual(await stuck({ status: 'FAILED' }), []);
+    await app.clock.advance(10 * minuteMs);
+    const { id: last } = claimed;
+    assert.deepEqual(await stuck(), [accepted.id, unknown.id, died.id, paying.id, last]);
+    assert.deepEqual(await stuck({ limit: 2 }), [accepted.id, unknown.id]);
+  });
+
+  it('tells nothing of the people and gives plain JSON', async () => {
+    const key = `maria.${randomUUID()}@example.com`;
+    const { id } = await givenSend(key);
+    const { transactions } = await listPix.run(context, { limit: 1 }, unwatched);
+    assert.equal(transactions[0]?.id, id);
+    assert.equal(transactions[0].amount, '10.50');
+    isPlainJson(transactions);
+    assert.ok(!JSON.stringify([transactions, await show(id)]).includes(key));
+  });
+});
+
+describe('pix show', () => {
+  it('shows the transaction and its timeline in order', async () => {
+    const send = await givenSend(lost);
+    const shown = await show(send.id);
+    assert.equal(shown.transaction.endToEnd, send.end_to_end);
+    assert.equal(shown.transaction.status, 'PROCESSING');
+    assert.deepEqual(
+      shown.timeline.map(({ phase, attempt, providerStatus, note }) => [
+        phase,
+        attempt,
+        providerStatus,
+        note,
+      ]),
+      [
+        ['RESERVED', null, null, null],
+        ['RESOLVED', null, null, null],
+        ['PAYING', 1, null, null],
+        ['PAYING', 2, '5xx', 'after_unknown'],
+        ['PAYING', 3, '5xx', 'after_unknown'],
+        ['UNKNOWN', 3, '5xx', null],
+      ],
+    );
+    assert.equal(shown.timelineIsCut, false);
+    isPlainJson(shown);
+  });
+
+  const waits: readonly { phase: string; ms: number; claimed?: boolean; says: RegExp }[] = [
+    { phase: 'RESERVED', ms: 0, says: /process that works on it.*Nothing has been sent/ },
+    { phase: 'RESERVED', ms: 60 * minuteMs, says: /A request with the same key.*the sweep/ },
+    { phase: 'RESOLVED', ms: 60 * minuteMs, says: /A request with the same key.*the sweep/ },
+    { phase: 'PAYING', ms: 0, says: /a process sends the payment now/ },
+    { phase: 'PAYING', ms: 60 * minuteMs, claimed: true, says: /sends the payment now/ },
+    { phase: 'PAYING', ms: 2 * minuteMs, says: /process that paid has died/ },
+    { phase: 'UNKNOWN', ms: 0, says: /its webhook, or its statement, which the sweep reads/ },
+    {
+      phase: 'ACCEPTED',
+      ms: 0,
+      says: /The webhook of the provider, which has accepted the payment/,
+    },
+  ];
+
+  it('says what a send waits for, and what can be done', async () => {
+    const { id } = await givenSend(silent);
+    for (const { phase, says, ...ago } of waits) {
+      await putIn(id, phase, ago);
+      const { waitsFor, operator } = await show(id);
+      assert.match(waitsFor, says, `${phase} ${ago.ms}`);
+      const isOpen = /UNKNOWN|ACCEPTED/.test(phase) || says.source.includes('died');
+      assert.equal(operator.includes(`ponte pix resolve ${id}`), isOpen, `${phase} ${ago.ms}`);
+    }
+  });
+
+  it('says that a statement cannot be read once the user has logged out', async () => {
+    const user = await givenCustomer(app);
+    const { id } = await givenSend(lost, user);
+    await app.call('/auth/logout', { method: 'POST', token: user.token });
+    assert.match((await show(id)).waitsFor, /only after the user has logged in again/);
+  });
+
+  it('says that a charge waits for its payer, and that a final status is final', async () => {
+    const charge = await app.charge(customer, { type: 'dynamic', amount: 5 });
+    assert.match((await show(charge.body.transaction_id)).waitsFor, /Somebody to pay it/);
+    await putIn(charge.body.transaction_id, 'RESERVED', { ms: 0 });
+    assert.match((await show(charge.body.transaction_id)).waitsFor, /code of the charge/);
+    const failed = await givenSend('reject@ponte.test');
+    assert.match((await show(failed.id)).waitsFor, /FAILED is final/);
+  });
+
+  it('cuts a timeline that a provider has filled with contradictions, and says so', async () => {
+    const { id } = await givenSend(silent);
+    await app.rows(
+      `insert into pix_timeline (transaction_id, phase, at, note)
+       select $1, 'ANOMALY', $2, 'contradicts_final_status' from generate_series(1, 600)`,
+      [id, app.clock.now()],
+    );
+    const shown = await show(id);
+    assert.equal(shown.timeline.length, 500);
+    assert.equal(shown.timelineIsCut, true);
+    assert.equal(shown.timeline[0]?.phase, 'RESERVED');
+  });
+
+  it('finds no transaction that is not there, whatever is asked for', async () => {
+    await refused(show(randomUUID()), /there is no transaction/, 'NOT_FOUND');
+    await refused(show('everything'), /there is no transaction everything/, 'NOT_FOUND');
+  });
+});
+
+describe('pix resolve', () => {
+  it('completes an open send, and writes down who decided and why', async () => {
+    for (const key of [silent, lost]) {
+      const send = await givenSend(key);
+      const { transaction } = await resolve({
+        id: send.id,
+        as: 'completed',
+        reason: ' protocol 20261121-7 of the bank ',
+      });
+      assert.equal(transaction.status, 'COMPLETED');
+      assert.equal(transaction.phase, 'SETTLED');
+      assert.equal(transaction.outcome, 'accepted');
+      assert.equal(transaction.settledAt, app.clock.now().toISOString());
+      assert.equal(
+        (await timeline(send.id)).at(-1),
+        'SETTLED operator ana: protocol 20261121-7 of the bank',
+      );
+    }
+  });
+
+  it('only looks whether it may be done, when no more is asked for', async () => {
+    const { id } = await givenSend(lost);
+    const { transaction } = await resolve({ id, as: 'completed', onlyCheck: true });
+    assert.equal(transaction.status, 'PROCESSING');
+    assert.equal((await stored(id)).status, 'PROCESSING');
+    await refused(resolve({ id, as: 'failed', onlyCheck: true }), /money may have moved/);
+  });
+
+  it('resolves one whose process died in PAYING', async () => {
+    const { id } = await givenSend(silent);
+    await putIn(id, 'PAYING', { ms: 2 * minuteMs });
+    const { transaction } = await resolve({ id, as: 'completed' });
+    assert.equal(transaction.status, 'COMPLETED');
+  });
+
+  it('fails an open send only when the risk is named, word for word', async () => {
+    const { id } = await givenSend(lost);
+    for (const confirm of [undefined, 'yes', 'Money may have moved']) {
+      const input = { id, as: 'failed' as const, ...(confirm !== undefined && { confirm }) };
+      await refused(resolve(input), /money may have moved.*pay twice/);
+    }
+    assert.equal((await stored(id)).status, 'PROCESSING');
+    const { transaction } = await resolve({ id, as: 'failed', confirm: riskOfFailing });
+    assert.deepEqual(
+      [transaction.status, transaction.outcome, transaction.failureCode],
+      ['FAILED', 'rejected', 'PROVIDER_REJECTED'],
+    );
+  });
+
+  it('wakes whoever waits for the transaction', async () => {
+    const { id } = await givenSend(silent);
+    const waiting = app.view(customer, id, { prefer: 'wait=30' });
+    await app.waiting(30_000);
+    await resolve({ id, as: 'completed' });
+    assert.equal((await waiting).body.status, 'COMPLETED');
+  });
+
+  it('makes a webhook that contradicts it later an anomaly', async () => {
+    const { id, end_to_end: endToEnd } = await givenSend(silent);
+    await resolve({ id, as: 'failed', confirm: riskOfFailing });
+    const told = await app.call('/webhooks/provider', {
+      body: { event: 'PIX_PAYMENT_OUT', endToEnd, status: 'CONFIRMED', amount: 10.5 },
+    });
+    const { event_id: eventId } = told.body;
+    const job = {
+      id: '0',
+      kind: 'settle-webhook',
+      payload: { eventId },
+      attempt: 1,
+      worker: 'test',
+    };
+    await settleWebhook.run(context, job);
+    const [event] = await app.rows('select status from webhook_events where id = $1', [eventId]);
+    assert.equal(event?.['status'], 'anomaly');
+    assert.equal((await stored(id)).status, 'FAILED');
+    assert.match((await show(id)).operator, /an anomaly in the timeline says otherwise/);
+  });
+
+  it('refuses what is not an open send', async () => {
+    const charge = await app.charge(customer, { type: 'dynamic', amount: 5 });
+    const chargeId: string = charge.body.transaction_id;
+    await refused(resolve({ id: chargeId, as: 'completed' }), /a CHARGE: only sends/);
+    const failed = await givenSend('reject@ponte.test');
+    await refused(resolve({ id: failed.id, as: 'completed' }), /FAILED, and that is final/);
+    const { id } = await givenSend(silent);
+    for (const phase of ['RESERVED', 'RESOLVED']) {
+      await putIn(id, phase, { ms: 60 * minuteMs });
+      await refused(resolve({ id, as: 'completed' }), new RegExp(`in ${phase}: nothing was sent`));
+    }
+    await putIn(id, 'PAYING', { ms: 2 * minuteMs - 1 });
+    await refused(resolve({ id, as: 'completed' }), /may be sending it at this moment/);
+    await putIn(id, 'PAYING', { ms: 60 * minuteMs, claimed: true });
+    await refused(resolve({ id, as: 'completed' }), /may be sending it at this moment/);
+    const missing = resolve({ id: randomUUID(), as: 'completed' });
+    await refused(missing, /there is no transaction/, 'NOT_FOUND');
+    await refused(resolve({ id: '*', as: 'completed' }), /there is no transaction/, 'NOT_FOUND');
+  });
+
+  it('refuses a reason that does not belong in a timeline, and a decision of nobody', async () => {
+    const { id } = await givenSend(silent);
+    const mistakes: readonly [Partial<PixResolveInput>, RegExp][] = [
+      [{ reason: '  ' }, /a reason is required/],
+      [{ reason: 'x'.repeat(501) }, /has 501 characters/],
+      [{ reason: 'one\nSETTLED operator eve: two' }, /control characters/],
+      [{ reason: 'paid \u001B[2J' }, /control characters/],
+      [{ reason: 'paid \u202Eto' }, /control characters/],
+      [{ reason: 'told by maria@example.com' }, /must not contain an e-mail/],
+      [{ reason: 'account of (529.982.247-25)' }, /must not contain an e-mail/],
+    ];
+    for (const [input, sentence] of mistakes) {
+      await refused(resolve({ id, as: 'completed', ...input }), sentence);
+    }
+    for (const operator of ['', 'a\nb', 'x'.repeat(129)]) {
+      await refused(resolve({ id, as: 'completed' }, operator), /name the operator/);
+    }
+    assert.equal((await stored(id)).status, 'PROCESSING');
+    await resolve({ id, as: 'completed', reason: '😀'.repeat(500) });
+  });
+
+  it('changes nothing when the provider was quicker', async () => {
+    const { id } = await givenSend(lost);
+    const transaction: typeof context.db.transaction = async (work) => {
+      await app.rows(`update pix_transactions set phase = 'ACCEPTED' where id = $1`, [id]);
+      return context.db.transaction(work);
+    };
+    const db = { ...context.db, transaction };
+    const input = { id, as: 'completed', reason: 'because' } as const;
+    await refused(
+      resolvePix.run({ ...context, db }, input, unwatched),
+      /moved to ACCEPTED meanwhile/,
+    );
+    assert.equal((await stored(id)).status, 'PROCESSING');
+  });
+});

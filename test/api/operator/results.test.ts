@@ -1,0 +1,78 @@
+/** An op runs in the command's process or behind a socket: both give the same result. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { ops, type OpInput, type OpName } from '../../../src/operator/index.ts';
+import type { Op } from '../../../src/operator/op.ts';
+import { queueJob } from '../jobs/loops.ts';
+import { confirmed, startSettlingApp } from '../jobs/settling.ts';
+import { openTestDatabase } from '../../support/open-database.ts';
+import { isPlainJson, unwatched } from './asking.ts';
+
+const app = await startSettlingApp();
+const { email, id } = app.customer;
+const pending = await app.givenSend();
+const completed = await app.givenSend();
+const settled = await app.tell(confirmed({ endToEnd: completed.end_to_end }));
+const parked = await app.tell(confirmed({ endToEnd: app.newEndToEnd() }));
+const finished = { status: 'dead', finished_at: app.clock.now() };
+const deadJob = await queueJob(app, 'failed', finished);
+const user = { user: String(id) };
+const reason = { ...user, reason: 'ticket 7' };
+
+/** In an order in which every op succeeds: one that changes data stands before what undoes it. */
+const inputs: { readonly [Name in OpName]: OpInput<Name> } = {
+  'inspect database': {},
+  'migrate status': {},
+  'migrate up': {},
+  'user create': {
+    name: 'Ana',
+    email: 'ana@results.test',
+    document: '111.444.777-35',
+    phone: '(11) 98765-4321',
+    password: 'correct horse battery',
+  },
+  'user create-dev': { email: 'dev@results.test', password: 'correct horse battery' },
+  'user list': { limit: 100 },
+  'user identify': { user: email },
+  'session list': { limit: 100 },
+  'account block': reason,
+  'account unblock': reason,
+  'webhook list': { limit: 100 },
+  'webhook replay': { eventIds: [parked.eventId, settled.eventId], dryRun: true, limit: 100 },
+  'webhook send': { transactionId: pending.id, status: 'COMPLETED', shape: 'entity' },
+  'webhook show': { id: parked.eventId },
+  'jobs list': { limit: 100 },
+  'jobs stats': {},
+  'jobs retry': { ids: [deadJob] },
+  'pix audit': {},
+  'pix list': { limit: 100 },
+  'pix show': { id: completed.id },
+  'pix resolve': { id: pending.id, as: 'completed', reason: 'ticket 7' },
+  'session revoke': { of: String(id) },
+  'user disable': user,
+  'user enable': user,
+  'user reset-password': { ...user, password: 'another horse battery' },
+  'audit list': { limit: 100 },
+  'audit events': { limit: 100 },
+  'request-id': { id: '8f14e45f' },
+  'migrate down': {},
+};
+
+/** The service's role may not change the schema. */
+const asOwner = { ...app.context, db: (await openTestDatabase()).db };
+
+describe('the result of an op', () => {
+  for (const [name, input] of Object.entries(inputs)) {
+    it(`equals its JSON form: ${name}`, async () => {
+      const op: Op<never, unknown> = ops[name as OpName];
+      const context = name === 'migrate down' ? asOwner : app.context;
+      const result = await op.run(context, input as never, unwatched);
+      isPlainJson(result);
+      // A list without rows would prove nothing.
+      for (const [member, value] of Object.entries(result as object)) {
+        const mayBeEmpty = /^(?:pending|unknown|applied|notDead|notFound|waitsFor)$/.test(member);
+        assert.ok(mayBeEmpty || !Array.isArray(value) || value.length > 0, `no ${member}`);
+      }
+    });
+  }
+});

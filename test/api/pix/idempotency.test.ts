@@ -1,0 +1,96 @@
+/** A claim returns what is stored, although it does not read a new transaction back. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { describe, test } from 'node:test';
+import type { Context } from '../../../src/context.ts';
+import { newTransactionIdentification } from '../../../src/domain/pix.ts';
+import { claimSend, claimTransaction, type Claim } from '../../../src/pix/idempotency.ts';
+import {
+  pixColumns,
+  toTransaction,
+  type PixTransaction,
+  type PixTransactionRow,
+} from '../../../src/pix/pix-transaction-repository.ts';
+import { startSettlingApp } from '../jobs/settling.ts';
+import { losingOneAnswer } from '../../support/lost-answer.ts';
+
+const app = await startSettlingApp();
+const { context, rows, customer } = app;
+const [session] = await rows<{ id: string }>(
+  `select id from banking_sessions where user_id = $1 and status = 'ACTIVE'`,
+  [customer.id],
+);
+assert.ok(session);
+const token = {
+  userId: customer.id,
+  sessionId: session.id,
+  tokenId: randomUUID(),
+  expiresAt: new Date(8.64e15),
+};
+
+function reservation(idempotencyKey: string, amountCents: number) {
+  const fingerprint = Buffer.from(`${amountCents}`);
+  const terms = { pixKey: 'ana@example.com', description: 'Aluguel' };
+  return { id: randomUUID(), idempotencyKey, fingerprint, amountCents, ...terms };
+}
+
+type Claiming = (context: Context, key: string, amountCents: number) => Promise<Claim>;
+
+const ways: Readonly<Record<'SEND' | 'CHARGE', Claiming>> = {
+  async SEND(service, key, amountCents) {
+    const claim = await claimSend(service, token, reservation(key, amountCents));
+    if (claim.result === 'replay') return claim;
+    const { result, resumed, transaction } = claim;
+    return { result, resumed, transaction };
+  },
+  CHARGE: (service, key, amountCents) =>
+    claimTransaction(service, {
+      ...reservation(key, amountCents),
+      ...{ userId: customer.id, operation: 'CHARGE' },
+      transactionIdentification: newTransactionIdentification(),
+    }),
+};
+
+async function storedUnder(key: string): Promise<PixTransaction> {
+  const stored = await rows<PixTransactionRow>(
+    `select ${pixColumns} from pix_transactions where idempotency_key = $1`,
+    [key],
+  );
+  const [row] = stored;
+  assert.ok(row && stored.length === 1, `${stored.length} transactions have the key`);
+  const phases = await app.timeline(row.id);
+  assert.deepEqual(phases, ['RESERVED'], 'noted once');
+  return toTransaction(row);
+}
+
+for (const [operation, claim] of Object.entries(ways)) {
+  describe(operation, () => {
+    for (const amountCents of [1, 100, 1_050, 99_999_999_999]) {
+      test(`a claim of ${amountCents} centavos returns what is stored`, async () => {
+        const key = randomUUID();
+        const { transaction, ...claimed } = await claim(context, key, amountCents);
+        assert.deepEqual(claimed, { result: 'acquired', resumed: false });
+        assert.deepEqual(transaction, await storedUnder(key));
+      });
+    }
+
+    test('a claim whose result is lost is stored once, and is acquired', async () => {
+      const key = randomUUID();
+      const { result, transaction } = await claim(losingOneAnswer(context), key, 1_050);
+      assert.equal(result, 'acquired');
+      assert.partialDeepStrictEqual(transaction, await storedUnder(key));
+    });
+
+    test('of several at once with one key, one is acquired and the others are replays', async () => {
+      const key = randomUUID();
+      const claims = await Promise.all([1, 2, 3].map(() => claim(context, key, 1_050)));
+      assert.deepEqual(claims.map(({ result }) => result).toSorted(), [
+        'acquired',
+        'replay',
+        'replay',
+      ]);
+      const stored = await storedUnder(key);
+      for (const { transaction } of claims) assert.partialDeepStrictEqual(transaction, stored);
+    });
+  });
+}

@@ -1,0 +1,174 @@
+/** Statements that are executed after their time-out, and rows that a failover loses. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test, type TestContext } from 'node:test';
+import type { Statement } from '../../../src/db/database.ts';
+import { newEndToEndId } from '../../../src/domain/pix.ts';
+import { ProviderError } from '../../../src/provider/errors.ts';
+import type { PayRequest } from '../../../src/provider/provider.ts';
+import { moveTransaction } from '../../../src/pix/move-repository.ts';
+import { eventually } from '../../support/eventually.ts';
+import { givenCustomer } from '../../support/factories.ts';
+import { startPixApp } from './pix-app.ts';
+
+const app = await startPixApp();
+const { query } = app.context.db;
+
+const body = { pix_key: 'ana@example.com', amount: 10.5 };
+
+type Values = readonly unknown[];
+
+test('a payment that the provider has failed is not called accepted while that is not stored', async (t) => {
+  const user = await givenCustomer(app);
+  t.mock.method(app.context.provider, 'pay', async ({ order }: PayRequest) => ({
+    ...{ ...order, providerTxid: null, status: 'FAILED' },
+  }));
+  t.mock.method(app.context.db, 'query', async (statement: Statement, values: Values) => {
+    if (statement.name === 'pix-move') throw new Error('connection lost');
+    return query(statement, values);
+  });
+  const sent = await app.throughTime(app.send(user, body));
+  t.mock.restoreAll();
+  assert.deepEqual([sent.status, sent.body.status], [200, 'PROCESSING']);
+  assert.equal(sent.headers.get('pix-outcome'), 'unknown');
+  await app.clock.advance(10_000);
+  const isStored = async () => (await app.stored(sent.body.transaction_id)).status === 'FAILED';
+  await eventually(isStored, 'the outcome');
+});
+
+for (const isReadLost of [false, true]) {
+  const read = isReadLost ? ', also where it could not be read then' : '';
+  test(`a late PAYING that was called unknown since fails: nothing has left${read}`, (t) =>
+    assertLatePayingFails(t, isReadLost));
+}
+
+async function assertLatePayingFails(t: TestContext, isReadLost: boolean): Promise<void> {
+  const user = await givenCustomer(app);
+  const payments = t.mock.method(app.context.provider, 'pay');
+  let steps = 0;
+  let reads = 0;
+  t.mock.method(app.context.db, 'query', async (statement: Statement, values: Values) => {
+    if (statement.name === 'pix-find') reads += 1;
+    // The first look is the step's own, the second one tells the app how the send stands.
+    if (statement.name === 'pix-find' && isReadLost && reads === 2)
+      throw new Error('Query read timeout');
+    if (statement.name !== 'pix-step') return query(statement, values);
+    steps += 1;
+    if (steps === 1) throw new Error('Query read timeout');
+    // The first one is carried out only now, and the sweep finds it before the second one comes.
+    if (steps === 2) {
+      await query({ ...statement, name: 'late-step' }, values);
+      await moveTransaction(
+        { ...app.context, db: { ...app.context.db, query } },
+        String(values[0]),
+        {
+          ...{ from: ['PAYING'], to: 'UNKNOWN', status: 'PROCESSING', outcome: 'unknown' },
+          timeline: [{ phase: 'UNKNOWN', note: 'process_died' }],
+        },
+      );
+    }
+    return query(statement, values);
+  });
+  const sent = await app.send(user, body);
+  assert.equal(sent.headers.get('pix-outcome'), 'unknown');
+  await app.clock.advance(10_000);
+  const isFailed = async () => {
+    const [send] = await app.rows<{ outcome: string }>(
+      'select outcome from pix_transactions where user_id = $1',
+      [user.id],
+    );
+    return send?.outcome === 'not_sent';
+  };
+  await eventually(isFailed, 'the end of the payment');
+  assert.equal(payments.mock.callCount(), 0);
+}
+
+test('a send that came to PAYING late fails although the wall clock has jumped ahead', async (t) => {
+  const user = await givenCustomer(app);
+  const payments = t.mock.method(app.context.provider, 'pay');
+  let step: readonly [Statement, Values] | undefined;
+  t.mock.method(app.context.db, 'query', async (statement: Statement, values: Values) => {
+    if (statement.name !== 'pix-step') return query(statement, values);
+    step ??= [statement, values];
+    throw new Error('Query read timeout');
+  });
+  const key = randomUUID();
+  const sent = await app.send(user, body, { key });
+  assert.equal(sent.headers.get('pix-outcome'), 'unknown');
+  const now = app.clock.now.bind(app.clock);
+  t.mock.method(app.clock, 'now', () => new Date(now().getTime() + 60_000));
+  await app.clock.advance(5_000);
+  await query(...(step ?? assert.fail('no step was taken')));
+  await app.clock.advance(10_000);
+  const isFailed = async () => {
+    const rows = await app.rows<{ status: string; outcome: string }>(
+      'select status, outcome from pix_transactions where idempotency_key = $1',
+      [key],
+    );
+    return rows[0]?.status === 'FAILED' && rows[0].outcome === 'not_sent';
+  };
+  await eventually(isFailed, 'the end of the payment');
+  assert.equal(payments.mock.callCount(), 0);
+});
+
+/** Another process has taken the send to PAYING, after a failover that lost the first step. */
+async function giveOtherEndToEnd(endToEnd: string): Promise<string> {
+  const other = newEndToEndId('11165756', app.clock.now());
+  await app.rows('update pix_transactions set end_to_end = $2 where end_to_end = $1', [
+    endToEnd,
+    other,
+  ]);
+  return other;
+}
+
+test('a payment that was not sent fails no send that a failover has given another end-to-end id', async (t) => {
+  const user = await givenCustomer(app);
+  let other = '';
+  t.mock.method(app.context.provider, 'pay', async ({ order }: PayRequest) => {
+    other = await giveOtherEndToEnd(order.endToEnd);
+    throw new ProviderError({
+      ...{ outcome: 'not_sent', code: 'PROVIDER_UNAVAILABLE', statusClass: 'stopped' },
+    });
+  });
+  const sent = await app.send(user, body);
+  assert.deepEqual([sent.status, sent.body.status], [200, 'PROCESSING']);
+  const stored = await app.stored(sent.body.transaction_id);
+  assert.deepEqual([stored.phase, stored.end_to_end], ['PAYING', other]);
+  assert.deepEqual(await app.timeline(stored.id), ['RESERVED', 'RESOLVED', 'PAYING 1']);
+});
+
+test('a payment that was accepted is an anomaly of the send that a failover has given another end-to-end id', async (t) => {
+  const user = await givenCustomer(app);
+  const anomalies = await app.anomalies();
+  const { pay } = app.context.provider;
+  t.mock.method(app.context.provider, 'pay', async (request: PayRequest) => {
+    const receipt = await pay(request);
+    await giveOtherEndToEnd(receipt.endToEnd);
+    return receipt;
+  });
+  const sent = await app.send(user, body);
+  assert.deepEqual([sent.status, sent.body.status], [200, 'PROCESSING']);
+  assert.equal((await app.stored(sent.body.transaction_id)).phase, 'PAYING');
+  assert.deepEqual(await app.timeline(sent.body.transaction_id), [
+    ...['RESERVED', 'RESOLVED', 'PAYING 1', 'ANOMALY other_end_to_end'],
+  ]);
+  assert.equal(await app.anomalies(), anomalies + 1);
+});
+
+test('a key whose rows were lost between two attempts is claimed by the third one', async (t) => {
+  const user = await givenCustomer(app);
+  let looks = 0;
+  t.mock.method(app.context.db, 'query', async (statement: Statement, values: Values) => {
+    const isLook = statement.name === 'pix-reserve-send';
+    looks += Number(isLook);
+    if (!isLook || looks > 2) return query(statement, values);
+    // As a look answers that has run into a row which it does not see.
+    const other = [...values.slice(0, 3), randomUUID(), randomUUID(), ...values.slice(5)];
+    const rows = await query<object>(statement, other);
+    const unseen = { id: null, phase: null, status: null, reserved: null };
+    return rows.map((row) => Object.assign(row, unseen));
+  });
+  const sent = await app.send(user, { ...body, pix_key: 'bruno@example.com' }, { key: 'taken' });
+  assert.equal(looks, 3);
+  assert.equal(sent.status, 200);
+});

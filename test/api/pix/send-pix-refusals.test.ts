@@ -1,0 +1,254 @@
+/** What a send refuses before the bank is called: nothing is stored, nothing is sent. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { givenCustomer, givenUser, logIn } from '../../support/factories.ts';
+import { startPixApp } from './pix-app.ts';
+
+const app = await startPixApp();
+
+const user = await givenCustomer(app);
+
+const valid = { pix_key: 'ana@example.com', amount: 10 };
+
+const required = 'The field is required.';
+const text = 'The value must be a text.';
+const number = 'The value must be a number.';
+const empty = 'The text must not be empty.';
+const tooSmall = 'The value must be at least 0.01.';
+const tooLarge = 'The value must be at most 999999999.99.';
+const decimals = 'The value must have at most two decimals.';
+const longest = (limit: number): string => `The text must have at most ${limit} characters.`;
+
+interface Fault {
+  readonly what: string;
+  readonly body: unknown;
+  readonly errors: Readonly<Record<string, readonly string[]>>;
+}
+
+const malformed = 'The key must have 1 to 128 visible ASCII characters. A UUID is best.';
+
+const faults: Fault[] = [
+  { what: 'no pix_key', body: { amount: 10 }, errors: { pix_key: [required] } },
+  {
+    what: 'an empty pix_key',
+    body: { ...valid, pix_key: '' },
+    errors: { pix_key: [empty] },
+  },
+  {
+    what: 'a pix_key of blanks',
+    body: { ...valid, pix_key: ' \t ' },
+    errors: { pix_key: [empty] },
+  },
+  {
+    what: 'a pix_key over 255 characters',
+    body: { ...valid, pix_key: 'x'.repeat(256) },
+    errors: { pix_key: [longest(255)] },
+  },
+  {
+    what: 'a pix_key that is no text',
+    body: { ...valid, pix_key: 1 },
+    errors: { pix_key: [text] },
+  },
+  { what: 'a pix_key of null', body: { ...valid, pix_key: null }, errors: { pix_key: [text] } },
+  {
+    what: 'a pix_key with a NUL',
+    body: { ...valid, pix_key: 'a\0b' },
+    errors: { pix_key: ['The text contains a character that is not allowed.'] },
+  },
+  { what: 'no amount', body: { pix_key: 'ana@example.com' }, errors: { amount: [required] } },
+  {
+    what: 'a description over 512 characters',
+    body: { ...valid, description: 'x'.repeat(513) },
+    errors: { description: [longest(512)] },
+  },
+  {
+    what: 'a description that is no text',
+    body: { ...valid, description: ['x'] },
+    errors: { description: [text] },
+  },
+  {
+    what: 'several faults, all at once',
+    body: { pix_key: '', amount: 0, description: 'x'.repeat(513) },
+    errors: { pix_key: [empty], amount: [tooSmall], description: [longest(512)] },
+  },
+  {
+    what: 'an empty object',
+    body: {},
+    errors: { pix_key: [required], amount: [required] },
+  },
+  {
+    what: 'a body that is no object',
+    body: [valid],
+    errors: { body: ['The value must be an object.'] },
+  },
+];
+
+const amountFaults: [string, string[]][] = [
+  ['0', [tooSmall]],
+  ['-0', [tooSmall]],
+  ['-10', [tooSmall]],
+  ['0.001', [tooSmall, decimals]],
+  ['0.009', [tooSmall, decimals]],
+  ['10.005', [decimals]],
+  ['10.001', [decimals]],
+  ['0.1e-3', [tooSmall, decimals]],
+  ['1000000000', [tooLarge]],
+  ['1e21', [tooLarge]],
+  ['1e999', [number]],
+  ['-1e999', [number]],
+  ['"10"', [number]],
+  ['"NaN"', [number]],
+  ['""', [number]],
+  ['null', [number]],
+  ['true', [number]],
+  ['[10]', [number]],
+  ['{}', [number]],
+];
+
+for (const [written, messages] of amountFaults) {
+  const body = `{"pix_key":"ana@example.com","amount":${written}}`;
+  faults.push({ what: `an amount of ${written}`, body, errors: { amount: messages } });
+}
+
+for (const { what, body, errors } of faults) {
+  test(`422 for ${what}, naming ${Object.keys(errors).join(', ')}`, async () => {
+    const sent = await app.send(user, body);
+    assert.equal(sent.status, 422);
+    assert.equal(sent.body.message, 'Some fields are missing or invalid.');
+    assert.deepEqual(sent.body.errors, errors);
+    assert.equal(sent.headers.get('pix-outcome'), 'not_sent');
+    assert.equal(await app.countOf(user), 0);
+  });
+}
+
+test('422 without a body names every required field', async () => {
+  const { token } = user;
+  const sent = await app.call('/pix/send', { method: 'POST', token, key: 'bodyless' });
+  assert.equal(sent.status, 422);
+  assert.deepEqual(sent.body.errors, { pix_key: [required], amount: [required] });
+});
+
+const keyFaults: [string, string][] = [
+  ['empty', ''],
+  ['over 128 characters', 'k'.repeat(129)],
+  ['with a blank', 'two words'],
+  ['with a tab', 'two\twords'],
+  ['with an accent', 'chave-ção'],
+  ['given twice', 'one, two'],
+];
+
+for (const [what, key] of keyFaults) {
+  test(`422 for an Idempotency-Key ${what}`, async () => {
+    const sent = await app.send(user, valid, { key });
+    assert.equal(sent.status, 422);
+    assert.deepEqual(sent.body.errors, { 'Idempotency-Key': [malformed] });
+    assert.equal(sent.headers.get('pix-outcome'), 'not_sent');
+    assert.equal(await app.countOf(user), 0);
+  });
+}
+
+test('422 for a missing Idempotency-Key, together with the errors of the body', async () => {
+  const sent = await app.call('/pix/send', { token: user.token, body: { amount: '10' } });
+  assert.equal(sent.status, 422);
+  assert.deepEqual(sent.body.errors, {
+    'Idempotency-Key': [required],
+    pix_key: [required],
+    amount: [number],
+  });
+});
+
+test('a 422 speaks Portuguese to who prefers it', async () => {
+  const body = { pix_key: 'x'.repeat(256), amount: 0.001 };
+  const headers = { 'accept-language': 'en;q=0.5, pt-BR' };
+  const sent = await app.call('/pix/send', { token: user.token, body, headers });
+  assert.deepEqual(sent.body, {
+    message: 'Há campos ausentes ou inválidos.',
+    errors: {
+      'Idempotency-Key': ['O campo é obrigatório.'],
+      pix_key: ['O texto deve ter no máximo 255 caracteres.'],
+      amount: [
+        'O valor deve ser no mínimo 0,01.',
+        'O valor deve ter no máximo duas casas decimais.',
+      ],
+    },
+  });
+});
+
+test('400 for a body that is no JSON, such as an amount of NaN', async () => {
+  const sent = await app.send(user, '{"pix_key":"ana@example.com","amount":NaN}');
+  assert.equal(sent.status, 400);
+  assert.deepEqual(Object.keys(sent.body), ['message']);
+  assert.equal(sent.headers.get('pix-outcome'), 'unknown');
+});
+
+test('415 for a body of another media type', async () => {
+  const headers = { 'content-type': 'text/plain' };
+  const sent = await app.send(user, JSON.stringify(valid), { headers });
+  assert.equal(sent.status, 415);
+  assert.equal(sent.headers.get('pix-outcome'), 'unknown');
+});
+
+test('405 for another method, naming the one that is allowed', async () => {
+  const sent = await app.call('/pix/send', { method: 'PUT', token: user.token, body: valid });
+  assert.equal(sent.status, 405);
+  assert.match(sent.headers.get('allow') ?? '', /POST/);
+});
+
+for (const [what, headers] of [
+  ['no token', {}],
+  ['a token that is none', { authorization: 'Bearer nonsense' }],
+  ['another scheme', { authorization: 'Basic bWFyaWE6c2VjcmV0' }],
+] as [string, Record<string, string>][]) {
+  test(`401 for ${what}, before anything is validated`, async () => {
+    const sent = await app.call('/pix/send', { body: {}, headers });
+    assert.equal(sent.status, 401);
+    assert.deepEqual(Object.keys(sent.body), ['message']);
+    assert.equal(sent.headers.get('pix-outcome'), 'unknown');
+  });
+}
+
+test('401 after a logout, and nothing is sent', async (t) => {
+  const leaver = await givenCustomer(app);
+  const lookUps = t.mock.method(app.bank, 'lookUpKey');
+  await app.call('/auth/logout', { method: 'POST', token: leaver.token });
+  assert.equal((await app.send(leaver, valid)).status, 401);
+  assert.equal((await app.send(leaver, {})).status, 401, 'before anything is validated');
+  assert.equal(await app.countOf(leaver), 0);
+  assert.equal(lookUps.mock.callCount(), 0);
+});
+
+for (const part of ['document', 'agency', 'account_number']) {
+  test(`422 with errors.account when the account lacks its ${part}`, async () => {
+    const poor = await givenCustomer(app);
+    await app.rows(`update accounts set ${part} = null where user_id = $1`, [poor.id]);
+    const sent = await app.send(poor, valid);
+    assert.equal(sent.status, 422);
+    assert.deepEqual(sent.body.errors, {
+      account: [
+        'Your account is not complete yet: document, agency and account number are needed.',
+      ],
+    });
+    assert.equal(await app.countOf(poor), 0);
+  });
+}
+
+test("the user's own document replaces a missing one of the account", async (t) => {
+  const lookUps = t.mock.method(app.bank, 'lookUpKey');
+  const { id, email } = await givenUser(app, { document: '52998224725' });
+  const token = await logIn(app, email);
+  await app.rows('update accounts set document = null where user_id = $1', [id]);
+  const sent = await app.send({ id, email, token }, valid);
+  assert.equal(sent.status, 200);
+  assert.equal(lookUps.mock.calls[0]?.arguments[1].payerId, '52998224725');
+});
+
+test('422 with errors.account when there is no account at all', async () => {
+  const poor = await givenCustomer(app);
+  await app.rows('delete from accounts where user_id = $1', [poor.id]);
+  const headers = { 'accept-language': 'pt' };
+  const sent = await app.send(poor, valid, { headers });
+  assert.equal(sent.status, 422);
+  assert.deepEqual(sent.body.errors, {
+    account: ['Sua conta ainda não está completa: faltam documento, agência ou número da conta.'],
+  });
+});

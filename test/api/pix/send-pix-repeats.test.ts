@@ -1,0 +1,249 @@
+/** Attempts after the first: each is made only while this process may make the payment. */
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import type { Statement } from '../../../src/db/database.ts';
+import { connectionLost } from '../../support/lost-answer.ts';
+import { givenCustomer } from '../../support/factories.ts';
+import { eventually, startPixApp } from './pix-app.ts';
+
+// Longer than what `throughTime` lets pass: only back-offs end by it.
+const timeoutMs = 2_000;
+
+const app = await startPixApp({ environment: { PROVIDER_TIMEOUT_MS: String(timeoutMs) } });
+
+const user = await givenCustomer(app);
+
+const body = { pix_key: 'ana@example.com', amount: 10 };
+const begun = ['RESERVED', 'RESOLVED', 'PAYING 1'];
+
+type Pay = typeof app.bank.pay;
+
+/** What is done while the first attempt is at the bank, which then answers 500. */
+type Meanwhile = (order: {
+  readonly endToEnd: string;
+  readonly clientRequestId: string;
+}) => unknown;
+
+/** The bank fails the first attempt and carries out the next one. */
+function failFirst(t: TestContext, meanwhile: Meanwhile = () => undefined) {
+  const { pay } = app.bank;
+  const payments = t.mock.method(app.bank, 'pay', async (...call: Parameters<Pay>) => {
+    if (payments.mock.callCount() > 0) return pay.apply(app.bank, call);
+    await meanwhile(call[1]);
+    return { outcome: 'faulty', fault: 'internal_error' } as const;
+  });
+  return payments;
+}
+
+const send = (key: string) =>
+  app.throughTime(app.send(user, body, { key: key.replaceAll(' ', '-') }));
+
+const post = async (event: Record<string, unknown>) => {
+  const answer = await app.call('/webhooks/provider', { method: 'POST', body: event });
+  assert.equal(answer.status, 200);
+};
+
+/** Stands between the service and its database. */
+function onStatement(
+  t: TestContext,
+  name: string,
+  handle: (rows: () => Promise<unknown[]>) => Promise<unknown[]>,
+): void {
+  const { db } = app.context;
+  const { query } = db;
+  t.mock.method(db, 'query', (statement: Statement, parameters: readonly unknown[]) => {
+    const rows = () => query<never>(statement, parameters);
+    return statement.name === name ? handle(rows) : rows();
+  });
+}
+
+test('a payment in PAYING has the claim of its process, which a call fits into', async (t) => {
+  const { pay } = app.bank;
+  const claims: number[] = [];
+  t.mock.method(app.bank, 'pay', async (...call: Parameters<Pay>) => {
+    const [row] = await app.rows<{ claimed_until: Date | null }>(
+      `select claimed_until from pix_transactions where end_to_end = $1 and phase = 'PAYING'`,
+      [call[1].endToEnd],
+    );
+    claims.push((row?.claimed_until?.getTime() ?? 0) - app.clock.now().getTime());
+    return pay.apply(app.bank, call);
+  });
+  await app.send(user, body, { key: 'claimed' });
+  // Three attempts, one more time-out in the queue, and two back-offs.
+  assert.deepEqual(claims, [4 * timeoutMs + 2 * 1_000]);
+});
+
+test('a repeat is stored before it is sent, and the acceptance has the number of attempts', async (t) => {
+  const seen: string[][] = [];
+  const payments = failFirst(t);
+  const { pay } = app.bank;
+  t.mock.method(app.bank, 'pay', async (...call: Parameters<Pay>) => {
+    const [row] = await app.rows<{ id: string }>(
+      'select id from pix_transactions where end_to_end = $1',
+      [call[1].endToEnd],
+    );
+    seen.push(await app.timeline(row?.id ?? ''));
+    return pay.apply(app.bank, call);
+  });
+  const sent = await send('repeated');
+  assert.deepEqual([sent.status, sent.body.status], [200, 'PROCESSING']);
+  const repeated = [...begun, 'PAYING 2 5xx after_unknown'];
+  assert.deepEqual(seen, [begun, repeated]);
+  const timeline = await app.timeline(sent.body.transaction_id);
+  assert.deepEqual(timeline, [...repeated, 'ACCEPTED 2 2xx']);
+  assert.equal(payments.mock.callCount(), 2);
+  const { claimed_until: claimedUntil } = await app.stored(sent.body.transaction_id);
+  assert.equal(claimedUntil, null);
+});
+
+const ids: Readonly<Record<string, (order: Parameters<Meanwhile>[0]) => object>> = {
+  'the end-to-end id': ({ endToEnd }) => ({ endToEnd }),
+  'both ids': ({ endToEnd, clientRequestId }) => ({ endToEnd, clientRequestId }),
+};
+
+for (const [title, idsOf] of Object.entries(ids)) {
+  test(`a failure that is reported between two attempts, by ${title}: no further attempt, and it has failed`, async (t) => {
+    const payments = failFirst(t, (order) =>
+      post({ event: 'PIX_PAYMENT_OUT', status: 'ERROR', amount: 10, ...idsOf(order) }),
+    );
+    const anomalies = await app.anomalies();
+    const sent = await send(`failed by ${title}`);
+    assert.equal(payments.mock.callCount(), 1);
+    assert.equal(sent.status, 200);
+    const { status, outcome, end_to_end: endToEnd } = await app.settled(sent.body.transaction_id);
+    assert.deepEqual([status, outcome], ['FAILED', 'rejected']);
+    const end = ['UNKNOWN 1 5xx', 'SETTLED FAILED event'];
+    assert.deepEqual(await app.timeline(sent.body.transaction_id), [...begun, ...end]);
+    assert.ok(!(await app.executed(user)).includes(endToEnd ?? ''));
+    assert.equal(await app.anomalies(), anomalies);
+  });
+}
+
+test('a failure that is reported only by the key counts, though clocks differ by nine minutes', async (t) => {
+  const payments = failFirst(t, async ({ clientRequestId }) => {
+    await post({ event: 'PIX_PAYMENT_OUT', status: 'ERROR', amount: 10, clientRequestId });
+    await eventually(async () => {
+      const waits = await app.rows(
+        `update webhook_events set received_at = received_at - interval '9 minutes'
+          where id = (select event_id from webhook_waits where id_value = $1) returning id`,
+        [clientRequestId],
+      );
+      return waits.length === 1;
+    });
+  });
+  const sent = await send('failed by the key alone');
+  assert.equal(payments.mock.callCount(), 1);
+  assert.equal((await app.settled(sent.body.transaction_id)).status, 'FAILED');
+});
+
+test('a payment that is reported between two attempts: no further attempt, and 200 COMPLETED', async (t) => {
+  const payments = failFirst(t, async ({ endToEnd }) => {
+    await post({ event: 'PIX_PAYMENT_OUT', status: 'CONFIRMED', amount: 10, endToEnd });
+    await eventually(async () => {
+      const [row] = await app.rows<{ status: string }>(
+        'select status from pix_transactions where end_to_end = $1',
+        [endToEnd],
+      );
+      return row?.status === 'COMPLETED';
+    });
+  });
+  const sent = await send('completed between');
+  assert.deepEqual([sent.status, sent.body.status], [200, 'COMPLETED']);
+  assert.equal(payments.mock.callCount(), 1);
+});
+
+test('a failure that says "duplicate" between two attempts stops none and settles nothing', async (t) => {
+  const payments = failFirst(t, ({ endToEnd }) =>
+    post({ event: 'PIX_PAYMENT_OUT', status: 'ERROR', endToEnd, error: { code: 'PBE300' } }),
+  );
+  const sent = await send('duplicate between');
+  assert.deepEqual([sent.status, sent.body.status], [200, 'PROCESSING']);
+  assert.equal(sent.headers.get('pix-outcome'), 'accepted');
+  assert.equal(payments.mock.callCount(), 2);
+});
+
+/** A payment whose first attempt is unknown, and a failure that is reported after the repeat. */
+async function failedAfterRepeat(t: TestContext, key: string) {
+  failFirst(t);
+  const { body: sent } = await send(key);
+  const { end_to_end: endToEnd } = await app.stored(sent.transaction_id);
+  await post({ event: 'PIX_PAYMENT_OUT', status: 'ERROR', amount: 10, endToEnd });
+  assert.deepEqual(await app.resultsFor(sent.transaction_id, 1), ['anomaly']);
+  assert.equal((await app.stored(sent.transaction_id)).phase, 'ACCEPTED');
+  return { id: String(sent.transaction_id), endToEnd };
+}
+
+test('a failure that may be that of an earlier attempt waits for the word that the payment was made', async (t) => {
+  const anomalies = await app.anomalies();
+  const { id, endToEnd } = await failedAfterRepeat(t, 'failed late');
+  await post({ event: 'PIX_PAYMENT_OUT', status: 'CONFIRMED', amount: 10, endToEnd });
+  assert.equal((await app.settled(id)).status, 'COMPLETED');
+  await eventually(async () => (await app.anomalies()) === anomalies + 1);
+});
+
+/** Lets minutes pass until a payment has ended, and then waits for what they have set going. */
+async function endWithin(id: string, minutes: number) {
+  const untilMs = app.clock.now().getTime() + minutes * 60_000;
+  await eventually(async () => {
+    if (app.clock.now().getTime() < untilMs) await app.clock.advance(5_000);
+    return (await app.stored(id)).status !== 'PROCESSING';
+  });
+  return (await app.stored(id)).status;
+}
+
+test('a failure that may be that of an earlier attempt waits for the statement', async (t) => {
+  const { id } = await failedAfterRepeat(t, 'failed and listed');
+  assert.equal(await endWithin(id, 14), 'COMPLETED');
+});
+
+test('a failure that may be that of an earlier attempt settles nothing, however long it waits', async (t) => {
+  const { id } = await failedAfterRepeat(t, 'failed at last');
+  t.mock.method(app.context.provider, 'statement', async () => ({ items: [] }));
+  await app.clock.advance(40 * 60_000);
+  assert.equal((await app.stored(id)).status, 'PROCESSING');
+});
+
+const elsewhere: Readonly<Record<string, string>> = {
+  'another claim': `claimed_until = claimed_until + interval '1 second'`,
+  'no claim': 'claimed_until = null',
+  'another phase': `phase = 'UNKNOWN', outcome = 'unknown'`,
+};
+
+for (const [title, change] of Object.entries(elsewhere)) {
+  test(`a payment with ${title} is not repeated`, async (t) => {
+    const payments = failFirst(t, ({ endToEnd }) =>
+      app.rows(`update pix_transactions set ${change} where end_to_end = $1`, [endToEnd]),
+    );
+    const sent = await send(`under ${title}`);
+    assert.deepEqual([sent.status, sent.body.status], [200, 'PROCESSING']);
+    assert.equal(sent.headers.get('pix-outcome'), 'unknown');
+    assert.equal(payments.mock.callCount(), 1);
+    const { phase } = await app.stored(sent.body.transaction_id);
+    assert.equal(phase, 'UNKNOWN');
+  });
+}
+
+test('a payment is not repeated while the database cannot be read', async (t) => {
+  onStatement(t, 'pix-repeat', () => Promise.reject(connectionLost()));
+  const payments = failFirst(t);
+  const sent = await send('without a database');
+  assert.deepEqual([sent.status, sent.body.status], [200, 'PROCESSING']);
+  assert.equal(sent.headers.get('pix-outcome'), 'unknown');
+  assert.equal(payments.mock.callCount(), 1);
+  const timeline = await app.timeline(sent.body.transaction_id);
+  assert.deepEqual(timeline, [...begun, 'UNKNOWN 1 5xx']);
+});
+
+test('a process that stood still after PAYING sends nothing when its claim has expired', async (t) => {
+  const payments = t.mock.method(app.bank, 'pay');
+  let isPaying = false;
+  onStatement(t, 'pix-step', async (rows) => {
+    const stepped = await rows();
+    if (!isPaying) await app.clock.advance(10 * 60_000);
+    isPaying = true;
+    return stepped;
+  });
+  const sent = await app.send(user, body, { key: 'stood-still' });
+  assert.deepEqual([sent.status, sent.headers.get('pix-outcome')], [502, 'not_sent']);
+  assert.equal(payments.mock.callCount(), 0);
+});

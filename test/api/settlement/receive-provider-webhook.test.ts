@@ -1,0 +1,315 @@
+import assert from 'node:assert/strict';
+import { createHash, createHmac } from 'node:crypto';
+import { after, test } from 'node:test';
+import { startTestApp, type TestApp, type TestRequest } from '../../support/app.ts';
+import { startDatabaseProxy } from '../../support/database-proxy.ts';
+import { createTestDatabase } from '../../support/db.ts';
+import { onlyOnServer } from '../../support/open-database.ts';
+
+// Without jobs: what the intake leaves behind stays as it is.
+const app = await startTestApp({ environment: { JOBS: 'off' } });
+
+const post = (body: unknown, request: TestRequest = {}, on: TestApp = app) =>
+  on.call('/webhooks/provider', { method: 'POST', body, ...request });
+
+interface Stored {
+  readonly id: string;
+  readonly payload: Buffer;
+  readonly payload_hash: Buffer;
+  readonly status: string;
+  readonly received_at: Date;
+}
+
+interface Queued {
+  readonly kind: string;
+  readonly payload: unknown;
+  readonly status: string;
+  readonly run_at: Date;
+}
+
+/** The events and jobs that there are, which are then removed. */
+async function takeStored(on: TestApp = app) {
+  const events = await on.rows<Stored>('delete from webhook_events returning *');
+  const jobs = await on.rows<Queued>(`delete from jobs where kind = 'settle-webhook' returning *`);
+  return { events, jobs };
+}
+
+async function storesNothing(on: TestApp = app): Promise<void> {
+  assert.deepEqual(await takeStored(on), { events: [], jobs: [] });
+}
+
+const payment = { event: 'PIX_PAYMENT', endToEnd: 'E1', status: 'CONFIRMED', amount: 10.5 };
+
+test('an event is answered 200 once it and its job are stored', async () => {
+  const body = ` ${JSON.stringify(payment)}\n`;
+  const answer = await post(body);
+  assert.equal(answer.status, 200);
+  assert.deepEqual(Object.keys(answer.body), ['message', 'event_id', 'duplicate']);
+  assert.equal(answer.body.duplicate, false);
+  assert.match(answer.body.message, /received/);
+  assert.equal(answer.headers.get('cache-control'), 'no-store');
+  const { events, jobs } = await takeStored();
+  assert.equal(events.length, 1);
+  const [event] = events;
+  assert.equal(event?.id, answer.body.event_id);
+  assert.equal(event?.status, 'received');
+  assert.equal(event?.payload.toString(), body, 'the bytes are stored as they came');
+  assert.deepEqual(event?.payload_hash, createHash('sha256').update(body).digest());
+  assert.deepEqual(event?.received_at, app.clock.now());
+  assert.equal(jobs.length, 1);
+  assert.equal(jobs[0]?.status, 'queued');
+  assert.deepEqual(jobs[0]?.payload, { eventId: answer.body.event_id });
+  assert.deepEqual(jobs[0]?.run_at, app.clock.now());
+});
+
+test('the same bytes again are acknowledged as a duplicate and change nothing', async () => {
+  const first = await post(payment);
+  await app.clock.advance(60_000);
+  const again = await post(payment);
+  assert.equal(again.status, 200);
+  assert.equal(again.body.duplicate, true);
+  assert.equal(again.body.event_id, first.body.event_id);
+  const { events, jobs } = await takeStored();
+  assert.deepEqual([events.length, jobs.length], [1, 1]);
+});
+
+for (const status of ['received', 'parked', 'orphaned']) {
+  test(`the same bytes again queue a job for an event that is ${status} and has none`, async () => {
+    const first = await post(payment);
+    await app.rows('update webhook_events set status = $1', [status]);
+    await app.rows(`update jobs set status = 'dead', finished_at = run_at, attempts = 8`);
+    const again = await post(payment);
+    assert.deepEqual([again.status, again.body.duplicate], [200, true]);
+    await post(payment);
+    const { jobs } = await takeStored();
+    const revived = jobs.filter((job) => job.status === 'queued');
+    assert.deepEqual(
+      revived.map(({ payload, run_at: runAt }) => ({ payload, runAt })),
+      [{ payload: { eventId: first.body.event_id }, runAt: app.clock.now() }],
+    );
+  });
+}
+
+for (const status of ['processed', 'ignored', 'anomaly']) {
+  test(`the same bytes again queue nothing for an event that is ${status}`, async () => {
+    await post(payment);
+    await app.rows('update webhook_events set status = $1', [status]);
+    await app.rows('delete from jobs');
+    await post(payment);
+    assert.deepEqual((await takeStored()).jobs, []);
+  });
+}
+
+test('other bytes that say the same are another event', async () => {
+  const first = await post(JSON.stringify(payment));
+  const spaced = await post(JSON.stringify(payment, null, 2));
+  assert.equal(spaced.body.duplicate, false);
+  assert.notEqual(spaced.body.event_id, first.body.event_id);
+  const { events, jobs } = await takeStored();
+  assert.deepEqual([events.length, jobs.length], [2, 2]);
+});
+
+test('of identical deliveries at once one is stored and all are acknowledged', async () => {
+  for (let round = 0; round < 5; round += 1) {
+    const answers = await Promise.all(Array.from({ length: 8 }, () => post({ round })));
+    assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
+    assert.equal(new Set(answers.map(({ body }) => body.event_id)).size, 1);
+    assert.equal(answers.filter(({ body }) => body.duplicate === false).length, 1);
+    const { events, jobs } = await takeStored();
+    assert.deepEqual([events.length, jobs.length], [1, 1]);
+  }
+});
+
+test('any JSON is taken, whether or not it can be an event', async () => {
+  const bodies = [
+    ...['{}', '[]', '{"pix":[]}', '[[]]', '{"a":{"b":[null,"ã",1e300]}}', '1', '"PIX"', 'null'],
+    '['.repeat(50_000) + ']'.repeat(50_000),
+  ];
+  for (const body of bodies) assert.equal((await post(body)).status, 200, body.slice(0, 40));
+  const { events, jobs } = await takeStored();
+  assert.deepEqual([events.length, jobs.length], [bodies.length, bodies.length]);
+});
+
+test('text that the database could not hold as text is taken too, and kept in its bytes', async () => {
+  const body = String.raw`{"event":"PIX_PAYMENT","note":"a\u0000b\ud800","\u0000":1}`;
+  assert.equal((await post(body)).status, 200);
+  const { events } = await takeStored();
+  assert.equal(events[0]?.payload.toString(), body);
+});
+
+test('what is no JSON, or nothing at all, is 400 and nothing is stored', async () => {
+  for (const body of [
+    '',
+    ' ',
+    '{"event":',
+    '{event:1}',
+    'PIX',
+    '{}{}',
+    Buffer.from([0x7b, 0xff, 0x7d]),
+  ]) {
+    const answer = await post(body);
+    assert.equal(answer.status, 400, String(body));
+    assert.deepEqual(Object.keys(answer.body), ['message']);
+  }
+  await storesNothing();
+});
+
+test('256 KiB are taken, one byte more is 413 and nothing is stored', async () => {
+  const ofBytes = (bytes: number) => `{"a":"${'x'.repeat(bytes - '{"a":""}'.length)}"}`;
+  assert.equal((await post(ofBytes(256 * 1024))).status, 200);
+  await takeStored();
+  const answer = await post(ofBytes(256 * 1024 + 1));
+  assert.equal(answer.status, 413);
+  assert.deepEqual(Object.keys(answer.body), ['message']);
+  await storesNothing();
+});
+
+test('another media type is 415, another method 405', async () => {
+  const form = await post('a=1', {
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+  });
+  assert.equal(form.status, 415);
+  const read = await app.call('/webhooks/provider');
+  assert.equal(read.status, 405);
+  assert.match(read.headers.get('allow') ?? '', /POST/);
+  await storesNothing();
+});
+
+test('without a configured secret the header is not looked at', async () => {
+  const answer = await post(payment, { headers: { 'x-webhook-secret': 'whatever' } });
+  assert.equal(answer.status, 200);
+  await takeStored();
+});
+
+test('deliveries are counted, received and duplicate, and their content is not logged', async () => {
+  const counted = async (result: string) => {
+    const { values } = await app.context.metrics.webhookEvents.get();
+    return values.find(({ labels }) => labels.result === result)?.value ?? 0;
+  };
+  const before = [await counted('received'), await counted('duplicate')];
+  const body = { payer: { name: 'Fulano de Tal', document: '52998224725' } };
+  await post(body);
+  await post(body);
+  const now = [await counted('received'), await counted('duplicate')];
+  assert.deepEqual(
+    now.map((count, index) => count - (before[index] ?? 0)),
+    [1, 1],
+  );
+  assert.doesNotMatch(app.logLines.join('\n'), /Fulano|52998224725/);
+  await takeStored();
+});
+
+test('wrong secrets and signatures of an address are throttled, right ones never', async () => {
+  const rightSecret = { 'x-webhook-secret': 'the-right-secret' };
+  const signingSecret = 'a-signing-secret-of-more-than-32-characters';
+  for (const [setting, wrong] of [
+    ['WEBHOOK_SECRET', { 'x-webhook-secret': 'wrong' }],
+    ['WEBHOOK_SIGNING_SECRET', rightSecret],
+  ] as const) {
+    const throttled = await startTestApp({
+      environment: {
+        ...{ JOBS: 'off', TRUST_PROXY_HOPS: '1', THROTTLE_ADDRESS_PER_MINUTE: '3' },
+        ...{ WEBHOOK_SECRET: 'the-right-secret', [setting]: settingOf(setting, signingSecret) },
+      },
+    });
+    const send = (headers: Record<string, string>, address = '203.0.113.7') =>
+      post(payment, { headers: { 'x-forwarded-for': address, ...headers } }, throttled);
+    for (let nth = 0; nth < 3; nth += 1) assert.equal((await send(wrong)).status, 401);
+    const answer = await send(wrong);
+    assert.equal(answer.status, 429);
+    assert.equal(answer.headers.get('retry-after'), '60');
+    const right = { ...rightSecret, ...signatureOf(payment, signingSecret, throttled) };
+    for (let nth = 0; nth < 5; nth += 1) assert.equal((await send(right)).status, 200);
+    assert.equal((await send(wrong, '203.0.113.8')).status, 401, 'another address');
+    await throttled.clock.advance(60_000);
+    assert.equal((await send(wrong)).status, 401, 'the next minute');
+  }
+});
+
+function settingOf(name: string, signingSecret: string): string {
+  return name === 'WEBHOOK_SECRET' ? 'the-right-secret' : signingSecret;
+}
+
+/** The headers of Standard Webhooks. */
+function signatureOf(body: unknown, secret: string, on: TestApp): Record<string, string> {
+  const timestamp = String(Math.floor(on.clock.now().getTime() / 1_000));
+  const signed = `msg_1.${timestamp}.${JSON.stringify(body)}`;
+  const signature = createHmac('sha256', secret).update(signed).digest('base64');
+  return {
+    ...{ 'webhook-id': 'msg_1', 'webhook-timestamp': timestamp },
+    'webhook-signature': `v1,${signature}`,
+  };
+}
+
+test('with secrets configured', async (t) => {
+  const environment = { JOBS: 'off', WEBHOOK_SECRET: 'the-old-secret,the-new-secret' };
+  const guarded = await startTestApp({ environment });
+  const withSecret = (secret: string) => ({ headers: { 'x-webhook-secret': secret } });
+
+  await t.test('each of two is accepted, so that they can be rotated', async () => {
+    for (const secret of ['the-old-secret', 'the-new-secret']) {
+      assert.equal((await post({ secret: 1 }, withSecret(secret), guarded)).status, 200);
+    }
+    const { events } = await takeStored(guarded);
+    assert.equal(events.length, 1);
+  });
+
+  await t.test('a wrong one is 401 and nothing is stored', async () => {
+    const wrong = [
+      ...['', 'the', 'the-old-secre', 'the-old-secret2', 'THE-OLD-SECRET'],
+      'the-old-secret,the-new-secret',
+    ];
+    for (const secret of wrong) {
+      const answer = await post(payment, withSecret(secret), guarded);
+      assert.equal(answer.status, 401, secret);
+      assert.deepEqual(Object.keys(answer.body), ['message']);
+    }
+    await storesNothing(guarded);
+  });
+
+  await t.test('a missing one is 401 and nothing is stored', async () => {
+    assert.equal((await post(payment, {}, guarded)).status, 401);
+    await storesNothing(guarded);
+  });
+
+  await t.test('a wrong one is 401 whatever the body is', async () => {
+    for (const body of ['{"event":', '1', `{"a":"${'x'.repeat(300 * 1024)}"}`]) {
+      assert.equal((await post(body, withSecret('wrong'), guarded)).status, 401);
+    }
+    await storesNothing(guarded);
+  });
+
+  await t.test('none of them is logged', () => {
+    assert.doesNotMatch(guarded.logLines.join('\n'), /the-old-secret|the-new-secret/);
+  });
+});
+
+test(
+  'a database that cannot be reached is 503, and the delivery succeeds later',
+  onlyOnServer,
+  async () => {
+    const database = await createTestDatabase();
+    const proxy = await startDatabaseProxy(database.databaseUrl ?? '');
+    const behind = await startTestApp({
+      environment: { JOBS: 'off' },
+      database: { ...database, databaseUrl: proxy.url },
+    });
+    after(async () => {
+      await proxy.cut();
+      await database.drop();
+    });
+    await proxy.cut();
+    for (let tries = 0; tries < 3; tries += 1) {
+      const answer = await post(payment, {}, behind);
+      assert.equal(answer.status, 503);
+      assert.match(answer.headers.get('retry-after') ?? '', /^\d+$/);
+      assert.deepEqual(Object.keys(answer.body), ['message']);
+    }
+    await proxy.mend();
+    const answer = await post(payment, {}, behind);
+    assert.equal(answer.status, 200);
+    assert.equal(answer.body.duplicate, false);
+    const { events, jobs } = await takeStored(behind);
+    assert.deepEqual([events.length, jobs.length], [1, 1]);
+  },
+);

@@ -1,0 +1,266 @@
+/**
+ * Holds what reviewers would otherwise have to repeat: who may import whom, single doors, budgets,
+ * names and docstrings. Each failure names the place and says what to do instead.
+ */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { before, describe, it } from 'node:test';
+import { parse } from 'yaml';
+import {
+  clockDoor,
+  environmentDoor,
+  idleExceptions,
+  providerDoor,
+  trespasses,
+  type Door,
+} from './doors.ts';
+import { breachesOf, cyclesAmong } from './layers.ts';
+import { parseAll } from './parser.ts';
+import { readSource, type Callable, type Source } from './source.ts';
+import { hasEmptyName, isDeadCode, longLines, mentions, readTexts } from './texts.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+
+const generated = new Set(['contract/types.ts', 'contract/provider-types.ts']);
+
+const FUNCTION_LINES = 70;
+const FILE_LINES = 450;
+const PARAMETERS = 3;
+
+let texts: ReadonlyMap<string, string>;
+let sources: readonly Source[];
+
+before(() => {
+  texts = readTexts(root);
+  const code = new Map([...texts].filter(([path]) => /\.tsx?$/.test(path)));
+  sources = parseAll(root, code, readSource);
+});
+
+/** Files that people write and that run outside the tests. */
+function ours(): Source[] {
+  return sources.filter(
+    ({ path }) => /^(?:src|bin|console|contract)\//.test(path) && !generated.has(path),
+  );
+}
+
+function none(found: readonly string[], instead: string): void {
+  assert.ok(found.length === 0, `${instead}\n${found.map((one) => `  ${one}`).join('\n')}`);
+}
+
+describe('imports', () => {
+  it('point one way, from bin and console down to the domain', () => {
+    none(sources.flatMap(breachesOf), 'Move the code to where it may know what it needs:');
+  });
+
+  it('lead to files that exist', () => {
+    const missing = sources.flatMap(({ imports }) =>
+      imports
+        .filter(({ target }) => target !== null && !texts.has(target))
+        .map(({ path, line, specifier }) => `${path}:${line} imports ${specifier}`),
+    );
+    none(missing, 'Import a file of this project, with its extension:');
+  });
+
+  it('do not go in circles', () => {
+    none(cyclesAmong(sources), 'Move what both need to a file that neither is:');
+  });
+
+  it('are by name: nothing is exported by default', () => {
+    const found = sources
+      .filter(({ path }) => path !== 'mikro-orm.config.ts')
+      .flatMap(({ defaultExports }) => defaultExports.map(({ path, line }) => `${path}:${line}`));
+    none(found, 'Give the export a name, so that it is called the same everywhere:');
+  });
+});
+
+describe('single doors', () => {
+  function keeps(door: Door): void {
+    const found = sources.flatMap((source) => trespasses(door, source));
+    none(
+      found.map(({ path, line, what }) => `${path}:${line} ${what}`),
+      door.instead,
+    );
+  }
+
+  it('only src/config/config.ts reads the environment', () => {
+    keeps(environmentDoor);
+  });
+
+  it('only src/clock.ts reads the time and sets timers', () => {
+    keeps(clockDoor);
+  });
+
+  it('only src/provider/http/client.ts calls the provider', () => {
+    keeps(providerDoor);
+  });
+
+  const normalisers = new Set(['src/domain/text.ts', 'src/auth/passwords.ts']);
+
+  it('only two files normalise texts, behind a limit of their length', () => {
+    const found = sources
+      .filter(({ path }) => /^(?:src|bin)\//.test(path) && !normalisers.has(path))
+      .flatMap(({ path }) => mentions(path, texts.get(path) ?? '', /\.normalize\(/));
+    none(found, 'Call normalised() of src/domain/text.ts:');
+  });
+
+  it('have no exception that nobody needs', () => {
+    const found = [environmentDoor, clockDoor, providerDoor].flatMap((door) =>
+      idleExceptions(door, sources),
+    );
+    none(found, 'Take the exception out of test/architecture/doors.ts:');
+  });
+});
+
+describe('budgets', () => {
+  function over(isOver: (callable: Callable) => boolean): Callable[] {
+    return ours().flatMap(({ callables }) => callables.filter(isOver));
+  }
+
+  it(`a function has at most ${FUNCTION_LINES} lines, better 50`, () => {
+    none(
+      over(({ lines }) => lines > FUNCTION_LINES).map(
+        ({ path, line, name, lines }) => `${path}:${line} ${name} has ${lines}`,
+      ),
+      'Give a step of it a name and a function of its own:',
+    );
+  });
+
+  it(`a function has at most ${PARAMETERS} parameters`, () => {
+    none(
+      over(({ parameters }) => parameters > PARAMETERS).map(
+        ({ path, line, name, parameters }) => `${path}:${line} ${name} has ${parameters}`,
+      ),
+      'Take one options object with named members:',
+    );
+  });
+
+  it(`a file has at most ${FILE_LINES} lines`, () => {
+    none(
+      ours()
+        .map(({ path, lines }) => ({
+          path,
+          count: lines.at(-1) === '' ? lines.length - 1 : lines.length,
+        }))
+        .filter(({ count }) => count > FILE_LINES)
+        .map(({ path, count }) => `${path} has ${count}`),
+      'Move the part that has a name of its own to a file of that name:',
+    );
+  });
+
+  it('a line has at most 100 columns', () => {
+    none(
+      sources
+        .filter(({ path }) => !generated.has(path) && !path.startsWith('migrations/'))
+        .flatMap(longLines),
+      'Break the line; a comment is broken by hand:',
+    );
+  });
+});
+
+describe('texts', () => {
+  it('promise nothing for later', () => {
+    const later = /\b(?:T[O]DO|F[I]XME|X[X]X)\b/;
+    const inComments = sources.flatMap(({ comments }) =>
+      comments.flatMap(({ path, line, text }) => (later.test(text) ? [`${path}:${line}`] : [])),
+    );
+    const elsewhere = [...texts]
+      .filter(([path]) => !/\.tsx?$/.test(path))
+      .flatMap(([path, text]) => mentions(path, text, later));
+    none([...inComments, ...elsewhere], 'Do it now, or open an issue and take the mark out:');
+  });
+
+  it('hold no code that is switched off', () => {
+    const found = sources.flatMap(({ comments }) =>
+      comments.filter(isDeadCode).map(({ path, line }) => `${path}:${line}`),
+    );
+    none(found, 'Delete it: version control remembers. If it is prose, write it as a sentence:');
+  });
+
+  it('know nothing outside the project', () => {
+    const outside = new RegExp(
+      String.raw`(?:^|[^\w.])(?:/work/\w|/home/\w+/|/Users/\w+/|\.\./shared\b)`,
+    );
+    const written = [...texts].flatMap(([path, text]) => mentions(path, text, outside));
+    const imported = sources.flatMap(({ imports }) =>
+      imports
+        .filter(({ target }) => target?.startsWith('../') ?? false)
+        .map(({ path, line, specifier }) => `${path}:${line} ${specifier}`),
+    );
+    none([...written, ...imported], 'A clone of this project is all that a reader has:');
+  });
+
+  it('cite no rule from a document that the project does not have', () => {
+    const cited = /\b(?:the s[p]ecification\b|s[p]ecification, section|\(d[e]cisions:)/i;
+    none(
+      [...texts].flatMap(([path, text]) => mentions(path, text, cited)),
+      'Cite the contract, the README or a published standard by its name, or state the rule itself:',
+    );
+  });
+
+  it('name only documents that the project has', () => {
+    const names = new Set([...texts.keys()].map((path) => path.split('/').at(-1) ?? path));
+    const found = [...texts].flatMap(([path, text]) =>
+      text
+        .split('\n')
+        .flatMap((line, index) =>
+          [...line.matchAll(/(?<![\w*])[\w-]+\.md\b/g)]
+            .filter(([name]) => !names.has(name))
+            .map(([name]) => `${path}:${index + 1} ${name}`),
+        ),
+    );
+    none(found, 'Name a document of the project, or say the thing itself:');
+  });
+});
+
+describe('names and docstrings', () => {
+  it('a file is named after what is in it', () => {
+    none(
+      [...texts.keys()].filter((path) => /\.tsx?$/.test(path) && hasEmptyName(path)),
+      'Name the file after the thing that it does or is:',
+    );
+  });
+
+  it('every exported function and class of src says what it is for', () => {
+    const found = sources
+      .filter(({ path }) => path.startsWith('src/'))
+      .flatMap(({ exported }) => exported.filter((one) => !one.documented))
+      .map(({ path, line, name }) => `${path}:${line} ${name}`);
+    none(
+      found,
+      'Write a /** docstring */ directly above: what it takes and returns, units, what it throws:',
+    );
+  });
+});
+
+describe('versions and lists', () => {
+  it('package.json, the contract and the newest CHANGELOG heading have one version', () => {
+    const { version } = JSON.parse(textOf('package.json')) as { version: string };
+    const contract = parse(textOf('contract/openapi.yaml')) as { info: { version: string } };
+    const heading = /^## \[(\d+\.\d+\.\d+)\] - \d{4}-\d{2}-\d{2}$/m.exec(textOf('CHANGELOG.md'));
+    assert.deepEqual(
+      { contract: contract.info.version, changelog: heading?.[1] },
+      { contract: version, changelog: version },
+      'A release changes package.json, contract/openapi.yaml and CHANGELOG.md together',
+    );
+  });
+
+  it('the coverage leaves out exactly what has no code to run', () => {
+    const { exclude } = JSON.parse(textOf('.c8rc.json')) as { exclude: string[] };
+    const typesOnly = sources
+      .filter(
+        ({ path, typesOnly: isTypesOnly }) => isTypesOnly && /^(?:src|bin|contract)\//.test(path),
+      )
+      .map(({ path }) => path);
+    assert.deepEqual(
+      exclude.toSorted(),
+      typesOnly.toSorted(),
+      '.c8rc.json excludes the files that are types only: the runner never loads them',
+    );
+  });
+});
+
+function textOf(path: string): string {
+  const text = texts.get(path);
+  assert.ok(text !== undefined, `${path} is missing`);
+  return text;
+}

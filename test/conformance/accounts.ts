@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import {
+  chargeOrder,
+  failure,
+  rejected,
+  sessionWith,
+  TOKEN_REFUSED,
+} from '../unit/provider/stub/open-bank.ts';
+import {
+  customer,
+  debited,
+  everyCall,
+  type Open,
+  opened,
+  OPENING_BALANCE_CENTS,
+  ordered,
+  TIMED_OUT,
+  today,
+} from './target.ts';
+import { readEvidence } from '../../src/provider/statement-evidence.ts';
+
+const dayRange = (start: string, end: string) => ({ start, end });
+
+/** Logins, balances, statements, tokens and signals. */
+export function accountsConform(open: Open): void {
+  describe('login', () => {
+    it('gives a token that works and the complete account', async () => {
+      const { provider } = await opened(open);
+      const { token, expiresAt, account } = await provider.login({
+        email: 'Dev@Ponte.test',
+        password: 'any password',
+      });
+      assert.equal(expiresAt, null);
+      assert.equal(account.document, '11144477735');
+      assert.equal(account.agency, '0001');
+      assert.match(account.accountNumber ?? '', /^\d{9}$/);
+      assert.match(account.companyId ?? '', /^\d+$/);
+      assert.match(account.clientToken ?? '', /^[0-9a-f-]{36}$/);
+      assert.equal(await provider.balance({ session: sessionWith(token) }), OPENING_BALANCE_CENTS);
+    });
+  });
+
+  describe('balance and statement', () => {
+    it('shows what a payment and a paid charge have moved', async () => {
+      const target = await ordered(open, 'maria');
+      const { provider, session, bank, order, clock } = target;
+      const receipt = await provider.pay({ session, order });
+      await provider.createDynamicCharge({ session, order: chargeOrder() });
+      await clock.advance(1_500);
+      await bank.payCharge(chargeOrder().transactionIdentification);
+      assert.equal(await provider.balance({ session }), OPENING_BALANCE_CENTS - 1_050 + 2_599);
+      const { items } = await provider.statement({ session, ...today });
+      assert.equal(readEvidence(items, order, false), 'completed');
+      assert.equal(items.length, 2);
+      assert.deepEqual(items[1], {
+        id: receipt.providerTxid,
+        type: 'PIX_PAYMENT_OUT',
+        direction: 'DEBIT',
+        endToEnd: order.endToEnd,
+        clientRequestId: 'request-1',
+        description: 'Almoço',
+        amount: 10.5,
+        status: 'CONFIRMED',
+        createdAt: '2026-05-24T12:00:00.000Z',
+      });
+      assert.equal(items[0]?.['type'], 'PIX_RECEIVED');
+    });
+
+    it('gives an empty statement for days without movements', async () => {
+      const { provider, session } = await customer(open);
+      const statement = await provider.statement({
+        session,
+        ...dayRange('2026-01-01', '2026-01-31'),
+      });
+      assert.deepEqual(statement, { items: [] });
+    });
+
+    it('refuses days in the wrong order', async () => {
+      const { provider, session } = await customer(open);
+      const call = provider.statement({ session, ...dayRange('2026-05-24', '2026-05-23') });
+      assert.deepEqual(await failure(call), rejected('InvalidRange'));
+    });
+  });
+
+  describe('token', () => {
+    it('of nobody is refused by every method', async () => {
+      const { provider } = await opened(open);
+      for (const token of ['', 'x', 'stub.Zm9v.0.']) {
+        for (const failed of await Promise.all(
+          everyCall(provider, sessionWith(token)).map(failure),
+        )) {
+          assert.deepEqual(failed, TOKEN_REFUSED);
+        }
+      }
+    });
+  });
+
+  describe('signal', () => {
+    it('that has aborted already: nothing is sent', async () => {
+      const target = await ordered(open, 'maria');
+      const signal = AbortSignal.abort(new Error('gone'));
+      const call = target.provider.pay({ session: target.session, order: target.order, signal });
+      assert.deepEqual(await failure(call), { ...TIMED_OUT, outcome: 'not_sent' });
+      assert.equal(await debited(target), 0);
+    });
+
+    it('that never aborts changes nothing', async () => {
+      const { provider, session } = await customer(open);
+      const { signal } = new AbortController();
+      assert.equal(await provider.balance({ session, signal }), OPENING_BALANCE_CENTS);
+    });
+  });
+}

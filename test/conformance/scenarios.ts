@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { scenarios } from '../../src/provider/stub/scenarios.ts';
+import { applied } from '../unit/provider/applicant.ts';
+import {
+  failure,
+  logIn,
+  orderFor,
+  rejected,
+  TOKEN_REFUSED,
+  UNAVAILABLE,
+} from '../unit/provider/stub/open-bank.ts';
+import {
+  customer,
+  debited,
+  everyCall,
+  KEY_NOT_FOUND,
+  lookUp,
+  type Open,
+  opened,
+  OPENING_BALANCE_CENTS,
+  ordered,
+  paidInVain,
+  TIMED_OUT,
+  today,
+} from './target.ts';
+import { readEvidence } from '../../src/provider/statement-evidence.ts';
+
+/** Every scenario of the bank's table. */
+export function scenariosConform(open: Open): void {
+  const cases: Readonly<Record<string, () => Promise<void>>> = {
+    'notfound@ponte.test': () => lookUpFails('notfound', KEY_NOT_FOUND),
+    'ratelimited@ponte.test': () =>
+      lookUpFails('ratelimited', {
+        outcome: 'rejected',
+        code: 'PROVIDER_RATE_LIMITED',
+        statusClass: '429',
+        retryable: false,
+        retryAfterMs: 30_000,
+        reason: 'RateLimited',
+      }),
+    async 'unavailable@ponte.test'() {
+      const { provider, session } = await customer(open);
+      for (let attempt = 0; attempt < 3; attempt += 1) {
+        const call = provider.lookUpKey({ session, ...lookUp('unavailable@ponte.test') });
+        assert.deepEqual(await failure(call), UNAVAILABLE);
+      }
+    },
+    async 'flaky@ponte.test'() {
+      const { provider, session } = await customer(open);
+      const key = lookUp('flaky@ponte.test');
+      assert.deepEqual(await failure(provider.lookUpKey({ session, ...key })), UNAVAILABLE);
+      await provider.lookUpKey({ session, ...key });
+    },
+    async 'reject@ponte.test'() {
+      const target = await ordered(open, 'reject');
+      const call = target.provider.pay({ session: target.session, order: target.order });
+      assert.deepEqual(await failure(call), rejected('AC03'));
+      assert.equal(await debited(target), 0);
+    },
+    async 'timeout@ponte.test'() {
+      const target = await ordered(open, 'timeout');
+      assert.deepEqual(await paidInVain(target), TIMED_OUT);
+      assert.equal(await debited(target), target.order.amountCents);
+      await target.clock.advance(1_500);
+      assert.equal(target.notices()[0]?.['status'], 'CONFIRMED');
+    },
+    'lost@ponte.test': () => executedInVain('lost', UNAVAILABLE),
+    'html@ponte.test': () =>
+      executedInVain('html', {
+        outcome: 'unknown',
+        code: 'PROVIDER_INVALID_RESPONSE',
+        statusClass: 'invalid',
+        retryable: false,
+      }),
+    async 'fail@ponte.test'() {
+      const target = await ordered(open, 'fail');
+      await target.provider.pay({ session: target.session, order: target.order });
+      await target.clock.advance(1_500);
+      assert.deepEqual(target.notices()[0]?.['error'], { code: 'BE17' });
+      assert.equal(await debited(target), 0);
+      const { items } = await target.provider.statement({ session: target.session, ...today });
+      assert.equal(readEvidence(items, target.order, false), 'unclear');
+      assert.deepEqual(
+        items.map(({ type }) => type),
+        ['PIX_PAYMENT_REVERSAL', 'PIX_PAYMENT_OUT'],
+      );
+    },
+    async 'slow@ponte.test'() {
+      const { provider, session, order, clock, notices } = await ordered(open, 'slow');
+      await provider.pay({ session, order });
+      await clock.advance(29_999);
+      assert.equal(notices().length, 0);
+      await clock.advance(1);
+      assert.equal(notices().length, 1);
+    },
+    async 'silent@ponte.test'() {
+      const { provider, session, order, clock, notices } = await ordered(open, 'silent');
+      assert.equal((await provider.pay({ session, order })).status, 'PROCESSING');
+      await clock.advance(60_000);
+      assert.equal(notices().length, 0);
+      const { items } = await provider.statement({ session, ...today });
+      assert.equal(readEvidence(items, order, false), 'completed');
+    },
+    async 'early@ponte.test'() {
+      const story: string[] = [];
+      const { provider } = await opened(open, async () => void story.push('webhook'));
+      const session = await logIn(provider);
+      const order = await orderFor(provider, session, { key: 'early@ponte.test' });
+      story.push((await provider.pay({ session, order })).status);
+      assert.deepEqual(story, ['webhook', 'PROCESSING']);
+    },
+    async 'twice@ponte.test'() {
+      const { provider, session, order, clock, notices } = await ordered(open, 'twice');
+      await provider.pay({ session, order });
+      await clock.advance(1_500);
+      assert.deepEqual(
+        notices().map(({ status }) => status),
+        ['CONFIRMED', 'CONFIRMED', 'ERROR'],
+      );
+    },
+    async 'more than the balance'() {
+      const { provider, session } = await customer(open);
+      const order = await orderFor(provider, session, { amountCents: OPENING_BALANCE_CENTS + 1 });
+      assert.deepEqual(await failure(provider.pay({ session, order })), {
+        outcome: 'rejected',
+        code: 'INSUFFICIENT_FUNDS',
+        statusClass: '4xx',
+        retryable: false,
+        reason: 'NOT_ENOUGH_BALANCE',
+      });
+    },
+    async 'refused@ponte.test'() {
+      const { provider } = await opened(open);
+      const call = logIn(provider, 'refused@ponte.test');
+      assert.deepEqual(await failure(call), rejected('InvalidCredentials'));
+    },
+    async 'down@ponte.test'() {
+      const { provider } = await opened(open);
+      assert.deepEqual(await failure(logIn(provider, 'down@ponte.test')), UNAVAILABLE);
+    },
+    async 'offline@ponte.test'() {
+      const { provider, session } = await customer(open, 'offline@ponte.test');
+      for (const failed of await Promise.all(everyCall(provider, session).map(failure))) {
+        assert.deepEqual(failed, UNAVAILABLE);
+      }
+    },
+    async 'expired@ponte.test'() {
+      const { provider, session } = await customer(open, 'expired@ponte.test');
+      assert.equal(await provider.balance({ session }), OPENING_BALANCE_CENTS);
+      assert.deepEqual(await failure(provider.balance({ session })), TOKEN_REFUSED);
+    },
+    async 'hiccup@ponte.test'() {
+      const { provider, session } = await customer(open, 'hiccup@ponte.test');
+      assert.deepEqual(await failure(provider.balance({ session })), TOKEN_REFUSED);
+      assert.equal(await provider.balance({ session }), OPENING_BALANCE_CENTS);
+    },
+    async "expired through the bank's control path"() {
+      const { provider, session, bank } = await customer(open);
+      bank.expireCustomerTokens('dev@ponte.test');
+      for (const failed of await Promise.all(everyCall(provider, session).map(failure))) {
+        assert.deepEqual(failed, TOKEN_REFUSED);
+      }
+      assert.equal(
+        await provider.balance({ session: await logIn(provider) }),
+        OPENING_BALANCE_CENTS,
+      );
+    },
+    'ending in 2': () => decides('2', 'REJECTED'),
+    'ending in 3': () => decides('3', 'PENDING'),
+  };
+
+  async function lookUpFails(name: string, expected: object) {
+    const { provider, session } = await customer(open);
+    const call = provider.lookUpKey({ session, ...lookUp(`${name}@ponte.test`) });
+    assert.deepEqual(await failure(call), expected);
+  }
+
+  async function executedInVain(name: string, expected: object) {
+    const target = await ordered(open, name);
+    const { provider, session, order } = target;
+    assert.deepEqual(await failure(provider.pay({ session, order })), expected);
+    assert.deepEqual(await failure(provider.pay({ session, order })), expected);
+    assert.equal(await debited(target), order.amountCents);
+  }
+
+  async function decides(lastDigit: string, status: string) {
+    const { provider } = await opened(open);
+    const id = await applied(provider, { phone: `+551198765432${lastDigit}` });
+    const account = { clientToken: null, agency: null, accountNumber: null };
+    assert.deepEqual(await provider.kyc({ personId: id }), { status, ...account });
+  }
+
+  describe('scenario', () => {
+    for (const { value, happens } of scenarios) {
+      it(`${value}: ${happens}`, async () => {
+        const run = cases[value];
+        assert.ok(run, 'the table has a scenario that the suite does not know');
+        await run();
+      });
+    }
+  });
+}

@@ -1,0 +1,118 @@
+/** What the parts of the suite share: a provider with its bank, and what is done with it first. */
+import { after } from 'node:test';
+import type { Provider, ProviderSession } from '../../src/provider/provider.ts';
+import type { Bank } from '../../src/provider/stub/bank.ts';
+import type { Notify } from '../../src/provider/stub/webhooks.ts';
+import type { ManualClock } from '../support/clock.ts';
+import { eventually } from '../support/eventually.ts';
+import {
+  chargeOrder,
+  failure,
+  logIn,
+  type Notice,
+  orderFor,
+  payer,
+} from '../unit/provider/stub/open-bank.ts';
+
+/** A provider, and the bank that it asks. */
+export interface Target {
+  readonly provider: Provider;
+  readonly bank: Bank;
+  readonly clock: ManualClock;
+  close(): Promise<void>;
+}
+
+export interface TargetOptions {
+  /** Receives the bank's notices. */
+  readonly notify: Notify;
+}
+
+export type Open = (options: TargetOptions) => Promise<Target>;
+
+export const OPENING_BALANCE_CENTS = 1_000_000;
+
+export const today = { start: '2026-05-24', end: '2026-05-24' };
+
+export const TIMED_OUT = {
+  outcome: 'unknown',
+  code: 'PROVIDER_TIMEOUT',
+  statusClass: 'timeout',
+  retryable: true,
+} as const;
+
+export const KEY_NOT_FOUND = {
+  outcome: 'rejected',
+  code: 'PIX_KEY_NOT_FOUND',
+  statusClass: '404',
+  retryable: false,
+  reason: 'NotFound',
+} as const;
+
+export const lookUp = (key: string) => ({ key, payerId: payer.document });
+
+export type Opened = Target & { notices(): Notice[] };
+
+interface Served {
+  readonly provider: Provider;
+  readonly session: ProviderSession;
+}
+
+/** Opens a target until the end of the test. */
+export async function opened(open: Open, notify?: Notify): Promise<Opened> {
+  const payloads: Buffer[] = [];
+  const receive: Notify = async (payload) => void payloads.push(payload);
+  const target = await open({ notify: notify ?? receive });
+  after(() => target.close());
+  const notices = () => payloads.map((payload) => JSON.parse(payload.toString('utf8')) as Notice);
+  return { ...target, notices };
+}
+
+/** Opens a target, and logs a customer in. */
+export async function customer(open: Open, email?: string) {
+  const target = await opened(open);
+  return { ...target, session: await logIn(target.provider, email) };
+}
+
+/** Orders a payment to a magic key. */
+export async function ordered(open: Open, name: string) {
+  const target = await customer(open);
+  const key = `${name}@ponte.test`;
+  const order = await orderFor(target.provider, target.session, { key });
+  return { ...target, order };
+}
+
+/** Pays, and gives up once the bank has executed it. */
+export async function paidInVain(target: Awaited<ReturnType<typeof ordered>>) {
+  const { provider, session, order } = target;
+  const controller = new AbortController();
+  const call = failure(provider.pay({ session, order, signal: controller.signal }));
+  await eventually(() => isExecuted(target), 'the payment');
+  controller.abort(new Error('time is up'));
+  return call;
+}
+
+async function isExecuted(target: Served): Promise<boolean> {
+  return (await target.provider.balance({ session: target.session })) < OPENING_BALANCE_CENTS;
+}
+
+/** What has left the account since it was opened, in centavos. */
+export async function debited({ provider, session }: Served): Promise<number> {
+  return OPENING_BALANCE_CENTS - (await provider.balance({ session }));
+}
+
+/** Every method with a session, called in some way. */
+export function everyCall(provider: Provider, session: ProviderSession) {
+  const key = 'maria@example.com';
+  const order = { endToEnd: 'E', clientRequestId: 'r', key, amountCents: 1, payer };
+  return [
+    provider.balance({ session }),
+    provider.statement({ session, ...today }),
+    provider.lookUpKey({ session, ...lookUp(key) }),
+    provider.pay({ session, order: { ...order, description: null } }),
+    provider.createDynamicCharge({ session, order: chargeOrder() }),
+    provider.createStaticCharge({ session, order: chargeOrder() }),
+    provider.listKeys({ session, account: payer }),
+    provider.createKey({ session, keyType: 'CPF', key: payer.document, account: payer }),
+    provider.deleteKey({ session, key, account: payer }),
+  ];
+}

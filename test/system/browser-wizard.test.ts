@@ -1,0 +1,131 @@
+/** The wizard of the onboarding, where each step is a job towards the provider. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import { cpfCheckDigits } from '../../src/domain/tax-id.ts';
+import { ServiceProcess, settingsFor } from './service-process.ts';
+import { createTestDatabase, type TestDatabase } from '../support/db.ts';
+import { pdfOfSize } from '../support/documents.ts';
+import { noBrowser, openBrowser, openPage } from './browser.ts';
+
+describe('the wizard, where the provider opens accounts', { skip: noBrowser }, () => {
+  let database: TestDatabase;
+  let service: ServiceProcess;
+  let browser: Browser;
+  let url: string;
+
+  before(async () => {
+    database = await createTestDatabase();
+    service = new ServiceProcess({
+      ...settingsFor(database),
+      ONBOARDING_LOCAL_ONLY: 'false',
+      UPLOAD_MAX_BYTES: '2048',
+    });
+    [url, browser] = await Promise.all([service.ready(), openBrowser()]);
+  });
+
+  after(async () => {
+    await browser.close();
+    await service.kill();
+    await database.drop();
+  });
+
+  it('shows what jobs have done without being asked, and then rests', async (t) => {
+    const page = await openPage(t, browser, `${url}/dev/onboarding`);
+    await register(page);
+    await page.locator('#progress', { hasText: 'registration done' }).waitFor();
+    await page.click('#proposal .actions button');
+    await page.locator('#progress', { hasText: 'proposal done' }).waitFor();
+    await giveRest(page);
+    await page.locator('#progress', { hasText: 'UNDER_ANALYSIS' }).waitFor();
+    for (let presses = 0; presses < 3; presses += 1) {
+      await page.click('#kyc .actions button');
+      await page.locator('#kyc:not([aria-busy])').waitFor();
+    }
+    await page.locator('#progress', { hasText: 'kyc queued' }).waitFor();
+    const asked = await page.locator('#trace li').count();
+    // Twice as long as the first look would take.
+    await page.waitForTimeout(1_000);
+    assert.equal(
+      await page.locator('#trace li').count(),
+      asked,
+      'a pending decision is left alone',
+    );
+  });
+
+  it('keeps the file of an upload that was refused, and says how large it may be', async (t) => {
+    const page = await openPage(t, browser, `${url}/dev/onboarding`);
+    await register(page);
+    const count = () => page.evaluate<number>(`document.querySelector('#arquivo').files.length`);
+    await choose(page, 4_000);
+    await page.click('#documents .actions button');
+    await page.locator('#documents .error', { hasText: 'at most 2 kB' }).waitFor();
+    assert.equal(await count(), 1);
+    await choose(page, 1_000);
+    await page.click('#documents .actions button');
+    await page.locator('#uploads li', { hasText: 'stored' }).waitFor();
+    await page.waitForFunction(`document.querySelector('#arquivo').files.length === 0`);
+  });
+
+  it('reads an amount as people write it', async (t) => {
+    const page = await openPage(t, browser, `${url}/dev/onboarding`);
+    await register(page);
+    await page.fill('#valor_solicitado', '1.010,50');
+    await page.click('#proposal .actions button');
+    const sent = page.locator('#trace li', { hasText: '/proposal' });
+    await sent.waitFor();
+    assert.match((await sent.locator('pre').first().textContent()) ?? '', /solicitado": 1010\.5/);
+  });
+});
+
+let born = 0;
+
+/** Registers somebody new, on whom the bank will not decide. */
+async function register(page: Page): Promise<void> {
+  born += 1;
+  const base = String(200_000_000 + born * 7_919);
+  const person = {
+    name: 'Davi Rocha',
+    email: `davi${born}@example.com`,
+    password: 'correct horse',
+    password_confirmation: 'correct horse',
+    document: base + cpfCheckDigits(base),
+  };
+  for (const [name, value] of Object.entries(person)) {
+    await page.fill(`#registration [name="${name}"]`, value);
+  }
+  await page.selectOption('#phone-scenario', 'ending in 3');
+  assert.equal(await page.inputValue('#phone'), '+55 11 98765-4323');
+  await page.click('#registration .actions button');
+  await page.locator('#wizard').waitFor();
+}
+
+async function giveRest(page: Page): Promise<void> {
+  const address = {
+    cep: '01310-100',
+    logradouro: 'Avenida Paulista',
+    numero: '1000',
+    bairro: 'Bela Vista',
+    cidade: 'São Paulo',
+    estado: 'SP',
+  };
+  for (const [name, value] of Object.entries(address)) await page.fill(`#${name}`, value);
+  await page.click('#address .actions button');
+  for (const kind of ['1', '5', '6']) {
+    await page.selectOption('#tipo_documento', kind);
+    await choose(page, 1_000 + Number(kind));
+    const stored = await page.locator('#uploads li', { hasText: 'stored' }).count();
+    await page.click('#documents .actions button');
+    await page.locator('#uploads li', { hasText: 'stored' }).nth(stored).waitFor();
+  }
+  for (const form of ['validation', 'confirmation', 'liveness']) {
+    await page.click(`#${form} .actions button`);
+    await page.locator(`#${form}:not([aria-busy])`).waitFor();
+  }
+}
+
+function choose(page: Page, bytes: number): Promise<void> {
+  const buffer = pdfOfSize(bytes);
+  const file = { name: 'file.pdf', mimeType: 'application/pdf', buffer };
+  return page.setInputFiles('#arquivo', file);
+}

@@ -1,0 +1,112 @@
+/** Commands as real processes, beside a real service on the embedded database, dead or alive. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { existsSync, lstatSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { settings } from '../../src/config/report.ts';
+import { root, settingsFor, startService, type Environment } from './service-process.ts';
+import { createTestDatabase } from '../support/db.ts';
+import { onlyEmbedded } from '../support/open-database.ts';
+
+interface Ended {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Empty values keep a `.env` file of the project out of the tests. */
+const unset = Object.fromEntries(settings.map(({ name }) => [name, '']));
+
+function run(file: string, argv: readonly string[], environment: Environment): Promise<Ended> {
+  const { PATH = '' } = process.env;
+  const env = { ...unset, PATH, ...environment };
+  return new Promise((resolve) => {
+    execFile(file, argv, { env, cwd: root }, (error, stdout, stderr) => {
+      const code = typeof error?.code === 'number' ? error.code : 0;
+      resolve({ code, stdout, stderr });
+    });
+  });
+}
+
+const ponte = join(root, 'bin', 'ponte');
+
+const needsFullDisk = { skip: !existsSync('/dev/full') && 'needs /dev/full' };
+
+describe('a command', () => {
+  it(
+    'reaches the service that has the database, and the database when it has died',
+    onlyEmbedded,
+    async (t) => {
+      const database = await createTestDatabase();
+      t.after(() => database.drop());
+      const environment = settingsFor(database);
+      const type = (...argv: string[]): Promise<Ended> => run(ponte, argv, environment);
+      const socket = join(database.dataDir, 'control', 'socket');
+
+      const service = startService(t, environment);
+      await service.ready();
+      assert.equal(lstatSync(socket).mode & 0o777, 0o600);
+      const token = await service.logIn();
+      const [listed, revoked] = await Promise.all([
+        type('user', 'list', '--json'),
+        type('session', 'revoke', 'dev@ponte.test', '--yes'),
+      ]);
+      assert.match(listed.stdout, /"email": "dev@ponte\.test"/);
+      assert.match(revoked.stdout, /^Session \S+ of user 1 was ended\.\n$/);
+      assert.equal((await service.call('/accounts/me', { token })).status, 401);
+
+      await service.kill();
+      assert.equal(existsSync(socket), true, 'a killed service leaves its socket');
+      const direct = await type('session', 'list');
+      assert.deepEqual(direct, { code: 0, stdout: '', stderr: 'There are no active sessions.\n' });
+
+      const next = startService(t, environment);
+      await next.ready();
+      assert.match((await type('user', 'list')).stdout, /dev@ponte\.test/);
+      next.signal('SIGTERM');
+      assert.equal((await next.ended).code, 0);
+      assert.equal(existsSync(socket), false, 'a stop removes the socket');
+    },
+  );
+
+  it('ends without a word when nobody reads on', async () => {
+    const script = `"$0" contract print | head -n 1; "$0" completion zsh | true`;
+    const { stdout, stderr } = await run('/bin/sh', ['-c', script, ponte], {});
+    assert.deepEqual([stdout, stderr], ['openapi: 3.1.0\n', '']);
+  });
+
+  it('says when its output cannot be written: exit 1', needsFullDisk, async () => {
+    const script = `"$0" contract print > /dev/full`;
+    assert.deepEqual(await run('/bin/sh', ['-c', script, ponte], {}), {
+      code: 1,
+      stdout: '',
+      stderr: 'ponte: standard output cannot be written (ENOSPC)\n',
+    });
+    const silent = await run('/bin/sh', ['-c', '"$0" nope 2> /dev/full', ponte], {});
+    assert.deepEqual(silent, { code: 1, stdout: '', stderr: '' });
+  });
+
+  it('that is a worker needs a database of its own: exit 2', async (t) => {
+    const database = await createTestDatabase();
+    t.after(() => database.drop());
+    const environment = { ...settingsFor(database), DATABASE_URL: '' };
+    assert.deepEqual(await run(ponte, ['worker'], environment), {
+      code: 2,
+      stdout: '',
+      stderr: 'ponte: a worker needs DATABASE_URL: the embedded database allows one process\n',
+    });
+  });
+
+  it('shows the stack of a defect at LOG_LEVEL=debug alone', async (t) => {
+    const database = await createTestDatabase();
+    t.after(() => database.drop());
+    const broken = { ...settingsFor(database), PROVIDER_STUB: 'true' };
+    const argv = ['keys', 'generate', '--out', join(ponte, 'no-folder')];
+    const quiet = await run(ponte, argv, broken);
+    assert.equal(quiet.code, 1);
+    assert.match(quiet.stderr, /^ponte: [^\n]+\n$/);
+    const verbose = await run(ponte, argv, { ...broken, LOG_LEVEL: 'debug' });
+    assert.match(verbose.stderr, /^ponte: [^\n]+\n.*\n {4}at /s);
+  });
+});

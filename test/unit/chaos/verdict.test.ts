@@ -1,0 +1,46 @@
+/** The verdict finds whatever a payment can be told or stored wrongly. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { LedgerPayment } from '../../../src/provider/sandbox/ledger.ts';
+import { verdict, type Evidence, type StoredSend } from '../../chaos/verdict.ts';
+
+const audit = { ok: true, checked: { transactions: 1, events: 0, jobs: 0 }, invariants: [] };
+
+const payment = { clientRequestId: 'k' } as LedgerPayment;
+
+const row: StoredSend = { id: 't', idempotency_key: 'k', status: 'COMPLETED', phase: 'SETTLED' };
+
+const told = { key: 'k', amount: 1, transactionId: 't', status: 'PROCESSING' };
+
+const good: Evidence = { executed: [payment], stored: [row], told: [told], audit, deadJobs: 0 };
+
+test('a payment that is executed, stored and told once holds', () => {
+  assert.deepEqual(verdict(good), []);
+});
+
+test('what the provider never got may wait for an operator', () => {
+  const stored = [{ ...row, status: 'PROCESSING', phase: 'UNKNOWN' }];
+  assert.deepEqual(verdict({ ...good, executed: [], stored }), []);
+});
+
+const wrong: Readonly<Record<string, Partial<Evidence>>> = {
+  'a payment that is made twice': { executed: [payment, payment] },
+  'two transactions of one key': { stored: [row, row] },
+  'an executed payment that is not stored': { stored: [], told: [] },
+  'an executed payment that has failed': { stored: [{ ...row, status: 'FAILED' }] },
+  'an executed payment that is open': { stored: [{ ...row, status: 'PROCESSING' }] },
+  'a completed payment that was not executed': { executed: [] },
+  'a payment that stands still before it left': {
+    executed: [],
+    stored: [{ ...row, status: 'PROCESSING', phase: 'RESERVED' }],
+  },
+  'an acknowledged payment that is another one': { told: [{ ...told, transactionId: 'u' }] },
+  'an executed payment that was called failed': { told: [{ ...told, status: '502' }] },
+  'a dead job': { deadJobs: 1 },
+};
+
+for (const [name, change] of Object.entries(wrong)) {
+  test(`${name} is found`, () => {
+    assert.notDeepEqual(verdict({ ...good, ...change }), []);
+  });
+}

@@ -1,0 +1,285 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { isAbsolute, resolve } from 'node:path';
+import { describe, it } from 'node:test';
+import { loadConfig } from '../../../src/config/config.ts';
+import { settings } from '../../../src/config/report.ts';
+import { assertFaults, faultsOf, production, type Environment } from '../../support/config.ts';
+
+const encryptionKey = production.ENCRYPTION_KEY;
+
+describe('the configuration of an empty environment', () => {
+  const config = loadConfig({});
+
+  it('is the local one with its defaults', () => {
+    assert.deepEqual(config, {
+      appEnv: 'local',
+      host: '127.0.0.1',
+      port: 3000,
+      databaseUrl: undefined,
+      dataDir: resolve('.data'),
+      provider: {
+        stub: true,
+        baseUrl: undefined,
+        email: 'dev@ponte.test',
+        password: 'ponte-dev-password',
+        tls: { ca: undefined, cert: undefined, key: undefined },
+        apiKey: null,
+        ispb: '11165756',
+        timeoutMs: 5000,
+        retries: 2,
+        statementSettledOnly: false,
+      },
+      stubSettleMs: 1500,
+      stubJournal: true,
+      allowedHosts: [],
+      ...{ webhookSecrets: [], webhookSigningSecrets: [], webhookAllowedAddresses: [] },
+      onboardingLocalOnly: true,
+      jwt: {
+        issuer: 'ponte',
+        audience: 'ponte-app',
+        ttlSeconds: 3600,
+        privateKeyPem: undefined,
+        publicKeysPem: [],
+      },
+      encryptionKeys: [],
+      uploadMaxBytes: 10_485_760,
+      retention: { webhookPayloads: 90, finishedJobs: 7, onboarding: 30 },
+      throttle: { loginPerMinute: 5, addressPerMinute: 30, userPerMinute: 120 },
+      trustProxyHops: 0,
+      connectionLimits: { total: 5000, perAddress: 200 },
+      jobs: 'inline',
+      jobLeaseSeconds: 30,
+      metricsPort: undefined,
+      metricsHost: '127.0.0.1',
+      logLevel: 'info',
+    });
+  });
+
+  it('is frozen to the bottom', () => {
+    const parts = [config, config.provider, config.jwt, config.throttle, config.webhookSecrets];
+    assert.ok(parts.every((part) => Object.isFrozen(part)));
+  });
+});
+
+describe('defaults by environment', () => {
+  it('of test never settle by themselves and name no development user', () => {
+    const config = loadConfig({ APP_ENV: 'test' });
+    assert.equal(config.stubSettleMs, 0);
+    assert.equal(config.stubJournal, false);
+    assert.equal(config.provider.stub, true);
+    assert.equal(config.onboardingLocalOnly, true);
+    assert.equal(config.provider.email, undefined);
+    assert.equal(config.provider.password, undefined);
+  });
+
+  it('of production keep onboarding with the provider', () => {
+    const config = loadConfig(production);
+    assert.equal(config.onboardingLocalOnly, false);
+    assert.equal(config.provider.email, undefined);
+  });
+});
+
+describe('what an environment requires', () => {
+  const keys = ['JWT_PRIVATE_KEY', 'JWT_PUBLIC_KEYS', 'ENCRYPTION_KEY'];
+
+  it('staging: database, keys, and a word on the stub', () => {
+    assertFaults({ APP_ENV: 'staging' }, 'DATABASE_URL', 'PROVIDER_STUB', ...keys);
+  });
+
+  it('production: the webhook secret and the number of proxies too', () => {
+    const more = ['WEBHOOK_SECRET', 'TRUST_PROXY_HOPS'];
+    const names = ['DATABASE_URL', 'PROVIDER_STUB', ...more, ...keys];
+    assertFaults({ APP_ENV: 'production' }, ...names);
+    assertFaults(production);
+  });
+
+  it('production refuses the stub', () => {
+    assertFaults({ ...production, PROVIDER_STUB: 'true' }, 'PROVIDER_STUB');
+    assertFaults({ ...production, APP_ENV: 'staging', PROVIDER_STUB: 'true' });
+  });
+
+  it('production refuses a lifted throttle', () => {
+    const lifted = { THROTTLE_LOGIN_PER_MINUTE: '0', THROTTLE_ADDRESS_PER_MINUTE: '0' };
+    assertFaults({ ...production, ...lifted }, ...Object.keys(lifted));
+    assertFaults({ ...production, ...lifted, APP_ENV: 'staging' });
+  });
+
+  it('the provider without the stub: its address, anywhere', () => {
+    const real = { APP_ENV: 'local', PROVIDER_STUB: 'false' };
+    assertFaults(real, 'PROVIDER_BASE_URL');
+    assertFaults({ ...real, PROVIDER_BASE_URL: 'http://127.0.0.1:9' });
+  });
+
+  it('an empty value counts as unset', () => {
+    assert.equal(loadConfig({ PORT: '', DATABASE_URL: '' }).port, 3000);
+    assertFaults({ ...production, WEBHOOK_SECRET: '' }, 'WEBHOOK_SECRET');
+  });
+});
+
+describe('faults', () => {
+  it('are all reported at once, by name, in the order of the settings', () => {
+    const environment = { LOG_LEVEL: 'loud', PORT: 'x', JOBS: 'maybe' };
+    assert.deepEqual(Object.keys(faultsOf(environment)), ['PORT', 'JOBS', 'LOG_LEVEL']);
+  });
+
+  it('say what is expected', () => {
+    assert.deepEqual(faultsOf({ PORT: '65536', PROVIDER_STUB: 'yes' }), {
+      PORT: 'must be an integer from 0 to 65535',
+      PROVIDER_STUB: 'must be `true` or `false`',
+    });
+    const message = faultsOf({ APP_ENV: 'staging' })['DATABASE_URL'];
+    assert.equal(
+      message,
+      'is required in staging: a postgres:// or postgresql:// address ' +
+        '(or DATABASE_URL_FILE names a file with it)',
+    );
+  });
+
+  it('of an unknown environment are one, and hide no others', () => {
+    assertFaults({ APP_ENV: 'prod' }, 'APP_ENV');
+    assertFaults({ APP_ENV: 'prod', PORT: 'x', JOBS: 'maybe' }, 'APP_ENV', 'PORT', 'JOBS');
+  });
+
+  it('never show the value of a setting', () => {
+    const wrong: Environment = { APP_ENV: 'production', PROVIDER_PASSWORD: 'pw-leak' };
+    for (const { name } of settings) wrong[name] ??= 'leak, leak, leak';
+    const told = JSON.stringify(faultsOf(wrong));
+    assert.doesNotMatch(told, /leak/);
+    assert.match(told, /WEBHOOK_SECRET_FILE.*JWT_PRIVATE_KEY_FILE.*ENCRYPTION_KEY_FILE/);
+  });
+});
+
+const accepted: Record<string, string[]> = {
+  HOST: ['127.0.0.1', '127.1.2.3', '::1', 'localhost'],
+  PORT: ['0', '1', '65535'],
+  DATABASE_URL: ['postgres://db/ponte', 'postgresql://u:p@db:5432/ponte?sslmode=require'],
+  DATABASE_TLS: ['off'],
+  PROVIDER_STUB: ['true'],
+  PROVIDER_BASE_URL: ['http://provider.test', 'https://provider.test/base'],
+  PROVIDER_ISPB: ['00000000', '12AB34CD'],
+  PROVIDER_RETRIES: ['0', '10'],
+  STUB_SETTLE_MS: ['0', '1'],
+  STUB_JOURNAL: ['true', 'false'],
+  WEBHOOK_SECRET: ['one', 'new,old', 'new, old'],
+  ONBOARDING_LOCAL_ONLY: ['true', 'false'],
+  ENCRYPTION_KEY: [encryptionKey, `${randomBytes(32).toString('base64')},${encryptionKey}`],
+  JOBS: ['inline', 'off'],
+  JOB_LEASE_SECONDS: ['1', '50'],
+  METRICS_PORT: ['9464'],
+  METRICS_HOST: ['0.0.0.0', '::1'],
+  LOG_LEVEL: ['silent', 'debug'],
+};
+
+const refused: Record<string, string[]> = {
+  HOST: ['a b', 'http://host'],
+  PORT: ['-1', '65536', '3000.5', '1e3', '0x10', ' 80', 'http'],
+  DATABASE_URL: ['mysql://db/ponte', 'db/ponte', 'http://db'],
+  DATABASE_TLS: ['on', 'OFF', 'false'],
+  PROVIDER_STUB: ['1', 'yes', 'TRUE', 'True', ' true'],
+  PROVIDER_BASE_URL: ['provider.test', 'ftp://provider.test', 'http://u:p@provider.test'],
+  PROVIDER_EMAIL: ['nobody', 'a b@c'],
+  PROVIDER_PASSWORD: ['short'],
+  PROVIDER_ISPB: ['1116575', '111657566', '1116575a', '11-65756'],
+  PROVIDER_TIMEOUT_MS: ['0', 'soon'],
+  PROVIDER_RETRIES: ['-1', '11'],
+  STUB_SETTLE_MS: ['-1'],
+  STUB_JOURNAL: ['1', 'off'],
+  WEBHOOK_SIGNING_SECRET: ['short'],
+  WEBHOOK_ALLOWED_ADDRESSES: ['10.0.0.0/33', '2001:db8::1', 'localhost', '10.0.0.1,'],
+  WEBHOOK_SECRET: ['a,b,c', 'a,', ',', 'a b', 'segredó'],
+  ONBOARDING_LOCAL_ONLY: ['0', 'no'],
+  JWT_TTL_SECONDS: ['0', 'hour'],
+  ENCRYPTION_KEY: [
+    'short',
+    randomBytes(31).toString('base64'),
+    randomBytes(33).toString('base64'),
+    `${encryptionKey},${encryptionKey}`,
+    randomBytes(32).toString('hex'),
+  ],
+  UPLOAD_MAX_BYTES: ['0', '10MB'],
+  ONBOARDING_EXPIRY_DAYS: ['0', '1.5'],
+  THROTTLE_LOGIN_PER_MINUTE: ['-1', 'none'],
+  THROTTLE_ADDRESS_PER_MINUTE: ['1.5'],
+  TRUST_PROXY_HOPS: ['-1', 'all'],
+  MAX_CONNECTIONS: ['0', 'many'],
+  MAX_CONNECTIONS_PER_ADDRESS: ['-1'],
+  JOBS: ['on', 'INLINE'],
+  JOB_LEASE_SECONDS: ['0', '51', '1.5'],
+  METRICS_PORT: ['65536'],
+  METRICS_HOST: ['a b'],
+  LOG_LEVEL: ['loud', 'INFO'],
+};
+
+describe('the form of a setting', () => {
+  for (const [name, values] of Object.entries(accepted)) {
+    it(`${name} may be ${values.map((value) => JSON.stringify(value)).join(', ')}`, () => {
+      for (const value of values) assertFaults({ [name]: value });
+    });
+  }
+
+  for (const [name, values] of Object.entries(refused)) {
+    it(`${name} may not be ${values.map((value) => JSON.stringify(value)).join(', ')}`, () => {
+      for (const value of values) assert.ok(faultsOf({ [name]: value })[name], value);
+    });
+  }
+});
+
+describe('the longest call to the provider', () => {
+  const fault = {
+    PROVIDER_TIMEOUT_MS:
+      'must be a time-out with which a call and its PROVIDER_RETRIES take at most 5 minutes',
+  };
+  for (const [timeout, retries, faults] of [
+    ['74500', '2', {}],
+    ['74501', '2', fault],
+    ['120000', '0', {}],
+    ['120000', '10', fault],
+    ['24166', '10', {}],
+    ['24167', '10', fault],
+    ['120000', undefined, fault],
+  ] as const) {
+    it(`may take five minutes: ${timeout} ms and ${retries ?? 'the usual'} retries`, () => {
+      const environment = { PROVIDER_TIMEOUT_MS: timeout, PROVIDER_RETRIES: retries };
+      assert.deepEqual(faultsOf(environment), faults);
+    });
+  }
+
+  it('is told beside other faults, and not where a number is no number', () => {
+    assertFaults({ PROVIDER_TIMEOUT_MS: '120000', PORT: 'x' }, 'PORT', 'PROVIDER_TIMEOUT_MS');
+    assertFaults({ PROVIDER_TIMEOUT_MS: '120000', PROVIDER_RETRIES: 'x' }, 'PROVIDER_RETRIES');
+  });
+});
+
+describe('values', () => {
+  it('of WEBHOOK_SECRET are one or two secrets', () => {
+    assert.deepEqual(loadConfig({ WEBHOOK_SECRET: 'one' }).webhookSecrets, ['one']);
+    assert.deepEqual(loadConfig({ WEBHOOK_SECRET: 'new, old' }).webhookSecrets, ['new', 'old']);
+  });
+
+  it('of PROVIDER_BASE_URL lose the slash at their end', () => {
+    const config = loadConfig({ PROVIDER_BASE_URL: 'https://provider.test/base/' });
+    assert.equal(config.provider.baseUrl, 'https://provider.test/base');
+  });
+
+  it('of DATA_DIR become absolute', () => {
+    assert.ok(isAbsolute(loadConfig({ DATA_DIR: 'x/y' }).dataDir));
+  });
+
+  it('of ENCRYPTION_KEY become 32 bytes', () => {
+    const [key] = loadConfig({ ENCRYPTION_KEY: encryptionKey }).encryptionKeys;
+    assert.deepEqual(key, Buffer.from(encryptionKey, 'base64'));
+  });
+
+  it('of MAX_CONNECTIONS_PER_ADDRESS count only where clients connect by themselves', () => {
+    const perAddress = (hops: string) =>
+      loadConfig({ MAX_CONNECTIONS_PER_ADDRESS: '9', TRUST_PROXY_HOPS: hops }).connectionLimits
+        .perAddress;
+    assert.equal(perAddress('0'), 9);
+    assert.equal(perAddress('1'), 0);
+  });
+
+  it('of METRICS_PORT become a port', () => {
+    assert.equal(loadConfig({ METRICS_PORT: '9464' }).metricsPort, 9464);
+  });
+});

@@ -1,0 +1,308 @@
+/**
+ * The contract says what is specified here: its paths, statuses, security and bodies. It is written
+ * down a second time, so that nothing that an app relies on changes by accident.
+ */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { parse } from 'yaml';
+
+interface Schema {
+  $ref?: string;
+  type?: string | string[];
+  properties?: Record<string, Schema>;
+  required?: string[];
+  enum?: unknown[];
+  anyOf?: Schema[];
+  items?: Schema;
+  additionalProperties?: unknown;
+}
+
+interface Response {
+  $ref?: string;
+  description: string;
+  headers?: Record<string, unknown>;
+  content?: Record<string, { schema: Schema }>;
+}
+
+interface Operation {
+  operationId: string;
+  summary?: string;
+  description?: string;
+  tags: string[];
+  security?: Record<string, string[]>[];
+  parameters?: { $ref?: string; name?: string; description?: string }[];
+  requestBody?: {
+    required?: boolean;
+    description?: string;
+    content: Record<string, unknown>;
+    'x-max-body-bytes'?: number;
+  };
+  responses: Record<string, Response>;
+  'x-throttle'?: string;
+  'x-throttle-user'?: boolean;
+}
+
+interface Contract {
+  info: { version: string; license: { name: string } };
+  security: Record<string, string[]>[];
+  tags: { name: string; description?: string }[];
+  paths: Record<string, Record<string, Operation>>;
+  components: { responses: Record<string, Response>; schemas: Record<string, Schema> };
+}
+
+const contract = parse(
+  readFileSync(new URL('../../../contract/openapi.yaml', import.meta.url), 'utf8'),
+) as Contract;
+
+type Access = 'public' | 'token' | 'secret';
+
+/** What was promised to the app: method and path, operation, who may call it, statuses. */
+const specified: Record<string, [operationId: string, access: Access, statuses: string]> = {
+  'post /auth/login': ['login', 'public', '200 422 502'],
+  'post /auth/logout': ['logout', 'token', '200 401'],
+  'get /accounts/me': ['getMe', 'token', '200 401'],
+  'get /accounts/balance': ['getBalance', 'token', '200 401 404'],
+  'get /accounts/statement': ['getStatement', 'token', '200 401'],
+  'post /accounts/pf': ['registerPf', 'public', '201 422'],
+  'post /accounts/pj': ['registerPj', 'public', '501'],
+  'post /pix/send': ['sendPix', 'token', '200 401 422 502'],
+  'post /pix/charge': ['createCharge', 'token', '200 401 422 502'],
+  'get /pix/{transactionId}': ['getPixTransaction', 'token', '200 401 404'],
+  'get /pix/keys': ['listPixKeys', 'token', '200 401 502'],
+  'post /pix/keys': ['createPixKey', 'token', '201 401 422 502'],
+  'delete /pix/keys': ['deletePixKey', 'token', '200 401 422 502'],
+  'post /onboarding/pf': ['startOnboarding', 'public', '201 422'],
+  'get /onboarding/cep/{cep}': ['lookUpCep', 'public', '200 502'],
+  'get /onboarding/{applicationId}': ['getOnboarding', 'public', '200 404'],
+  'post /onboarding/{applicationId}/address': ['submitAddress', 'public', '201 422'],
+  'post /onboarding/{applicationId}/documents': ['submitDocument', 'public', '201 422'],
+  'post /onboarding/{applicationId}/proposal': ['submitProposal', 'public', '202'],
+  'post /onboarding/{applicationId}/electronic-validation': [
+    'requestElectronicValidation',
+    'public',
+    '202',
+  ],
+  'post /onboarding/{applicationId}/electronic-validation/confirm': [
+    'confirmElectronicValidation',
+    'public',
+    '202',
+  ],
+  'post /onboarding/{applicationId}/prova-vida': ['startProvaVida', 'public', '202'],
+  'get /onboarding/{applicationId}/kyc': ['getKyc', 'public', '200'],
+  'post /onboarding/{applicationId}/sync': ['syncOnboarding', 'public', '202'],
+  'post /webhooks/provider': ['receiveProviderWebhook', 'secret', '200'],
+};
+
+/** The statuses that the service adds to them; 503 and `default` are everywhere. */
+const added: Record<string, string> = {
+  login: '400 413 415 429',
+  getStatement: '422 429',
+  registerPf: '400 413 415 429',
+  registerPj: '400 413 415 422 429',
+  sendPix: '400 413 415 429',
+  createCharge: '400 413 415 429',
+  getPixTransaction: '304',
+  listPixKeys: '422 429',
+  createPixKey: '400 413 415 429',
+  deletePixKey: '400 413 415 429',
+  startOnboarding: '400 413 415 429',
+  lookUpCep: '422 429',
+  getOnboarding: '429',
+  submitAddress: '400 404 413 415 429',
+  submitDocument: '400 404 413 415 429',
+  submitProposal: '400 404 413 415 422 429',
+  requestElectronicValidation: '400 404 413 415 422 429',
+  confirmElectronicValidation: '400 404 413 415 422 429',
+  startProvaVida: '404 422 429 502',
+  getKyc: '404 429',
+  syncOnboarding: '404 422 429',
+  receiveProviderWebhook: '400 401 413 415 422',
+};
+
+/** The fields of each answer; `?` nullable, `~` may be absent. */
+const answerFields: Record<string, string> = {
+  LoginReply: 'access_token token_type',
+  Message: 'message',
+  ValidationError: 'message errors',
+  CodedError: 'code message',
+  NotImplementedError: 'code message',
+  User: 'id name email document? person_type?',
+  Account: 'id provider agency? account_number? status provider_company_id? provider_client_token?',
+  Me: 'user account?',
+  Balance: 'balance source',
+  Statement: 'items',
+  StatementItem: 'id type amount status pix_key? provider_txid? created_at',
+  PixTransaction: 'transaction_id status end_to_end~',
+  Charge: 'transaction_id status qr_code~ copy_paste~',
+  PixTransactionView: 'transaction_id status qr_code~ copy_paste~',
+  PixKeysReply: 'data',
+  RegisterPfReply: 'user_id account_id? onboarding_id pessoa_fisica_id? message onboarding',
+  OnboardingApplication:
+    'id user_id person_type status name email document phone provider prova_vida kyc_status? ' +
+    'conta_bancaria_criada steps',
+  OnboardingStep: 'name status attempts updated_at? error?',
+  CepReply: 'cep',
+  ProvaVidaReply: 'application url_iframe',
+  KycReply: 'application',
+  StepAccepted: 'message application',
+  WebhookReceipt: 'message event_id duplicate',
+};
+
+const methods = ['get', 'post', 'put', 'patch', 'delete'];
+
+const operations = Object.entries(contract.paths).flatMap(([path, item]) =>
+  Object.entries(item)
+    .filter(([method]) => methods.includes(method))
+    .map(([method, operation]) => ({ route: `${method} ${path}`, operation })),
+);
+
+function resolved(response: Response): Response {
+  const name = response.$ref?.replace('#/components/responses/', '');
+  const found = name === undefined ? response : contract.components.responses[name];
+  assert.ok(found, `no response ${name}`);
+  return found;
+}
+
+function schemaNameOf(response: Response): string | undefined {
+  const schema = resolved(response).content?.['application/json']?.schema;
+  return schema?.$ref?.replace('#/components/schemas/', '');
+}
+
+function isNullable(schema: Schema): boolean {
+  return schema.anyOf?.some(isNullable) ?? [schema.type].flat().includes('null');
+}
+
+/** A schema's fields in the notation of {@link answerFields}. */
+function fieldsOf(schema: Schema): string {
+  return Object.entries(schema.properties ?? {})
+    .map(([name, field]) => {
+      const absent = schema.required?.includes(name) ? '' : '~';
+      return name + (isNullable(field) ? '?' : '') + absent;
+    })
+    .join(' ');
+}
+
+test('the contract is version 1.0.0 under Apache-2.0', () => {
+  assert.equal(contract.info.version, '1.0.0');
+  assert.equal(contract.info.license.name, 'Apache-2.0');
+});
+
+test('the contract has the operations that are specified, and no others', () => {
+  const found = operations.map(({ route, operation }) => `${route}: ${operation.operationId}`);
+  const wanted = Object.entries(specified).map(([route, [id]]) => `${route}: ${id}`);
+  assert.deepEqual(found.sort(), wanted.sort());
+});
+
+test('every body of JSON has its own limit', () => {
+  const bodies = operations.flatMap(({ operation }) => operation.requestBody ?? []);
+  const json = bodies.filter(({ content }) => 'application/json' in content);
+  assert.ok(json.length > 10, 'the bodies are found');
+  for (const body of json) assert.ok(body['x-max-body-bytes'], JSON.stringify(body));
+});
+
+for (const { route, operation } of operations) {
+  const [id, access, statuses] = specified[route] ?? [operation.operationId, 'token', ''];
+
+  test(`${id} answers the statuses that are specified and those that the service adds`, () => {
+    const wanted = `${statuses} ${added[id] ?? ''} 503 default`.trim().split(/\s+/);
+    assert.deepEqual(Object.keys(operation.responses).sort(), wanted.sort());
+  });
+
+  test(`${id} is ${access === 'token' ? 'protected by the token' : access}`, () => {
+    const wanted = {
+      public: [],
+      token: [{ bearerAuth: [] }],
+      secret: [{ webhookSecret: [] }, {}],
+    }[access];
+    assert.deepEqual(operation.security ?? contract.security, wanted);
+  });
+
+  test(`${id} is explained`, () => {
+    assert.ok(operation.summary && operation.description, 'summary and description');
+    const tags = contract.tags.filter((tag) => tag.description).map((tag) => tag.name);
+    assert.equal(operation.tags.length, 1);
+    assert.ok(tags.includes(operation.tags[0] ?? ''), 'a described tag');
+    for (const parameter of operation.parameters ?? []) {
+      assert.ok(parameter.$ref ?? parameter.description, `${parameter.name} is described`);
+    }
+    if (operation.requestBody) assert.ok(operation.requestBody.description, 'the body');
+    for (const response of Object.values(operation.responses)) {
+      assert.ok(resolved(response).description, 'each answer');
+    }
+  });
+
+  test(`${id} answers errors with the bodies that are specified`, () => {
+    const special: Record<string, string> = {
+      422: 'ValidationError',
+      501: 'NotImplementedError',
+      502: 'CodedError',
+    };
+    for (const [status, response] of Object.entries(operation.responses)) {
+      if (/^[23]/.test(status)) continue;
+      assert.equal(schemaNameOf(response), special[status] ?? 'Message', status);
+    }
+  });
+
+  test(`${id} names its headers`, () => {
+    for (const [status, response] of Object.entries(operation.responses)) {
+      const headers = Object.keys(resolved(response).headers ?? {});
+      assert.ok(headers.includes('X-Request-Id'), `${status} has X-Request-Id`);
+      const waits = status === '429' || status === '503';
+      assert.equal(headers.includes('Retry-After'), waits, `${status} and Retry-After`);
+    }
+  });
+}
+
+test('login, registrations, documents and CEPs are throttled by address, nothing else is', () => {
+  const throttled = operations
+    .filter(({ operation }) => operation['x-throttle'] !== undefined)
+    .map(({ operation }) => [operation.operationId, operation['x-throttle']]);
+  assert.deepEqual(Object.fromEntries(throttled), {
+    login: 'login',
+    lookUpCep: 'cep',
+    registerPf: 'registration',
+    registerPj: 'registration',
+    startOnboarding: 'registration',
+    submitDocument: 'document',
+  });
+});
+
+test('sends, charges, statements and PIX keys are throttled by user', () => {
+  const throttled = operations
+    .filter(({ operation }) => operation['x-throttle-user'] === true)
+    .map(({ operation }) => operation.operationId);
+  assert.deepEqual(throttled.sort(), [
+    ...['createCharge', 'createPixKey', 'deletePixKey', 'getStatement', 'listPixKeys', 'sendPix'],
+  ]);
+});
+
+test('every answer of a send carries Pix-Outcome', () => {
+  const send = operations.find(({ operation }) => operation.operationId === 'sendPix')?.operation;
+  const listed = Object.entries(send?.responses ?? {}).filter(([status]) => status !== 'default');
+  assert.ok(listed.length > 5);
+  for (const [status, response] of listed) {
+    assert.ok(resolved(response).headers?.['Pix-Outcome'], status);
+  }
+});
+
+test('the answers have the fields that are specified', () => {
+  for (const [name, fields] of Object.entries(answerFields)) {
+    const schema = contract.components.schemas[name];
+    assert.ok(schema, name);
+    assert.equal(fieldsOf(schema), fields, name);
+    assert.equal(schema.additionalProperties, false, `${name} is closed`);
+  }
+});
+
+test('the catalogue of provider errors is the published one', () => {
+  assert.deepEqual(contract.components.schemas['ProviderErrorCode']?.enum, [
+    'PROVIDER_UNAVAILABLE',
+    'PROVIDER_TIMEOUT',
+    'PROVIDER_REJECTED',
+    'PIX_KEY_NOT_FOUND',
+    'INSUFFICIENT_FUNDS',
+    'PROVIDER_RATE_LIMITED',
+    'PROVIDER_INVALID_RESPONSE',
+  ]);
+});

@@ -1,0 +1,229 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import {
+  findMeant,
+  mostCandidates,
+  type SettlementCandidate,
+  type SettlementItem,
+} from '../../../src/domain/settlement.ts';
+
+const noIds = {
+  endToEnd: null,
+  clientRequestId: null,
+  transactionIdentification: null,
+  providerTxid: null,
+};
+
+function told(
+  kind: 'payment' | 'received',
+  ids: Partial<SettlementItem['ids']>,
+  amountCents: number | null = 1050,
+): SettlementItem {
+  return { kind, ids: { ...noIds, ...ids }, amountCents };
+}
+
+const payment = (ids: Partial<SettlementItem['ids']>, amountCents?: number | null) =>
+  told('payment', ids, amountCents);
+const receipt = (ids: Partial<SettlementItem['ids']>, amountCents?: number | null) =>
+  told('received', ids, amountCents);
+
+function stored(changes: Partial<SettlementCandidate>): SettlementCandidate {
+  return {
+    id: 'transaction',
+    operation: 'SEND',
+    status: 'PROCESSING',
+    amount: '10.50',
+    idempotency_key: 'key',
+    end_to_end: 'E1',
+    transaction_identification: null,
+    provider_txid: 'P1',
+    ...changes,
+  };
+}
+
+const send = (changes: Partial<SettlementCandidate> = {}) => stored(changes);
+const charge = (changes: Partial<SettlementCandidate> = {}) =>
+  stored({
+    operation: 'CHARGE',
+    end_to_end: null,
+    transaction_identification: 'T1',
+    provider_txid: 'C1',
+    ...changes,
+  });
+const received = (changes: Partial<SettlementCandidate> = {}) =>
+  stored({ operation: 'RECEIVED', status: 'COMPLETED', idempotency_key: null, ...changes });
+
+function meant(item: SettlementItem, ...candidates: SettlementCandidate[]): string {
+  const match = findMeant(item, candidates);
+  switch (match.kind) {
+    case 'none':
+      return 'none';
+    case 'transaction':
+      return match.transaction.id;
+    case 'identifies':
+      return `${match.transaction.id}: identified ${match.endToEnd}`;
+    case 'contradiction':
+      return `${match.transaction.id}: ${match.reason}`;
+    case 'paid_before':
+      return `${match.transaction.id}: paid before`;
+  }
+}
+
+describe('an item about a payment', () => {
+  test('means the send with its end-to-end id, its provider id or its request id', () => {
+    assert.equal(meant(payment({ endToEnd: 'E1' }), send()), 'transaction');
+    assert.equal(meant(payment({ providerTxid: 'P1' }), send()), 'transaction');
+    assert.equal(meant(payment({ providerTxid: 'P1' }, null), send()), 'none');
+    const ended = send({ status: 'COMPLETED' });
+    assert.equal(meant(payment({ providerTxid: 'P1' }, null), ended), 'transaction');
+    assert.equal(meant(receipt({ providerTxid: 'C1' }), charge()), 'transaction');
+    assert.equal(meant(receipt({ providerTxid: 'C1' }, null), charge()), 'none');
+    const otherEnd = { endToEnd: 'E9', clientRequestId: 'key' };
+    assert.equal(meant(payment(otherEnd), send()), 'transaction: other_end_to_end');
+    assert.equal(meant(payment(otherEnd, 1051), send()), 'none');
+    assert.equal(meant(payment(otherEnd, null), send()), 'none');
+    assert.equal(meant(payment(otherEnd), send({ status: 'COMPLETED' })), 'none');
+    assert.equal(meant(receipt(otherEnd), send()), 'none');
+    const cameIn = received({ id: 'known', end_to_end: 'E9' });
+    assert.equal(meant(payment(otherEnd), send(), cameIn), 'transaction: other_end_to_end');
+    const both = { providerTxid: 'P1', clientRequestId: 'key' };
+    assert.equal(meant(payment(both, null), send()), 'transaction');
+    assert.equal(meant(payment({ clientRequestId: 'key' }), send()), 'transaction');
+    const all = { endToEnd: 'E1', clientRequestId: 'key', providerTxid: 'P1' };
+    assert.equal(meant(payment(all), send()), 'transaction');
+  });
+
+  test('means nothing without a candidate, and never what shares only an absent id', () => {
+    assert.equal(meant(payment({ endToEnd: 'E1' })), 'none');
+    const reserved = send({ end_to_end: null, provider_txid: null });
+    assert.equal(meant(payment({}), reserved), 'none');
+    assert.equal(meant(payment({ transactionIdentification: 'T1' }), reserved), 'none');
+    assert.equal(meant(receipt({}), charge({ transaction_identification: null })), 'none');
+  });
+
+  test('means the one with its end-to-end id among those that share the request id', () => {
+    const item = payment({ endToEnd: 'E2', clientRequestId: 'key' });
+    const candidates = [send({ id: 'a' }), send({ id: 'b', end_to_end: 'E2' })];
+    assert.equal(meant(item, ...candidates), 'b');
+    assert.equal(meant(item, ...candidates.reverse()), 'b');
+  });
+
+  test('means none when its request id is that of several sends and nothing else tells', () => {
+    const item = payment({ clientRequestId: 'key' });
+    assert.equal(meant(item, send({ id: 'a' }), send({ id: 'b', end_to_end: 'E2' })), 'none');
+  });
+
+  test('means the one of several with its request id that alone has its amount', () => {
+    const item = payment({ clientRequestId: 'key' }, 1050);
+    const other = send({ id: 'b', end_to_end: 'E2', amount: '20.00' });
+    assert.equal(meant(item, send(), other), 'transaction');
+    assert.equal(meant(item, send(), send({ id: 'b', end_to_end: 'E2' })), 'none');
+    const failed = send({ id: 'b', end_to_end: null, status: 'FAILED' });
+    assert.equal(meant(item, send(), failed), 'none', 'it may be told of the one that failed');
+    assert.equal(meant(payment({ clientRequestId: 'key' }, null), send(), other), 'none');
+    assert.equal(meant(payment({ clientRequestId: 'key' }, 3000), send(), other), 'none');
+  });
+
+  test('means none by its request id where more may share it than are looked at', () => {
+    const others = Array.from({ length: mostCandidates - 1 }, (_, nth) =>
+      send({ id: `other ${nth}`, amount: '20.00', end_to_end: `E-${nth}` }),
+    );
+    const item = payment({ clientRequestId: 'key' });
+    assert.equal(meant(item, send(), ...others.slice(1)), 'transaction');
+    assert.equal(meant(item, send(), ...others), 'none');
+    assert.equal(meant(payment({ endToEnd: 'E1' }), send(), ...others), 'transaction');
+  });
+
+  test("means none by a provider's id that stands for two", () => {
+    const two = [send({ id: 'a' }), send({ id: 'b', end_to_end: 'E2', idempotency_key: 'other' })];
+    assert.equal(meant(payment({ providerTxid: 'P1' }), ...two), 'none');
+    assert.equal(meant(payment({ providerTxid: 'P1', clientRequestId: 'other' }), ...two), 'b');
+  });
+
+  test('with an end-to-end id means, by its request id, only a send that has none yet', () => {
+    const item = payment({ endToEnd: 'E9', clientRequestId: 'key' });
+    assert.equal(meant(item, send({ end_to_end: null, provider_txid: null })), 'transaction');
+    assert.equal(meant(item, send({ amount: '10.51' })), 'none');
+  });
+
+  test('never means a charge or what was received', () => {
+    const item = payment({ endToEnd: 'E1', transactionIdentification: 'T1', providerTxid: 'P1' });
+    assert.equal(meant(item, charge({ provider_txid: 'P1', end_to_end: 'E1' })), 'none');
+    assert.equal(meant(item, received()), 'none');
+  });
+
+  test('contradicts a send that has another request id or another end-to-end id', () => {
+    const otherRequest = payment({ endToEnd: 'E1', clientRequestId: 'other' });
+    assert.equal(meant(otherRequest, send()), 'transaction: ids_disagree');
+    const otherEnd = payment({ endToEnd: 'E2', providerTxid: 'P1' });
+    assert.equal(meant(otherEnd, send()), 'transaction: ids_disagree');
+  });
+
+  test('contradicts a send of another amount, by a centavo too', () => {
+    assert.equal(meant(payment({ endToEnd: 'E1' }, 1051), send()), 'transaction: amount_mismatch');
+    assert.equal(
+      meant(payment({ endToEnd: 'E1' }, 105000), send()),
+      'transaction: amount_mismatch',
+    );
+  });
+
+  test('without an amount is matched by its ids', () => {
+    assert.equal(meant(payment({ endToEnd: 'E1' }, null), send()), 'transaction');
+  });
+});
+
+describe('an item about a PIX received', () => {
+  test('means the charge with its identification, whether or not it says an end-to-end id', () => {
+    assert.equal(meant(receipt({ transactionIdentification: 'T1' }), charge()), 'transaction');
+    const both = receipt({ transactionIdentification: 'T1', endToEnd: 'E1' });
+    assert.equal(meant(both, charge()), 'transaction');
+    assert.equal(meant(both, charge({ status: 'COMPLETED', end_to_end: 'E1' })), 'transaction');
+  });
+
+  test('means nothing when a charge was paid by another PIX: it is a second payment', () => {
+    const second = receipt({ transactionIdentification: 'T1', endToEnd: 'E2' });
+    assert.equal(meant(second, charge({ status: 'COMPLETED', end_to_end: 'E1' })), 'none');
+  });
+
+  test('is the payment of a charge that was completed without one, the first time', () => {
+    const completed = charge({ status: 'COMPLETED' });
+    const named = receipt({ transactionIdentification: 'T1', endToEnd: 'E1' });
+    assert.equal(meant(named, completed), 'transaction: identified E1');
+    assert.equal(meant(receipt({ transactionIdentification: 'T1' }), completed), 'transaction');
+    assert.equal(meant(named, charge()), 'transaction', 'an open charge is completed by it');
+    const other = receipt({ transactionIdentification: 'T1', endToEnd: 'E2' });
+    assert.equal(meant(other, charge({ status: 'COMPLETED', end_to_end: 'E1' })), 'none');
+    const wrong = receipt({ transactionIdentification: 'T1', endToEnd: 'E1' }, 1049);
+    assert.equal(meant(wrong, completed), 'transaction: amount_mismatch');
+  });
+
+  test('is no news when its payment has completed a charge, which it need not name', () => {
+    const paid = charge({ id: 'paid', status: 'COMPLETED', end_to_end: 'E1' });
+    assert.equal(meant(receipt({ endToEnd: 'E1' }), paid), 'paid: paid before');
+    const otherwise = receipt({ transactionIdentification: 'T9', endToEnd: 'E1' });
+    assert.equal(meant(otherwise, paid), 'paid: paid before');
+  });
+
+  test('means an open charge that it names, even when the PIX was recorded without it', () => {
+    const item = receipt({ transactionIdentification: 'T1', endToEnd: 'E1' });
+    assert.equal(meant(item, received({ id: 'recorded' }), charge()), 'transaction');
+  });
+
+  test('contradicts a charge of another amount', () => {
+    const item = receipt({ transactionIdentification: 'T1' }, 1049);
+    assert.equal(meant(item, charge()), 'transaction: amount_mismatch');
+  });
+
+  test('never means a send, which is the same payment seen from the other side', () => {
+    assert.equal(meant(receipt({ endToEnd: 'E1', providerTxid: 'P1' }), send()), 'none');
+    assert.equal(meant(receipt({ clientRequestId: 'key' }), send()), 'none');
+  });
+});
+
+test('an amount is compared in centavos, exactly, up to the largest', () => {
+  const largest = send({ amount: '999999999.99' });
+  assert.equal(meant(payment({ endToEnd: 'E1' }, 99999999999), largest), 'transaction');
+  const differs = 'transaction: amount_mismatch';
+  assert.equal(meant(payment({ endToEnd: 'E1' }, 99999999998), largest), differs);
+  assert.equal(meant(payment({ endToEnd: 'E1' }, 29), send({ amount: '0.29' })), 'transaction');
+});

@@ -1,0 +1,237 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+import { after, describe, it } from 'node:test';
+import * as tls from 'node:tls';
+import { Worker } from 'node:worker_threads';
+import { createHttpClient, type HttpClient } from '../../../../src/provider/http/client.ts';
+import { manualClock } from '../../../support/clock.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { failure } from '../stub/open-bank.ts';
+import { selfSigned } from './certificate.ts';
+import { clientOf, NOT_CONNECTED, NOT_SENT_IN_TIME, RESET } from './over-http.ts';
+import { answering, httpAnswer, listening, rawServer } from './raw-server.ts';
+
+function pay(client: HttpClient, signal?: AbortSignal) {
+  return client.send({ method: 'POST', path: '/p', body: { a: 1 }, ...(signal && { signal }) });
+}
+
+/** A port that takes no connection and refuses none: the queue of its listener is full. */
+async function busyPort(): Promise<number> {
+  const source = `
+    const { parentPort } = require('node:worker_threads');
+    const server = require('node:net').createServer();
+    server.listen(0, '127.0.0.1', 1, () => {
+      const said = new Int32Array(new SharedArrayBuffer(4));
+      parentPort.postMessage(server.address().port);
+      // From here on nothing is accepted.
+      Atomics.wait(said, 0, 0, 60_000);
+    });`;
+  const worker = new Worker(source, { eval: true });
+  const [port] = (await once(worker, 'message')) as [number];
+  // The kernel completes one connection more than the backlog says.
+  const waiting = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];
+  for (const socket of waiting) await once(socket, 'connect');
+  after(async () => {
+    for (const socket of waiting) socket.destroy();
+    await worker.terminate();
+  });
+  return port;
+}
+
+describe('a request that finds no connection was not sent:', () => {
+  it('nobody listens', async () => {
+    // Port 1 is nobody's; one that was free a moment ago may be somebody's by now.
+    const client = clientOf('http://127.0.0.1:1');
+    assert.deepEqual(await failure(pay(client)), NOT_CONNECTED);
+  });
+
+  it('the host has no address', async () => {
+    // A label of 64 characters is no name (RFC 1035), so that nobody is asked for it.
+    const client = clientOf(`http://${'a'.repeat(64)}.invalid`);
+    assert.deepEqual(await failure(pay(client)), NOT_CONNECTED);
+  });
+
+  it('the host takes no connection in time', { skip: onlyLinux() }, async () => {
+    const client = clientOf(`http://127.0.0.1:${await busyPort()}`, 200);
+    assert.deepEqual(await failure(pay(client)), NOT_CONNECTED);
+  });
+
+  it('the signal aborts while the connection is made', { skip: onlyLinux() }, async () => {
+    const client = clientOf(`http://127.0.0.1:${await busyPort()}`, 200);
+    const controller = new AbortController();
+    const call = failure(pay(client, controller.signal));
+    controller.abort(new Error('time is up'));
+    assert.deepEqual(await call, NOT_SENT_IN_TIME);
+  });
+
+  it('its process was frozen while the connection was made', async () => {
+    const clock = manualClock();
+    let handler: { onRequestStart?: (controller: never, context: never) => void } = {};
+    const dispatcher = {
+      dispatch(_request: unknown, given: typeof handler) {
+        handler = given;
+        return true;
+      },
+      destroy: () => Promise.resolve(),
+    };
+    const client = createHttpClient({
+      baseUrl: 'http://frozen.invalid',
+      timeoutMs: 5_000,
+      clock,
+      dispatcher,
+    });
+    const call = failure(pay(client));
+    await clock.advance(5_000);
+    assert.throws(() => handler.onRequestStart?.({} as never, {} as never), /before it was sent/);
+    assert.deepEqual(await call, NOT_SENT_IN_TIME);
+  });
+
+  it('the signal has aborted before', async () => {
+    const server = await answering(200, {});
+    const call = pay(clientOf(server.url), AbortSignal.abort(new Error('gone')));
+    assert.deepEqual(await failure(call), NOT_SENT_IN_TIME);
+    assert.equal(server.sockets.length, 0);
+  });
+
+  it('the signal aborts while all connections are busy, and it never leaves later', async () => {
+    const server = await rawServer(() => {
+      // Holds the connection until the test answers.
+    });
+    const client = clientOf(server.url);
+    const busy = Array.from({ length: 64 }, () => pay(client));
+    await eventually(() => server.requests.length === 64, 'all connections to be busy');
+    const controller = new AbortController();
+    const call = failure(pay(client, controller.signal));
+    controller.abort(new Error('time is up'));
+    assert.deepEqual(await call, NOT_SENT_IN_TIME);
+    for (const { socket } of server.requests) socket.write(httpAnswer(200, '{}'));
+    await Promise.all(busy);
+    const after65 = pay(client);
+    await eventually(() => server.requests.length === 65, 'one more request');
+    server.requests[64]?.socket.write(httpAnswer(200, '{}'));
+    await after65;
+    assert.equal(server.requests.length, 65);
+  });
+
+  it('the client is closed', async () => {
+    const server = await answering(200, {});
+    const client = clientOf(server.url);
+    await client.close();
+    assert.deepEqual(await failure(pay(client)), { ...NOT_CONNECTED, retryable: false });
+    assert.equal(server.sockets.length, 0);
+  });
+
+  it('it cannot be written', async () => {
+    const server = await answering(200, {});
+    const client = clientOf(server.url);
+    const call = client.send({ method: 'GET', path: '/', token: 'two\r\nlines' });
+    assert.deepEqual(await failure(call), { ...NOT_CONNECTED, retryable: false });
+    assert.equal(server.requests.length, 0);
+  });
+});
+
+function onlyLinux(): string | false {
+  return process.platform === 'linux' ? false : 'how long a full queue is depends on the system';
+}
+
+describe('a request over TLS', () => {
+  const certificate = selfSigned();
+
+  /** A TLS server that answers everything alike. */
+  async function tlsServer(answer: (socket: tls.TLSSocket) => void) {
+    const options = { ...certificate, ALPNProtocols: ['h2', 'http/1.1'] };
+    const server = tls.createServer(options, (socket) => {
+      socket.on('error', () => {
+        // Clients that do not trust it break the connection off.
+      });
+      socket.once('data', () => answer(socket));
+    });
+    server.on('tlsClientError', () => {
+      // The same, in the middle of the handshake.
+    });
+    return `https://127.0.0.1:${await listening(server)}`;
+  }
+
+  function trusted(): void {
+    const before = tls.getCACertificates();
+    tls.setDefaultCACertificates([...before, certificate.cert]);
+    after(() => tls.setDefaultCACertificates(before));
+  }
+
+  it('is answered when the certificate is trusted', async () => {
+    trusted();
+    const url = await tlsServer((socket) => socket.write(httpAnswer(200, '{"ok":true}')));
+    assert.deepEqual((await pay(clientOf(url))).json, { ok: true });
+  });
+
+  it('speaks HTTP/1.1, also with a server that would rather speak HTTP/2', async () => {
+    trusted();
+    const protocols: unknown[] = [];
+    const url = await tlsServer((socket) => {
+      protocols.push(socket.alpnProtocol);
+      socket.write(httpAnswer(200, '{}'));
+    });
+    await pay(clientOf(url)).catch(() => null);
+    assert.deepEqual(protocols, ['http/1.1']);
+  });
+
+  it('may have been executed when the connection breaks after the handshake', async () => {
+    trusted();
+    const url = await tlsServer((socket) => socket.destroy());
+    assert.deepEqual(await failure(pay(clientOf(url))), RESET);
+  });
+
+  it('was not sent when the certificate is not trusted', async () => {
+    const url = await tlsServer((socket) => socket.write(httpAnswer(200, '{}')));
+    assert.deepEqual(await failure(pay(clientOf(url))), NOT_CONNECTED);
+  });
+
+  it('was not sent then, whatever the environment says', async () => {
+    const name = 'NODE_TLS_REJECT_UNAUTHORIZED';
+    process.env[name] = '0';
+    after(() => Reflect.deleteProperty(process.env, name));
+    const url = await tlsServer((socket) => socket.write(httpAnswer(200, '{}')));
+    assert.deepEqual(await failure(pay(clientOf(url))), NOT_CONNECTED);
+  });
+
+  it('was not sent when the certificate is for another host', async () => {
+    trusted();
+    const url = await tlsServer((socket) => socket.write(httpAnswer(200, '{}')));
+    const call = pay(clientOf(url.replace('127.0.0.1', 'localhost')));
+    assert.deepEqual(await failure(call), NOT_CONNECTED);
+  });
+
+  it('was not sent when the server speaks no TLS', async () => {
+    const server = createServer((socket) => {
+      socket.on('error', () => {
+        // The client breaks the handshake off.
+      });
+      socket.once('data', () => socket.end(httpAnswer(400, 'plain')));
+    });
+    const call = pay(clientOf(`https://127.0.0.1:${await listening(server)}`));
+    assert.deepEqual(await failure(call), NOT_CONNECTED);
+  });
+
+  it('was not sent when the connection breaks during the handshake', async () => {
+    const server = createServer((socket) => {
+      socket.once('data', () => socket.resetAndDestroy());
+    });
+    const call = pay(clientOf(`https://127.0.0.1:${await listening(server)}`));
+    assert.deepEqual(await failure(call), NOT_CONNECTED);
+  });
+
+  it('was not sent when the handshake does not end in time', async () => {
+    const greeted = Promise.withResolvers<void>();
+    const server = createServer((socket) => {
+      after(() => socket.destroy());
+      socket.once('data', () => greeted.resolve());
+    });
+    const controller = new AbortController();
+    const client = clientOf(`https://127.0.0.1:${await listening(server)}`);
+    const call = failure(pay(client, controller.signal));
+    await greeted.promise;
+    controller.abort(new Error('time is up'));
+    assert.deepEqual(await call, NOT_SENT_IN_TIME);
+  });
+});

@@ -1,0 +1,49 @@
+/** The real client for a test, and what it is asked most. */
+import { after } from 'node:test';
+import { createHttpClient, type HttpClient } from '../../../../src/provider/http/client.ts';
+import { createHttpProvider } from '../../../../src/provider/http/index.ts';
+import type { Provider } from '../../../../src/provider/provider.ts';
+import { manualClock } from '../../../support/clock.ts';
+
+/** A client that is closed after the test. Its own time-outs are longer than any test. */
+export function clientOf(baseUrl: string, timeoutMs = 60_000): HttpClient {
+  const client = createHttpClient({ baseUrl, timeoutMs });
+  after(() => client.close());
+  return client;
+}
+
+/** The port over such a client; its clock stands at 2026-05-24, 12:00 UTC. */
+export function providerAt(baseUrl: string): Provider {
+  const client = clientOf(baseUrl);
+  return createHttpProvider({ client, clock: manualClock(), ispb: '11165756' });
+}
+
+export const NOT_CONNECTED = {
+  outcome: 'not_sent',
+  code: 'PROVIDER_UNAVAILABLE',
+  statusClass: 'connect',
+  retryable: true,
+} as const;
+
+export const RESET = {
+  outcome: 'unknown',
+  code: 'PROVIDER_UNAVAILABLE',
+  statusClass: 'reset',
+  retryable: true,
+} as const;
+
+export const TIMED_OUT = {
+  outcome: 'unknown',
+  code: 'PROVIDER_TIMEOUT',
+  statusClass: 'timeout',
+  retryable: true,
+} as const;
+
+export const NOT_SENT_IN_TIME = { ...TIMED_OUT, outcome: 'not_sent' } as const;
+
+export const NOT_UNDERSTOOD = {
+  outcome: 'unknown',
+  code: 'PROVIDER_INVALID_RESPONSE',
+  statusClass: 'invalid',
+  retryable: false,
+} as const;

@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { type ManualClock, manualClock } from '../../../support/clock.ts';
+import type { Notify } from '../../../../src/provider/stub/webhooks.ts';
+import { type Bank, type BankOptions, createBank } from '../../../../src/provider/stub/bank.ts';
+import { createStubProvider } from '../../../../src/provider/stub/index.ts';
+import { ProviderError, type ProviderErrorOptions } from '../../../../src/provider/errors.ts';
+import type {
+  AccountRef,
+  ChargeOrder,
+  PaymentOrder,
+  Provider,
+  ProviderSession,
+} from '../../../../src/provider/provider.ts';
+
+export const SETTLE_MS = 1_500;
+
+export const payer: AccountRef = {
+  agency: '0001',
+  accountNumber: '123456789',
+  document: '11144477735',
+};
+
+/** A notice as its receiver reads it. */
+export type Notice = Readonly<Record<string, unknown>>;
+
+/** The parts of one test: the bank, the port over it, and the webhooks that it posted. */
+export interface OpenBank {
+  readonly bank: Bank;
+  readonly provider: Provider;
+  readonly clock: ManualClock;
+  /** The payloads that were received, as they came. */
+  readonly payloads: Buffer[];
+  notices(): Notice[];
+}
+
+export function openBank(options: Partial<BankOptions> & { clock?: ManualClock } = {}): OpenBank {
+  const clock = options.clock ?? manualClock();
+  const payloads: Buffer[] = [];
+  const receive: Notify = async (payload) => void payloads.push(payload);
+  const bank = createBank({
+    ispb: '11165756',
+    settleMs: SETTLE_MS,
+    notify: receive,
+    ...options,
+    clock,
+  });
+  return {
+    bank,
+    provider: createStubProvider(bank),
+    clock,
+    payloads,
+    notices: () => payloads.map((payload) => JSON.parse(payload.toString('utf8')) as Notice),
+  };
+}
+
+export function sessionWith(token: string): ProviderSession {
+  return { userId: 1, token, currentToken: async () => token, expire: async () => {} };
+}
+
+export async function logIn(
+  provider: Provider,
+  email = 'dev@ponte.test',
+): Promise<ProviderSession> {
+  const login = await provider.login({ email, password: 'ponte-dev-password' });
+  return sessionWith(login.token);
+}
+
+interface Wish {
+  readonly key?: string;
+  readonly amountCents?: number;
+  readonly clientRequestId?: string;
+}
+
+/** Looks the key up and makes the order that pays it. */
+export async function orderFor(
+  provider: Provider,
+  session: ProviderSession,
+  { key = 'maria@example.com', amountCents = 1_050, clientRequestId = 'request-1' }: Wish = {},
+): Promise<PaymentOrder> {
+  const { endToEnd } = await provider.lookUpKey({ session, key, payerId: payer.document });
+  return { endToEnd, clientRequestId, key, amountCents, description: 'Almoço', payer };
+}
+
+/** The properties that decide what becomes of a failed call. */
+export async function failure(call: Promise<unknown>): Promise<Partial<ProviderErrorOptions>> {
+  const error = await call.then(
+    () => assert.fail('the call should have failed'),
+    (thrown: unknown) => thrown,
+  );
+  assert.ok(error instanceof ProviderError, `not a ProviderError: ${String(error)}`);
+  const { outcome, code, statusClass, retryable, retryAfterMs, reason } = error;
+  return {
+    outcome,
+    code,
+    statusClass,
+    retryable,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(reason === undefined ? {} : { reason }),
+  };
+}
+
+export const UNAVAILABLE = {
+  outcome: 'unknown',
+  code: 'PROVIDER_UNAVAILABLE',
+  statusClass: '5xx',
+  retryable: true,
+} as const;
+
+export const TOKEN_REFUSED = {
+  outcome: 'not_sent',
+  code: 'TOKEN_REFUSED',
+  statusClass: '401',
+  retryable: false,
+  reason: 'InvalidToken',
+} as const;
+
+/** A refusal by a rule of the bank. */
+export function rejected(reason: string): Partial<ProviderErrorOptions> {
+  return {
+    outcome: 'rejected',
+    code: 'PROVIDER_REJECTED',
+    statusClass: '4xx',
+    retryable: false,
+    reason,
+  };
+}
+
+export function chargeOrder(order: Partial<ChargeOrder> = {}): ChargeOrder {
+  return {
+    transactionIdentification: 'aB3dE6gH9jK2mN5pQ8sT1vW4yZ',
+    key: 'dev@ponte.test',
+    amountCents: 2_599,
+    description: 'Mensalidade de março',
+    receiverName: 'João da Conceição',
+    city: 'São Paulo',
+    zipcode: '01310100',
+    expirationSeconds: 3_600,
+    payerName: null,
+    payerDocument: null,
+    reusable: false,
+    categoryCode: null,
+    additionalData: [],
+    ...order,
+  };
+}
+
+/** How the port reports ids that a payment has already: it may have been this payment. */
+export function doubted(reason: string): Partial<ProviderErrorOptions> {
+  return { ...rejected(reason), outcome: 'unknown' };
+}

@@ -1,0 +1,89 @@
+/** Reading a hostile payload takes time in proportion to its length. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { eachWebhookEvent, readWebhookEvents } from '../../../src/provider/webhook-events.ts';
+import { heldMs, MAX_HELD_MS } from '../../support/held.ts';
+
+/** The longest payload that is read while the provider waits. */
+const AT_ONCE_BYTES = 4_096;
+
+/** The longest payload, of which a job reads so many items before others have their turn. */
+const STORED_BYTES = 262_144;
+const ITEMS_AT_A_TIME = 256;
+
+/** Another spelling of a name for each number. */
+function spelled(name: string, number: number): string {
+  let rest = number;
+  let text = '';
+  for (const letter of name) {
+    text += rest % 2 === 1 ? letter.toUpperCase() : letter;
+    rest = Math.floor(rest / 2);
+  }
+  return text + '_'.repeat(rest % 8) + ' '.repeat(Math.floor(rest / 8));
+}
+
+function some(count: number, member: (index: number) => string): string {
+  return Array.from({ length: count }, (_, index) => member(index)).join(',');
+}
+
+/** A list of items, and around it as many members. */
+function around(member: (index: number) => string): (count: number) => string {
+  return (count) => `{${some(count, member)},"pix":[${some(count, () => '{"id":1}')}]}`;
+}
+
+const payloads: Readonly<Record<string, (count: number) => string>> = {
+  'many spellings of a wrapper': around((n) => `"${spelled('data', n)}":{"status":"PAID"}`),
+  'many spellings of a status': around((n) => `"${spelled('status', n)}":"PAID"`),
+  'many spellings of an event': around((n) => `"${spelled('eventtype', n)}":"REFUND${n}"`),
+  'a status of many fields': (count) =>
+    `{"status":{${some(count, (n) => `"${n}":0`)}},"pix":[${some(count, () => '{"id":1}')}]}`,
+  'a long status': (count) =>
+    `{"status":"${'x'.repeat(8 * count)}","pix":[${some(count, () => '{"id":1}')}]}`,
+  'many items': (count) => `[${some(count, () => '{"id":1}')}]`,
+  'many spellings of an id': (count) => `{${some(count, (n) => `"${spelled('id', n)}":${n}`)}}`,
+  'many spellings of a list': (count) =>
+    `{${some(count, (n) => `"${spelled('pix', n)}":[{"id":1}]`)}}`,
+};
+
+/** The most members that fit. */
+function sized(payload: (count: number) => string, bytes: number): unknown {
+  let low = 1;
+  let high = bytes;
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (payload(middle).length <= bytes) low = middle;
+    else high = middle - 1;
+  }
+  return JSON.parse(payload(low));
+}
+
+for (const [name, payload] of Object.entries(payloads)) {
+  test(`${name}: 4 KiB are read at once, and 256 items of 256 KiB, in less than 20 ms`, () => {
+    const short = sized(payload, AT_ONCE_BYTES);
+    const atOnceMs = heldMs(() => void readWebhookEvents(short));
+    assert.ok(atOnceMs < MAX_HELD_MS, `${atOnceMs.toFixed(1)} ms`);
+    const long = sized(payload, STORED_BYTES);
+    const pieceMs = heldMs(() => void eachWebhookEvent(long).take(ITEMS_AT_A_TIME).toArray());
+    assert.ok(pieceMs < MAX_HELD_MS, `${pieceMs.toFixed(1)} ms`);
+  });
+}
+
+test('more spellings of an id than are kept contradict each other', () => {
+  const ids = some(5, (n) => `"${spelled('endtoendid', n)}":"E1"`);
+  const [four] = readWebhookEvents(
+    JSON.parse(`{${ids.split(',').slice(0, 4).join(',')},"status":"PAID"}`),
+  );
+  const [five] = readWebhookEvents(JSON.parse(`{${ids},"status":"PAID"}`));
+  assert.equal(four?.ignoredBecause, null);
+  assert.equal(five?.ignoredBecause, 'contradictory_id');
+});
+
+test('nesting does not exhaust the stack, and another value still contradicts', () => {
+  for (const [open, close] of ['[]', ['{"a":', '}']]) {
+    const depth = Math.floor(STORED_BYTES / 2 / `${open}${close}`.length) - 40;
+    const nested = `${`${open}`.repeat(depth)}0${`${close}`.repeat(depth)}`;
+    const payload = `{"data":${nested},"Data":{},"endToEndId":"E1","status":"PAID"}`;
+    const [event] = readWebhookEvents(JSON.parse(payload));
+    assert.equal(event?.ignoredBecause, 'contradictory_id');
+  }
+});

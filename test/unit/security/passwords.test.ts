@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { argon2Sync } from 'node:crypto';
+import { describe, it } from 'node:test';
+import { AppError } from '../../../src/errors.ts';
+import { createPasswords } from '../../../src/auth/passwords.ts';
+
+const passwords = createPasswords();
+
+describe('hashing a password', () => {
+  it('gives a PHC string of argon2id with 19 MiB, two passes and one lane', async () => {
+    const stored = await passwords.hash('correct horse');
+    assert.match(
+      stored,
+      /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/,
+    );
+  });
+
+  it('salts: the same password twice gives two hashes', async () => {
+    const [one, two] = await Promise.all([passwords.hash('same'), passwords.hash('same')]);
+    assert.notEqual(one, two);
+  });
+});
+
+describe('verifying a password', () => {
+  it('accepts the password and refuses another one', async () => {
+    const stored = await passwords.hash('correct horse');
+    assert.equal(await passwords.verify('correct horse', stored), true);
+    assert.equal(await passwords.verify('correct horsf', stored), false);
+    assert.equal(await passwords.verify('', stored), false);
+  });
+
+  it('takes a composed and a decomposed letter for the same one', async () => {
+    const stored = await passwords.hash('coração'.normalize('NFC'));
+    assert.equal(await passwords.verify('coração'.normalize('NFD'), stored), true);
+  });
+
+  it('reads the cost from the stored hash, so that a later change locks nobody out', async () => {
+    const nonce = Buffer.alloc(16, 7);
+    const cost = { memory: 1024, passes: 1, parallelism: 1 };
+    const tag = argon2Sync('argon2id', { ...cost, message: 'old', nonce, tagLength: 32 });
+    const encode = (bytes: Buffer): string => bytes.toString('base64').replaceAll('=', '');
+    const stored = `$argon2id$v=19$m=1024,t=1,p=1$${encode(nonce)}$${encode(tag)}`;
+    assert.equal(await passwords.verify('old', stored), true);
+    assert.equal(await passwords.verify('new', stored), false);
+  });
+
+  it('is false for a user that does not exist, after the same work', async () => {
+    const cpuOf = async (work: () => Promise<unknown>): Promise<number> => {
+      const before = process.cpuUsage();
+      await work();
+      return process.cpuUsage(before).user;
+    };
+    const stored = await passwords.hash('correct horse');
+    assert.equal(await passwords.verify('correct horse', null), false);
+    const wrong = await cpuOf(() => passwords.verify('wrong', stored));
+    const unknown = await cpuOf(() => passwords.verify('wrong', null));
+    assert.ok(unknown > wrong / 4, `${unknown} µs of work for an unknown user, else ${wrong}`);
+  });
+
+  it('is false for a stored text that is no hash of ours', async () => {
+    const head = '$argon2id$v=19$';
+    const tail = `$${'A'.repeat(22)}$${'A'.repeat(43)}`;
+    const texts = [
+      '',
+      'plain',
+      `${head}m=19456,t=2,p=1$AA$AA`,
+      `${head}m=999999,t=2,p=1${tail}`,
+      `${head}m=19456,t=0,p=1${tail}`,
+      `${head}m=19456,t=2,p=0${tail}`,
+    ];
+    for (const text of texts) assert.equal(await passwords.verify('plain', text), false, text);
+  });
+});
+
+describe('the queue of a hashing storm', () => {
+  const isBusy = (error: unknown): boolean => {
+    assert.ok(error instanceof AppError);
+    assert.equal(error.code, 'BUSY');
+    assert.deepEqual(error.headers, { 'Retry-After': '1' });
+    return true;
+  };
+
+  it('answers BUSY beyond its limit, and serves those who wait', async () => {
+    const small = createPasswords({ concurrency: 1, queueLimit: 1 });
+    const running = small.verify('a', null);
+    const waiting = small.verify('b', null);
+    await assert.rejects(small.verify('c', null), isBusy);
+    assert.deepEqual(await Promise.all([running, waiting]), [false, false]);
+  });
+
+  it('does not let customers wait for strangers', async () => {
+    const small = createPasswords({ concurrency: 1, queueLimit: 1 });
+    const strangers = [small.verify('a', null), small.verify('b', null)];
+    await assert.rejects(small.verify('c', null), isBusy);
+    const customer = small.verify('d', null, { isKnown: true });
+    assert.deepEqual(small.load(), { running: 2, waiting: 1 });
+    await Promise.all([...strangers, customer]);
+  });
+
+  it('hashes for strangers and registrations one at a time, in turns', async () => {
+    const small = createPasswords({ queueLimit: 2, hashQueueLimit: 2 });
+    const ended: string[] = [];
+    const note = (name: string) => () => void ended.push(name);
+    const all = [
+      small.verify('a', null).then(note('login 1')),
+      small.verify('b', null).then(note('login 2')),
+      small.verify('c', null).then(note('login 3')),
+      small.hash('d').then(note('registration 1')),
+      small.hash('e').then(note('registration 2')),
+    ];
+    assert.deepEqual(small.load(), { running: 1, waiting: 4 });
+    await assert.rejects(small.verify('f', null), isBusy);
+    await assert.rejects(small.hash('g'), isBusy);
+    await Promise.all(all);
+    assert.deepEqual(ended, ['login 1', 'login 2', 'registration 1', 'login 3', 'registration 2']);
+  });
+
+  it('takes new work once the storm is over', async () => {
+    const small = createPasswords({ concurrency: 1, queueLimit: 0 });
+    await small.verify('a', null);
+    assert.equal(await small.verify('b', null), false);
+  });
+});

@@ -1,0 +1,235 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { crc16Ccitt } from '../../../src/provider/stub/br-code.ts';
+import { BrCodeFault, decodeBrCode, isTxid } from '../../support/br-code.ts';
+
+const EVP = '123e4567-e12b-12d1-a456-426655440000';
+const FROM_THE_MANUAL =
+  '00020126580014br.gov.bcb.pix0136123e4567-e12b-12d1-a456-426655440000' +
+  '5204000053039865802BR5913Fulano de Tal6008BRASILIA62070503***63041D3D';
+const ONE_TIME =
+  '00020101021226770014BR.GOV.BCB.PIX2555pix.example.com/qr/93598be0-1bd0-4997-8318-81776a1d8a99' +
+  '5204000053039865802BR5907EMPRESA6009SAO PAULO62070503***6304EEAB';
+
+const withCrc = (text: string) => text + crc16Ccitt(text);
+const body = FROM_THE_MANUAL.slice(0, -4);
+
+function rejects(text: string, field: string): void {
+  assert.throws(
+    () => decodeBrCode(text),
+    (error) => {
+      assert.ok(error instanceof BrCodeFault);
+      assert.equal(error.field, field, error.message);
+      return true;
+    },
+  );
+}
+
+describe('decodeBrCode', () => {
+  it("reads the static code of the central bank's manual", () => {
+    assert.deepEqual(decodeBrCode(FROM_THE_MANUAL), {
+      kind: 'static',
+      key: EVP,
+      description: null,
+      oneTime: false,
+      categoryCode: '0000',
+      amountCents: null,
+      receiverName: 'Fulano de Tal',
+      city: 'BRASILIA',
+      zipcode: null,
+      txid: null,
+    });
+  });
+
+  it('reads a dynamic one-time code', () => {
+    assert.deepEqual(decodeBrCode(ONE_TIME), {
+      kind: 'dynamic',
+      url: 'pix.example.com/qr/93598be0-1bd0-4997-8318-81776a1d8a99',
+      oneTime: true,
+      categoryCode: '0000',
+      amountCents: null,
+      receiverName: 'EMPRESA',
+      city: 'SAO PAULO',
+      zipcode: null,
+      txid: null,
+    });
+  });
+
+  it('reads every optional field', () => {
+    const text = withCrc(
+      '000201010211' +
+        '26410014br.gov.bcb.pix0111111444777350204cafe' +
+        '520458125303986540512.345802BR5905MARIA6006RECIFE610850030000' +
+        '62130509Pedido12380200014br.gov.bcb.pix99026304',
+    );
+    assert.throws(() => decodeBrCode(text), BrCodeFault);
+    const right = withCrc(
+      '000201010211' +
+        '26410014br.gov.bcb.pix0111111444777350204cafe' +
+        '520458125303986540512.345802BR5905MARIA6006RECIFE610850030000' +
+        '62130509Pedido12380180014br.gov.bcb.pix6304',
+    );
+    assert.deepEqual(decodeBrCode(right), {
+      kind: 'static',
+      key: '11144477735',
+      description: 'cafe',
+      oneTime: false,
+      categoryCode: '5812',
+      amountCents: 1234,
+      receiverName: 'MARIA',
+      city: 'RECIFE',
+      zipcode: '50030000',
+      txid: 'Pedido123',
+    });
+  });
+
+  it('finds the account of PIX beside another arrangement', () => {
+    const text = withCrc(
+      '00020126190015com.example.foo27370014br.gov.bcb.pix0115a@exemplo.teste' +
+        '5204000053039865802BR5905MARIA6006RECIFE62070503***6304',
+    );
+    const code = decodeBrCode(text);
+    assert.ok(code.kind === 'static');
+    assert.equal(code.key, 'a@exemplo.teste');
+  });
+
+  it('rejects a wrong length although the CRC is right', () => {
+    const phone =
+      '00020126360014br.gov.bcb.pix0114+55119876543215204000053039865802BR5905MARIA6006RECIFE';
+    rejects(withCrc(`${phone}62080503***6304`), 'payload');
+    assert.equal(decodeBrCode(withCrc(`${phone}62070503***6304`)).receiverName, 'MARIA');
+  });
+
+  const refused: [string, string, string][] = [
+    ['nothing', '', '00'],
+    ['a code without its CRC', body, '63'],
+    ['a CRC of another text', `${body}0000`, '63'],
+    ['a CRC in lower case', `${body}1d3d`, '63'],
+    ['a byte after the CRC', `${FROM_THE_MANUAL} `, '63'],
+    ['a line break after the CRC', `${FROM_THE_MANUAL}\n`, 'payload'],
+    ['a space before it', ` ${FROM_THE_MANUAL}`, '00'],
+    ['letters with accents', withCrc(body.replace('Fulano', 'Fuláno')), 'payload'],
+    [
+      'over 512 characters',
+      withCrc(body.replace('6304', '8099'.padEnd(103, 'x').repeat(5))),
+      'payload',
+    ],
+    ['an empty field', withCrc(body.replace('5802BR', '5802BR6100')), 'payload'],
+    ['a field that stands twice', withCrc(body.replace('5802BR', '5802BR5802BR')), 'payload'],
+    ['another currency', withCrc(body.replace('5303986', '5303840')), '53'],
+    ['another country', withCrc(body.replace('5802BR', '5802US')), '58'],
+    ['no country', withCrc(body.replace('5802BR', '')), '58'],
+    ['a category of letters', withCrc(body.replace('52040000', '5204ABCD')), '52'],
+    ['an amount with a comma', withCrc(body.replace('5802BR', '54041,005802BR')), '54'],
+    ['an amount of one decimal', withCrc(body.replace('5802BR', '54031.05802BR')), '54'],
+    ['a CEP of seven digits', withCrc(body.replace('6207', '610712345676207')), '61'],
+    [
+      'a name of 26 characters',
+      withCrc(body.replace('5913Fulano de Tal', `5926${'A'.repeat(26)}`)),
+      '59',
+    ],
+    [
+      'a city of 16 characters',
+      withCrc(body.replace('6008BRASILIA', `6016${'A'.repeat(16)}`)),
+      '60',
+    ],
+    ['no txid field', withCrc(body.replace('62070503***', '')), '62'],
+    ['a template without txid', withCrc(body.replace('62070503***', '62070103abc')), '62-05'],
+    [
+      'a txid of 26 characters',
+      withCrc(body.replace('62070503***', `62300526${'a'.repeat(26)}`)),
+      '62-05',
+    ],
+    ['a txid with punctuation', withCrc(body.replace('0503***', '0503a-b')), '62-05'],
+    [
+      'a template that does not fill its length',
+      withCrc(body.replace('62070503***', '62070502***')),
+      '62',
+    ],
+    ['another GUI', withCrc(body.replace('br.gov.bcb.pix', 'br.gov.bcb.pox')), '26'],
+    [
+      'an account without key',
+      withCrc(body.replace(`26580014br.gov.bcb.pix0136${EVP}`, '26180014br.gov.bcb.pix')),
+      '26',
+    ],
+    ['a key with a space', withCrc(body.replace('e12b-', 'e12b ')), '26-01'],
+    [
+      'both a key and an address',
+      withCrc(
+        body.replace(`26580014br.gov.bcb.pix0136${EVP}`, '26340014br.gov.bcb.pix0104a@bc2504d.ef'),
+      ),
+      '26',
+    ],
+    [
+      'two accounts of PIX',
+      withCrc(body.replace('5204', '27260014br.gov.bcb.pix0104a@bc5204')),
+      '26',
+    ],
+    ['a CRC field that is not the last', withCrc(`00020163041234${body.slice(6)}`), 'payload'],
+    ['another initiation method', withCrc(body.replace('000201', '000201010213')), '01'],
+  ];
+  for (const [name, text, field] of refused) {
+    it(`rejects ${name}`, () => rejects(text, field));
+  }
+
+  it('rejects every single changed character', () => {
+    fc.assert(
+      fc.property(
+        fc.nat(FROM_THE_MANUAL.length - 1),
+        fc.integer({ min: 0x20, max: 0x7e }),
+        (at, code) => {
+          const changed = String.fromCharCode(code);
+          fc.pre(FROM_THE_MANUAL[at] !== changed);
+          assert.throws(
+            () =>
+              decodeBrCode(FROM_THE_MANUAL.slice(0, at) + changed + FROM_THE_MANUAL.slice(at + 1)),
+            BrCodeFault,
+          );
+        },
+      ),
+    );
+  });
+
+  it('throws nothing but BrCodeFault, also under a right CRC', () => {
+    const text = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.string().map((inner) => withCrc(`000201${inner}6304`)),
+      fc
+        .tuple(fc.nat(body.length), fc.nat(9))
+        .map(([at, length]) => withCrc(body.slice(0, at) + body.slice(at + length))),
+    );
+    fc.assert(
+      fc.property(text, (candidate) => {
+        try {
+          decodeBrCode(candidate);
+        } catch (error) {
+          assert.ok(error instanceof BrCodeFault);
+        }
+      }),
+    );
+  });
+});
+
+describe('isTxid', () => {
+  it('knows a dynamic one by 26 to 35 alphanumerics, a static one by 1 to 25', () => {
+    for (const [length, dynamic, fixed] of [
+      [0, false, false],
+      [1, false, true],
+      [25, false, true],
+      [26, true, false],
+      [35, true, false],
+      [36, false, false],
+    ] as const) {
+      assert.equal(isTxid('a'.repeat(length), 'dynamic'), dynamic, `${length} dynamic`);
+      assert.equal(isTxid('a'.repeat(length), 'static'), fixed, `${length} static`);
+    }
+  });
+
+  it('refuses anything but ASCII letters and digits', () => {
+    for (const text of ['***', 'a-b', 'ção', 'a\n', 'a b']) {
+      assert.equal(isTxid(text, 'static'), false);
+      assert.equal(isTxid(text.padEnd(26, 'x'), 'dynamic'), false);
+    }
+  });
+});
