@@ -12,7 +12,7 @@ import {
 } from '../../../contract/generate-types.ts';
 
 const contractText = (name: string): string =>
-  readFileSync(new URL(`../../contract/${name}`, import.meta.url), 'utf8');
+  readFileSync(new URL(`../../../contract/${name}`, import.meta.url), 'utf8');
 
 const sourceOf = (document: object): Promise<string> => typesOf(document, 'openapi.yaml');
 
