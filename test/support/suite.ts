@@ -1,7 +1,7 @@
 /**
- * Runs test files in one process, one after the other. To start a process and compile its modules
- * and the embedded database takes longer than the tests of most files. Each file still has a service
- * and a database of its own, and runs alone too.
+ * Runs test files in one process, one after the other. To start a process and to compile modules
+ * and the embedded database takes longer than the tests of most files. Each file still has its own
+ * service and database, and runs alone too.
  */
 import { globSync } from 'node:fs';
 import { join } from 'node:path';

@@ -391,7 +391,7 @@ describe('ponte user create-dev', () => {
       };
       const { code, stdout, stderr } = await typePonte(['user', 'create-dev'], { environment });
       assert.deepEqual([code, stdout], [1, '']);
-      const reason = `in ${APP_ENV} there is no development user`;
+      const reason = `${APP_ENV} has no development user`;
       assert.equal(stderr, `ponte: ${reason}: use \`ponte user create\`\n`);
     });
   }
