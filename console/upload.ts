@@ -1,4 +1,5 @@
 /** A document as the body of a request, streamed from its file. */
+import { randomUUID } from 'node:crypto';
 import { openAsBlob } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
@@ -6,11 +7,13 @@ import { basename, resolve } from 'node:path';
 import type { SubmitDocumentRequest } from '../contract/types.ts';
 
 /**
- * Builds the form of a document, whose file is read while the form is sent.
+ * Builds the form of a document, whose file is read while the form is sent. It is encoded here,
+ * because a `FormData` whose request is aborted ends in an unhandled rejection (undici 8.10, which
+ * Node 26 has).
  * @param body with the path of the file as a person types it: `~` is the home.
  * @throws Error with a sentence for a person when there is no such file.
  */
-export async function uploadForm(body: SubmitDocumentRequest): Promise<FormData> {
+export async function uploadForm(body: SubmitDocumentRequest): Promise<Blob> {
   const path = resolve(
     String(body.arquivo)
       .trim()
@@ -22,8 +25,19 @@ export async function uploadForm(body: SubmitDocumentRequest): Promise<FormData>
   );
   const file = isFile ? await openAsBlob(path).catch(() => null) : null;
   if (!file) throw new Error(`There is no file that can be read at ${path}.`);
-  const form = new FormData();
-  form.append('tipo_documento', String(body.tipo_documento));
-  form.append('arquivo', file, basename(path));
-  return form;
+  const boundary = randomUUID();
+  const part = `--${boundary}\r\nContent-Disposition: form-data; name=`;
+  const form = [
+    `${part}"tipo_documento"\r\n\r\n${String(body.tipo_documento)}\r\n`,
+    `${part}"arquivo"; filename="${escapeName(basename(path))}"\r\n`,
+    'Content-Type: application/octet-stream\r\n\r\n',
+    file,
+    `\r\n--${boundary}--\r\n`,
+  ];
+  return new Blob(form, { type: `multipart/form-data; boundary=${boundary}` });
+}
+
+/** As browsers escape the name of a file (HTML, multipart/form-data). */
+function escapeName(name: string): string {
+  return name.replaceAll('\n', '%0A').replaceAll('\r', '%0D').replaceAll('"', '%22');
 }
