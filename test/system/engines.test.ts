@@ -6,8 +6,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createTestDatabase, serverUrl } from '../support/db.ts';
-import { simulate } from './simulate.ts';
-import { openStore } from './store.ts';
+import { simulate } from '../simulation/simulate.ts';
+import { openStore } from '../simulation/store.ts';
 
 const skip = serverUrl === undefined ? false : 'it is compared with the embedded database';
 
