@@ -211,20 +211,26 @@ async function recordOnce(
       : await moveTransaction(context, paying.id, { ...move, endToEnd: paying.endToEnd });
   if (moved) return moved;
   const stored = await rereadTransaction(context, paying);
-  const reason = await contradictionOf(context, { paying, stored, move });
-  if (reason !== null) {
-    await noteAnomaly(context, { transactionId: stored.id, eventId: null, reason });
-    context.metrics.pixAnomalies.inc();
-    const facts = { transactionId: stored.id, reason, stored: stored.status };
-    log.error(facts, 'the provider contradicts a settled payment');
-  }
+  await noteContradiction(context, { endToEnd: paying.endToEnd, stored, move }, log);
   return stored;
 }
 
+/** An outcome that could not be stored, because the transaction was moved meanwhile. */
 interface Unmoved {
-  readonly paying: PayingSend;
+  /** The end-to-end id that the outcome is of. */
+  readonly endToEnd: string;
   readonly stored: PixTransaction;
   readonly move: Move;
+}
+
+/** Notes an anomaly where an outcome contradicts the stored transaction. */
+async function noteContradiction(context: Context, unmoved: Unmoved, log: Log): Promise<void> {
+  const reason = await contradictionOf(context, unmoved);
+  if (reason === null) return;
+  const { id: transactionId, status: stored } = unmoved.stored;
+  await noteAnomaly(context, { transactionId, eventId: null, reason });
+  context.metrics.pixAnomalies.inc();
+  log.error({ transactionId, reason, stored }, 'the outcome contradicts a settled payment');
 }
 
 /**
@@ -236,10 +242,10 @@ interface Unmoved {
  */
 async function contradictionOf(
   context: Context,
-  { paying, stored, move }: Unmoved,
+  { endToEnd, stored, move }: Unmoved,
 ): Promise<string | null> {
   const isAccepted = move.outcome === 'accepted' && move.status !== 'FAILED';
-  if (stored.endToEnd !== paying.endToEnd) return isAccepted ? 'other_end_to_end' : null;
+  if (stored.endToEnd !== endToEnd) return isAccepted ? 'other_end_to_end' : null;
   if (stored.status === 'PROCESSING' || stored.status === move.status) return null;
   if (move.status !== 'PROCESSING') return `contradicted_by_${move.status}`;
   if (!isAccepted || stored.status !== 'FAILED') return null;
@@ -323,7 +329,7 @@ async function failUnsent(
   // Another process may have paid after a look-up that resulted in the same end-to-end id.
   const attempts = await attemptTimes(context, send.id);
   if (attempts.length !== 1 || attempts[0]?.getTime() !== at.getTime()) return;
-  await moveTransaction(context, send.id, {
+  const move: Move = {
     from: ['PAYING', 'UNKNOWN'],
     endToEnd,
     to: 'SETTLED',
@@ -331,5 +337,9 @@ async function failUnsent(
     outcome: 'not_sent',
     failureCode: 'PROVIDER_UNAVAILABLE',
     timeline: [{ phase: 'SETTLED', providerStatus: 'stopped', note: 'not_sent' }],
-  });
+  };
+  if (await moveTransaction(context, send.id, move)) return;
+  // An operator may have called it paid meanwhile.
+  const settled = await rereadTransaction(context, send);
+  await noteContradiction(context, { endToEnd, stored: settled, move }, context.log);
 }

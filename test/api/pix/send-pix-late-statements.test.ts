@@ -111,6 +111,35 @@ test('a send that came to PAYING late fails although the wall clock has jumped a
   assert.equal(payments.mock.callCount(), 0);
 });
 
+test('a payment that was not sent, and that an operator has called paid, is an anomaly', async (t) => {
+  const user = await givenCustomer(app);
+  const payments = t.mock.method(app.context.provider, 'pay');
+  let step: readonly [Statement, Values] | undefined;
+  t.mock.method(app.context.db, 'query', async (statement: Statement, values: Values) => {
+    if (statement.name !== 'pix-step') return query(statement, values);
+    step ??= [statement, values];
+    throw new Error('Query read timeout');
+  });
+  const key = randomUUID();
+  const sent = await app.send(user, body, { key });
+  assert.equal(sent.headers.get('pix-outcome'), 'unknown');
+  await query(...(step ?? assert.fail('no step was taken')));
+  const [send] = await app.rows<{ id: string }>(
+    'select id from pix_transactions where idempotency_key = $1',
+    [key],
+  );
+  const id = send?.id ?? assert.fail('the send is stored');
+  await moveTransaction(app.context, id, {
+    ...{ from: ['PAYING'], to: 'SETTLED', status: 'COMPLETED', outcome: 'accepted' },
+    timeline: [{ phase: 'SETTLED', note: 'ticket 7' }],
+  });
+  await app.clock.advance(10_000);
+  const isNoted = async () => (await app.timeline(id)).at(-1) === 'ANOMALY contradicted_by_FAILED';
+  await eventually(isNoted, 'the anomaly');
+  assert.equal((await app.stored(id)).status, 'COMPLETED');
+  assert.equal(payments.mock.callCount(), 0);
+});
+
 /** Another process has taken the send to PAYING, after a failover that lost the first step. */
 async function giveOtherEndToEnd(endToEnd: string): Promise<string> {
   const other = newEndToEndId('11165756', app.clock.now());
