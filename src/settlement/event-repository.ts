@@ -163,7 +163,7 @@ export async function findEvent(
  * Parameters, batched: id, status, results as JSON, now, ids as JSON, the job's time or null for no
  * job, since when the event waits, the job that ends and its worker or twice null, the attempt
  * before this one or null, the ids of the transactions that its items found settled as JSON, the
- * moves as JSON.
+ * moves as JSON, the time of this attempt.
  */
 export const finishWebhookEvent: Statement = {
   name: 'webhook-finish',
@@ -172,9 +172,9 @@ export const finishWebhookEvent: Statement = {
     with requested as (
       select * from unnest($1::uuid[], $2::text[], $3::text[], $4::timestamptz[], $5::text[],
                            $6::timestamptz[], $7::text[], $8::bigint[], $9::text[],
-                           $10::timestamptz[], $11::text[], $12::text[])
+                           $10::timestamptz[], $11::text[], $12::text[], $13::timestamptz[])
         with ordinality as requested (id, status, results, now, ids, job_at, waiting_since, job_id,
-          worker, attempted_at, settled, moves, ordinal)
+          worker, attempted_before, settled, moves, attempted_at, ordinal)
     ), moves as (
       select move.*, requested.ordinal, requested.now
         from requested, jsonb_to_recordset(requested.moves::jsonb) as move (${moveColumns})
@@ -182,10 +182,10 @@ export const finishWebhookEvent: Statement = {
     ), ${moving('moves')}, finished as (
       update webhook_events event
          set status = requested.status, results = requested.results::jsonb,
-             processed_at = requested.now
+             processed_at = requested.attempted_at
         from requested
        where event.id = any(array[requested.id])
-         and event.processed_at is not distinct from requested.attempted_at
+         and event.processed_at is not distinct from requested.attempted_before
          and requested.ordinal not in (
                select ordinal from moves where (id, ordinal) not in (select id, ordinal from moved))
          and not exists (
@@ -235,6 +235,7 @@ export interface FinishedAttempt {
   readonly status: WebhookEventStatus;
   /** What became of each item, to be stored as JSON. */
   readonly items: readonly unknown[];
+  /** Another time than that of the attempt before. */
   readonly attemptedAt: Date;
   /** The attempt before this one, or null. */
   readonly attemptedBefore: Date | null;
@@ -276,16 +277,17 @@ export interface StoredAttempt {
  * @throws when a move breaks a constraint (SQLSTATE class 23): then nothing is stored.
  */
 export async function finishAttempt(
-  { db }: LocalContext,
+  { db, clock }: LocalContext,
   attempt: FinishedAttempt,
 ): Promise<StoredAttempt> {
   const { eventId, endedJob, moves } = attempt;
   const [row] = await db.query<FinishedRow>(finishWebhookEvent, [
-    ...[eventId, attempt.status, JSON.stringify(attempt.items), attempt.attemptedAt],
+    ...[eventId, attempt.status, JSON.stringify(attempt.items), clock.now()],
     ...[JSON.stringify([...attempt.waits]), attempt.queueAt, attempt.waitingSince.toISOString()],
     ...[endedJob?.id ?? null, endedJob?.worker ?? null, attempt.attemptedBefore],
     JSON.stringify(attempt.settledIds),
     JSON.stringify(moves.map(({ transaction, move }) => moveRow(transaction.id, move))),
+    attempt.attemptedAt,
   ]);
   return {
     isFinished: row?.is_finished ?? false,

@@ -230,7 +230,7 @@ async function store(
 ): Promise<Attempt> {
   const { eventId, event, options } = work;
   const { job, queuesJob = false, waitingSince = event.receivedAt } = options;
-  const attemptedAt = context.clock.now();
+  const attemptedAt = timeAfter(event.attemptedAt, context.clock.now());
   const nextAt = nextAttempt(waitingSince, startedAt);
   const moved = moves.map(({ index, decision: { transaction } }): ItemOutcome => {
     return { index, result: 'applied', transactionId: transaction.id };
@@ -256,6 +256,14 @@ async function store(
   }
   const settlement = { status, items, parkedUntil };
   return { isFinished, settlement, attemptedAt, waitsForMore, jobStatus };
+}
+
+/**
+ * The time of an attempt identifies it: an attempt that another one has overtaken finds another
+ * time than it has read. So two attempts of one millisecond have two times.
+ */
+function timeAfter(before: Date | null, now: Date): Date {
+  return now.getTime() === before?.getTime() ? new Date(now.getTime() + 1) : now;
 }
 
 /** What an earlier attempt has settled is not settled, counted or noted a second time. */

@@ -203,6 +203,7 @@ const story: readonly Case[] = [
       null,
       '[]',
       moves([ids[0], '{SETTLED}']),
+      now,
     ],
   ],
   ['pix-reserve', () => [ids[3], user(), ...charge.with(1, 'key-9'), 'txid-9', later, now]],
@@ -210,7 +211,7 @@ const story: readonly Case[] = [
     const moved = moves([ids[3], '{RESERVED}']);
     return [
       'webhook-finish',
-      () => [ids[2], 'processed', '[]', later, '[]', ...none, null, now, settled, moved],
+      () => [ids[2], 'processed', '[]', later, '[]', ...none, null, now, settled, moved, later],
     ];
   }),
   ['jobs-claim', () => ['worker', later, later, 5, ['settle-webhook', 'sweep-pix']]],

@@ -58,6 +58,7 @@ test(
         null,
         '[]',
         '[]',
+        at,
       ]);
     });
     await waitingForLocks(2);

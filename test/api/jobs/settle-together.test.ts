@@ -5,6 +5,7 @@ import { beforeEach, test } from 'node:test';
 import { settleWebhook } from '../../../src/jobs/settle-webhook.ts';
 import { LocalDispatch } from '../../../src/jobs/queue.ts';
 import { receiveEvent } from '../../../src/settlement/receive-provider-webhook.ts';
+import { replayEvent } from '../../../src/settlement/replay.ts';
 import { settleEvent } from '../../../src/settlement/settle-event.ts';
 import { eventually } from '../../support/eventually.ts';
 import { onlyOnServer } from '../../support/open-database.ts';
@@ -13,7 +14,7 @@ import { confirmed, results, startSettlingApp } from './settling.ts';
 import { reserveSend } from './transactions.ts';
 
 const app = await startSettlingApp();
-const { deliver, givenSend, rows, settle, stored, tell } = app;
+const { deliver, givenSend, newEndToEnd, rows, settle, stored, tell } = app;
 
 beforeEach(async () => {
   await rows('delete from webhook_events');
@@ -135,6 +136,23 @@ test('an event that another process has settled meanwhile keeps what that one ha
   assert.deepEqual(settlement?.items, [{ index: 0, result: 'applied', transactionId: send.id }]);
   const ends = (await app.timeline(send.id)).filter((line) => line.startsWith('SETTLED'));
   assert.deepEqual(ends, ['SETTLED COMPLETED event']);
+});
+
+test('an attempt does not put back what another has found within the same millisecond', async () => {
+  const send = await reserveSend(app, randomUUID());
+  await send.pay(newEndToEnd());
+  const id = randomUUID();
+  const { eventId, status } = await tell(confirmed({ id, amount: 10.5 }));
+  assert.equal(status, 'parked');
+  // The operator's attempt has found nothing yet when the job's attempt finds the send.
+  const context = beforeFinish(async () => {
+    await send.accept(id);
+    assert.deepEqual(results(await settle(eventId)), ['applied']);
+  });
+  const replayed = await replayEvent(context, eventId);
+  assert.ok(replayed.kind === 'replayed');
+  assert.deepEqual(replayed.items, [{ index: 0, result: 'applied', transactionId: send.id }]);
+  assert.equal(await eventStatus(eventId), 'processed');
 });
 
 test('the same bytes again find a send that is settled, and change nothing', async () => {

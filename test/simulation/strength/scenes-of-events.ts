@@ -67,6 +67,7 @@ const bothFinished: Scene = {
     await askTogether(
       ...[ids, ['processed', 'parked'], both('[]'), [now, later], both('[]'), both(null)],
       ...[both(now), jobs, both('me'), both(null), settled, both('[]')],
+      [now, later],
     );
     const events = await found('select status from webhook_events order by id');
     return [...events, ...(await found('select status from jobs order by id'))];
@@ -129,7 +130,7 @@ const finish = (says: string, how: Finished): Scene => ({
         status === 'running' ? job : null,
         worker,
       ],
-      ...[attempted, JSON.stringify(payment === null ? [] : [payment]), '[]'],
+      ...[attempted, JSON.stringify(payment === null ? [] : [payment]), '[]', now],
     );
     const rows =
       await found(`select status, leased_by, attempts, wanted, finished_at is null as open,
@@ -191,6 +192,7 @@ const settle = (says: string, { open, moves, waitsFor, ...how }: Moved): Scene =
           })),
         ),
       ),
+      moves.map((_, at) => (at ? later : now)),
     ];
     const rows = await answersTogether(...columns);
     const answered = rows.map((one) => [one['is_finished'], typeof one['moved_ids']]);
