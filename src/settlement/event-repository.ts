@@ -230,7 +230,7 @@ export const finishWebhookEvent: Statement = {
 };
 
 /** What one attempt to settle an event has found. */
-export interface FinishedAttempt {
+export interface AttemptToFinish {
   readonly eventId: string;
   readonly status: WebhookEventStatus;
   /** What became of each item, to be stored as JSON. */
@@ -278,7 +278,7 @@ export interface StoredAttempt {
  */
 export async function finishAttempt(
   { db, clock }: LocalContext,
-  attempt: FinishedAttempt,
+  attempt: AttemptToFinish,
 ): Promise<StoredAttempt> {
   const { eventId, endedJob, moves } = attempt;
   const [row] = await db.query<FinishedRow>(finishWebhookEvent, [
