@@ -22,6 +22,8 @@ function givenFile(name: string, content: Buffer | string): string {
 test('the form has the fields and the file, with any name', async () => {
   const name = 'a "scan",\nçã.pdf';
   const body = await uploadForm({ tipo_documento: 3, arquivo: givenFile(name, 'the content') });
+  // The form is this test's own.
+  // oxlint-disable-next-line typescript/no-deprecated
   const form = await new Response(body).formData();
   const file = form.get('arquivo');
   assert.ok(file instanceof File);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer as createHttpServer, type IncomingHttpHeaders } from 'node:http';
 import { createServer, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { ProviderError } from '../../../../src/provider/errors.ts';
@@ -72,7 +73,11 @@ describe('a document of 20 MB', () => {
     const { url, requests } = await countingServer();
     const provider = providerAt(url);
     await provider.submitDocument({ personId: 'p', document: documentOf() });
-    collectGarbage();
+    // What the tests before have held goes in more than one turn.
+    for (let turn = 0; turn < 10; turn += 1) {
+      collectGarbage();
+      await nextTurn();
+    }
     const before = process.memoryUsage().arrayBuffers;
     let most = 0;
     const sizeBytes = 20 * mebibyte;
