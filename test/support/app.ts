@@ -1,12 +1,12 @@
 /** The service for a test: real HTTP, a real database, and a clock that the test owns. */
 import assert from 'node:assert/strict';
-import { after } from 'node:test';
 import { startApp, type App } from '../../src/app.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { createLog, type Log } from '../../src/log.ts';
 import type { Bank } from '../../src/provider/stub/bank.ts';
 import { manualClock, type ManualClock } from './clock.ts';
 import { createTestDatabase, onServer, type TestDatabase } from './db.ts';
+import { afterFile } from './suite.ts';
 
 export interface TestApp extends App {
   readonly bank: Bank;
@@ -62,7 +62,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     clock,
     log: capturedLog(logLines),
   });
-  after(async () => {
+  afterFile(async () => {
     await app.stop();
     if (!options.database) await database.drop();
   });

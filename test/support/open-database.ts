@@ -1,8 +1,8 @@
 /** A migrated database without the service, for tests of the database itself. */
-import { after } from 'node:test';
 import { openDatabase, type Database } from '../../src/db/database.ts';
 import { manualClock, type ManualClock } from './clock.ts';
 import { createTestDatabase, serverUrl, type TestDatabase } from './db.ts';
+import { afterFile } from './suite.ts';
 
 export interface OpenDatabase {
   readonly db: Database;
@@ -22,7 +22,7 @@ export async function openTestDatabase(): Promise<OpenDatabase> {
   const clock = manualClock();
   const { databaseUrl, dataDir } = database;
   const db = await openDatabase({ databaseUrl, dataDir, clock });
-  after(async () => {
+  afterFile(async () => {
     await db.close();
     await database.drop();
   });

@@ -1,9 +1,9 @@
 /** The service with a provider over HTTP: the sandbox, which goes by the same clock. */
-import { after } from 'node:test';
 import { openSandbox, type OpenSandbox } from '../../src/provider/sandbox/open.ts';
 import { startTestApp, type TestApp } from './app.ts';
 import { manualClock } from './clock.ts';
 import { unhurriedTimeoutMs } from './passing-time.ts';
+import { afterFile } from './suite.ts';
 
 export interface SandboxedApp extends TestApp {
   readonly sandbox: OpenSandbox;
@@ -31,6 +31,6 @@ export async function startSandboxedApp(
       ...environment,
     },
   });
-  after(() => sandbox.close());
+  afterFile(() => sandbox.close());
   return { ...app, sandbox };
 }

@@ -5,7 +5,19 @@
  */
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe } from 'node:test';
+import { after, describe } from 'node:test';
+
+/** What ends with the file that runs now; null outside of a suite. */
+let ends: (() => unknown)[] | null = null;
+
+/**
+ * Runs work after the tests of the file that runs now, wherever in the file it is called. An `after`
+ * that is called within a test belongs to the process, which a suite does not end with each file.
+ */
+export function afterFile(work: () => unknown): void {
+  if (ends) ends.push(work);
+  else after(() => work());
+}
 
 /**
  * Runs the test files of folders and of the folders in them. A file is loaded after the tests and
@@ -15,9 +27,12 @@ import { describe } from 'node:test';
 export async function runSuite(parent: string, folders: readonly string[]): Promise<void> {
   const files = folders.flatMap((folder) => globSync(`${folder}/**/*.test.ts`, { cwd: parent }));
   for (const file of files.toSorted()) {
+    const ended: (() => unknown)[] = [];
+    ends = ended;
     // A suite that is awaited has run its tests.
     await describe(file, async () => {
       await import(join(parent, file));
     });
+    for (const end of ended) await end();
   }
 }

@@ -4,13 +4,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { Api, readFaults } from '../../../console/api.ts';
 import { operate } from '../../../console/operate.ts';
 import { startTestApp } from '../../support/app.ts';
 import { pdfOfSize } from '../../support/documents.ts';
 import { givenCustomer, givenUser, password } from '../../support/factories.ts';
 import { newPerson } from '../onboarding/applicants.ts';
+import { afterFile } from '../../support/suite.ts';
 
 const app = await startTestApp();
 const never = new AbortController().signal;
@@ -96,7 +97,7 @@ describe('no answer', () => {
     });
     const other = createServer((_request, response) => response.end('<html>'));
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
-    after(() => other.close());
+    afterFile(() => other.close());
     const address = other.address();
     assert.ok(address !== null && typeof address === 'object');
     const url = `http://127.0.0.1:${address.port}`;
@@ -119,7 +120,7 @@ describe('an upload', () => {
   const folder = mkdtempSync(join(tmpdir(), 'ponte-api-'));
   const file = join(folder, 'rg.pdf');
   writeFileSync(file, pdfOfSize(500_000));
-  after(() => rmSync(folder, { recursive: true }));
+  afterFile(() => rmSync(folder, { recursive: true }));
 
   it('streams a file from its path', async () => {
     const api = new Api(app.url);

@@ -1,12 +1,13 @@
 /** Notifications: each listener gets one once, and a lost connection is restored. */
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { openDatabase, type Database } from '../../../src/db/database.ts';
 import { Notifications } from '../../../src/db/notifications.ts';
 import { finalStatusChannel, notifyingFinalStatus } from '../../../src/pix/move-repository.ts';
 import { startDatabaseProxy } from '../../support/database-proxy.ts';
 import { eventually } from '../../support/eventually.ts';
 import { onlyOnServer, openTestDatabase } from '../../support/open-database.ts';
+import { afterFile } from '../../support/suite.ts';
 
 const open = await openTestDatabase();
 const { db, clock, database, rows } = open;
@@ -169,7 +170,7 @@ const deadlineMs = 500;
 async function givenNotifications(change?: (bytes: Buffer) => Buffer) {
   const proxy = await startDatabaseProxy(database.databaseUrl ?? '', change);
   const notifications = new Notifications({ url: proxy.url, clock, deadlineMs });
-  after(async () => {
+  afterFile(async () => {
     await notifications.close();
     await proxy.cut();
   });
@@ -267,7 +268,7 @@ async function throughProxy() {
     clock,
     onNotifications,
   });
-  after(async () => {
+  afterFile(async () => {
     await through.close();
     await proxy.cut();
   });

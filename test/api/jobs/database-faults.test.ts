@@ -1,12 +1,13 @@
 /** The job loop while the database is away: it says so, and goes on when it is back. */
 import assert from 'node:assert/strict';
-import { after, beforeEach, test } from 'node:test';
+import { beforeEach, test } from 'node:test';
 import { startTestApp } from '../../support/app.ts';
 import { startDatabaseProxy } from '../../support/database-proxy.ts';
 import { createTestDatabase } from '../../support/db.ts';
 import { eventually } from '../../support/eventually.ts';
 import { onlyOnServer } from '../../support/open-database.ts';
 import { eventStatus, held, jobState, queueJob, recorder, startLoop, watched } from './loops.ts';
+import { afterFile } from '../../support/suite.ts';
 
 const app = await startTestApp({ environment: { JOBS: 'off' } });
 
@@ -63,7 +64,7 @@ test(
     const database = await createTestDatabase();
     const proxy = await startDatabaseProxy(database.databaseUrl ?? '');
     const behind = await startTestApp({ database: { ...database, databaseUrl: proxy.url } });
-    after(async () => {
+    afterFile(async () => {
       await proxy.cut();
       await database.drop();
     });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { startWorker } from '../../../src/app.ts';
 import { systemClock, type Clock } from '../../../src/clock.ts';
 import { loadConfig, type Config } from '../../../src/config/config.ts';
@@ -18,6 +18,7 @@ import { manualClock } from '../../support/clock.ts';
 import { createTestDatabase, serverUrl } from '../../support/db.ts';
 import { eventually } from '../../support/eventually.ts';
 import { onlyEmbedded } from '../../support/open-database.ts';
+import { afterFile } from '../../support/suite.ts';
 
 const log = createLog({ level: 'silent', pretty: false });
 
@@ -31,7 +32,7 @@ const listing = { name: 'user list', input: { limit: 5 }, ...caller } as const;
 
 function emptyFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'ponte-reach-'));
-  after(() => rmSync(folder, { recursive: true, force: true }));
+  afterFile(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
@@ -137,7 +138,7 @@ describe('a database', () => {
   it('with an old schema is left as it is, and the sentence says what to run', async () => {
     const made = await createTestDatabase();
     const database = { ...made, databaseUrl: made.ownerUrl };
-    after(() => database.drop());
+    afterFile(() => database.drop());
     const reach = reachOf(testConfig(database));
     const down = await reach.run({ name: 'migrate down', input: {}, ...caller });
     await reach.release();
@@ -156,7 +157,7 @@ describe('a database', () => {
 
   it('that another process has is waited for', onlyEmbedded, async () => {
     const database = await createTestDatabase();
-    after(() => database.drop());
+    afterFile(() => database.drop());
     const other = await openEmbedded(database.dataDir);
     const clock = manualClock();
     const reach = reachOf(testConfig(database), clock);
@@ -176,7 +177,7 @@ describe('a database', () => {
   it('that another process keeps without answering is given up', onlyEmbedded, async () => {
     const database = await createTestDatabase();
     const other = await openEmbedded(database.dataDir);
-    after(async () => {
+    afterFile(async () => {
       await other.close();
       await database.drop();
     });

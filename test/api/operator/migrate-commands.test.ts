@@ -10,6 +10,7 @@ import { manualClock } from '../../support/clock.ts';
 import { typePonte, type Ended, type Typed } from '../../support/command-line.ts';
 import { production } from '../../support/config.ts';
 import { createTestDatabase } from '../../support/db.ts';
+import { afterFile } from '../../support/suite.ts';
 
 const database = await createTestDatabase();
 after(() => database.drop());
@@ -96,7 +97,7 @@ describe('ponte migrate', () => {
 
   it('up makes the embedded database where there is none, for its owner only', async () => {
     const parent = mkdtempSync(join(tmpdir(), 'ponte-new-'));
-    after(() => rmSync(parent, { recursive: true, force: true }));
+    afterFile(() => rmSync(parent, { recursive: true, force: true }));
     const folder = join(parent, 'data');
     const fresh = { environment: { APP_ENV: 'test', DATA_DIR: folder } };
     const none = await type(['status'], fresh);

@@ -1,6 +1,6 @@
 /** Waits for a transaction without notifications, or without a database: they poll. */
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { startDatabaseProxy } from '../../support/database-proxy.ts';
 import { createTestDatabase } from '../../support/db.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -8,6 +8,7 @@ import { givenCustomer } from '../../support/factories.ts';
 import { onlyOnServer } from '../../support/open-database.ts';
 import { passUntil } from '../../support/passing-time.ts';
 import { startPixApp } from './pix-app.ts';
+import { afterFile } from '../../support/suite.ts';
 
 const pollMs = 1_500;
 
@@ -18,7 +19,7 @@ async function behindProxy() {
   const database = await createTestDatabase();
   const proxy = await startDatabaseProxy(database.databaseUrl ?? '');
   const app = await startPixApp({ database: { ...database, databaseUrl: proxy.url } });
-  after(async () => {
+  afterFile(async () => {
     await proxy.cut();
     await database.drop();
   });

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { createHash, createHmac } from 'node:crypto';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { startTestApp, type TestApp, type TestRequest } from '../../support/app.ts';
 import { startDatabaseProxy } from '../../support/database-proxy.ts';
 import { createTestDatabase } from '../../support/db.ts';
 import { onlyOnServer } from '../../support/open-database.ts';
+import { afterFile } from '../../support/suite.ts';
 
 // Without jobs: what the intake leaves behind stays as it is.
 const app = await startTestApp({ environment: { JOBS: 'off' } });
@@ -294,7 +295,7 @@ test(
       environment: { JOBS: 'off' },
       database: { ...database, databaseUrl: proxy.url },
     });
-    after(async () => {
+    afterFile(async () => {
       await proxy.cut();
       await database.drop();
     });

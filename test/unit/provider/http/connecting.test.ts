@@ -11,6 +11,7 @@ import { failure } from '../stub/open-bank.ts';
 import { selfSigned } from './certificate.ts';
 import { clientOf, NOT_CONNECTED, NOT_SENT_IN_TIME, RESET } from './over-http.ts';
 import { answering, httpAnswer, listening, rawServer } from './raw-server.ts';
+import { afterFile } from '../../../support/suite.ts';
 
 function pay(client: HttpClient, signal?: AbortSignal) {
   return client.send({ method: 'POST', path: '/p', body: { a: 1 }, ...(signal && { signal }) });
@@ -32,7 +33,7 @@ async function busyPort(): Promise<number> {
   // The kernel completes one connection more than the backlog says.
   const waiting = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];
   for (const socket of waiting) await once(socket, 'connect');
-  after(async () => {
+  afterFile(async () => {
     for (const socket of waiting) socket.destroy();
     await worker.terminate();
   });
@@ -190,7 +191,7 @@ describe('a request over TLS', () => {
   it('was not sent then, whatever the environment says', async () => {
     const name = 'NODE_TLS_REJECT_UNAUTHORIZED';
     process.env[name] = '0';
-    after(() => Reflect.deleteProperty(process.env, name));
+    afterFile(() => Reflect.deleteProperty(process.env, name));
     const url = await tlsServer((socket) => socket.write(httpAnswer(200, '{}')));
     assert.deepEqual(await failure(pay(clientOf(url))), NOT_CONNECTED);
   });
@@ -224,7 +225,7 @@ describe('a request over TLS', () => {
   it('was not sent when the handshake does not end in time', async () => {
     const greeted = Promise.withResolvers<void>();
     const server = createServer((socket) => {
-      after(() => socket.destroy());
+      afterFile(() => socket.destroy());
       socket.once('data', () => greeted.resolve());
     });
     const controller = new AbortController();

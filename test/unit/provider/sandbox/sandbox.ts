@@ -1,5 +1,4 @@
 /** A sandbox for a test, with the real client and the control path. */
-import { after } from 'node:test';
 import { createHttpClient } from '../../../../src/provider/http/client.ts';
 import { createHttpProvider } from '../../../../src/provider/http/index.ts';
 import type { Provider } from '../../../../src/provider/provider.ts';
@@ -11,6 +10,7 @@ import {
 } from '../../../../src/provider/sandbox/open.ts';
 import { type ManualClock, manualClock } from '../../../support/clock.ts';
 import { SETTLE_MS } from '../stub/open-bank.ts';
+import { afterFile } from '../../../support/suite.ts';
 
 export interface TestAnswer {
   readonly status: number;
@@ -46,7 +46,7 @@ export async function testSandbox(
     clock,
   });
   const client = createHttpClient({ baseUrl: sandbox.url, timeoutMs: 60_000 });
-  after(async () => {
+  afterFile(async () => {
     await sandbox.close();
     await client.close();
   });
