@@ -11,7 +11,7 @@ import { after, describe } from 'node:test';
 let ends: (() => unknown)[] | null = null;
 
 /**
- * Runs work after the tests of the file that runs now, wherever in the file it is called. An `after`
+ * Runs work after the tests of the file that runs now, wherever in it this is called. An `after`
  * that is called within a test belongs to the process, which a suite does not end with each file.
  */
 export function afterFile(work: () => unknown): void {

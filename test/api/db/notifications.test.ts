@@ -1,13 +1,12 @@
 /** Notifications: each listener gets one once, and a lost connection is restored. */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { openDatabase, type Database } from '../../../src/db/database.ts';
 import { Notifications } from '../../../src/db/notifications.ts';
 import { finalStatusChannel, notifyingFinalStatus } from '../../../src/pix/move-repository.ts';
 import { startDatabaseProxy } from '../../support/database-proxy.ts';
 import { eventually } from '../../support/eventually.ts';
 import { onlyOnServer, openTestDatabase } from '../../support/open-database.ts';
-import { afterFile } from '../../support/suite.ts';
 
 const open = await openTestDatabase();
 const { db, clock, database, rows } = open;
@@ -128,8 +127,8 @@ test(
   },
 );
 
-test('reconnecting continues until the server is available again', onlyOnServer, async () => {
-  const { proxy, through, changes } = await throughProxy();
+test('reconnecting continues until the server is available again', onlyOnServer, async (t) => {
+  const { proxy, through, changes } = await throughProxy(t);
   const { heard } = await hear('patience', through);
   assert.equal(through.notificationsUp(), true);
   await proxy.cut();
@@ -150,8 +149,8 @@ test('reconnecting continues until the server is available again', onlyOnServer,
 test(
   'a listener that begins while the server is away is called when it comes, and hears',
   onlyOnServer,
-  async () => {
-    const { proxy, through } = await throughProxy();
+  async (t) => {
+    const { proxy, through } = await throughProxy(t);
     assert.equal(through.notificationsUp(), true);
     await proxy.cut();
     const { heard } = await hear('early', through);
@@ -167,10 +166,10 @@ test(
 const deadlineMs = 500;
 
 /** Notifications alone, through a proxy. */
-async function givenNotifications(change?: (bytes: Buffer) => Buffer) {
+async function givenNotifications(t: TestContext, change?: (bytes: Buffer) => Buffer) {
   const proxy = await startDatabaseProxy(database.databaseUrl ?? '', change);
   const notifications = new Notifications({ url: proxy.url, clock, deadlineMs });
-  afterFile(async () => {
+  t.after(async () => {
     await notifications.close();
     await proxy.cut();
   });
@@ -179,8 +178,8 @@ async function givenNotifications(change?: (bytes: Buffer) => Buffer) {
   return { proxy, notifications, heard };
 }
 
-test('a connection that falls silent is found by its heartbeat', onlyOnServer, async () => {
-  const { proxy, notifications, heard } = await givenNotifications();
+test('a connection that falls silent is found by its heartbeat', onlyOnServer, async (t) => {
+  const { proxy, notifications, heard } = await givenNotifications(t);
   await clock.advance(3_000);
   proxy.hold();
   await eventually(async () => {
@@ -197,8 +196,8 @@ test('a connection that falls silent is found by its heartbeat', onlyOnServer, a
 test(
   'a network that falls silent as the reconnection listens holds nothing up for good',
   onlyOnServer,
-  async () => {
-    const { proxy, notifications, heard } = await givenNotifications();
+  async (t) => {
+    const { proxy, notifications, heard } = await givenNotifications(t);
     await proxy.cut();
     await eventually(() => !notifications.areUp, 'the loss');
     await proxy.mend();
@@ -214,8 +213,8 @@ test(
   },
 );
 
-test('a pooler that does not keep LISTEN is found by the heartbeat', onlyOnServer, async () => {
-  const { notifications } = await givenNotifications((bytes) =>
+test('a pooler that does not keep LISTEN is found by the heartbeat', onlyOnServer, async (t) => {
+  const { notifications } = await givenNotifications(t, (bytes) =>
     Buffer.from(bytes.toString('latin1').replace('listen ponte_', 'select 1 --__'), 'latin1'),
   );
   assert.equal(notifications.areUp, true);
@@ -225,8 +224,8 @@ test('a pooler that does not keep LISTEN is found by the heartbeat', onlyOnServe
   }, 'the missing notification');
 });
 
-test('closing waits for no server, and closes every connection', onlyOnServer, async () => {
-  const { proxy, notifications } = await givenNotifications();
+test('closing waits for no server, and closes every connection', onlyOnServer, async (t) => {
+  const { proxy, notifications } = await givenNotifications(t);
   proxy.hold();
   await notifications.close();
   await eventually(() => proxy.clients() === 0, 'the end of the connection');
@@ -239,8 +238,8 @@ test('closing waits for no server, and closes every connection', onlyOnServer, a
 test(
   'a database that is closed while its connection is lost does not connect again',
   onlyOnServer,
-  async () => {
-    const { proxy, through } = await throughProxy();
+  async (t) => {
+    const { proxy, through } = await throughProxy(t);
     await hear('closed', through);
     const connected = await listening();
     await proxy.cut();
@@ -258,7 +257,7 @@ test(
   },
 );
 
-async function throughProxy() {
+async function throughProxy(t: TestContext) {
   const proxy = await startDatabaseProxy(database.databaseUrl ?? '');
   const changes: boolean[] = [];
   const onNotifications = (areUp: boolean) => void changes.push(areUp);
@@ -268,7 +267,7 @@ async function throughProxy() {
     clock,
     onNotifications,
   });
-  afterFile(async () => {
+  t.after(async () => {
     await through.close();
     await proxy.cut();
   });
