@@ -260,10 +260,11 @@ async function store(
 
 /**
  * The time of an attempt identifies it: an attempt that another one has overtaken finds another
- * time than it has read. So two attempts of one millisecond have two times.
+ * time than it has read. So the times of an event's attempts increase, also within one millisecond
+ * and on a clock that was set back.
  */
 function timeAfter(before: Date | null, now: Date): Date {
-  return now.getTime() === before?.getTime() ? new Date(now.getTime() + 1) : now;
+  return before && now <= before ? new Date(before.getTime() + 1) : now;
 }
 
 /** What an earlier attempt has settled is not settled, counted or noted a second time. */
