@@ -4,22 +4,13 @@
  */
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
-import { isUnsettled } from '../pix/pix-transaction-repository.ts';
+import { isUnsettled, type PixTransaction } from '../pix/pix-transaction-repository.ts';
 import { isUuid } from '../domain/text.ts';
-import type { PixOperation, PixOutcome, PixPhase, PixStatus } from '../domain/pix.ts';
+import type { PixPhase, PixStatus } from '../domain/pix.ts';
 
-export interface InspectedPix {
-  readonly id: string;
-  readonly userId: number;
-  readonly operation: PixOperation;
-  readonly idempotencyKey: string | null;
-  readonly status: PixStatus;
-  readonly phase: PixPhase;
-  readonly outcome: PixOutcome | null;
+export interface InspectedPix extends Omit<PixTransaction, 'qrCode' | 'copyPaste'> {
   readonly failureCode: string | null;
   readonly amount: string;
-  readonly endToEnd: string | null;
-  readonly transactionIdentification: string | null;
   readonly providerTxid: string | null;
   readonly claimedUntil: Date | null;
   readonly createdAt: Date;

@@ -210,27 +210,34 @@ async function recordOnce(
         })
       : await moveTransaction(context, paying.id, { ...move, endToEnd: paying.endToEnd });
   if (moved) return moved;
-  const stored = await rereadTransaction(context, paying);
-  await noteContradiction(context, { endToEnd: paying.endToEnd, stored, move }, log);
-  return stored;
+  return noteContradiction(context, paying, { endToEnd: paying.endToEnd, move, log });
 }
 
 /** An outcome that could not be stored, because the transaction was moved meanwhile. */
 interface Unmoved {
   /** The end-to-end id that the outcome is of. */
   readonly endToEnd: string;
-  readonly stored: PixTransaction;
   readonly move: Move;
 }
 
-/** Notes an anomaly where an outcome contradicts the stored transaction. */
-async function noteContradiction(context: Context, unmoved: Unmoved, log: Log): Promise<void> {
-  const reason = await contradictionOf(context, unmoved);
-  if (reason === null) return;
-  const { id: transactionId, status: stored } = unmoved.stored;
-  await noteAnomaly(context, { transactionId, eventId: null, reason });
-  context.metrics.pixAnomalies.inc();
-  log.error({ transactionId, reason, stored }, 'the outcome contradicts a settled payment');
+/**
+ * Notes an anomaly where an outcome contradicts the stored transaction.
+ * @returns the transaction as it is stored.
+ */
+async function noteContradiction(
+  context: Context,
+  transaction: PixTransaction,
+  { log, ...unmoved }: Unmoved & { readonly log: Log },
+): Promise<PixTransaction> {
+  const stored = await rereadTransaction(context, transaction);
+  const reason = await contradictionOf(context, { ...unmoved, stored });
+  if (reason !== null) {
+    await noteAnomaly(context, { transactionId: stored.id, eventId: null, reason });
+    context.metrics.pixAnomalies.inc();
+    const facts = { transactionId: stored.id, reason, stored: stored.status };
+    log.error(facts, 'the outcome contradicts a settled payment');
+  }
+  return stored;
 }
 
 /**
@@ -242,7 +249,7 @@ async function noteContradiction(context: Context, unmoved: Unmoved, log: Log): 
  */
 async function contradictionOf(
   context: Context,
-  { endToEnd, stored, move }: Unmoved,
+  { endToEnd, stored, move }: Unmoved & { readonly stored: PixTransaction },
 ): Promise<string | null> {
   const isAccepted = move.outcome === 'accepted' && move.status !== 'FAILED';
   if (stored.endToEnd !== endToEnd) return isAccepted ? 'other_end_to_end' : null;
@@ -340,6 +347,5 @@ async function failUnsent(
   };
   if (await moveTransaction(context, send.id, move)) return;
   // An operator may have called it paid meanwhile.
-  const settled = await rereadTransaction(context, send);
-  await noteContradiction(context, { endToEnd, stored: settled, move }, context.log);
+  await noteContradiction(context, send, { endToEnd, move, log: context.log });
 }
