@@ -46,14 +46,16 @@ export interface BodyContract {
   readonly form: FormContract | null;
 }
 
+/** What a request must carry: nothing, an access token, or the webhook secret where one is set. */
+export type Access = 'public' | 'token' | 'secret';
+
 export interface OperationContract {
   readonly id: string;
   /** In capitals, as on the wire. */
   readonly method: string;
   /** The route's template below the host, such as `/api/v1/pix/{transactionId}`. */
   readonly path: string;
-  readonly access: 'public' | 'bearer';
-  readonly takesWebhookSecret: boolean;
+  readonly access: Access;
   /** The name of the throttle by client address; operations with the same name share it. */
   readonly throttle: string | null;
   /** Whether the requests of each user are throttled. */
@@ -119,7 +121,7 @@ function readOperation(source: Source, declared: Declaration): OperationContract
     id,
     method,
     path: `${source.basePath}${declared.path}`,
-    ...readSecurity(source.document, operation, id),
+    access: readAccess(source.document, operation, id),
     throttle: readThrottle(operation.value['x-throttle'], id),
     limitsUsers: operation.value['x-throttle-user'] === true,
     pathParameters: readParameters(source, declared, 'path'),
@@ -135,23 +137,17 @@ function readThrottle(name: unknown, id: string): string | null {
   throw new Error(`${id} has a throttle without a name`);
 }
 
-function readSecurity(
-  document: OpenApiDocument,
-  operation: Place,
-  id: string,
-): Pick<OperationContract, 'access' | 'takesWebhookSecret'> {
+function readAccess(document: OpenApiDocument, operation: Place, id: string): Access {
   const owner = operation.value['security'] === undefined ? document.root : operation;
   const schemes = document
     .entries(document.find(owner, 'security'))
     .map(({ place }) => Object.keys(place.value));
   const unknown = schemes.flat().find((name) => name !== 'bearerAuth' && name !== 'webhookSecret');
   if (unknown !== undefined) throw new Error(`${id} has the unknown security ${unknown}`);
-  const bearer = schemes.filter((names) => names.includes('bearerAuth')).length;
-  if (bearer > 0 && bearer < schemes.length) throw new Error(`${id} has an optional bearer token`);
-  return {
-    access: bearer > 0 ? 'bearer' : 'public',
-    takesWebhookSecret: schemes.flat().includes('webhookSecret'),
-  };
+  const withToken = schemes.filter((names) => names.includes('bearerAuth')).length;
+  if (withToken > 0 && withToken < schemes.length) throw new Error(`${id} has an optional token`);
+  if (withToken > 0) return 'token';
+  return schemes.flat().includes('webhookSecret') ? 'secret' : 'public';
 }
 
 function readParameters(

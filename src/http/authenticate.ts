@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Context } from '../context.ts';
 import { AppError } from '../errors.ts';
+import type { RequiredAccess } from './operation.ts';
 import type { VerifiedToken } from '../auth/access-tokens.ts';
 import { isOneOfSecrets, sha256 } from '../security/digests.ts';
 import type { Principal } from '../auth/principal.ts';
@@ -24,15 +25,16 @@ export interface Caller {
 }
 
 /**
- * @param access what the operation requires: nothing, a valid token, or an active session as well.
+ * @param access what the operation requires; the webhook secret is verified by
+ *   {@link requireWebhookSecret}.
  * @throws AppError UNAUTHENTICATED
  */
 export async function authenticate(
   options: Authentication,
-  access: 'public' | 'token' | 'session',
+  access: RequiredAccess,
   headers: IncomingHttpHeaders,
 ): Promise<Caller> {
-  if (access === 'public') return {};
+  if (access === 'public' || access === 'secret') return {};
   const text = BEARER.exec(headers.authorization ?? '')?.[1];
   if (text === undefined) throw new AppError('UNAUTHENTICATED');
   const token = await options.context.accessTokens.verify(text);

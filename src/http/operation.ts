@@ -98,6 +98,12 @@ export interface PublicOperation<Id extends OperationId> extends WithRefusalHead
   run(context: Context, call: Call<Id>): Promise<Reply<Id>>;
 }
 
+/** Needs the secret of the provider's webhooks, where one is set. */
+export interface WebhookOperation<Id extends OperationId> extends WithRefusalHeaders {
+  readonly access: 'secret';
+  run(context: Context, call: Call<Id>): Promise<Reply<Id>>;
+}
+
 /** Needs a valid token whose banking session is active. */
 export interface SessionOperation<Id extends OperationId> extends WithRefusalHeaders {
   readonly access: 'session';
@@ -113,7 +119,10 @@ export interface TokenOperation<Id extends OperationId> extends WithRefusalHeade
 }
 
 export type Operation<Id extends OperationId> =
-  PublicOperation<Id> | SessionOperation<Id> | TokenOperation<Id>;
+  PublicOperation<Id> | WebhookOperation<Id> | SessionOperation<Id> | TokenOperation<Id>;
+
+/** What an operation requires: what its contract lists, and for `session` an active session too. */
+export type RequiredAccess = Operation<OperationId>['access'];
 
 /** Every operation of the contract; a missing one does not compile. */
 export type OperationTable = { readonly [Id in OperationId]: Operation<Id> };

@@ -1,7 +1,7 @@
 /** Finds the route for a method and a URL. */
 import type { Context } from '../context.ts';
 import { AppError } from '../errors.ts';
-import type { OperationTable, WithRefusalHeaders } from './operation.ts';
+import type { OperationTable, RequiredAccess, WithRefusalHeaders } from './operation.ts';
 import type { Contract, OperationContract } from '../contract/contract.ts';
 import { createPathTree } from '../contract/path-tree.ts';
 import type { Exchange } from './exchange.ts';
@@ -9,7 +9,7 @@ import type { Headers, Reply } from './reply.ts';
 
 /** An operation without its types, which the compiler has checked in the table of operations. */
 export interface AnyOperation extends WithRefusalHeaders {
-  readonly access: 'public' | 'token' | 'session';
+  readonly access: RequiredAccess;
   readonly checksSession?: true;
   admit?(context: Context, caller: unknown): Promise<void>;
   run(context: Context, call: unknown): Promise<AnyReply>;
@@ -82,7 +82,7 @@ export function operationRoutes(table: OperationTable, contract: Contract): Oper
     operations.delete(name);
     if (operation === undefined) {
       mismatches.push(`${name} is in the contract and has no operation`);
-    } else if ((operation.access === 'public') !== (declared.access === 'public')) {
+    } else if (contractAccess(operation) !== declared.access) {
       mismatches.push(`${name} is ${operation.access}, in the contract ${declared.access}`);
     } else {
       routes.push({ kind: 'operation', name, method, path, operation, contract: declared });
@@ -93,6 +93,11 @@ export function operationRoutes(table: OperationTable, contract: Contract): Oper
     throw new Error(`operations and contract differ: ${mismatches.join('; ')}`);
   }
   return routes;
+}
+
+/** The contract requires a token for a session; it does not name sessions. */
+function contractAccess({ access }: AnyOperation): OperationContract['access'] {
+  return access === 'session' ? 'token' : access;
 }
 
 /** Creates the router of a server's routes. */

@@ -239,7 +239,7 @@ async function runStages(
   const address = clientAddress(exchange.request, context.config.trustProxyHops);
   if (contract.throttle !== null) await options.countAddress(context, contract.throttle, address);
 
-  if (contract.takesWebhookSecret) {
+  if (contract.access === 'secret') {
     requireAllowedAddress(context.config.webhookAllowedAddresses, address);
     const { webhookSecrets } = context.config;
     await admitEvent(options, address, () => requireWebhookSecret(webhookSecrets, headers));
@@ -304,7 +304,7 @@ async function readCall(
     await operation.admit?.(options.context, { path, clientAddress: address });
     const body = await readBody(exchange, contract.body, options.context.config);
     const { headers } = exchange.request;
-    if (contract.takesWebhookSecret) {
+    if (contract.access === 'secret') {
       const { config, clock } = options.context;
       const event = { headers, body: body.raw };
       await admitEvent(options, address, () =>

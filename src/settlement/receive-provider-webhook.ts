@@ -5,14 +5,14 @@
  * taken up like any other.
  */
 import type { Context } from '../context.ts';
-import type { PublicOperation } from '../http/operation.ts';
+import type { WebhookOperation } from '../http/operation.ts';
 import { readWebhookEvents, type ProviderEvent } from '../provider/webhook-events.ts';
 import { storeEvent, type StoredEvent } from './event-repository.ts';
 import { settleForJob } from './settle-event.ts';
 
 /** Answers once the event is durable with its job; the same bytes again change nothing. */
-export const receiveProviderWebhook: PublicOperation<'receiveProviderWebhook'> = {
-  access: 'public',
+export const receiveProviderWebhook: WebhookOperation<'receiveProviderWebhook'> = {
+  access: 'secret',
   async run(context, { input, request }) {
     const posted = { payload: request.rawBody, content: input.body };
     const { id, duplicate } = await receiveEvent(context, posted);

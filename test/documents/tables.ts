@@ -30,7 +30,7 @@ export const codeTables: readonly CodeTable[] = [
   {
     path: 'contract/README.md',
     heading: 'Endpoints',
-    head: ['endpoint', 'token', 'what it does'],
+    head: ['endpoint', 'access', 'what it does'],
     rows: () => contractOperations().map(endpointRow),
   },
   {
@@ -73,9 +73,9 @@ function contractOperations(): ContractOperation[] {
 }
 
 function endpointRow({ method, path, summary, security }: ContractOperation): string[] {
-  const [first] = security ?? [];
-  const tokenless = first && 'webhookSecret' in first ? code('X-Webhook-Secret') : 'no';
-  return [code(`${method} ${path}`), security === undefined ? 'yes' : tokenless, summary];
+  const schemes = security?.flatMap((one) => Object.keys(one));
+  const tokenless = schemes?.includes('webhookSecret') ? 'secret' : 'public';
+  return [code(`${method} ${path}`), schemes === undefined ? 'token' : tokenless, summary];
 }
 
 /** The commands as `ponte --help` lists them. */

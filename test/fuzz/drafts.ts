@@ -60,11 +60,11 @@ export function legalDraft(options: DraftOptions): Draft {
   const { operation, customer, nonce } = options;
   const { body, access, headerParameters } = operation;
   const headers: Draft['headers'] = [['Host', '127.0.0.1']];
-  if (access === 'bearer') headers.push(['Authorization', `Bearer ${customer.token}`]);
+  if (access === 'token') headers.push(['Authorization', `Bearer ${customer.token}`]);
   if (headerParameters.parameters.some(({ name }) => name === 'Idempotency-Key')) {
     headers.push(['Idempotency-Key', nonce]);
   }
-  if (operation.takesWebhookSecret) headers.push(['X-Webhook-Secret', webhookSecret]);
+  if (access === 'secret') headers.push(['X-Webhook-Secret', webhookSecret]);
   if (body) headers.push(['Content-Type', body.form ? FORM_TYPE : 'application/json']);
   return {
     operation,

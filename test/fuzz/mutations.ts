@@ -241,9 +241,9 @@ const ofHead: readonly Mutation[] = [
     if (replaces) setHeader(draft, name, value);
     else draft.headers.push([name, value]);
     // Of two `Authorization`, Node keeps the first.
-    const { access, takesWebhookSecret } = draft.operation;
-    if (name === 'Authorization' && replaces) draft.isForged ||= access === 'bearer';
-    if (name === 'X-Webhook-Secret') draft.isForged ||= takesWebhookSecret;
+    const { access } = draft.operation;
+    if (name === 'Authorization' && replaces) draft.isForged ||= access === 'token';
+    if (name === 'X-Webhook-Secret') draft.isForged ||= access === 'secret';
     // Nobody waits to be asked for a body here; what is upgraded is closed.
     if (name === 'Expect' || name === 'Connection' || name === 'Upgrade') closes(draft);
   },
@@ -327,7 +327,7 @@ function choices({ operation, json }: Draft): readonly (readonly Mutation[])[] {
   const { body, access } = operation;
   return [
     ofHead,
-    ...(access === 'bearer' ? [ofToken] : []),
+    ...(access === 'token' ? [ofToken] : []),
     ...(body?.form ? [ofForm, ofForm, ofBody] : []),
     ...(body && !body.form && json !== undefined ? [ofJson, ofJson, ofJson, ofBody] : []),
   ];

@@ -167,7 +167,7 @@ function withoutAmounts(payload: Buffer | null): Buffer | null {
 
 const acknowledgedTooEarly: Deviation = {
   intake: {
-    access: 'public',
+    access: 'secret',
     async run(context, call) {
       void receiveProviderWebhook.run(context, call).catch(() => undefined);
       return { status: 200, body: { message: '', event_id: '', duplicate: false } };

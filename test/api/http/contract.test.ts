@@ -22,11 +22,9 @@ test('routes stand below the path of the first server', () => {
 });
 
 test('security says who may call', () => {
-  assert.equal(small('createThing').access, 'bearer');
+  assert.equal(small('createThing').access, 'token');
   assert.equal(small('readCode').access, 'public');
-  assert.equal(small('receiveEvent').access, 'public');
-  assert.equal(small('receiveEvent').takesWebhookSecret, true);
-  assert.equal(small('readCode').takesWebhookSecret, false);
+  assert.equal(small('receiveEvent').access, 'secret');
 });
 
 test('parameters are found by reference, on the path and on the operation', () => {
@@ -59,7 +57,7 @@ test('a contract that asks for what the service does not do is refused', () => {
   assert.throws(changed('security: [{ webhookSecret: [] }, {}]', 'security: [{ key: [] }]'), /key/);
   assert.throws(
     changed('security: [{ webhookSecret: [] }, {}]', 'security: [{ bearerAuth: [] }, {}]'),
-    /optional bearer token/,
+    /optional token/,
   );
   assert.throws(changed('multipart/form-data:', 'text/plain:'), /unknown media type/);
   assert.throws(changed("'#/components/schemas/Note'", "'#/components/schemas/No'"), /resolve/);

@@ -82,9 +82,9 @@ test('operations and contract that differ are refused, each mismatch by name', (
       [
         'getThing is in the contract and has no operation',
         'flyAway is not in the contract',
-        'createThing is public, in the contract bearer',
+        'createThing is public, in the contract token',
         'addNote is token, in the contract public',
-        'receiveEvent is session, in the contract public',
+        'receiveEvent is session, in the contract secret',
       ].every((mismatch) => error.message.includes(mismatch)),
   );
 });

@@ -128,7 +128,7 @@ const ACCESS: Readonly<Record<string, [AnyOperation['access'], number]>> = {
   getThing: ['session', 200],
   readCode: ['public', 200],
   addNote: ['public', 202],
-  receiveEvent: ['public', 200],
+  receiveEvent: ['secret', 200],
   upload: ['public', 201],
   endToken: ['token', 200],
 };

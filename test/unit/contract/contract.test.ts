@@ -209,7 +209,7 @@ for (const { route, operation } of operations) {
     assert.deepEqual(Object.keys(operation.responses).sort(), wanted.sort());
   });
 
-  test(`${id} is ${access === 'token' ? 'protected by the token' : access}`, () => {
+  test(`${id} is ${access === 'public' ? 'public' : `protected by the ${access}`}`, () => {
     const wanted = {
       public: [],
       token: [{ bearerAuth: [] }],

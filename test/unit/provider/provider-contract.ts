@@ -45,7 +45,7 @@ function requestBreaches(request: HttpRequest): string[] {
   const hasToken = request.token !== undefined;
   const { body } = request;
   const breaches = [
-    ...(hasToken === (contract.access === 'bearer') ? [] : ['a token where none belongs, or none']),
+    ...(hasToken === (contract.access === 'token') ? [] : ['a token where none belongs, or none']),
     ...(contract.body === null && body !== undefined ? ['a body where none belongs'] : []),
   ];
   // A form is checked where it is read: the sandbox answers 400, which the contract does not list.
