@@ -219,7 +219,7 @@ function safeMessage(error: Error): string | undefined {
   return withoutPersonal(error.message);
 }
 
-/** Masks texts that look like an e-mail, a document, a phone or a token, and truncates the text. */
+/** Masks texts that resemble an e-mail, a document, a phone or a token, and truncates the text. */
 function withoutPersonal(text: string): string {
   return text
     .slice(0, maxTextLength)

@@ -34,7 +34,7 @@ const about = (name: string, text: string): Statement => ({ name: `audit-${name}
 const eventInvariants: readonly Invariant[] = [
   {
     name: 'received_is_settled',
-    says: 'An event that was acknowledged has a job that settles it',
+    says: 'A received event has a job that settles it',
     statement: about(
       'received-is-settled',
       `select e.id, 'received ' || to_char(e.received_at at time zone 'UTC',
@@ -45,10 +45,10 @@ const eventInvariants: readonly Invariant[] = [
     ),
   },
   {
-    name: 'parked_is_looked_at',
-    says: 'An event that waits for a transaction has a job that looks at it again',
+    name: 'parked_is_retried',
+    says: 'An event that waits for a transaction has a job that tries it again',
     statement: about(
-      'parked-is-looked-at',
+      'parked-is-retried',
       `select e.id, e.status || ' since ' || to_char(e.received_at at time zone 'UTC',
                                                      'YYYY-MM-DD"T"HH24:MI:SS"Z"') as found
          from webhook_events e
@@ -61,7 +61,7 @@ const eventInvariants: readonly Invariant[] = [
   },
   {
     name: 'waiting_is_kept',
-    says: 'An event that waits keeps its payload',
+    says: 'An event that is not settled keeps its payload',
     statement: about(
       'waiting-is-kept',
       `select e.id, e.status || ' without a payload' as found
@@ -81,7 +81,7 @@ const takenUpWithinMs = 2 * 60_000;
 const jobInvariants: readonly Invariant[] = [
   {
     name: 'leases_held',
-    says: "A dead process's job is taken up within two minutes",
+    says: 'A running job whose lease has expired is claimed within two minutes',
     statement: about(
       'leases-held',
       `select j.id, j.kind || ' leased until ' || to_char(j.leased_until at time zone 'UTC',

@@ -36,7 +36,7 @@ export async function examine(options: ExamineOptions): Promise<Finding[]> {
       bad(
         'configuration',
         `${name} ${message}`,
-        'set it, and look again: nothing else was looked at',
+        'correct it, and run this again: nothing else was checked',
       ),
     );
   }
@@ -74,7 +74,7 @@ function dataFolder({ dataDir, databaseUrl, jwt, ...config }: Config): Finding {
   const isUsed =
     config.provider.stub ||
     config.encryptionKeys.length === 0 ||
-    [databaseUrl, jwt.privateKeyPem].some((given) => given === undefined);
+    [databaseUrl, jwt.privateKeyPem].some((setting) => setting === undefined);
   if (!isUsed) return ok(name, `${dataDir} is not used`);
   const nearest = existingPart(dataDir);
   try {
@@ -83,7 +83,7 @@ function dataFolder({ dataDir, databaseUrl, jwt, ...config }: Config): Finding {
     const todo = 'make it writable for the user that Ponte runs as, or set DATA_DIR';
     return bad(name, `${nearest} cannot be written to`, todo);
   }
-  return ok(name, nearest === dataDir ? `${dataDir} is writable` : `${dataDir} can be made`);
+  return ok(name, nearest === dataDir ? `${dataDir} is writable` : `${dataDir} can be created`);
 }
 
 function existingPart(folder: string): string {
@@ -100,8 +100,8 @@ async function database(
   } catch (error) {
     const isThere = !(error instanceof OpError);
     const todo = isThere
-      ? 'look at DATABASE_URL and at the server; of the embedded one, at DATA_DIR'
-      : 'make it, or start the service, which does so';
+      ? 'check DATABASE_URL and the server; for the embedded database, DATA_DIR'
+      : 'create it, or start the service, which creates it';
     return [bad('database', startFailure(error), todo)];
   }
   const { kind, version, latencyMs, aheadMs } = found;
@@ -126,27 +126,27 @@ const longestUnknownSeconds = 15 * 60;
 function waiting(found: InspectedBacklog, kind: DatabaseInspection['kind']): Finding[] {
   const { oldestDueSeconds, unknownPayments, oldestUnknownSeconds } = found;
   const age = formatDuration(oldestDueSeconds);
-  const due = `one has been due for ${age}: no job loop works, or all are busy`;
+  const due = `one has been due for ${age}: no job loop runs, or all are busy`;
   const worker = kind === 'embedded' ? '' : ', or `ponte worker`';
   const start = `start the service with JOBS=inline${worker}; see \`ponte jobs stats\``;
   const unknown = `${unknownPayments}, the oldest for ${formatDuration(oldestUnknownSeconds)}`;
   return [
     oldestDueSeconds <= longestDueSeconds
-      ? ok('due jobs', `none waits for more than ${longestDueSeconds} s`)
+      ? ok('due jobs', `none has been due for more than ${longestDueSeconds} s`)
       : bad('due jobs', due, start),
     toCheck('dead jobs', found.deadJobs, 'ponte jobs list --state dead'),
     toCheck('anomalies', found.anomalies, 'ponte webhook list --state anomaly'),
     toCheck('orphaned events', found.orphanedEvents, 'ponte webhook list --state orphaned'),
     oldestUnknownSeconds <= longestUnknownSeconds
       ? ok('unknown payments', `none for more than ${longestUnknownSeconds / 60} min`)
-      : doubtful('unknown payments', unknown, 'look at them: `ponte pix list --stuck`'),
+      : doubtful('unknown payments', unknown, 'check them: `ponte pix list --stuck`'),
   ];
 }
 
 function toCheck(name: string, count: number, command: string): Finding {
   return count === 0
     ? ok(name, 'none')
-    : doubtful(name, String(count), `look at them: \`${command}\``);
+    : doubtful(name, String(count), `check them: \`${command}\``);
 }
 
 function formatDuration(seconds: number): string {
@@ -169,12 +169,16 @@ export function durability(found: Durability): Finding {
   }
   if (synchronousCommit === 'off' || synchronousCommit === 'local') {
     const says = `synchronous_commit is ${synchronousCommit}: a commit can be lost`;
-    return bad(name, says, 'let the pooler before the database pass startup options on');
+    return bad(
+      name,
+      says,
+      'configure the connection pooler to pass startup options to the database',
+    );
   }
   const standby = hasSynchronousStandby
-    ? 'and a commit waits for a standby'
+    ? 'and on a standby'
     : 'and no standby is synchronous: a failover loses the last commits';
-  return ok(name, `commits are on disk before they are answered, ${standby}`);
+  return ok(name, `a commit is on disk before it is acknowledged, ${standby}`);
 }
 
 /** Checks that the role of DATABASE_URL does not own the tables. */
@@ -195,7 +199,7 @@ function migrations({ pending, unknown }: DatabaseInspection): Finding {
     );
   }
   if (unknown.length === 0) return ok(name, 'all applied');
-  const says = `${unknown.length} applied that this version does not know`;
+  const says = `${unknown.length} unknown to this version are applied`;
   return bad(name, says, 'run the version of Ponte that applied them');
 }
 
@@ -207,7 +211,7 @@ function compareClocks(whose: string, aheadMs: number): Finding {
   const apart = `${(Math.abs(aheadMs) / 1_000).toFixed(1)} s apart`;
   if (Math.abs(aheadMs) <= mostAheadMs) return ok(name, apart);
   const which = aheadMs > 0 ? 'ahead' : 'behind';
-  return bad(name, `${apart}: the ${whose} is ${which}`, 'keep the clocks by NTP');
+  return bad(name, `${apart}: the ${whose} is ${which}`, 'synchronise the clocks by NTP');
 }
 
 async function provider(config: Config, clock: Clock): Promise<Finding[]> {
@@ -225,13 +229,13 @@ async function provider(config: Config, clock: Clock): Promise<Finding[]> {
     return [reached, compareClocks('provider', time.getTime() - clock.now().getTime())];
   } catch (error) {
     const says = `${baseUrl} cannot be reached (${formatReason(error)})`;
-    return [bad('provider', says, 'look at PROVIDER_BASE_URL and at the way there')];
+    return [bad('provider', says, 'check PROVIDER_BASE_URL and the network')];
   }
 }
 
 function formatReason(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown error';
-  if (error.name === 'AbortError') return 'no answer in PROVIDER_TIMEOUT_MS';
+  if (error.name === 'AbortError') return 'no response within PROVIDER_TIMEOUT_MS';
   return 'code' in error ? String(error.code) : error.name;
 }
 
@@ -240,7 +244,7 @@ async function signingKey(config: Config): Promise<Finding> {
   try {
     const { signs, generated, accepts } = await keysInUse(config);
     if (!signs) return ok(name, 'is generated at the first start');
-    const others = accepts.length === 0 ? '' : `, and ${accepts.length} more accepted`;
+    const others = accepts.length === 0 ? '' : `, and ${accepts.length} more are accepted`;
     const where = generated ? 'generated, ' : '';
     return ok(name, `${where}RSA of ${signs.bits} bits, ${signs.kid}${others}`);
   } catch {
@@ -251,13 +255,14 @@ async function signingKey(config: Config): Promise<Finding> {
 function encryptionKey({ encryptionKeys: { length } }: Config): Finding {
   const name = 'encryption key';
   if (length === 0) return ok(name, 'generated into DATA_DIR');
-  return ok(name, length === 1 ? 'set, 256 bits' : 'two are set: the first one seals');
+  return ok(name, length === 1 ? 'set, 256 bits' : 'two are set: the first one encrypts');
 }
 
 function webhookSecret({ webhookSecrets, provider: { stub } }: Config): Finding {
   const count = webhookSecrets.length;
   if (count > 0) return ok('webhook secret', count === 1 ? 'set' : 'two are accepted');
   if (stub) return ok('webhook secret', 'not needed by the simulated bank');
-  const says = 'not set: whoever reaches the webhook address can say that a payment is done';
+  const says =
+    'not set: anyone who can reach the webhook address can report a payment as completed';
   return doubtful('webhook secret', says, 'set WEBHOOK_SECRET');
 }

@@ -43,7 +43,7 @@ export const inspectDatabase: Op<Readonly<Record<string, never>>, DatabaseInspec
     const { db, clock } = context;
     // The first statement may have to open a connection.
     await readServerState(context);
-    const askedMs = clock.now().getTime();
+    const sentMs = clock.now().getTime();
     const { now, version, ownsTables, ...durability } = await readServerState(context);
     const answeredMs = clock.now().getTime();
     const migrations = await migrationsOf(db);
@@ -55,8 +55,8 @@ export const inspectDatabase: Op<Readonly<Record<string, never>>, DatabaseInspec
     return {
       kind: db.kind,
       version,
-      latencyMs: answeredMs - askedMs,
-      aheadMs: Math.round(now.getTime() - (askedMs + answeredMs) / 2),
+      latencyMs: answeredMs - sentMs,
+      aheadMs: Math.round(now.getTime() - (sentMs + answeredMs) / 2),
       durability,
       ownsTables,
       pending,

@@ -113,13 +113,13 @@ const joinEnding = `left join ${ending} on true`;
 export const pixInvariants: readonly Invariant[] = [
   invariant({
     name: 'amount_positive',
-    says: 'An amount is more than nothing',
+    says: 'The amount of a transaction is positive',
     found: 't.amount::text',
     where: 't.amount <= 0',
   }),
   invariant({
     name: 'key_once',
-    says: 'An Idempotency-Key of a user has one transaction of an operation',
+    says: 'An Idempotency-Key of a user has at most one transaction of each type',
     found: `t.operation || ' with the key of ' || other.id`,
     join: `join pix_transactions other
              on other.user_id = t.user_id and other.operation = t.operation
@@ -128,7 +128,7 @@ export const pixInvariants: readonly Invariant[] = [
   }),
   invariant({
     name: 'end_to_end_once',
-    says: 'An end-to-end id has one transaction of an operation',
+    says: 'An end-to-end id has at most one transaction of each type',
     found: `t.operation || ' with the end-to-end id of ' || other.id`,
     join: `join pix_transactions other
              on other.end_to_end = t.end_to_end and other.operation = t.operation
@@ -137,20 +137,20 @@ export const pixInvariants: readonly Invariant[] = [
   }),
   invariant({
     name: 'status_and_phase',
-    says: 'A status stands in a phase that it can have',
+    says: 'The phase of a transaction is one that its status allows',
     found: `t.status || ' in ' || t.phase`,
     where: `(${pairs}) is not true`,
   }),
   invariant({
     name: 'end_dated',
-    says: 'COMPLETED and FAILED have the time of their end, PROCESSING has none',
+    says: 'A COMPLETED or FAILED transaction has a time of settlement, a PROCESSING one has none',
     found: `t.status || case when t.settled_at is null then ' without' else ' with' end
-              || ' the time of its end'`,
+              || ' a time of settlement'`,
     where: `(t.status = 'PROCESSING') <> (t.settled_at is null)`,
   }),
   invariant({
     name: 'timeline_begins',
-    says: 'A timeline begins with RESERVED, and that of a received PIX with SETTLED',
+    says: 'A timeline begins with RESERVED, that of a received PIX with SETTLED',
     found: `coalesce('begins with ' || first.phase, 'no timeline')`,
     join: `left join lateral (select l.phase from pix_timeline l where l.transaction_id = t.id
                                order by l.id limit 1) as first on true`,
@@ -159,7 +159,7 @@ export const pixInvariants: readonly Invariant[] = [
   }),
   invariant({
     name: 'timeline_agrees',
-    says: 'The last move of a timeline is the phase of its transaction',
+    says: 'The last move in the timeline is to the phase of the transaction',
     found: `t.phase || ' after ' || coalesce(last.phase, 'no move')`,
     join: `left join lateral (select l.phase from ${moves} order by l.id desc limit 1) as last
              on true`,
@@ -167,14 +167,14 @@ export const pixInvariants: readonly Invariant[] = [
   }),
   invariant({
     name: 'end_to_end_before_paying',
-    says: 'A send has its end-to-end id before it can leave',
+    says: 'A send has its end-to-end id before it is sent',
     found: `t.phase || ' without an end-to-end id'`,
     where: `t.operation = 'SEND' and t.end_to_end is null
             and (t.phase in ('RESOLVED', 'PAYING', 'ACCEPTED', 'UNKNOWN') or ${hasPaid})`,
   }),
   invariant({
     name: 'paying_first',
-    says: 'A send is PAYING before anything is heard of its payment',
+    says: 'A send is PAYING before the provider reports on its payment',
     found: `heard.phase || ' without PAYING before it'`,
     join: `join lateral (select l.id, l.phase from ${moves}
                             and (l.phase in ('ACCEPTED', 'UNKNOWN', 'REJECTED')
@@ -185,7 +185,7 @@ export const pixInvariants: readonly Invariant[] = [
   }),
   invariant({
     name: 'paying_once',
-    says: 'A transaction is PAYING once at most',
+    says: 'A transaction is PAYING at most once, except for recorded repeats',
     found: `'PAYING ' || paying.times || ' times'`,
     join: `join lateral (select (select count(*) from ${moves} and l.phase = 'PAYING')
                               - (select count(*) from ${repeats}) as times) as paying
@@ -193,15 +193,15 @@ export const pixInvariants: readonly Invariant[] = [
     where: 'true',
   }),
   invariant({
-    name: 'completed_told',
-    says: 'A transaction is COMPLETED by an event, the statement, an answer or an operator',
+    name: 'completed_reported',
+    says: 'A transaction is COMPLETED by an event, the statement, a response or an operator',
     found: endedAs,
     join: joinEnding,
     where: `t.status = 'COMPLETED' and ${isReported} is not true`,
   }),
   invariant({
-    name: 'failed_told',
-    says: 'A send that was PAYING has FAILED by an event, an answer or an operator',
+    name: 'failed_reported',
+    says: 'A send that was PAYING is FAILED by an event, a response or an operator',
     found: endedAs,
     join: joinEnding,
     where: `t.status = 'FAILED' and t.operation = 'SEND' and ${hasPaid}
@@ -210,7 +210,7 @@ export const pixInvariants: readonly Invariant[] = [
   }),
   invariant({
     name: 'doubt_kept',
-    says: 'A send with an attempt that ended unknown has FAILED by an event or an operator only',
+    says: 'A send with an attempt of unknown outcome is FAILED only by an event or an operator',
     found: endedAs,
     join: joinEnding,
     where: `t.status = 'FAILED' and t.operation = 'SEND' and ending.event_id is null
@@ -219,7 +219,7 @@ export const pixInvariants: readonly Invariant[] = [
   }),
   invariant({
     name: 'failed_for_a_reason',
-    says: 'A transaction that has FAILED says in its timeline why',
+    says: 'The timeline of a FAILED transaction has the reason',
     found: endedAs,
     join: joinEnding,
     where: `t.status = 'FAILED'
@@ -228,15 +228,15 @@ export const pixInvariants: readonly Invariant[] = [
   }),
   invariant({
     name: 'provider_id_noted',
-    says: "The provider's id of a transaction stands in its timeline, where events look for it",
-    found: `'an id that no entry has'`,
+    says: "The provider's id of a transaction is in its timeline, by which events find it",
+    found: `'an id that no row has'`,
     where: `t.provider_txid is not null and not exists
               (select from pix_timeline l
                 where l.transaction_id = t.id and l.provider_txid = t.provider_txid)`,
   }),
   invariant({
     name: 'cause_stored',
-    says: 'An event that stands in a timeline is stored',
+    says: 'An event that a timeline names is stored',
     found: `'event ' || l.event_id`,
     join: 'join pix_timeline l on l.transaction_id = t.id',
     where: `l.event_id is not null and not exists
@@ -244,7 +244,7 @@ export const pixInvariants: readonly Invariant[] = [
   }),
   invariant({
     name: 'final_is_final',
-    says: 'Nothing but anomalies and the name of the payment follows the end in a timeline',
+    says: 'After the end, a timeline has only anomalies and the identification of the payment',
     found: `later.phase || ' after ' || ending.phase`,
     join: `join ${ending} on true
            join lateral (select l.phase from ${moves} and l.id > ending.id
@@ -253,7 +253,7 @@ export const pixInvariants: readonly Invariant[] = [
   }),
   invariant({
     name: 'outcome_agrees',
-    says: 'A COMPLETED send was accepted, and an accepted one is not called not_sent',
+    says: 'A COMPLETED send has the outcome accepted, and an accepted send is never not_sent',
     found: `t.status || ' with the outcome ' || coalesce(t.outcome, 'none')`,
     where: `t.operation = 'SEND'
             and ((t.status = 'COMPLETED' and t.outcome is distinct from 'accepted')

@@ -17,7 +17,7 @@ export interface NextStep {
   readonly operator: string;
 }
 
-const nothingToDo = 'Nothing.';
+const nothingToDo = 'Do nothing.';
 
 /** @returns what the transaction waits for, and what an operator can do. */
 export function nextStepOf(row: InspectedPix, circumstances: Circumstances): NextStep {
@@ -29,19 +29,19 @@ function stepOfFinal({ status }: InspectedPix, { hasAnomaly }: Circumstances): N
   return {
     waitsFor: `Nothing: ${status} is final.`,
     operator: hasAnomaly
-      ? 'Clear it up with the provider and the person: an anomaly in the timeline says otherwise.'
-      : 'Nothing here changes it. An event that contradicts it is kept as an anomaly.',
+      ? 'Contact the provider and the customer: an anomaly in the timeline contradicts this status.'
+      : 'Do nothing. An event that contradicts the status is recorded as an anomaly.',
   };
 }
 
 function stepOfCharge({ phase }: InspectedPix): NextStep {
   return phase === 'RESERVED'
     ? {
-        waitsFor: "The provider's code of the charge, at the app's next request with this key.",
-        operator: `${nothingToDo} No money moves; the sweep fails it when no request comes.`,
+        waitsFor: "The app's next request with this key, which gets the BR Code from the provider.",
+        operator: `${nothingToDo} No money moves; without a request, the sweep fails the charge.`,
       }
     : {
-        waitsFor: 'Somebody to pay it: the webhook of the PIX that comes in.',
+        waitsFor: 'The payer: the webhook of the received PIX completes the charge.',
         operator: nothingToDo,
       };
 }
@@ -51,10 +51,10 @@ function stepOfSend(row: InspectedPix, circumstances: Circumstances): NextStep {
   if (phase === 'RESERVED' || phase === 'RESOLVED') {
     return {
       waitsFor: isHeld(row, circumstances)
-        ? 'The process that works on it: it looks the PIX key up. Nothing has been sent.'
-        : 'A request with the same key, which takes it up, or the sweep, which fails it after ' +
-          'two minutes or more. Nothing has been sent.',
-      operator: 'Nothing. If it stands so for longer, no job loop runs: see `ponte jobs stats`.',
+        ? 'The process that looks up its PIX key. Nothing has been sent.'
+        : 'A request with the same key, which continues it, or the sweep, which fails it after ' +
+          'at least two minutes. Nothing has been sent.',
+      operator: `${nothingToDo} If this lasts longer, check \`ponte jobs stats\`: no job loop runs.`,
     };
   }
   if (phase === 'PAYING') {
@@ -65,36 +65,36 @@ function stepOfSend(row: InspectedPix, circumstances: Circumstances): NextStep {
 }
 
 const beingPaid: NextStep = {
-  waitsFor: "The provider's answer: a process sends the payment now.",
-  operator: 'Wait until its claim has expired, two minutes at least: then its process has died.',
+  waitsFor: "The provider's response: a process is sending the payment.",
+  operator: 'Wait at least two minutes, until its claim expires. Then its process has died.',
 };
 
 function leftInPaying(row: InspectedPix): NextStep {
   return {
     waitsFor:
-      'The sweep, which calls it UNKNOWN: the process that paid has died, and the payment may ' +
-      'have left.',
-    operator: `See with \`ponte jobs stats\` that a job loop runs. ${askTheProvider(row)}`,
+      'The sweep, which moves it to UNKNOWN: the process that sent the payment has died, and the ' +
+      'payment may have been sent.',
+    operator: `Check with \`ponte jobs stats\` that a job loop runs. ${askTheProvider(row)}`,
   };
 }
 
 function unknown(row: InspectedPix, hasSession: boolean): NextStep {
-  const look = statementLookUp(hasSession);
+  const source = statementSource(hasSession);
   return {
-    waitsFor: `The provider's word, because the payment may have left: its webhook, ${look}`,
+    waitsFor: `The provider's result, because the payment may have been sent: its webhook, ${source}`,
     operator: askTheProvider(row),
   };
 }
 
 function accepted(row: InspectedPix, hasSession: boolean): NextStep {
-  const look = statementLookUp(hasSession);
+  const source = statementSource(hasSession);
   return {
-    waitsFor: `The webhook of the provider, which has accepted the payment, ${look}`,
+    waitsFor: `The webhook of the provider, which has accepted the payment, ${source}`,
     operator: askTheProvider(row),
   };
 }
 
-function statementLookUp(hasSession: boolean): string {
+function statementSource(hasSession: boolean): string {
   return hasSession
     ? 'or its statement, which the sweep reads while the user is logged in.'
     : 'or its statement, which can be read only after the user has logged in again.';
@@ -102,9 +102,9 @@ function statementLookUp(hasSession: boolean): string {
 
 function askTheProvider({ id, endToEnd }: InspectedPix): string {
   return (
-    `Look for events with \`ponte webhook list --transaction ${id}\`, and ask the ` +
-    `provider what became of ${endToEnd ?? 'it'}: let it post its webhook again, replay the ` +
-    `event that is stored, or decide with \`ponte pix resolve ${id} --as completed|failed\`.`
+    `List its events with \`ponte webhook list --transaction ${id}\`, and ask the provider for ` +
+    `the result of ${endToEnd ?? 'the payment'}. Have its webhook sent again, replay the stored ` +
+    `event, or record the result with \`ponte pix resolve ${id} --as completed|failed\`.`
   );
 }
 

@@ -52,7 +52,7 @@ export const resolvePix: Op<PixResolveInput, { readonly transaction: PixView }> 
     });
     if (!isMoved) {
       const { phase } = await find();
-      throw new OpError('REFUSED', `it has moved to ${phase} meanwhile: look at it again`);
+      throw new OpError('REFUSED', `it has moved to ${phase} meanwhile: check it again`);
     }
     context.log.warn({ transactionId: id, as }, 'an operator has resolved a payment');
     return { transaction: viewOfPix(await find()) };
@@ -68,12 +68,12 @@ function refusalOf(
   if (operation !== 'SEND') return `it is a ${operation}: only sends are resolved`;
   if (status !== 'PROCESSING') return `it is ${status}, and that is final`;
   if (phase === 'RESERVED' || phase === 'RESOLVED') {
-    return `it stands in ${phase}: nothing was sent, and the sweep or the next request ends it`;
+    return `it is in ${phase}: nothing was sent, and the sweep or the next request ends it`;
   }
   if (phase === 'PAYING' && isHeld(row, circumstances)) {
     return 'a process may be sending it at this moment: wait until its claim has expired';
   }
-  return phasesOpenToSettlement.some((one) => one === phase) ? null : `it stands in ${phase}`;
+  return phasesOpenToSettlement.some((one) => one === phase) ? null : `it is in ${phase}`;
 }
 
 function mistakeOf(input: PixResolveInput, operator: string): string | null {

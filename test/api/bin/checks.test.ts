@@ -96,7 +96,7 @@ describe('ponte doctor', () => {
     writeFileSync(file, '');
     const report = await reportOf({ DATABASE_URL: '', DATA_DIR: join(folder, 'new') });
     assert.match(find(report, 'database').says, /there is no database yet/);
-    assert.match(find(report, 'data folder').says, /can be made$/);
+    assert.match(find(report, 'data folder').says, /can be created$/);
     assert.match(find(report, 'signing key').says, /generated at the first start/);
     const inFile = await reportOf({ DATABASE_URL: '', DATA_DIR: join(file, 'new') });
     assert.equal(find(inFile, 'data folder').state, 'bad');

@@ -1,4 +1,4 @@
-/** `ponte doctor` beside a service whose work waits: for a job loop, or for somebody. */
+/** `ponte doctor` beside a service whose work waits for a job loop or an operator. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, it, test } from 'node:test';
@@ -13,12 +13,12 @@ const app = await startSettlingApp();
 
 const secondsAgo = (seconds: number): Date => new Date(app.clock.now().getTime() - seconds * 1_000);
 
-/** What is said of one thing: its state, what was found, and what to do. */
+/** One finding: its state, what was found, and what to do. */
 async function found(name: string): Promise<readonly [string, string, string | null]> {
   const { stdout } = await runPonte(app, ['doctor', '--json']);
   const { findings } = JSON.parse(stdout) as { readonly findings: readonly Finding[] };
   const finding = findings.find((one) => one.name === name);
-  assert.ok(finding, `nothing is said of ${name}`);
+  assert.ok(finding, `there is no finding ${name}`);
   return [finding.state, finding.says, finding.todo];
 }
 
@@ -28,13 +28,13 @@ async function givenEvent(status: string): Promise<void> {
 }
 
 describe('ponte doctor', () => {
-  it('says when a job has been due for over a minute: no job loop works', async () => {
+  it('says when a job has been due for over a minute: no job loop runs', async () => {
     const id = await queueJob(app, 'waiting', { run_at: secondsAgo(60) });
-    assert.deepEqual(await found('due jobs'), ['ok', 'none waits for more than 60 s', null]);
+    assert.deepEqual(await found('due jobs'), ['ok', 'none has been due for more than 60 s', null]);
     await app.rows('update jobs set run_at = $2 where id = $1', [id, secondsAgo(20 * 60)]);
     assert.deepEqual(await found('due jobs'), [
       'bad',
-      'one has been due for 20 min: no job loop works, or all are busy',
+      'one has been due for 20 min: no job loop runs, or all are busy',
       // The embedded database has no room for a worker.
       app.database.databaseUrl === undefined
         ? 'start the service with JOBS=inline; see `ponte jobs stats`'
@@ -49,7 +49,7 @@ describe('ponte doctor', () => {
     for (const kind of ['one', 'one', 'other']) {
       await queueJob(app, kind, { status: 'dead', finished_at: secondsAgo(1) });
     }
-    const todo = 'look at them: `ponte jobs list --state dead`';
+    const todo = 'check them: `ponte jobs list --state dead`';
     assert.deepEqual(await found('dead jobs'), ['doubtful', '3', todo]);
   });
 
@@ -61,7 +61,7 @@ describe('ponte doctor', () => {
       assert.deepEqual(await found(name), ['ok', 'none', null]);
       await givenEvent(status);
       await givenEvent(status);
-      const todo = `look at them: \`ponte webhook list --state ${status}\``;
+      const todo = `check them: \`ponte webhook list --state ${status}\``;
       assert.deepEqual(await found(name), ['doubtful', '2', todo]);
     });
   }
@@ -72,7 +72,7 @@ describe('ponte doctor', () => {
     await app.clock.advance(15 * 60_000);
     assert.equal((await found('unknown payments'))[0], 'ok');
     await app.clock.advance(1_000);
-    const todo = 'look at them: `ponte pix list --stuck`';
+    const todo = 'check them: `ponte pix list --stuck`';
     assert.deepEqual(await found('unknown payments'), [
       'doubtful',
       '1, the oldest for 15 min',
@@ -80,18 +80,18 @@ describe('ponte doctor', () => {
     ]);
   });
 
-  it('asks the database three times for it', async () => {
-    const asked: string[] = [];
+  it('needs three queries of the database', async () => {
+    const executed: string[] = [];
     const db: typeof app.context.db = {
       ...app.context.db,
       query(statement, parameters) {
-        asked.push(statement.name);
+        executed.push(statement.name);
         return app.context.db.query(statement, parameters);
       },
     };
     await inspectDatabase.run({ ...app.context, db }, {}, unwatched);
     assert.deepEqual(
-      asked.filter((name) => !name.includes('migration')),
+      executed.filter((name) => !name.includes('migration')),
       ['ops-inspect-database', 'ops-inspect-database', 'backlog-read'],
     );
   });

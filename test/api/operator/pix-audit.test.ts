@@ -243,7 +243,7 @@ const breaks: readonly Break[] = [
     },
   },
   {
-    rule: 'completed_told',
+    rule: 'completed_reported',
     given: accepted,
     spoil: async ({ id }) => {
       await end(id, 'COMPLETED', 'SETTLED');
@@ -251,7 +251,7 @@ const breaks: readonly Break[] = [
     },
   },
   {
-    rule: 'failed_told',
+    rule: 'failed_reported',
     given: lost,
     spoil: async ({ id }) => {
       await end(id, 'FAILED', 'SETTLED');
@@ -259,7 +259,7 @@ const breaks: readonly Break[] = [
     },
   },
   {
-    rule: 'failed_told',
+    rule: 'failed_reported',
     given: lost,
     spoil: async ({ id }) => {
       await end(id, 'FAILED', 'SETTLED');
@@ -273,7 +273,7 @@ const breaks: readonly Break[] = [
       ['SETTLED', { provider_status: 'reset', note: 'not_sent' }],
     ] as const
   ).map(([phase, told]): Break => ({
-    rule: 'failed_told',
+    rule: 'failed_reported',
     given: lost,
     spoil: async ({ id }) => {
       await end(id, 'FAILED', phase);
@@ -332,12 +332,12 @@ const breaks: readonly Break[] = [
     spoil: ({ id }) => rows(`update jobs set status = 'dead' where payload->>'eventId' = $1`, [id]),
   },
   {
-    rule: 'parked_is_looked_at',
+    rule: 'parked_is_retried',
     given: async () => event((await app.tell(confirmed({ endToEnd: randomUUID() }))).eventId),
     spoil: ({ id }) => rows(`delete from jobs where payload->>'eventId' = $1`, [id]),
   },
   {
-    rule: 'parked_is_looked_at',
+    rule: 'parked_is_retried',
     given: contradictedAndParked,
     spoil: ({ id }) => rows(`update jobs set status = 'dead' where payload->>'eventId' = $1`, [id]),
   },

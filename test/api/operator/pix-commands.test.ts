@@ -129,12 +129,12 @@ describe('pix show', () => {
   });
 
   const waits: readonly { phase: string; ms: number; claimed?: boolean; says: RegExp }[] = [
-    { phase: 'RESERVED', ms: 0, says: /process that works on it.*Nothing has been sent/ },
+    { phase: 'RESERVED', ms: 0, says: /process that looks up its PIX key.*Nothing has been sent/ },
     { phase: 'RESERVED', ms: 60 * minuteMs, says: /A request with the same key.*the sweep/ },
     { phase: 'RESOLVED', ms: 60 * minuteMs, says: /A request with the same key.*the sweep/ },
-    { phase: 'PAYING', ms: 0, says: /a process sends the payment now/ },
-    { phase: 'PAYING', ms: 60 * minuteMs, claimed: true, says: /sends the payment now/ },
-    { phase: 'PAYING', ms: 2 * minuteMs, says: /process that paid has died/ },
+    { phase: 'PAYING', ms: 0, says: /a process is sending the payment/ },
+    { phase: 'PAYING', ms: 60 * minuteMs, claimed: true, says: /is sending the payment/ },
+    { phase: 'PAYING', ms: 2 * minuteMs, says: /process that sent the payment has died/ },
     { phase: 'UNKNOWN', ms: 0, says: /its webhook, or its statement, which the sweep reads/ },
     {
       phase: 'ACCEPTED',
@@ -163,9 +163,12 @@ describe('pix show', () => {
 
   it('says that a charge waits for its payer, and that a final status is final', async () => {
     const charge = await app.charge(customer, { type: 'dynamic', amount: 5 });
-    assert.match((await show(charge.body.transaction_id)).waitsFor, /Somebody to pay it/);
+    assert.match(
+      (await show(charge.body.transaction_id)).waitsFor,
+      /received PIX completes the charge/,
+    );
     await putIn(charge.body.transaction_id, 'RESERVED', { ms: 0 });
-    assert.match((await show(charge.body.transaction_id)).waitsFor, /code of the charge/);
+    assert.match((await show(charge.body.transaction_id)).waitsFor, /gets the BR Code/);
     const failed = await givenSend('reject@ponte.test');
     assert.match((await show(failed.id)).waitsFor, /FAILED is final/);
   });
@@ -264,7 +267,7 @@ describe('pix resolve', () => {
     const [event] = await app.rows('select status from webhook_events where id = $1', [eventId]);
     assert.equal(event?.['status'], 'anomaly');
     assert.equal((await stored(id)).status, 'FAILED');
-    assert.match((await show(id)).operator, /an anomaly in the timeline says otherwise/);
+    assert.match((await show(id)).operator, /an anomaly in the timeline contradicts/);
   });
 
   it('refuses what is not an open send', async () => {

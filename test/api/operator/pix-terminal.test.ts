@@ -90,7 +90,7 @@ describe('ponte pix', () => {
     await app.rows(`delete from jobs where payload->>'eventId' = $1`, [event]);
     const bad = await type('pix audit');
     assert.equal(bad.code, 1);
-    assert.match(bad.stdout, /BROKEN {2}An event that was acknowledged has a job that settles it/);
+    assert.match(bad.stdout, /BROKEN {2}A received event has a job that settles it/);
     assert.ok(bad.stdout.includes(`event ${event}: received`));
     const { code, result } = await typedJson('pix audit');
     assert.deepEqual([code, result.ok], [1, false]);
