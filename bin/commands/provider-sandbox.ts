@@ -8,7 +8,7 @@ export const declare: Declare = (noun, run) => {
     .option('--host <address>', 'listening address', '127.0.0.1')
     .option('--port <number>', 'listening port; 0 takes any free one', '9090')
     .option('--faults <rules>', 'faults, such as payments:5xx-after@0.1')
-    .option('--seed <text>', 'random seed: the same seed gives the same faults', '1')
+    .option('--seed <text>', 'random seed: the same seed produces the same faults', '1')
     .option('--webhook-url <address>', 'where webhooks are posted')
     .option(
       '--settle-ms <number>',
@@ -46,9 +46,9 @@ interface SandboxOptions {
 
 /** Runs until a signal, and ends the process; exit 2 when an option is invalid. */
 async function runSandbox({ terminal }: Context, options: SandboxOptions) {
-  const { faultsMistake } = await import('../../src/provider/sandbox/fault-language.ts');
+  const { findFaultError } = await import('../../src/provider/sandbox/fault-language.ts');
   const { secret, faults } = await readWebhookSecret();
-  const mistakes = [...listMistakes(options, faultsMistake(options.faults ?? '')), ...faults];
+  const mistakes = [...listMistakes(options, findFaultError(options.faults ?? '')), ...faults];
   if (mistakes.length > 0) {
     terminal.note('ponte provider-sandbox cannot start:', ...mistakes);
     return exitCodes.usage;
@@ -70,11 +70,11 @@ async function runSandbox({ terminal }: Context, options: SandboxOptions) {
 }
 
 /** Every invalid option, one a line. */
-function listMistakes(options: SandboxOptions, faultsMistake: string | null): string[] {
+function listMistakes(options: SandboxOptions, faultError: string | null): string[] {
   const { port, settleMs, webhookUrl } = options;
   const isUrl = webhookUrl === undefined || /^https?:$/.test(URL.parse(webhookUrl)?.protocol ?? '');
   const mistakes: readonly (readonly [isMistake: boolean, line: string])[] = [
-    [faultsMistake !== null, `--faults: ${faultsMistake}`],
+    [faultError !== null, `--faults: ${faultError}`],
     [!isInteger(port, 65_535), '--port must be an integer from 0 to 65535'],
     [!isInteger(settleMs, 3_600_000), '--settle-ms must be from 0 to 3600000'],
     [!isUrl, '--webhook-url must be an http:// or https:// address'],
@@ -127,7 +127,7 @@ function bannerLines(url: string, options: SandboxOptions): string[] {
     'The simulated provider runs',
     `  provider   APP_ENV=local PROVIDER_STUB=false PROVIDER_BASE_URL=${url}`,
     `  control    ${url}/sandbox`,
-    `  webhooks   ${webhookUrl ?? 'not sent: give --webhook-url'}`,
+    `  webhooks   ${webhookUrl ?? 'not sent: set --webhook-url'}`,
     `  settles    ${settleMs === '0' ? 'on request' : `after ${settleMs} ms`}`,
     `  onboarding ${onboarding ? 'offered' : '404, as tested provider hosts'}`,
     `  faults     ${faults === undefined ? 'none' : `${faults} (seed ${seed})`}`,

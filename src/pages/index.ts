@@ -44,9 +44,9 @@ const docsFolder = new URL('./docs/', import.meta.url);
 /** A value that triggers a scenario of the simulated bank. */
 export interface PageScenario {
   /** The field that it is entered in, such as `PIX key`. */
-  readonly given: string;
+  readonly input: string;
   readonly value: string;
-  readonly happens: string;
+  readonly effect: string;
 }
 
 /** The routes of `/dev` and `/docs`. */
@@ -123,7 +123,7 @@ function pageHeaders(policy: string): Headers {
 }
 
 function scenarioList(scenarios: readonly PageScenario[]): SystemRoute {
-  const shown = scenarios.map(({ given, value, happens }) => ({ given, value, happens }));
+  const shown = scenarios.map(({ input, value, effect }) => ({ input, value, effect }));
   return {
     kind: 'system',
     name: 'page',

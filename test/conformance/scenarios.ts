@@ -192,8 +192,8 @@ export function scenariosConform(open: Open): void {
   }
 
   describe('scenario', () => {
-    for (const { value, happens } of scenarios) {
-      it(`${value}: ${happens}`, async () => {
+    for (const { value, effect } of scenarios) {
+      it(`${value}: ${effect}`, async () => {
         const run = cases[value];
         assert.ok(run, 'the table has a scenario that the suite does not know');
         await run();

@@ -227,7 +227,7 @@ describe('what the documents show of a running service', () => {
         key: `rule-${(made += 1)}`,
         body: { pix_key: pixKey, amount },
       });
-    const keys = scenarios.filter(({ given }) => given === 'PIX key').map(({ value }) => value);
+    const keys = scenarios.filter(({ input }) => input === 'PIX key').map(({ value }) => value);
     for (const key of [...keys, 'bruno@example.com']) assertInRule(await send(key, 1), key);
     assertInRule(await send('bruno@example.com', 1_000_000), 'more than the balance');
     assertInRule(await send('bruno@example.com', 0), 'no amount');

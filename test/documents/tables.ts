@@ -38,10 +38,10 @@ export const codeTables: readonly CodeTable[] = [
     heading: 'Scenarios',
     head: ['input', 'value', 'what happens'],
     rows: () =>
-      scenarios.map(({ given, value, happens }) => [
-        given,
+      scenarios.map(({ input, value, effect }) => [
+        input,
         /[@]/.test(value) ? code(value) : value,
-        happens,
+        effect,
       ]),
   },
   {

@@ -222,5 +222,5 @@ target.addEventListener('drop', (event) => {
   void uploadAll([...event.dataTransfer.files]);
 });
 
-await offerScenarios({ given: 'onboarding phone', picker: 'phone-scenario', field: 'phone' });
+await offerScenarios({ input: 'onboarding phone', picker: 'phone-scenario', field: 'phone' });
 if (applicationId() !== null) await refresh();

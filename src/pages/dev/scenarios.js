@@ -2,11 +2,11 @@
 import { byId, element } from './page.js';
 
 /** Fills a list of scenarios; selecting one puts its value into the field. */
-export async function offerScenarios({ given, picker, field }) {
-  const scenarios = await loadScenarios(given);
+export async function offerScenarios({ input, picker, field }) {
+  const scenarios = await loadScenarios(input);
   const select = byId(picker);
   select.append(
-    ...scenarios.map(({ value, happens }) => element('option', { value }, `${value}: ${happens}`)),
+    ...scenarios.map(({ value, effect }) => element('option', { value }, `${value}: ${effect}`)),
   );
   select.addEventListener('change', () => {
     if (select.value !== '') byId(field).value = written(select.value);
@@ -21,8 +21,8 @@ function written(value) {
 
 let loading;
 
-async function loadScenarios(given) {
+async function loadScenarios(input) {
   loading ??= fetch('/dev/scenarios.json').then((answer) => answer.json());
   const all = await loading;
-  return all.filter((scenario) => scenario.given === given);
+  return all.filter((scenario) => scenario.input === input);
 }

@@ -39,4 +39,4 @@ function showOutcome(answer) {
   else byId('send-status').replaceChildren();
 }
 
-await offerScenarios({ given: 'PIX key', picker: 'send-scenario', field: 'pix_key' });
+await offerScenarios({ input: 'PIX key', picker: 'send-scenario', field: 'pix_key' });

@@ -10,7 +10,7 @@ export interface SandboxAnswer {
   readonly body: unknown;
 }
 
-/** The bank answers nothing at all. */
+/** No answer is sent. */
 export type Silence = 'hang';
 
 const refusalStatuses: Readonly<Record<RefusalKind, number>> = {
@@ -23,13 +23,13 @@ const refusalStatuses: Readonly<Record<RefusalKind, number>> = {
   rule: 422,
 };
 
-/** A page as a proxy in maintenance shows it. */
+/** The maintenance page of a proxy. */
 export const htmlPage: SandboxAnswer = {
   status: 200,
   body: '<!doctype html><title>Maintenance</title><p>We will be back soon.</p>\n',
 };
 
-/** Turns the bank's answer into one on the wire, or into silence. */
+/** Converts the bank's answer to one on the wire, or to silence. */
 export function toAnswer(answer: BankAnswer<unknown>): SandboxAnswer | Silence {
   if (answer.outcome === 'done') return { status: 200, body: answer.value };
   if (answer.outcome === 'refused') {

@@ -1,4 +1,4 @@
-/** The record of the sandbox's last calls, without anything secret. */
+/** The record of the sandbox's last calls, without secrets. */
 
 /** One call of a provider's path. */
 export interface RecordedCall {
@@ -6,7 +6,7 @@ export interface RecordedCall {
   readonly nth: number;
   readonly at: string;
   readonly method: string;
-  /** As fault rules name it: without the ids in it. */
+  /** The name of fault rules, without ids. */
   readonly path: string;
   readonly requestId: string | null;
   readonly traceparent: string | null;
@@ -19,7 +19,7 @@ export interface RecordedCall {
   readonly status: number | null;
 }
 
-/** A call that is under way. */
+/** A call in progress. */
 export interface OpenCall {
   ids: Readonly<Record<string, string>>;
   status: number | null;

@@ -1,4 +1,4 @@
-/** contract/provider.yaml as the sandbox serves it: its operations, and the way to them. */
+/** contract/provider.yaml as the sandbox serves it: its operations, and their router. */
 import { readFileSync } from 'node:fs';
 import type { OperationId } from '../../../contract/provider-types.ts';
 import { loadContract, type OperationContract } from '../../contract/contract.ts';
@@ -25,9 +25,9 @@ const operations: readonly ProviderOperation[] = readContract().map((contract) =
 export const operationNames: ReadonlySet<string> = new Set(operations.map(({ name }) => name));
 
 /**
- * Makes the way from a path to its operations, which differ by their method.
+ * Creates the router from a path to its operations, which differ by their method.
  *
- * @param hasOnboarding whether the host offers the opening of accounts: tested hosts do not.
+ * @param hasOnboarding whether the host serves the onboarding paths: tested hosts do not.
  */
 export function createRouter(hasOnboarding: boolean): PathTree<readonly ProviderOperation[]> {
   const served = operations.filter(({ name }) => hasOnboarding || !name.startsWith('onboarding/'));

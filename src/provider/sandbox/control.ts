@@ -1,4 +1,4 @@
-/** The control path, which no provider has: what the bank did, and the faults of the next calls. */
+/** The control path, which no provider has: the bank's ledger, and the faults of the next calls. */
 import { createPathTree } from '../../contract/path-tree.ts';
 import { createSchemaCompiler, type ValidateFunction } from '../../contract/schemas.ts';
 import type { Bank } from '../stub/bank.ts';
@@ -9,7 +9,7 @@ import type { FaultPlan } from './fault-plan.ts';
 import type { LedgerView } from './ledger.ts';
 import { BadRequest, check } from './request.ts';
 
-/** What the control path works on. */
+/** The parts that the control path reads and changes. */
 export interface Controlled {
   readonly bank: Bank;
   readonly calls: Calls;
@@ -20,14 +20,14 @@ export interface Controlled {
 
 interface ControlRequest {
   readonly method: string;
-  /** From `/sandbox` on. */
+  /** The path from `/sandbox` on. */
   readonly url: string;
   /** Undefined without a body. */
   readonly body: unknown;
 }
 
-/** A body that a control request takes. */
-interface TakenBody {
+/** The body of a control request. */
+interface ControlBody {
   readonly example: Readonly<Record<string, string>>;
   readonly validate: () => ValidateFunction;
 }
@@ -35,10 +35,10 @@ interface TakenBody {
 interface Control {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly path: string;
-  /** Without one, it takes none. */
-  readonly takes?: TakenBody;
+  /** Undefined for a request without a body. */
+  readonly accepts?: ControlBody;
   /** @param input the texts of its body and of its path. */
-  work(
+  run(
     controlled: Controlled,
     input: Readonly<Record<string, string | undefined>>,
   ): SandboxAnswer | Promise<SandboxAnswer>;
@@ -57,27 +57,27 @@ const controls: readonly Control[] = [
   {
     method: 'GET',
     path: '/sandbox',
-    work: () => ok({ control: offered(), faults: faultHints() }),
+    run: () => ok({ control: listControls(), faults: faultHints() }),
   },
-  { method: 'GET', path: '/sandbox/ledger', work: ({ ledger }) => ok(ledger()) },
-  { method: 'GET', path: '/sandbox/calls', work: ({ calls }) => ok({ calls: calls.list() }) },
+  { method: 'GET', path: '/sandbox/ledger', run: ({ ledger }) => ok(ledger()) },
+  { method: 'GET', path: '/sandbox/calls', run: ({ calls }) => ok({ calls: calls.list() }) },
   {
     method: 'DELETE',
     path: '/sandbox/calls',
-    work({ calls }) {
+    run({ calls }) {
       calls.clear();
       return ok({ calls: [] });
     },
   },
-  { method: 'GET', path: '/sandbox/faults', work: ({ plan }) => ok(queued(plan)) },
+  { method: 'GET', path: '/sandbox/faults', run: ({ plan }) => ok(queued(plan)) },
   {
     method: 'POST',
     path: '/sandbox/faults',
-    takes: {
+    accepts: {
       example: { faults: 'payments:5xx-after#2, keys/dict:latency=2s' },
       validate: fields({ faults: TEXT }, ['faults']),
     },
-    work({ plan }, { faults = '' }) {
+    run({ plan }, { faults = '' }) {
       plan.enqueue(readFaults(faults));
       return ok(queued(plan));
     },
@@ -85,7 +85,7 @@ const controls: readonly Control[] = [
   {
     method: 'DELETE',
     path: '/sandbox/faults',
-    work({ plan }) {
+    run({ plan }) {
       plan.clearQueue();
       return ok(queued(plan));
     },
@@ -93,8 +93,8 @@ const controls: readonly Control[] = [
   {
     method: 'POST',
     path: '/sandbox/expire-tokens',
-    takes: { example: { email: 'dev@ponte.test' }, validate: fields({ email: TEXT }, ['email']) },
-    work({ bank }, { email = '' }) {
+    accepts: { example: { email: 'dev@ponte.test' }, validate: fields({ email: TEXT }, ['email']) },
+    run({ bank }, { email = '' }) {
       bank.expireCustomerTokens(email);
       return ok({ email });
     },
@@ -102,19 +102,19 @@ const controls: readonly Control[] = [
   {
     method: 'POST',
     path: '/sandbox/settle',
-    takes: {
+    accepts: {
       example: {
-        endToEnd: 'of one payment; without it, all that are under way',
-        outcome: 'COMPLETED or FAILED; without it, what the key provides for',
+        endToEnd: 'of one payment; by default, all payments in progress',
+        outcome: 'COMPLETED or FAILED; by default, the outcome of the key',
       },
       validate: fields({ endToEnd: TEXT, outcome: { enum: ['COMPLETED', 'FAILED'] } }),
     },
-    work: settle,
+    run: settle,
   },
   {
     method: 'POST',
     path: '/sandbox/charges/{transactionIdentification}/pay',
-    async work({ bank }, { transactionIdentification = '' }) {
+    async run({ bank }, { transactionIdentification = '' }) {
       const answer = toAnswer(await bank.payCharge(transactionIdentification));
       return answer === 'hang' ? problem(500) : answer;
     },
@@ -124,17 +124,17 @@ const controls: readonly Control[] = [
 const tree = createPathTree(Map.groupBy(controls, ({ path }) => path));
 
 /** The control requests, each with an example of its body. */
-function offered(): unknown {
-  return controls.map(({ method, path, takes }) => ({
+function listControls(): unknown {
+  return controls.map(({ method, path, accepts }) => ({
     call: `${method} ${path}`,
-    body: takes?.example ?? null,
+    body: accepts?.example ?? null,
   }));
 }
 
 /**
- * Carries a control request out.
+ * Executes a control request.
  *
- * @throws BadRequest when the body is not what the request takes.
+ * @throws BadRequest for an invalid body.
  */
 export async function control(
   controlled: Controlled,
@@ -146,9 +146,9 @@ export async function control(
   if (typeof found === 'string' || chosen === undefined) {
     return problem(404, { detail: 'see GET /sandbox' });
   }
-  const { takes, work } = chosen;
-  if (takes) check([[takes.validate(), body]]);
-  return work(controlled, { ...(takes && (body as object)), ...found.params });
+  const { accepts, run } = chosen;
+  if (accepts) check([[accepts.validate(), body]]);
+  return run(controlled, { ...(accepts && (body as object)), ...found.params });
 }
 
 /** Reads rules for the next calls. @throws BadRequest. */
@@ -156,7 +156,9 @@ export function readFaults(text: string): ReturnType<typeof parseFaults> {
   try {
     const rules = parseFaults(text);
     if (rules.some(({ chance }) => chance < 1)) {
-      throw new BadRequest('a chance is for --faults; here, # says how many calls are meant');
+      throw new BadRequest(
+        'a chance (@) is valid in --faults only; use # and a number of calls here',
+      );
     }
     return rules;
   } catch (error) {
@@ -167,7 +169,7 @@ export function readFaults(text: string): ReturnType<typeof parseFaults> {
 
 type Outcome = 'COMPLETED' | 'FAILED' | undefined;
 
-/** Ends one payment, or all that are under way, and posts the notices. */
+/** Settles one payment, or all in progress, and posts the webhooks. */
 async function settle(
   { bank, ledger }: Controlled,
   { endToEnd: named, outcome }: Readonly<Record<string, string | undefined>>,

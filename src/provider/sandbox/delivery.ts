@@ -6,21 +6,21 @@ import { type Clock, pause } from '../../clock.ts';
 import { htmlPage, problem, type SandboxAnswer, type Silence } from './answers.ts';
 import type { Effect, effectKinds, EffectName } from './fault-language.ts';
 
-/** What to write, and how. */
+/** What is written, and how. */
 export type Delivery =
-  | { readonly how: 'whole'; readonly answer: SandboxAnswer }
-  /** Content-Length is that of the half, so that the answer looks whole. */
-  | { readonly how: 'truncated'; readonly answer: SandboxAnswer }
-  | { readonly how: 'reset-amid'; readonly answer: SandboxAnswer }
-  | { readonly how: 'drip'; readonly answer: SandboxAnswer; readonly everyMs: number }
-  | { readonly how: 'huge'; readonly bytes: number }
-  | { readonly how: 'reset' }
-  | { readonly how: 'nothing' };
+  | { readonly kind: 'whole'; readonly answer: SandboxAnswer }
+  /** Half of the answer; Content-Length is that of the half, so that the answer seems complete. */
+  | { readonly kind: 'truncated'; readonly answer: SandboxAnswer }
+  | { readonly kind: 'reset-amid'; readonly answer: SandboxAnswer }
+  | { readonly kind: 'drip'; readonly answer: SandboxAnswer; readonly everyMs: number }
+  | { readonly kind: 'huge'; readonly bytes: number }
+  | { readonly kind: 'reset' }
+  | { readonly kind: 'none' };
 
 /** The status of a delivery; null without one. */
 export function deliveryStatus(delivery: Delivery): number | null {
   if ('answer' in delivery) return delivery.answer.status;
-  return delivery.how === 'huge' ? 200 : null;
+  return delivery.kind === 'huge' ? 200 : null;
 }
 
 /** Writes a delivery. @returns once all of it is written, or the client has closed. */
@@ -29,8 +29,8 @@ export async function deliver(
   delivery: Delivery,
   clock: Clock,
 ): Promise<void> {
-  switch (delivery.how) {
-    case 'nothing':
+  switch (delivery.kind) {
+    case 'none':
       return;
     case 'reset':
       response.socket?.resetAndDestroy();
@@ -73,16 +73,16 @@ function buildHeaders({ body, headers }: SandboxAnswer, bytes: Buffer): Record<s
 
 async function drip(
   response: ServerResponse,
-  { answer, everyMs }: Extract<Delivery, { how: 'drip' }>,
+  { answer, everyMs }: Extract<Delivery, { kind: 'drip' }>,
   clock: Clock,
 ): Promise<void> {
-  const gone = new AbortController();
-  response.once('close', () => gone.abort());
+  const closed = new AbortController();
+  response.once('close', () => closed.abort());
   const bytes = encodeBody(answer);
   response.writeHead(answer.status, buildHeaders(answer, bytes));
-  for (let at = 0; at < bytes.length && !gone.signal.aborted; at += 1) {
+  for (let at = 0; at < bytes.length && !closed.signal.aborted; at += 1) {
     response.write(bytes.subarray(at, at + 1));
-    await pause(clock, everyMs, gone.signal);
+    await pause(clock, everyMs, closed.signal);
   }
   response.end();
 }
@@ -110,29 +110,29 @@ type NameWhen<When> = {
   [Name in EffectName]: (typeof effectKinds)[Name]['when'] extends When ? Name : never;
 }[EffectName];
 
-const nothing: Delivery = { how: 'nothing' };
+const noReply: Delivery = { kind: 'none' };
 
-const obstructions: Readonly<Record<NameWhen<'before'>, (value: number) => Delivery>> = {
+const faultsBefore: Readonly<Record<NameWhen<'before'>, (value: number) => Delivery>> = {
   '401': () => whole(problem(401, { code: 'InvalidToken' })),
   '429': (retryAfterMs) => whole(problem(429, { code: 'RateLimited', retryAfterMs })),
   redirect: () => whole({ status: 307, headers: { location: '/elsewhere' }, body: {} }),
   '5xx-before': (status) => whole(problem(status)),
-  'reset-before': () => ({ how: 'reset' }),
-  'hang-before': () => nothing,
+  'reset-before': () => ({ kind: 'reset' }),
+  'hang-before': () => noReply,
 };
 
-type Distortion = (answer: SandboxAnswer, value: number) => Delivery;
+type FaultAfter = (answer: SandboxAnswer, value: number) => Delivery;
 
-const distortions: Readonly<Record<NameWhen<'after'>, Distortion>> = {
+const faultsAfter: Readonly<Record<NameWhen<'after'>, FaultAfter>> = {
   '5xx-after': (_, status) => whole(problem(status)),
-  'reset-after': () => ({ how: 'reset' }),
-  'reset-amid': (answer) => ({ how: 'reset-amid', answer }),
-  hang: () => nothing,
+  'reset-after': () => ({ kind: 'reset' }),
+  'reset-amid': (answer) => ({ kind: 'reset-amid', answer }),
+  hang: () => noReply,
   html: () => whole(htmlPage),
-  truncated: (answer) => ({ how: 'truncated', answer }),
+  truncated: (answer) => ({ kind: 'truncated', answer }),
   'foreign-ids': (answer) => whole({ ...answer, body: withForeignIds(answer.body) }),
-  drip: (answer, everyMs) => ({ how: 'drip', answer, everyMs }),
-  huge: (_, bytes) => ({ how: 'huge', bytes }),
+  drip: (answer, everyMs) => ({ kind: 'drip', answer, everyMs }),
+  huge: (_, bytes) => ({ kind: 'huge', bytes }),
 };
 
 /** The delay of the call, in milliseconds. */
@@ -143,22 +143,25 @@ export function sumLatencyMs(effects: readonly Effect[]): number {
 }
 
 /** The answer in place of executing the call; null when the call is executed. */
-export function obstruction(effects: readonly Effect[]): Delivery | null {
-  const { name, value } = wrongWith(effects) ?? {};
-  if (name === undefined || !hasOwn(obstructions, name)) return null;
-  return obstructions[name](value ?? 0);
+export function applyFaultBefore(effects: readonly Effect[]): Delivery | null {
+  const { name, value } = findFault(effects) ?? {};
+  if (name === undefined || !hasOwn(faultsBefore, name)) return null;
+  return faultsBefore[name](value ?? 0);
 }
 
-/** The answer to a call that was executed, as the effects change it. */
-export function distortion(effects: readonly Effect[], answer: SandboxAnswer | Silence): Delivery {
-  if (answer === 'hang') return nothing;
-  const { name, value } = wrongWith(effects) ?? {};
-  if (name === undefined || !hasOwn(distortions, name)) return whole(answer);
-  return distortions[name](answer, value ?? 0);
+/** The answer to an executed call, changed by the effects. */
+export function applyFaultAfter(
+  effects: readonly Effect[],
+  answer: SandboxAnswer | Silence,
+): Delivery {
+  if (answer === 'hang') return noReply;
+  const { name, value } = findFault(effects) ?? {};
+  if (name === undefined || !hasOwn(faultsAfter, name)) return whole(answer);
+  return faultsAfter[name](answer, value ?? 0);
 }
 
-/** The first effect that is more than a delay. */
-function wrongWith(effects: readonly Effect[]): Effect | undefined {
+/** The first effect that is not a delay. */
+function findFault(effects: readonly Effect[]): Effect | undefined {
   return effects.find(({ name }) => name !== 'latency');
 }
 
@@ -170,7 +173,7 @@ function hasOwn<Name extends string>(
 }
 
 function whole(answer: SandboxAnswer): Delivery {
-  return { how: 'whole', answer };
+  return { kind: 'whole', answer };
 }
 
 const foreignIds = {

@@ -21,28 +21,28 @@ interface Kind {
   readonly when: 'delay' | 'before' | 'after';
   readonly unit: Unit;
   /** The default value: milliseconds, a status, bytes. */
-  readonly usual: number;
-  readonly happens: string;
+  readonly fallback: number;
+  readonly effect: string;
 }
 
-/** Every effect. Of a call's effects the delays count, and the first other one. */
+/** Every effect. Of the effects of a call, the delays and the first other one apply. */
 export const effectKinds = {
-  latency: { when: 'delay', unit: 'time', usual: 100, happens: 'the answer comes later' },
-  '401': { when: 'before', unit: 'none', usual: 0, happens: 'the token is refused' },
-  '429': { when: 'before', unit: 'time', usual: 30_000, happens: 'too many calls (Retry-After)' },
-  redirect: { when: 'before', unit: 'none', usual: 0, happens: 'a redirect to elsewhere' },
-  '5xx-before': { when: 'before', unit: 'status', usual: 503, happens: 'an error, not executed' },
-  '5xx-after': { when: 'after', unit: 'status', usual: 500, happens: 'an error, executed' },
-  'reset-before': { when: 'before', unit: 'none', usual: 0, happens: 'a reset, not executed' },
-  'reset-after': { when: 'after', unit: 'none', usual: 0, happens: 'a reset, executed' },
-  'reset-amid': { when: 'after', unit: 'none', usual: 0, happens: 'half an answer, then a reset' },
-  'hang-before': { when: 'before', unit: 'none', usual: 0, happens: 'no answer, not executed' },
-  hang: { when: 'after', unit: 'none', usual: 0, happens: 'no answer, executed' },
-  html: { when: 'after', unit: 'none', usual: 0, happens: 'HTML with status 200' },
-  truncated: { when: 'after', unit: 'none', usual: 0, happens: 'half of the JSON, status 200' },
-  'foreign-ids': { when: 'after', unit: 'none', usual: 0, happens: "somebody else's ids" },
-  drip: { when: 'after', unit: 'time', usual: 50, happens: 'a byte of the answer at a time' },
-  huge: { when: 'after', unit: 'bytes', usual: 50_000_000, happens: 'a body of many megabytes' },
+  latency: { when: 'delay', unit: 'time', fallback: 100, effect: 'the answer comes later' },
+  '401': { when: 'before', unit: 'none', fallback: 0, effect: 'the token is refused' },
+  '429': { when: 'before', unit: 'time', fallback: 30_000, effect: 'too many calls (Retry-After)' },
+  redirect: { when: 'before', unit: 'none', fallback: 0, effect: 'a redirect to elsewhere' },
+  '5xx-before': { when: 'before', unit: 'status', fallback: 503, effect: 'an error, not executed' },
+  '5xx-after': { when: 'after', unit: 'status', fallback: 500, effect: 'an error, executed' },
+  'reset-before': { when: 'before', unit: 'none', fallback: 0, effect: 'a reset, not executed' },
+  'reset-after': { when: 'after', unit: 'none', fallback: 0, effect: 'a reset, executed' },
+  'reset-amid': { when: 'after', unit: 'none', fallback: 0, effect: 'half an answer, a reset' },
+  'hang-before': { when: 'before', unit: 'none', fallback: 0, effect: 'no answer, not executed' },
+  hang: { when: 'after', unit: 'none', fallback: 0, effect: 'no answer, executed' },
+  html: { when: 'after', unit: 'none', fallback: 0, effect: 'HTML with status 200' },
+  truncated: { when: 'after', unit: 'none', fallback: 0, effect: 'half of the JSON, status 200' },
+  'foreign-ids': { when: 'after', unit: 'none', fallback: 0, effect: 'ids of another payment' },
+  drip: { when: 'after', unit: 'time', fallback: 50, effect: 'a byte of the answer at a time' },
+  huge: { when: 'after', unit: 'bytes', fallback: 50_000_000, effect: 'a body of many megabytes' },
 } as const satisfies Record<string, Kind>;
 
 export type EffectName = keyof typeof effectKinds;
@@ -109,8 +109,8 @@ function parseEffect(text: string): Effect {
     throw new FaultSyntaxError(`${quoted(text.trim())} is none of ${names}`);
   }
   const known = name as EffectName;
-  const { unit, usual } = effectKinds[known];
-  if (value === undefined) return { name: known, value: usual };
+  const { unit, fallback } = effectKinds[known];
+  if (value === undefined) return { name: known, value: fallback };
   const [from = '', to, ...more] = value.split('..');
   const amounts = [from, ...(to === undefined ? [] : [to])].map(readers[unit]);
   const [first, last] = amounts;
@@ -155,15 +155,15 @@ export function faultHints(): string[] {
   const width = Math.max(...effects.map(([name]) => name.length));
   return [
     'rules, separated by commas: path:effect, path:effect=value, path:effect+effect,',
-    'each with @chance (0.1: one call in ten) when it is not to hit every call',
+    'each with @chance (0.1: one call in ten), or for every call without it',
     `paths: *, ${[...operationNames].join(', ')}`,
     'effects:',
-    ...effects.map(([name, { happens }]) => `  ${name.padEnd(width)}  ${happens}`),
+    ...effects.map(([name, { effect }]) => `  ${name.padEnd(width)}  ${effect}`),
   ];
 }
 
-/** @returns what is wrong with rules; null when nothing is. */
-export function faultsMistake(rules: string): string | null {
+/** @returns the error of invalid rules; null for valid ones. */
+export function findFaultError(rules: string): string | null {
   try {
     parseFaults(rules);
     return null;

@@ -5,7 +5,7 @@ import { kycDecision, submittedDocuments } from '../stub/onboarding.ts';
 import type {
   Charge,
   ChargeKind,
-  DocumentMark,
+  DocumentDigest,
   Payment,
   Person,
   PersonStep,
@@ -49,13 +49,13 @@ export interface LedgerCharge {
   readonly isPaid: boolean;
 }
 
-/** Somebody who asks for an account, without who they are. */
+/** An applicant, without personal data. */
 export interface LedgerPerson {
   readonly at: string;
   readonly id: string;
-  /** The steps that were taken, in that order; a document each. */
+  /** The submitted steps in order, one for each document. */
   readonly steps: readonly PersonStep['name'][];
-  readonly documents: readonly DocumentMark[];
+  readonly documents: readonly DocumentDigest[];
   readonly kyc: KycScript;
 }
 

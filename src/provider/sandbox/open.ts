@@ -12,9 +12,9 @@ import { createSandbox, type Sandbox, type SandboxOptions } from './server.ts';
 export interface OpenSandboxOptions extends Omit<SandboxOptions, 'bank' | 'ledger'> {
   /** The bank's identifier: its end-to-end ids begin with it. */
   readonly ispb: string;
-  /** How long after a payment its webhook is posted; 0: never by itself. */
+  /** Milliseconds from a payment to its webhook; 0: never by itself. */
   readonly settleMs: number;
-  /** Who is told; nobody unless given. */
+  /** Receives the webhooks; by default, none are sent. */
   readonly webhook?: WebhookTarget;
   /** Keeps the bank's state in this folder; without it, in memory only. */
   readonly dataDir?: string;
@@ -29,13 +29,13 @@ export interface OpenSandbox extends Omit<Sandbox, 'listen'> {
 /**
  * Opens a bank and serves it.
  *
- * @throws FaultSyntaxError when it cannot read the faults, Error when it cannot listen or when the
- *   folder holds something else; nothing stays open then.
+ * @throws FaultSyntaxError for invalid fault rules, Error when it cannot listen or the folder holds
+ *   an unreadable state; everything is closed then.
  */
 export async function openSandbox(options: OpenSandboxOptions): Promise<OpenSandbox> {
   await using parts = new AsyncDisposableStack();
   const { clock, webhook } = options;
-  const post = webhook === undefined ? deaf : createWebhookPost(webhook, clock);
+  const post = webhook === undefined ? noPost : createWebhookPost(webhook, clock);
   parts.defer(() => post.close());
   const bank = parts.adopt(openBank(options, post), (opened) => opened.close());
   const sandbox = createSandbox({ ...options, bank, ledger: () => ledgerView(bank.state) });
@@ -59,8 +59,8 @@ function openBank(options: OpenSandboxOptions, post: WebhookPost): Bank {
   });
 }
 
-/** Nobody is told, which counts as told. */
-const deaf: WebhookPost = { notify: async () => {}, close: async () => {} };
+/** Without a receiver, each webhook counts as received. */
+const noPost: WebhookPost = { notify: async () => {}, close: async () => {} };
 
 interface WebhookTarget {
   readonly url: string;
@@ -69,15 +69,15 @@ interface WebhookTarget {
 }
 
 interface WebhookPost {
-  /** Rejects unless the answer is 200: the bank then posts the notice again. */
+  /** Rejects unless the answer is 200: the bank then posts the webhook again. */
   readonly notify: Notify;
   close(): Promise<void>;
 }
 
-/** A service that takes longer has not received it. */
+/** After this time, the webhook counts as not received. */
 const TIMEOUT_MS = 10_000;
 
-/** Makes the way to a receiver of webhooks. */
+/** Creates the client of a receiver of webhooks. */
 function createWebhookPost({ url, secret }: WebhookTarget, clock: Clock): WebhookPost {
   const { origin, pathname, search } = new URL(url);
   const client = createHttpClient({ baseUrl: origin, timeoutMs: TIMEOUT_MS });
@@ -106,11 +106,10 @@ function createWebhookPost({ url, secret }: WebhookTarget, clock: Clock): Webhoo
   };
 }
 
-/** The magic values, a line each, under the field that takes them. */
+/** The magic values, one a line, below the name of their input. */
 export function scenarioHints(): string[] {
   const width = Math.max(...scenarios.map(({ value }) => value.length));
-  const formatLine = ({ value, happens }: Scenario): string =>
-    `  ${value.padEnd(width)}  ${happens}`;
-  const groups = Map.groupBy(scenarios, ({ given }) => given);
-  return [...groups].flatMap(([given, rows]) => [`${given}:`].concat(rows.map(formatLine)));
+  const formatLine = ({ value, effect }: Scenario): string => `  ${value.padEnd(width)}  ${effect}`;
+  const groups = Map.groupBy(scenarios, ({ input }) => input);
+  return [...groups].flatMap(([input, rows]) => [`${input}:`].concat(rows.map(formatLine)));
 }

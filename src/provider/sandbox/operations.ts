@@ -1,4 +1,4 @@
-/** The operations of contract/provider.yaml: what each requests of the bank, and its answer. */
+/** The operations of contract/provider.yaml: the request of each to the bank, and its answer. */
 import type { OperationId, Operations } from '../../../contract/provider-types.ts';
 import { centsFromNumber, numberFromCents } from '../../domain/money.ts';
 import type {
@@ -21,7 +21,7 @@ import {
   type UncheckedRequest,
 } from './request.ts';
 
-/** The body of an answer that is done. */
+/** The body of a successful answer. */
 type Reply<Id extends OperationId> = Operations[Id]['replies'][200];
 
 type Operation<Id extends OperationId> = (
@@ -30,9 +30,9 @@ type Operation<Id extends OperationId> = (
 ) => Promise<BankAnswer<Reply<Id>>>;
 
 /**
- * Carries a request out.
+ * Executes a request.
  *
- * @returns the bank's answer; the value of one that is done is the body to write.
+ * @returns the bank's answer; the value of a successful one is the body.
  * @throws BadRequest when the request breaks the contract.
  */
 export async function serve(
@@ -46,32 +46,35 @@ export async function serve(
 }
 
 const operations: { readonly [Id in OperationId]: Operation<Id> } = {
-  login: async (bank, { body }) => mapped(bank.login(body), writeLogin),
+  login: async (bank, { body }) => mapAnswer(bank.login(body), writeLogin),
   balance: async (bank, { token }) =>
-    mapped(bank.balance(token), (cents) => ({ balance: numberFromCents(cents) })),
+    mapAnswer(bank.balance(token), (cents) => ({ balance: numberFromCents(cents) })),
   statement: async (bank, { token, query }) =>
-    mapped(bank.statement(token, { start: query.startDate, end: query.endDate }), ({ items }) => ({
-      items: [...items],
-    })),
+    mapAnswer(
+      bank.statement(token, { start: query.startDate, end: query.endDate }),
+      ({ items }) => ({
+        items: [...items],
+      }),
+    ),
   lookUpKey: async (bank, { token, body }) =>
     // The bank knows only its own customers, so every key has the same owner.
-    mapped(bank.lookUpKey(token, body), ({ endToEnd }) => ({
+    mapAnswer(bank.lookUpKey(token, body), ({ endToEnd }) => ({
       endToEnd,
       key: body.key,
       owner: { name: 'Recebedor de Teste', taxIdNumber: '12345678909' },
     })),
   pay: async (bank, { token, body }) =>
-    mapped(await bank.pay(token, readPayment(body)), writeReceipt),
+    mapAnswer(await bank.pay(token, readPayment(body)), writeReceipt),
   createDynamicCharge: async (bank, { token, body }) => {
     const order = readDynamicCharge(body);
-    return mapped(await bank.createCharge(token, 'dynamic', order), (code) => ({
+    return mapAnswer(await bank.createCharge(token, 'dynamic', order), (code) => ({
       ...writeCharge(order, code),
       pixCopiaECola: code.copyPaste ?? undefined,
     }));
   },
   createStaticCharge: async (bank, { token, body }) => {
     const order = readStaticCharge(body);
-    return mapped(await bank.createCharge(token, 'static', order), (code) => ({
+    return mapAnswer(await bank.createCharge(token, 'static', order), (code) => ({
       ...writeCharge(order, code),
       emv: code.copyPaste ?? undefined,
     }));
@@ -82,43 +85,43 @@ const operations: { readonly [Id in OperationId]: Operation<Id> } = {
   deleteKey: async (bank, { token, body }) =>
     bank.deleteKey(token, { key: body.key, account: readAccount(body) }),
   registerPerson: async ({ onboarding }, { body }) =>
-    mapped(onboarding.register(body), (person) => ({
+    mapAnswer(onboarding.register(body), (person) => ({
       pessoa_fisica_id: person.pessoaFisicaId,
       ...writeAccount(person),
     })),
   submitAddress: async ({ onboarding }, { path }) =>
-    mapped(onboarding.submitAddress(path.id), nothing),
+    mapAnswer(onboarding.submitAddress(path.id), emptyBody),
   submitDocument: async ({ onboarding }, { path, body }) =>
-    mapped(onboarding.submitDocument(path.id, await readDocument(body)), nothing),
+    mapAnswer(onboarding.submitDocument(path.id, await readDocument(body)), emptyBody),
   submitProposal: async ({ onboarding }, { path }) =>
-    mapped(onboarding.submitProposal(path.id), nothing),
+    mapAnswer(onboarding.submitProposal(path.id), emptyBody),
   requestValidation: async ({ onboarding }, { path }) =>
-    mapped(onboarding.requestValidation(path.id), nothing),
+    mapAnswer(onboarding.requestValidation(path.id), emptyBody),
   confirmValidation: async ({ onboarding }, { path, body }) =>
-    mapped(onboarding.confirmValidation(path.id, body.codigo), nothing),
+    mapAnswer(onboarding.confirmValidation(path.id, body.codigo), emptyBody),
   startLivenessCheck: async ({ onboarding }, { path }) =>
-    mapped(onboarding.startLivenessCheck(path.id), ({ sessionId, urlIframe }) => ({
+    mapAnswer(onboarding.startLivenessCheck(path.id), ({ sessionId, urlIframe }) => ({
       session_id: sessionId,
       url_iframe: urlIframe,
     })),
   kyc: async ({ onboarding }, { path }) =>
-    mapped(onboarding.kyc(path.id), (decision) => ({
+    mapAnswer(onboarding.kyc(path.id), (decision) => ({
       status: decision.status,
       ...writeAccount(decision),
     })),
   lookUpCep: async ({ onboarding }, { path }) => onboarding.lookUpCep(path.cep),
 };
 
-/** The bank's answer, with the body to write for what is done. */
-function mapped<T, Written>(
+/** Converts the value of a successful answer to its body. */
+function mapAnswer<T, Written>(
   answer: BankAnswer<T>,
   write: (value: T) => Written,
 ): BankAnswer<Written> {
   return answer.outcome === 'done' ? done(write(answer.value)) : answer;
 }
 
-/** A step that is done has no answer of its own. */
-function nothing(): Record<string, never> {
+/** A successful step has an empty body. */
+function emptyBody(): Record<string, never> {
   return {};
 }
 

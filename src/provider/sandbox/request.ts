@@ -1,7 +1,6 @@
 /**
- * A request as its operation takes it: read off the wire, and checked against the contract. The
- * check is strict, because the sandbox is there to find a client that writes other names or types
- * than were agreed.
+ * Reads a request and validates it against the contract. The check is strict, because the sandbox
+ * exists to find a client that writes other names or types than the contract has.
  */
 import type { IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
@@ -33,7 +32,7 @@ export interface UncheckedRequest {
   readonly body: unknown;
 }
 
-/** A request that the sandbox refuses to carry out. */
+/** A request that the sandbox refuses to execute. */
 export class BadRequest extends Error {
   override readonly name = 'BadRequest';
   readonly status: number;
@@ -47,7 +46,7 @@ export class BadRequest extends Error {
 /**
  * Reads the body of an operation to its end.
  *
- * @param body null where the operation takes none: it is read all the same, and dropped.
+ * @param body null for an operation without a body: it is read and dropped.
  * @returns the JSON; of a form its fields, each a text or a file; undefined without a body.
  * @throws BadRequest when it is too long, of another media type, or cut.
  */

@@ -13,10 +13,10 @@ import { control, type Controlled, formatEffect, readFaults } from './control.ts
 import {
   deliver,
   type Delivery,
-  distortion,
-  sumLatencyMs,
-  obstruction,
+  applyFaultAfter,
+  applyFaultBefore,
   deliveryStatus,
+  sumLatencyMs,
 } from './delivery.ts';
 import { type Effect, parseFaults } from './fault-language.ts';
 import { FaultPlan } from './fault-plan.ts';
@@ -26,7 +26,7 @@ import { BadRequest, readBody, readJson } from './request.ts';
 
 export interface SandboxOptions {
   readonly bank: Bank;
-  /** What the bank did, for the control path. */
+  /** The bank's ledger, for the control path. */
   readonly ledger: () => LedgerView;
   readonly clock: Clock;
   readonly host: string;
@@ -36,7 +36,7 @@ export interface SandboxOptions {
   readonly faults?: string;
   /** The random seed: the same seed produces the same faults. */
   readonly seed?: string;
-  /** Whether it offers the opening of accounts, which tested hosts do not; true by default. */
+  /** Whether it serves the onboarding paths, which tested hosts do not; true by default. */
   readonly hasOnboarding?: boolean;
   /** How long a connection may be idle, in milliseconds; 5,000 by default. */
   readonly keepAliveMs?: number;
@@ -50,16 +50,16 @@ export interface Sandbox {
   readonly calls: Calls;
   /** @throws Error when the port is taken. */
   listen(): Promise<void>;
-  /** Makes the next calls go wrong. @throws BadRequest when it cannot read the rules. */
+  /** Queues faults for the next calls. @throws BadRequest for invalid rules. */
   queueFaults(faults: string): void;
-  /** Stops at once: calls that hang are cut. */
+  /** Stops at once; open connections are closed. */
   close(): Promise<void>;
 }
 
 /**
- * Makes the sandbox; {@link Sandbox.listen} opens it.
+ * Creates the sandbox; {@link Sandbox.listen} starts it.
  *
- * @throws FaultSyntaxError when it cannot read the faults.
+ * @throws FaultSyntaxError for invalid fault rules.
  */
 export function createSandbox(options: SandboxOptions): Sandbox {
   const rules = parseFaults(options.faults ?? '');
@@ -115,7 +115,7 @@ class RequestHandler {
     this.#options = options;
   }
 
-  /** Answers a request, unless a fault is that no answer comes. It never rejects. */
+  /** Answers a request, unless its fault is the lack of an answer. It never rejects. */
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
       const delivery = await this.#answer(request);
@@ -131,10 +131,10 @@ class RequestHandler {
   async #answer(request: IncomingMessage): Promise<Delivery> {
     const { url = '/', method = 'GET' } = request;
     if (/^\/sandbox(?:[/?]|$)/.test(url)) {
-      const answer = await unlessBad(async () =>
+      const answer = await orProblem(async () =>
         control(this.#options, { method, url, body: await readJson(request) }),
       );
-      return { how: 'whole', answer };
+      return { kind: 'whole', answer };
     }
     const found = this.#options.router.find(url);
     if (typeof found === 'string') return refused(request, problem(404, { code: 'NotFound' }));
@@ -168,24 +168,24 @@ class RequestHandler {
   ): Promise<Delivery> {
     const { bank, clock, closing } = this.#options;
     const latencyMs = sumLatencyMs(effects);
-    const answer = await unlessBad(async (): Promise<SandboxAnswer | Silence | Delivery> => {
+    const answer = await orProblem(async (): Promise<SandboxAnswer | Silence | Delivery> => {
       const body = await readBody(request, operation.contract.body);
       call.ids = readIds(body);
       // A late call is executed also when the client no longer waits for it.
       if (latencyMs > 0) await pause(clock, latencyMs, closing);
       if (closing.aborted) return 'hang';
-      const obstructed = obstruction(effects);
-      if (obstructed !== null) return obstructed;
+      const fault = applyFaultBefore(effects);
+      if (fault !== null) return fault;
       const token = /^Bearer (.+)$/i.exec(getHeader(request, 'authorization') ?? '')?.[1] ?? '';
       const queried = Object.fromEntries(new URLSearchParams(query));
       return toAnswer(await serve(bank, operation, { token, path, query: queried, body }));
     });
-    if (typeof answer === 'object' && 'how' in answer) return answer;
-    return distortion(effects, answer);
+    if (typeof answer === 'object' && 'kind' in answer) return answer;
+    return applyFaultAfter(effects, answer);
   }
 }
 
-/** A request, and the operation that its path and its method lead to. */
+/** A request, and its operation. */
 interface Incoming {
   readonly operation: ProviderOperation;
   readonly request: IncomingMessage;
@@ -195,7 +195,7 @@ interface Incoming {
   readonly query: string;
 }
 
-async function unlessBad<T>(work: () => Promise<T>): Promise<T | SandboxAnswer> {
+async function orProblem<T>(work: () => Promise<T>): Promise<T | SandboxAnswer> {
   try {
     return await work();
   } catch (error) {
@@ -207,7 +207,7 @@ async function unlessBad<T>(work: () => Promise<T>): Promise<T | SandboxAnswer> 
 /** The body is dropped. */
 function refused(request: IncomingMessage, answer: SandboxAnswer): Delivery {
   request.resume();
-  return { how: 'whole', answer };
+  return { kind: 'whole', answer };
 }
 
 function notAllowed(operations: readonly ProviderOperation[]): SandboxAnswer {

@@ -1,7 +1,6 @@
 /**
- * A simulated bank: logins, balances, keys, payments, charges, onboarding and webhooks. It knows no
- * wire: its answers are values, which the port in process and the sandbox over HTTP turn into their
- * own errors and silences.
+ * A simulated bank: logins, balances, keys, payments, charges, onboarding and webhooks. Its answers
+ * are values, which the port in process and the sandbox over HTTP convert to errors of their own.
  *
  * Each method decides and saves in one turn of the event loop, so concurrent calls run one after
  * another, and each answer follows the saved row.
@@ -47,7 +46,7 @@ export interface BankOptions {
   readonly file?: StateFile;
   /** The balance of a new account in centavos; 10 000 reais by default. */
   readonly openingBalanceCents?: number;
-  /** Reports what goes wrong where no call waits: a webhook given up, a file that fails. */
+  /** Receives the errors of background work: an undelivered webhook, a failed write. */
   readonly onFault?: (fault: unknown) => void;
 }
 
@@ -63,10 +62,10 @@ export function createBank(options: BankOptions): Bank {
   return new Bank(options);
 }
 
-/** The simulated bank: all requests that it answers. */
+/** The simulated bank: every request that it answers. */
 export class Bank {
   readonly state: State;
-  /** The opening of accounts. */
+  /** The onboarding of individuals. */
   readonly onboarding: Onboarding;
   readonly #clock: Clock;
   readonly #accounts: Accounts;
@@ -138,17 +137,17 @@ export class Bank {
   }
 
   /**
-   * Ends a payment now and posts its webhooks, before their time if need be. A repeat does nothing.
+   * Ends a payment now and posts its webhooks, even before their time. A repeat does nothing.
    *
-   * @param outcome the end; by default the one that the key provides for.
-   * @returns resolved when the webhooks are received, or the next try is set.
+   * @param outcome the final status; by default the one of the key.
+   * @returns resolved when the webhooks are received, or their next attempt is scheduled.
    * @throws Error when no such payment was executed, or it has ended otherwise.
    */
   settle(endToEnd: string, outcome?: Settlement['status']): Promise<void> {
     return this.#payments.settle(endToEnd, outcome);
   }
 
-  /** Makes a charge; an order that repeats one gets the same charge. */
+  /** Creates a charge; an order that repeats one gets the same charge. */
   async createCharge(
     token: string,
     type: ChargeKind,
@@ -161,7 +160,7 @@ export class Bank {
    * Pays a charge, as a customer of another bank would: its amount is credited and the webhook of a
    * received PIX is posted.
    *
-   * @returns once the webhook is received, or its next try is set.
+   * @returns once the webhook is received, or its next attempt is scheduled.
    */
   payCharge(transactionIdentification: string): Promise<BankAnswer<ChargePayment>> {
     return this.#charges.pay(transactionIdentification);
@@ -190,7 +189,7 @@ export class Bank {
     this.state.close();
   }
 
-  /** Serves the customer of a token, or answers why not. */
+  /** Serves the customer of a token, or returns the refusal of the token. */
   #serve<T>(token: string, serve: (account: BankAccount) => T): T | Refused | Faulty {
     const caller = this.#accounts.admit(token);
     return caller.outcome === 'done' ? serve(caller.value) : caller;

@@ -34,7 +34,7 @@ const TRANSACTION_IDENTIFICATION = /^[A-Za-z0-9]{1,35}$/;
 
 const TAX_ID = /^(?:\d{11}|[0-9A-Z]{12}\d{2})$/;
 
-/** The charges of the bank: made by its customers, paid as a customer of another bank would. */
+/** The charges of the bank, created by its customers, and paid as by a customer of another bank. */
 export class Charges {
   readonly #options: ChargesOptions;
   readonly #state: State;
@@ -44,7 +44,7 @@ export class Charges {
     this.#state = options.state;
   }
 
-  /** Makes a charge; an order that repeats one gets the same charge. */
+  /** Creates a charge; an order that repeats one gets the same charge. */
   async create(
     email: string,
     type: ChargeKind,
@@ -52,8 +52,8 @@ export class Charges {
   ): Promise<BankAnswer<ChargeCode>> {
     const known = this.#state.charges.get(order.transactionIdentification);
     if (known === undefined) {
-      const made = this.#make(email, type, order);
-      return 'outcome' in made ? made : done(await chargeCode(made));
+      const created = this.#create(email, type, order);
+      return 'outcome' in created ? created : done(await chargeCode(created));
     }
     const isRepeat =
       known.email === email &&
@@ -89,9 +89,9 @@ export class Charges {
     return done({ endToEnd });
   }
 
-  #make(email: string, type: ChargeKind, order: ChargeOrder): Charge | Refused {
-    const mistake = orderMistake(type, order);
-    if (mistake !== null) return brokenRule(mistake);
+  #create(email: string, type: ChargeKind, order: ChargeOrder): Charge | Refused {
+    const rule = findBrokenRule(type, order);
+    if (rule !== null) return brokenRule(rule);
     const id = randomUUID();
     const copyPaste = brCode(id, type, order);
     if (copyPaste === null) return brokenRule('InvalidQrCode');
@@ -165,7 +165,7 @@ async function qrCodePng(text: string): Promise<string> {
 }
 
 /** The rule that a new order breaks, or null. */
-function orderMistake(type: ChargeKind, order: ChargeOrder): string | null {
+function findBrokenRule(type: ChargeKind, order: ChargeOrder): string | null {
   const { transactionIdentification, amountCents, payerDocument } = order;
   if (!TRANSACTION_IDENTIFICATION.test(transactionIdentification)) {
     return 'InvalidTransactionIdentification';

@@ -38,8 +38,8 @@ const faults: Readonly<Record<Exclude<Fault, 'hang'>, ProviderErrorOptions>> = {
 type MaybeLater<T> = T | Promise<T>;
 
 /**
- * Makes the provider over the simulated bank. A call takes no time, and its signal ends it when the
- * bank hangs; the wrappers add time-outs, retries and token refresh.
+ * Creates the provider over the simulated bank. A call takes no time, and its signal ends it when
+ * the bank hangs; the wrappers add time-outs, retries and token refresh.
  */
 export function createStubProvider(bank: Bank): Provider {
   return {
@@ -128,9 +128,9 @@ async function send<T>(
 function attempt<T>(request: () => MaybeLater<T>): MaybeLater<T> {
   try {
     const answer = request();
-    return answer instanceof Promise ? answer.catch(brokenDown) : answer;
+    return answer instanceof Promise ? answer.catch(throwInternalError) : answer;
   } catch (error) {
-    return brokenDown(error);
+    return throwInternalError(error);
   }
 }
 
@@ -145,7 +145,7 @@ function unlessAborted<T>(answer: MaybeLater<T>, signal: AbortSignal | undefined
 }
 
 /** The bank itself failed (its state file could not be written): a 500, maybe after the payment. */
-function brokenDown(cause: unknown): never {
+function throwInternalError(cause: unknown): never {
   throw new ProviderError({ ...faults.internal_error, cause });
 }
 

@@ -12,7 +12,7 @@ import type {
 } from '../provider.ts';
 import type { Accounts } from './accounts.ts';
 import { type BankAnswer, brokenRule, done, type Refused, refused } from './answer.ts';
-import type { DocumentMark, Person, PersonStep } from './rows.ts';
+import type { DocumentDigest, Person, PersonStep } from './rows.ts';
 import { type KycScript, kycScript } from './scenarios.ts';
 import type { State } from './state.ts';
 
@@ -33,7 +33,7 @@ const REQUIRED_DOCUMENTS: readonly (readonly number[])[] = [[1, 2], [5], [6]];
 
 const requiredSteps = ['address', 'proposal', 'confirmation', 'liveness'] as const;
 
-const TAKEN = done(null);
+const ACCEPTED = done(null);
 
 /** The account of an applicant; each part is null before the approval. */
 type OwnAccount = Pick<KycDecision, 'agency' | 'accountNumber' | 'clientToken'>;
@@ -69,33 +69,33 @@ export class Onboarding {
   }
 
   submitAddress(personId: string): BankAnswer<null> {
-    return this.#serve(personId, (person) => this.#takeOnce(person, { name: 'address' }));
+    return this.#serve(personId, (person) => this.#addStepOnce(person, { name: 'address' }));
   }
 
-  submitDocument(personId: string, mark: DocumentMark): BankAnswer<null> {
+  submitDocument(personId: string, digest: DocumentDigest): BankAnswer<null> {
     return this.#serve(personId, (person) => {
       const isKnown = submittedDocuments(person).some(
         ({ tipoDocumento, sha256 }) =>
-          tipoDocumento === mark.tipoDocumento && sha256 === mark.sha256,
+          tipoDocumento === digest.tipoDocumento && sha256 === digest.sha256,
       );
-      return isKnown ? TAKEN : this.#take(person, { name: 'document', ...mark });
+      return isKnown ? ACCEPTED : this.#addStep(person, { name: 'document', ...digest });
     });
   }
 
   submitProposal(personId: string): BankAnswer<null> {
-    return this.#serve(personId, (person) => this.#takeOnce(person, { name: 'proposal' }));
+    return this.#serve(personId, (person) => this.#addStepOnce(person, { name: 'proposal' }));
   }
 
   /** Sends the code to the person; the simulated bank has only one code. */
   requestValidation(personId: string): BankAnswer<null> {
-    return this.#serve(personId, (person) => this.#takeOnce(person, { name: 'validation' }));
+    return this.#serve(personId, (person) => this.#addStepOnce(person, { name: 'validation' }));
   }
 
   confirmValidation(personId: string, code: string): BankAnswer<null> {
     return this.#serve(personId, (person) => {
-      if (!hasTaken(person, 'validation')) return brokenRule('ValidationNotRequested');
+      if (!hasStep(person, 'validation')) return brokenRule('ValidationNotRequested');
       if (code !== VALIDATION_CODE) return brokenRule(WRONG_VALIDATION_CODE);
-      return this.#takeOnce(person, { name: 'confirmation' });
+      return this.#addStepOnce(person, { name: 'confirmation' });
     });
   }
 
@@ -104,12 +104,12 @@ export class Onboarding {
     return this.#serve(personId, (person) => {
       const known = person.steps.find((step) => step.name === 'liveness');
       const sessionId = known?.sessionId ?? randomUUID();
-      this.#takeOnce(person, { name: 'liveness', sessionId });
+      this.#addStepOnce(person, { name: 'liveness', sessionId });
       return done({ sessionId, urlIframe: `${LIVENESS_URL}/${sessionId}` });
     });
   }
 
-  /** The decision. The account of an approval is the one that the person's login shows. */
+  /** The decision. An approved person has the account that the login shows. */
   kyc(personId: string): BankAnswer<KycDecision> {
     return this.#serve(personId, (person) =>
       done({ status: kycDecision(person), ...this.#ownAccount(person) }),
@@ -133,32 +133,32 @@ export class Onboarding {
     return serve(person);
   }
 
-  #takeOnce(person: Person, step: PersonStep): BankAnswer<null> {
-    return hasTaken(person, step.name) ? TAKEN : this.#take(person, step);
+  #addStepOnce(person: Person, step: PersonStep): BankAnswer<null> {
+    return hasStep(person, step.name) ? ACCEPTED : this.#addStep(person, step);
   }
 
-  #take(person: Person, step: PersonStep): BankAnswer<null> {
+  #addStep(person: Person, step: PersonStep): BankAnswer<null> {
     this.#state.save({ ...person, steps: [...person.steps, step] });
-    return TAKEN;
+    return ACCEPTED;
   }
 }
 
-function hasTaken({ steps }: Person, name: PersonStep['name']): boolean {
+function hasStep({ steps }: Person, name: PersonStep['name']): boolean {
   return steps.some((step) => step.name === name);
 }
 
 /** The documents that the bank has of a person. */
-export function submittedDocuments({ steps }: Person): DocumentMark[] {
+export function submittedDocuments({ steps }: Person): DocumentDigest[] {
   return steps
     .filter((step) => step.name === 'document')
     .map(({ tipoDocumento, sizeBytes, sha256 }) => ({ tipoDocumento, sizeBytes, sha256 }));
 }
 
-/** The bank's decision on a person: pending until all required steps are taken. */
+/** The bank's decision on a person: pending until all required steps are submitted. */
 export function kycDecision(person: Person): KycScript {
   const types = new Set(submittedDocuments(person).map(({ tipoDocumento }) => tipoDocumento));
   const isComplete =
-    requiredSteps.every((name) => hasTaken(person, name)) &&
+    requiredSteps.every((name) => hasStep(person, name)) &&
     REQUIRED_DOCUMENTS.every((either) => either.some((type) => types.has(type)));
   return isComplete ? kycScript(person.phone) : 'PENDING';
 }
@@ -166,7 +166,7 @@ export function kycDecision(person: Person): KycScript {
 /** Reads the content of a document to its end, and keeps only its length and its hash. */
 export async function digestContent(
   content: AsyncIterable<Uint8Array>,
-): Promise<Omit<DocumentMark, 'tipoDocumento'>> {
+): Promise<Omit<DocumentDigest, 'tipoDocumento'>> {
   const hash = createHash('sha256');
   let sizeBytes = 0;
   for await (const chunk of content) {

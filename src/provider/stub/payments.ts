@@ -1,4 +1,4 @@
-/** The payments of the bank: look-ups in the directory of keys, payments, and their ends. */
+/** The payments of the bank: look-ups in the directory of keys, payments, and their settlement. */
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import { newEndToEndId } from '../../domain/pix.ts';
@@ -25,7 +25,7 @@ export interface PaymentsOptions {
   readonly clock: Clock;
   /** The bank's identifier: its end-to-end ids begin with it. */
   readonly ispb: string;
-  /** How long after a payment its webhook is posted; 0: never by itself. */
+  /** Milliseconds from a payment to its webhook; 0: never by itself. */
   readonly settleMs: number;
 }
 
@@ -148,7 +148,7 @@ export class Payments {
     return null;
   }
 
-  /** The key of a payment decides how it ends, and when its webhook is posted. */
+  /** The key of a payment decides its final status, and when its webhook is posted. */
   #arrangeSettlement(payment: Payment): void {
     const { endToEnd, key } = payment;
     if (paymentScript(key).webhook !== 'early' || this.#options.settleMs === 0) {
@@ -196,7 +196,7 @@ export class Payments {
   }
 }
 
-/** A repeat gets the answer of the first order. How a payment ends is for its webhook to report. */
+/** A repeat gets the answer of the first order. The webhook reports the final status. */
 function answer({ refusal, key, ...payment }: Payment): BankAnswer<PaymentReceipt> {
   if (refusal !== null) return refused(refusal);
   const script = paymentScript(key).answer;

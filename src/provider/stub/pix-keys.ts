@@ -55,8 +55,8 @@ export class PixKeys {
       atMs: clock.now().getTime(),
       isDeleted: false,
     };
-    const mistake = this.#mistake(pixKey);
-    if (mistake !== null) return brokenRule(mistake);
+    const rule = this.#findBrokenRule(pixKey);
+    if (rule !== null) return brokenRule(rule);
     state.save(pixKey);
     return done(writeKey(ispb, pixKey));
   }
@@ -70,7 +70,7 @@ export class PixKeys {
   }
 
   /** The rule that a new key breaks, in the directory's own words, or null. */
-  #mistake({ email, keyType, key, document }: PixKey): string | null {
+  #findBrokenRule({ email, keyType, key, document }: PixKey): string | null {
     const { state } = this.#options;
     if (key.length > MAX_KEY_LENGTH || !formats[keyType].test(key)) return 'EntryInvalid';
     const isDocument = keyType === 'CPF' || keyType === 'CNPJ';

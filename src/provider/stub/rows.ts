@@ -96,11 +96,11 @@ export interface Person {
 
 export type PersonStep =
   | { readonly name: 'address' | 'proposal' | 'validation' | 'confirmation' }
-  | ({ readonly name: 'document' } & DocumentMark)
+  | ({ readonly name: 'document' } & DocumentDigest)
   | { readonly name: 'liveness'; readonly sessionId: string };
 
-/** What the bank keeps of a document: not its content. */
-export interface DocumentMark {
+/** The type, size and hash of a document, whose content is not kept. */
+export interface DocumentDigest {
   /** 1 to 21. */
   readonly tipoDocumento: number;
   readonly sizeBytes: number;

@@ -2,7 +2,7 @@
  * The file of the simulated bank's state: one JSON line for each row that was saved, only ever
  * appended. The simulated bank is part of the service's process, and has to remember a payment when
  * that process is killed. The file contains no token and no password. It may begin
- * with entries of the journal that earlier versions kept: each becomes the row that it results in.
+ * with entries of the journal of earlier versions, each of which is converted to a row.
  */
 import {
   appendFileSync,
@@ -31,7 +31,7 @@ export interface StateFile {
   /**
    * Reads the rows in the order in which they were saved.
    *
-   * @throws Error naming the first line that is no row.
+   * @throws Error that names the first invalid line.
    */
   read(): Iterable<Row | JournalEntry>;
   /**
@@ -48,9 +48,9 @@ export interface StateFile {
 const NEWLINE = 0x0a;
 
 /**
- * Opens a state file, and makes it when there is none. Only its owner can read it.
+ * Opens a state file, and creates a missing one. Only its owner can read it.
  *
- * A last line without its end was cut by a crash. The bank had not answered for it, so it is
+ * A last line without its end was cut by a crash. The bank had not answered its call, so it is
  * removed.
  */
 export function openStateFile(path: string): StateFile {
@@ -125,7 +125,7 @@ interface WithNotices {
   readonly notices: readonly string[];
 }
 
-/** The rows that the lines before an entry made. */
+/** The rows of the lines before an entry. */
 interface RowsBefore {
   readonly lookUps: ReadonlyMap<string, LookUp>;
   readonly transfers: ReadonlyMap<string, Transfer>;

@@ -25,7 +25,7 @@ export interface StateOptions {
   readonly file: StateFile | null;
 }
 
-/** The rows, and the one way to change them. */
+/** The rows, which change only through `save`. */
 export class State {
   /** The end-to-end ids that no payment has used, by id. */
   readonly lookUps = new Map<string, LookUp>();
@@ -129,7 +129,7 @@ export class State {
   }
 }
 
-/** What a transfer adds to the balance of its customer, in centavos. */
+/** The change of the customer's balance by a transfer, in centavos. */
 function effectCents(transfer: Transfer | undefined): number {
   if (transfer === undefined) return 0;
   if (transfer.row === 'receipt') return transfer.amountCents;

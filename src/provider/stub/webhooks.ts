@@ -1,4 +1,4 @@
-/** The webhooks of the bank: what they say, and their delivery until they are received. */
+/** The webhooks of the bank: their content, and their delivery until they are received. */
 import type { Clock } from '../../clock.ts';
 import { numberFromCents } from '../../domain/money.ts';
 import type { Payment, Receipt, Settlement, Transfer } from './rows.ts';
@@ -8,22 +8,22 @@ import type { State } from './state.ts';
 /** Posts a webhook. A rejection means that it was not received: the bank posts it again. */
 export type Notify = (payload: Buffer) => Promise<void>;
 
-/** How often a webhook is posted before the bank gives it up. */
-const MAX_TRIES = 10;
+/** The attempts to post a webhook. */
+const MAX_ATTEMPTS = 10;
 
 const FIRST_DELAY_MS = 1_000;
 const MAX_DELAY_MS = 60_000;
 
-/** The receiver's bank refused the QR Code: how the magic key fails, and a failure made by hand. */
+/** The receiver's bank refused the QR Code: the failure of the magic key, and of `settle`. */
 const FAILURE_REASON = 'BE17';
-/** The instant payment system's time-out: what a contradicting webhook claims. */
+/** The instant payment system's time-out: the reason in a contradicting webhook. */
 const CONTRADICTION_REASON = 'AB03';
 
 export interface WebhooksOptions {
   readonly state: State;
   readonly clock: Clock;
   readonly notify: Notify;
-  /** Reports what goes wrong where no call waits for an answer. */
+  /** Receives the errors of background work. */
   readonly onFault: (fault: unknown) => void;
 }
 
@@ -46,9 +46,9 @@ export class Webhooks {
   }
 
   /**
-   * Posts the webhooks of a transfer that are left, each after the one before was received.
+   * Posts the remaining webhooks of a transfer, each after the previous one was received.
    *
-   * @returns resolved when all of them are received, or one was not and its next try is set; it
+   * @returns resolved when all of them are received, or the next attempt at one is scheduled; it
    *   never rejects.
    */
   post(endToEnd: string): Promise<void> {
@@ -91,12 +91,13 @@ export class Webhooks {
     const { webhooksLeft } = transfer;
     const isReceived = await this.#isReceived(webhookTexts(transfer).at(-webhooksLeft) ?? '');
     if (this.#isClosed) return;
-    if (!isReceived && nth < MAX_TRIES) {
+    if (!isReceived && nth < MAX_ATTEMPTS) {
       const delayMs = Math.min(FIRST_DELAY_MS * 2 ** (nth - 1), MAX_DELAY_MS);
       this.later(delayMs, () => this.#post(endToEnd, nth + 1));
       return;
     }
-    if (!isReceived) this.#report(new Error(`a webhook was given up after ${MAX_TRIES} tries`));
+    if (!isReceived)
+      this.#report(new Error(`a webhook was given up after ${MAX_ATTEMPTS} attempts`));
     this.#options.state.save({ ...transfer, webhooksLeft: webhooksLeft - 1 });
     await this.#post(endToEnd, 1);
   }
@@ -106,7 +107,7 @@ export class Webhooks {
       await this.#options.notify(Buffer.from(text, 'utf8'));
       return true;
     } catch {
-      // The answer to each reason is to post it again.
+      // Whatever the reason, it is posted again.
       return false;
     }
   }
@@ -125,9 +126,9 @@ export function webhookTexts(transfer: Transfer): string[] {
   const isFailed = settlement.status === 'FAILED';
   const webhook = (errorCode: string | null): string =>
     paymentWebhook(transfer, settlement, errorCode);
-  const end = webhook(isFailed ? FAILURE_REASON : null);
-  if (paymentScript(transfer.key).webhook !== 'contradicted') return [end];
-  return [end, end, webhook(isFailed ? null : CONTRADICTION_REASON)];
+  const final = webhook(isFailed ? FAILURE_REASON : null);
+  if (paymentScript(transfer.key).webhook !== 'contradicted') return [final];
+  return [final, final, webhook(isFailed ? null : CONTRADICTION_REASON)];
 }
 
 function paymentWebhook(

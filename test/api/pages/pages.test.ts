@@ -39,7 +39,7 @@ describe('in local', async () => {
     const listed = (await (await fetch(`${url}/dev/scenarios.json`)).json()) as object[];
     assert.deepEqual(
       listed,
-      scenarios.map(({ given, value, happens }) => ({ given, value, happens })),
+      scenarios.map(({ input, value, effect }) => ({ input, value, effect })),
     );
   });
 

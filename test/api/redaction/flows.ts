@@ -131,9 +131,9 @@ const pixFlows: readonly Flow[] = [
     },
   },
   ...scenarios
-    .filter(({ given }) => given === 'PIX key')
-    .map(({ value, happens }) => ({
-      name: `a send to ${value}: ${happens}`,
+    .filter(({ input }) => input === 'PIX key')
+    .map(({ value, effect }) => ({
+      name: `a send to ${value}: ${effect}`,
       async run(world: World) {
         assert.ok([200, 502].includes((await send(world, value)).status));
       },

@@ -201,7 +201,7 @@ describe('the control path', () => {
     assert.equal(unread.status, 400);
     assert.match(unread.body.detail, /"explode" is none of/);
     const chance = await call('POST', '/sandbox/faults', { faults: 'payments:401@0.5' });
-    assert.match(chance.body.detail, /a chance is for --faults/);
+    assert.match(chance.body.detail, /valid in --faults only/);
     assert.equal((await call('POST', '/sandbox/faults', {})).status, 400);
   });
 

@@ -30,9 +30,9 @@ async function paid(name: string, signal?: AbortSignal) {
 }
 
 test('the table names each magic value once, with what happens in words', () => {
-  const names = scenarios.map(({ given, value }) => `${given} ${value}`);
+  const names = scenarios.map(({ input, value }) => `${input} ${value}`);
   assert.equal(new Set(names).size, names.length);
-  for (const { happens } of scenarios) assert.match(happens, /\w/);
+  for (const { effect } of scenarios) assert.match(effect, /\w/);
 });
 
 test('notfound@: the look-up answers 404', async () => {

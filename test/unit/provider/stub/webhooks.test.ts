@@ -30,13 +30,13 @@ test('a webhook that is not received comes again after growing delays', async ()
   assert.deepEqual(faults, []);
 });
 
-test('a webhook that is never received is given up after ten tries, and reported', async () => {
+test('a webhook that is never received is given up after ten attempts, and reported', async () => {
   const { provider, clock, tries, faults } = reluctant(Infinity);
   const session = await logIn(provider);
   await provider.pay({ session, order: await orderFor(provider, session) });
   await clock.advance(3_600_000);
   assert.equal(tries.length, 10);
-  assert.match(String(faults[0]), /given up after 10 tries/);
+  assert.match(String(faults[0]), /given up after 10 attempts/);
   assert.equal(faults.length, 1);
 });
 
