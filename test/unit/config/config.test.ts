@@ -4,6 +4,7 @@ import { isAbsolute, resolve } from 'node:path';
 import { describe, it } from 'node:test';
 import { loadConfig } from '../../../src/config/config.ts';
 import { settings } from '../../../src/config/report.ts';
+import { settingNames } from '../../../src/config/schema.ts';
 import { assertFaults, faultsOf, production, type Environment } from '../../support/config.ts';
 
 const encryptionKey = production.ENCRYPTION_KEY;
@@ -63,7 +64,7 @@ describe('the configuration of an empty environment', () => {
 });
 
 describe('defaults by environment', () => {
-  it('of test never settle by themselves and name no development user', () => {
+  it('of test have no settlement by time and no development user', () => {
     const config = loadConfig({ APP_ENV: 'test' });
     assert.equal(config.stubSettleMs, 0);
     assert.equal(config.stubJournal, false);
@@ -83,7 +84,7 @@ describe('defaults by environment', () => {
 describe('what an environment requires', () => {
   const keys = ['JWT_PRIVATE_KEY', 'JWT_PUBLIC_KEYS', 'ENCRYPTION_KEY'];
 
-  it('staging: database, keys, and a word on the stub', () => {
+  it('staging: database, keys, and whether to use the stub', () => {
     assertFaults({ APP_ENV: 'staging' }, 'DATABASE_URL', 'PROVIDER_STUB', ...keys);
   });
 
@@ -144,9 +145,9 @@ describe('faults', () => {
   it('never show the value of a setting', () => {
     const wrong: Environment = { APP_ENV: 'production', PROVIDER_PASSWORD: 'pw-leak' };
     for (const { name } of settings) wrong[name] ??= 'leak, leak, leak';
-    const told = JSON.stringify(faultsOf(wrong));
-    assert.doesNotMatch(told, /leak/);
-    assert.match(told, /WEBHOOK_SECRET_FILE.*JWT_PRIVATE_KEY_FILE.*ENCRYPTION_KEY_FILE/);
+    const messages = JSON.stringify(faultsOf(wrong));
+    assert.doesNotMatch(messages, /leak/);
+    assert.match(messages, /WEBHOOK_SECRET_FILE.*JWT_PRIVATE_KEY_FILE.*ENCRYPTION_KEY_FILE/);
   });
 });
 
@@ -171,25 +172,44 @@ const accepted: Record<string, string[]> = {
   LOG_LEVEL: ['silent', 'debug'],
 };
 
-const refused: Record<string, string[]> = {
+/** Longer than any text may be. */
+const tooLong = 'x'.repeat(1_025);
+
+const noPem = '-----BEGIN NOTHING-----';
+
+/** Each setting has a row; those that name a file are added below. */
+const refusedValues: Record<string, string[]> = {
+  APP_ENV: ['prod', 'Local'],
   HOST: ['a b', 'http://host'],
   PORT: ['-1', '65536', '3000.5', '1e3', '0x10', ' 80', 'http'],
+  ALLOWED_HOSTS: ['host:3000', 'a b', '-host', 'host,'],
   DATABASE_URL: ['mysql://db/ponte', 'db/ponte', 'http://db'],
   DATABASE_TLS: ['on', 'OFF', 'false'],
+  DATA_DIR: [tooLong],
   PROVIDER_STUB: ['1', 'yes', 'TRUE', 'True', ' true'],
   PROVIDER_BASE_URL: ['provider.test', 'ftp://provider.test', 'http://u:p@provider.test'],
   PROVIDER_EMAIL: ['nobody', 'a b@c'],
   PROVIDER_PASSWORD: ['short'],
+  PROVIDER_CA: ['certificate', noPem],
+  PROVIDER_CLIENT_CERT: ['certificate', noPem],
+  PROVIDER_CLIENT_KEY: ['key', noPem],
+  PROVIDER_API_KEY: ['two words', 'chavé', tooLong],
+  PROVIDER_API_KEY_HEADER: ['a b', 'x:y', 'Authorization', 'x'.repeat(65)],
   PROVIDER_ISPB: ['1116575', '111657566', '1116575a', '11-65756'],
   PROVIDER_TIMEOUT_MS: ['0', 'soon'],
   PROVIDER_RETRIES: ['-1', '11'],
+  PROVIDER_STATEMENT_SETTLED_ONLY: ['1', 'no'],
   STUB_SETTLE_MS: ['-1'],
   STUB_JOURNAL: ['1', 'off'],
   WEBHOOK_SIGNING_SECRET: ['short'],
   WEBHOOK_ALLOWED_ADDRESSES: ['10.0.0.0/33', '2001:db8::1', 'localhost', '10.0.0.1,'],
   WEBHOOK_SECRET: ['a,b,c', 'a,', ',', 'a b', 'segredó'],
   ONBOARDING_LOCAL_ONLY: ['0', 'no'],
-  JWT_TTL_SECONDS: ['0', 'hour'],
+  JWT_ISSUER: [tooLong],
+  JWT_AUDIENCE: [tooLong],
+  JWT_PRIVATE_KEY: ['key', noPem],
+  JWT_PUBLIC_KEYS: ['key', noPem],
+  JWT_TTL_SECONDS: ['0', 'hour', '2592001'],
   ENCRYPTION_KEY: [
     'short',
     randomBytes(31).toString('base64'),
@@ -198,9 +218,12 @@ const refused: Record<string, string[]> = {
     randomBytes(32).toString('hex'),
   ],
   UPLOAD_MAX_BYTES: ['0', '10MB'],
+  WEBHOOK_RETENTION_DAYS: ['0', '36501'],
+  JOB_RETENTION_DAYS: ['0', 'week'],
   ONBOARDING_EXPIRY_DAYS: ['0', '1.5'],
   THROTTLE_LOGIN_PER_MINUTE: ['-1', 'none'],
   THROTTLE_ADDRESS_PER_MINUTE: ['1.5'],
+  THROTTLE_USER_PER_MINUTE: ['-1', '1000001'],
   TRUST_PROXY_HOPS: ['-1', 'all'],
   MAX_CONNECTIONS: ['0', 'many'],
   MAX_CONNECTIONS_PER_ADDRESS: ['-1'],
@@ -211,18 +234,33 @@ const refused: Record<string, string[]> = {
   LOG_LEVEL: ['loud', 'INFO'],
 };
 
-describe('the form of a setting', () => {
+const namesOfFiles = settingNames.filter((name) => name.endsWith('_FILE'));
+
+const refused: Record<string, string[]> = {
+  ...refusedValues,
+  ...Object.fromEntries(namesOfFiles.map((name) => [name, ['/no/such/file', tooLong]])),
+};
+
+/** The values as a title of a test shows them. */
+const listed = (values: readonly string[]): string =>
+  values.map((value) => JSON.stringify(value.slice(0, 80))).join(', ');
+
+describe('the format of a setting', () => {
   for (const [name, values] of Object.entries(accepted)) {
-    it(`${name} may be ${values.map((value) => JSON.stringify(value)).join(', ')}`, () => {
+    it(`${name} may be ${listed(values)}`, () => {
       for (const value of values) assertFaults({ [name]: value });
     });
   }
 
   for (const [name, values] of Object.entries(refused)) {
-    it(`${name} may not be ${values.map((value) => JSON.stringify(value)).join(', ')}`, () => {
+    it(`${name} may not be ${listed(values)}`, () => {
       for (const value of values) assert.ok(faultsOf({ [name]: value })[name], value);
     });
   }
+
+  it('has a refused value above, for every setting', () => {
+    assert.deepEqual(Object.keys(refused).sort(), settingNames.toSorted());
+  });
 });
 
 describe('the longest call to the provider', () => {
@@ -245,7 +283,7 @@ describe('the longest call to the provider', () => {
     });
   }
 
-  it('is told beside other faults, and not where a number is no number', () => {
+  it('is reported beside other faults, but not for an invalid number', () => {
     assertFaults({ PROVIDER_TIMEOUT_MS: '120000', PORT: 'x' }, 'PORT', 'PROVIDER_TIMEOUT_MS');
     assertFaults({ PROVIDER_TIMEOUT_MS: '120000', PROVIDER_RETRIES: 'x' }, 'PROVIDER_RETRIES');
   });
@@ -271,7 +309,7 @@ describe('values', () => {
     assert.deepEqual(key, Buffer.from(encryptionKey, 'base64'));
   });
 
-  it('of MAX_CONNECTIONS_PER_ADDRESS count only where clients connect by themselves', () => {
+  it('of MAX_CONNECTIONS_PER_ADDRESS count only without a proxy', () => {
     const perAddress = (hops: string) =>
       loadConfig({ MAX_CONNECTIONS_PER_ADDRESS: '9', TRUST_PROXY_HOPS: hops }).connectionLimits
         .perAddress;

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import type { ConfigReport } from '../../../src/config/report.ts';
 import { loadConfig } from '../../../src/config/config.ts';
+import { entries, settingNames } from '../../../src/config/schema.ts';
 import type { Finding } from '../../../src/operator/doctor.ts';
 import { typePonte } from '../../support/command-line.ts';
 import { selfSigned } from '../provider/http/certificate.ts';
@@ -106,7 +107,7 @@ const cases: readonly Case[] = [
   },
   ...['', '?sslmode=require', '?sslmode=verify-ca', '?sslmode=no-verify', '?ssl=true'].map(
     (query) => ({
-      what: `a database with ${query || 'no word of TLS'}`,
+      what: `a database with ${query || 'no TLS parameter'}`,
       changes: { DATABASE_URL: database(query) },
       faults: { DATABASE_URL: lacksTls },
     }),
@@ -181,10 +182,14 @@ const cases: readonly Case[] = [
   },
   {
     what: 'lifted throttles',
-    changes: { THROTTLE_LOGIN_PER_MINUTE: '0', THROTTLE_ADDRESS_PER_MINUTE: '0' },
+    changes: {
+      ...{ THROTTLE_LOGIN_PER_MINUTE: '0', THROTTLE_ADDRESS_PER_MINUTE: '0' },
+      THROTTLE_USER_PER_MINUTE: '0',
+    },
     faults: {
       THROTTLE_LOGIN_PER_MINUTE: /^must be an integer from 1 to 60 in production$/,
       THROTTLE_ADDRESS_PER_MINUTE: /^must be an integer from 1 to 6000 in production$/,
+      THROTTLE_USER_PER_MINUTE: /^must be an integer from 1 to 6000 in production$/,
     },
   },
   {
@@ -269,14 +274,15 @@ describe('a start, ponte config check and ponte doctor', () => {
     const verdict = Object.keys(faults).length === 0 ? 'accept' : 'refuse';
     it(`${verdict} ${what}`, async () => {
       const environment: Environment = { ...base, ...changes };
-      const told = faultsOf(environment);
-      assert.deepEqual(Object.keys(told), Object.keys(faults));
-      for (const [name, message] of Object.entries(faults)) assert.match(told[name] ?? '', message);
+      const expected = faultsOf(environment);
+      assert.deepEqual(Object.keys(expected), Object.keys(faults));
+      for (const [name, message] of Object.entries(faults))
+        assert.match(expected[name] ?? '', message);
 
       const check = await typePonte(['config', 'check', '--json'], { environment });
       const report = JSON.parse(check.stdout) as ConfigReport;
       const reported = report.faults.map(({ name, message }) => [name, message]);
-      assert.deepEqual(Object.fromEntries(reported), told);
+      assert.deepEqual(Object.fromEntries(reported), expected);
       assert.equal(check.code, verdict === 'accept' ? 0 : 2);
 
       if (verdict === 'accept') return;
@@ -284,10 +290,18 @@ describe('a start, ponte config check and ponte doctor', () => {
       const { findings } = JSON.parse(doctor.stdout) as { readonly findings: readonly Finding[] };
       assert.deepEqual(
         findings.map(({ name, state, says }) => [name, state, says]),
-        Object.entries(told).map(([name, says]) => ['configuration', 'bad', `${name} ${says}`]),
+        Object.entries(expected).map(([name, says]) => ['configuration', 'bad', `${name} ${says}`]),
       );
     });
   }
+
+  it('have a refused value above, for every setting that is stricter in production', () => {
+    const stricter = settingNames.filter((name) => 'inProduction' in entries[name]);
+    const refused = new Set(
+      cases.flatMap(({ changes, faults }) => Object.keys(faults).filter((name) => changes[name])),
+    );
+    assert.deepEqual(new Set(stricter).difference(refused), new Set());
+  });
 
   it('report a good production configuration as valid', async () => {
     const { stdout } = await typePonte(['doctor', '--json'], { environment: production });
@@ -368,17 +382,18 @@ describe('a secret from a file', () => {
 
   it('is held to the rules of production, and the file is blamed', () => {
     const changes = { WEBHOOK_SECRET: '', ENCRYPTION_KEY: '', DATABASE_URL: '' };
-    const told = faultsOf({
+    const expected = faultsOf({
       ...production,
       ...changes,
       WEBHOOK_SECRET_FILE: file('short', 'x\n'),
       ENCRYPTION_KEY_FILE: file('zeros', base64(Array.from({ length: 32 }, () => 0))),
       DATABASE_URL_FILE: file('plain', database('')),
     });
-    assert.match(told['WEBHOOK_SECRET_FILE'] ?? '', /^must name a file with one secret of 32 or/);
-    assert.match(told['ENCRYPTION_KEY_FILE'] ?? '', /^must name a file with 32 random bytes/);
-    assert.match(told['DATABASE_URL_FILE'] ?? '', /^must name a file with an address with a host/);
-    assert.equal(Object.keys(told).length, 3);
+    const ofFile = (name: string): string => expected[`${name}_FILE`] ?? '';
+    assert.match(ofFile('WEBHOOK_SECRET'), /^must name a file with one secret of 32 or/);
+    assert.match(ofFile('ENCRYPTION_KEY'), /^must name a file with 32 random bytes/);
+    assert.match(ofFile('DATABASE_URL'), /^must name a file with an address with a host/);
+    assert.equal(Object.keys(expected).length, 3);
   });
 });
 
