@@ -1,4 +1,4 @@
-/** A document as the body of a request, streamed from its file. */
+/** The form of a document as the body of a request, streamed from its file. */
 import { randomUUID } from 'node:crypto';
 import { openAsBlob } from 'node:fs';
 import { stat } from 'node:fs/promises';
@@ -9,9 +9,10 @@ import type { SubmitDocumentRequest } from '../contract/types.ts';
 /**
  * Builds the form of a document, whose file is read while the form is sent. It is encoded here,
  * because a `FormData` whose request is aborted ends in an unhandled rejection (undici 8.10, which
- * Node 26 has).
- * @param body with the path of the file as a person types it: `~` is the home.
- * @throws Error with a sentence for a person when there is no such file.
+ * Node 26 has), and because the console imports only the contract: `src/provider/http` encodes its
+ * form itself.
+ * @param body with the path of the file as typed: `~` is the home directory.
+ * @throws Error with a message for the user when the file cannot be read.
  */
 export async function uploadForm(body: SubmitDocumentRequest): Promise<Blob> {
   const path = resolve(
@@ -37,7 +38,7 @@ export async function uploadForm(body: SubmitDocumentRequest): Promise<Blob> {
   return new Blob(form, { type: `multipart/form-data; boundary=${boundary}` });
 }
 
-/** As browsers escape the name of a file (HTML, multipart/form-data). */
+/** Escapes the name of a file as browsers do (HTML, multipart/form-data). */
 function escapeName(name: string): string {
   return name.replaceAll('\n', '%0A').replaceAll('\r', '%0D').replaceAll('"', '%22');
 }

@@ -204,7 +204,11 @@ const fileNames: Readonly<Record<PersonDocument['contentType'], string>> = {
   'image/png': 'documento.png',
 };
 
-/** Creates the form of a document, whose content is opened when it is read. */
+/**
+ * Creates the form of a document, whose content is opened when it is read. It is encoded here,
+ * because `FormData` takes no stream: the content comes from the database in chunks. The console,
+ * which imports only the contract, encodes its form of a file itself.
+ */
 function documentForm(document: PersonDocument): Upload {
   const { tipoDocumento, contentType, sizeBytes } = document;
   // Random, so that no document can contain it.
