@@ -293,8 +293,8 @@ test('the provider is asked for the same days', async (t) => {
   const { mock } = t.mock.method(app.bank, 'statement');
   await statement(token);
   await statement(token, '?start_date=2026-01-05&end_date=2026-02-28');
-  const asked = mock.calls.map(({ arguments: [, { start, end }] }) => [start, end]);
-  assert.deepEqual(asked, [
+  const requested = mock.calls.map(({ arguments: [, { start, end }] }) => [start, end]);
+  assert.deepEqual(requested, [
     ['2026-04-25', '2026-05-24'],
     ['2026-01-05', '2026-02-28'],
   ]);

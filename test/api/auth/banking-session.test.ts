@@ -339,7 +339,7 @@ test('the token that another login stored meanwhile is tried, and the session go
   const answer = await callWith(balance, token);
   assert.equal(answer.status, 200);
   assert.equal(answer.body.source, 'provider');
-  const [first, second, ...others] = mock.calls.map((asked) => asked.arguments[0]);
+  const [first, second, ...others] = mock.calls.map((mocked) => mocked.arguments[0]);
   assert.notEqual(first, second);
   assert.deepEqual(others, []);
   const [session] = await sessionsOf(app, id);
@@ -394,7 +394,7 @@ test('one 401 of the provider logs no one out: the same token is tried again', a
   const { mock } = t.mock.method(app.bank, 'balance', refusesOnly(1));
   const answer = await passUntil(app.clock, callWith(balance, token));
   assert.deepEqual([answer.status, answer.body.source], [200, 'provider']);
-  const [first, second, ...others] = mock.calls.map((asked) => asked.arguments[0]);
+  const [first, second, ...others] = mock.calls.map((mocked) => mocked.arguments[0]);
   assert.equal(first, second);
   assert.deepEqual(others, []);
   assert.equal((await sessionsOf(app, id))[0]?.status, 'ACTIVE');

@@ -40,9 +40,9 @@ const waits: Readonly<Record<string, Wait>> = {
   },
   'for the provider'(t, change) {
     const original = app.bank.login.bind(app.bank);
-    t.mock.method(app.bank, 'login', async (...asked: Parameters<typeof original>) => {
+    t.mock.method(app.bank, 'login', async (...args: Parameters<typeof original>) => {
       await change();
-      return original(...asked);
+      return original(...args);
     });
   },
 };
@@ -85,9 +85,9 @@ test('a login refused because its password was reset counts as a failed one', as
   const limited = await startTestApp({ environment: { THROTTLE_LOGIN_PER_MINUTE: '1' } });
   const { email } = await givenUser(limited);
   const original = limited.bank.login.bind(limited.bank);
-  t.mock.method(limited.bank, 'login', async (...asked: Parameters<typeof original>) => {
+  t.mock.method(limited.bank, 'login', async (...args: Parameters<typeof original>) => {
     await resetPassword.run(limited.context, { user: email, password: newPassword }, unwatched);
-    return original(...asked);
+    return original(...args);
   });
   const body = { email, password };
   assertRefused(await limited.call('/auth/login', { body }));

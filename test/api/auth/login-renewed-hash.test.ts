@@ -46,10 +46,10 @@ test('logins at once all succeed while one of them renews the hash', async () =>
 test('a login whose hash was renewed after it was checked succeeds', async (t) => {
   const { id, email } = await givenUser(app);
   const login = app.bank.login.bind(app.bank);
-  t.mock.method(app.bank, 'login', async (...asked: Parameters<typeof login>) => {
+  t.mock.method(app.bank, 'login', async (...args: Parameters<typeof login>) => {
     const renewed = await app.context.passwords.hash(password);
     await app.rows('update users set password_hash = $2 where id = $1', [id, renewed]);
-    return login(...asked);
+    return login(...args);
   });
   await logIn(app, email);
 });

@@ -189,14 +189,14 @@ describe('the completion', () => {
 
     before(async () => {
       const { stdout: script } = await type('completion', 'bash');
-      const asked = lines.map((line) => {
+      const queries = lines.map((line) => {
         const words = ['ponte', ...line.split(' ')].map((word) => `'${word}'`).join(' ');
         return `COMP_WORDS=(${words}); COMP_CWORD=$((\${#COMP_WORDS[@]} - 1)); _ponte
           (IFS=,; echo "\${COMPREPLY[*]}")`;
       });
       const { stdout, stderr } = spawnSync('bash', ['--norc', '--noprofile'], {
         encoding: 'utf8',
-        input: `${script}\n${script}\n${asked.join('\n')}\n`,
+        input: `${script}\n${script}\n${queries.join('\n')}\n`,
       });
       assert.equal(stderr, '');
       const answered = stdout.split('\n').map((line) => (line === '' ? [] : line.split(',')));

@@ -70,8 +70,8 @@ describe('a call', () => {
 describe('a refused token', () => {
   it('is forgotten, and told once', async () => {
     const api = await apiOf('no.token.at-all');
-    const told: (string | null)[] = [];
-    api.onRefused = (outcome) => told.push(outcome);
+    const refusals: (string | null)[] = [];
+    api.onRefused = (outcome) => refusals.push(outcome);
     const answers = await Promise.all([
       api.call('getBalance', {}, never),
       api.call('getMe', {}, never),
@@ -80,7 +80,7 @@ describe('a refused token', () => {
       answers.map(({ status }) => status),
       [401, 401],
     );
-    assert.deepEqual([told, api.token], [[null], null]);
+    assert.deepEqual([refusals, api.token], [[null], null]);
   });
 
   it('is none where there was no token', async () => {

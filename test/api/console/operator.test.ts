@@ -46,18 +46,18 @@ const printed: Readonly<Record<string, unknown>> = {
 };
 
 /** Records the commands, and prints their output. */
-function commandFor(asked: string[]): Operate {
+function commandFor(commands: string[]): Operate {
   return async (args) => {
     const line = args.join(' ');
-    asked.push(line);
+    commands.push(line);
     const output = printed[line];
     if (output === undefined) throw new Error(`ponte: unknown command ${line}`);
     return typeof output === 'string' ? `${output}\n` : JSON.stringify(output);
   };
 }
 
-async function openOperator(asked: string[] = []): Promise<Screen> {
-  const screen = await openScreen({ url: 'http://127.0.0.1:1', operate: commandFor(asked) });
+async function openOperator(commands: string[] = []): Promise<Screen> {
+  const screen = await openScreen({ url: 'http://127.0.0.1:1', operate: commandFor(commands) });
   await screen.type('o');
   await screen.until('[queue]');
   return screen;
@@ -101,8 +101,8 @@ describe('the operator', () => {
   });
 
   it('replays an event dry, and for good only after a look at it and a yes', async () => {
-    const asked: string[] = [];
-    const screen = await openOperator(asked);
+    const commands: string[] = [];
+    const screen = await openOperator(commands);
     await screen.press('right', 'right');
     await screen.until(/› …45241b905603/);
     await screen.press('enter');
@@ -113,12 +113,12 @@ describe('the operator', () => {
     await screen.until('Replay it for good? y: yes; any other key: no.');
     await screen.press('enter');
     await screen.until((text) => !text.includes('Replay it for good?'));
-    assert.ok(!asked.includes(`webhook replay ${eventId} --yes`));
+    assert.ok(!commands.includes(`webhook replay ${eventId} --yes`));
     await screen.type('w');
     await screen.until('Replay it for good?');
     await screen.type('y');
     await screen.until('1 replayed; items: 1 applied.');
-    const replays = asked.filter((line) => line.startsWith('webhook replay'));
+    const replays = commands.filter((line) => line.startsWith('webhook replay'));
     assert.deepEqual(
       replays.map((line) => line.split(' ').at(-1)),
       ['--dry-run', '--dry-run', '--dry-run', '--yes'],

@@ -11,7 +11,7 @@ import { onlyOnServer, openTestDatabase } from '../../support/open-database.ts';
 const open = await openTestDatabase();
 const { db, clock, database, rows } = open;
 
-const tell = (channel: string, payload: string) =>
+const notify = (channel: string, payload: string) =>
   rows('select pg_notify($1, $2)', [channel, payload]);
 
 /** Listens. @returns the payloads, and a function that removes the listener. */
@@ -28,8 +28,8 @@ const heardAll = (heard: readonly string[], payloads: readonly string[]) =>
 
 test('a listener is called with the payload of each notification, in order', async () => {
   const { heard, stop } = await hear('in_order');
-  await tell('in_order', 'first');
-  await tell('in_order', 'second');
+  await notify('in_order', 'first');
+  await notify('in_order', 'second');
   await heardAll(heard, ['first', 'second']);
   await stop();
 });
@@ -37,15 +37,15 @@ test('a listener is called with the payload of each notification, in order', asy
 test('a listener hears its own channel only', async () => {
   const one = await hear('channel_one');
   const other = await hear('channel_two');
-  await tell('channel_one', 'for one');
-  await tell('channel_two', 'for the other');
+  await notify('channel_one', 'for one');
+  await notify('channel_two', 'for the other');
   await heardAll(other.heard, ['for the other']);
   await heardAll(one.heard, ['for one']);
 });
 
 test('listeners that begin at once on a new channel all hear', async () => {
   const listeners = await Promise.all(Array.from({ length: 5 }, () => hear('at_once')));
-  await tell('at_once', 'to all');
+  await notify('at_once', 'to all');
   for (const { heard } of listeners) await heardAll(heard, ['to all']);
 });
 
@@ -53,12 +53,12 @@ test('a listener that was taken back hears nothing, and the others go on', async
   const gone = await hear('taken_back');
   const staying = await hear('taken_back');
   await gone.stop();
-  await tell('taken_back', 'one');
+  await notify('taken_back', 'one');
   await heardAll(staying.heard, ['one']);
   await staying.stop();
   await staying.stop();
   const again = await hear('taken_back');
-  await tell('taken_back', 'two');
+  await notify('taken_back', 'two');
   await heardAll(again.heard, ['two']);
   assert.deepEqual([gone.heard, staying.heard], [[], ['one']]);
 });
@@ -86,7 +86,7 @@ test('a notification of a transaction that is rolled back is not heard', async (
     throw new Error('undone');
   });
   await assert.rejects(undone, { message: 'undone' });
-  await tell('rolled_back', 'done');
+  await notify('rolled_back', 'done');
   await heardAll(heard, ['done']);
 });
 
@@ -100,7 +100,7 @@ test('a listener that begins during a transaction that is rolled back hears all 
   });
   await assert.rejects(undone, { message: 'undone' });
   const [listener] = await Promise.all(begun);
-  await tell('amid', 'heard');
+  await notify('amid', 'heard');
   await heardAll(listener?.heard ?? [], ['heard']);
 });
 
@@ -112,7 +112,7 @@ test(
     const other = await hear('ended_two');
     await endListening(database.databaseUrl);
     await eventually(async () => (await listening()) === 0, 'the end of the connection');
-    await tell('ended_one', 'lost');
+    await notify('ended_one', 'lost');
     await comesBack(db);
     assert.deepEqual(
       [one.heard, other.heard],
@@ -121,7 +121,7 @@ test(
         ['', ''],
       ],
     );
-    await tell('ended_two', 'heard');
+    await notify('ended_two', 'heard');
     await heardAll(other.heard, ['', '', 'heard']);
     assert.deepEqual(one.heard, ['', '']);
   },
@@ -138,8 +138,8 @@ test('reconnecting continues until the server is available again', onlyOnServer,
   assert.deepEqual([heard, late.heard], [[''], []]);
   await proxy.mend();
   await comesBack(through);
-  await tell('patience', 'heard');
-  await tell('patience_two', 'heard too');
+  await notify('patience', 'heard');
+  await notify('patience_two', 'heard too');
   await heardAll(heard, ['', '', 'heard']);
   await heardAll(late.heard, ['', 'heard too']);
   assert.deepEqual(changes, [false, true]);
@@ -157,7 +157,7 @@ test(
     assert.equal(through.notificationsUp(), false);
     await proxy.mend();
     await comesBack(through);
-    await tell('early', 'heard');
+    await notify('early', 'heard');
     await heardAll(heard, ['', '', 'heard']);
   },
 );
@@ -189,7 +189,7 @@ test('a connection that falls silent is found by its heartbeat', onlyOnServer, a
   assert.deepEqual(heard, ['']);
   await proxy.mend();
   await isUp(notifications);
-  await tell('silent', 'heard');
+  await notify('silent', 'heard');
   await eventually(() => heard.includes('heard'), 'the notification');
 });
 
@@ -208,7 +208,7 @@ test(
     }, 'the LISTEN that is swallowed');
     await proxy.mend();
     await isUp(notifications);
-    await tell('silent', 'heard');
+    await notify('silent', 'heard');
     await eventually(() => heard.includes('heard'), 'the notification');
   },
 );

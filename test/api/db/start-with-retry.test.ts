@@ -145,9 +145,9 @@ describe('an error that nothing has handled', () => {
     const text = await app.context.metrics.registry.metrics();
     assert.match(text, /^ponte_defects_total\{kind="unhandled_rejection"\} 1$/m);
     assert.match(text, /^ponte_defects_total\{kind="uncaught_exception"\} 1$/m);
-    const told = lines.filter((line) => line.includes('a defect: an error was not handled'));
-    assert.equal(told.length, 2);
-    assert.doesNotMatch(told.join(), /ana@/);
+    const defects = lines.filter((line) => line.includes('a defect: an error was not handled'));
+    assert.equal(defects.length, 2);
+    assert.doesNotMatch(defects.join(), /ana@/);
     await app.stop();
     await own.drop();
   });

@@ -57,7 +57,7 @@ test('a usable request id of the caller is answered, any other is replaced', asy
 
 test('a request id is answered, and neither logged nor passed on', async (t) => {
   const wire = await startWire(t);
-  const given = [
+  const requestIds = [
     'abc',
     'ana@example.com',
     '52998224725',
@@ -68,7 +68,7 @@ test('a request id is answered, and neither logged nor passed on', async (t) => 
     'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln',
     '11144477735111444777351114447773',
   ];
-  for (const id of given) {
+  for (const id of requestIds) {
     const answer = await call(wire, { ...code, headers: { 'X-Request-Id': id } });
     assert.equal(answer.headers['x-request-id'], id);
     const own = wire.calls.at(-1)?.request.id;
@@ -79,7 +79,7 @@ test('a request id is answered, and neither logged nor passed on', async (t) => 
     assert.ok(!JSON.stringify(wire.lines).includes(id), id);
   }
   const ids = wire.lines.map(({ requestId }) => requestId);
-  assert.equal(new Set(ids).size, given.length);
+  assert.equal(new Set(ids).size, requestIds.length);
 });
 
 test('the headers of an operation go out, those of the house win', async (t) => {

@@ -127,9 +127,9 @@ function texts(bytes: number): [string, string][] {
 }
 
 /** Reads one parameter of a set, and leaves out the others. */
-function read(set: ParameterSet, name: string, given: string): void {
+function read(set: ParameterSet, name: string, value: string): void {
   const errors = new ValidationErrors();
-  readParameters(set, (other) => (other === name ? [given, given] : undefined), errors);
+  readParameters(set, (other) => (other === name ? [value, value] : undefined), errors);
   errors.throwIfAny();
 }
 

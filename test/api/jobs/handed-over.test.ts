@@ -43,12 +43,12 @@ function connected({ context }: Watched, loop: Pick<JobLoop, 'reserve'>) {
   return { ...context, jobs: dispatch };
 }
 
-let told = 0;
+let postedCount = 0;
 
 /** An event that means nothing to anybody: it ends as ignored. */
 function posted(): PostedEvent {
-  told += 1;
-  const content = { event: 'CONTA_CRIADA', nth: told };
+  postedCount += 1;
+  const content = { event: 'CONTA_CRIADA', nth: postedCount };
   return { payload: Buffer.from(JSON.stringify(content)), content };
 }
 
@@ -66,13 +66,13 @@ const statusOf = (eventId: string) => eventStatus(app, eventId);
 
 test('an event begins where it is stored: it is not claimed, looked up or ended by itself', async (t) => {
   const process = await startProcess(t);
-  const looks = process.looks();
+  const polls = process.polls();
   const { id } = await receiveEvent(process.context, posted());
   await isDone(id);
   await process.rest();
   assert.equal(await statusOf(id), 'ignored');
-  const others = ['webhook-find', 'jobs-finish'].map((name) => process.asked(name));
-  assert.deepEqual([process.looks() - looks, ...others], [0, 0, 0]);
+  const others = ['webhook-find', 'jobs-finish'].map((name) => process.executions(name));
+  assert.deepEqual([process.polls() - polls, ...others], [0, 0, 0]);
   const job = await jobOf(id);
   assert.deepEqual(
     [job?.attempts, job?.leased_by, job?.leased_until, job?.finished_at],
@@ -88,20 +88,20 @@ test('the same bytes again begin nothing, and take no room', async (t) => {
   for (let turn = 0; turn < 3; turn += 1) {
     assert.deepEqual(await receiveEvent(process.context, event), { ...first, duplicate: true });
   }
-  const looks = process.looks();
+  const polls = process.polls();
   const next = await receiveEvent(process.context, posted());
   await isDone(next.id);
-  assert.equal(process.looks(), looks, 'there was room for the next one');
+  assert.equal(process.polls(), polls, 'there was room for the next one');
 });
 
 test('what finds no room is queued, and settled all the same', async (t) => {
   const process = await startProcess(t, { localJobs: 1 });
-  const looks = process.looks();
+  const polls = process.polls();
   const received = await Promise.all(
     Array.from({ length: 20 }, () => receiveEvent(process.context, posted())),
   );
   for (const { id } of received) await isDone(id);
-  assert.ok(process.looks() > looks, 'the queue was looked at');
+  assert.ok(process.polls() > polls, 'the queue was looked at');
 });
 
 test('a store that fails takes no room', async (t) => {
@@ -111,10 +111,10 @@ test('a store that fails takes no room', async (t) => {
     await assert.rejects(receiveEvent(process.context, posted()));
   }
   process.fail();
-  const looks = process.looks();
+  const polls = process.polls();
   const { id } = await receiveEvent(process.context, posted());
   await isDone(id);
-  assert.equal(process.looks(), looks);
+  assert.equal(process.polls(), polls);
 });
 
 test('an event whose process dies before it is settled is taken up when its lease has run out', async (t) => {
@@ -146,7 +146,7 @@ test('a first run that fails is put back, and the next one looks the event up', 
   process.fail();
   await process.pass(2_000);
   await isDone(id);
-  assert.deepEqual([process.asked('webhook-find'), (await jobOf(id))?.attempts], [1, 2]);
+  assert.deepEqual([process.executions('webhook-find'), (await jobOf(id))?.attempts], [1, 2]);
 });
 
 test('a job that is asked for again while it runs is queued by the commit that would end it', async (t) => {
@@ -162,10 +162,10 @@ test('a job that is asked for again while it runs is queued by the commit that w
       }) satisfies typeof query,
     },
   };
-  const looks = process.looks();
+  const polls = process.polls();
   const { id } = await receiveEvent(context, posted());
   await isDone(id);
-  assert.ok(process.looks() > looks, 'it went through the queue');
+  assert.ok(process.polls() > polls, 'it went through the queue');
   assert.equal((await jobOf(id))?.wanted, false);
 });
 

@@ -93,7 +93,7 @@ test('a loop that is woken all the time looks after leases once a poll, and no l
     loop.wake();
     await process.pass(100, 100);
   }
-  assert.deepEqual([process.asked('jobs-release-lapsed'), work.runs.length], [2, 0]);
+  assert.deepEqual([process.executions('jobs-release-lapsed'), work.runs.length], [2, 0]);
   await process.pass(100);
   await isDone(id);
 });

@@ -226,9 +226,9 @@ test('a kind that this version does not know waits for one that does, and costs 
   const process = watched(app);
   const id = await queueJob(app, 'of-tomorrow');
   await startLoop(t, process, { jobs: { work: recorder() }, pollMs: 5_000 });
-  const looks = process.looks();
+  const polls = process.polls();
   await process.pass(20_000, 1_000);
-  assert.equal(process.looks() - looks, 4, 'one look a poll');
+  assert.equal(process.polls() - polls, 4, 'one look a poll');
   const job = await jobState(app, id);
   assert.deepEqual([job?.status, job?.attempts], ['queued', 0]);
   const ofTomorrow = recorder();

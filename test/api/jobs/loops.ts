@@ -12,9 +12,9 @@ const restingTurns = 5;
 export interface Watched {
   readonly context: Context;
   /** How often a loop on this context has looked at the queue. */
-  looks(): number;
+  polls(): number;
   /** How often a statement of this name was carried out. */
-  asked(name: string): number;
+  executions(name: string): number;
   /** Makes the statements of these names fail; none: the database works again. */
   fail(...names: string[]): void;
   /** Waits until no statement is under way, no timer is due, and nothing follows. */
@@ -27,7 +27,7 @@ export interface Watched {
 export function watched(app: TestApp): Watched {
   const { db } = app.context;
   let underWay = 0;
-  const asked = new Map<string, number>();
+  const executions = new Map<string, number>();
   let failing: ReadonlySet<string> = new Set();
   const query: typeof db.query = async (statement, parameters) => {
     if (failing.has(statement.name)) throw new Error(`${statement.name} fails`);
@@ -36,7 +36,7 @@ export function watched(app: TestApp): Watched {
       return await db.query(statement, parameters);
     } finally {
       underWay -= 1;
-      asked.set(statement.name, (asked.get(statement.name) ?? 0) + 1);
+      executions.set(statement.name, (executions.get(statement.name) ?? 0) + 1);
     }
   };
   const rest = async (): Promise<void> => {
@@ -48,8 +48,8 @@ export function watched(app: TestApp): Watched {
   };
   return {
     context: { ...app.context, db: { ...db, query } },
-    looks: () => asked.get('jobs-claim') ?? 0,
-    asked: (name) => asked.get(name) ?? 0,
+    polls: () => executions.get('jobs-claim') ?? 0,
+    executions: (name) => executions.get(name) ?? 0,
     fail: (...names) => void (failing = new Set(names)),
     rest,
     async pass(ms, stepMs = 1_000) {

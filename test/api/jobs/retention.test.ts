@@ -113,7 +113,7 @@ test('the payload of an event that is not settled, or that nobody has cleared up
 
 test('an event without its payload stays as it is, and a duplicate of it is recognised', async () => {
   const payload = confirmed({ endToEnd: 'E-of-old', amount: 1, status: 'PERHAPS' });
-  const { eventId, items, status } = await app.tell(payload);
+  const { eventId, items, status } = await app.receive(payload);
   await app.rows('update webhook_events set received_at = $2 where id = $1', [
     ...[eventId, agoMs(31 * dayMs)],
   ]);
@@ -121,7 +121,7 @@ test('an event without its payload stays as it is, and a duplicate of it is reco
   const again = await app.call('/webhooks/provider', { method: 'POST', body: payload });
   assert.deepEqual([again.body.event_id, again.body.duplicate], [eventId, true]);
   const settled = await app.settle(eventId);
-  assert.deepEqual([settled.status, settled.items, settled.lookAgainAt], [status, items, null]);
+  assert.deepEqual([settled.status, settled.items, settled.retryAt], [status, items, null]);
 });
 
 test('jobs that are done are deleted after the days that are configured; all others stay', async () => {

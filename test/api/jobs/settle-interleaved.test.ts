@@ -33,7 +33,7 @@ interface Ids {
   readonly provider: string;
 }
 
-const sendSays: Says = {
+const sendPayloads: Payloads = {
   completed: ({ endToEnd }: Ids) => confirmed({ endToEnd, amount: 10.5 }),
   completedByKey: ({ key }: Ids) => confirmed({ clientRequestId: key, amount: 10.5 }),
   completedByProvider: ({ provider }: Ids) => confirmed({ id: provider, amount: 10.5 }),
@@ -45,7 +45,7 @@ const sendSays: Says = {
   unknownWord: ({ endToEnd }: Ids) => confirmed({ endToEnd, status: 'PERHAPS' }),
 };
 
-const chargeSays: Says = {
+const chargePayloads: Payloads = {
   paid: ({ txid, endToEnd }: Ids) => ({ event: 'PIX_RECEIVED', txid, endToEnd, amount: 10.5 }),
   paidAsStatic: ({ txid, endToEnd }: Ids) => ({
     pix: [{ txid: txid.slice(0, 25), endToEndId: endToEnd, valor: '10.50' }],
@@ -59,30 +59,33 @@ const chargeSays: Says = {
   reversed: ({ endToEnd }: Ids) => ({ event: 'REVERSAL', endToEnd, status: 'CONFIRMED' }),
 };
 
-type Says = Record<string, (ids: Ids) => Record<string, unknown>>;
+type Payloads = Record<string, (ids: Ids) => Record<string, unknown>>;
 
 /** What happens in a case: the next step of the transaction, or an event. */
 type Happening = 'step' | 'run' | Reported;
 
 interface Reported {
-  readonly said: string;
+  readonly report: string;
 }
 
 /** All steps of the transaction, and between them events in any order, each any number of times. */
 function story(words: readonly string[], steps: number): fc.Arbitrary<Happening[]> {
-  const told = fc
-    .record({ said: fc.constantFrom(...words) })
+  const delivered = fc
+    .record({ report: fc.constantFrom(...words) })
     .map((reported): Happening => reported);
-  const any = fc.array(fc.oneof({ weight: 5, arbitrary: told }, fc.constant<Happening>('run')), {
-    maxLength: 3,
-  });
+  const any = fc.array(
+    fc.oneof({ weight: 5, arbitrary: delivered }, fc.constant<Happening>('run')),
+    {
+      maxLength: 3,
+    },
+  );
   return fc
     .array(any, { minLength: steps + 1, maxLength: steps + 1 })
     .map((parts) => parts.flatMap((part, nth) => (nth === 0 ? part : ['step' as const, ...part])));
 }
 
 interface Outcome {
-  readonly said: string;
+  readonly report: string;
   readonly result: string;
   readonly reason?: string;
 }
@@ -93,16 +96,16 @@ const secondLookMs = 2_000;
 /** Lets a story happen. @returns what became of each telling, once all is at rest. */
 async function live(
   happenings: readonly Happening[],
-  payloadOf: (said: string) => Record<string, unknown>,
+  payloadOf: (report: string) => Record<string, unknown>,
   steps: readonly (() => Promise<unknown>)[],
 ): Promise<Outcome[]> {
-  const told = new Map<string, string>();
+  const delivered = new Map<string, string>();
   const left = [...steps];
   for (const happening of happenings) {
     if (happening === 'step') await left.shift()?.();
     else if (happening === 'run') await process.rest();
     else {
-      told.set(await store(payloadOf(happening.said)), happening.said);
+      delivered.set(await store(payloadOf(happening.report)), happening.report);
     }
   }
   await settleAll();
@@ -111,11 +114,11 @@ async function live(
   await settleAll();
   const events = await app.rows<{ id: string; results: Outcome[] }>(
     'select id, results from webhook_events where id = any($1)',
-    [[...told.keys()]],
+    [[...delivered.keys()]],
   );
   return events.flatMap(({ id, results }) =>
     results.map(({ result, reason }) => ({
-      said: told.get(id) ?? '',
+      report: delivered.get(id) ?? '',
       ...{ result, ...(reason !== undefined && { reason }) },
     })),
   );
@@ -168,13 +171,13 @@ async function check(id: string, outcomes: readonly Outcome[]): Promise<void> {
 const bounded = { numRuns: 40 };
 
 /** What a telling must have come to, given how the send ended and whether its id was stored. */
-function expectedOf(said: string, status: string, knowsProvider: boolean): readonly string[] {
-  if (said === 'unknownWord') return ['ignored: unknown_status'];
-  if (said === 'wrongAmount') return ['anomaly: amount_mismatch'];
+function expectedOf(report: string, status: string, knowsProvider: boolean): readonly string[] {
+  if (report === 'unknownWord') return ['ignored: unknown_status'];
+  if (report === 'wrongAmount') return ['anomaly: amount_mismatch'];
   // The provider's id is stored with its answer, if the send was not settled before.
-  if (said === 'completedByProvider' && !knowsProvider) return ['parked: no_match'];
-  const says = said.startsWith('completed') ? 'COMPLETED' : 'FAILED';
-  return says === status ? ['applied', 'already'] : ['anomaly: contradicts_final_status'];
+  if (report === 'completedByProvider' && !knowsProvider) return ['parked: no_match'];
+  const reported = report.startsWith('completed') ? 'COMPLETED' : 'FAILED';
+  return reported === status ? ['applied', 'already'] : ['anomaly: contradicts_final_status'];
 }
 
 const shown = ({ result, reason }: Outcome) => (reason ? `${result}: ${reason}` : result);
@@ -182,10 +185,10 @@ const shown = ({ result, reason }: Outcome) => (reason ? `${result}: ${reason}` 
 test('a send: the first final word that is settled stands, each contrary one is an anomaly', async (t) => {
   let cases = 0;
   await fc.assert(
-    fc.asyncProperty(story(Object.keys(sendSays), 3), async (happenings) => {
+    fc.asyncProperty(story(Object.keys(sendPayloads), 3), async (happenings) => {
       const ids = newIds();
       const send = Promise.withResolvers<Awaited<ReturnType<typeof reserveSend>>>();
-      const outcomes = await live(happenings, (said) => sendSays[said]?.(ids) ?? {}, [
+      const outcomes = await live(happenings, (report) => sendPayloads[report]?.(ids) ?? {}, [
         async () => send.resolve(await reserveSend(app, ids.key)),
         async () => (await send.promise).pay(ids.endToEnd),
         async () => (await send.promise).accept(ids.provider),
@@ -193,9 +196,9 @@ test('a send: the first final word that is settled stands, each contrary one is 
       const { id } = await send.promise;
       const row = await app.stored(id);
       for (const outcome of outcomes) {
-        const { said } = outcome;
-        const expected = expectedOf(said, row.status, row.provider_txid === ids.provider);
-        assert.ok(expected.includes(shown(outcome)), `${said} came to ${shown(outcome)}`);
+        const { report } = outcome;
+        const expected = expectedOf(report, row.status, row.provider_txid === ids.provider);
+        assert.ok(expected.includes(shown(outcome)), `${report} came to ${shown(outcome)}`);
       }
       const ends = outcomes.filter(({ result }) => result === 'applied');
       assert.equal(ends.length > 0, row.status !== 'PROCESSING');
@@ -216,21 +219,21 @@ const unlikePayments: Readonly<Record<string, readonly string[]>> = {
 test('a charge: however its one payment is told, it is completed once', async (t) => {
   let cases = 0;
   await fc.assert(
-    fc.asyncProperty(story(Object.keys(chargeSays), 2), async (happenings) => {
+    fc.asyncProperty(story(Object.keys(chargePayloads), 2), async (happenings) => {
       const ids = newIds();
       const charge = Promise.withResolvers<Awaited<ReturnType<typeof reserveCharge>>>();
-      const outcomes = await live(happenings, (said) => chargeSays[said]?.(ids) ?? {}, [
+      const outcomes = await live(happenings, (report) => chargePayloads[report]?.(ids) ?? {}, [
         async () => charge.resolve(await reserveCharge(app, ids.txid)),
         async () => (await charge.promise).accept(ids.provider),
       ]);
       const { id } = await charge.promise;
       const { status, end_to_end: endToEnd } = await app.stored(id);
       for (const outcome of outcomes) {
-        const { said } = outcome;
-        const expected = unlikePayments[said] ?? ['applied', 'already'];
-        assert.ok(expected.includes(shown(outcome)), `${said} came to ${shown(outcome)}`);
+        const { report } = outcome;
+        const expected = unlikePayments[report] ?? ['applied', 'already'];
+        assert.ok(expected.includes(shown(outcome)), `${report} came to ${shown(outcome)}`);
       }
-      const isPaid = outcomes.some(({ said }) => said.startsWith('paid'));
+      const isPaid = outcomes.some(({ report }) => report.startsWith('paid'));
       assert.deepEqual(
         [status, endToEnd],
         isPaid ? ['COMPLETED', ids.endToEnd] : ['PROCESSING', null],

@@ -6,7 +6,7 @@ import { settleWebhook } from '../../../src/jobs/settle-webhook.ts';
 import { startSettlingApp, type Settlement } from './settling.ts';
 
 const app = await startSettlingApp();
-const { givenSend, stored, tell } = app;
+const { givenSend, stored, receive } = app;
 
 const counts = ({ items }: Settlement): Record<string, number> => {
   const found: Record<string, number> = {};
@@ -23,13 +23,17 @@ test('every item of a batch is settled, however many there are', async () => {
   }));
   batch[0] = { endToEnd: first.end_to_end, status: 'PAID' };
   batch[3_400] = { endToEnd: last.end_to_end, status: 'PAID' };
-  const told = await tell(batch);
-  assert.deepEqual(counts(told), { applied: 2, parked: 173, ignored: 3_325 });
-  assert.deepEqual(told.items[3_400], { index: 3_400, result: 'applied', transactionId: last.id });
+  const settlement = await receive(batch);
+  assert.deepEqual(counts(settlement), { applied: 2, parked: 173, ignored: 3_325 });
+  assert.deepEqual(settlement.items[3_400], {
+    index: 3_400,
+    result: 'applied',
+    transactionId: last.id,
+  });
   assert.equal((await stored(last.id)).status, 'COMPLETED');
   const [waits] = await app.rows<{ waits: number }>(
     'select count(*)::int as waits from webhook_waits where event_id = $1',
-    [told.eventId],
+    [settlement.eventId],
   );
   assert.equal(waits?.waits, 173);
   const late = await givenSend();
@@ -37,7 +41,7 @@ test('every item of a batch is settled, however many there are', async () => {
     late.id,
     batch[3_000]?.endToEnd,
   ]);
-  assert.deepEqual(counts(await app.settle(told.eventId)), {
+  assert.deepEqual(counts(await app.settle(settlement.eventId)), {
     applied: 3,
     parked: 172,
     ignored: 3_325,
@@ -54,9 +58,9 @@ test('thousands of items that are ignored do not hold the event loop', async () 
     if (!isOver) setImmediate(turn);
   };
   setImmediate(turn);
-  const told = await app.settle(eventId);
+  const settlement = await app.settle(eventId);
   isOver = true;
-  assert.deepEqual(counts(told), { ignored: 20_000 });
+  assert.deepEqual(counts(settlement), { ignored: 20_000 });
   assert.ok(turns > 100, `others had ${turns} turns`);
 });
 

@@ -6,7 +6,7 @@ import { givenCustomer, type TestUser } from '../../support/factories.ts';
 import { results, startSettlingApp } from './settling.ts';
 
 const app = await startSettlingApp();
-const { tell, stored } = app;
+const { receive, stored } = app;
 
 const { newEndToEnd, pix, receivedBy } = app;
 
@@ -24,10 +24,10 @@ test('what came in with another amount is in the statement, once, however it is 
     previewed.items.map(({ result, reason, transactionId }) => [result, reason, transactionId]),
     [['anomaly', 'amount_mismatch', id]],
   );
-  const told = [await app.settle(event), await tell(paid({ n: 2 }))];
+  const settlements = [await app.settle(event), await receive(paid({ n: 2 }))];
   const ids = await Promise.all([app.deliver(paid({ n: 3 })), app.deliver(paid({ n: 4 }))]);
-  told.push(...(await Promise.all(ids.map((one) => app.settle(one)))));
-  for (const one of told) {
+  settlements.push(...(await Promise.all(ids.map((one) => app.settle(one)))));
+  for (const one of settlements) {
     assert.deepEqual(results(one), ['anomaly: amount_mismatch']);
     assert.equal(one.items[0]?.transactionId, id);
   }
@@ -72,14 +72,14 @@ test('one payment that is told with two amounts is received once', async () => {
   const charged = await app.charge(payee, { type: 'dynamic', amount: 40 });
   const { id, transaction_identification: txid } = await stored(charged.body.transaction_id);
   const [endToEndId, wrong] = [newEndToEnd(), 'anomaly: amount_mismatch'];
-  const told = async (valor: string, changes = {}) =>
-    results(await tell(pix({ txid, valor, endToEndId, ...changes })));
-  assert.deepEqual(await told('40.00'), ['applied']);
-  assert.deepEqual(await told('41.23'), [wrong]);
+  const settlements = async (valor: string, changes = {}) =>
+    results(await receive(pix({ txid, valor, endToEndId, ...changes })));
+  assert.deepEqual(await settlements('40.00'), ['applied']);
+  assert.deepEqual(await settlements('41.23'), [wrong]);
   assert.deepEqual(await receivedBy(payee), []);
   const other = await app.charge(payee, { type: 'dynamic', amount: 30 });
   const { transaction_identification: otherTxid } = await stored(other.body.transaction_id);
-  assert.deepEqual(await told('41.23', { txid: otherTxid }), [wrong]);
+  assert.deepEqual(await settlements('41.23', { txid: otherTxid }), [wrong]);
   assert.deepEqual(await receivedBy(payee), []);
   assert.equal((await stored(id)).status, 'COMPLETED');
 });
@@ -89,9 +89,9 @@ test('what came in with another amount is for the owner of the charge, or for no
   await app.listEmail(named);
   const charged = await app.charge(owner, { type: 'dynamic', amount: 40 });
   const { transaction_identification: txid } = await stored(charged.body.transaction_id);
-  await tell(pix({ txid, valor: '41.23', chave: named.email }));
-  await tell(pix({ txid, valor: '41.24', chave: 'nobody@example.com' }));
-  await tell(pix({ txid, valor: '41.25', endToEndId: undefined }));
+  await receive(pix({ txid, valor: '41.23', chave: named.email }));
+  await receive(pix({ txid, valor: '41.24', chave: 'nobody@example.com' }));
+  await receive(pix({ txid, valor: '41.25', endToEndId: undefined }));
   const amounts = async (user: TestUser) => (await receivedBy(user)).map(({ amount }) => amount);
   assert.deepEqual([await amounts(owner), await amounts(named)], [['41.24'], []]);
 });

@@ -7,7 +7,7 @@ import { givenCustomer, type TestUser } from '../../support/factories.ts';
 import { confirmed, results, startSettlingApp } from './settling.ts';
 
 const app = await startSettlingApp();
-const { customer, givenSend, stored, tell } = app;
+const { customer, givenSend, stored, receive } = app;
 
 const { newEndToEnd } = app;
 
@@ -31,10 +31,10 @@ test('a charge that is named under a word for payments is completed by it', asyn
   for (const item of items) {
     const charge = await givenCharge();
     const event = { ...item(charge.txid), status: 'COMPLETED', amount };
-    const told = await tell(event);
-    assert.deepEqual(results(told), ['applied'], JSON.stringify(event));
+    const settlement = await receive(event);
+    assert.deepEqual(results(settlement), ['applied'], JSON.stringify(event));
     assert.equal(await statusOf(charge), 'COMPLETED');
-    assert.deepEqual(results(await tell({ ...event, again: true })), ['already']);
+    assert.deepEqual(results(await receive({ ...event, again: true })), ['already']);
   }
 });
 
@@ -42,7 +42,7 @@ test('it is not by half a match: another amount, none, or no success', async () 
   const charge = await givenCharge();
   const payment = { event: 'PAYMENT', txid: charge.txid, status: 'COMPLETED' };
   for (const change of [{ amount: 10.51 }, { amount: null }, { amount, status: 'FAILED' }]) {
-    assert.deepEqual(results(await tell({ ...payment, ...change })), ['parked: no_match']);
+    assert.deepEqual(results(await receive({ ...payment, ...change })), ['parked: no_match']);
   }
   assert.equal(await statusOf(charge), 'PROCESSING');
 });
@@ -52,13 +52,13 @@ test("another user's payment with a key of ours completes the charge, and not ou
   const charge = await givenCharge();
   const payment = { event: 'PAYMENT', clientRequestId: '1', status: 'COMPLETED', amount };
   const event = { ...payment, txid: charge.txid, endToEnd: newEndToEnd() };
-  assert.deepEqual(results(await tell(event)), ['applied']);
+  assert.deepEqual(results(await receive(event)), ['applied']);
   assert.deepEqual([await statusOf(charge), await statusOf(send)], ['COMPLETED', 'PROCESSING']);
 
   // Without an end-to-end id it may be either.
   const other = await givenCharge();
-  const told = await tell({ ...payment, txid: other.txid });
-  assert.deepEqual(results(told), ['anomaly: ids_disagree']);
+  const settlement = await receive({ ...payment, txid: other.txid });
+  assert.deepEqual(results(settlement), ['anomaly: ids_disagree']);
   assert.deepEqual([await statusOf(other), await statusOf(send)], ['PROCESSING', 'PROCESSING']);
 });
 
@@ -67,7 +67,7 @@ test("a further payment of a charge is recorded for the charge's owner", async (
   const charge = await givenCharge(payee);
   for (const endToEnd of [newEndToEnd(), newEndToEnd()]) {
     const event = { event: 'PAYMENT', txid: charge.txid, endToEnd, status: 'COMPLETED', amount };
-    assert.deepEqual(results(await tell(event)), ['applied']);
+    assert.deepEqual(results(await receive(event)), ['applied']);
   }
   assert.equal(await app.countOf(payee), 2);
 });
@@ -90,27 +90,27 @@ async function betweenUsers() {
 
 test('the two sides of a payment between users each settle their own, in both orders', async () => {
   for (const order of [['ofPayer', 'ofPayee'] as const, ['ofPayee', 'ofPayer'] as const]) {
-    const told = await betweenUsers();
-    const { send, charge } = told;
+    const settlement = await betweenUsers();
+    const { send, charge } = settlement;
     for (const side of order) {
       const [mine, other] = side === 'ofPayer' ? [send, charge] : [charge, send];
       const before = await statusOf(other);
-      assert.deepEqual(results(await tell(told[side])), ['applied'], side);
+      assert.deepEqual(results(await receive(settlement[side])), ['applied'], side);
       assert.deepEqual([await statusOf(mine), await statusOf(other)], ['COMPLETED', before]);
     }
     for (const side of order) {
-      assert.deepEqual(results(await tell({ ...told[side], again: true })), ['already']);
+      assert.deepEqual(results(await receive({ ...settlement[side], again: true })), ['already']);
     }
   }
 });
 
 test('a payment between users that does not say whose it is settles both, in any order', async () => {
   for (const order of [['ofBoth', 'ofNeither'] as const, ['ofNeither', 'ofBoth'] as const]) {
-    const told = await betweenUsers();
-    const { send, charge } = told;
-    for (const side of order) await tell(told[side]);
+    const settlement = await betweenUsers();
+    const { send, charge } = settlement;
+    for (const side of order) await receive(settlement[side]);
     assert.deepEqual([await statusOf(send), await statusOf(charge)], ['COMPLETED', 'COMPLETED']);
-    assert.deepEqual(results(await tell({ ...told.ofBoth, again: true })), ['already']);
+    assert.deepEqual(results(await receive({ ...settlement.ofBoth, again: true })), ['already']);
     assert.equal((await stored(charge.id)).end_to_end, send.end_to_end);
   }
 });
@@ -135,21 +135,21 @@ test('a preview shows both, and a replay changes nothing more', async () => {
 
 test('a payment that contradicts its send pays no charge either', async () => {
   const { send, charge, ofBoth } = await betweenUsers();
-  await tell({ ...ofBoth, transactionIdentification: undefined, status: 'FAILED' });
-  assert.deepEqual(results(await tell(ofBoth)), ['anomaly: contradicts_final_status']);
+  await receive({ ...ofBoth, transactionIdentification: undefined, status: 'FAILED' });
+  assert.deepEqual(results(await receive(ofBoth)), ['anomaly: contradicts_final_status']);
   assert.deepEqual([await statusOf(send), await statusOf(charge)], ['FAILED', 'PROCESSING']);
 });
 
 test('an item of a pix list with a status settles the send that it names', async () => {
   const send = await givenSend();
   const item = { endToEndId: send.end_to_end, status: 'PAID', valor: '10.50' };
-  await tell({ pix: [item] });
+  await receive({ pix: [item] });
   assert.equal(await statusOf(send), 'COMPLETED');
   const charge = await givenCharge();
   const paid = { endToEndId: newEndToEnd(), txid: charge.txid, valor: '10.50' };
-  assert.deepEqual(results(await tell({ pix: [paid] })), ['applied']);
+  assert.deepEqual(results(await receive({ pix: [paid] })), ['applied']);
   const again = { pix: [{ endToEndId: paid.endToEndId, status: 'PAID', valor: '10.50' }] };
-  assert.deepEqual(results(await tell(again)), ['already']);
+  assert.deepEqual(results(await receive(again)), ['already']);
 });
 
 test('of several sends with one key that one is meant that fits the amount', async () => {
@@ -159,9 +159,9 @@ test('of several sends with one key that one is meant that fits the amount', asy
   const body = { pix_key: 'ana@example.com', amount: 20 };
   const theirs = (await app.send(other, body, { key })).body.transaction_id;
   const event = (value: unknown) => confirmed({ clientRequestId: key, amount: value });
-  assert.deepEqual(results(await tell(event(null))), ['parked: no_match']);
-  assert.deepEqual(results(await tell(event(30))), ['parked: no_match']);
-  assert.deepEqual(results(await tell(event(20))), ['applied']);
+  assert.deepEqual(results(await receive(event(null))), ['parked: no_match']);
+  assert.deepEqual(results(await receive(event(30))), ['parked: no_match']);
+  assert.deepEqual(results(await receive(event(20))), ['applied']);
   assert.equal(await statusOf({ id: theirs }), 'COMPLETED');
   assert.equal(await statusOf(mine), 'PROCESSING');
 });
@@ -172,8 +172,8 @@ test('of several sends with one key and one amount none is meant, though one nev
   const send = await givenSend(key);
   const failed = await app.send(other, { pix_key: 'notfound@ponte.test', amount }, { key });
   assert.equal(failed.status, 502);
-  const told = await tell(confirmed({ clientRequestId: key, amount }));
-  assert.deepEqual(results(told), ['parked: no_match']);
+  const settlement = await receive(confirmed({ clientRequestId: key, amount }));
+  assert.deepEqual(results(settlement), ['parked: no_match']);
   assert.equal(await statusOf(send), 'PROCESSING');
 });
 
@@ -193,30 +193,30 @@ test('where there are more sends with one key than are looked at, none is guesse
        from users u where email like 'many-%'`,
     [key],
   );
-  const told = await tell(confirmed({ clientRequestId: key, amount }));
-  assert.deepEqual(results(told), ['parked: no_match']);
+  const settlement = await receive(confirmed({ clientRequestId: key, amount }));
+  assert.deepEqual(results(settlement), ['parked: no_match']);
   assert.equal(await statusOf(send), 'PROCESSING');
 });
 
 test("an event's own id does not take the place of the provider's, and both are known", async () => {
   const send = await givenSend();
   const id = `evt-${randomUUID()}`;
-  await tell({ id, event: 'PAYMENT', endToEnd: send.end_to_end, status: 'COMPLETED' });
+  await receive({ id, event: 'PAYMENT', endToEnd: send.end_to_end, status: 'COMPLETED' });
   assert.equal(await statusOf(send), 'COMPLETED');
   assert.ok(send.provider_txid !== null);
   assert.equal((await stored(send.id)).provider_txid, send.provider_txid);
   for (const known of [id, send.provider_txid]) {
-    assert.deepEqual(results(await tell(confirmed({ id: known }))), ['already']);
+    assert.deepEqual(results(await receive(confirmed({ id: known }))), ['already']);
   }
 });
 
 test('an event that waits for the id of another event is woken by it', async () => {
   const send = await givenSend();
   const id = `evt-${randomUUID()}`;
-  const parked = await tell(confirmed({ id }));
+  const parked = await receive(confirmed({ id }));
   assert.equal(parked.status, 'parked');
   await app.rows(`update jobs set run_at = run_at + interval '1 hour' where status = 'queued'`);
-  await tell(confirmed({ id, endToEnd: send.end_to_end, nth: 2 }));
+  await receive(confirmed({ id, endToEnd: send.end_to_end, nth: 2 }));
   const [job] = await app.rows<{ run_at: Date }>(
     `select run_at from jobs where unique_key = $1 and status = 'queued'`,
     [`webhook:${parked.eventId}`],
@@ -233,5 +233,5 @@ test("an id of the provider's that stands for two sends tells neither", async ()
       [id],
     );
   }
-  assert.deepEqual(results(await tell(confirmed({ id: 'of-both' }))), ['parked: no_match']);
+  assert.deepEqual(results(await receive(confirmed({ id: 'of-both' }))), ['parked: no_match']);
 });

@@ -11,7 +11,7 @@ const { stored } = app;
 type Send = Awaited<ReturnType<typeof app.givenSend>>;
 
 /** What a provider may say of one payment: the truth, its contrary, and what moves nothing. */
-const says = {
+const payloads = {
   completed: ({ end_to_end: endToEnd }) => confirmed({ endToEnd, amount: 10.5 }),
   completedById: ({ provider_txid: id }) => confirmed({ id, status: 'PAID', amount: 10.5 }),
   failed: ({ end_to_end: endToEnd }) => confirmed({ endToEnd, status: 'ERROR', amount: 10.5 }),
@@ -22,19 +22,19 @@ const says = {
   reversed: ({ end_to_end: endToEnd }) => ({ event: 'REVERSAL', endToEnd, status: 'CONFIRMED' }),
 } satisfies Record<string, (send: Send) => Record<string, unknown>>;
 
-type Said = keyof typeof says;
+type Report = keyof typeof payloads;
 
-const words = Object.keys(says) as Said[];
+const words = Object.keys(payloads) as Report[];
 
-const ends: Partial<Record<Said, 'COMPLETED' | 'FAILED'>> = {
+const ends: Partial<Record<Report, 'COMPLETED' | 'FAILED'>> = {
   completed: 'COMPLETED',
   completedById: 'COMPLETED',
   failed: 'FAILED',
 };
 
 /** The end that an event tells; a failure tells none while another attempt may leave. */
-function endOf(said: Said, phase: PixPhase): 'COMPLETED' | 'FAILED' | undefined {
-  return said === 'failed' && phase === 'PAYING' ? undefined : ends[said];
+function endOf(report: Report, phase: PixPhase): 'COMPLETED' | 'FAILED' | undefined {
+  return report === 'failed' && phase === 'PAYING' ? undefined : ends[report];
 }
 
 const story = fc.array(fc.constantFrom(...words), { minLength: 1, maxLength: 7 });
@@ -49,7 +49,7 @@ async function sendIn(phase: PixPhase): Promise<Send> {
 }
 
 /** Every telling has other bytes: what is deduplicated is not settled a second time. */
-const payloadOf = (send: Send, said: Said, nth: number) => ({ ...says[said](send), nth });
+const payloadOf = (send: Send, report: Report, nth: number) => ({ ...payloads[report](send), nth });
 
 async function isAllowed({ id }: Send): Promise<void> {
   const { status, phase } = await stored(id);
@@ -60,20 +60,21 @@ async function isAllowed({ id }: Send): Promise<void> {
 
 test('one after another: the first final word stands, and each contrary one is an anomaly', async () => {
   await fc.assert(
-    fc.asyncProperty(openPhase, story, async (phase, told) => {
+    fc.asyncProperty(openPhase, story, async (phase, reports) => {
       const send = await sendIn(phase);
       let end: string | undefined;
-      for (const [nth, said] of told.entries()) {
-        const outcome = results(await app.tell(payloadOf(send, said, nth)))[0];
-        const word = end === undefined ? endOf(said, phase) : ends[said];
-        if (word === undefined && said === 'failed') assert.equal(outcome, 'parked: still_paying');
+      for (const [nth, report] of reports.entries()) {
+        const outcome = results(await app.receive(payloadOf(send, report, nth)))[0];
+        const word = end === undefined ? endOf(report, phase) : ends[report];
+        if (word === undefined && report === 'failed')
+          assert.equal(outcome, 'parked: still_paying');
         if (word !== undefined && end === undefined) assert.equal(outcome, 'applied');
         if (word !== undefined && end === word) assert.equal(outcome, 'already');
         if (word !== undefined && end !== undefined && end !== word) {
           assert.equal(outcome, 'anomaly: contradicts_final_status');
         }
-        if (said === 'wrongAmount') assert.equal(outcome, 'anomaly: amount_mismatch');
-        if (said === 'wrongIds') assert.equal(outcome, 'anomaly: ids_disagree');
+        if (report === 'wrongAmount') assert.equal(outcome, 'anomaly: amount_mismatch');
+        if (report === 'wrongIds') assert.equal(outcome, 'anomaly: ids_disagree');
         end ??= word;
         assert.equal((await stored(send.id)).status, end ?? 'PROCESSING');
       }
@@ -85,15 +86,17 @@ test('one after another: the first final word stands, and each contrary one is a
 
 test('at once: the end is one that was told, reached once', async () => {
   await fc.assert(
-    fc.asyncProperty(openPhase, story, async (phase, told) => {
+    fc.asyncProperty(openPhase, story, async (phase, reports) => {
       const send = await sendIn(phase);
       const events = [];
-      for (const [nth, said] of told.entries()) {
-        events.push(await app.deliver(payloadOf(send, said, nth)));
+      for (const [nth, report] of reports.entries()) {
+        events.push(await app.deliver(payloadOf(send, report, nth)));
       }
       const settled = await Promise.all(events.map((eventId) => app.settle(eventId)));
       const applied = settled.filter((one) => results(one)[0] === 'applied');
-      const possible = told.map((said) => endOf(said, phase)).filter((end) => end !== undefined);
+      const possible = reports
+        .map((report) => endOf(report, phase))
+        .filter((end) => end !== undefined);
       const { status } = await stored(send.id);
       assert.equal(applied.length, possible.length > 0 ? 1 : 0);
       assert.ok(
@@ -107,10 +110,10 @@ test('at once: the end is one that was told, reached once', async () => {
 
 test('in one batch: as one after another', async () => {
   await fc.assert(
-    fc.asyncProperty(openPhase, story, async (phase, told) => {
+    fc.asyncProperty(openPhase, story, async (phase, reports) => {
       const send = await sendIn(phase);
-      await app.tell(told.map((said, nth) => payloadOf(send, said, nth)));
-      const end = told.map((said) => endOf(said, phase)).find((word) => word !== undefined);
+      await app.receive(reports.map((report, nth) => payloadOf(send, report, nth)));
+      const end = reports.map((report) => endOf(report, phase)).find((word) => word !== undefined);
       assert.equal((await stored(send.id)).status, end ?? 'PROCESSING');
       await isAllowed(send);
     }),

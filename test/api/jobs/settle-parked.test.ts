@@ -5,42 +5,42 @@ import { givenCustomer } from '../../support/factories.ts';
 import { confirmed, results, startSettlingApp, type Settlement } from './settling.ts';
 
 const app = await startSettlingApp();
-const { tell, stored, settle, clock } = app;
+const { receive, stored, settle, clock } = app;
 
 const hourMs = 60 * 60_000;
 
-const delayOf = ({ lookAgainAt }: Settlement) =>
-  (lookAgainAt?.getTime() ?? Infinity) - clock.now().getTime();
+const delayOf = ({ retryAt }: Settlement) =>
+  (retryAt?.getTime() ?? Infinity) - clock.now().getTime();
 
 test('an event without its transaction is looked at again after growing pauses, for a day', async () => {
-  let told = await tell(confirmed({ endToEnd: 'E-nobody', amount: 1 }));
+  let settlement = await receive(confirmed({ endToEnd: 'E-nobody', amount: 1 }));
   const receivedAt = clock.now().getTime();
   const pauses: number[] = [];
-  while (told.lookAgainAt) {
-    assert.deepEqual([told.status, results(told)], ['parked', ['parked: no_match']]);
-    pauses.push(delayOf(told));
-    await clock.advance(delayOf(told));
-    told = await settle(told.eventId);
+  while (settlement.retryAt) {
+    assert.deepEqual([settlement.status, results(settlement)], ['parked', ['parked: no_match']]);
+    pauses.push(delayOf(settlement));
+    await clock.advance(delayOf(settlement));
+    settlement = await settle(settlement.eventId);
   }
   assert.deepEqual(pauses.slice(0, 6), [1_000, 1_000, 2_000, 4_000, 8_000, 16_000]);
   assert.ok(pauses.every((pauseMs, nth) => pauseMs >= (pauses[nth - 1] ?? 0)));
   assert.equal(Math.max(...pauses), hourMs / 2);
   assert.ok(pauses.length < 70, `${pauses.length} looks`);
-  assert.deepEqual([told.status, results(told)], ['orphaned', ['orphaned: no_match']]);
+  assert.deepEqual([settlement.status, results(settlement)], ['orphaned', ['orphaned: no_match']]);
   const waitedMs = clock.now().getTime() - receivedAt;
   assert.ok(waitedMs >= 24 * hourMs && waitedMs < 25 * hourMs);
 });
 
 test('an event whose transaction appears later is applied at the next look', async () => {
   const endToEnd = 'E-of-later';
-  const told = await tell(confirmed({ endToEnd, amount: 10.5 }));
-  assert.equal(told.status, 'parked');
+  const settlement = await receive(confirmed({ endToEnd, amount: 10.5 }));
+  assert.equal(settlement.status, 'parked');
   const send = await app.givenSend();
   await app.rows('update pix_transactions set end_to_end = $2 where id = $1', [send.id, endToEnd]);
-  await clock.advance(delayOf(told));
-  const found = await settle(told.eventId);
+  await clock.advance(delayOf(settlement));
+  const found = await settle(settlement.eventId);
   assert.deepEqual([found.status, results(found)], ['processed', ['applied']]);
-  assert.equal(found.lookAgainAt, null);
+  assert.equal(found.retryAt, null);
   assert.equal((await stored(send.id)).status, 'COMPLETED');
 });
 
@@ -50,12 +50,15 @@ test('an event about a payment that has not left waits until it has', async () =
     const put = (to: string) =>
       app.rows('update pix_transactions set phase = $2 where id = $1', [send.id, to]);
     await put(phase);
-    const told = await tell(confirmed({ endToEnd: send.end_to_end, amount: 10.5 }));
-    assert.deepEqual([told.status, results(told)], ['parked', ['parked: not_paying_yet']]);
+    const settlement = await receive(confirmed({ endToEnd: send.end_to_end, amount: 10.5 }));
+    assert.deepEqual(
+      [settlement.status, results(settlement)],
+      ['parked', ['parked: not_paying_yet']],
+    );
     assert.equal((await stored(send.id)).status, 'PROCESSING');
     await put('PAYING');
-    await clock.advance(delayOf(told));
-    assert.deepEqual(results(await settle(told.eventId)), ['applied']);
+    await clock.advance(delayOf(settlement));
+    assert.deepEqual(results(await settle(settlement.eventId)), ['applied']);
     assert.equal((await stored(send.id)).status, 'COMPLETED');
   }
 });
@@ -67,26 +70,26 @@ test('an event that says that a payment left which was given up as never sent is
             settled_at = updated_at where id = $1`,
     [send.id],
   );
-  const told = await tell(confirmed({ endToEnd: send.end_to_end, amount: 10.5 }));
-  assert.deepEqual(results(told), ['anomaly: contradicts_final_status']);
+  const settlement = await receive(confirmed({ endToEnd: send.end_to_end, amount: 10.5 }));
+  assert.deepEqual(results(settlement), ['anomaly: contradicts_final_status']);
   assert.equal((await stored(send.id)).status, 'FAILED');
 });
 
 test('a PIX for an account that is opened later is recorded then', async () => {
   const event = { event: 'PIX_RECEIVED', endToEnd: 'E-early', amount: 7, key: 'late@example.com' };
-  const told = await tell(event);
-  assert.equal(told.status, 'parked');
+  const settlement = await receive(event);
+  assert.equal(settlement.status, 'parked');
   const payee = await givenCustomer(app, { email: 'late@example.com' });
   await app.listEmail(payee);
-  await clock.advance(delayOf(told));
-  assert.deepEqual(results(await settle(told.eventId)), ['applied']);
+  await clock.advance(delayOf(settlement));
+  assert.deepEqual(results(await settle(settlement.eventId)), ['applied']);
   assert.equal(await app.countOf(payee), 1);
 });
 
 test('a batch is parked while one item waits; the others are neither told nor counted again', async () => {
   const [first, other] = [await app.givenSend(), await app.givenSend()];
   const anomalies = await app.anomalies();
-  const told = await tell([
+  const settlement = await receive([
     confirmed({ endToEnd: first.end_to_end, amount: 10.5 }),
     confirmed({ endToEnd: other.end_to_end, amount: 99 }),
     confirmed({ endToEnd: 'E-third', amount: 1 }),
@@ -95,23 +98,23 @@ test('a batch is parked while one item waits; the others are neither told nor co
   const outcome = [
     ...['applied', 'anomaly: amount_mismatch', 'parked: no_match', 'ignored: conta_criada'],
   ];
-  assert.deepEqual([told.status, results(told)], ['anomaly', outcome]);
-  assert.equal(delayOf(told), 1_000);
+  assert.deepEqual([settlement.status, results(settlement)], ['anomaly', outcome]);
+  assert.equal(delayOf(settlement), 1_000);
   await clock.advance(24 * hourMs);
-  const last = await settle(told.eventId);
+  const last = await settle(settlement.eventId);
   assert.deepEqual(results(last), outcome.with(2, 'orphaned: no_match'));
-  assert.equal(last.lookAgainAt, null);
+  assert.equal(last.retryAt, null);
   assert.equal((await app.anomalies()) - anomalies, 1);
   assert.equal((await app.timeline(first.id)).at(-1), 'SETTLED COMPLETED event');
 });
 
 test('an orphan that an operator has looked at again is applied, if it matches by now', async () => {
   const endToEnd = 'E-of-the-orphan';
-  const told = await tell(confirmed({ endToEnd, amount: 10.5 }));
+  const settlement = await receive(confirmed({ endToEnd, amount: 10.5 }));
   await clock.advance(25 * hourMs);
-  assert.equal((await settle(told.eventId)).status, 'orphaned');
+  assert.equal((await settle(settlement.eventId)).status, 'orphaned');
   const send = await app.givenSend();
   await app.rows('update pix_transactions set end_to_end = $2 where id = $1', [send.id, endToEnd]);
-  const again = await settle(told.eventId);
+  const again = await settle(settlement.eventId);
   assert.deepEqual([again.status, results(again)], ['processed', ['applied']]);
 });

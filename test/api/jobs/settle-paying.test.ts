@@ -21,7 +21,7 @@ import { confirmed, results, startSettlingApp } from './settling.ts';
 import { reserveSend } from './transactions.ts';
 
 const app = await startSettlingApp();
-const { clock, context, rows, settle, stored, tell } = app;
+const { clock, context, rows, settle, stored, receive } = app;
 
 const minuteMs = 60_000;
 
@@ -80,14 +80,14 @@ test('a failure does not settle a payment that was repeated after an unknown end
   const paying = await givenPaying();
   const ids = { endToEnd: paying.endToEnd, amount: 10.5 };
   assert.ok(await repeat(paying, repeatNotes.unknown));
-  const early = await tell(failed({ ...ids, nth: 1 }));
+  const early = await receive(failed({ ...ids, nth: 1 }));
   assert.deepEqual(results(early), ['parked: still_paying']);
   await accept(paying);
   assert.deepEqual(results(await settle(early.eventId)), ['anomaly: failed_after_repeat']);
-  const late = await tell(failed({ ...ids, nth: 2 }));
+  const late = await receive(failed({ ...ids, nth: 2 }));
   assert.deepEqual(results(late), ['anomaly: failed_after_repeat']);
   assert.equal((await stored(paying.id)).phase, 'ACCEPTED');
-  await tell(confirmed(ids));
+  await receive(confirmed(ids));
   assert.equal((await stored(paying.id)).status, 'COMPLETED');
 });
 
@@ -95,20 +95,23 @@ test('it settles one whose first attempt has provably not left', async () => {
   const paying = await givenPaying();
   assert.ok(await repeat(paying, repeatNotes.notSent));
   await accept(paying);
-  await tell(failed({ endToEnd: paying.endToEnd, amount: 10.5 }));
+  await receive(failed({ endToEnd: paying.endToEnd, amount: 10.5 }));
   assert.equal((await stored(paying.id)).status, 'FAILED');
 });
 
 for (const [end, take] of Object.entries(ends)) {
   test(`a failure that comes during PAYING settles the send when its call has ended ${end}`, async () => {
     const paying = await givenPaying();
-    const told = await tell(failed({ endToEnd: paying.endToEnd, amount: 10.5 }));
-    assert.deepEqual([told.status, ...results(told)], ['parked', 'parked: still_paying']);
+    const settlement = await receive(failed({ endToEnd: paying.endToEnd, amount: 10.5 }));
+    assert.deepEqual(
+      [settlement.status, ...results(settlement)],
+      ['parked', 'parked: still_paying'],
+    );
     assert.equal((await stored(paying.id)).phase, 'PAYING');
-    await postpone(told.eventId);
+    await postpone(settlement.eventId);
     await take(paying);
-    assert.deepEqual(await dueOf(told.eventId), clock.now(), 'the end of the call wakes it');
-    assert.deepEqual(results(await settle(told.eventId)), ['applied']);
+    assert.deepEqual(await dueOf(settlement.eventId), clock.now(), 'the end of the call wakes it');
+    assert.deepEqual(results(await settle(settlement.eventId)), ['applied']);
     const { status, failure_code: code } = await stored(paying.id);
     assert.deepEqual([status, code], ['FAILED', 'AB03']);
   });
@@ -116,11 +119,11 @@ for (const [end, take] of Object.entries(ends)) {
 
 test('a failure is told apart by the key alone, and waits likewise', async () => {
   const paying = await givenPaying();
-  const told = await tell(failed({ clientRequestId: paying.key, amount: 10.5 }));
-  assert.deepEqual(results(told), ['parked: still_paying']);
+  const settlement = await receive(failed({ clientRequestId: paying.key, amount: 10.5 }));
+  assert.deepEqual(results(settlement), ['parked: still_paying']);
   await accept(paying);
-  assert.deepEqual(await dueOf(told.eventId), clock.now());
-  assert.deepEqual(results(await settle(told.eventId)), ['applied']);
+  assert.deepEqual(await dueOf(settlement.eventId), clock.now());
+  assert.deepEqual(results(await settle(settlement.eventId)), ['applied']);
 });
 
 test('a failure waits from the commit that stores it, before its job has looked', async () => {
@@ -135,13 +138,13 @@ test('a failure waits from the commit that stores it, before its job has looked'
 
 test('a payment that is reported as completed during PAYING is settled', async () => {
   const paying = await givenPaying();
-  await tell(confirmed({ endToEnd: paying.endToEnd, amount: 10.5 }));
+  await receive(confirmed({ endToEnd: paying.endToEnd, amount: 10.5 }));
   assert.equal((await stored(paying.id)).status, 'COMPLETED');
 });
 
 test('a failure that was told during PAYING contradicts a payment that the answer calls done', async () => {
   const paying = await givenPaying();
-  const { eventId } = await tell(failed({ endToEnd: paying.endToEnd }));
+  const { eventId } = await receive(failed({ endToEnd: paying.endToEnd }));
   await moveTransaction(context, paying.id, {
     ...{ from: ['PAYING'], to: 'SETTLED', status: 'COMPLETED', outcome: 'accepted' },
     timeline: [{ phase: 'ACCEPTED' }, { phase: 'SETTLED', note: 'COMPLETED' }],
@@ -156,16 +159,16 @@ for (const isRestarted of [false, true]) {
   const how = isRestarted ? ', and its successor has started' : '';
   test(`a failure of a payment whose process has died${how}: the sweep ends PAYING, and then it settles`, async () => {
     const paying = await givenPaying();
-    const told = await tell(failed({ endToEnd: paying.endToEnd }));
+    const settlement = await receive(failed({ endToEnd: paying.endToEnd }));
     if (isRestarted) await releaseAfterCrash(context);
     await sweep();
     assert.equal((await stored(paying.id)).phase, 'PAYING', 'nobody knows yet that it has died');
     await clock.advance(2 * minuteMs);
-    await postpone(told.eventId);
+    await postpone(settlement.eventId);
     await sweep();
     assert.equal((await stored(paying.id)).phase, 'UNKNOWN');
-    assert.deepEqual(await dueOf(told.eventId), clock.now(), 'the sweep wakes it');
-    assert.deepEqual(results(await settle(told.eventId)), ['applied']);
+    assert.deepEqual(await dueOf(settlement.eventId), clock.now(), 'the sweep wakes it');
+    assert.deepEqual(results(await settle(settlement.eventId)), ['applied']);
     assert.equal((await stored(paying.id)).status, 'FAILED');
   });
 }

@@ -6,7 +6,7 @@ import { givenCustomer, givenUser, type TestUser } from '../../support/factories
 import { results, startSettlingApp } from './settling.ts';
 
 const app = await startSettlingApp();
-const { tell, stored, customer } = app;
+const { receive, stored, customer } = app;
 
 const { newEndToEnd, pix, receivedBy } = app;
 
@@ -22,7 +22,7 @@ test('a charge that is paid is completed, with the end-to-end id of the payment'
   const charge = await givenCharge();
   const paid = await app.bank.payCharge(charge.transaction_identification);
   assert.ok(paid.outcome === 'done');
-  const [eventId = ''] = await app.untold();
+  const [eventId = ''] = await app.unsettled();
   assert.deepEqual(results(await app.settle(eventId)), ['applied']);
   const { status, phase, end_to_end: endToEnd, outcome } = await stored(charge.id);
   assert.deepEqual(
@@ -36,7 +36,7 @@ test('a charge is completed by its identification alone, in any usual spelling',
   for (const name of ['txid', 'transactionIdentification', 'transaction_identification']) {
     const charge = await givenCharge();
     const event = { event: 'CHARGE_COMPLETED', [name]: charge.transaction_identification };
-    assert.deepEqual(results(await tell(event)), ['applied']);
+    assert.deepEqual(results(await receive(event)), ['applied']);
     assert.equal((await stored(charge.id)).status, 'COMPLETED');
   }
 });
@@ -48,16 +48,20 @@ test('a charge whose making was not heard of is completed when it is paid', asyn
       where id = $1`,
     [charge.id],
   );
-  const told = await tell(pix({ txid: charge.transaction_identification, valor: '20.00' }));
-  assert.deepEqual(results(told), ['applied']);
+  const settlement = await receive(
+    pix({ txid: charge.transaction_identification, valor: '20.00' }),
+  );
+  assert.deepEqual(results(settlement), ['applied']);
   const { status, outcome } = await stored(charge.id);
   assert.deepEqual([status, outcome], ['COMPLETED', 'accepted']);
 });
 
 test('a charge paid with another amount is an anomaly and stays open', async () => {
   const charge = await givenCharge();
-  const told = await tell(pix({ txid: charge.transaction_identification, valor: '19.99' }));
-  assert.deepEqual(results(told), ['anomaly: amount_mismatch']);
+  const settlement = await receive(
+    pix({ txid: charge.transaction_identification, valor: '19.99' }),
+  );
+  assert.deepEqual(results(settlement), ['anomaly: amount_mismatch']);
   assert.deepEqual(await stored(charge.id), charge);
 });
 
@@ -69,8 +73,10 @@ test('the payment of a charge that failed is an anomaly, and has come in', async
       where id = $1`,
     [charge.id],
   );
-  const told = await tell(pix({ txid: charge.transaction_identification, valor: '20.00' }));
-  assert.deepEqual(results(told), ['anomaly: contradicts_final_status']);
+  const settlement = await receive(
+    pix({ txid: charge.transaction_identification, valor: '20.00' }),
+  );
+  assert.deepEqual(results(settlement), ['anomaly: contradicts_final_status']);
   assert.equal((await stored(charge.id)).status, 'FAILED');
   assert.equal((await receivedBy(customer)).length - before, 1);
 });
@@ -78,8 +84,8 @@ test('the payment of a charge that failed is an anomaly, and has come in', async
 test('a failure to receive is ignored: the charge may be paid still', async () => {
   const charge = await givenCharge();
   const txid = charge.transaction_identification;
-  const told = await tell({ event: 'PIX_RECEIVED', txid, status: 'ERROR' });
-  assert.deepEqual(results(told), ['ignored: not_received']);
+  const settlement = await receive({ event: 'PIX_RECEIVED', txid, status: 'ERROR' });
+  assert.deepEqual(results(settlement), ['ignored: not_received']);
   assert.equal((await stored(charge.id)).status, 'PROCESSING');
 });
 
@@ -93,7 +99,7 @@ test('each further payment of a reusable charge is a PIX received', async () => 
     assert.ok(paid.outcome === 'done');
     payments.push(paid.value.endToEnd);
   }
-  for (const eventId of await app.untold()) {
+  for (const eventId of await app.unsettled()) {
     assert.deepEqual(results(await app.settle(eventId)), ['applied']);
   }
   const received = await receivedBy(payee);
@@ -111,7 +117,7 @@ test('each further payment of a reusable charge is a PIX received', async () => 
 test('a static charge is completed by the 25 characters that its code has room for', async () => {
   const charge = await givenCharge({ type: 'static' });
   const txid = charge.transaction_identification.slice(0, 25);
-  assert.deepEqual(results(await tell(pix({ txid, valor: '20.00' }))), ['applied']);
+  assert.deepEqual(results(await receive(pix({ txid, valor: '20.00' }))), ['applied']);
   assert.equal((await stored(charge.id)).status, 'COMPLETED');
 });
 
@@ -119,8 +125,8 @@ test('a further payment that names nobody is received by the owner of the charge
   const payee = await givenCustomer(app);
   const charged = await app.charge(payee, { type: 'static', amount: 20, reusable: true });
   const { transaction_identification: txid } = await stored(charged.body.transaction_id);
-  assert.deepEqual(results(await tell(pix({ txid, valor: '20.00' }))), ['applied']);
-  assert.deepEqual(results(await tell(pix({ txid, valor: '20.00' }))), ['applied']);
+  assert.deepEqual(results(await receive(pix({ txid, valor: '20.00' }))), ['applied']);
+  assert.deepEqual(results(await receive(pix({ txid, valor: '20.00' }))), ['applied']);
   assert.equal((await receivedBy(payee)).length, 1);
 });
 
@@ -132,7 +138,7 @@ test('two payments of one charge that are settled at the same time both count', 
     const before = (await receivedBy(payee)).length;
     await app.bank.payCharge(charge.transaction_identification ?? '');
     await app.bank.payCharge(charge.transaction_identification ?? '');
-    const settled = await Promise.all((await app.untold()).map((id) => app.settle(id)));
+    const settled = await Promise.all((await app.unsettled()).map((id) => app.settle(id)));
     assert.deepEqual(settled.map(results), [['applied'], ['applied']]);
     assert.equal((await stored(charge.id)).status, 'COMPLETED');
     assert.equal((await receivedBy(payee)).length - before, 1);
@@ -144,10 +150,10 @@ test('the payment of a charge told again, with or without the charge, is not rec
   const charged = await app.charge(payee, { type: 'dynamic', amount: 20 });
   const { transaction_identification: txid } = await stored(charged.body.transaction_id);
   const [endToEndId, valor] = [newEndToEnd(), '20.00'];
-  assert.deepEqual(results(await tell(pix({ endToEndId, txid, valor }))), ['applied']);
-  assert.deepEqual(results(await tell(pix({ endToEndId, txid, valor, n: 2 }))), ['already']);
+  assert.deepEqual(results(await receive(pix({ endToEndId, txid, valor }))), ['applied']);
+  assert.deepEqual(results(await receive(pix({ endToEndId, txid, valor, n: 2 }))), ['already']);
   const withoutCharge = pix({ endToEndId, chave: payee.email, valor });
-  assert.deepEqual(results(await tell(withoutCharge)), ['already']);
+  assert.deepEqual(results(await receive(withoutCharge)), ['already']);
   assert.deepEqual(await receivedBy(payee), []);
 });
 
@@ -157,10 +163,10 @@ test('a payment that was recorded before its charge was named is shown once, as 
   const charged = await app.charge(payee, { type: 'dynamic', amount: 20 });
   const { id, transaction_identification: txid } = await stored(charged.body.transaction_id);
   const [endToEndId, valor] = [newEndToEnd(), '20.00'];
-  assert.deepEqual(results(await tell(pix({ endToEndId, chave: payee.email, valor }))), [
+  assert.deepEqual(results(await receive(pix({ endToEndId, chave: payee.email, valor }))), [
     'applied',
   ]);
-  assert.deepEqual(results(await tell(pix({ endToEndId, txid, valor }))), ['applied']);
+  assert.deepEqual(results(await receive(pix({ endToEndId, txid, valor }))), ['applied']);
   assert.equal((await stored(id)).status, 'COMPLETED');
   const statement = await app.call('/accounts/statement', { token: payee.token });
   const types = statement.body.items.local.map(({ type }: { type: string }) => type);
@@ -170,15 +176,15 @@ test('a payment that was recorded before its charge was named is shown once, as 
 test('one payment that names two charges completes one and is an anomaly for the other', async () => {
   const [first, second, third] = [await givenCharge(), await givenCharge(), await givenCharge()];
   const [endToEndId, valor] = [newEndToEnd(), '20.00'];
-  const told = await tell({
+  const settlement = await receive({
     pix: [
       { endToEndId, txid: first.transaction_identification, valor },
       { endToEndId, txid: second.transaction_identification, valor },
       { endToEndId: newEndToEnd(), txid: third.transaction_identification, valor },
     ],
   });
-  assert.equal(told.status, 'anomaly');
-  const [one, other, last] = results(told);
+  assert.equal(settlement.status, 'anomaly');
+  const [one, other, last] = results(settlement);
   assert.deepEqual([one, other, last], ['applied', 'anomaly: breaks_a_constraint', 'applied']);
   assert.equal((await app.timeline(second.id)).at(-1), 'ANOMALY breaks_a_constraint event');
   assert.equal((await stored(second.id)).status, 'PROCESSING');
@@ -205,7 +211,7 @@ let nextAmount = 1;
 async function receivedAs(party: Record<string, unknown>): Promise<string[]> {
   nextAmount += 1;
   const event = { event: 'PIX_RECEIVED', endToEnd: newEndToEnd(), amount: nextAmount, ...party };
-  return results(await tell(event));
+  return results(await receive(event));
 }
 
 test('a PIX without a charge is recorded for the account that every identifier names', async () => {
@@ -270,9 +276,9 @@ test('a further payment of a charge that names another account is recorded for n
   const [payee, other] = [await givenCustomer(app), await givenCustomer(app)];
   const charged = await app.charge(payee, { type: 'static', amount: 20, reusable: true });
   const { transaction_identification: txid } = await stored(charged.body.transaction_id);
-  assert.deepEqual(results(await tell(pix({ txid, valor: '20.00' }))), ['applied']);
+  assert.deepEqual(results(await receive(pix({ txid, valor: '20.00' }))), ['applied']);
   const { document } = await accountOf(other);
-  assert.deepEqual(results(await tell(pix({ txid, valor: '20.00', chave: document }))), [
+  assert.deepEqual(results(await receive(pix({ txid, valor: '20.00', chave: document }))), [
     'parked: no_match',
   ]);
   for (const user of [payee, other]) assert.deepEqual(await receivedBy(user), []);
@@ -284,13 +290,13 @@ test('a charge is not completed by a PIX that names another user’s account in 
   const { id, transaction_identification: txid } = await stored(charged.body.transaction_id);
   const { document, agency, account_number: account } = await accountOf(other);
   const paid = { txid, valor: '20.00', recebedor: { document, agency, account } };
-  assert.deepEqual(results(await tell(pix(paid))), ['anomaly: payee_disagrees']);
+  assert.deepEqual(results(await receive(pix(paid))), ['anomaly: payee_disagrees']);
   assert.equal((await stored(id)).status, 'PROCESSING');
   assert.equal((await app.timeline(id)).at(-1), 'ANOMALY payee_disagrees event');
   for (const user of [payee, other]) assert.deepEqual(await receivedBy(user), []);
   // What is nobody's here may be the same account in another spelling: the identification counts.
   const masked = { txid, valor: '20.00', recebedor: { document: '***.982.247-**', account: '1' } };
-  assert.deepEqual(results(await tell(pix(masked))), ['applied']);
+  assert.deepEqual(results(await receive(pix(masked))), ['applied']);
 });
 
 test('a received PIX is dated by its event, within bounds, and else by its receipt', async () => {
@@ -305,16 +311,16 @@ test('a received PIX is dated by its event, within bounds, and else by its recei
   ] as const;
   const payee = await givenCustomer(app);
   const { document: chave } = await accountOf(payee);
-  for (const [told, dated] of dates) {
-    const horario = new Date(told).toISOString();
-    const { items } = await tell(pix({ chave, valor: '3.00', horario }));
+  for (const [settlement, dated] of dates) {
+    const horario = new Date(settlement).toISOString();
+    const { items } = await receive(pix({ chave, valor: '3.00', horario }));
     const [row] = await app.rows<{ created_at: Date; settled_at: Date }>(
       'select created_at, settled_at from pix_transactions where id = $1',
       [items[0]?.transactionId],
     );
     assert.deepEqual([row?.created_at.getTime(), row?.settled_at.getTime()], [dated, now], horario);
   }
-  const { items } = await tell(pix({ chave, valor: '3.00', horario: '2026-05-24T12:00:00' }));
+  const { items } = await receive(pix({ chave, valor: '3.00', horario: '2026-05-24T12:00:00' }));
   const [undated] = await app.rows<{ created_at: Date }>(
     'select created_at from pix_transactions where id = $1',
     [items[0]?.transactionId],
@@ -346,7 +352,7 @@ test('a PIX between two users is a send of the one and received by the other', a
     amount: 10.5,
     key: payee.email,
   };
-  assert.deepEqual(results(await tell(received)), ['applied']);
+  assert.deepEqual(results(await receive(received)), ['applied']);
   assert.equal((await stored(send.id)).status, 'PROCESSING');
   assert.equal((await receivedBy(payee)).length, 1);
 });
@@ -360,10 +366,10 @@ test('a send that is told under `pix` with its key is settled, and received by w
     const send = await stored(sent.body.transaction_id);
     const valor = isWrong ? '10.51' : '10.50';
     const item = { endToEndId: send.end_to_end, chave: payee.email.toUpperCase(), valor };
-    assert.deepEqual(results(await tell(pix(item))), [
+    assert.deepEqual(results(await receive(pix(item))), [
       isWrong ? 'anomaly: amount_mismatch' : 'applied',
     ]);
-    assert.deepEqual(results(await tell(pix({ ...item, n: 2 }))), [
+    assert.deepEqual(results(await receive(pix({ ...item, n: 2 }))), [
       isWrong ? 'anomaly: amount_mismatch' : 'already',
     ]);
     assert.equal((await stored(send.id)).status, isWrong ? 'PROCESSING' : 'COMPLETED');
@@ -377,11 +383,11 @@ test('a send that was called failed, and is told under `pix`, has come in all th
   const sent = await app.send(customer, { pix_key: payee.email, amount: 10.5 });
   const send = await stored(sent.body.transaction_id);
   const failed = { endToEnd: send.end_to_end, amount: 10.5, status: 'FAILED' };
-  assert.deepEqual(results(await tell({ event: 'PIX_PAYMENT', ...failed })), ['applied']);
+  assert.deepEqual(results(await receive({ event: 'PIX_PAYMENT', ...failed })), ['applied']);
   const item = { endToEndId: send.end_to_end, chave: payee.email, valor: '10.50' };
   for (const n of [1, 2]) {
-    const told = await tell(pix({ ...item, n }));
-    assert.deepEqual(results(told), ['anomaly: contradicts_final_status']);
+    const settlement = await receive(pix({ ...item, n }));
+    assert.deepEqual(results(settlement), ['anomaly: contradicts_final_status']);
   }
   assert.equal((await stored(send.id)).status, 'FAILED');
   assert.equal((await receivedBy(payee)).length, 1);
@@ -391,7 +397,7 @@ test('a send to a key that is no user’s is settled under `pix`, and received b
   const sent = await app.send(customer, { pix_key: 'elsewhere@example.com', amount: 10.5 });
   const send = await stored(sent.body.transaction_id);
   const item = { endToEndId: send.end_to_end, chave: 'elsewhere@example.com', valor: '10.50' };
-  assert.deepEqual(results(await tell(pix(item))), ['applied']);
+  assert.deepEqual(results(await receive(pix(item))), ['applied']);
   assert.equal((await stored(send.id)).status, 'COMPLETED');
   assert.deepEqual(
     await app.rows(
@@ -424,8 +430,8 @@ test('a PIX that tells too little is parked: nobody is credited by half a match'
     { endToEnd: newEndToEnd(), amount: 5, debitParty: { document: '39053344705' } },
   ];
   for (const event of events) {
-    const told = await tell({ event: 'PIX_RECEIVED', ...event });
-    assert.deepEqual([told.status, ...results(told)], ['parked', 'parked: no_match']);
+    const settlement = await receive({ event: 'PIX_RECEIVED', ...event });
+    assert.deepEqual([settlement.status, ...results(settlement)], ['parked', 'parked: no_match']);
   }
   for (const user of [payee, one, other]) assert.deepEqual(await receivedBy(user), []);
 });

@@ -9,7 +9,7 @@ import { reserveCharge, reserveSend } from './transactions.ts';
 import { newTransactionIdentification } from '../../../src/domain/pix.ts';
 
 const app = await startSettlingApp();
-const { clock, context, customer, deliver, stored, tell } = app;
+const { clock, context, customer, deliver, stored, receive } = app;
 
 const hourMs = 60 * 60_000;
 
@@ -33,7 +33,7 @@ function shown(previewed: Preview): string[] {
 async function replay(eventId: string) {
   const replayed = await replayEvent(context, eventId);
   assert.ok(replayed.kind === 'replayed');
-  return { ...replayed, eventId, lookAgainAt: replayed.parkedUntil };
+  return { ...replayed, eventId, retryAt: replayed.parkedUntil };
 }
 
 const jobsOf = (eventId: string) =>
@@ -60,7 +60,7 @@ async function everything() {
 
 test('what has become possible since an event was orphaned is shown, and then done', async () => {
   const endToEnd = newEndToEnd();
-  const { eventId } = await tell(confirmed({ endToEnd, amount: 10.5 }));
+  const { eventId } = await receive(confirmed({ endToEnd, amount: 10.5 }));
   await clock.advance(24 * hourMs);
   assert.equal((await app.settle(eventId)).status, 'orphaned');
   const send = await reserveSend(app, randomUUID());
@@ -84,7 +84,7 @@ test('what has become possible since an event was orphaned is shown, and then do
 
 test('what was applied is found applied: a replay changes and counts nothing', async () => {
   const send = await app.givenSend();
-  const { eventId } = await tell(confirmed({ endToEnd: send.end_to_end, amount: 10.5 }));
+  const { eventId } = await receive(confirmed({ endToEnd: send.end_to_end, amount: 10.5 }));
   const [settled, timeline] = [await stored(send.id), await app.timeline(send.id)];
   assert.deepEqual(shown(await preview(eventId)), ['already COMPLETED→COMPLETED']);
   const replayed = await replay(eventId);
@@ -94,7 +94,7 @@ test('what was applied is found applied: a replay changes and counts nothing', a
 
 test('an anomaly is told once, however often its event is replayed', async () => {
   const send = await app.givenSend();
-  const { eventId } = await tell(confirmed({ endToEnd: send.end_to_end, amount: 99 }));
+  const { eventId } = await receive(confirmed({ endToEnd: send.end_to_end, amount: 99 }));
   const [timeline, anomalies] = [await app.timeline(send.id), await app.anomalies()];
   assert.equal(timeline.at(-1), 'ANOMALY amount_mismatch event');
   assert.deepEqual(shown(await preview(eventId)), [
@@ -121,7 +121,7 @@ test('a preview of many items finds each as a replay does', async () => {
 
 test('an anomaly whose cause is gone is applied by a replay', async () => {
   const send = await app.givenSend();
-  const { eventId } = await tell(confirmed({ endToEnd: send.end_to_end, amount: 99 }));
+  const { eventId } = await receive(confirmed({ endToEnd: send.end_to_end, amount: 99 }));
   await app.rows('update pix_transactions set amount = 99 where id = $1', [send.id]);
   assert.deepEqual(shown(await preview(eventId)), ['applied PROCESSING→COMPLETED']);
   assert.deepEqual(results(await replay(eventId)), ['applied']);
@@ -129,7 +129,7 @@ test('an anomaly whose cause is gone is applied by a replay', async () => {
 
 test('an orphan that still matches nothing is parked for another day, by a job of its own', async () => {
   const endToEnd = newEndToEnd();
-  const { eventId } = await tell(confirmed({ endToEnd, amount: 10.5 }));
+  const { eventId } = await receive(confirmed({ endToEnd, amount: 10.5 }));
   await clock.advance(24 * hourMs);
   await app.settle(eventId);
   await app.rows(`update jobs set status = 'done', finished_at = $1`, [clock.now()]);
@@ -145,7 +145,7 @@ test('an orphan that still matches nothing is parked for another day, by a job o
 });
 
 test('an orphan is never parked without its job: where none can be queued it stays as it was', async () => {
-  const { eventId } = await tell(confirmed({ endToEnd: newEndToEnd(), amount: 10.5 }));
+  const { eventId } = await receive(confirmed({ endToEnd: newEndToEnd(), amount: 10.5 }));
   await clock.advance(24 * hourMs);
   await app.settle(eventId);
   await app.rows(`update jobs set status = 'done', finished_at = $1`, [clock.now()]);
@@ -162,7 +162,7 @@ test('an orphan is never parked without its job: where none can be queued it sta
 });
 
 test('an event that waits already keeps its one job, and waits for another day', async () => {
-  const { eventId } = await tell(confirmed({ endToEnd: newEndToEnd(), amount: 10.5 }));
+  const { eventId } = await receive(confirmed({ endToEnd: newEndToEnd(), amount: 10.5 }));
   await clock.advance(23 * hourMs);
   await replay(eventId);
   assert.equal((await jobsOf(eventId)).length, 1);
@@ -172,7 +172,7 @@ test('an event that waits already keeps its one job, and waits for another day',
 
 test('an orphan that the provider repeats is parked for another day by a replay all the same', async () => {
   const payload = confirmed({ endToEnd: newEndToEnd(), amount: 10.5 });
-  const { eventId } = await tell(payload);
+  const { eventId } = await receive(payload);
   await clock.advance(24 * hourMs);
   await app.settle(eventId);
   await app.rows(`update jobs set status = 'done', finished_at = $1`, [clock.now()]);
@@ -190,11 +190,11 @@ test('an event that was not looked at yet is settled, and its job finds that don
 });
 
 test('of an event whose payload was purged and of one that never was nothing is done', async () => {
-  const { eventId, status } = await tell({ event: 'CONTA_CRIADA' });
+  const { eventId, status } = await receive({ event: 'CONTA_CRIADA' });
   await app.rows('update webhook_events set payload = null where id = $1', [eventId]);
-  for (const look of [previewEvent, replayEvent]) {
-    assert.deepEqual(await look(context, eventId), { kind: 'purged', status });
-    assert.deepEqual(await look(context, randomUUID()), { kind: 'missing' });
+  for (const inspect of [previewEvent, replayEvent]) {
+    assert.deepEqual(await inspect(context, eventId), { kind: 'purged', status });
+    assert.deepEqual(await inspect(context, randomUUID()), { kind: 'missing' });
   }
 });
 
@@ -233,18 +233,20 @@ test('a preview of many items shows each as if those before it had been carried 
   ]);
   assert.deepEqual(await everything(), before);
   const replayed = await replay(eventId);
-  const said = shown(previewed).map((line) => line.split(' ').slice(0, line.includes(':') ? 2 : 1));
+  const reported = shown(previewed).map((line) =>
+    line.split(' ').slice(0, line.includes(':') ? 2 : 1),
+  );
   assert.deepEqual(
     results(replayed),
-    said.map((words) => words.join(' ')),
+    reported.map((words) => words.join(' ')),
   );
-  const told = (items: readonly { transactionId?: string }[]) =>
+  const positions = (items: readonly { transactionId?: string }[]) =>
     items.map(({ transactionId }) =>
       [send.id, charge.id, reserved.id].indexOf(transactionId ?? ''),
     );
   assert.ok(previewed.kind === 'preview');
-  assert.deepEqual(told(previewed.items), [0, 0, 0, 1, 1, -1, -1, -1, 2, -1]);
-  assert.deepEqual(told(replayed.items), told(previewed.items));
+  assert.deepEqual(positions(previewed.items), [0, 0, 0, 1, 1, -1, -1, -1, 2, -1]);
+  assert.deepEqual(positions(replayed.items), positions(previewed.items));
   const [row] = await app.rows('select 1 from pix_transactions where end_to_end = $1', [received]);
   assert.ok(row && customer.id);
 });

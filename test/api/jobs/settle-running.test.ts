@@ -43,8 +43,8 @@ test('a webhook that comes twice and then contradicts itself ends the payment on
 test('a parked event is looked at again by itself, and applied once its payment is there', async () => {
   const endToEnd = 'E-of-the-parked';
   const body = { event: 'PIX_PAYMENT_OUT', endToEnd, status: 'CONFIRMED' };
-  const told = await app.call('/webhooks/provider', { body });
-  const eventId = told.body.event_id;
+  const posted = await app.call('/webhooks/provider', { body });
+  const eventId = posted.body.event_id;
   await eventually(async () => (await statusOf(eventId)) === 'parked', 'the first look');
   const user = await givenCustomer(app);
   const sent = await app.send(user, { pix_key: 'silent@ponte.test', amount: 1 });

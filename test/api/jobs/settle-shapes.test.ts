@@ -9,7 +9,7 @@ import { results, startSettlingApp } from './settling.ts';
 import { reserveCharge, reserveSend } from './transactions.ts';
 
 const app = await startSettlingApp();
-const { clock, customer, deliver, settle, stored, tell } = app;
+const { clock, customer, deliver, settle, stored, receive } = app;
 
 type Ids = ProviderEvent['ids'];
 
@@ -50,8 +50,13 @@ async function makePaid(ids: Ids): Promise<string> {
   if (ids.transactionIdentification !== null) {
     return (await reserveCharge(app, ids.transactionIdentification)).id;
   }
-  const told = { event: 'PIX_RECEIVED', endToEnd: ids.endToEnd, amount: 10.5, key: customer.email };
-  const [received] = (await tell(told)).items;
+  const receipt = {
+    event: 'PIX_RECEIVED',
+    endToEnd: ids.endToEnd,
+    amount: 10.5,
+    key: customer.email,
+  };
+  const [received] = (await receive(receipt)).items;
   assert.equal(received?.result, 'applied');
   return received?.transactionId ?? '';
 }
@@ -66,20 +71,20 @@ const done = ({ ids, kind }: ProviderEvent) =>
 for (const { title, payload, event } of cases()) {
   test(`it is applied to its transaction: ${title}`, async () => {
     const id = await makeMeant(event);
-    assert.deepEqual(results(await tell(payload)), done(event));
+    assert.deepEqual(results(await receive(payload)), done(event));
     await isSettled(id, event);
   });
 }
 
 for (const { title, payload, event } of cases()) {
   test(`it is applied as soon as its transaction is there: ${title}`, async () => {
-    const parked = await tell(payload);
+    const parked = await receive(payload);
     assert.deepEqual([parked.status, results(parked)], ['parked', ['parked: no_match']]);
     const dueSince = () =>
       app.rows<{ run_at: Date }>('select run_at from jobs where unique_key = $1 and run_at <= $2', [
         ...[`webhook:${parked.eventId}`, clock.now()],
       ]);
-    await app.rows('update jobs set run_at = $1', [parked.lookAgainAt]);
+    await app.rows('update jobs set run_at = $1', [parked.retryAt]);
     const id = await makeMeant(event);
     assert.equal((await dueSince()).length, 1, 'the job is due now');
     assert.deepEqual(results(await settle(parked.eventId)), done(event));
@@ -96,6 +101,6 @@ test('it is an orphan when its transaction does not come within a day, whatever 
     const orphan = await settle(eventId);
     const expected = ['orphaned: no_match', 'orphaned: no_match'];
     assert.deepEqual([orphan.status, results(orphan)], ['orphaned', expected], `shape ${nth}`);
-    assert.equal(orphan.lookAgainAt, null);
+    assert.equal(orphan.retryAt, null);
   }
 });

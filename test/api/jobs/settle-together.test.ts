@@ -14,7 +14,7 @@ import { confirmed, results, startSettlingApp } from './settling.ts';
 import { reserveSend } from './transactions.ts';
 
 const app = await startSettlingApp();
-const { deliver, givenSend, newEndToEnd, rows, settle, stored, tell } = app;
+const { deliver, givenSend, newEndToEnd, rows, settle, stored, receive } = app;
 
 beforeEach(async () => {
   await rows('delete from webhook_events');
@@ -112,7 +112,7 @@ test('an item whose send is settled meanwhile is decided again, and the others s
   const eventId = await deliver(event);
   let isOpen = false;
   const context = beforeFinish(async () => {
-    await tell(confirmed({ endToEnd: second.end_to_end, status: 'ERROR' }));
+    await receive(confirmed({ endToEnd: second.end_to_end, status: 'ERROR' }));
     isOpen = (await eventStatus(eventId)) === 'received';
   });
   const settlement = await settleEvent(context, eventId);
@@ -142,7 +142,7 @@ test('an attempt does not put back what another has found within the same millis
   const send = await reserveSend(app, randomUUID());
   await send.pay(newEndToEnd());
   const id = randomUUID();
-  const { eventId, status } = await tell(confirmed({ id, amount: 10.5 }));
+  const { eventId, status } = await receive(confirmed({ id, amount: 10.5 }));
   assert.equal(status, 'parked');
   // The operator's attempt has found nothing yet when the job's attempt finds the send.
   const context = beforeFinish(async () => {
@@ -158,7 +158,7 @@ test('an attempt does not put back what another has found within the same millis
 test('the same bytes again find a send that is settled, and change nothing', async () => {
   const send = await givenSend();
   const event = confirmed({ endToEnd: send.end_to_end });
-  const { eventId } = await tell(event);
+  const { eventId } = await receive(event);
   const timeline = await app.timeline(send.id);
   assert.equal(await deliver(event), eventId);
   assert.equal(await eventStatus(eventId), 'processed');
@@ -169,12 +169,12 @@ test('an event that waits for an id of the payment is woken by the end that brin
   const send = await givenSend();
   await rows('update pix_transactions set provider_txid = null where id = $1', [send.id]);
   const id = randomUUID();
-  const parked = await tell(confirmed({ id, nth: 1 }));
+  const parked = await receive(confirmed({ id, nth: 1 }));
   assert.equal(parked.status, 'parked');
   await rows(`update jobs set run_at = run_at + interval '1 hour' where unique_key = $1`, [
     `webhook:${parked.eventId}`,
   ]);
-  await tell(confirmed({ id, endToEnd: send.end_to_end }));
+  await receive(confirmed({ id, endToEnd: send.end_to_end }));
   const [job] = await rows<{ run_at: Date }>(
     `select run_at from jobs where unique_key = $1 and status = 'queued'`,
     [`webhook:${parked.eventId}`],

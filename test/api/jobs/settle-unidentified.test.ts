@@ -5,7 +5,7 @@ import { replayEvent } from '../../../src/settlement/replay.ts';
 import { results, startSettlingApp } from './settling.ts';
 
 const app = await startSettlingApp();
-const { tell, stored, customer } = app;
+const { receive, stored, customer } = app;
 
 const { newEndToEnd } = app;
 
@@ -13,7 +13,7 @@ const { newEndToEnd } = app;
 async function givenCompletedCharge() {
   const charged = await app.charge(customer, { type: 'static', amount: 20, reusable: true });
   const { id, transaction_identification: txid } = await stored(charged.body.transaction_id);
-  assert.deepEqual(results(await tell({ event: 'CHARGE_COMPLETED', txid })), ['applied']);
+  assert.deepEqual(results(await receive({ event: 'CHARGE_COMPLETED', txid })), ['applied']);
   return { id, txid };
 }
 
@@ -32,10 +32,10 @@ async function received(): Promise<string[]> {
 test('the first payment that names it is the one that completed it, and the next is received', async () => {
   const { id, txid } = await givenCompletedCharge();
   const [first, second] = [newEndToEnd(), newEndToEnd()];
-  assert.deepEqual(results(await tell(payment(txid, first))), ['already']);
+  assert.deepEqual(results(await receive(payment(txid, first))), ['already']);
   assert.equal((await stored(id)).end_to_end, first);
   assert.equal((await app.timeline(id)).at(-1), 'SETTLED IDENTIFIED event');
-  assert.deepEqual(results(await tell(payment(txid, second))), ['applied']);
+  assert.deepEqual(results(await receive(payment(txid, second))), ['applied']);
   assert.deepEqual(await received(), [second]);
 });
 
@@ -53,11 +53,11 @@ test('of two payments that are told at once one is that of the charge', async ()
 test('a payment of another charge is an anomaly of the charge that it names, told once', async () => {
   const [first, second] = [await givenCompletedCharge(), await givenCompletedCharge()];
   const endToEnd = newEndToEnd();
-  await tell(payment(first.txid, endToEnd));
+  await receive(payment(first.txid, endToEnd));
   const before = await app.anomalies();
-  const told = await tell(payment(second.txid, endToEnd));
-  assert.deepEqual(results(told), ['anomaly: breaks_a_constraint']);
-  await replayEvent(app.context, told.eventId);
+  const settlement = await receive(payment(second.txid, endToEnd));
+  assert.deepEqual(results(settlement), ['anomaly: breaks_a_constraint']);
+  await replayEvent(app.context, settlement.eventId);
   assert.equal((await app.anomalies()) - before, 1);
   assert.equal((await stored(second.id)).end_to_end, null);
   assert.equal((await app.timeline(second.id)).at(-1), 'ANOMALY breaks_a_constraint event');

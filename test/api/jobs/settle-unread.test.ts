@@ -7,7 +7,7 @@ import { previewEvent } from '../../../src/settlement/replay.ts';
 import { confirmed, results, startSettlingApp } from './settling.ts';
 
 const app = await startSettlingApp();
-const { context, customer, givenSend, stored, tell } = app;
+const { context, customer, givenSend, stored, receive } = app;
 
 const { newEndToEnd } = app;
 
@@ -48,15 +48,15 @@ const notUnderstood: readonly [string, Record<string, unknown>][] = [
 for (const [reason, changes] of notUnderstood) {
   test(`what is not understood of an open send is found by the send: ${reason}`, async () => {
     const send = await givenSend();
-    const [counted, told] = [await unread(), warnings().length];
-    const event = await tell(confirmed({ endToEnd: send.end_to_end, ...changes }));
+    const [counted, settlement] = [await unread(), warnings().length];
+    const event = await receive(confirmed({ endToEnd: send.end_to_end, ...changes }));
     assert.deepEqual(event.items, [
       { index: 0, result: 'ignored', reason, transactionId: send.id },
     ]);
     assert.equal(event.status, 'ignored');
     assert.deepEqual(await stored(send.id), send);
     assert.equal((await unread()) - counted, 1);
-    assert.equal(warnings().length - told, 1);
+    assert.equal(warnings().length - settlement, 1);
     assert.match(warnings().at(-1) ?? '', new RegExp(`"transactionId":"${send.id}"`));
     assert.deepEqual(await eventsOf(send.id), [event.eventId]);
   });
@@ -71,7 +71,7 @@ test('it is found by each id of an open transaction, and told once', async () =>
     [{ txid: charge.txid?.slice(0, 25) }, charge.id],
   ];
   for (const [ids, id] of named) {
-    const event = await tell(confirmed({ ...ids, status: 'PERHAPS' }));
+    const event = await receive(confirmed({ ...ids, status: 'PERHAPS' }));
     assert.equal(event.items[0]?.transactionId, id, JSON.stringify(ids));
     const counted = await unread();
     await app.settle(event.eventId);
@@ -86,7 +86,7 @@ test('it is found by each id of an open transaction, and told once', async () =>
 
 test('of a transaction that has ended, and of nobody, it is only stored', async () => {
   const send = await givenSend('key-of-nobody');
-  await tell(confirmed({ endToEnd: send.end_to_end, amount: 10.5 }));
+  await receive(confirmed({ endToEnd: send.end_to_end, amount: 10.5 }));
   const counted = await unread();
   const others = [
     { endToEnd: send.end_to_end, status: 'PERHAPS' },
@@ -94,12 +94,12 @@ test('of a transaction that has ended, and of nobody, it is only stored', async 
     { status: 'PERHAPS' },
   ];
   for (const ids of others) {
-    const event = await tell(confirmed(ids));
+    const event = await receive(confirmed(ids));
     assert.equal(event.items[0]?.result, 'ignored');
     assert.equal(event.items[0]?.transactionId, undefined);
   }
   const underWay = await givenSend();
-  await tell(confirmed({ endToEnd: underWay.end_to_end, status: 'PROCESSING' }));
+  await receive(confirmed({ endToEnd: underWay.end_to_end, status: 'PROCESSING' }));
   assert.equal(await unread(), counted);
 });
 
@@ -109,18 +109,18 @@ test('a failure that is told of what has come in is an anomaly, and of other tri
   const failed = (ids: Record<string, unknown>) => ({
     ...{ event: 'PIX_RECEIVED', status: 'ERROR', ...ids },
   });
-  assert.deepEqual(results(await tell(failed({ txid, endToEnd }))), ['ignored: not_received']);
-  await tell({ event: 'PIX_RECEIVED', txid, endToEnd, amount: 10.5 });
+  assert.deepEqual(results(await receive(failed({ txid, endToEnd }))), ['ignored: not_received']);
+  await receive({ event: 'PIX_RECEIVED', txid, endToEnd, amount: 10.5 });
   const before = await app.anomalies();
   const contradicting = [{ txid, n: 2 }, { endToEnd }, { txid, endToEnd, n: 2 }];
   for (const ids of contradicting) {
-    const event = await tell(failed(ids));
+    const event = await receive(failed(ids));
     assert.deepEqual(results(event), ['anomaly: contradicts_final_status'], JSON.stringify(ids));
     assert.deepEqual([event.status, event.items[0]?.transactionId], ['anomaly', id]);
   }
   assert.equal((await app.anomalies()) - before, 3);
   assert.equal((await app.timeline(id)).at(-1), 'ANOMALY contradicts_final_status event');
-  const another = await tell(failed({ txid, endToEnd: other }));
+  const another = await receive(failed({ txid, endToEnd: other }));
   assert.deepEqual(results(another), ['ignored: not_received']);
   assert.equal((await stored(id)).status, 'COMPLETED');
 });
@@ -128,17 +128,17 @@ test('a failure that is told of what has come in is an anomaly, and of other tri
 test('a failure that is told of a PIX that was recorded is an anomaly', async () => {
   const endToEnd = newEndToEnd();
   const received = { event: 'PIX_RECEIVED', endToEnd, amount: 5, key: customer.email };
-  const [recorded] = (await tell(received)).items;
-  const told = await tell({ ...received, status: 'FAILED' });
-  assert.deepEqual(results(told), ['anomaly: contradicts_final_status']);
-  assert.equal(told.items[0]?.transactionId, recorded?.transactionId);
+  const [recorded] = (await receive(received)).items;
+  const settlement = await receive({ ...received, status: 'FAILED' });
+  assert.deepEqual(results(settlement), ['anomaly: contradicts_final_status']);
+  assert.equal(settlement.items[0]?.transactionId, recorded?.transactionId);
 });
 
 test('a failure that names a charge, and the end-to-end id of an open send, is found by the send', async () => {
   const send = await givenSend();
   const { txid } = await givenCharge();
   const said = { type: 'pix', endToEndId: send.end_to_end, txid, amount: 10.5, status: 'FAILED' };
-  const { items } = await tell(said);
+  const { items } = await receive(said);
   assert.deepEqual(items, [
     { index: 0, result: 'ignored', reason: 'not_received', transactionId: send.id },
   ]);

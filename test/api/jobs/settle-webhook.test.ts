@@ -7,7 +7,7 @@ import { givenCustomer } from '../../support/factories.ts';
 import { confirmed, results, startSettlingApp } from './settling.ts';
 
 const app = await startSettlingApp();
-const { tell, stored, givenSend } = app;
+const { receive, stored, givenSend } = app;
 
 /** Puts a send where a process may have left it. */
 const putInto = (id: string, phase: string, outcome: string | null = null) =>
@@ -19,9 +19,9 @@ const putInto = (id: string, phase: string, outcome: string | null = null) =>
 
 test('a payment is completed by its end-to-end id, and its timeline names the event', async () => {
   const send = await givenSend();
-  const told = await tell(confirmed({ endToEnd: send.end_to_end, amount: 10.5 }));
-  assert.equal(told.status, 'processed');
-  assert.deepEqual(told.items, [{ index: 0, result: 'applied', transactionId: send.id }]);
+  const settlement = await receive(confirmed({ endToEnd: send.end_to_end, amount: 10.5 }));
+  assert.equal(settlement.status, 'processed');
+  assert.deepEqual(settlement.items, [{ index: 0, result: 'applied', transactionId: send.id }]);
   const { status, phase, outcome } = await stored(send.id);
   assert.deepEqual([status, phase, outcome], ['COMPLETED', 'SETTLED', 'accepted']);
   assert.deepEqual((await app.timeline(send.id)).at(-1), 'SETTLED COMPLETED event');
@@ -29,18 +29,18 @@ test('a payment is completed by its end-to-end id, and its timeline names the ev
     'select event_id from pix_timeline where transaction_id = $1 order by id desc limit 1',
     [send.id],
   );
-  assert.equal(entry?.event_id, told.eventId);
+  assert.equal(entry?.event_id, settlement.eventId);
 });
 
 test("a payment is completed by its request id alone, or by the provider's id alone", async () => {
   const byRequest = await givenSend('request-of-one');
   const event = confirmed({ clientRequestId: 'request-of-one', amount: 10.5 });
-  assert.deepEqual(results(await tell(event)), ['applied']);
+  assert.deepEqual(results(await receive(event)), ['applied']);
   assert.equal((await stored(byRequest.id)).status, 'COMPLETED');
   const byProvider = await givenSend();
   const id = byProvider.provider_txid;
-  assert.deepEqual(results(await tell(confirmed({ id }))), ['parked: no_match']);
-  assert.deepEqual(results(await tell(confirmed({ id, amount: 10.5 }))), ['applied']);
+  assert.deepEqual(results(await receive(confirmed({ id }))), ['parked: no_match']);
+  assert.deepEqual(results(await receive(confirmed({ id, amount: 10.5 }))), ['applied']);
   assert.equal((await stored(byProvider.id)).status, 'COMPLETED');
 });
 
@@ -66,7 +66,7 @@ test('the shapes that providers use are settled alike', async () => {
   ];
   for (const shape of shapes) {
     const send = await givenSend();
-    assert.deepEqual(results(await tell(shape(send.end_to_end))), ['applied']);
+    assert.deepEqual(results(await receive(shape(send.end_to_end))), ['applied']);
     assert.equal((await stored(send.id)).status, 'COMPLETED');
   }
 });
@@ -79,7 +79,7 @@ test('a payment that failed keeps the reason, as far as it is a code', async () 
   ] as const) {
     const send = await givenSend();
     const event = confirmed({ endToEnd: send.end_to_end, status: 'ERROR', ...error });
-    assert.deepEqual(results(await tell(event)), ['applied']);
+    assert.deepEqual(results(await receive(event)), ['applied']);
     const { status, phase, failure_code: code } = await stored(send.id);
     assert.deepEqual([status, phase, code], ['FAILED', 'SETTLED', failureCode]);
   }
@@ -87,16 +87,16 @@ test('a payment that failed keeps the reason, as far as it is a code', async () 
 
 test('an event without an amount is matched by its ids', async () => {
   const send = await givenSend();
-  assert.deepEqual(results(await tell(confirmed({ endToEnd: send.end_to_end }))), ['applied']);
+  assert.deepEqual(results(await receive(confirmed({ endToEnd: send.end_to_end }))), ['applied']);
 });
 
 test('another amount is an anomaly, counted and logged, and nothing moves', async () => {
   const send = await givenSend();
   const [anomalies, lines] = [await app.anomalies(), app.logLines.length];
   for (const amount of [10.51, 1050, 0.01]) {
-    const told = await tell(confirmed({ endToEnd: send.end_to_end, amount }));
-    assert.equal(told.status, 'anomaly');
-    assert.deepEqual(results(told), ['anomaly: amount_mismatch']);
+    const settlement = await receive(confirmed({ endToEnd: send.end_to_end, amount }));
+    assert.equal(settlement.status, 'anomaly');
+    assert.deepEqual(results(settlement), ['anomaly: amount_mismatch']);
   }
   assert.deepEqual(await stored(send.id), send);
   assert.equal((await app.anomalies()) - anomalies, 3);
@@ -114,7 +114,7 @@ test('ids that belong to different payments are an anomaly, and nothing moves', 
     { endToEnd: send.end_to_end, clientRequestId: 'another', id: other.provider_txid },
   ];
   for (const ids of events) {
-    assert.deepEqual(results(await tell(confirmed(ids))), ['anomaly: ids_disagree']);
+    assert.deepEqual(results(await receive(confirmed(ids))), ['anomaly: ids_disagree']);
   }
   assert.deepEqual([await stored(send.id), await stored(other.id)], [send, other]);
 });
@@ -125,12 +125,12 @@ test('a final status is not changed by what contradicts it: an anomaly', async (
     ['ERROR', 'CONFIRMED'],
   ]) {
     const send = await givenSend();
-    await tell(confirmed({ endToEnd: send.end_to_end, status: first }));
+    await receive(confirmed({ endToEnd: send.end_to_end, status: first }));
     const [settled, timeline] = [await stored(send.id), await app.timeline(send.id)];
     const anomalies = await app.anomalies();
-    const told = await tell(confirmed({ endToEnd: send.end_to_end, status: second }));
-    assert.deepEqual(results(told), ['anomaly: contradicts_final_status']);
-    assert.equal(told.lookAgainAt, null);
+    const settlement = await receive(confirmed({ endToEnd: send.end_to_end, status: second }));
+    assert.deepEqual(results(settlement), ['anomaly: contradicts_final_status']);
+    assert.equal(settlement.retryAt, null);
     const noted = [...timeline, 'ANOMALY contradicts_final_status event'];
     assert.deepEqual([await stored(send.id), await app.timeline(send.id)], [settled, noted]);
     assert.equal((await app.anomalies()) - anomalies, 1);
@@ -139,10 +139,10 @@ test('a final status is not changed by what contradicts it: an anomaly', async (
 
 test('what a final status says already is no anomaly and adds nothing', async () => {
   const send = await givenSend();
-  await tell(confirmed({ endToEnd: send.end_to_end }));
+  await receive(confirmed({ endToEnd: send.end_to_end }));
   const [timeline, anomalies] = [await app.timeline(send.id), await app.anomalies()];
-  const told = await tell(confirmed({ endToEnd: send.end_to_end, told: 'again' }));
-  assert.deepEqual([told.status, results(told)], ['processed', ['already']]);
+  const settlement = await receive(confirmed({ endToEnd: send.end_to_end, settlement: 'again' }));
+  assert.deepEqual([settlement.status, results(settlement)], ['processed', ['already']]);
   assert.deepEqual(await app.timeline(send.id), timeline);
   assert.equal(await app.anomalies(), anomalies);
 });
@@ -161,9 +161,9 @@ test('what moves nothing is ignored with the reason', async () => {
     [[7], 'not_an_object'],
   ];
   for (const [event, reason] of events) {
-    const told = await tell(event);
-    assert.deepEqual([told.status, results(told)], ['ignored', [`ignored: ${reason}`]]);
-    assert.equal(told.lookAgainAt, null);
+    const settlement = await receive(event);
+    assert.deepEqual([settlement.status, results(settlement)], ['ignored', [`ignored: ${reason}`]]);
+    assert.equal(settlement.retryAt, null);
   }
   assert.equal((await stored(id)).status, 'PROCESSING');
 });
@@ -178,21 +178,21 @@ test('a payload without items is ignored, whatever it is', async () => {
     '"PIX"',
     '['.repeat(9_000) + ']'.repeat(9_000),
   ]) {
-    assert.equal((await tell(payload)).status, 'ignored');
+    assert.equal((await receive(payload)).status, 'ignored');
   }
 });
 
 test('one bad item of a batch does not lose the others', async () => {
   const [first, second, third] = [await givenSend(), await givenSend(), await givenSend()];
-  const told = await tell([
+  const settlement = await receive([
     confirmed({ endToEnd: first.end_to_end }),
     null,
     confirmed({ endToEnd: second.end_to_end, amount: 99 }),
     { event: 'WEATHER_CHANGED' },
     confirmed({ endToEnd: third.end_to_end, status: 'ERROR' }),
   ]);
-  assert.equal(told.status, 'anomaly');
-  assert.deepEqual(results(told), [
+  assert.equal(settlement.status, 'anomaly');
+  assert.deepEqual(results(settlement), [
     'applied',
     'ignored: not_an_object',
     'anomaly: amount_mismatch',
@@ -200,7 +200,7 @@ test('one bad item of a batch does not lose the others', async () => {
     'applied',
   ]);
   assert.deepEqual(
-    told.items.map(({ index }) => index),
+    settlement.items.map(({ index }) => index),
     [0, 1, 2, 3, 4],
   );
   const statuses = [];
@@ -213,10 +213,10 @@ test('the request id decides only where one send has it', async () => {
   const ours = await givenSend('shared');
   const body = { pix_key: 'ana@example.com', amount: 10.5 };
   const theirs = (await app.send(other, body, { key: 'shared' })).body;
-  const byRequest = await tell(confirmed({ clientRequestId: 'shared', amount: 10.5 }));
+  const byRequest = await receive(confirmed({ clientRequestId: 'shared', amount: 10.5 }));
   assert.deepEqual(results(byRequest), ['parked: no_match']);
   const withBoth = { clientRequestId: 'shared', endToEnd: theirs.end_to_end };
-  assert.deepEqual(results(await tell(confirmed(withBoth))), ['applied']);
+  assert.deepEqual(results(await receive(confirmed(withBoth))), ['applied']);
   assert.equal((await stored(ours.id)).status, 'PROCESSING');
   assert.equal((await stored(theirs.transaction_id)).status, 'COMPLETED');
 });
@@ -235,7 +235,7 @@ test('a request id that very many users have does not hide the send that is mean
       from people`);
   const meant = await givenSend('popular');
   const event = { endToEnd: meant.end_to_end, clientRequestId: 'popular', amount: 10.5 };
-  assert.deepEqual(results(await tell(confirmed(event))), ['applied']);
+  assert.deepEqual(results(await receive(confirmed(event))), ['applied']);
   assert.equal((await stored(meant.id)).status, 'COMPLETED');
 });
 
@@ -248,7 +248,7 @@ test('an event that comes before the answer of the payment settles it', async ()
     const send = await givenSend();
     await putInto(send.id, phase, outcome);
     const event = confirmed({ endToEnd: send.end_to_end, status: word, amount: 10.5 });
-    assert.deepEqual(results(await tell(event)), ['applied']);
+    assert.deepEqual(results(await receive(event)), ['applied']);
     const settled = await stored(send.id);
     assert.deepEqual([settled.status, settled.outcome], [status, ended]);
   }
@@ -256,10 +256,10 @@ test('an event that comes before the answer of the payment settles it', async ()
 
 test('a final status is told to those who wait for it', async () => {
   const send = await givenSend();
-  const told = Promise.withResolvers<string>();
-  const stop = await app.context.db.listen('ponte_pix', told.resolve);
-  await tell(confirmed({ endToEnd: send.end_to_end }));
-  assert.equal(await told.promise, send.id);
+  const settlement = Promise.withResolvers<string>();
+  const stop = await app.context.db.listen('ponte_pix', settlement.resolve);
+  await receive(confirmed({ endToEnd: send.end_to_end }));
+  assert.equal(await settlement.promise, send.id);
   await stop();
 });
 
@@ -273,7 +273,10 @@ test('a job that names no event fails, one whose event is gone has nothing to do
 
 test('settling a second time changes nothing, as after a crash between the work and its note', async () => {
   const send = await givenSend();
-  const first = await tell([confirmed({ endToEnd: send.end_to_end }), { event: 'CONTA_CRIADA' }]);
+  const first = await receive([
+    confirmed({ endToEnd: send.end_to_end }),
+    { event: 'CONTA_CRIADA' },
+  ]);
   const timeline = await app.timeline(send.id);
   await app.rows(`update webhook_events set status = 'received', results = null where id = $1`, [
     first.eventId,
@@ -287,9 +290,9 @@ test('a payment with the key and amount of an open send under an unknown id is a
   const key = randomUUID();
   const send = await givenSend(key);
   const other = { clientRequestId: key, endToEnd: app.newEndToEnd(), amount: 10.5 };
-  assert.deepEqual(results(await tell(confirmed(other))), ['anomaly: other_end_to_end']);
+  assert.deepEqual(results(await receive(confirmed(other))), ['anomaly: other_end_to_end']);
   assert.equal((await stored(send.id)).status, 'PROCESSING');
   assert.equal((await app.timeline(send.id)).at(-1), 'ANOMALY other_end_to_end event');
   const another = { ...other, amount: 10.51 };
-  assert.deepEqual(results(await tell(confirmed(another))), ['parked: no_match']);
+  assert.deepEqual(results(await receive(confirmed(another))), ['parked: no_match']);
 });

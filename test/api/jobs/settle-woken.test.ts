@@ -99,13 +99,18 @@ test('an event about a send that is given up before it leaves becomes an anomaly
   assert.deepEqual(await waits(), []);
 });
 
-for (const [what, told] of [
+for (const [what, asReported] of [
   ['its identification', (txid: string) => txid],
   ['the 25 characters of it that a static code holds', (txid: string) => txid.slice(0, 25)],
 ] as const) {
   test(`a charge is settled as soon as it has ${what} that an event waits for`, async (t) => {
     const txid = newTransactionIdentification();
-    const pix = { txid: told(txid), endToEndId: newEndToEnd(), valor: '10.50', horario: 'now' };
+    const pix = {
+      txid: asReported(txid),
+      endToEndId: newEndToEnd(),
+      valor: '10.50',
+      horario: 'now',
+    };
     const eventId = await park(t, { pix: [pix] });
     await isApplied(eventId, await reserveCharge(app, txid));
   });
@@ -165,8 +170,8 @@ test('sends that are stored together wake the events of each of them', async (t)
 
 test('an event of which an item waits on is woken for that item as well', async (t) => {
   const [one, other] = [newEndToEnd(), newEndToEnd()];
-  const told = [one, other].map((endToEnd) => confirmed({ endToEnd, amount: 10.5 }));
-  const eventId = await park(t, told);
+  const asReported = [one, other].map((endToEnd) => confirmed({ endToEnd, amount: 10.5 }));
+  const eventId = await park(t, asReported);
   const [first, second] = [await reserveSend(app, randomUUID()), await reserveSend(app, 'second')];
   await first.pay(one);
   await eventually(async () => (await stored(first.id)).status === 'COMPLETED', 'the first send');

@@ -13,7 +13,7 @@ export interface Settlement {
   readonly status: string;
   readonly items: readonly ItemOutcome[];
   /** When the job looks again, or null. */
-  readonly lookAgainAt: Date | null;
+  readonly retryAt: Date | null;
 }
 
 export interface ReceivedRow {
@@ -28,7 +28,7 @@ export interface SettlingApp extends PixApp {
   /** A send that the provider has accepted. */
   givenSend(key?: string, amount?: number): Promise<StoredPix & { readonly end_to_end: string }>;
   /** Delivers an event over HTTP and settles it. */
-  tell(payload: unknown): Promise<Settlement>;
+  receive(payload: unknown): Promise<Settlement>;
   /** Delivers an event only, and gives its id. */
   deliver(payload: unknown): Promise<string>;
   /** Runs the job of an event. */
@@ -42,7 +42,7 @@ export interface SettlingApp extends PixApp {
   /** What a user has received without a charge, the smallest amount first. */
   receivedBy(user: Pick<TestUser, 'id'>): Promise<ReceivedRow[]>;
   /** The ids of the events that were delivered and not looked at yet. */
-  untold(): Promise<string[]>;
+  unsettled(): Promise<string[]>;
 }
 
 /** Starts a service whose jobs the test runs by hand, with a customer. */
@@ -68,7 +68,7 @@ export async function startSettlingApp(options: TestAppOptions = {}): Promise<Se
     customer,
     deliver,
     settle,
-    tell: async (payload) => settle(await deliver(payload)),
+    receive: async (payload) => settle(await deliver(payload)),
     async givenSend(key, amount = 10.5) {
       const body = { pix_key: 'ana@example.com', amount };
       const request = key === undefined ? {} : { key };
@@ -94,7 +94,7 @@ export async function startSettlingApp(options: TestAppOptions = {}): Promise<Se
           where user_id = $1 and operation = 'RECEIVED' and status = 'COMPLETED' order by amount`,
         [id],
       ),
-    async untold() {
+    async unsettled() {
       const rows = await app.rows<{ id: string }>(
         `select id from webhook_events where status = 'received'`,
       );
@@ -120,7 +120,7 @@ async function settleBy(app: PixApp, eventId: string): Promise<Settlement> {
     eventId,
     status: event.status,
     items: event.results,
-    lookAgainAt: result && 'runAgainAt' in result ? result.runAgainAt : null,
+    retryAt: result && 'runAgainAt' in result ? result.runAgainAt : null,
   };
 }
 

@@ -313,16 +313,16 @@ test('the provider is asked about an UNKNOWN payment in every sweep of the first
   await givenLost(user);
   await app.rows('update pix_transactions set amount = 10.49 where user_id = $1', [user.id]);
   const { provider } = app.context;
-  let asked = 0;
+  let requests = 0;
   const statement: typeof provider.statement = (request) => {
-    asked += Number(request.session.userId === user.id);
+    requests += Number(request.session.userId === user.id);
     return provider.statement(request);
   };
   const context = { ...app.context, provider: { ...provider, statement } };
   const isAsked = async () => {
-    const before = asked;
+    const before = requests;
     await sweep(context);
-    return asked > before;
+    return requests > before;
   };
   let ageMinutes = 0;
   const pass = async (minutes: number) => {

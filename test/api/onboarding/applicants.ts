@@ -104,8 +104,8 @@ export async function giveAll(app: TestApp, id: string): Promise<void> {
   await taken(give(app, id, { step: 'electronic-validation/confirm' }), 202);
 }
 
-async function taken(given: Promise<TestAnswer>, expected: number): Promise<void> {
-  const { status, body } = await given;
+async function taken(pending: Promise<TestAnswer>, expected: number): Promise<void> {
+  const { status, body } = await pending;
   assert.equal(status, expected, JSON.stringify(body));
 }
 

@@ -30,8 +30,8 @@ for (const [status, phone] of [
         phone: `************${phone.slice(-2)}`,
         prova_vida: { session_id: null, url_iframe: null },
       });
-      for (const told of [person.name, person.email, person.document, person.phone]) {
-        assert.equal(JSON.stringify(body).includes(told), false);
+      for (const value of [person.name, person.email, person.document, person.phone]) {
+        assert.equal(JSON.stringify(body).includes(value), false);
       }
     }
     const refused = await give(app, id, { step: 'proposal' });

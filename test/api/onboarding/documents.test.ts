@@ -25,18 +25,18 @@ interface Received extends Omit<PersonDocument, 'content'> {
 interface Receiver {
   readonly received: Received[];
   /** Whose document it was told to take, whether or not it came. */
-  readonly asked: string[];
+  readonly requests: string[];
   readonly context: Context;
 }
 
 /** A provider that reads what it is sent, and then does what it is told to. */
 function receiver(answer: (count: number) => Promise<void> = () => Promise.resolve()): Receiver {
   const received: Received[] = [];
-  const asked: string[] = [];
+  const requests: string[] = [];
   const provider: Context['provider'] = {
     ...app.context.provider,
     async submitDocument({ personId, document }) {
-      asked.push(personId);
+      requests.push(personId);
       try {
         const pieces = await Array.fromAsync(document.content());
         const content = Buffer.concat(pieces);
@@ -48,7 +48,7 @@ function receiver(answer: (count: number) => Promise<void> = () => Promise.resol
       await answer(received.length);
     },
   };
-  return { received, asked, context: { ...app.context, provider } };
+  return { received, requests, context: { ...app.context, provider } };
 }
 
 /** Registers a person whom the provider knows, and uploads documents. */
@@ -125,11 +125,11 @@ test('a failure stops the forwarding, and the next one goes on from there', asyn
 test('a document that is the provider’s already is not taken again', async () => {
   const content = pdfOfSize(150);
   const application = await givenDocuments(content);
-  const { asked, context } = receiver();
+  const { requests, context } = receiver();
   await forwardDocuments(context, application);
   await upload(application.id, 1, content);
   await forwardDocuments(context, application);
-  assert.equal(asked.length, 1);
+  assert.equal(requests.length, 1);
   assert.deepEqual(await standing(application.id), ['forwarded 0']);
 });
 

@@ -10,7 +10,7 @@ const app = await startPixApp({ environment: { STUB_SETTLE_MS: '1' } });
 test('register, give every step, be approved, log in, see the account, send a PIX', async (t) => {
   const person = newPerson();
   const onboarding = Object.getOwnPropertyNames(Object.getPrototypeOf(app.bank.onboarding));
-  const asked = onboarding
+  const mocks = onboarding
     .filter((name) => name !== 'constructor')
     .map((name) => t.mock.method(app.bank.onboarding, name as 'kyc'));
 
@@ -40,10 +40,10 @@ test('register, give every step, be approved, log in, see the account, send a PI
   await app.clock.advance(1_000);
   assert.equal((await app.settled(sent.transaction_id)).status, 'COMPLETED');
 
-  assert.ok(asked.length > 5, 'the provider is watched');
+  assert.ok(mocks.length > 5, 'the provider is watched');
   assert.deepEqual(
-    asked.map(({ mock }) => mock.callCount()),
-    asked.map(() => 0),
+    mocks.map(({ mock }) => mock.callCount()),
+    mocks.map(() => 0),
   );
   assert.deepEqual(await jobsOf(app, application), []);
 });

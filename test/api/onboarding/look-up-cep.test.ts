@@ -18,13 +18,13 @@ const paulista = {
 };
 
 test('a known CEP gives the street, the district and the city, without the provider', async (t) => {
-  const asked = t.mock.method(local.bank.onboarding, 'lookUpCep');
+  const lookUp = t.mock.method(local.bank.onboarding, 'lookUpCep');
   for (const cep of ['01310100', '01310-100']) {
     const answer = await local.call(`/onboarding/cep/${cep}`);
     assert.equal(answer.status, 200);
     assert.deepEqual(answer.body, { cep: paulista });
   }
-  assert.equal(asked.mock.callCount(), 0);
+  assert.equal(lookUp.mock.callCount(), 0);
 });
 
 test('of any other CEP the state alone is known', async () => {
@@ -49,14 +49,14 @@ test('422 for a CEP that belongs to no state', async () => {
 
 for (const cep of ['0131010', '013101000', '0131-0100', 'abcdefgh', '%20', '01310100%00']) {
   test(`422 for ${cep}, which is not eight digits`, async (t) => {
-    const asked = t.mock.method(remote.bank.onboarding, 'lookUpCep');
+    const lookUp = t.mock.method(remote.bank.onboarding, 'lookUpCep');
     for (const app of [local, remote]) {
       const answer = await app.call(`/onboarding/cep/${cep}`);
       assert.equal(answer.status, 422);
       assert.ok(answer.body.errors.cep.includes('The CEP must have eight digits.'));
       assert.deepEqual(Object.keys(answer.body.errors), ['cep']);
     }
-    assert.equal(asked.mock.callCount(), 0);
+    assert.equal(lookUp.mock.callCount(), 0);
   });
 }
 
@@ -67,12 +67,12 @@ test('422 for a faulty CEP is worded in Portuguese for those who prefer it', asy
 });
 
 test('the provider is asked where onboarding is not local only', async (t) => {
-  const asked = t.mock.method(remote.bank.onboarding, 'lookUpCep');
+  const lookUp = t.mock.method(remote.bank.onboarding, 'lookUpCep');
   const answer = await remote.call('/onboarding/cep/01310-100');
   assert.equal(answer.status, 200);
   assert.deepEqual(answer.body, { cep: paulista });
   assert.deepEqual(
-    asked.mock.calls.map((call) => call.arguments),
+    lookUp.mock.calls.map((call) => call.arguments),
     [['01310100']],
   );
 });

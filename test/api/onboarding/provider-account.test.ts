@@ -53,7 +53,7 @@ test('a number that was made up here is never told to the provider', async (t) =
   });
   const token = await logIn(app, email);
   assert.equal((await accountOf(id))?.['account_number'], madeUp.account_number);
-  const asked = (['pay', 'listKeys', 'createKey', 'deleteKey', 'lookUpKey'] as const).map(
+  const mocks = (['pay', 'listKeys', 'createKey', 'deleteKey', 'lookUpKey'] as const).map(
     (name) => t.mock.method(bank, name).mock,
   );
   const refusals = [
@@ -74,7 +74,7 @@ test('a number that was made up here is never told to the provider', async (t) =
   for (const { status, body } of refusals) {
     assert.deepEqual([status, Object.keys(body.errors ?? {})], [422, ['account']]);
   }
-  for (const mock of asked) assert.equal(mock.callCount(), 0);
+  for (const mock of mocks) assert.equal(mock.callCount(), 0);
   assert.deepEqual(await app.rows('select 1 from pix_transactions where user_id = $1', [id]), []);
 });
 

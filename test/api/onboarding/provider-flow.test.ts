@@ -148,8 +148,8 @@ test('a code that does not come, or is refused, is sent again when it is asked f
     const path = 'electronic-validation';
     const answers = [1, 2, 3].map(() => give(app, application.id, { step: path }));
     for (const { status } of await Promise.all(answers)) assert.equal(status, 202);
-    const asked = await settled(app, application);
-    assert.equal(step(asked, 'electronic_validation').status, 'done');
+    const requested = await settled(app, application);
+    assert.equal(step(requested, 'electronic_validation').status, 'done');
     return mock.callCount();
   };
   assert.equal(await ask(), 1);

@@ -246,7 +246,7 @@ const steps = routes.filter(([path]) => path !== '');
 for (const [path, request] of steps) {
   test(`the steps of an application are counted, from any address: ${path}`, async () => {
     const id = await applicant();
-    for (let given = 0; given < 3; given += 1) {
+    for (let attempt = 0; attempt < 3; attempt += 1) {
       const proposal = { ...post, headers: anywhere() };
       assert.equal((await strict.call(`/onboarding/${id}/proposal`, proposal)).status, 202);
     }
@@ -268,7 +268,7 @@ test('an address takes the steps of ten applications, and misses do not count', 
   const others = await Promise.all(Array.from({ length: 10 }, applicant));
   for (const id of [randomUUID(), ...others]) {
     const proposal = { ...post, headers };
-    for (let given = 0; given < 3; given += 1) {
+    for (let attempt = 0; attempt < 3; attempt += 1) {
       const { status } = await strict.call(`/onboarding/${id}/proposal`, proposal);
       assert.equal(status, others.includes(id) ? 202 : 404);
     }

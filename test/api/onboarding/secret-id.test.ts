@@ -17,7 +17,7 @@ const paths = [`/onboarding/${id}`, `/onboarding/%${id.charCodeAt(0).toString(16
 
 for (const path of [...paths, `/onboarding/${id}/kyc`, `/onboarding/${id}/nowhere`]) {
   test(`as a request id it is answered and not logged: ${path.replaceAll(/[\da-f-]{20,}/g, '…')}`, async () => {
-    for (const given of [
+    for (const requestId of [
       id,
       bare,
       id.toUpperCase(),
@@ -25,11 +25,11 @@ for (const path of [...paths, `/onboarding/${id}/kyc`, `/onboarding/${id}/nowher
       `${bare.slice(0, 9)}:${bare.slice(9)}`,
     ]) {
       const from = app.logLines.length;
-      const answer = await app.call(path, { headers: { 'x-request-id': given } });
-      assert.equal(answer.headers.get('x-request-id'), given);
+      const answer = await app.call(path, { headers: { 'x-request-id': requestId } });
+      assert.equal(answer.headers.get('x-request-id'), requestId);
       const log = app.logLines.slice(from).join('\n');
       assert.ok(log.includes('"requestId"'));
-      assert.ok(!log.includes(given) && !log.includes(id) && !log.includes(bare), given);
+      assert.ok(!log.includes(requestId) && !log.includes(id) && !log.includes(bare), requestId);
     }
   });
 }

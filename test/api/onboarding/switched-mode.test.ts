@@ -166,12 +166,12 @@ test('an analysis of which the provider knows nothing says so, and goes on by sy
   const { app, application } = await unknownUnderAnalysis();
   const { id } = application;
   const calls = callsTo(t, app);
-  const asked = await kycOf(app, id);
+  const reply = await kycOf(app, id);
   assert.deepEqual(
-    [step(asked, 'kyc').status, step(asked, 'kyc').error],
+    [step(reply, 'kyc').status, step(reply, 'kyc').error],
     ['failed', 'EARLIER_STEP_FAILED'],
   );
-  assert.deepEqual(await kycOf(app, id), asked);
+  assert.deepEqual(await kycOf(app, id), reply);
   await give(app, id, { step: 'sync' });
   const synced = await settled(app, application);
   assert.deepEqual(calls(), allButCode);

@@ -38,9 +38,9 @@ function emptyFolder(): string {
 
 /** What the same commands give, one after the other. */
 async function story(reach: OperatorClient): Promise<unknown[]> {
-  const told: unknown[] = [];
-  const tell = async (work: Promise<unknown>): Promise<void> => {
-    told.push(await work.catch((error: unknown) => `${error as Error}`));
+  const results: unknown[] = [];
+  const record = async (work: Promise<unknown>): Promise<void> => {
+    results.push(await work.catch((error: unknown) => `${error as Error}`));
   };
   const { run } = reach;
   const person = {
@@ -50,48 +50,48 @@ async function story(reach: OperatorClient): Promise<unknown[]> {
     phone: '(11) 98765-4321',
     password: 'correct horse battery',
   };
-  await tell(run({ name: 'user create', input: person, ...caller }));
-  await tell(run({ name: 'user create', input: { ...person, phone: '1' }, ...caller }));
-  await tell(run({ name: 'user disable', input: { user: 'maria@EXAMPLE.com' }, ...caller }));
-  await tell(run({ name: 'user disable', input: { user: '1' }, ...caller }));
-  await tell(run({ name: 'session revoke', input: { of: '7' }, ...caller }));
+  await record(run({ name: 'user create', input: person, ...caller }));
+  await record(run({ name: 'user create', input: { ...person, phone: '1' }, ...caller }));
+  await record(run({ name: 'user disable', input: { user: 'maria@EXAMPLE.com' }, ...caller }));
+  await record(run({ name: 'user disable', input: { user: '1' }, ...caller }));
+  await record(run({ name: 'session revoke', input: { of: '7' }, ...caller }));
   const seen: number[] = [];
-  await tell(
+  await record(
     run({ name: 'pix audit', input: {}, ...caller, progress: (done) => void seen.push(done) }),
   );
   assert.ok(seen.length > 0, 'no progress came');
   await reach.release();
-  await tell(run({ name: 'user identify', input: { user: '1' }, ...caller }));
-  return told;
+  await record(run({ name: 'user identify', input: { user: '1' }, ...caller }));
+  return results;
 }
 
 describe('a command', () => {
-  let told: unknown[];
+  let results: unknown[];
 
   before(async () => {
     const database = await createTestDatabase();
     const reach = reachOf(testConfig(database));
-    told = await story(reach);
+    results = await story(reach);
     await reach.release();
     await database.drop();
   });
 
   it(serverUrl ? 'works on PostgreSQL' : 'works on the embedded database that nobody has', () => {
-    assert.deepEqual(told.slice(0, 5), [
+    assert.deepEqual(results.slice(0, 5), [
       { id: 1, email: 'Maria@example.com' },
       'OpError: phone: The phone must have an area code, as in +55 11 98765-4321.',
       { id: 1, email: 'Maria@example.com', status: 'DISABLED', endedSession: false },
       'OpError: user 1 is already disabled',
       'OpError: there is no user 7',
     ]);
-    assert.equal((told[5] as { ok: boolean }).ok, true);
-    assert.deepEqual(told[6], { id: 1, email: 'Maria@example.com', status: 'DISABLED' });
+    assert.equal((results[5] as { ok: boolean }).ok, true);
+    assert.deepEqual(results[6], { id: 1, email: 'Maria@example.com', status: 'DISABLED' });
   });
 
   it('tells the same through a service that has the embedded database', onlyEmbedded, async () => {
     const app = await startTestApp();
     const reach = reachOf(testConfig(app.database));
-    assert.deepEqual(await story(reach), told);
+    assert.deepEqual(await story(reach), results);
     assert.equal(existsSync(join(app.database.dataDir, 'control', 'socket')), true);
     const refused = { name: 'migrate down', input: {}, ...caller } as const;
     await assert.rejects(reach.run(refused), /^OpError: a service runs on this database/);

@@ -23,7 +23,7 @@ async function found(name: string): Promise<readonly [string, string, string | n
 }
 
 async function givenEvent(status: string): Promise<void> {
-  const { eventId } = await app.tell({ event: 'NEWS', id: randomUUID() });
+  const { eventId } = await app.receive({ event: 'NEWS', id: randomUUID() });
   await app.rows('update webhook_events set status = $2 where id = $1', [eventId, status]);
 }
 

@@ -102,11 +102,11 @@ describe('jobs stats', () => {
 describe('jobs retry', () => {
   it('queues a dead job now, as if it had never been tried, and wakes the loop', async () => {
     const id = await dead();
-    let told = 0;
-    const stop = await context.db.listen('ponte_jobs', () => (told += 1));
+    let notified = 0;
+    const stop = await context.db.listen('ponte_jobs', () => (notified += 1));
     const result = await retry({ ids: [id, id] });
     assert.deepEqual(result, { retried: 1, superseded: 0, notDead: [], notFound: [] });
-    await eventually(() => told > 0, 'the notification');
+    await eventually(() => notified > 0, 'the notification');
     await stop();
     const job = await jobState(app, id);
     assert.equal(job?.status, 'queued');
@@ -146,16 +146,16 @@ describe('jobs retry', () => {
 
   it('looks again when a job with the same key is queued at the same moment', async () => {
     const id = await dead({ unique_key: 'work:3' });
-    let looks = 0;
+    let polls = 0;
     const transaction: typeof context.db.transaction = async (work) => {
-      looks += 1;
-      if (looks === 1) throw Object.assign(new Error('duplicate'), { code: '23505' });
+      polls += 1;
+      if (polls === 1) throw Object.assign(new Error('duplicate'), { code: '23505' });
       return context.db.transaction(work);
     };
     const db = { ...context.db, transaction };
     const { retried } = await retryJobs.run({ ...context, db }, { ids: [id] }, unwatched);
     assert.equal(retried, 1);
-    assert.equal(looks, 2);
+    assert.equal(polls, 2);
   });
 
   it('retries all that are dead, of one kind or of every kind, in bounded batches', async () => {

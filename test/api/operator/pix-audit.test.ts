@@ -68,13 +68,13 @@ async function everythingThatHappens(): Promise<void> {
     await sendTo('ana@example.com'),
     await sendTo('lost@ponte.test'),
   ]) {
-    await app.tell(confirmed({ endToEnd }));
-    await app.tell({ ...confirmed({ endToEnd }), status: 'ERROR' });
+    await app.receive(confirmed({ endToEnd }));
+    await app.receive({ ...confirmed({ endToEnd }), status: 'ERROR' });
   }
   const failing = await sendTo('lost@ponte.test');
   // After a repeat a failure waits for the word that the payment was made.
   await app.clock.advance(15 * minuteMs);
-  await app.tell({ ...confirmed({ endToEnd: failing.end_to_end }), status: 'ERROR' });
+  await app.receive({ ...confirmed({ endToEnd: failing.end_to_end }), status: 'ERROR' });
   for (const key of ['notfound', 'unavailable', 'reject', 'silent', 'lost', 'timeout', 'html']) {
     await sendTo(`${key}@ponte.test`);
   }
@@ -98,7 +98,7 @@ async function everythingThatHappens(): Promise<void> {
   );
   await everyCharge();
   await contradictedAndParked();
-  await app.tell(confirmed({ endToEnd: `E${'0'.repeat(31)}` }));
+  await app.receive(confirmed({ endToEnd: `E${'0'.repeat(31)}` }));
   await app.deliver({ event: 'NEWS' });
   await queueJob(app, 'test', {
     ...{ status: 'running', leased_by: randomUUID() },
@@ -111,7 +111,7 @@ async function everythingThatHappens(): Promise<void> {
 /** A send whose end stands in the provider's answer. */
 async function answeredWith(status: 'COMPLETED' | 'FAILED'): Promise<void> {
   const { pay } = context.provider;
-  const told = mock.method(
+  const noted = mock.method(
     context.provider,
     'pay',
     async (...order: Parameters<typeof pay>): Promise<PaymentReceipt> => ({
@@ -120,7 +120,7 @@ async function answeredWith(status: 'COMPLETED' | 'FAILED'): Promise<void> {
     }),
   );
   await sendTo('ana@example.com');
-  told.mock.restore();
+  noted.mock.restore();
 }
 
 async function everyCharge(): Promise<void> {
@@ -132,12 +132,12 @@ async function everyCharge(): Promise<void> {
   await charge();
   const txid = await charge();
   const paid = (endToEnd: string) =>
-    app.tell({ event: 'PIX_RECEIVED', endToEnd, txid, status: 'PAID', amount: 5 });
+    app.receive({ event: 'PIX_RECEIVED', endToEnd, txid, status: 'PAID', amount: 5 });
   await paid(`E1${'0'.repeat(30)}`);
   await paid(`E2${'0'.repeat(30)}`);
   const toldWithoutId = await charge();
-  await app.tell({ event: 'CHARGE_COMPLETED', txid: toldWithoutId });
-  await app.tell({
+  await app.receive({ event: 'CHARGE_COMPLETED', txid: toldWithoutId });
+  await app.receive({
     event: 'PIX_RECEIVED',
     endToEnd: newEnd(),
     txid: toldWithoutId,
@@ -150,7 +150,7 @@ const newEnd = () => newEndToEndId('99999999', app.clock.now());
 /** Of the two items of an event one contradicts a payment, and the other one waits for its own. */
 async function contradictedAndParked(): Promise<Given> {
   const { end_to_end: endToEnd } = await sendTo('silent@ponte.test');
-  const { eventId, status } = await app.tell([
+  const { eventId, status } = await app.receive([
     confirmed({ endToEnd, amount: 99 }),
     confirmed({ endToEnd: newEnd() }),
   ]);
@@ -164,8 +164,8 @@ async function contradictedAndParked(): Promise<Given> {
  */
 interface Break {
   readonly rule: string;
-  readonly given: () => Promise<Given>;
-  readonly spoil: (given: Given) => Promise<unknown>;
+  readonly prepare: () => Promise<Given>;
+  readonly spoil: (prepare: Given) => Promise<unknown>;
 }
 
 interface Given {
@@ -178,7 +178,7 @@ const accepted = () => sendTo('silent@ponte.test');
 const lost = () => sendTo('lost@ponte.test');
 const completed = async (): Promise<Given> => {
   const send = await accepted();
-  await app.tell(confirmed({ endToEnd: send.end_to_end }));
+  await app.receive(confirmed({ endToEnd: send.end_to_end }));
   return send;
 };
 const event = (id: string): Given => ({ id, end_to_end: '', user_id: 0 });
@@ -194,10 +194,10 @@ let namesake: Given;
 let twin: Given;
 
 const breaks: readonly Break[] = [
-  { rule: 'amount_positive', given: accepted, spoil: ({ id }) => update(id, 'amount = 0') },
+  { rule: 'amount_positive', prepare: accepted, spoil: ({ id }) => update(id, 'amount = 0') },
   {
     rule: 'key_once',
-    given: async () => {
+    prepare: async () => {
       namesake = await sendTo('silent@ponte.test', { key: 'the-same' });
       return sendTo('silent@ponte.test', { key: 'the-same', user: await givenCustomer(app) });
     },
@@ -205,7 +205,7 @@ const breaks: readonly Break[] = [
   },
   {
     rule: 'end_to_end_once',
-    given: async () => {
+    prepare: async () => {
       twin = await accepted();
       return accepted();
     },
@@ -213,30 +213,38 @@ const breaks: readonly Break[] = [
   },
   {
     rule: 'status_and_phase',
-    given: completed,
+    prepare: completed,
     spoil: async ({ id }) => {
       await update(id, `status = 'COMPLETED', phase = 'ACCEPTED'`);
       await remove(id, `phase = 'SETTLED'`);
     },
   },
-  { rule: 'end_dated', given: completed, spoil: ({ id }) => update(id, 'settled_at = null') },
+  { rule: 'end_dated', prepare: completed, spoil: ({ id }) => update(id, 'settled_at = null') },
   {
     rule: 'end_dated',
-    given: accepted,
+    prepare: accepted,
     spoil: ({ id }) => update(id, 'settled_at = $2', [app.clock.now()]),
   },
-  { rule: 'timeline_begins', given: accepted, spoil: ({ id }) => remove(id, `phase = 'RESERVED'`) },
-  { rule: 'timeline_begins', given: lost, spoil: ({ id }) => remove(id) },
-  { rule: 'timeline_agrees', given: accepted, spoil: ({ id }) => update(id, `phase = 'UNKNOWN'`) },
+  {
+    rule: 'timeline_begins',
+    prepare: accepted,
+    spoil: ({ id }) => remove(id, `phase = 'RESERVED'`),
+  },
+  { rule: 'timeline_begins', prepare: lost, spoil: ({ id }) => remove(id) },
+  {
+    rule: 'timeline_agrees',
+    prepare: accepted,
+    spoil: ({ id }) => update(id, `phase = 'UNKNOWN'`),
+  },
   {
     rule: 'end_to_end_before_paying',
-    given: accepted,
+    prepare: accepted,
     spoil: ({ id }) => update(id, 'end_to_end = null'),
   },
-  { rule: 'paying_first', given: accepted, spoil: ({ id }) => remove(id, `phase = 'PAYING'`) },
+  { rule: 'paying_first', prepare: accepted, spoil: ({ id }) => remove(id, `phase = 'PAYING'`) },
   {
     rule: 'paying_once',
-    given: accepted,
+    prepare: accepted,
     spoil: async ({ id }) => {
       await note(id, 'PAYING', { attempt: 2 });
       await note(id, 'ACCEPTED');
@@ -244,7 +252,7 @@ const breaks: readonly Break[] = [
   },
   {
     rule: 'completed_reported',
-    given: accepted,
+    prepare: accepted,
     spoil: async ({ id }) => {
       await end(id, 'COMPLETED', 'SETTLED');
       await note(id, 'SETTLED', { note: 'process_died' });
@@ -252,7 +260,7 @@ const breaks: readonly Break[] = [
   },
   {
     rule: 'failed_reported',
-    given: lost,
+    prepare: lost,
     spoil: async ({ id }) => {
       await end(id, 'FAILED', 'SETTLED');
       await note(id, 'SETTLED', { note: 'abandoned' });
@@ -260,7 +268,7 @@ const breaks: readonly Break[] = [
   },
   {
     rule: 'failed_reported',
-    given: lost,
+    prepare: lost,
     spoil: async ({ id }) => {
       await end(id, 'FAILED', 'SETTLED');
       await note(id, 'SETTLED', { note: 'found_in_statement' });
@@ -272,17 +280,17 @@ const breaks: readonly Break[] = [
       ['REJECTED', {}],
       ['SETTLED', { provider_status: 'reset', note: 'not_sent' }],
     ] as const
-  ).map(([phase, told]): Break => ({
+  ).map(([phase, noted]): Break => ({
     rule: 'failed_reported',
-    given: lost,
+    prepare: lost,
     spoil: async ({ id }) => {
       await end(id, 'FAILED', phase);
-      await note(id, phase, told);
+      await note(id, phase, noted);
     },
   })),
   {
     rule: 'doubt_kept',
-    given: accepted,
+    prepare: accepted,
     spoil: async ({ id }) => {
       await remove(id, `phase = 'ACCEPTED'`);
       await update(id, 'provider_txid = null');
@@ -293,67 +301,67 @@ const breaks: readonly Break[] = [
   },
   {
     rule: 'failed_for_a_reason',
-    given: () => sendTo('notfound@ponte.test'),
+    prepare: () => sendTo('notfound@ponte.test'),
     spoil: ({ id }) => rows('update pix_timeline set note = null where transaction_id = $1', [id]),
   },
   {
     rule: 'provider_id_noted',
-    given: accepted,
+    prepare: accepted,
     spoil: ({ id }) => update(id, `provider_txid = 'another'`),
   },
   {
     rule: 'cause_stored',
-    given: accepted,
+    prepare: accepted,
     spoil: ({ id }) => note(id, 'ANOMALY', { event_id: randomUUID(), note: 'amount_mismatch' }),
   },
   {
     rule: 'final_is_final',
-    given: completed,
+    prepare: completed,
     spoil: ({ id }) => note(id, 'SETTLED', { note: 'COMPLETED' }),
   },
   {
     rule: 'final_is_final',
-    given: completed,
+    prepare: completed,
     spoil: ({ id }) => note(id, 'SETTLED', { note: 'IDENTIFIED', event_id: randomUUID() }),
   },
   {
     rule: 'outcome_agrees',
-    given: completed,
+    prepare: completed,
     spoil: ({ id }) => update(id, `outcome = 'unknown'`),
   },
   {
     rule: 'outcome_agrees',
-    given: accepted,
+    prepare: accepted,
     spoil: ({ id }) => update(id, `outcome = 'not_sent'`),
   },
   {
     rule: 'received_is_settled',
-    given: received,
+    prepare: received,
     spoil: ({ id }) => rows(`update jobs set status = 'dead' where payload->>'eventId' = $1`, [id]),
   },
   {
     rule: 'parked_is_retried',
-    given: async () => event((await app.tell(confirmed({ endToEnd: randomUUID() }))).eventId),
+    prepare: async () => event((await app.receive(confirmed({ endToEnd: randomUUID() }))).eventId),
     spoil: ({ id }) => rows(`delete from jobs where payload->>'eventId' = $1`, [id]),
   },
   {
     rule: 'parked_is_retried',
-    given: contradictedAndParked,
+    prepare: contradictedAndParked,
     spoil: ({ id }) => rows(`update jobs set status = 'dead' where payload->>'eventId' = $1`, [id]),
   },
   {
     rule: 'waiting_is_kept',
-    given: contradictedAndParked,
+    prepare: contradictedAndParked,
     spoil: ({ id }) => rows('update webhook_events set payload = null where id = $1', [id]),
   },
   {
     rule: 'waiting_is_kept',
-    given: received,
+    prepare: received,
     spoil: ({ id }) => rows('update webhook_events set payload = null where id = $1', [id]),
   },
   {
     rule: 'leases_held',
-    given: async () =>
+    prepare: async () =>
       event(
         await queueJob(app, 'test', {
           ...{ status: 'running', leased_by: randomUUID() },
@@ -420,7 +428,7 @@ describe('a rule that is broken', () => {
 
   before(async () => {
     const rowsGiven: (readonly [Break, Given])[] = [];
-    for (const one of breaks) rowsGiven.push([one, await one.given()]);
+    for (const one of breaks) rowsGiven.push([one, await one.prepare()]);
     passed = await audit();
     await takeTheGuardsAway();
     for (const [{ rule, spoil }, row] of rowsGiven) {

@@ -252,10 +252,10 @@ describe('pix resolve', () => {
   it('makes a webhook that contradicts it later an anomaly', async () => {
     const { id, end_to_end: endToEnd } = await givenSend(silent);
     await resolve({ id, as: 'failed', confirm: riskOfFailing });
-    const told = await app.call('/webhooks/provider', {
+    const posted = await app.call('/webhooks/provider', {
       body: { event: 'PIX_PAYMENT_OUT', endToEnd, status: 'CONFIRMED', amount: 10.5 },
     });
-    const { event_id: eventId } = told.body;
+    const { event_id: eventId } = posted.body;
     const job = {
       id: '0',
       kind: 'settle-webhook',

@@ -107,7 +107,7 @@ describe('a list that has as many rows as its limit', () => {
   ] as const) {
     it(`says so: ponte ${line}`, async () => {
       await app.givenSend();
-      await app.tell({ event: 'NEWS', id: randomUUID() });
+      await app.receive({ event: 'NEWS', id: randomUUID() });
       await queueJob(app, 'listed');
       const cut = await type(`${line} --limit 1`);
       assert.equal(cut.stderr, 'There may be more: set a greater --limit, or filter them.\n');
@@ -122,7 +122,7 @@ describe('a list that has as many rows as its limit', () => {
 describe('ponte webhook', () => {
   it('lists and shows without people; as it came only with a warning', async () => {
     const endToEnd = nobodys();
-    const { eventId } = await app.tell({ ...confirmed({ endToEnd }), payer: { nome: 'Maria' } });
+    const { eventId } = await app.receive({ ...confirmed({ endToEnd }), payer: { nome: 'Maria' } });
     const { stdout } = await type('webhook list --state parked --since 1d --until 2999-01-01');
     assert.match(stdout, new RegExp(`${eventId} +parked .*1 parked`));
     const shown = await type(`webhook show ${eventId}`);
@@ -142,7 +142,7 @@ describe('ponte webhook', () => {
 
   it('shows a replay, asks, replays, and says where it has come to', async () => {
     const { id, end_to_end: endToEnd } = await app.givenSend();
-    const { eventId } = await app.tell(confirmed({ endToEnd: nobodys() }));
+    const { eventId } = await app.receive(confirmed({ endToEnd: nobodys() }));
     await app.rows('update webhook_events set payload = $2 where id = $1', [
       eventId,
       Buffer.from(JSON.stringify(confirmed({ endToEnd }))),
@@ -168,7 +168,7 @@ describe('ponte webhook', () => {
   it('replays many pages, counting all; one that is missing is exit 1', async () => {
     await app.clock.advance(60_000);
     const since = app.clock.now().toISOString();
-    for (let n = 0; n < 45; n += 1) await app.tell({ event: 'NEWS', id: randomUUID() });
+    for (let n = 0; n < 45; n += 1) await app.receive({ event: 'NEWS', id: randomUUID() });
     const { code, result } = await typedJson(
       `webhook replay --state ignored --since ${since} --yes`,
     );
@@ -185,7 +185,7 @@ describe('ponte webhook', () => {
   });
 
   it('says which events a filter excludes that were named: exit 1', async () => {
-    const { eventId } = await app.tell({ event: 'NEWS', id: randomUUID() });
+    const { eventId } = await app.receive({ event: 'NEWS', id: randomUUID() });
     const { code, stdout } = await type(`webhook replay ${eventId} --state parked --yes`);
     assert.equal(code, 1);
     assert.equal(stdout, `${eventId}  excluded by the filter\n1 excluded; items: none.\n`);
@@ -195,7 +195,7 @@ describe('ponte webhook', () => {
   it('stops at Ctrl-C behind a page, and goes on from there', async () => {
     await app.clock.advance(60_000);
     const since = app.clock.now().toISOString();
-    for (let n = 0; n < 25; n += 1) await app.tell({ event: 'NEWS', id: randomUUID() });
+    for (let n = 0; n < 25; n += 1) await app.receive({ event: 'NEWS', id: randomUUID() });
     const line = `webhook replay --state ignored --since ${since} --yes --json`;
     const others = process.listeners('SIGINT');
     const replaying = type(line);
@@ -217,7 +217,7 @@ describe('ponte webhook', () => {
     const sent = await type(`webhook send --transaction ${id} --status FAILED --shape entity`);
     assert.equal(sent.code, 0, sent.stderr);
     assert.match(sent.stdout, /^200 {2}\{"message":"The event is received\."/);
-    for (const event of await app.untold()) await app.settle(event);
+    for (const event of await app.unsettled()) await app.settle(event);
     assert.equal((await app.stored(id)).status, 'FAILED');
 
     const file = join(app.database.dataDir, 'event.json');
@@ -227,7 +227,7 @@ describe('ponte webhook', () => {
     await writeFile(file, '{');
     assert.equal((await type(`webhook send --file ${file}`)).code, 1);
     assert.equal((await type(`webhook send --file ${file}.none`)).code, 2);
-    for (const event of await app.untold()) await app.settle(event);
+    for (const event of await app.unsettled()) await app.settle(event);
   });
 
   it('refuses to post what, where and when it should not', async () => {
@@ -255,7 +255,7 @@ describe('ponte webhook', () => {
       assert.equal(code, 1, what);
       assert.match(stderr, /in production only the provider sends webhooks/);
     }
-    assert.deepEqual(await app.untold(), []);
+    assert.deepEqual(await app.unsettled(), []);
   });
 
   it('tells the secret to the configured service and to nobody else', async () => {

@@ -16,11 +16,11 @@ test('ponte request-id prints what the log has for the ids that a client has sen
   const line = app.logLines.slice(from).find((one) => one.includes('"msg":"request"')) ?? '';
   assert.ok(!line.includes(id) && !line.includes(traceId));
   const { requestIdDigest, traceId: logged } = JSON.parse(line) as Record<string, unknown>;
-  for (const [given, digest] of [
+  for (const [clientId, digest] of [
     [id, requestIdDigest],
     [traceId, logged],
   ] as const) {
-    const { stdout, code } = await runPonte(app, ['request-id', given]);
+    const { stdout, code } = await runPonte(app, ['request-id', clientId]);
     assert.equal(code, 0);
     assert.equal(stdout, `${String(digest)}\n`);
   }

@@ -126,11 +126,11 @@ describe('ponte user create', () => {
   });
 
   it('says when the development user cannot log in with the credentials, and why', async () => {
-    const told = async () => (await type(['user', 'create-dev'])).stdout;
+    const createDev = async () => (await type(['user', 'create-dev'])).stdout;
     await app.rows(`update users set password_hash = 'none' where email = 'dev@ponte.test'`);
-    assert.match(await told(), /with another password: run `ponte user reset-password dev@/);
+    assert.match(await createDev(), /with another password: run `ponte user reset-password dev@/);
     await app.rows(`update users set status = 'DISABLED' where email = 'dev@ponte.test'`);
-    assert.match(await told(), /but is disabled: run `ponte user enable dev@/);
+    assert.match(await createDev(), /but is disabled: run `ponte user enable dev@/);
   });
 });
 
@@ -211,9 +211,9 @@ describe('ponte user disable and enable', () => {
     assert.equal(declined.code, 1);
     assert.match(declined.stderr, /Nothing was changed\.\n$/);
     const interrupted = [[/Disable .*\?/, '\u0003']] as const;
-    const given = await type(['user', 'disable', String(id)], { typing: interrupted });
-    assert.equal(given.code, 130);
-    assert.doesNotMatch(given.stderr, /Error|at /);
+    const result = await type(['user', 'disable', String(id)], { typing: interrupted });
+    assert.equal(result.code, 130);
+    assert.doesNotMatch(result.stderr, /Error|at /);
     assert.ok(await canLogIn(email));
     const accepted = await type(['user', 'disable', String(id)], {
       typing: [[/Disable .*\?/, 'y\r']],

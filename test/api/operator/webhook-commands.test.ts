@@ -33,9 +33,9 @@ describe('webhook list', () => {
   it('shows the newest first, by state and time, with how many items came to what', async () => {
     const start = app.clock.now().toISOString();
     const send = await app.givenSend();
-    const first = await app.tell([confirmed({ endToEnd: send.end_to_end }), { event: 'NEWS' }]);
+    const first = await app.receive([confirmed({ endToEnd: send.end_to_end }), { event: 'NEWS' }]);
     await app.clock.advance(minuteMs);
-    const second = await app.tell(confirmed({ endToEnd: nobodys() }));
+    const second = await app.receive(confirmed({ endToEnd: nobodys() }));
     const third = await app.deliver({ event: 'NEWS', id: randomUUID() });
     assert.deepEqual(await list({ since: start }), [third, second.eventId, first.eventId]);
     assert.deepEqual(await list({ since: start, limit: 1 }), [third]);
@@ -61,13 +61,13 @@ describe('webhook list', () => {
 
   it('finds the events of a transaction: of its timeline, and parked ones that wait for it', async () => {
     const send = await app.givenSend();
-    const settling = await app.tell(confirmed({ endToEnd: send.end_to_end }));
-    const contradicting = await app.tell({
+    const settling = await app.receive(confirmed({ endToEnd: send.end_to_end }));
+    const contradicting = await app.receive({
       ...confirmed({ endToEnd: send.end_to_end }),
       status: 'ERROR',
     });
-    const waiting = await app.tell(confirmed({ endToEnd: nobodys() }));
-    await app.tell(confirmed({ endToEnd: nobodys() }));
+    const waiting = await app.receive(confirmed({ endToEnd: nobodys() }));
+    await app.receive(confirmed({ endToEnd: nobodys() }));
     await app.rows('insert into webhook_waits (id_value, event_id) values ($1, $2)', [
       send.end_to_end,
       waiting.eventId,
@@ -97,7 +97,7 @@ describe('webhook show', () => {
       ...confirmed({ endToEnd }),
       payer: { name: 'Maria', document: '52998224725' },
     };
-    const { eventId } = await app.tell(payload);
+    const { eventId } = await app.receive(payload);
     const shown = await show(eventId);
     assert.equal(shown.event.state, 'parked');
     assert.deepEqual(shown.items, [{ index: 0, result: 'parked', reason: 'no_match' }]);
@@ -119,7 +119,7 @@ describe('webhook show', () => {
   });
 
   it('says that a payload was purged', async () => {
-    const { eventId } = await app.tell({ event: 'NEWS', id: randomUUID() });
+    const { eventId } = await app.receive({ event: 'NEWS', id: randomUUID() });
     await app.rows('update webhook_events set payload = null where id = $1', [eventId]);
     for (const raw of [true, false]) {
       const { event, payload } = await show(eventId, raw);
@@ -138,7 +138,7 @@ describe('webhook replay', () => {
   /** An event that was orphaned before its transaction could be found by it. */
   async function givenOrphan() {
     const endToEnd = nobodys();
-    const { eventId } = await app.tell(confirmed({ endToEnd, amount: 10.5 }));
+    const { eventId } = await app.receive(confirmed({ endToEnd, amount: 10.5 }));
     await app.rows(`update webhook_events set status = 'orphaned' where id = $1`, [eventId]);
     await app.rows('delete from webhook_waits where event_id = $1', [eventId]);
     await app.rows(`delete from jobs where payload->>'eventId' = $1`, [eventId]);
@@ -211,12 +211,12 @@ describe('webhook replay', () => {
   it('goes through a filter page by page, oldest first, and counts what is left', async () => {
     await app.clock.advance(minuteMs);
     const since = app.clock.now().toISOString();
-    const told: string[] = [];
+    const received: string[] = [];
     for (let n = 0; n < 5; n += 1) {
       await app.clock.advance(1);
-      told.push((await app.tell({ event: 'NEWS', id: randomUUID() })).eventId);
+      received.push((await app.receive({ event: 'NEWS', id: randomUUID() })).eventId);
     }
-    await app.tell(confirmed({ endToEnd: nobodys() }));
+    await app.receive(confirmed({ endToEnd: nobodys() }));
     const filter = { state: 'ignored', since, limit: 2 } as const;
     const seen: string[] = [];
     let page = await replay({ ...filter, counting: true });
@@ -228,7 +228,7 @@ describe('webhook replay', () => {
       page = await replay({ ...filter, after: page.next });
       assert.equal(page.total, null);
     }
-    assert.deepEqual(seen, told);
+    assert.deepEqual(seen, received);
   });
 
   it('stops where the service stops, and goes on from there', async () => {
@@ -236,7 +236,7 @@ describe('webhook replay', () => {
     const since = app.clock.now().toISOString();
     for (let n = 0; n < 3; n += 1) {
       await app.clock.advance(1);
-      await app.tell({ event: 'NEWS', id: randomUUID() });
+      await app.receive({ event: 'NEWS', id: randomUUID() });
     }
     const stopping = new AbortController();
     const db = {
@@ -260,9 +260,9 @@ describe('webhook replay', () => {
 
   it('tells what cannot be replayed: missing, purged, or broken; the others are', async () => {
     const missing = randomUUID();
-    const purged = (await app.tell({ event: 'NEWS', id: randomUUID() })).eventId;
-    const broken = (await app.tell({ event: 'NEWS', id: randomUUID() })).eventId;
-    const good = (await app.tell({ event: 'NEWS', id: randomUUID() })).eventId;
+    const purged = (await app.receive({ event: 'NEWS', id: randomUUID() })).eventId;
+    const broken = (await app.receive({ event: 'NEWS', id: randomUUID() })).eventId;
+    const good = (await app.receive({ event: 'NEWS', id: randomUUID() })).eventId;
     await app.rows('update webhook_events set payload = null where id = $1', [purged]);
     await app.rows('update webhook_events set payload = $2 where id = $1', [
       broken,
@@ -292,8 +292,8 @@ describe('webhook replay', () => {
 
   it('tells which events were named that the filter leaves out, once', async () => {
     const missing = randomUUID();
-    const ignored = (await app.tell({ event: 'NEWS', id: randomUUID() })).eventId;
-    const parked = (await app.tell(confirmed({ endToEnd: nobodys() }))).eventId;
+    const ignored = (await app.receive({ event: 'NEWS', id: randomUUID() })).eventId;
+    const parked = (await app.receive(confirmed({ endToEnd: nobodys() }))).eventId;
     const eventIds = [missing, ignored, parked.toUpperCase()];
     const results = async (filter: Partial<WebhookReplayInput>) => {
       const { events } = await replay({ eventIds, dryRun: true, ...filter });
@@ -316,7 +316,7 @@ describe('webhook replay', () => {
   });
 
   it('warns, and tells no defect, when others settle the event at every try', async () => {
-    const { eventId } = await app.tell(confirmed({ endToEnd: nobodys() }));
+    const { eventId } = await app.receive(confirmed({ endToEnd: nobodys() }));
     const levels: string[] = [];
     const log = {
       ...context.log,
@@ -341,7 +341,7 @@ describe('webhook replay', () => {
   });
 
   it('gives up at once when the database is away', async () => {
-    const { eventId } = await app.tell({ event: 'NEWS', id: randomUUID() });
+    const { eventId } = await app.receive({ event: 'NEWS', id: randomUUID() });
     const db = {
       ...context.db,
       async query<Row>(statement: { name: string; text: string }, parameters: readonly unknown[]) {
@@ -357,7 +357,7 @@ describe('webhook replay', () => {
 
   it('shows what needs an eye and counts the rest', async () => {
     const items = Array.from({ length: 60 }, () => confirmed({ endToEnd: nobodys() }));
-    const { eventId } = await app.tell([{ event: 'NEWS' }, ...items]);
+    const { eventId } = await app.receive([{ event: 'NEWS' }, ...items]);
     const { events } = await replay({ eventIds: [eventId] });
     assert.deepEqual(events[0]?.outcomes, { ignored: 1, parked: 60 });
     assert.equal(events[0].items.length, 50);
@@ -386,7 +386,7 @@ describe('webhook send', () => {
       const charge = await app.charge(app.customer, { type: 'dynamic', amount: 89.9 });
       const chargeId: string = charge.body.transaction_id;
       const { payload } = await compose(chargeId, { shape });
-      assert.equal((await app.tell(payload)).status, 'processed');
+      assert.equal((await app.receive(payload)).status, 'processed');
       assert.equal((await stored(chargeId)).status, 'COMPLETED');
       if (shape === 'bacen') {
         const { id } = await app.givenSend();
@@ -395,8 +395,8 @@ describe('webhook send', () => {
       }
       for (const status of ['COMPLETED', 'FAILED']) {
         const { id } = await app.givenSend();
-        const told = await compose(id, { shape, status });
-        assert.equal((await app.tell(told.payload)).status, 'processed', shape);
+        const received = await compose(id, { shape, status });
+        assert.equal((await app.receive(received.payload)).status, 'processed', shape);
         assert.equal((await stored(id)).status, status);
       }
     });

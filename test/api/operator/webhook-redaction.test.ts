@@ -103,10 +103,10 @@ test('every shape of a provider keeps the ids, the amount and the state that it 
     for (const person of ['ana@ponte.test', '52998224725', '111.444.777-35', 'Fulano']) {
       assert.ok(!shown.includes(person), `${title} shows ${person}`);
     }
-    const told = JSON.stringify(payload);
+    const original = JSON.stringify(payload);
     for (const id of [endToEnd, txid, 'key-1', '1050', '10.5', 'CONFIRMED', 'ERROR', 'BE17']) {
       const isInWords = id === 'CONFIRMED' && title.startsWith('RequestBody');
-      assert.ok(isInWords || shown.includes(id) === told.includes(id), `${title} and ${id}`);
+      assert.ok(isInWords || shown.includes(id) === original.includes(id), `${title} and ${id}`);
     }
   }
 });

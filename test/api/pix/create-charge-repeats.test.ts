@@ -94,8 +94,8 @@ test('a charge that was made but not answered is found again by a repeat', async
   const body = { type: 'static', amount: 10 };
   const { createCharge } = app.bank;
   const made: BankAnswer<ChargeCode>[] = [];
-  t.mock.method(app.bank, 'createCharge', async (...asked: Parameters<typeof createCharge>) => {
-    made.push(await createCharge.apply(app.bank, asked));
+  t.mock.method(app.bank, 'createCharge', async (...args: Parameters<typeof createCharge>) => {
+    made.push(await createCharge.apply(app.bank, args));
     return { outcome: 'faulty', fault: 'garbled' } as const;
   });
   const failed = await app.charge(user, body, { key: 'found' });
@@ -110,9 +110,9 @@ test('a charge whose code could not be stored is found again by a repeat', async
   const user = await givenCustomer(app);
   const body = { type: 'static', amount: 10 };
   const { query } = app.context.db;
-  t.mock.method(app.context.db, 'query', async (...asked: Parameters<typeof query>) => {
-    if (asked[0].name === 'pix-move') throw new Error('connection lost');
-    return query(...asked);
+  t.mock.method(app.context.db, 'query', async (...args: Parameters<typeof query>) => {
+    if (args[0].name === 'pix-move') throw new Error('connection lost');
+    return query(...args);
   });
   assert.equal((await app.charge(user, body, { key: 'unstored' })).status, 500);
   t.mock.restoreAll();

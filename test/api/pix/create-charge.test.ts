@@ -168,12 +168,12 @@ test('the identification of 26 alphanumerics is stored before the bank is called
   const user = await givenCustomer(app);
   const { createCharge } = app.bank;
   let storedBefore: unknown;
-  t.mock.method(app.bank, 'createCharge', async (...asked: Parameters<typeof createCharge>) => {
+  t.mock.method(app.bank, 'createCharge', async (...args: Parameters<typeof createCharge>) => {
     storedBefore = await app.rows(
       'select phase, transaction_identification from pix_transactions where user_id = $1',
       [user.id],
     );
-    return createCharge.apply(app.bank, asked);
+    return createCharge.apply(app.bank, args);
   });
   const charged = await app.charge(user, { type: 'static', amount: 1 });
   const { transaction_identification: identification } = await app.stored(

@@ -176,7 +176,7 @@ const claimMs = 100 * (2 + 2) + 1_000 * 2;
 test('a look-up that outlives its claim is overtaken by a repeat, and pays nothing itself', async (t) => {
   const user = await givenCustomer(app);
   const { lookUpKey } = app.context.provider;
-  const asked = Promise.withResolvers<void>();
+  const requested = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
   t.after(() => released.resolve());
   const slow = t.mock.method(
@@ -186,7 +186,7 @@ test('a look-up that outlives its claim is overtaken by a repeat, and pays nothi
       const isFirst = slow.mock.callCount() === 0;
       const owner = await lookUpKey(...question);
       if (isFirst) {
-        asked.resolve();
+        requested.resolve();
         await released.promise;
       }
       return owner;
@@ -194,7 +194,7 @@ test('a look-up that outlives its claim is overtaken by a repeat, and pays nothi
   );
   const payments = t.mock.method(app.bank, 'pay');
   const first = app.send(user, body, { key: 'overtaken' });
-  await asked.promise;
+  await requested.promise;
   await app.clock.advance(claimMs - 1);
   const early = await app.send(user, body, { key: 'overtaken' });
   assert.equal(early.headers.get('pix-outcome'), 'unknown');

@@ -186,11 +186,11 @@ test('a payment that was accepted is an anomaly of the send that a failover has 
 
 test('a key whose rows were lost between two attempts is claimed by the third one', async (t) => {
   const user = await givenCustomer(app);
-  let looks = 0;
+  let lookUps = 0;
   t.mock.method(app.context.db, 'query', async (statement: Statement, values: Values) => {
     const isLook = statement.name === 'pix-reserve-send';
-    looks += Number(isLook);
-    if (!isLook || looks > 2) return query(statement, values);
+    lookUps += Number(isLook);
+    if (!isLook || lookUps > 2) return query(statement, values);
     // As a look answers that has run into a row which it does not see.
     const other = [...values.slice(0, 3), randomUUID(), randomUUID(), ...values.slice(5)];
     const rows = await query<object>(statement, other);
@@ -198,6 +198,6 @@ test('a key whose rows were lost between two attempts is claimed by the third on
     return rows.map((row) => Object.assign(row, unseen));
   });
   const sent = await app.send(user, { ...body, pix_key: 'bruno@example.com' }, { key: 'taken' });
-  assert.equal(looks, 3);
+  assert.equal(lookUps, 3);
   assert.equal(sent.status, 200);
 });

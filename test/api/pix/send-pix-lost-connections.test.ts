@@ -93,9 +93,9 @@ test(
       assert.equal(stored.length, sent.length, 'a send was lost or doubled');
       const executed = await app.executed(user);
       assert.equal(new Set(executed).size, executed.length);
-      const told = new Set(stored.map((row) => row.end_to_end));
+      const storedIds = new Set(stored.map((row) => row.end_to_end));
       assert.ok(
-        executed.every((endToEnd) => told.has(endToEnd)),
+        executed.every((endToEnd) => storedIds.has(endToEnd)),
         'a payment left that nobody knows',
       );
       for (const { key, answers } of sent) {

@@ -90,10 +90,10 @@ test('a token refused at the payment: 401, not_sent, FAILED, and the session has
 test('one 401 at the payment: it is sent once more with the same token, and the session stays', async (t) => {
   const user = await givenCustomer(app);
   const original = app.bank.pay.bind(app.bank);
-  const payments = t.mock.method(app.bank, 'pay', (...asked: Parameters<typeof original>) =>
+  const payments = t.mock.method(app.bank, 'pay', (...args: Parameters<typeof original>) =>
     payments.mock.callCount() === 0
       ? refused({ kind: 'token', reason: 'InvalidToken' })
-      : original(...asked),
+      : original(...args),
   );
   const sent = await app.throughTime(app.send(user, body));
   assert.deepEqual([sent.status, sent.headers.get('pix-outcome')], [200, 'accepted']);

@@ -165,12 +165,12 @@ test('neither the timeline nor the log carries the key, the e-mail, the document
   await app.bank.settle(sent.body.end_to_end);
   await app.settled(sent.body.transaction_id);
   await app.throughTime(app.send(user, { ...body, pix_key: 'timeout@ponte.test' }));
-  const told = JSON.stringify([
+  const texts = JSON.stringify([
     await app.rows('select phase, attempt, provider_status, note from pix_timeline'),
     app.logLines.slice(logged),
   ]);
   const personal = [account?.document, user.email, '52998224725', '529.982', '98.76', 'Presente'];
   for (const text of [...personal, 'timeout@ponte.test', 'Maria', user.token]) {
-    assert.ok(text && !told.includes(text), `it tells ${text}`);
+    assert.ok(text && !texts.includes(text), `it tells ${text}`);
   }
 });

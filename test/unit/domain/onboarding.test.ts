@@ -22,7 +22,7 @@ import {
 
 const now = new Date('2026-05-24T12:00:00.000Z');
 
-function given(...names: StepName[]): Progress {
+function submitted(...names: StepName[]): Progress {
   return names.reduce((sum, name) => queueStep(sum, name, now), newProgress());
 }
 
@@ -66,7 +66,7 @@ describe('a new application', () => {
 
 describe('giving a step', () => {
   test('queues it with a new revision each time, and forgets its fault', () => {
-    const failed = failStep(given('address'), 'address', { error: 'PROVIDER_REJECTED', now });
+    const failed = failStep(submitted('address'), 'address', { error: 'PROVIDER_REJECTED', now });
     const again = getStep(queueStep(failed, 'address', now), 'address');
     assert.deepEqual(again, {
       name: 'address',
@@ -79,13 +79,13 @@ describe('giving a step', () => {
   });
 
   test('queues what it waits for again where that has failed, and only there', () => {
-    const failed = failStep(given('registration'), 'registration', {
+    const failed = failStep(submitted('registration'), 'registration', {
       error: 'PROVIDER_TIMEOUT',
       now,
     });
     const both = queueStep(failed, 'address', now);
     assert.deepEqual(stands(both, 'registration', 'address'), ['queued', 'queued']);
-    const alone = queueStep(withDone(given('registration'), 'registration'), 'address', now);
+    const alone = queueStep(withDone(submitted('registration'), 'registration'), 'address', now);
     assert.deepEqual(stands(alone, 'registration', 'address'), ['done', 'queued']);
   });
 
@@ -98,7 +98,7 @@ describe('giving a step', () => {
 
 describe('a step is ready', () => {
   test('once it was given and the person is registered', () => {
-    const waiting = given('registration', 'address');
+    const waiting = submitted('registration', 'address');
     assert.ok(isReady(waiting, 'registration'));
     assert.ok(!isReady(waiting, 'address'));
     const registered = withDone(waiting, 'registration');
@@ -108,17 +108,17 @@ describe('a step is ready', () => {
 
   test('the confirmation once the validation was asked for too', () => {
     const names = ['electronic_validation', 'electronic_validation_confirm'] as const;
-    const waiting = withDone(given('registration', ...names), 'registration');
+    const waiting = withDone(submitted('registration', ...names), 'registration');
     assert.ok(!isReady(waiting, 'electronic_validation_confirm'));
-    const asked = withDone(waiting, 'electronic_validation');
-    assert.ok(isReady(asked, 'electronic_validation_confirm'));
+    const requested = withDone(waiting, 'electronic_validation');
+    assert.ok(isReady(requested, 'electronic_validation_confirm'));
   });
 });
 
 describe('a step that fails', () => {
   test('fails those that wait for it, and no others', () => {
     const names = ['electronic_validation', 'electronic_validation_confirm', 'address'] as const;
-    const waiting = withDone(given('registration', ...names), 'registration');
+    const waiting = withDone(submitted('registration', ...names), 'registration');
     const failed = failStep(waiting, 'electronic_validation', { error: 'PROVIDER_REJECTED', now });
     assert.deepEqual(stands(failed, ...names, 'prova_vida'), [
       'failed PROVIDER_REJECTED',
@@ -129,7 +129,7 @@ describe('a step that fails', () => {
   });
 
   test('leaves what is done alone', () => {
-    const progress = withDone(given('registration', 'address'), 'address');
+    const progress = withDone(submitted('registration', 'address'), 'address');
     const failed = failStep(progress, 'registration', { error: 'PROVIDER_NOT_FOUND', now });
     assert.deepEqual(stands(failed, 'registration', 'address'), [
       'failed PROVIDER_NOT_FOUND',
@@ -139,7 +139,7 @@ describe('a step that fails', () => {
 });
 
 test('a try is counted without moving the step', () => {
-  const begun = getStep(beginStep(given('address'), 'address', now), 'address');
+  const begun = getStep(beginStep(submitted('address'), 'address', now), 'address');
   assert.deepEqual([begun.status, begun.attempts, begun.revision], ['queued', 1, 1]);
 });
 

@@ -28,7 +28,7 @@ const address: AddressForm = {
 };
 
 /** The English sentences of the errors, by field. */
-function told(errors: FieldErrors | null): Record<string, string[]> {
+function messages(errors: FieldErrors | null): Record<string, string[]> {
   return Object.fromEntries(
     Object.entries(errors ?? {}).map(([field, texts]) => [field, texts.map(({ en }) => en)]),
   );
@@ -122,7 +122,7 @@ describe('readPerson', () => {
       it(`refuses the ${field} ${JSON.stringify(value.slice(0, 30))}`, () => {
         const reading = readPerson({ ...person, [field]: value });
         assert.equal(reading.value, null);
-        assert.deepEqual(told(reading.errors), { [field]: [message] });
+        assert.deepEqual(messages(reading.errors), { [field]: [message] });
       });
     }
   }
@@ -134,7 +134,7 @@ describe('readPerson', () => {
     it(`refuses a password of ${length} characters`, () => {
       const password = '🔒'.repeat(length);
       const { errors } = readPerson({ ...person, password, password_confirmation: password });
-      assert.deepEqual(told(errors), { password: [message] });
+      assert.deepEqual(messages(errors), { password: [message] });
     });
   }
 
@@ -175,7 +175,7 @@ describe('readAddress', () => {
 
   it('refuses a complement with a control character', () => {
     const { errors } = readAddress({ ...address, complemento: 'Sala \u0007' });
-    assert.deepEqual(told(errors), {
+    assert.deepEqual(messages(errors), {
       complemento: ['The text contains a character that is not allowed.'],
     });
   });
@@ -184,7 +184,7 @@ describe('readAddress', () => {
     const blank = { logradouro: ' ', numero: '\u200b', bairro: '', cidade: '\t' };
     const form = { ...blank, cep: '0131010', complemento: 'x'.repeat(141), estado: 'XX' };
     const empty = ['The text must not be empty.'];
-    assert.deepEqual(told(readAddress(form, 'address.').errors), {
+    assert.deepEqual(messages(readAddress(form, 'address.').errors), {
       'address.cep': ['The CEP must have eight digits.'],
       'address.logradouro': empty,
       'address.numero': empty,

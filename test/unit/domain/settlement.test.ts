@@ -14,7 +14,7 @@ const noIds = {
   providerTxid: null,
 };
 
-function told(
+function itemOf(
   kind: 'payment' | 'received',
   ids: Partial<SettlementItem['ids']>,
   amountCents: number | null = 1050,
@@ -23,9 +23,9 @@ function told(
 }
 
 const payment = (ids: Partial<SettlementItem['ids']>, amountCents?: number | null) =>
-  told('payment', ids, amountCents);
+  itemOf('payment', ids, amountCents);
 const receipt = (ids: Partial<SettlementItem['ids']>, amountCents?: number | null) =>
-  told('received', ids, amountCents);
+  itemOf('received', ids, amountCents);
 
 function stored(changes: Partial<SettlementCandidate>): SettlementCandidate {
   return {

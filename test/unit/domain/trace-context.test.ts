@@ -35,14 +35,14 @@ describe('a trace that a caller has begun', () => {
     assert.equal(new Set([parentId, ...spans.map(({ spanId }) => spanId)]).size, 4);
   });
 
-  for (const [given, flags] of [
+  for (const [parentFlags, flags] of [
     ['00', '00'],
     ['01', '01'],
     ['02', '00'],
     ['ff', '01'],
   ]) {
-    it(`with the flags ${given} goes on with ${flags}: only one flag is defined`, () => {
-      const span = continueTrace({ traceparent: `00-${traceId}-${parentId}-${given}` });
+    it(`with the flags ${parentFlags} goes on with ${flags}: only one flag is defined`, () => {
+      const span = continueTrace({ traceparent: `00-${traceId}-${parentId}-${parentFlags}` });
       assert.match(span.traceparent, new RegExp(`-${flags}$`));
     });
   }

@@ -102,8 +102,8 @@ describe('the outcome of a payment with several attempts', () => {
         const expected = outcomeOfAll(taken);
         const isFailed =
           !(end instanceof ProviderError) && (end as PaymentReceipt).status === 'FAILED';
-        const told = isFailed ? 'failed' : 'accepted';
-        assert.equal(end instanceof ProviderError ? end.outcome : told, expected);
+        const settled = isFailed ? 'failed' : 'accepted';
+        assert.equal(end instanceof ProviderError ? end.outcome : settled, expected);
       }),
       { numRuns: 60 },
     );

@@ -23,13 +23,13 @@ import {
 
 /** A session that holds these tokens, one for each read, and remembers what it was asked. */
 function sessionWith(currentToken: () => Promise<string | null>, userId = 7) {
-  const asked: string[] = [];
+  const reads: string[] = [];
   const expired: string[] = [];
   const made: ProviderSession = {
     userId,
     token: 'token-1',
     currentToken() {
-      asked.push('read');
+      reads.push('read');
       return currentToken();
     },
     expire(refusedToken) {
@@ -37,7 +37,7 @@ function sessionWith(currentToken: () => Promise<string | null>, userId = 7) {
       return Promise.resolve();
     },
   };
-  return { session: made, asked, expired };
+  return { session: made, reads, expired };
 }
 
 const renewed = () => Promise.resolve('token-2');
@@ -81,7 +81,7 @@ describe('a refused token that another login has renewed', () => {
     const holder = sessionWith(renewed);
     assert.equal(await made.provider.balance({ session: holder.session }), 5);
     assert.deepEqual(made.tokens(), ['token-1', 'token-2']);
-    assert.deepEqual([holder.asked.length, holder.expired], [1, []]);
+    assert.deepEqual([holder.reads.length, holder.expired], [1, []]);
   });
 
   it('ends the session when the newer one is refused too, naming that one', async () => {
@@ -111,7 +111,7 @@ describe('a refused token that is still the one of the session', () => {
     await made.clock.advance(1);
     assert.equal(await call, 5);
     assert.deepEqual(made.tokens(), ['token-1', 'token-1']);
-    assert.deepEqual([holder.asked.length, holder.expired], [1, []]);
+    assert.deepEqual([holder.reads.length, holder.expired], [1, []]);
   });
 
   it('waits for half the back-off at least', async () => {
@@ -216,7 +216,7 @@ describe('a refused token whose call is not made a second time', () => {
     const made = setUp([fails({ ...tokenRefused, outcome: 'unknown' })]);
     const holder = sessionWith(renewed);
     await made.errorOf(made.provider.pay({ session: holder.session, order }));
-    assert.deepEqual([made.calls.length, holder.asked.length], [1, 0]);
+    assert.deepEqual([made.calls.length, holder.reads.length], [1, 0]);
   });
 });
 
@@ -238,7 +238,7 @@ describe('a storm of refusals', () => {
     );
     setImmediate(() => reading.resolve('token-2'));
     assert.deepEqual(await Promise.all(calls), Array<number>(20).fill(5));
-    assert.equal(holder.asked.length, 1);
+    assert.equal(holder.reads.length, 1);
     assert.equal(made.calls.length, 40);
   });
 
@@ -250,7 +250,7 @@ describe('a storm of refusals', () => {
     );
     const errors = await Promise.all(calls);
     assert.ok(errors.every((error) => error.code === 'TOKEN_REFUSED'));
-    assert.deepEqual([holder.asked.length, holder.expired], [1, ['token-2']]);
+    assert.deepEqual([holder.reads.length, holder.expired], [1, ['token-2']]);
   });
 
   it('keeps users apart, though their tokens be the same', async () => {
@@ -269,7 +269,7 @@ describe('a storm of refusals', () => {
     const holder = sessionWith(same);
     await made.errorOf(made.provider.balance({ session: holder.session }));
     await made.errorOf(made.provider.balance({ session: holder.session }));
-    assert.equal(holder.asked.length, 2);
+    assert.equal(holder.reads.length, 2);
   });
 });
 
@@ -305,7 +305,7 @@ describe('tokens around resilience', () => {
       const error = await made.pay();
       assert.ok(error instanceof ProviderError);
       assert.equal(error.outcome, 'unknown');
-      assert.deepEqual([made.calls.length, made.asked.length, made.expired], [2, 0, []]);
+      assert.deepEqual([made.calls.length, made.reads.length, made.expired], [2, 0, []]);
     });
 
     it(`keeps a payment unknown when it was unknown with the ${whose} token`, async () => {

@@ -171,8 +171,8 @@ describe('the status code', () => {
     it(`${JSON.stringify(code)} is read as ${read}`, () => {
       const body = { TransactionType: 'PAYMENT', EndToEndId: endToEnd, StatusCode: code };
       const { status, ignoredBecause } = readOne({ RequestBody: body });
-      const told = ignoredBecause === 'processing' ? status : (ignoredBecause ?? status);
-      assert.equal(told, read);
+      const result = ignoredBecause === 'processing' ? status : (ignoredBecause ?? status);
+      assert.equal(result, read);
     });
   }
 });

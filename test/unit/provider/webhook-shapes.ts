@@ -20,14 +20,14 @@ export function expected(changes: Partial<ProviderEvent>): ProviderEvent {
   };
 }
 
-export function ids(given: Partial<ProviderEvent['ids']>): ProviderEvent['ids'] {
+export function ids(known: Partial<ProviderEvent['ids']>): ProviderEvent['ids'] {
   const none = {
     endToEnd: null,
     clientRequestId: null,
     transactionIdentification: null,
     providerTxid: null,
   };
-  return { ...none, ...given };
+  return { ...none, ...known };
 }
 
 /** A flat item of a payment, with changes. */

@@ -45,9 +45,9 @@ describe('after a send', () => {
     [{ status: 503, wait: '5' }, /in 5 s/, sameKey],
     [{ status: 500 }, /may have been paid/, sameKey],
   ];
-  for (const [given, says, key] of cases) {
-    it(`${JSON.stringify(given)}: ${String(says)}, ${key ?? 'no other key'}`, () => {
-      const { text } = sendOutcome(answered(given), given.live ?? null);
+  for (const [reply, says, key] of cases) {
+    it(`${JSON.stringify(reply)}: ${String(says)}, ${key ?? 'no other key'}`, () => {
+      const { text } = sendOutcome(answered(reply), reply.live ?? null);
       assert.match(text, says);
       assert.equal(text.includes(newKey), key === newKey, text);
       assert.equal(text.includes(sameKey), key === sameKey, text);
@@ -64,9 +64,9 @@ describe('after a charge', () => {
     [{ status: 422, field: 'city' }, /Correct the marked fields/],
     [{ status: 422, field: 'Idempotency-Key' }, /another charge.*ctrl\+n/],
   ];
-  for (const [given, says] of cases) {
-    it(`${JSON.stringify(given)}: ${String(says)}`, () => {
-      assert.match(chargeOutcome(answered(given)).text, says);
+  for (const [reply, says] of cases) {
+    it(`${JSON.stringify(reply)}: ${String(says)}`, () => {
+      assert.match(chargeOutcome(answered(reply)).text, says);
     });
   }
 });

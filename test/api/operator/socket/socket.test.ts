@@ -251,8 +251,8 @@ describe('a socket that somebody else may be behind', () => {
   }
 
   async function isLeftAlone(path: string): Promise<boolean> {
-    const asked = ask(path, 'echo', { password: 'correct horse' });
-    await assert.rejects(asked, new UnansweredError('the service has stopped', false));
+    const pending = ask(path, 'echo', { password: 'correct horse' });
+    await assert.rejects(pending, new UnansweredError('the service has stopped', false));
     return !(await isListening(path)) && socketRefusal(path) !== null;
   }
 
@@ -372,22 +372,22 @@ describe('a bad client', () => {
 describe('a stop', () => {
   it('tells the ops under way, and has their answers out first', async (t) => {
     const { path, stop, listener, signals } = await listening(t);
-    const asked = ask(path, 'wait');
+    const pending = ask(path, 'wait');
     await eventually(() => signals.length === 1, 'the op');
     stop.abort();
     await listener.close();
-    assert.equal(await asked, 'stopped');
+    assert.equal(await pending, 'stopped');
     await assert.rejects(ask(path, 'echo'), UnansweredError);
   });
 
   it('gives up an op that does not end', async (t) => {
     const { path, listener, clock, signals } = await listening(t);
-    const asked = assert.rejects(ask(path, 'wait'), UnansweredError);
+    const pending = assert.rejects(ask(path, 'wait'), UnansweredError);
     await eventually(() => signals.length === 1, 'the op');
     const closed = listener.close();
     await clock.advance(5_000);
     await closed;
-    await asked;
+    await pending;
   });
 });
 

@@ -70,8 +70,8 @@ describe('a request that finds no connection was not sent:', () => {
     const clock = manualClock();
     let handler: { onRequestStart?: (controller: never, context: never) => void } = {};
     const dispatcher = {
-      dispatch(_request: unknown, given: typeof handler) {
-        handler = given;
+      dispatch(_request: unknown, received: typeof handler) {
+        handler = received;
         return true;
       },
       destroy: () => Promise.resolve(),

@@ -47,8 +47,8 @@ describe('what the sandbox writes to somebody who asks for an account', () => {
     assert.equal(decided.body.status, 'APPROVED');
     const session = await call('POST', `${base}/pf/${id}/prova-vida`);
     assert.deepEqual(Object.keys(session.body), ['session_id', 'url_iframe']);
-    const asked = await call('POST', `${base}/pf/${id}/validacao-eletronica`, { tipo: 1 });
-    assert.deepEqual([asked.status, asked.body], [200, {}]);
+    const requested = await call('POST', `${base}/pf/${id}/validacao-eletronica`, { tipo: 1 });
+    assert.deepEqual([requested.status, requested.body], [200, {}]);
     const login = { email: applicant.email, password: 'x' };
     const { body } = await call('POST', '/internal/api/v1/auth/login', login);
     assert.deepEqual([body.name, body.document], [applicant.name, applicant.document]);
