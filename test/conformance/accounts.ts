@@ -84,7 +84,7 @@ export function accountsConform(open: Open): void {
   });
 
   describe('token', () => {
-    it('of nobody is refused by every method', async () => {
+    it('of no customer is refused by every method', async () => {
       const { provider } = await opened(open);
       for (const token of ['', 'x', 'stub.Zm9v.0.']) {
         for (const failed of await Promise.all(

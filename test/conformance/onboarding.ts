@@ -47,7 +47,7 @@ export function onboardingConforms(open: Open): void {
       assert.notEqual((await provider.registerPerson(other)).pessoaFisicaId, pessoaFisicaId);
     });
 
-    it('tells the account of a person who has one already', async () => {
+    it('returns the account of a person who already has one', async () => {
       const { provider } = await opened(open);
       const id = await applied(provider);
       const { status: _, ...account } = await provider.kyc({ personId: id });
@@ -55,7 +55,7 @@ export function onboardingConforms(open: Open): void {
       assert.deepEqual(again, { pessoaFisicaId: id, ...account });
     });
 
-    it('is refused with no CPF, and with the e-mail of somebody else', async () => {
+    it('is refused with no CPF, and with the e-mail of another person', async () => {
       const { provider } = await opened(open);
       await provider.registerPerson(applicant);
       const noCpf = provider.registerPerson({ ...other, document: '12345678900' });
@@ -101,7 +101,7 @@ export function onboardingConforms(open: Open): void {
   });
 
   describe('confirmation', () => {
-    it('tells a wrong code from other refusals, and takes the right one after it', async () => {
+    it('distinguishes a wrong code from other refusals, and accepts the right one after it', async () => {
       const { provider } = await opened(open);
       const id = await registered(provider);
       await provider.requestValidation({ personId: id, tipo: 1 });
@@ -112,7 +112,7 @@ export function onboardingConforms(open: Open): void {
   });
 
   describe('document', () => {
-    it('is read to its end, whatever it holds, and anew at each attempt', async () => {
+    it('is read to its end, whatever its content, and again at each attempt', async () => {
       const { provider } = await opened(open);
       const id = await registered(provider);
       const chunks = [Buffer.alloc(300_000, '\r\n--ponte'), Buffer.alloc(1), Buffer.alloc(0)];
@@ -164,7 +164,7 @@ export function onboardingConforms(open: Open): void {
   });
 
   describe('person', () => {
-    it('whom nobody knows is missing, whatever is asked', async () => {
+    it('who is unknown is missing, for every request', async () => {
       const { provider } = await opened(open);
       for (const id of ['nobody', '1/kyc?x=#', 'João', '%2e']) {
         const steps = Object.values(stepsOf(provider, id));
@@ -192,7 +192,7 @@ export function onboardingConforms(open: Open): void {
       });
     });
 
-    it('that nobody knows is missing', async () => {
+    it('that is unknown is missing', async () => {
       const { provider } = await opened(open);
       assert.deepEqual(
         await failure(provider.lookUpCep({ cep: '99999999' })),

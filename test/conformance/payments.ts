@@ -18,7 +18,7 @@ export function paymentsConform(open: Open): void {
   });
 
   describe('payment', () => {
-    it('is accepted with its ids and told once', async () => {
+    it('is accepted with its ids and reported once', async () => {
       const target = await ordered(open, 'maria');
       const receipt = await target.provider.pay({ session: target.session, order: target.order });
       const { endToEnd, clientRequestId } = target.order;
@@ -32,7 +32,7 @@ export function paymentsConform(open: Open): void {
       );
     });
 
-    it('is executed once, however often it is asked for', async () => {
+    it('is executed once, however often it is requested', async () => {
       const target = await ordered(open, 'maria');
       const { provider, session, order } = target;
       const receipts = await Promise.all(
@@ -69,7 +69,7 @@ export function paymentsConform(open: Open): void {
     });
 
     const wrong: readonly [string, Partial<PaymentOrder>, string][] = [
-      ['an id that was not given out', { endToEnd: 'E1' }, 'EndToEndIdNotIssued'],
+      ['an id that was not issued', { endToEnd: 'E1' }, 'EndToEndIdNotIssued'],
       ['a key that was not looked up', { key: 'other@example.com' }, 'EndToEndIdNotIssued'],
       ['no amount', { amountCents: 0 }, 'AM12'],
       ['too large an amount', { amountCents: 100_000_000_000 }, 'AM12'],

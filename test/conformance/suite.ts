@@ -11,7 +11,7 @@ import { keysConform } from './pix-keys.ts';
 import { scenariosConform } from './scenarios.ts';
 import type { Open } from './target.ts';
 
-/** Runs the suite against what `open` opens, anew for every test. */
+/** Runs the suite against a new target of `open` for every test. */
 export function conformance(open: Open): void {
   accountsConform(open);
   paymentsConform(open);

@@ -4,7 +4,7 @@ import { register } from 'prom-client';
 import { breakerStates, createMetrics } from '../../src/metrics.ts';
 
 describe('the metrics', () => {
-  it('tell what was counted and measured, by name and label', async () => {
+  it('show the counts and measurements, by name and label', async () => {
     const metrics = createMetrics();
     metrics.requests.observe({ operation: 'sendPix', status: '200' }, 0.02);
     metrics.databaseQueries.inc(3);
@@ -35,7 +35,7 @@ describe('the metrics', () => {
     }
   });
 
-  it('tell the delay of the event loop and the memory', async () => {
+  it('show the delay of the event loop and the memory', async () => {
     const text = await createMetrics().registry.metrics();
     assert.match(text, /^nodejs_eventloop_lag_p99_seconds /m);
     assert.match(text, /^process_resident_memory_bytes /m);

@@ -1,4 +1,4 @@
-/** The balance: the provider's when it answers, otherwise the last that it told. */
+/** The balance: the provider's when it answers, otherwise its last one. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { done, faulty, refused, type BankAnswer } from '../../../src/provider/stub/answer.ts';
@@ -50,7 +50,7 @@ for (const [cents, reais] of [
   [435, 4.35],
   [99_999_999_999, 999_999_999.99],
 ] as const) {
-  test(`${cents} centavos are ${reais} reais, told by the provider or stored`, async (t) => {
+  test(`${cents} centavos are ${reais} reais, from the provider or stored`, async (t) => {
     const { token } = await givenCustomer(app);
     const { mock } = t.mock.method(app.bank, 'balance', () => done(cents));
     assert.deepEqual((await balance(token)).body, { balance: reais, source: 'provider' });
@@ -121,7 +121,7 @@ test("another user's stored balance is not answered", async (t) => {
 
 // 404
 
-test('404 without an account, and the provider is not asked', async (t) => {
+test('404 without an account, and the provider is not called', async (t) => {
   const { id, email } = await givenUser(app);
   await givenApplication(app, id, 'IN_PROGRESS');
   const token = await logIn(app, email);

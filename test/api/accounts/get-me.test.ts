@@ -1,4 +1,4 @@
-/** The caller's user and account, as they are stored: the provider is not asked. */
+/** The caller's user and account, as stored, without a call to the provider. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startTestApp } from '../../support/app.ts';

@@ -1,4 +1,4 @@
-/** The statement: whole days in São Paulo, what is stored here and what the provider tells. */
+/** The statement: whole days in São Paulo, the stored lines and the provider's. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
@@ -288,7 +288,7 @@ test("the provider's items are passed on as they come", async () => {
   });
 });
 
-test('the provider is asked for the same days', async (t) => {
+test('the provider gets the same days', async (t) => {
   const { token } = await givenCustomer(app);
   const { mock } = t.mock.method(app.bank, 'statement');
   await statement(token);
@@ -307,7 +307,7 @@ const failures: [what: string, answer: BankAnswer<ProviderStatement>][] = [
 ];
 
 for (const [what, failure] of failures) {
-  test(`the local list stands when the provider ${what}, and a header says so`, async (t) => {
+  test(`the local list is returned when the provider ${what}, and a header says so`, async (t) => {
     const { id, token } = await givenCustomer(app);
     await givenReceived(id, '2026-05-20T12:00:00.000Z');
     t.mock.method(app.bank, 'statement', () => failure);
@@ -319,7 +319,7 @@ for (const [what, failure] of failures) {
   });
 }
 
-test('the local list stands when the provider does not answer in time', async (t) => {
+test('the local list is returned when the provider does not answer in time', async (t) => {
   const { token } = await givenCustomer(app);
   const { mock } = t.mock.method(app.bank, 'statement', () => faulty('hang'));
   const answer = statement(token);
@@ -328,7 +328,7 @@ test('the local list stands when the provider does not answer in time', async (t
   assert.equal((await answer).headers.get('x-statement-remote'), 'unavailable');
 });
 
-test('the local list stands for offline@ponte.test', async () => {
+test('the local list is returned for offline@ponte.test', async () => {
   const { id, token } = await givenCustomer(app, { email: 'offline@ponte.test' });
   await givenReceived(id, '2026-05-20T12:00:00.000Z');
   const answer = await statement(token);

@@ -226,7 +226,7 @@ test('a session is good until its provider token ends, and a login renews it', a
   await app.clock.advance(1);
   const { mock } = t.mock.method(app.bank, 'balance');
   assertUnauthenticated(await callWith(balance, token), 'at the end');
-  assert.equal(mock.callCount(), 0, 'the provider is not asked with a token that is over');
+  assert.equal(mock.callCount(), 0, 'the provider is not called with an expired token');
   await logIn(app, email);
   assert.equal((await callWith(balance, token)).status, 200, 'the renewed session');
 });
@@ -313,7 +313,7 @@ test('calls refused at once are all answered 401, and the session is expired onc
   );
 });
 
-/** Does something while the first balance of a session is being asked for. */
+/** Does something while the first balance of a session is being requested. */
 function meanwhile(work: (refusedToken: string) => Promise<void>) {
   const original = app.bank.balance.bind(app.bank);
   let isFirst = true;

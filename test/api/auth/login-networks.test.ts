@@ -29,7 +29,7 @@ function newAddress(): string {
   return `10.${Math.floor(networks / 256)}.${networks % 256}.7`;
 }
 
-/** A login that fails, unless the right password is given. */
+/** A login that fails, unless the password is right. */
 function attempt(email: string, address: string, typed = 'a wrong one'): Promise<TestAnswer> {
   const headers = { 'x-forwarded-for': address };
   return app.call('/auth/login', { body: { email, password: typed }, headers });

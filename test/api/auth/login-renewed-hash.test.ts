@@ -1,4 +1,4 @@
-/** A password whose hash has old parameters is hashed anew by the login that knows it. */
+/** A password whose hash has old parameters is hashed again by a successful login. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../../src/errors.ts';

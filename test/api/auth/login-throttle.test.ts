@@ -1,4 +1,4 @@
-/** How often somebody may try to log in, by e-mail and by address. */
+/** How often a login may be attempted, by e-mail and by address. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startTestApp, type TestAnswer, type TestApp } from '../../support/app.ts';
@@ -78,7 +78,7 @@ test('429 is worded in Portuguese for those who prefer it', async () => {
   });
 });
 
-test('429 for the right password too: neither a hash nor the provider is asked', async (t) => {
+test('429 for the right password too: without a hash or a call to the provider', async (t) => {
   const email = await givenUsedUp();
   const { mock } = t.mock.method(app.context.passwords, 'verify');
   const before = await providerAttempts(app, 'login');
@@ -117,7 +117,7 @@ test('429 for an unknown e-mail as for a known one', async () => {
   assert.deepEqual(await statuses(attempts), [...fiveFailures, 429]);
 });
 
-test('429 after five refusals by the provider, which is not asked a sixth time', async () => {
+test('429 after five refusals by the provider, which is not called a sixth time', async () => {
   const { email } = await givenUser(app, { email: 'refused@ponte.test' });
   const before = await providerAttempts(app, 'login');
   const attempts = times(6, () => attempt({ email, password }));
@@ -155,17 +155,17 @@ test('faulty fields are not counted', async () => {
   assert.equal((await attempt({ email, password })).status, 200);
 });
 
-test('of many wrong passwords at once no more than five are told to be wrong', async () => {
+test('of many wrong passwords at once, at most five are answered as wrong', async () => {
   const { email } = await givenUser(app);
   const storm = await Promise.all(times(20, 0).map(() => attempt({ email })));
   const seen = storm.map(({ status }) => status).sort((one, other) => one - other);
   assert.deepEqual(seen, [...fiveFailures, ...times(15, 429)]);
 });
 
-test('a right password that comes with many wrong ones is not told either', async (t) => {
+test('a right password among many wrong ones is not revealed either', async (t) => {
   const { email } = await givenUser(app);
   const original = app.bank.login.bind(app.bank);
-  // The failures come while the provider is asked: all of them have passed the first check.
+  // The failures come during the call to the provider: all of them have passed the first check.
   t.mock.method(app.bank, 'login', async (credentials: { email: string; password: string }) => {
     await statuses(times(5, () => attempt({ email })));
     return original(credentials);
@@ -175,7 +175,7 @@ test('a right password that comes with many wrong ones is not told either', asyn
 
 // By address.
 
-test('429 at the thirty-first attempt from one address, whatever the others came to', async () => {
+test('429 at the thirty-first attempt from one address, whatever the results of the others', async () => {
   const address = newAddress();
   const { email } = await givenUser(app);
   const attempts = [
@@ -195,7 +195,7 @@ test('429 at the thirty-first attempt from one address, whatever the others came
 
 // Where it is counted.
 
-test('neither an e-mail nor an address stands in the counters', async () => {
+test('the counters contain neither e-mail nor address', async () => {
   const address = newAddress();
   await attempt({ email: 'counted@example.com', address });
   const rows = await app.rows<{ key: string }>('select key from throttle_counters');

@@ -1,4 +1,4 @@
-/** Logging in: whose password is asked first, what is told, and what is kept. */
+/** Logging in: the order of the checks, the answers, and what is stored. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ProviderError } from '../../../src/provider/errors.ts';
@@ -286,7 +286,7 @@ for (const [code, what, answer] of failures) {
   });
 }
 
-test('502 tells how long the provider asks to wait', async (t) => {
+test("502 has the provider's Retry-After", async (t) => {
   const { email } = await givenUser(app);
   t.mock.method(app.bank, 'login', () =>
     refused({ kind: 'rate_limited', reason: 'x', retryAfterMs: 6_500 }),
@@ -354,7 +354,7 @@ test('a later login stores what is new of the account and keeps the rest', async
   assert.deepEqual(await accountOf(id), { ...before, agency: '0002' });
 });
 
-test('a login that tells nothing of the account stores none', async (t) => {
+test('a login without account details stores none', async (t) => {
   const { id, email } = await givenUser(app);
   const nothing = ['agency', 'accountNumber', 'document', 'companyId', 'clientToken'];
   const changes = Object.fromEntries(nothing.map((part) => [part, null]));

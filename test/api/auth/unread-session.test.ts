@@ -1,4 +1,4 @@
-/** The provider refuses a token while the database is too slow to tell whether it was renewed. */
+/** The provider refuses a token while the database is too slow to say whether it was renewed. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test, type TestContext } from 'node:test';

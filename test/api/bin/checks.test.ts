@@ -129,7 +129,7 @@ describe('ponte doctor', () => {
   });
 
   it("compares the clock with the database's", async () => {
-    // The clock of the test stands in May.
+    // The clock of the test is in May.
     const { code, stdout } = await typePonte(['doctor', '--json'], {
       environment: healthy,
       clock: manualClock(),
@@ -173,7 +173,7 @@ describe('ponte doctor', () => {
       assert.equal(report.code, 1);
     });
 
-    it('says when nobody answers there', async () => {
+    it('says when no server answers there', async () => {
       const baseUrl = 'http://127.0.0.1:1';
       const report = await reportOf({ PROVIDER_STUB: 'false', PROVIDER_BASE_URL: baseUrl });
       assert.equal(find(report, 'provider').says, `${baseUrl} cannot be reached (ECONNREFUSED)`);

@@ -29,7 +29,7 @@ function run(command: string, args: readonly string[] = [], path = '/usr/bin:/bi
   return spawnSync(command, args, { encoding: 'utf8', cwd: folder, env: { PATH: path } });
 }
 
-/** A Node that tells its version when it is asked, and its arguments otherwise. */
+/** A Node that prints its version on request, and its arguments otherwise. */
 function fakeNode(path: string, version: string): void {
   const script = `#!/bin/sh\n[ "$1" = --version ] && echo ${version} && exit\nprintf '<%s>' "$@"\n`;
   writeFileSync(path, script);
@@ -46,7 +46,7 @@ function project(name: string, nodeVersion?: string): string {
   return place;
 }
 
-/** What a fake Node tells of its arguments, as far as they are the shim's own. */
+/** The arguments that a fake Node prints, as far as they are the shim's own. */
 function started(place: string): string {
   return `<--max-semi-space-size=16><${place}/bin/entry.js>`;
 }
@@ -101,7 +101,7 @@ describe('the shim', () => {
 describe('ponte', () => {
   const ponte = join(root, 'bin', 'ponte');
 
-  it('tells the version of package.json', () => {
+  it('prints the version of package.json', () => {
     const manifest: unknown = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
     const { version } = manifest as { version: string };
     assert.deepEqual(run(ponte, ['--version']).stdout, `${version}\n`);

@@ -1,4 +1,4 @@
-/** The frame: help, wrong usage, exit codes, and what a shell is told of the commands. */
+/** The frame: help, wrong usage, exit codes, and the completion of the commands. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { join, relative } from 'node:path';
@@ -115,7 +115,7 @@ describe('the word help', () => {
     });
   }
 
-  it('is a value where a value stands', async () => {
+  it('is a value where a value is expected', async () => {
     const { code, stderr } = await type('user', 'list', '--email', 'help');
     assert.deepEqual([code, stderr.slice(0, 20)], [1, 'ponte: there is no d']);
   });
@@ -227,7 +227,7 @@ describe('the completion', () => {
       assert.deepEqual(answers['pix list --phase R'], ['RESERVED', 'RESOLVED', 'REJECTED']);
     });
 
-    it('offers files where one is asked for, and nothing where anything will do', () => {
+    it('offers files where one is expected, and nothing for free text', () => {
       assert.deepEqual(answers['keys generate --out /us'], ['/usr']);
       assert.deepEqual(answers['user list --email '], []);
     });

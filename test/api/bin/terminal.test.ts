@@ -35,7 +35,7 @@ describe('a terminal', () => {
     assert.equal(open({ isTTY: true, hasColours: false }).terminal.colour('red', 'no'), 'no');
   });
 
-  it('that is a file or a pipe has none, and nobody who can be asked', () => {
+  it('that is a file or a pipe has none, and no prompts', () => {
     const { terminal } = open({});
     assert.equal(terminal.colour('red', 'no'), 'no');
     assert.equal(terminal.isInteractive, false);

@@ -68,7 +68,7 @@ describe('a call', () => {
 });
 
 describe('a refused token', () => {
-  it('is forgotten, and told once', async () => {
+  it('is forgotten, and reported once', async () => {
     const api = await apiOf('no.token.at-all');
     const refusals: (string | null)[] = [];
     api.onRefused = (outcome) => refusals.push(outcome);
@@ -91,7 +91,7 @@ describe('a refused token', () => {
 });
 
 describe('no answer', () => {
-  it('of nobody, or of somebody else, is told in a sentence', async () => {
+  it('of no service, or of another one, is reported in a sentence', async () => {
     await assert.rejects(new Api('http://127.0.0.1:1').call('getMe', {}, never), {
       message: 'No answer from http://127.0.0.1:1. Is the service running?',
     });
@@ -108,7 +108,7 @@ describe('no answer', () => {
     await new Api(app.url).ping(never);
   });
 
-  it('is no failure when the call is given up', async () => {
+  it('is no failure when the call is cancelled', async () => {
     const controller = new AbortController();
     const call = new Api(app.url).call('getMe', {}, controller.signal);
     controller.abort();
@@ -148,7 +148,7 @@ describe('what an answer refuses', () => {
   const answered = (status: number, body: unknown, headers: Record<string, string> = {}) =>
     readFaults({ status, body, headers: new Headers(headers) });
 
-  it('is told by field, and the whole without one', () => {
+  it('is reported by field, and as a whole without one', () => {
     const errors = { amount: ['Too little.', 'And odd.'] };
     assert.deepEqual(answered(422, { message: 'Some fields are invalid.', errors }), {
       '': 'Some fields are invalid.',

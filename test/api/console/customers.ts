@@ -1,4 +1,4 @@
-/** Consoles at which somebody is logged in. */
+/** Consoles with a logged-in customer. */
 import type { TestApp } from '../../support/app.ts';
 import { password } from '../../support/factories.ts';
 import { openScreen, type Screen, type ScreenOptions } from './screen.ts';
@@ -11,7 +11,7 @@ export type OpenFor = (
 /** Tests let hours pass while they wait: no token runs out meanwhile. */
 export const lastingTokens = { JWT_TTL_SECONDS: '2592000' } as const;
 
-/** Gives what opens the console of a service and logs somebody in. */
+/** Returns a function that opens the console of a service and logs a customer in. */
 export function consoleFor(app: TestApp): OpenFor {
   return async ({ email }, options = {}) => {
     const screen = await openScreen({ url: app.url, login: { email, password }, ...options });

@@ -148,7 +148,7 @@ describe('the operator', () => {
     await screen.until('Ponte › home');
   });
 
-  it('leaves what changes something only by giving it up, and is told so', async () => {
+  it('leaves a change only by cancelling it, with a notice', async () => {
     const answer = commandFor([]);
     const screen = await openScreen({
       url: 'http://127.0.0.1:1',

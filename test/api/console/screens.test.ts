@@ -1,4 +1,4 @@
-/** Every screen as somebody sees it, at the smallest window and at wide ones. */
+/** Every screen as a user sees it, at the smallest window and at wide ones. */
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { startTestApp } from '../../support/app.ts';
@@ -31,7 +31,7 @@ describe('at first', () => {
     ]);
   });
 
-  it('one is told when nobody answers, and may try again', async () => {
+  it('a notice says when no service answers, and a retry is possible', async () => {
     const screen = await openScreen({ url: 'http://127.0.0.1:1' });
     await screen.until(/No Ponte answers at http:\/\/127\.0\.0\.1:1\. Start the/);
     await screen.type('r');

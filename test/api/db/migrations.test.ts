@@ -20,8 +20,8 @@ test('the committed snapshot agrees with the entities: there is no migration to 
 });
 
 test('the migrations make what the entities say, to the last expression', async () => {
-  // The tool compares some expressions by their text, which PostgreSQL writes anew: the entities'
-  // own schema is made beside the migrated one, and the catalogue is asked about both. The function
+  // The tool compares some expressions by their text, which PostgreSQL rewrites: the entities'
+  // own schema is made beside the migrated one, and the catalogue is queried for both. The function
   // that wakes events is made by hand.
   const create = await (await open.db.orm()).schema.getCreateSchemaSQL({ wrap: false });
   await (
@@ -91,17 +91,14 @@ test(
   },
 );
 
-test(
-  'the timeline is told the ids that were stored before it had them',
-  onlyOnServer,
-  async (t) => {
-    const [db] = await emptyDatabase(t, 1);
-    assert(db);
-    const ask = <Row>(text: string): Promise<Row[]> => db.query<Row>({ name: '', text }, []);
-    await migrateUp(db);
-    const withoutIds = inTree.findIndex((name) => name.endsWith('_hot_steps'));
-    for (const _ of inTree.slice(withoutIds)) await migrateDown(db);
-    await ask(`
+test('the timeline gets the ids that were stored before it had them', onlyOnServer, async (t) => {
+  const [db] = await emptyDatabase(t, 1);
+  assert(db);
+  const ask = <Row>(text: string): Promise<Row[]> => db.query<Row>({ name: '', text }, []);
+  await migrateUp(db);
+  const withoutIds = inTree.findIndex((name) => name.endsWith('_hot_steps'));
+  for (const _ of inTree.slice(withoutIds)) await migrateDown(db);
+  await ask(`
       with maria as (
         insert into users (name, email, password_hash, created_at, updated_at)
         values ('Maria', 'maria@example.com', 'none', now(), now()) returning id
@@ -116,14 +113,13 @@ test(
       insert into pix_timeline (transaction_id, phase, at)
       select stored.id, phase, now()
         from stored, (values ('PAYING'), ('ACCEPTED')) as entry (phase)`);
-    await migrateUp(db);
-    const entries = await ask(`
+  await migrateUp(db);
+  const entries = await ask(`
       select idempotency_key as key, l.phase, l.provider_txid as id from pix_timeline l
         join pix_transactions t on t.id = l.transaction_id where l.provider_txid is not null`);
-    assert.deepEqual(entries, [{ key: 'told', phase: 'ACCEPTED', id: 'T1' }]);
-    await assert.rejects(ask('update pix_timeline set note = null'), /only added to/);
-  },
-);
+  assert.deepEqual(entries, [{ key: 'told', phase: 'ACCEPTED', id: 'T1' }]);
+  await assert.rejects(ask('update pix_timeline set note = null'), /only added to/);
+});
 
 /** An empty database on the server, opened by so many instances. */
 async function emptyDatabase(t: TestContext, instances: number): Promise<Database[]> {

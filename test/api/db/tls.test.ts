@@ -56,7 +56,7 @@ for (const mode of ['require', 'verify-ca', 'verify-full', 'no-verify']) {
   test(`sslmode=${mode} sends nothing to a server without TLS`, async (t) => {
     const { address, received } = await serverWithoutTls(t);
     await assert.rejects(use(`${address}?sslmode=${mode}`), /does not support SSL/);
-    assert.ok(received.length > 0, 'TLS was asked for');
+    assert.ok(received.length > 0, 'TLS was requested');
     assert.deepEqual(
       received,
       received.map(() => sslRequest),
@@ -154,7 +154,7 @@ describe('sslmode=verify-full', () => {
       refused: /does not match certificate's altnames/,
     },
     {
-      what: 'an authority that nobody named',
+      what: 'an authority that is not configured',
       certificate: ofStranger,
       host: 'localhost',
       refused: /unable to verify|self.signed/i,

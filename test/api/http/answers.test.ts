@@ -188,7 +188,7 @@ test('answers are compared with the contract in local and test only', async (t) 
   }
 });
 
-test('one log line per request tells route and user, never the URL or a value', async (t) => {
+test('one log line per request has route and user, never the URL or a value', async (t) => {
   const wire = await startWire(t, {
     runs: { createThing: ({ request }) => request.log.warn('inside') },
   });

@@ -33,7 +33,7 @@ test('an operation of a session gets the principal', async (t) => {
   assert.equal(wire.calls[0]?.principal?.user.id, 7);
 });
 
-test('a token whose session has ended is 401, but enough where only it is asked for', async (t) => {
+test('a token whose session has ended is 401, but enough where only a token is required', async (t) => {
   const wire = await startWire(t);
   const headers = { Authorization: `Bearer ${ENDED_TOKEN}` };
   assert.equal((await call(wire, { ...thing, headers })).status, 401);

@@ -92,7 +92,7 @@ test('what a refused client never sends is waited for only for a while', async (
   assert.match(await client.closed(), /^HTTP\/1\.1 404 /);
 });
 
-test('a client that asks before it sends is told to go on, or refused at once', async (t) => {
+test('a client that expects 100-continue gets it, or is refused at once', async (t) => {
   const wire = await startWire(t);
   const head = 'POST /api/v1/notes HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n';
   const client = await rawConnection(wire);

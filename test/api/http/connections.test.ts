@@ -21,7 +21,7 @@ function readCode(code: number): string {
   return `GET /api/v1/codes/${code} HTTP/1.1\r\nHost: x\r\n\r\n`;
 }
 
-/** A client that reads only when it is told to. */
+/** A client that reads only on request. */
 interface Reader {
   readonly socket: Socket;
   /** Reads until this many more bytes have come. */
@@ -96,7 +96,7 @@ test('a client that reads nothing is cut after 30 s, and its request is 499, onc
   assert.deepEqual(await closedConnections(wire), { stalled: 1 });
 });
 
-/** Requests answers that nobody reads, until one stays in the process: the kernel takes no more. */
+/** Requests answers that are not read, until one stays in the process: the kernel takes no more. */
 async function fillUp(wire: Wire): Promise<number> {
   const { socket } = await pausedReader(wire, '');
   const isTaken = async (count: number): Promise<boolean> => {
@@ -312,7 +312,7 @@ test('an answer that is being read is finished when the service stops', async (t
   );
 });
 
-test('an answer that nobody reads ends with the time to stop', async (t) => {
+test('an answer that is not read ends with the time to stop', async (t) => {
   const wire = await startWire(t, { runs: { readCode: () => longAnswer } });
   await pausedReader(wire, readCode(100));
   await until(() => wire.calls.length === 1);

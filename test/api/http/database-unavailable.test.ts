@@ -18,7 +18,7 @@ const UNREACHABLE = [
   Object.assign(new AggregateError([coded('ECONNREFUSED')]), { code: 'ECONNREFUSED' }),
 ];
 
-test('an unreachable database is told from a wrong statement', () => {
+test('an unreachable database differs from a wrong statement', () => {
   for (const error of UNREACHABLE) assert.ok(isDatabaseUnavailable(error), String(error));
   const others = [
     ...['23505', '42601', '57014', '57P04', '40001', 'ERR_INVALID_ARG_TYPE'].map(coded),

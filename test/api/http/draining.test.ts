@@ -5,7 +5,7 @@ import { call, gate, rawConnection, startWire, until } from './wire.ts';
 
 const NOTE = 'POST /api/v1/notes HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n';
 
-test('listening tells the address, and a port that is taken is an error', async (t) => {
+test('listening returns the address, and a port that is taken is an error', async (t) => {
   const wire = await startWire(t);
   assert.equal(wire.url, `http://127.0.0.1:${wire.port}`);
   await assert.rejects(startWire(t, { config: { port: wire.port } }), { code: 'EADDRINUSE' });

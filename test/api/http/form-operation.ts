@@ -1,4 +1,4 @@
-/** The small contract's upload as an operation that takes the form, and what it was given. */
+/** The small contract's upload as an operation that receives the form, and its record of it. */
 import type { TestContext } from 'node:test';
 import type { FileConsumer, Form } from '../../../src/http/operation.ts';
 import { FORM_TYPE, formOf, type Part } from '../../support/forms.ts';

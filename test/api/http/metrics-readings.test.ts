@@ -1,4 +1,4 @@
-/** What is read at a scrape: it tells what stands in the database, seldom, and never fails. */
+/** The readings of a scrape: they describe the database, are cached, and never fail. */
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { describe, it } from 'node:test';
@@ -104,7 +104,7 @@ describe('the gauges of the database', () => {
     });
   });
 
-  it('tell what waits, and for how long', async () => {
+  it('show what waits, and for how long', async () => {
     await app.clock.advance(5_000);
     await givenJob('queued', ago(90_000));
     await givenJob('queued', ago(1_000));
@@ -149,7 +149,7 @@ describe('the gauges of the database', () => {
     });
   });
 
-  it('cost one statement in five seconds, however often they are asked for', async () => {
+  it('cost one statement in five seconds, however often they are requested', async () => {
     await app.clock.advance(5_000);
     const statements = async () => (await scrape()).get('ponte_database_queries_total') ?? NaN;
     await scrape();
@@ -190,7 +190,7 @@ async function readAll({ registry }: Metrics): Promise<Map<string, number>> {
 const onlyDown = { ponte_metrics_database_up: 0 };
 
 describe('a database that does not give its gauges', () => {
-  it('leaves them out, tells so, and logs why', async () => {
+  it('omits them, says so, and logs why', async () => {
     const { underWay, read } = measured();
     const good = read();
     underWay[0]?.resolve();
@@ -206,7 +206,7 @@ describe('a database that does not give its gauges', () => {
     assert.ok(lines[0]?.includes('"ECONNRESET"') && !lines[0].includes('52998224725'));
   });
 
-  it('is waited for two seconds, once, and asked nothing more until it has answered', async () => {
+  it('is waited for two seconds, once, and not queried again until it has answered', async () => {
     const { underWay, read } = measured();
     const first = read();
     const second = read();
@@ -230,7 +230,7 @@ describe('a database that does not give its gauges', () => {
 });
 
 describe('the gauges of a process', () => {
-  it('tell its connections to the database and what waits for one', async () => {
+  it('show its connections to the database and the requests that wait for one', async () => {
     const values = await scrape();
     const busy = values.get('ponte_database_connections{state="busy"}');
     const idle = values.get('ponte_database_connections{state="idle"}');
@@ -254,7 +254,7 @@ describe('the gauges of a process', () => {
     assert.equal(db.connections().waiting, 0);
   });
 
-  it('tell the passwords that are hashed and that wait', async () => {
+  it('show the passwords that are hashed and that wait', async () => {
     const { passwords } = app.context;
     const hashes = Array.from({ length: 5 }, () => passwords.verify('x', null));
     const values = await readAll(app.context.metrics);

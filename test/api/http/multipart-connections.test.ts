@@ -1,4 +1,4 @@
-/** Uploads on connections that misbehave: too much, too slow, broken off, waiting to be asked. */
+/** Uploads on connections that misbehave: too much, too slow, cut, waiting for 100-continue. */
 import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
@@ -194,7 +194,7 @@ test('JSON has thirty seconds', async (t) => {
   assert.match(await answer, /^HTTP\/1\.1 408 /);
 });
 
-test('a body that nobody reads has thirty seconds too', async (t) => {
+test('a body that is not read has thirty seconds too', async (t) => {
   const wire = await startFormWire(t);
   const client = await rawConnection(wire);
   client.send('POST /nothing HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nabc');
@@ -205,7 +205,7 @@ test('a body that nobody reads has thirty seconds too', async (t) => {
   await client.closed();
 });
 
-test('a client that asks before it sends is told to go on once the form is wanted', async (t) => {
+test('a client that expects 100-continue gets it once the form is read', async (t) => {
   const wire = await startFormWire(t);
   const form = formOf(kind, file);
   const client = await rawConnection(wire);

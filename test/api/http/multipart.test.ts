@@ -39,7 +39,7 @@ test('the file may come before the fields or after them, and comes byte for byte
   }
 });
 
-test('text around the form and fields that nobody knows are ignored', async (t) => {
+test('text around the form and unknown fields are ignored', async (t) => {
   const wire = await startFormWire(t);
   const form = [
     Buffer.from('preamble\r\n'),
@@ -92,7 +92,7 @@ const faulty: [what: string, parts: readonly Part[], errors: Record<string, stri
   ],
 ];
 
-test('every fault of a form is told at once, by the name of its field', async (t) => {
+test('every fault of a form is reported at once, by the name of its field', async (t) => {
   const wire = await startFormWire(t);
   for (const [what, parts, errors] of faulty) {
     const answer = await upload(wire, ...parts);
@@ -102,7 +102,7 @@ test('every fault of a form is told at once, by the name of its field', async (t
   }
 });
 
-test('what is wrong with the file is told with the fields, wherever it stands', async (t) => {
+test('the errors of the file are reported with those of the fields, in any order', async (t) => {
   const refusal = { en: 'No picture.', pt: 'Não é uma imagem.' };
   const wire = await startFormWire(t, async (content) => {
     for await (const _ of content) throw invalidField('arquivo', refusal);
@@ -144,7 +144,7 @@ test('a reader that fails ends the reading, with its own error', async (t) => {
   assert.equal((await call(wire, { path: '/health/live' })).status, 200);
 });
 
-test('a file that is too large is told the limit, in both languages', () => {
+test('the error of a too large file has the limit, in both languages', () => {
   for (const [maxFileBytes, en, pt] of [
     [10_485_760, '10 MB', '10 MB'],
     [1_677_721, '1.5 MB', '1,5 MB'],
@@ -163,7 +163,7 @@ test('a file that is too large is told the limit, in both languages', () => {
   }
 });
 
-test('the largest file is taken, one byte more is 413, wherever it stands', async (t) => {
+test('the largest file is taken, one byte more is 413, in any order of parts', async (t) => {
   const wire = await startFormWire(t);
   const largest = filePart(Buffer.alloc(MAX_FILE_BYTES));
   assert.equal((await upload(wire, largest, kind)).status, 201);
@@ -235,7 +235,7 @@ const malformed: [what: string, body: Buffer | string][] = [
     'ten thousand header lines',
     `--${BOUNDARY}\r\n${'X: y\r\n'.repeat(10_000)}\r\nx\r\n--${BOUNDARY}--\r\n`,
   ],
-  ['a character set that nobody knows', formOf({ ...kind, type: 'text/plain; charset=x-secret' })],
+  ['an unknown character set', formOf({ ...kind, type: 'text/plain; charset=x-secret' })],
 ];
 
 test('a malformed form is 400, whatever has been read of it', async (t) => {

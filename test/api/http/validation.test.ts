@@ -57,7 +57,7 @@ test('faults are worded in Brazilian Portuguese for those who prefer it', async 
   });
 });
 
-test('a field whose form is named is told what it should be, and nothing else', async (t) => {
+test('the error of a field with a format names the format, and nothing else', async (t) => {
   const wire = await startWire(t);
   const cpf = 'The CPF is not valid. Check its eleven digits.';
   const cep = 'The CEP must have eight digits, without a hyphen.';
@@ -84,7 +84,7 @@ test('a field whose form is named is told what it should be, and nothing else', 
   }
 });
 
-test('a password that is given again must be the same', async (t) => {
+test('the repeated password must be the same', async (t) => {
   const wire = await startWire(t);
   const differs = ['The passwords do not match.'];
   const short = ['The text must have at least 8 characters.'];
@@ -124,7 +124,7 @@ test('a message never repeats the value', async (t) => {
   assert.doesNotMatch(answer.text, /secret-value/);
 });
 
-test('alternatives are not told as noise', async (t) => {
+test('alternatives are not reported one by one', async (t) => {
   const wire = await startWire(t);
   assert.deepEqual(await errorsOf(wire, thing({ nickname: 'ab' }).body), {
     nickname: ['The text must have at least 3 characters.'],
@@ -179,7 +179,7 @@ test('text that cannot be stored is 422 by its path', async (t) => {
   assert.deepEqual(event.json.errors, { '0': bad });
 });
 
-test('parameters arrive typed, by their declared names, without what was not given', async (t) => {
+test('parameters arrive typed, by their declared names, without the absent ones', async (t) => {
   const wire = await startWire(t);
   await createThing(wire, {
     path: '/api/v1/things?limit=7&ratio=-0.5&draft=true&note=a+b%2Bc&other=1',

@@ -84,7 +84,7 @@ test('only the addresses that are listed may post, where some are', async () => 
   assert.equal((await open.call('/webhooks/provider', { method: 'POST', body: {} })).status, 200);
 });
 
-test('networks are told from addresses', () => {
+test('networks and addresses are distinguished', () => {
   const allowed = ['203.0.113.7', '198.51.100.0/24', '2001:db8:1::/48'];
   for (const address of ['203.0.113.7', '198.51.100.200', '2001:db8:1:2::/64']) {
     requireAllowedAddress(allowed, address);

@@ -133,7 +133,7 @@ const ACCESS: Readonly<Record<string, [AnyOperation['access'], number]>> = {
   endToken: ['token', 200],
 };
 
-/** Operations that note their calls; unless told otherwise they answer "done". */
+/** Operations that record their calls; by default they answer "done". */
 export function operationTable(
   runs: Readonly<Record<string, Run>>,
   calls: SeenCall[] = [],
@@ -213,7 +213,7 @@ export function createThing(wire: Wire, parts: Partial<SentRequest> = {}): Promi
   });
 }
 
-/** A connection that sends what it is told to, well-formed or not. */
+/** A connection that sends any bytes, well-formed or not. */
 export interface RawConnection {
   readonly socket: Socket;
   send(text: string): void;

@@ -31,7 +31,7 @@ async function theJob(): Promise<JobState & { payload: unknown }> {
 const isDone = () =>
   eventually(async () => (await theJob()).status === 'done', 'the end of the job');
 
-test('a job that is asked for runs at once: the loop is notified', async (t) => {
+test('a requested job runs at once: the loop is notified', async (t) => {
   const work = recorder();
   await startLoop(t, watched(app), { jobs: { work } });
   await ask();
@@ -51,7 +51,7 @@ test('a job that is open is not doubled: it is due at the earliest time, with it
   assert.deepEqual([runAt, status, payload, wanted], [clock.now(), 'queued', { step: 1 }, false]);
 });
 
-test('asked for by many at once, there is one job', async () => {
+test('requested many times at once, there is one job', async () => {
   await Promise.all(Array.from({ length: 20 }, () => ask()));
   await theJob();
 });
@@ -68,7 +68,7 @@ test('a job of the same key that is over does not stand in the way', async () =>
   );
 });
 
-test('a job that is asked for while it runs is run once more, with its attempts counted anew', async (t) => {
+test('a job that is requested while it runs is run once more, with its attempts reset', async (t) => {
   const work = held(t);
   const process = watched(app);
   await startLoop(t, process, { jobs: { work } });
@@ -86,7 +86,7 @@ test('a job that is asked for while it runs is run once more, with its attempts 
   assert.equal((await theJob()).wanted, false);
 });
 
-test('a run that asks to be run later is run at once when somebody has asked meanwhile', async (t) => {
+test('a run that requests a later run is run at once after a request meanwhile', async (t) => {
   const gate = Promise.withResolvers<undefined>();
   const answers = [{ runAgainAt: inMs(60_000) }, undefined];
   const work = recorder(async () => {
@@ -102,7 +102,7 @@ test('a run that asks to be run later is run at once when somebody has asked mea
   assert.equal(work.runs.length, 2);
 });
 
-test('a run that fails for the last time is not the end of a job that was asked for meanwhile', async (t) => {
+test('a run that fails for the last time is not the end of a job that was requested meanwhile', async (t) => {
   const outcomes = [
     async () => {
       await ask();
@@ -120,7 +120,7 @@ test('a run that fails for the last time is not the end of a job that was asked 
   );
 });
 
-test('a job that killed its process eight times is run again when somebody has asked meanwhile', async (t) => {
+test('a job that killed its process eight times is run again after a request meanwhile', async (t) => {
   await queueJob(app, 'work', {
     ...{ unique_key: 'work:1', status: 'running', attempts: 8 },
     ...{ leased_by: 'the-dead', leased_until: inMs(1) },

@@ -149,7 +149,7 @@ test('a first run that fails is put back, and the next one looks the event up', 
   assert.deepEqual([process.executions('webhook-find'), (await jobOf(id))?.attempts], [1, 2]);
 });
 
-test('a job that is asked for again while it runs is queued by the commit that would end it', async (t) => {
+test('a job that is requested again while it runs is queued by the commit that would end it', async (t) => {
   const process = await startProcess(t);
   const { query } = process.context.db;
   const context = {

@@ -93,7 +93,7 @@ test('no more jobs run at once than the loop has room for, and a free place is f
   }
 });
 
-test('a job that asks for another run gets it at that time, with its attempts counted anew', async (t) => {
+test('a job that requests another run gets it at that time, with its attempts reset', async (t) => {
   const runAgainAt = new Date(clock.now().getTime() + 3_000);
   const answers = [{ runAgainAt }, undefined];
   const work = recorder(async () => answers.shift());

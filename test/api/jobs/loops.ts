@@ -23,7 +23,7 @@ export interface Watched {
   pass(ms: number, stepMs?: number): Promise<void>;
 }
 
-/** The context of a process of its own, as far as a job loop can tell. */
+/** The context of a process of its own, as a job loop sees it. */
 export function watched(app: TestApp): Watched {
   const { db } = app.context;
   let underWay = 0;
@@ -127,13 +127,13 @@ export async function queueJob(
   return job?.id ?? '';
 }
 
-/** How a job stands. */
+/** The state of a job. */
 export async function jobState(app: TestApp, id: string): Promise<JobState | undefined> {
   const [job] = await app.rows<JobState>('select * from jobs where id = $1', [id]);
   return job;
 }
 
-/** How an event stands. */
+/** The state of an event. */
 export async function eventStatus(app: TestApp, id: string): Promise<string | undefined> {
   const [event] = await app.rows<{ status: string }>(
     'select status from webhook_events where id = $1',

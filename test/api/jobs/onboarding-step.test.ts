@@ -139,7 +139,7 @@ test('a run after the work is done does nothing, whichever step it is', async (t
   );
 });
 
-test('where onboarding is local a job that is left over calls nobody', async (t) => {
+test('where onboarding is local a leftover job calls no provider', async (t) => {
   const application = await settled(app, await register(app));
   const bank = heldAddresses(t);
   await give(app, application.id, { step: 'address', body: addressBody });
@@ -214,7 +214,7 @@ for (const payload of [{}, { userId: 1, step: 'dance' }, { userId: '1', step: 'a
   });
 }
 
-test('the application’s id stands in no job', async () => {
+test('the application’s id is in no job', async () => {
   const application = await register(app);
   await give(app, application.id, { step: 'address', body: addressBody });
   await settled(app, application);

@@ -94,7 +94,7 @@ test('the payload of a settled event is let go of after the days that are config
   assert.equal(old.length, 2);
 });
 
-test('the payload of an event that is not settled, or that nobody has cleared up, is kept', async () => {
+test('the payload of an event that is not settled, or that no operator has resolved, is kept', async () => {
   const results = JSON.stringify([
     { index: 0, result: 'anomaly' },
     { index: 1, result: 'parked' },

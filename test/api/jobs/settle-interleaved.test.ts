@@ -170,7 +170,7 @@ async function check(id: string, outcomes: readonly Outcome[]): Promise<void> {
 /** Bounded by their number: a limit in time fails on a machine that is busy during the first. */
 const bounded = { numRuns: 40 };
 
-/** What a telling must have come to, given how the send ended and whether its id was stored. */
+/** The possible results of a report, by the send's final status and whether its id was stored. */
 function expectedOf(report: string, status: string, knowsProvider: boolean): readonly string[] {
   if (report === 'unknownWord') return ['ignored: unknown_status'];
   if (report === 'wrongAmount') return ['anomaly: amount_mismatch'];
@@ -182,7 +182,7 @@ function expectedOf(report: string, status: string, knowsProvider: boolean): rea
 
 const shown = ({ result, reason }: Outcome) => (reason ? `${result}: ${reason}` : result);
 
-test('a send: the first final word that is settled stands, each contrary one is an anomaly', async (t) => {
+test('a send: the first settled final status counts, each contrary one is an anomaly', async (t) => {
   let cases = 0;
   await fc.assert(
     fc.asyncProperty(story(Object.keys(sendPayloads), 3), async (happenings) => {
@@ -198,7 +198,7 @@ test('a send: the first final word that is settled stands, each contrary one is 
       for (const outcome of outcomes) {
         const { report } = outcome;
         const expected = expectedOf(report, row.status, row.provider_txid === ids.provider);
-        assert.ok(expected.includes(shown(outcome)), `${report} came to ${shown(outcome)}`);
+        assert.ok(expected.includes(shown(outcome)), `${report} resulted in ${shown(outcome)}`);
       }
       const ends = outcomes.filter(({ result }) => result === 'applied');
       assert.equal(ends.length > 0, row.status !== 'PROCESSING');
@@ -210,13 +210,13 @@ test('a send: the first final word that is settled stands, each contrary one is 
   t.diagnostic(`${cases} cases`);
 });
 
-/** What a telling of a charge comes to that is none of its payment. */
+/** The results of reports on a charge that are not its payment. */
 const unlikePayments: Readonly<Record<string, readonly string[]>> = {
   reversed: ['ignored: reversal'],
   wrongAmount: ['anomaly: amount_mismatch'],
 };
 
-test('a charge: however its one payment is told, it is completed once', async (t) => {
+test('a charge: however its one payment is reported, it is completed once', async (t) => {
   let cases = 0;
   await fc.assert(
     fc.asyncProperty(story(Object.keys(chargePayloads), 2), async (happenings) => {
@@ -231,7 +231,7 @@ test('a charge: however its one payment is told, it is completed once', async (t
       for (const outcome of outcomes) {
         const { report } = outcome;
         const expected = unlikePayments[report] ?? ['applied', 'already'];
-        assert.ok(expected.includes(shown(outcome)), `${report} came to ${shown(outcome)}`);
+        assert.ok(expected.includes(shown(outcome)), `${report} resulted in ${shown(outcome)}`);
       }
       const isPaid = outcomes.some(({ report }) => report.startsWith('paid'));
       assert.deepEqual(

@@ -10,7 +10,7 @@ const { receive, stored } = app;
 
 const { newEndToEnd, pix, receivedBy } = app;
 
-test('what came in with another amount is in the statement, once, however it is told', async () => {
+test('a payment of another amount is in the statement once, however it is reported', async () => {
   const payee = await givenCustomer(app);
   const charged = await app.charge(payee, { type: 'dynamic', amount: 40 });
   const { id, transaction_identification: txid } = await stored(charged.body.transaction_id);
@@ -67,7 +67,7 @@ test('what is flagged is flagged after a death between the record and the flag, 
   assert.equal((await receivedBy(payee)).length, 1);
 });
 
-test('one payment that is told with two amounts is received once', async () => {
+test('one payment that is reported with two amounts is received once', async () => {
   const payee = await givenCustomer(app);
   const charged = await app.charge(payee, { type: 'dynamic', amount: 40 });
   const { id, transaction_identification: txid } = await stored(charged.body.transaction_id);
@@ -84,7 +84,7 @@ test('one payment that is told with two amounts is received once', async () => {
   assert.equal((await stored(id)).status, 'COMPLETED');
 });
 
-test('what came in with another amount is for the owner of the charge, or for nobody', async () => {
+test('a payment of another amount is for the owner of the charge, or for no user', async () => {
   const [owner, named] = [await givenCustomer(app), await givenCustomer(app)];
   await app.listEmail(named);
   const charged = await app.charge(owner, { type: 'dynamic', amount: 40 });

@@ -224,7 +224,7 @@ test('an event that waits for the id of another event is woken by it', async () 
   assert.deepEqual(job?.run_at, app.clock.now());
 });
 
-test("an id of the provider's that stands for two sends tells neither", async () => {
+test("an id of the provider's that two sends have identifies neither", async () => {
   const [one, other] = [await givenSend(), await givenSend()];
   for (const { id } of [one, other]) {
     await app.rows(

@@ -32,7 +32,7 @@ const ends: Partial<Record<Report, 'COMPLETED' | 'FAILED'>> = {
   failed: 'FAILED',
 };
 
-/** The end that an event tells; a failure tells none while another attempt may leave. */
+/** The final status of an event; a failure has none while another attempt may be sent. */
 function endOf(report: Report, phase: PixPhase): 'COMPLETED' | 'FAILED' | undefined {
   return report === 'failed' && phase === 'PAYING' ? undefined : ends[report];
 }
@@ -58,7 +58,7 @@ async function isAllowed({ id }: Send): Promise<void> {
   assert.deepEqual(settlements, status === 'PROCESSING' ? [] : [`SETTLED ${status} event`]);
 }
 
-test('one after another: the first final word stands, and each contrary one is an anomaly', async () => {
+test('one after another: the first final status counts, and each contrary one is an anomaly', async () => {
   await fc.assert(
     fc.asyncProperty(openPhase, story, async (phase, reports) => {
       const send = await sendIn(phase);
@@ -84,7 +84,7 @@ test('one after another: the first final word stands, and each contrary one is a
   );
 });
 
-test('at once: the end is one that was told, reached once', async () => {
+test('at once: the final status is a reported one, reached once', async () => {
   await fc.assert(
     fc.asyncProperty(openPhase, story, async (phase, reports) => {
       const send = await sendIn(phase);

@@ -63,7 +63,7 @@ test('an event about a payment that has not left waits until it has', async () =
   }
 });
 
-test('an event that says that a payment left which was given up as never sent is an anomaly', async () => {
+test('an event that reports a payment that was recorded as never sent is an anomaly', async () => {
   const send = await app.givenSend();
   await app.rows(
     `update pix_transactions set status = 'FAILED', phase = 'SETTLED', outcome = 'not_sent',
@@ -86,7 +86,7 @@ test('a PIX for an account that is opened later is recorded then', async () => {
   assert.equal(await app.countOf(payee), 1);
 });
 
-test('a batch is parked while one item waits; the others are neither told nor counted again', async () => {
+test('a batch is parked while one item waits; the others are neither recorded nor counted again', async () => {
   const [first, other] = [await app.givenSend(), await app.givenSend()];
   const anomalies = await app.anomalies();
   const settlement = await receive([

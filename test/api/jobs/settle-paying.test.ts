@@ -117,7 +117,7 @@ for (const [end, take] of Object.entries(ends)) {
   });
 }
 
-test('a failure is told apart by the key alone, and waits likewise', async () => {
+test('a failure is matched by the key alone, and waits too', async () => {
   const paying = await givenPaying();
   const settlement = await receive(failed({ clientRequestId: paying.key, amount: 10.5 }));
   assert.deepEqual(results(settlement), ['parked: still_paying']);
@@ -142,7 +142,7 @@ test('a payment that is reported as completed during PAYING is settled', async (
   assert.equal((await stored(paying.id)).status, 'COMPLETED');
 });
 
-test('a failure that was told during PAYING contradicts a payment that the answer calls done', async () => {
+test('a failure reported during PAYING contradicts a payment that the response accepts', async () => {
   const paying = await givenPaying();
   const { eventId } = await receive(failed({ endToEnd: paying.endToEnd }));
   await moveTransaction(context, paying.id, {
@@ -162,7 +162,7 @@ for (const isRestarted of [false, true]) {
     const settlement = await receive(failed({ endToEnd: paying.endToEnd }));
     if (isRestarted) await releaseAfterCrash(context);
     await sweep();
-    assert.equal((await stored(paying.id)).phase, 'PAYING', 'nobody knows yet that it has died');
+    assert.equal((await stored(paying.id)).phase, 'PAYING', 'its death is not known yet');
     await clock.advance(2 * minuteMs);
     await postpone(settlement.eventId);
     await sweep();

@@ -1,4 +1,4 @@
-/** Settling what the provider tells of money that came in: charges paid, and PIX without one. */
+/** Settling the provider's reports of received money: paid charges, and PIX without a charge. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
@@ -121,7 +121,7 @@ test('a static charge is completed by the 25 characters that its code has room f
   assert.equal((await stored(charge.id)).status, 'COMPLETED');
 });
 
-test('a further payment that names nobody is received by the owner of the charge', async () => {
+test('a further payment that names no payee is received by the owner of the charge', async () => {
   const payee = await givenCustomer(app);
   const charged = await app.charge(payee, { type: 'static', amount: 20, reusable: true });
   const { transaction_identification: txid } = await stored(charged.body.transaction_id);
@@ -145,7 +145,7 @@ test('two payments of one charge that are settled at the same time both count', 
   }
 });
 
-test('the payment of a charge told again, with or without the charge, is not received twice', async () => {
+test('the payment of a charge reported again, with or without the charge, is not received twice', async () => {
   const payee = await givenCustomer(app);
   const charged = await app.charge(payee, { type: 'dynamic', amount: 20 });
   const { transaction_identification: txid } = await stored(charged.body.transaction_id);
@@ -207,7 +207,7 @@ async function accountOf({ id }: TestUser): Promise<StoredAccount> {
 
 let nextAmount = 1;
 
-/** What becomes of a received PIX that names somebody like this. */
+/** The result of a received PIX with such a payee. */
 async function receivedAs(party: Record<string, unknown>): Promise<string[]> {
   nextAmount += 1;
   const event = { event: 'PIX_RECEIVED', endToEnd: newEndToEnd(), amount: nextAmount, ...party };
@@ -236,7 +236,7 @@ test('a PIX without a charge is recorded for the account that every identifier n
   assert.deepEqual([seen.status, seen.body.status], [200, 'COMPLETED']);
 });
 
-test('a PIX is nobody’s where one identifier disagrees or none proves anything', async () => {
+test('a PIX is no user’s where one identifier disagrees or none proves anything', async () => {
   const [payee, other] = [
     await givenCustomer(app, { phone: '+5521912345679' }),
     await givenCustomer(app),
@@ -245,7 +245,7 @@ test('a PIX is nobody’s where one identifier disagrees or none proves anything
   const { document, agency, account_number: accountNumber } = await accountOf(payee);
   const others = await accountOf(other);
   const unproved: readonly Record<string, unknown>[] = [
-    // What somebody typed at registration, and the provider has not listed.
+    // Typed at registration, and not listed by the provider.
     { chave: other.email },
     { chave: '+5521912345679' },
     { receiver: { accountNumber } },
@@ -272,7 +272,7 @@ test('a key counts for an account as long as the provider lists it', async () =>
   assert.deepEqual(await receivedAs({ chave: payee.email }), ['parked: no_match']);
 });
 
-test('a further payment of a charge that names another account is recorded for nobody', async () => {
+test('a further payment of a charge that names another account is recorded for no user', async () => {
   const [payee, other] = [await givenCustomer(app), await givenCustomer(app)];
   const charged = await app.charge(payee, { type: 'static', amount: 20, reusable: true });
   const { transaction_identification: txid } = await stored(charged.body.transaction_id);
@@ -294,7 +294,7 @@ test('a charge is not completed by a PIX that names another user’s account in 
   assert.equal((await stored(id)).status, 'PROCESSING');
   assert.equal((await app.timeline(id)).at(-1), 'ANOMALY payee_disagrees event');
   for (const user of [payee, other]) assert.deepEqual(await receivedBy(user), []);
-  // What is nobody's here may be the same account in another spelling: the identification counts.
+  // An account that no user has may be one of them in another spelling: the identification counts.
   const masked = { txid, valor: '20.00', recebedor: { document: '***.982.247-**', account: '1' } };
   assert.deepEqual(results(await receive(pix(masked))), ['applied']);
 });
@@ -328,7 +328,7 @@ test('a received PIX is dated by its event, within bounds, and else by its recei
   assert.equal(undated?.created_at.getTime(), now);
 });
 
-test('a PIX is received once, however often it is told, also at the same time', async () => {
+test('a PIX is received once, however often it is reported, even at the same time', async () => {
   const payee = await givenCustomer(app);
   await app.listEmail(payee);
   const endToEnd = newEndToEnd();
@@ -357,7 +357,7 @@ test('a PIX between two users is a send of the one and received by the other', a
   assert.equal((await receivedBy(payee)).length, 1);
 });
 
-test('a send that is told under `pix` with its key is settled, and received by who has the key', async () => {
+test('a send that is reported under `pix` with its key is settled, and received by the owner of the key', async () => {
   const payee = await givenCustomer(app, { email: 'told-under-pix@example.com' });
   await app.listEmail(payee);
   for (const isWrong of [true, false]) {
@@ -377,7 +377,7 @@ test('a send that is told under `pix` with its key is settled, and received by w
   }
 });
 
-test('a send that was called failed, and is told under `pix`, has come in all the same', async () => {
+test('a send that has failed and is reported under `pix` is received all the same', async () => {
   const payee = await givenCustomer(app, { email: 'failed-under-pix@example.com' });
   await app.listEmail(payee);
   const sent = await app.send(customer, { pix_key: payee.email, amount: 10.5 });
@@ -393,7 +393,7 @@ test('a send that was called failed, and is told under `pix`, has come in all th
   assert.equal((await receivedBy(payee)).length, 1);
 });
 
-test('a send to a key that is no user’s is settled under `pix`, and received by nobody', async () => {
+test('a send to a key that is no user’s is settled under `pix`, and received by no user', async () => {
   const sent = await app.send(customer, { pix_key: 'elsewhere@example.com', amount: 10.5 });
   const send = await stored(sent.body.transaction_id);
   const item = { endToEndId: send.end_to_end, chave: 'elsewhere@example.com', valor: '10.50' };
@@ -409,7 +409,7 @@ test('a send to a key that is no user’s is settled under `pix`, and received b
   );
 });
 
-test('a PIX that tells too little is parked: nobody is credited by half a match', async () => {
+test('a PIX with too few fields is parked: half a match credits no user', async () => {
   const payee = await givenCustomer(app);
   const [one, other] = [await givenUser(app), await givenUser(app)];
   for (const { id } of [one, other]) {

@@ -92,7 +92,7 @@ test('what was applied is found applied: a replay changes and counts nothing', a
   assert.deepEqual([await stored(send.id), await app.timeline(send.id)], [settled, timeline]);
 });
 
-test('an anomaly is told once, however often its event is replayed', async () => {
+test('an anomaly is recorded once, however often its event is replayed', async () => {
   const send = await app.givenSend();
   const { eventId } = await receive(confirmed({ endToEnd: send.end_to_end, amount: 99 }));
   const [timeline, anomalies] = [await app.timeline(send.id), await app.anomalies()];

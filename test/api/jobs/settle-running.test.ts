@@ -34,7 +34,7 @@ test('a webhook that comes twice and then contradicts itself ends the payment on
   await app.bank.settle(sent.body.end_to_end);
   await eventually(async () => (await app.anomalies()) > anomalies, 'the anomaly');
   const { id } = await app.settled(sent.body.transaction_id);
-  // Events that are told in one moment are settled side by side: which one is first is open.
+  // Events that arrive together are settled concurrently: either may be first.
   const ends = (await app.timeline(id)).filter((line) => line.startsWith('SETTLED'));
   assert.equal(ends.length, 1);
   assert.equal((await app.anomalies()) - anomalies, 1);

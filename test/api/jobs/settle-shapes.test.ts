@@ -36,7 +36,7 @@ function cases(): Case[] {
   });
 }
 
-/** What the provider tells apart: a send has been paid, a charge is there to be paid. */
+/** The provider distinguishes a paid send from an open charge. */
 async function makeMeant({ ids, kind }: ProviderEvent): Promise<string> {
   if (kind === 'received') return makePaid(ids);
   const send = await reserveSend(app, ids.clientRequestId ?? randomUUID());
@@ -45,7 +45,7 @@ async function makeMeant({ ids, kind }: ProviderEvent): Promise<string> {
   return send.id;
 }
 
-/** Without an identification only another event of the same PIX can tell whom it is for. */
+/** Without an identification, only another event of the same PIX has its payee. */
 async function makePaid(ids: Ids): Promise<string> {
   if (ids.transactionIdentification !== null) {
     return (await reserveCharge(app, ids.transactionIdentification)).id;

@@ -1,4 +1,4 @@
-/** Events that come at once: their jobs share statements, and each comes to its own end. */
+/** Events that come at once: their jobs share statements, and each has its own result. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { beforeEach, test } from 'node:test';

@@ -39,7 +39,7 @@ test('the first payment that names it is the one that completed it, and the next
   assert.deepEqual(await received(), [second]);
 });
 
-test('of two payments that are told at once one is that of the charge', async () => {
+test('of two payments that are reported at once, one is that of the charge', async () => {
   for (let round = 0; round < 5; round += 1) {
     const { txid } = await givenCompletedCharge();
     const before = (await received()).length;
@@ -50,7 +50,7 @@ test('of two payments that are told at once one is that of the charge', async ()
   }
 });
 
-test('a payment of another charge is an anomaly of the charge that it names, told once', async () => {
+test('a payment of another charge is an anomaly of the charge that it names, recorded once', async () => {
   const [first, second] = [await givenCompletedCharge(), await givenCompletedCharge()];
   const endToEnd = newEndToEnd();
   await receive(payment(first.txid, endToEnd));

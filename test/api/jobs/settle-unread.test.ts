@@ -62,7 +62,7 @@ for (const [reason, changes] of notUnderstood) {
   });
 }
 
-test('it is found by each id of an open transaction, and told once', async () => {
+test('it is found by each id of an open transaction, and recorded once', async () => {
   const [send, charge] = [await givenSend('key-of-unread'), await givenCharge()];
   const named: readonly [Record<string, unknown>, string][] = [
     [{ clientRequestId: 'key-of-unread' }, send.id],
@@ -84,7 +84,7 @@ test('it is found by each id of an open transaction, and told once', async () =>
   }
 });
 
-test('of a transaction that has ended, and of nobody, it is only stored', async () => {
+test('of a settled or an unknown transaction, it is only stored', async () => {
   const send = await givenSend('key-of-nobody');
   await receive(confirmed({ endToEnd: send.end_to_end, amount: 10.5 }));
   const counted = await unread();
@@ -103,7 +103,7 @@ test('of a transaction that has ended, and of nobody, it is only stored', async 
   assert.equal(await unread(), counted);
 });
 
-test('a failure that is told of what has come in is an anomaly, and of other tries is not', async () => {
+test('a failure of a received payment is an anomaly, that of another attempt is not', async () => {
   const { id, txid } = await givenCharge();
   const [endToEnd, other] = [newEndToEnd(), newEndToEnd()];
   const failed = (ids: Record<string, unknown>) => ({
@@ -125,7 +125,7 @@ test('a failure that is told of what has come in is an anomaly, and of other tri
   assert.equal((await stored(id)).status, 'COMPLETED');
 });
 
-test('a failure that is told of a PIX that was recorded is an anomaly', async () => {
+test('a failure of a recorded PIX is an anomaly', async () => {
   const endToEnd = newEndToEnd();
   const received = { event: 'PIX_RECEIVED', endToEnd, amount: 5, key: customer.email };
   const [recorded] = (await receive(received)).items;

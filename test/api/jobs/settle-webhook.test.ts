@@ -1,4 +1,4 @@
-/** Settling what the provider tells of payments. */
+/** Settling the provider's reports of payments. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
@@ -254,7 +254,7 @@ test('an event that comes before the answer of the payment settles it', async ()
   }
 });
 
-test('a final status is told to those who wait for it', async () => {
+test('a final status is notified to waiting requests', async () => {
   const send = await givenSend();
   const settlement = Promise.withResolvers<string>();
   const stop = await app.context.db.listen('ponte_pix', settlement.resolve);

@@ -89,7 +89,7 @@ test('an event that knows only the idempotency key waits until the send is about
   await isApplied(eventId, send);
 });
 
-test('an event about a send that is given up before it leaves becomes an anomaly at once', async (t) => {
+test('an event about a send that is abandoned before it is sent becomes an anomaly at once', async (t) => {
   const clientRequestId = randomUUID();
   const send = await reserveSend(app, clientRequestId);
   const eventId = await park(t, confirmed({ clientRequestId, amount: 10.5 }));
@@ -200,7 +200,7 @@ test('a look that is stored late does not put back what a later look has found',
   const eventId = await deliver(confirmed({ endToEnd, amount: 10.5 }));
   const { db } = app.context;
   let storeLate: () => Promise<Stored[]> = () => assert.fail('the look was not to be stored');
-  // The process is told that the time is over while its statement is still on its way.
+  // The process sees the time-out while its statement is still on its way.
   const query: typeof db.query = async (statement, parameters) => {
     if (statement.name !== 'webhook-finish') return db.query<never>(statement, parameters);
     storeLate = () => db.query(statement, parameters);

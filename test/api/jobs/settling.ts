@@ -1,4 +1,4 @@
-/** Webhook events told to the service and settled one by one, as the job does it. */
+/** Webhook events, delivered to the service and settled one by one, as by the job. */
 import assert from 'node:assert/strict';
 import { newEndToEndId } from '../../../src/domain/pix.ts';
 import { settleWebhook } from '../../../src/jobs/settle-webhook.ts';
@@ -12,7 +12,7 @@ export interface Settlement {
   /** The event's status. */
   readonly status: string;
   readonly items: readonly ItemOutcome[];
-  /** When the job looks again, or null. */
+  /** When the job runs again, or null. */
   readonly retryAt: Date | null;
 }
 
@@ -41,7 +41,7 @@ export interface SettlingApp extends PixApp {
   pix(item: Record<string, unknown>): unknown;
   /** What a user has received without a charge, the smallest amount first. */
   receivedBy(user: Pick<TestUser, 'id'>): Promise<ReceivedRow[]>;
-  /** The ids of the events that were delivered and not looked at yet. */
+  /** The ids of the delivered events that are not settled. */
   unsettled(): Promise<string[]>;
 }
 
@@ -124,7 +124,7 @@ async function settleBy(app: PixApp, eventId: string): Promise<Settlement> {
   };
 }
 
-/** What an item came to: `applied`, or `anomaly: amount_mismatch`. */
+/** The result of an item: `applied`, or `anomaly: amount_mismatch`. */
 export function results({ items }: Settlement): string[] {
   return items.map(({ result, reason }) =>
     reason === undefined ? result : `${result}: ${reason}`,

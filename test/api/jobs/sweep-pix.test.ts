@@ -69,7 +69,7 @@ const customer = await givenCustomer(app);
 test('it runs every minute', () => assert.equal(sweepPix.everyMs, minuteMs));
 
 for (const phase of ['RESERVED', 'RESOLVED']) {
-  test(`a send that has stood in ${phase} for two minutes fails: nothing was sent`, async () => {
+  test(`a send that has been in ${phase} for two minutes fails: nothing was sent`, async () => {
     const id = await leftIn(customer, phase, { agoMs: 2 * minuteMs });
     await sweep();
     const failed = ['FAILED', 'SETTLED', 'not_sent', 'PROVIDER_UNAVAILABLE'];
@@ -162,7 +162,7 @@ test('an accepted payment that the statement does not show stays PROCESSING, how
   assert.deepEqual(standing(await stored(send.id)), standing(send));
 });
 
-test("an UNKNOWN payment that stands in the provider's statement is completed", async () => {
+test("an UNKNOWN payment in the provider's statement is completed", async () => {
   const send = await givenLost(await givenCustomer(app));
   await sweep();
   assert.deepEqual(standing(await stored(send.id)), ['COMPLETED', 'SETTLED', 'accepted', null]);
@@ -194,7 +194,7 @@ test('a payment with the key and amount of a send and another id is reported, on
   assert.deepEqual([(await stored(send.id)).phase, own !== null], ['UNKNOWN', true]);
 });
 
-test('a payment whose id stands in two lines stays UNKNOWN, and is flagged once', async () => {
+test('a payment whose id is in two lines stays UNKNOWN, and is flagged once', async () => {
   const user = await givenCustomer(app);
   const send = await givenLost(user);
   const anomalies = await app.anomalies();
@@ -291,7 +291,7 @@ test('an UNKNOWN payment that the bank has given back is not completed', async (
   assert.equal((await stored(send.id)).phase, 'UNKNOWN');
 });
 
-test('without an active session nobody is asked and nothing is touched', async () => {
+test('without an active session no provider is called and nothing changes', async () => {
   const [out, expired] = [await givenCustomer(app), await givenCustomer(app)];
   const sends = [await givenLost(out), await givenLost(expired)];
   await app.call('/auth/logout', { method: 'POST', token: out.token });
@@ -308,7 +308,7 @@ async function rowsOf(sends: readonly StoredPix[]): Promise<StoredPix[]> {
   return Promise.all(sends.map(({ id }) => stored(id)));
 }
 
-test('the provider is asked about an UNKNOWN payment in every sweep of the first hour, then ever more rarely', async () => {
+test('an UNKNOWN payment is looked up in every sweep of the first hour, then at growing intervals', async () => {
   const user = await givenCustomer(app);
   await givenLost(user);
   await app.rows('update pix_transactions set amount = 10.49 where user_id = $1', [user.id]);
@@ -348,7 +348,7 @@ test('the provider is asked about an UNKNOWN payment in every sweep of the first
   }
 });
 
-test('a payment that was called UNKNOWN long after it began is asked about at once', async () => {
+test('a payment that becomes UNKNOWN long after it began is looked up at once', async () => {
   const user = await givenCustomer(app);
   const { id } = await givenSend(user, 'lost@ponte.test');
   await app.rows(
@@ -378,7 +378,7 @@ test("one user's trouble with the provider does not keep the others from being s
   assert.equal(session?.status, 'EXPIRED');
 });
 
-test('a provider that does not answer is asked again at the next sweep', async () => {
+test('a provider that does not answer is called again at the next sweep', async () => {
   const user = await givenCustomer(app);
   const send = await givenLost(user);
   const { provider } = app.context;

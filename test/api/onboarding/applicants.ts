@@ -109,7 +109,7 @@ async function taken(pending: Promise<TestAnswer>, expected: number): Promise<vo
   assert.equal(status, expected, JSON.stringify(body));
 }
 
-/** The application as it stands now. */
+/** The current application. */
 export async function shown(app: TestApp, id: string): Promise<Shown> {
   const { status, body } = await app.call(`/onboarding/${id}`);
   assert.equal(status, 200, JSON.stringify(body));
@@ -123,7 +123,7 @@ export async function kycOf(app: TestApp, id: string): Promise<Shown> {
   return body.application;
 }
 
-/** How every step stands: `address done`, `proposal failed PROVIDER_NOT_FOUND`. */
+/** The state of every step: `address done`, `proposal failed PROVIDER_NOT_FOUND`. */
 export function steps({ steps: all }: Pick<Shown, 'steps'>): string[] {
   return all.map(({ name, status, error }) => [name, status, error].filter(Boolean).join(' '));
 }

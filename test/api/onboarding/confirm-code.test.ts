@@ -81,7 +81,7 @@ test('after a lock there are five tries again', async () => {
   assert.deepEqual(tries[4]?.body.errors, lockedFor(10));
 });
 
-test('the right code begins the counting anew', async () => {
+test('the right code resets the counter', async () => {
   const { id } = await register(app);
   await wrongTimes(id, 4);
   assert.equal((await confirm(id, 'ABC123')).status, 202);
@@ -99,7 +99,7 @@ test('of twenty wrong codes at once five are tried', async () => {
   assert.equal(
     answers.filter(({ body }) => body.errors.codigo[0] === wrong.codigo[0]).length,
     4,
-    'the fifth and all others are told of the lock',
+    'the fifth and all others are answered with the lock',
   );
   assert.equal((await confirm(id, 'ABC123')).status, 422);
 });

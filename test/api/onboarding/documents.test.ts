@@ -24,12 +24,12 @@ interface Received extends Omit<PersonDocument, 'content'> {
 
 interface Receiver {
   readonly received: Received[];
-  /** Whose document it was told to take, whether or not it came. */
+  /** Whose documents were sent to it, received or not. */
   readonly requests: string[];
   readonly context: Context;
 }
 
-/** A provider that reads what it is sent, and then does what it is told to. */
+/** A provider that reads its request, and then behaves as the test says. */
 function receiver(answer: (count: number) => Promise<void> = () => Promise.resolve()): Receiver {
   const received: Received[] = [];
   const requests: string[] = [];
@@ -240,7 +240,7 @@ test('a document that the provider refuses for good goes, and keeps no other bac
   await forwardDocuments(context, application);
 });
 
-test('a failure behind a refusal stops the forwarding, and the refusal is told', async () => {
+test('a failure behind a refusal stops the stream, and the refusal is reported', async () => {
   const application = await givenDocuments(pdfOfSize(150), pdfOfSize(160), pdfOfSize(170));
   const first = refusing(150, refused('4xx'));
   const second = refusing(160, unavailable());

@@ -66,7 +66,7 @@ test('422 for a faulty CEP is worded in Portuguese for those who prefer it', asy
   assert.deepEqual(answer.body.errors, { cep: ['O CEP deve ter oito dígitos.'] });
 });
 
-test('the provider is asked where onboarding is not local only', async (t) => {
+test('the provider is called where onboarding is not local only', async (t) => {
   const lookUp = t.mock.method(remote.bank.onboarding, 'lookUpCep');
   const answer = await remote.call('/onboarding/cep/01310-100');
   assert.equal(answer.status, 200);

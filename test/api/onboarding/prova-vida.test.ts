@@ -1,4 +1,4 @@
-/** The proof of life where onboarding is local: a page of ours stands in for the provider's. */
+/** The proof of life where onboarding is local: a page of the service replaces the provider's. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openProvaVida } from '../../../src/onboarding/start-prova-vida.ts';
@@ -36,7 +36,7 @@ test('ten requests at once open one session', async () => {
 
 const { config } = app.context;
 
-test('where any free port was asked for, the page stands at the one that is listened on', async () => {
+test('with any free port, the page is at the one that is listened on', async () => {
   assert.equal(config.port, 0);
   const { id } = await register(app);
   const context = { ...app.context, config: { ...config, appEnv: 'local' as const } };

@@ -1,4 +1,4 @@
-/** Whose account a login at a provider over HTTP tells, and what becomes of one opened here. */
+/** The account that a login at a provider over HTTP reports, and the one opened here. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
@@ -40,7 +40,7 @@ test('the account of the provider replaces one that was opened here', async () =
   assert.deepEqual(await accountOf(id), { ...replaced, balance: null });
 });
 
-test('a number that was made up here is never told to the provider', async (t) => {
+test('a number that was generated here is never sent to the provider', async (t) => {
   const { id, email } = await givenUser(app);
   await givenLocalAccount(id, '52998224725');
   const { bank } = app.sandbox;
@@ -78,7 +78,7 @@ test('a number that was made up here is never told to the provider', async (t) =
   assert.deepEqual(await app.rows('select 1 from pix_transactions where user_id = $1', [id]), []);
 });
 
-test('a login at the provider as somebody else is refused as a wrong one, and logged', async () => {
+test('a login at the provider as another person is refused as a wrong one, and logged', async () => {
   const { id, email } = await givenUser(app, { document: '52998224725' });
   const before = app.logLines.length;
   const answer = await app.call('/auth/login', { body: { email, password } });

@@ -152,7 +152,7 @@ test('a provider that does not answer in time fails the step', async (t) => {
   assert.deepEqual([failed.status, failed.error], ['failed', 'PROVIDER_TIMEOUT']);
 });
 
-test('a failed step that is given again as it was is tried again', async (t) => {
+test('a failed step that is submitted again unchanged is tried again', async (t) => {
   const application = await settled(app, await register(app));
   const { mend } = breaks(t, faulty('unavailable'), ['submitAddress']);
   await give(app, application.id, { step: 'address', body: addressBody });
@@ -163,7 +163,7 @@ test('a failed step that is given again as it was is tried again', async (t) => 
   assert.deepEqual([status, attempts, error], ['done', 2, null]);
 });
 
-test('a step given after the registration has failed has it tried again first', async (t) => {
+test('a step submitted after the registration has failed retries the registration first', async (t) => {
   const { mend } = breaks(t, notOffered);
   const application = await register(app);
   assert.equal(step(await settled(app, application), 'registration').status, 'failed');
@@ -248,7 +248,7 @@ test('a code that the provider calls wrong is a wrong try; five lock the step', 
   assert.equal(mock.callCount(), 6);
 });
 
-test('a code that the provider could not be asked about is kept for sync, and not counted', async (t) => {
+test('a code that could not be sent to the provider is kept for sync, and not counted', async (t) => {
   const application = await register(app);
   await give(app, application.id, { step: 'electronic-validation' });
   await settled(app, application);

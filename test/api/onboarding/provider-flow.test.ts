@@ -88,7 +88,7 @@ function hold(t: TestContext, method: 'register' | 'requestValidation' | 'startL
   return { mock, release: () => gate.resolve() };
 }
 
-test('what is given before the bank knows the person waits without a job, and goes then', async (t) => {
+test('a step submitted before the registration waits without a job, and is sent then', async (t) => {
   const registration = hold(t, 'register');
   const application = await register(app);
   await giveAll(app, application.id);
@@ -102,7 +102,7 @@ test('what is given before the bank knows the person waits without a job, and go
   assert.equal(registration.mock.callCount(), 1);
 });
 
-test('the code waits until the bank has been asked for one', async (t) => {
+test('the code waits until one is requested from the bank', async (t) => {
   const confirmation = t.mock.method(onboarding, 'confirmValidation');
   const application = await register(app);
   await give(app, application.id, { step: 'electronic-validation/confirm' });
@@ -141,7 +141,7 @@ test('a code lies sealed until the bank has it, and is gone then', async (t) => 
   assert.equal(await sealed(), null);
 });
 
-test('a code that does not come, or is refused, is sent again when it is asked for again', async (t) => {
+test('a code that does not come, or is refused, is sent again on another request', async (t) => {
   const { mock } = t.mock.method(onboarding, 'requestValidation');
   const application = await register(app);
   const ask = async () => {
@@ -280,7 +280,7 @@ test('502 when the bank opens no page; the step says why, and may be tried again
   assert.match(again.body.url_iframe, /^https:/);
 });
 
-test('a page that was being asked for when the process died is asked for by the job', async () => {
+test('a page that was being requested when the process died is requested by the job', async () => {
   const application = await settled(app, await register(app));
   const now = app.clock.now();
   // What the request leaves behind between its first commit and the bank's answer.
@@ -305,7 +305,7 @@ test('a page that was being asked for when the process died is asked for by the 
 
 // The decision.
 
-test('a decision that is pending is asked for again', async () => {
+test('a pending decision is requested again', async () => {
   const application = await underAnalysis(newPerson({ phone: '+5511987654323' }));
   for (const attempts of [1, 2]) {
     const pending = await kycOf(app, application.id);
@@ -370,7 +370,7 @@ function approvesWithoutAccount(t: TestContext) {
   return t.mock.method(onboarding, 'kyc', () => decision).mock;
 }
 
-test('an approval without an account waits for it, and is asked for again', async (t) => {
+test('an approval without an account waits for it, and is requested again', async (t) => {
   const application = await underAnalysis();
   const mock = approvesWithoutAccount(t);
   const approved = await kycOf(app, application.id);
@@ -388,7 +388,7 @@ test('an approval without an account waits for it, and is asked for again', asyn
   assert.equal((await give(app, application.id, { step: 'sync' })).status, 422);
 });
 
-test('an account that a login tells first is the application’s', async (t) => {
+test('an account that a login reports first is the application’s', async (t) => {
   const person = newPerson();
   const application = await underAnalysis(person);
   approvesWithoutAccount(t);

@@ -172,7 +172,7 @@ test('after sixty misses within a minute an address is answered 429 for further 
   assert.equal((await throttled.call(known, { headers })).status, 200);
 });
 
-test('of misses at once no more than sixty are told to be misses', async () => {
+test('of misses at once, at most sixty are answered as misses', async () => {
   const headers = from('198.51.100.9');
   const answers = await Promise.all(
     Array.from({ length: 70 }, () =>

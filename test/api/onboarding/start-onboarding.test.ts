@@ -115,7 +115,7 @@ describe('POST /onboarding/pf', () => {
     });
   });
 
-  test('a body cannot set what is not asked for', async () => {
+  test('a body cannot set fields outside the contract', async () => {
     const changes = {
       status: 'APPROVED',
       kyc_status: 'APPROVED',
@@ -236,7 +236,7 @@ describe('POST /onboarding/pf', () => {
     assert.equal(mock.callCount(), 3);
   });
 
-  test('registrations have a budget of hashes, whoever sends them, and logins another', async () => {
+  test('registrations share a budget of hashes, and logins have another', async () => {
     const { email } = await givenUser(app);
     const { passwords } = app.context;
     let isStorm = true;
@@ -289,7 +289,7 @@ describe('POST /onboarding/pf', () => {
 });
 
 describe('POST /accounts/pf', () => {
-  test('registers, with the address when it is given', async () => {
+  test('registers, with an optional address', async () => {
     const person = newPerson();
     const { status, body } = await app.call('/accounts/pf', {
       body: { ...person, address: addressBody },

@@ -1,4 +1,4 @@
-/** The steps of an application, given one by one, where onboarding is local. */
+/** The steps of an application, submitted one by one, where onboarding is local. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startTestApp, type TestRequest } from '../../support/app.ts';
@@ -97,7 +97,7 @@ test('the bodies of proposal, validation and confirmation may be left out', asyn
   }
 });
 
-test('a zero with a sign is given twice as the same zero', async () => {
+test('a zero with a sign is the same zero when it is repeated', async () => {
   const { id } = await register(app);
   for (const body of ['{"valor_solicitado":-0}', '{"valor_solicitado":-0.0}']) {
     const { body: answer } = await give(app, id, { step: 'proposal', body });
@@ -105,7 +105,7 @@ test('a zero with a sign is given twice as the same zero', async () => {
   }
 });
 
-test('a proposal is stored as it was asked for, and its default counts as given', async () => {
+test('a proposal is stored as submitted, and its default counts as submitted', async () => {
   const { id } = await register(app);
   await give(app, id, { step: 'proposal' });
   const same = await give(app, id, { step: 'proposal', body: { tipo: 'CONTA_CORRENTE' } });
@@ -175,7 +175,7 @@ test('the analysis waits for RG or CNH, the proof of residence and the selfie', 
   assert.deepEqual(await documents(1), ['done', 'UNDER_ANALYSIS']);
 });
 
-/** What is given again as it was, and what would be new, by step. */
+/** A repeated and a changed submission, by step. */
 const submissions: Readonly<Record<string, { same: TestRequest; other: TestRequest }>> = {
   address: {
     same: { body: addressBody },

@@ -53,7 +53,7 @@ async function moveTo(id: string, ...statuses: readonly string[]): Promise<void>
   }
 }
 
-test('a document is stored with what its content tells of it', async () => {
+test('a document is stored with the properties of its content', async () => {
   const { id } = await register(app);
   const content = pdfOfSize(300_000);
   const answer = await upload(id, 1, content);
@@ -191,7 +191,7 @@ test('five documents may come at once, without what a dead process has left', as
   assert.equal((await documentsOf(id)).length, 8);
 });
 
-test('the longer uploads have been at it, the longer the next one is told to wait', async () => {
+test('the longer the uploads have run, the longer is Retry-After of the next one', async () => {
   const { id } = await register(app);
   for (let turn = 0; turn < 5; turn += 1) {
     await app.rows(
@@ -236,7 +236,7 @@ const refused: [what: string, parts: readonly Part[], errors: Record<string, str
   ],
 ];
 
-test('what is faulty is told by field, and nothing of it is left', async () => {
+test('errors are reported by field, and nothing is stored', async () => {
   const { id } = await register(app);
   for (const [what, parts, errors] of refused) {
     const answer = await send(id, ...parts);

@@ -11,7 +11,7 @@ after(() => database.drop());
 
 let running: TestApp | null = null;
 
-/** Starts the service anew on what the one before has stored. */
+/** Starts the service again on the same database. */
 async function restart(mode: 'local' | 'provider'): Promise<TestApp> {
   await running?.stop();
   const isLocal = String(mode === 'local');
@@ -26,7 +26,7 @@ function confirm(app: TestApp, id: string, codigo: string): Promise<TestAnswer> 
   return give(app, id, { step: 'electronic-validation/confirm', body: { codigo } });
 }
 
-/** How the code's step stands, and what is stored of it. */
+/** The state of the code's step, and what is stored of it. */
 async function codeOf(app: TestApp, id: string) {
   const { status, error } = step(await shown(app, id), 'electronic_validation_confirm');
   const [row] = await app.rows(
@@ -93,7 +93,7 @@ test('an old code that is wrong is dropped uncounted, and the next wrong one loc
   assert.deepEqual(await codeOf(app, id), { ...dropped, failures: 0, locked: true });
 });
 
-test('an old code that does not open holds up no change, and is given anew', async (t) => {
+test('an old code that cannot be opened blocks no change, and is submitted again', async (t) => {
   const { id } = await waitingCode(t, 1);
   const app = await restart('local');
   await damageCode(app, id);

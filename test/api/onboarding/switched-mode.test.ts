@@ -24,7 +24,7 @@ after(() => database.drop());
 
 let running: TestApp | null = null;
 
-/** Starts the service anew on what the one before has stored. */
+/** Starts the service again on the same database. */
 async function restart(mode: 'local' | 'provider', jobs = 'inline'): Promise<TestApp> {
   await running?.stop();
   const isLocal = String(mode === 'local');
@@ -35,7 +35,7 @@ async function restart(mode: 'local' | 'provider', jobs = 'inline'): Promise<Tes
   return running;
 }
 
-/** An application whose every step was given, at a provider that offers no onboarding. */
+/** An application with every step submitted, at a provider that offers no onboarding. */
 async function notOffered(t: TestContext): Promise<Shown> {
   const app = await restart('provider');
   const answer = refused({ kind: 'missing', reason: 'NotFound' });
@@ -61,7 +61,7 @@ test('what a provider without onboarding has failed is carried out by sync', asy
   assert.equal((await kycOf(app, id)).status, 'APPROVED');
 });
 
-test('without sync, whatever is given next carries the others out', async (t) => {
+test('without sync, the next submitted step completes the others', async (t) => {
   const { id } = await notOffered(t);
   const app = await restart('local');
   await give(app, id, { step: 'address', body: addressBody });
@@ -92,7 +92,7 @@ test('jobs that are left over carry out what is queued', async () => {
   assert.equal(body.application.status, 'UNDER_ANALYSIS');
 });
 
-test('documents that are not enough, and a code that is wrong, are still to be given', async () => {
+test('documents that are not enough, and a code that is wrong, must still be submitted', async () => {
   const before = await restart('provider', 'off');
   const { id } = await register(before);
   const body = { codigo: '482915' };
@@ -193,7 +193,7 @@ test('an analysis of which the provider knows nothing says so, and goes on by sy
   assert.equal(calls()['kyc'], 1);
 });
 
-test('under analysis, what the provider refuses may be given anew, and nothing else', async (t) => {
+test('under analysis, only what the provider refuses may be submitted again', async (t) => {
   const { app, application } = await unknownUnderAnalysis();
   const { id } = application;
   const refusal = refused({ kind: 'rule', reason: 'InvalidAddress' });

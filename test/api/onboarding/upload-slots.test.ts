@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createUploadSlots } from '../../../src/onboarding/upload-slots.ts';
 
-test('a hundred uploads have a place, one more is told that the service is busy', async () => {
+test('a hundred uploads have a slot, one more is refused: the service is busy', async () => {
   const places = createUploadSlots(1);
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
   const held = Array.from({ length: 100 }, (_, count) =>

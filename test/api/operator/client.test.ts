@@ -76,29 +76,36 @@ describe('a command', () => {
     await database.drop();
   });
 
-  it(serverUrl ? 'works on PostgreSQL' : 'works on the embedded database that nobody has', () => {
-    assert.deepEqual(results.slice(0, 5), [
-      { id: 1, email: 'Maria@example.com' },
-      'OpError: phone: The phone must have an area code, as in +55 11 98765-4321.',
-      { id: 1, email: 'Maria@example.com', status: 'DISABLED', endedSession: false },
-      'OpError: user 1 is already disabled',
-      'OpError: there is no user 7',
-    ]);
-    assert.equal((results[5] as { ok: boolean }).ok, true);
-    assert.deepEqual(results[6], { id: 1, email: 'Maria@example.com', status: 'DISABLED' });
-  });
+  it(
+    serverUrl ? 'works on PostgreSQL' : 'works on the embedded database that no process has open',
+    () => {
+      assert.deepEqual(results.slice(0, 5), [
+        { id: 1, email: 'Maria@example.com' },
+        'OpError: phone: The phone must have an area code, as in +55 11 98765-4321.',
+        { id: 1, email: 'Maria@example.com', status: 'DISABLED', endedSession: false },
+        'OpError: user 1 is already disabled',
+        'OpError: there is no user 7',
+      ]);
+      assert.equal((results[5] as { ok: boolean }).ok, true);
+      assert.deepEqual(results[6], { id: 1, email: 'Maria@example.com', status: 'DISABLED' });
+    },
+  );
 
-  it('tells the same through a service that has the embedded database', onlyEmbedded, async () => {
-    const app = await startTestApp();
-    const reach = reachOf(testConfig(app.database));
-    assert.deepEqual(await story(reach), results);
-    assert.equal(existsSync(join(app.database.dataDir, 'control', 'socket')), true);
-    const refused = { name: 'migrate down', input: {}, ...caller } as const;
-    await assert.rejects(reach.run(refused), /^OpError: a service runs on this database/);
-  });
+  it(
+    'returns the same through a service that has the embedded database',
+    onlyEmbedded,
+    async () => {
+      const app = await startTestApp();
+      const reach = reachOf(testConfig(app.database));
+      assert.deepEqual(await story(reach), results);
+      assert.equal(existsSync(join(app.database.dataDir, 'control', 'socket')), true);
+      const refused = { name: 'migrate down', input: {}, ...caller } as const;
+      await assert.rejects(reach.run(refused), /^OpError: a service runs on this database/);
+    },
+  );
 });
 
-it('a worker on the embedded database is asked as a service is', onlyEmbedded, async () => {
+it('a worker on the embedded database is called like a service', onlyEmbedded, async () => {
   const database = await createTestDatabase();
   const config = testConfig(database);
   const worker = await startWorker(config, { clock: manualClock(), log });
@@ -174,7 +181,7 @@ describe('a database', () => {
     await reach.release();
   });
 
-  it('that another process keeps without answering is given up', onlyEmbedded, async () => {
+  it('that another process holds without answering is an error', onlyEmbedded, async () => {
     const database = await createTestDatabase();
     const other = await openEmbedded(database.dataDir);
     afterFile(async () => {
@@ -198,7 +205,7 @@ describe('a database', () => {
     );
   });
 
-  it('that is served behind an open folder is not asked', onlyEmbedded, async () => {
+  it('that is served in a folder with open permissions is not called', onlyEmbedded, async () => {
     const app = await startTestApp();
     const config = testConfig(app.database);
     const { folder } = socketAddress(config.dataDir);

@@ -5,7 +5,7 @@ import { typePonte, type Ended, type Typed as TypedAnywhere } from '../../suppor
 export type { Ended };
 
 export interface Typed extends Pick<TypedAnywhere, 'stdin' | 'typing'> {
-  /** Somebody sits at a terminal, and types this when asked. */
+  /** The input of a person at a terminal, typed at the prompt. */
   readonly answer?: string;
   readonly environment?: Readonly<Record<string, string>>;
 }

@@ -45,7 +45,7 @@ describe('jobs list', () => {
     assert.deepEqual(await ids({ kind: 'nobody' }), []);
   });
 
-  it('tells times as texts, and which leases have lapsed', async () => {
+  it('returns times as texts, and which leases have expired', async () => {
     await queueJob(app, 'lapsing', leased(at(-1)));
     await queueJob(app, 'lapsing', leased(at(1)));
     const { jobs } = await list({ kind: 'lapsing' });
@@ -115,7 +115,7 @@ describe('jobs retry', () => {
     assert.equal(job.finished_at, null);
   });
 
-  it('leaves what is not dead, and says how it stands', async () => {
+  it('leaves what is not dead, and says its state', async () => {
     const queued = await queueJob(app, 'alive', { run_at: at(60_000), attempts: 3 });
     const { retried, notDead, notFound } = await retry({ ids: [queued, '999999999999'] });
     assert.equal(retried, 0);

@@ -1,4 +1,4 @@
-/** The audit: what really happens passes it, and whatever breaks a rule is found. */
+/** The audit: real histories pass, and each broken rule is found. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { before, describe, it, mock } from 'node:test';
@@ -62,7 +62,7 @@ const note = (id: string, phase: string, changes: Readonly<Record<string, unknow
   );
 };
 
-/** Every way in which a transaction comes to its end here, and those that have none yet. */
+/** Every way in which a transaction ends here, and those that are open. */
 async function everythingThatHappens(): Promise<void> {
   for (const { end_to_end: endToEnd } of [
     await sendTo('ana@example.com'),
@@ -108,7 +108,7 @@ async function everythingThatHappens(): Promise<void> {
   await sweep();
 }
 
-/** A send whose end stands in the provider's answer. */
+/** A send whose final status is in the provider's answer. */
 async function answeredWith(status: 'COMPLETED' | 'FAILED'): Promise<void> {
   const { pay } = context.provider;
   const noted = mock.method(
@@ -405,7 +405,7 @@ describe('what really happens', () => {
     isPlainJson(result);
   });
 
-  it('is audited page by page, and tells how far it is', async () => {
+  it('is audited page by page, and reports its progress', async () => {
     const progress: (readonly [number, number])[] = [];
     await auditPix.run(
       context,

@@ -67,7 +67,7 @@ describe('pix list', () => {
     assert.deepEqual(await list({ userId: 999_999 }), []);
   });
 
-  it('shows what is stuck, oldest first: what has left and nobody here moves on', async () => {
+  it('lists the stuck payments, oldest first: sent, and advanced by no process', async () => {
     const user = await givenCustomer(app);
     const accepted = await givenSend(silent, user);
     const unknown = await givenSend(lost, user);
@@ -91,7 +91,7 @@ describe('pix list', () => {
     assert.deepEqual(await stuck({ limit: 2 }), [accepted.id, unknown.id]);
   });
 
-  it('tells nothing of the people and gives plain JSON', async () => {
+  it('contains no personal data and is plain JSON', async () => {
     const key = `maria.${randomUUID()}@example.com`;
     const { id } = await givenSend(key);
     const { transactions } = await listPix.run(context, { limit: 1 }, unwatched);
@@ -212,7 +212,7 @@ describe('pix resolve', () => {
     }
   });
 
-  it('only looks whether it may be done, when no more is asked for', async () => {
+  it('only checks whether it may be done, with onlyCheck', async () => {
     const { id } = await givenSend(lost);
     const { transaction } = await resolve({ id, as: 'completed', onlyCheck: true });
     assert.equal(transaction.status, 'PROCESSING');
@@ -241,7 +241,7 @@ describe('pix resolve', () => {
     );
   });
 
-  it('wakes whoever waits for the transaction', async () => {
+  it('wakes the requests that wait for the transaction', async () => {
     const { id } = await givenSend(silent);
     const waiting = app.view(customer, id, { prefer: 'wait=30' });
     await app.waiting(30_000);
@@ -290,7 +290,7 @@ describe('pix resolve', () => {
     await refused(resolve({ id: '*', as: 'completed' }), /there is no transaction/, 'NOT_FOUND');
   });
 
-  it('refuses a reason that does not belong in a timeline, and a decision of nobody', async () => {
+  it('refuses a reason that does not belong in a timeline, and a decision without an operator', async () => {
     const { id } = await givenSend(silent);
     const mistakes: readonly [Partial<PixResolveInput>, RegExp][] = [
       [{ reason: '  ' }, /a reason is required/],

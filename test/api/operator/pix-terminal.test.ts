@@ -247,7 +247,7 @@ describe('ponte webhook', () => {
     assert.match(away.stderr, /127\.0\.0\.1:1 does not answer \(ECONNREFUSED\)/);
   });
 
-  it('refuses in production: there only the provider tells', async () => {
+  it('refuses in production: only the provider reports there', async () => {
     const { id } = await app.givenSend();
     const environment = production;
     for (const what of [`--transaction ${id}`, '--file /dev/null']) {
@@ -258,7 +258,7 @@ describe('ponte webhook', () => {
     assert.deepEqual(await app.unsettled(), []);
   });
 
-  it('tells the secret to the configured service and to nobody else', async () => {
+  it('sends the secret to the configured service only', async () => {
     const file = join(app.database.dataDir, 'event.json');
     await writeFile(file, '{"event":"NEWS"}');
     const seen: (string | undefined)[] = [];

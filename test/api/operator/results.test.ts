@@ -19,7 +19,7 @@ const deadJob = await queueJob(app, 'failed', finished);
 const user = { user: String(id) };
 const reason = { ...user, reason: 'ticket 7' };
 
-/** In an order in which every op succeeds: one that changes data stands before what undoes it. */
+/** In an order in which every op succeeds: one that changes data precedes its reversal. */
 const inputs: { readonly [Name in OpName]: OpInput<Name> } = {
   'inspect database': {},
   'migrate status': {},

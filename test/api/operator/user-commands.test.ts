@@ -74,7 +74,7 @@ describe('ponte user create', () => {
     );
   });
 
-  it('tells whose the e-mail or the document is: exit 1', async () => {
+  it('names the user of the e-mail or the document: exit 1', async () => {
     const typed = { stdin: `${password}\n` };
     const [one = ''] = (await app.rows<{ id: string }>(`select id::text from users limit 1`)).map(
       ({ id }) => id,
@@ -160,14 +160,14 @@ describe('ponte user list', () => {
     assert.equal(table.stderr, `There may be more: continue with --before ${customer.id}.\n`);
   });
 
-  it('says so when there is nobody', async () => {
+  it('says so when there is no user', async () => {
     const { code, stdout, stderr } = await type(['user', 'list', '--email', 'nobody']);
     assert.deepEqual([code, stdout, stderr], [0, '', 'There are no such users.\n']);
   });
 });
 
 describe('ponte user disable and enable', () => {
-  it('shut somebody out at once, and let them log in again, but in no session of before', async () => {
+  it('end the sessions of a user at once, and allow a new login', async () => {
     const { id, email, token } = await givenCustomer(app);
     assert.ok(await isIn(token));
     const disabled = await jsonOf('user', 'disable', email, '--yes');
@@ -284,7 +284,7 @@ describe('ponte session', () => {
   });
 
   for (const by of ['the session', 'the user', 'the e-mail'] as const) {
-    it(`logs somebody out by ${by}`, async () => {
+    it(`ends a session by ${by}`, async () => {
       const { id, email, token } = await givenCustomer(app);
       const [session] = await sessionsOf(app, id);
       const sessionId = session?.id ?? '';

@@ -30,7 +30,7 @@ const replay = (input: Partial<WebhookReplayInput>): Promise<WebhookReplay> =>
 const nobodys = () => newEndToEndId('11165756', app.clock.now());
 
 describe('webhook list', () => {
-  it('shows the newest first, by state and time, with how many items came to what', async () => {
+  it('shows the newest first, by state and time, with the number of items for each result', async () => {
     const start = app.clock.now().toISOString();
     const send = await app.givenSend();
     const first = await app.receive([confirmed({ endToEnd: send.end_to_end }), { event: 'NEWS' }]);
@@ -110,7 +110,7 @@ describe('webhook show', () => {
     isPlainJson(shown);
   });
 
-  it('shows the payload as it came when that is asked for, byte order mark and all', async () => {
+  it('shows the payload as received on request, with its byte order mark', async () => {
     const text = `\uFEFF { "event": "NEWS", "nome": "Maria" }`;
     const eventId = await app.deliver(text);
     assert.equal((await show(eventId, true)).payload, text.slice(1));
@@ -258,7 +258,7 @@ describe('webhook replay', () => {
     assert.equal(rest.next, null);
   });
 
-  it('tells what cannot be replayed: missing, purged, or broken; the others are', async () => {
+  it('reports what cannot be replayed: missing, purged, or broken; the others are', async () => {
     const missing = randomUUID();
     const purged = (await app.receive({ event: 'NEWS', id: randomUUID() })).eventId;
     const broken = (await app.receive({ event: 'NEWS', id: randomUUID() })).eventId;
@@ -290,7 +290,7 @@ describe('webhook replay', () => {
     );
   });
 
-  it('tells which events were named that the filter leaves out, once', async () => {
+  it('reports the named events that the filter excludes, once', async () => {
     const missing = randomUUID();
     const ignored = (await app.receive({ event: 'NEWS', id: randomUUID() })).eventId;
     const parked = (await app.receive(confirmed({ endToEnd: nobodys() }))).eventId;
@@ -315,7 +315,7 @@ describe('webhook replay', () => {
     assert.deepEqual(await results({ state: 'parked', after }), []);
   });
 
-  it('warns, and tells no defect, when others settle the event at every try', async () => {
+  it('warns, and reports no defect, when others settle the event at every attempt', async () => {
     const { eventId } = await app.receive(confirmed({ endToEnd: nobodys() }));
     const levels: string[] = [];
     const log = {

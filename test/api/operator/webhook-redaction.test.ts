@@ -1,4 +1,4 @@
-/** What is shown of a payload: which payment is meant and what became of it, and nobody in it. */
+/** What is shown of a payload: the payment and its result, without personal data. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { namesPerson, redacted } from '../../../src/operator/webhook-redaction.ts';
@@ -47,7 +47,7 @@ test('every other value is masked, and the structure stays', () => {
   });
 });
 
-test('a personal value is masked wherever it stands', () => {
+test('a personal value is masked at any place', () => {
   const people = [
     '52998224725',
     '529.982.247-25',
@@ -97,7 +97,7 @@ test('what is nested too deep is masked whole', () => {
   assert.ok(!JSON.stringify(redacted(deep)).includes('secret'));
 });
 
-test('every shape of a provider keeps the ids, the amount and the state that it tells', () => {
+test('every shape of a provider keeps the ids, the amount and the status', () => {
   for (const { title, payload } of shapes) {
     const shown = JSON.stringify(redacted(payload));
     for (const person of ['ana@ponte.test', '52998224725', '111.444.777-35', 'Fulano']) {

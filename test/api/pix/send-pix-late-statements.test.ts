@@ -49,7 +49,7 @@ async function assertLatePayingFails(t: TestContext, isReadLost: boolean): Promi
   let reads = 0;
   t.mock.method(app.context.db, 'query', async (statement: Statement, values: Values) => {
     if (statement.name === 'pix-find') reads += 1;
-    // The first look is the step's own, the second one tells the app how the send stands.
+    // The first look-up is that of the step, the second one that of the answer.
     if (statement.name === 'pix-find' && isReadLost && reads === 2)
       throw new Error('Query read timeout');
     if (statement.name !== 'pix-step') return query(statement, values);
@@ -83,7 +83,7 @@ async function assertLatePayingFails(t: TestContext, isReadLost: boolean): Promi
   assert.equal(payments.mock.callCount(), 0);
 }
 
-test('a send that came to PAYING late fails although the wall clock has jumped ahead', async (t) => {
+test('a send that reached PAYING late fails although the wall clock has jumped ahead', async (t) => {
   const user = await givenCustomer(app);
   const payments = t.mock.method(app.context.provider, 'pay');
   let step: readonly [Statement, Values] | undefined;

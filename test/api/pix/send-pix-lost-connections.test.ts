@@ -50,7 +50,7 @@ interface StoredSend {
 }
 
 test(
-  'each payment leaves once at most, and each answer tells what is stored',
+  'each payment is sent at most once, and each answer is what is stored',
   onlyOnServer,
   async () => {
     const users = await Promise.all(Array.from({ length: 8 }, () => givenCustomer(app)));
@@ -96,13 +96,14 @@ test(
       const storedIds = new Set(stored.map((row) => row.end_to_end));
       assert.ok(
         executed.every((endToEnd) => storedIds.has(endToEnd)),
-        'a payment left that nobody knows',
+        'a payment was sent that is not stored',
       );
       for (const { key, answers } of sent) {
         const outcome = answers.at(-1)?.headers.get('pix-outcome');
         const { phase, end_to_end: endToEnd } = byKey.get(key) ?? {};
         const isExecuted = executed.includes(String(endToEnd));
-        if (outcome === 'accepted') assert.ok(isExecuted, 'a payment was told that never left');
+        if (outcome === 'accepted')
+          assert.ok(isExecuted, 'a payment was reported that was never sent');
         if (phase === 'RESERVED')
           assert.ok(!isExecuted, 'a payment left before it was written down');
       }

@@ -253,8 +253,8 @@ for (const end of ['COMPLETED', 'FAILED'] as const) {
 }
 
 /**
- * Pays, has the webhook tell its end before the answer, and then answers otherwise. A payment that
- * is done is settled by then; a failure waits for the answer.
+ * Pays, has the webhook report the end before the answer, and then answers otherwise. A completed
+ * payment is settled by then; a failure waits for the answer.
  */
 function contradict(
   t: { mock: typeof test.mock },
@@ -339,7 +339,7 @@ test('a refusal after the webhook has reported a failure: 502, rejected', async 
   assert.equal(await app.anomalies(), anomalies);
 });
 
-/** The call takes so long that the sweep has called it unknown, and somebody has ended it since. */
+/** The call takes so long that the sweep has moved it to UNKNOWN, and it has been settled since. */
 function endMeanwhile(
   t: { mock: typeof test.mock },
   end: (id: string, endToEnd: string) => Promise<unknown>,

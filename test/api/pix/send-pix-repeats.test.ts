@@ -234,7 +234,7 @@ test('a payment is not repeated while the database cannot be read', async (t) =>
   assert.deepEqual(timeline, [...begun, 'UNKNOWN 1 5xx']);
 });
 
-test('a process that stood still after PAYING sends nothing when its claim has expired', async (t) => {
+test('a process that was suspended after PAYING sends nothing when its claim has expired', async (t) => {
   const payments = t.mock.method(app.bank, 'pay');
   let isPaying = false;
   onStatement(t, 'pix-step', async (rows) => {

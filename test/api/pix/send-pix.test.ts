@@ -171,6 +171,6 @@ test('neither the timeline nor the log carries the key, the e-mail, the document
   ]);
   const personal = [account?.document, user.email, '52998224725', '529.982', '98.76', 'Presente'];
   for (const text of [...personal, 'timeout@ponte.test', 'Maria', user.token]) {
-    assert.ok(text && !texts.includes(text), `it tells ${text}`);
+    assert.ok(text && !texts.includes(text), `it contains ${text}`);
   }
 });

@@ -42,7 +42,7 @@ function bankingFaults({ sandbox }: SandboxedApp): Flow[] {
         sandbox.queueFaults(`${path}:${effect === 'huge' ? 'huge=1100KB' : effect}#1`);
         await run(world);
         const failed = sandbox.calls.list().filter(({ faults }) => faults.length > 0);
-        assert.equal(failed.length, 1, 'the provider was asked, and failed');
+        assert.equal(failed.length, 1, 'the provider was called, and failed');
       },
     })),
   );
@@ -65,7 +65,7 @@ function onboardingFaults({ sandbox }: SandboxedApp): Flow[] {
         world.hidden.add('application id', registered.body.id);
         await passUntil(world.app.clock, stepsAreCarriedOut(world));
         const failed = sandbox.calls.list().filter(({ faults }) => faults.length > 0);
-        assert.equal(failed.length, 1, 'the provider was asked, and failed');
+        assert.equal(failed.length, 1, 'the provider was called, and failed');
         const path = `/onboarding/${registered.body.id}`;
         await answers(202, world.call(`${path}/sync`, { method: 'POST' }));
         await passUntil(world.app.clock, stepsAreCarriedOut(world));

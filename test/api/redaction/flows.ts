@@ -62,7 +62,7 @@ const loginFlows: readonly Flow[] = [
     },
   },
   {
-    name: 'a login with a wrong password, and of nobody',
+    name: 'a login with a wrong password, and of an unknown user',
     async run({ call }) {
       const wrong = { ...credentials, password: secrets.wrongPassword };
       await answers(422, call('/auth/login', { body: wrong }));
@@ -215,7 +215,7 @@ const pixFlows: readonly Flow[] = [
   },
 ];
 
-/** What a provider tells, in each of its shapes, with the people in it. */
+/** A provider's events, in each of its shapes, with personal data. */
 function notices(): unknown[] {
   const { payerName, payerDocument, payeeEmail, payeePhone } = others;
   const endToEnd = 'E11165756202605241530aB3dE5gH7jK';

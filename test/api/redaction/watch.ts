@@ -32,7 +32,7 @@ export function watch(world: World, all: readonly Flow[]): void {
   }
 }
 
-/** What is told beside the log. */
+/** Outputs other than the log. */
 export function watchTheRest(world: World): void {
   it('lets nothing out in the metrics', async () => {
     const { app, hidden } = world;

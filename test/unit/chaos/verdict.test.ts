@@ -1,4 +1,4 @@
-/** The verdict finds whatever a payment can be told or stored wrongly. */
+/** The verdict finds every way to report or store a payment wrongly. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { LedgerPayment } from '../../../src/provider/sandbox/ledger.ts';
@@ -14,7 +14,7 @@ const told = { key: 'k', amount: 1, transactionId: 't', status: 'PROCESSING' };
 
 const good: Evidence = { executed: [payment], stored: [row], told: [told], audit, deadJobs: 0 };
 
-test('a payment that is executed, stored and told once holds', () => {
+test('a payment that is executed, stored and reported once passes', () => {
   assert.deepEqual(verdict(good), []);
 });
 
@@ -30,7 +30,7 @@ const wrong: Readonly<Record<string, Partial<Evidence>>> = {
   'an executed payment that has failed': { stored: [{ ...row, status: 'FAILED' }] },
   'an executed payment that is open': { stored: [{ ...row, status: 'PROCESSING' }] },
   'a completed payment that was not executed': { executed: [] },
-  'a payment that stands still before it left': {
+  'a payment that stays in a phase before it is sent': {
     executed: [],
     stored: [{ ...row, status: 'PROCESSING', phase: 'RESERVED' }],
   },

@@ -43,7 +43,7 @@ describe('.env.example', () => {
 });
 
 describe('the list of settings', () => {
-  it('tells the default in words', () => {
+  it('shows the default in words', () => {
     const defaults = Object.fromEntries(settings.map((one) => [one.name, one.default]));
     assert.equal(defaults['PORT'], '3000');
     assert.equal(defaults['METRICS_PORT'], 'unset');

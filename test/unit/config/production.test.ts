@@ -239,7 +239,7 @@ const cases: readonly Case[] = [
     faults: {},
   })),
   {
-    what: 'the first configuration of somebody in a hurry',
+    what: 'a first configuration with many mistakes',
     base: {},
     changes: {
       ...{ APP_ENV: 'production', PROVIDER_STUB: 'false', PROVIDER_BASE_URL: 'http://bank' },
@@ -327,7 +327,7 @@ describe('a secret from a file', () => {
     return path;
   }
 
-  it('is possible for every setting that nobody is shown', async () => {
+  it('is possible for every secret setting', async () => {
     const { stdout } = await typePonte(['config', 'check', '--json'], {
       environment: { ...production, ...secrets },
     });

@@ -29,7 +29,7 @@ const contents: [content: string | number[], type: ReturnType<typeof detectConte
   ['....ftypheic', null],
 ];
 
-test('a document is told by its first bytes', () => {
+test('a document is recognised by its first bytes', () => {
   for (const [content, type] of contents) {
     const bytes = typeof content === 'string' ? Buffer.from(content) : Buffer.from(content);
     assert.equal(detectContentType(bytes), type, JSON.stringify(content));

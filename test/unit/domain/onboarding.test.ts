@@ -40,7 +40,7 @@ function stands(progress: Progress, ...names: StepName[]): string[] {
 const underAnalysis = enterAnalysis(withDone(newProgress(), ...stepsBeforeKyc), now);
 
 describe('a new application', () => {
-  test('has every step in order, none of them given', () => {
+  test('has every step in order, none of them submitted', () => {
     const { steps, ...rest } = newProgress();
     assert.deepEqual(rest, { status: 'IN_PROGRESS', kycStatus: null, contaBancariaCriada: false });
     assert.deepEqual(
@@ -89,7 +89,7 @@ describe('giving a step', () => {
     assert.deepEqual(stands(alone, 'registration', 'address'), ['done', 'queued']);
   });
 
-  test('leaves what it is given untouched', () => {
+  test('does not change its argument', () => {
     const before = newProgress();
     queueStep(before, 'address', now);
     assert.deepEqual(before, newProgress());
@@ -97,7 +97,7 @@ describe('giving a step', () => {
 });
 
 describe('a step is ready', () => {
-  test('once it was given and the person is registered', () => {
+  test('once it is submitted and the person is registered', () => {
     const waiting = submitted('registration', 'address');
     assert.ok(isReady(waiting, 'registration'));
     assert.ok(!isReady(waiting, 'address'));
@@ -106,7 +106,7 @@ describe('a step is ready', () => {
     assert.ok(!isReady(registered, 'proposal'));
   });
 
-  test('the confirmation once the validation was asked for too', () => {
+  test('the confirmation once the validation is requested too', () => {
     const names = ['electronic_validation', 'electronic_validation_confirm'] as const;
     const waiting = withDone(submitted('registration', ...names), 'registration');
     assert.ok(!isReady(waiting, 'electronic_validation_confirm'));

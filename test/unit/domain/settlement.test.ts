@@ -108,7 +108,7 @@ describe('an item about a payment', () => {
     assert.equal(meant(item, ...candidates.reverse()), 'b');
   });
 
-  test('means none when its request id is that of several sends and nothing else tells', () => {
+  test('means none when its request id is that of several sends and no other field decides', () => {
     const item = payment({ clientRequestId: 'key' });
     assert.equal(meant(item, send({ id: 'a' }), send({ id: 'b', end_to_end: 'E2' })), 'none');
   });
@@ -119,7 +119,7 @@ describe('an item about a payment', () => {
     assert.equal(meant(item, send(), other), 'transaction');
     assert.equal(meant(item, send(), send({ id: 'b', end_to_end: 'E2' })), 'none');
     const failed = send({ id: 'b', end_to_end: null, status: 'FAILED' });
-    assert.equal(meant(item, send(), failed), 'none', 'it may be told of the one that failed');
+    assert.equal(meant(item, send(), failed), 'none', 'it may report the failed one');
     assert.equal(meant(payment({ clientRequestId: 'key' }, null), send(), other), 'none');
     assert.equal(meant(payment({ clientRequestId: 'key' }, 3000), send(), other), 'none');
   });
@@ -134,7 +134,7 @@ describe('an item about a payment', () => {
     assert.equal(meant(payment({ endToEnd: 'E1' }), send(), ...others), 'transaction');
   });
 
-  test("means none by a provider's id that stands for two", () => {
+  test("means none by a provider's id that two have", () => {
     const two = [send({ id: 'a' }), send({ id: 'b', end_to_end: 'E2', idempotency_key: 'other' })];
     assert.equal(meant(payment({ providerTxid: 'P1' }), ...two), 'none');
     assert.equal(meant(payment({ providerTxid: 'P1', clientRequestId: 'other' }), ...two), 'b');

@@ -44,7 +44,7 @@ describe('check digits', () => {
     assert.equal(isCnpj('12ABC34501DE35'), true);
   });
 
-  it('are one pair only, whatever stands before them', () => {
+  it('are one pair only, whatever precedes them', () => {
     fc.assert(
       fc.property(text(DIGITS, 9), text([...DIGITS, ...LETTERS], 12), (base9, base12) => {
         fc.pre(new Set(base9).size > 1 && new Set(base12).size > 1);

@@ -18,7 +18,7 @@ describe('foldTypography', () => {
 });
 
 describe('randomAlphanumerics', () => {
-  it('gives as many characters as asked for', () => {
+  it('returns the requested number of characters', () => {
     assert.equal(randomAlphanumerics(0), '');
     assert.match(randomAlphanumerics(11), /^[A-Za-z0-9]{11}$/);
   });

@@ -88,7 +88,7 @@ export function stepsOf(
   };
 }
 
-/** Registers somebody and takes all steps. @returns the person's id. */
+/** Registers a person and submits all steps. @returns the person's id. */
 export async function applied(
   provider: Provider,
   changes: Partial<NewPerson> = {},

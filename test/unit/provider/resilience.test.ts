@@ -128,7 +128,7 @@ function stepOf(word: string): Step {
 }
 
 describe('who decides before each attempt', () => {
-  it('is asked before each one leaves, and is told how the last one ended', async () => {
+  it('is called before each attempt, with the result of the last one', async () => {
     const lasts: (string | null)[] = [];
     let made: ReturnType<typeof setUp> | null = null;
     const beforeAttempt = (last: ProviderError | null) => {
@@ -327,7 +327,7 @@ describe('a caller that has gone', () => {
 });
 
 describe('observations', () => {
-  it('tell of every attempt and of the call, without personal data', async () => {
+  it('count every attempt and the call, without personal data', async () => {
     const made = setUp([fails(), fails(refused)]);
     await failureOf(made, made.provider.lookUpKey({ session, payerId: '1', key: 'k' }));
     const common = {

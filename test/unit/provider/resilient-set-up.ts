@@ -9,7 +9,7 @@ import {
 import { manualClock } from '../../support/clock.ts';
 import { order, scriptedProvider, session, type Step } from './scripted-provider.ts';
 
-/** Two retries, no wait between attempts unless a test asks for one, and a clock that stands. */
+/** Two retries, no wait between attempts by default, and a clock that does not move. */
 export function setUp(steps: readonly Step[], changes: Partial<ResilienceOptions> = {}) {
   const clock = manualClock();
   const scripted = scriptedProvider(...steps);
@@ -28,7 +28,7 @@ export function setUp(steps: readonly Step[], changes: Partial<ResilienceOptions
   return { ...resilient, clock, calls: scripted.calls, attempts, ended };
 }
 
-/** Lets everything that is due now happen, and tells how the call ended. */
+/** Lets everything that is due now happen, and returns the result of the call. */
 export async function outcomeOf(
   { clock }: Pick<ReturnType<typeof setUp>, 'clock'>,
   call: Promise<unknown>,

@@ -21,7 +21,7 @@ import {
   tokenRefused,
 } from './scripted-provider.ts';
 
-/** A session that holds these tokens, one for each read, and remembers what it was asked. */
+/** A session that holds these tokens, one for each read, and records the reads. */
 function sessionWith(currentToken: () => Promise<string | null>, userId = 7) {
   const reads: string[] = [];
   const expired: string[] = [];
@@ -61,7 +61,7 @@ function setUp(steps: readonly Step[], options: Partial<TokenRefreshOptions> = {
   const provider = withTokenRefresh(scripted.provider, { clock, ...options });
   /** The tokens of the calls so far. */
   const tokens = () => scripted.calls.map(({ request }) => request.session?.token);
-  /** Lets the longest back-off pass, and tells how the calls ended. */
+  /** Lets the longest back-off pass, and returns the results of the calls. */
   async function ended(call: Promise<unknown>): Promise<unknown> {
     const settled = call.catch((thrown: unknown) => thrown);
     await clock.advance(longestMs);

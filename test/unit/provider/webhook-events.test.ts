@@ -79,7 +79,7 @@ describe('the shapes of a webhook payload', () => {
     assert.equal(readOne({ pix }).kind, 'received');
   });
 
-  it('reads a list inside a wrapper, and what stands beside it in another spelling', () => {
+  it('reads a list inside a wrapper, and the fields beside it in another spelling', () => {
     const one = { endToEndId: endToEnd, valor: '10.50' };
     for (const payload of [{ data: { pix: [one] } }, { event: 'pix', payload: { pix: [one] } }]) {
       assert.deepEqual(
@@ -98,7 +98,7 @@ describe('the shapes of a webhook payload', () => {
     }
   });
 
-  it('lets what stands around a list hold for its items', () => {
+  it('applies the fields around a list to its items', () => {
     const items: readonly (readonly [object, Partial<ProviderEvent>])[] = [
       [{ event: 'PIX_RECEIVED' }, { kind: 'received', status: 'COMPLETED' }],
       [
@@ -125,7 +125,7 @@ describe('the shapes of a webhook payload', () => {
     }
   });
 
-  it('reads an item of a `pix` list that tells a status and nobody as it would stand alone', () => {
+  it('reads an item of a `pix` list with a status and no party like a single item', () => {
     const item = { endToEndId: endToEnd, status: 'PAID', valor: '10.50' };
     assert.deepEqual(readOne({ pix: [item] }), expected({ name: 'unnamed' }));
     for (const whom of [{ txid }, { chave: 'ana@ponte.test' }, { payee: { document: '1' } }]) {
@@ -134,7 +134,7 @@ describe('the shapes of a webhook payload', () => {
   });
 });
 
-/** What stands in events that have failed because the provider has the payment already. */
+/** Fields of failed events that mean that the provider already has the payment. */
 const duplicates: readonly Record<string, unknown>[] = [
   { error: { code: 'PBE300', description: 'Duplicated EndToEndId' } },
   { error: 'Duplicated EndToEndId' },
@@ -392,7 +392,7 @@ describe('any JSON', () => {
   });
 });
 
-/** A list, and a `pix` list, stands for as many items as it has. */
+/** A list, and a `pix` list, has as many items as entries. */
 function isOneItem(value: unknown): boolean {
   if (Array.isArray(value)) return false;
   if (typeof value !== 'object' || value === null) return true;

@@ -52,14 +52,14 @@ const bodies: readonly (readonly [unknown, boolean])[] = [
   [{ status: 'ERROR', message: 'Conta inexistente', description: 'duplicata 4511' }, false],
 ];
 
-describe('a failure is a duplicate by what stands in it', () => {
+describe('a failure is a duplicate by its fields', () => {
   for (const [body, expected] of bodies) {
     it(`${JSON.stringify(body).slice(0, 80)}: ${expected}`, () => {
       assert.equal(reportsDuplicate([readFields(body)]), expected);
     });
   }
 
-  it('the description of a refusal says why, whatever stands beside it', () => {
+  it('the description of a refusal has the reason, whatever the other fields', () => {
     const refusal = [readFields({ message: 'Not accepted', description: 'Pagamento repetido' })];
     assert.equal(reportsDuplicate(refusal), false);
     assert.equal(reportsDuplicate(refusal, { describesFailure: true }), true);

@@ -34,7 +34,7 @@ describe('verifying a password', () => {
     assert.equal(await passwords.verify('coração'.normalize('NFD'), stored), true);
   });
 
-  it('reads the cost from the stored hash, so that a later change locks nobody out', async () => {
+  it('reads the cost from the stored hash, so that a later change locks no user out', async () => {
     const nonce = Buffer.alloc(16, 7);
     const cost = { memory: 1024, passes: 1, parallelism: 1 };
     const tag = argon2Sync('argon2id', { ...cost, message: 'old', nonce, tagLength: 32 });

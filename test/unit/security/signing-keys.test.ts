@@ -68,7 +68,7 @@ describe('generated signing keys', () => {
     assert.equal(await permissionsOf(join(dataDir, 'jwt-private.pem')), 0o600);
   });
 
-  it('are not made anew over a file that holds something else', async () => {
+  it('do not replace a file with other content', async () => {
     const dataDir = await mkdtemp(join(root, 'spoilt-'));
     await writeFile(join(dataDir, 'jwt-private.pem'), 'not a key');
     const loading = loadSigningKeys({ ...none, dataDir });
@@ -96,7 +96,7 @@ describe('the encryption key', () => {
     assert.equal(await permissionsOf(join(dataDir, 'encryption.key')), 0o600);
   });
 
-  it('is not made anew over a file that holds something else', async () => {
+  it('does not replace a file with other content', async () => {
     const dataDir = await mkdtemp(join(root, 'spoilt-'));
     await writeFile(join(dataDir, 'encryption.key'), 'c2hvcnQ=');
     const loading = loadEncryptionKeys({ configured: [], dataDir });

@@ -116,7 +116,7 @@ describe('decodeBrCode', () => {
       'payload',
     ],
     ['an empty field', withCrc(body.replace('5802BR', '5802BR6100')), 'payload'],
-    ['a field that stands twice', withCrc(body.replace('5802BR', '5802BR5802BR')), 'payload'],
+    ['a repeated field', withCrc(body.replace('5802BR', '5802BR5802BR')), 'payload'],
     ['another currency', withCrc(body.replace('5303986', '5303840')), '53'],
     ['another country', withCrc(body.replace('5802BR', '5802US')), '58'],
     ['no country', withCrc(body.replace('5802BR', '')), '58'],

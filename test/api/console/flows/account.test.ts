@@ -47,7 +47,7 @@ describe('the statement', () => {
     await screen.until(/4 of 25\n/);
   });
 
-  it('is of the days that are asked for, and stays as it was until they are good', async () => {
+  it('is of the requested days, and does not change until they are valid', async () => {
     const screen = await openStatement();
     await screen.type('d');
     await screen.until('[ Show ]');
@@ -70,7 +70,7 @@ describe('the statement', () => {
     await screen.until(/from 2026-05-20 to 2026-05-22[^]*1 of 3/);
   });
 
-  it('says which days it is of when only the last one was given', async () => {
+  it('says which days it is of when only the last one is set', async () => {
     const screen = await openStatement();
     await screen.type('d');
     await screen.until('[ Show ]');
@@ -79,7 +79,7 @@ describe('the statement', () => {
     await screen.until(/the 30 days to 2026-05-22[^]*› 22\/05[^]*1 of 23/);
   });
 
-  it('tells all that is known of an item', async () => {
+  it('shows every field of an item', async () => {
     const screen = await openStatement();
     await screen.press('down', 'enter');
     await screen.until(/type +PIX_RECEIVED\n amount +R\$ 2,00[^]*created at +2026-05-23 09:00:00/);
@@ -184,7 +184,7 @@ describe('while the bank is silent', () => {
 
   before(() => givenUser(app, user));
 
-  it('one is told so, and what is known without it is shown', async () => {
+  it('a notice says so, and the stored data is shown', async () => {
     const screen = await openFor(user);
     await screen.type('s');
     await passUntil(app.clock, screen.until('The bank did not answer: its own list is missing.'));

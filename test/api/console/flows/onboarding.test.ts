@@ -35,7 +35,7 @@ async function openOnboarding(): Promise<Screen> {
   return screen;
 }
 
-/** The beginning of the wizard for somebody new. */
+/** The start of the wizard for a new customer. */
 async function begin(person: PersonBody = newPerson()): Promise<Screen> {
   const screen = await openOnboarding();
   await screen.fill({
@@ -137,7 +137,7 @@ describe('an application', () => {
     await screen.until(/REJECTED [^]*Account +not opened yet[^]*no account is opened\./);
   });
 
-  it('is not begun with faults, which are told at their fields', async () => {
+  it('does not start with invalid fields, which have their errors beside them', async () => {
     const screen = await openOnboarding();
     await screen.fill({
       ...{ Name: 'Ana', 'E-mail': 'ana@', CPF: '52998224724', Phone: '119' },

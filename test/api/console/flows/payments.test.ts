@@ -133,7 +133,7 @@ describe('the idempotency key', () => {
 });
 
 describe('a slow payment', () => {
-  it('shows that it is under way, can be given up, and is told by its key', async () => {
+  it('shows that it is in progress, can be cancelled, and is followed by its key', async () => {
     const { screen, payments } = await openSend();
     const key = keyOn(screen);
     await screen.fill({ ...lunch, 'PIX key': 'timeout@ponte.test' });

@@ -50,7 +50,7 @@ describe('a session that is lost', () => {
     await screen.until('PROCESSING');
   });
 
-  it('leaves nothing for somebody else who logs in', async () => {
+  it('leaves nothing for the next user', async () => {
     const { screen } = await loseSession();
     const { email } = await givenUser(app, { name: 'Bruno Lima' });
     await screen.fill({ 'E-mail': email, Password: password });

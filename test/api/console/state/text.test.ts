@@ -23,7 +23,7 @@ describe('a text', () => {
     assert.deepEqual(wrap('{\n  "a": 1\n}', 20), ['{', '  "a": 1', '}']);
   });
 
-  it('of facts stands in two columns', () => {
+  it('of facts has two columns', () => {
     const facts = [
       ['Name', 'Ana Maria'],
       ['No', null],

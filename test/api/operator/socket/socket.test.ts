@@ -129,7 +129,7 @@ describe('asking a service that runs', () => {
     await assert.rejects(ask(path, 'refuse'), new OpError('NOT_FOUND', 'there is no such thing'));
   });
 
-  it('refuses what nobody may do beside a service', async (t) => {
+  it('refuses what must not run beside a service', async (t) => {
     const { path } = await listening(t);
     await assert.rejects(ask(path, 'alone'), new OpError('REFUSED', 'stop the service first'));
   });
@@ -142,14 +142,14 @@ describe('asking a service that runs', () => {
     }
   });
 
-  it('tells of a failure without its values, and logs it', async (t) => {
+  it('reports a failure without its values, and logs it', async (t) => {
     const { path, logged } = await listening(t);
     await assert.rejects(ask(path, 'break'), new Error('it broke'));
     await assert.rejects(ask(path, 'lose'), new UnansweredError('it broke'));
     assert.equal(logged.length, 2);
   });
 
-  it('is not answered where nobody listens', async (t) => {
+  it('is not answered without a listener', async (t) => {
     const { path } = socketAddress(folderFor(t));
     assert.equal(await isListening(path), false);
     await assert.rejects(ask(path, 'echo'), UnansweredError);
@@ -164,7 +164,7 @@ describe('the socket', () => {
     assert.ok(lstatSync(path).isSocket());
   });
 
-  it('shuts a folder that stood open', async (t) => {
+  it('restricts an open folder', async (t) => {
     const dataDir = folderFor(t);
     mkdirSync(join(dataDir, 'control'), { mode: 0o755 });
     const { path } = await listening(t, dataDir);
@@ -224,7 +224,7 @@ describe('the socket', () => {
   });
 });
 
-describe('a socket that somebody else may be behind', () => {
+describe('a socket that may belong to another user', () => {
   /** Somebody who answers a socket that others may have made, and keeps what is sent. */
   async function impostor(t: TestContext, dataDir: string) {
     const { folder, path } = socketAddress(dataDir);
@@ -358,7 +358,7 @@ describe('a bad client', () => {
     assert.ok(answer.length < 4_000_000, 'all of the progress was kept');
   });
 
-  it('that goes away has its op told to stop', async (t) => {
+  it('that disconnects aborts its op', async (t) => {
     const { path, signals } = await listening(t);
     const socket = await raw(path);
     socket.write('{"op": "wait"}\n');
@@ -370,7 +370,7 @@ describe('a bad client', () => {
 });
 
 describe('a stop', () => {
-  it('tells the ops under way, and has their answers out first', async (t) => {
+  it('aborts the ops in progress, and sends their answers first', async (t) => {
     const { path, stop, listener, signals } = await listening(t);
     const pending = ask(path, 'wait');
     await eventually(() => signals.length === 1, 'the op');

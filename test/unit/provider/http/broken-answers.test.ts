@@ -111,7 +111,7 @@ describe('a payment may have been executed when the answer', () => {
     assert.deepEqual(await payAt(head), NOT_UNDERSTOOD);
   });
 
-  it('is compressed, which nobody asked for', async () => {
+  it('is compressed without a request for it', async () => {
     const body = '\x1f\x8b\x08\x00\x00\x00\x00\x00';
     const answer = `HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 8\r\n\r\n${body}`;
     assert.deepEqual(await payAt(answer), NOT_UNDERSTOOD);

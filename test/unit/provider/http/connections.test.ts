@@ -72,7 +72,7 @@ describe('a connection', () => {
     });
   }
 
-  it('is given up before the provider closes it', async () => {
+  it('is closed before the provider closes it', async () => {
     const server = await answering(200, {}, { 'keep-alive': 'timeout=1' });
     const client = clientOf(server.url);
     await pay(client);
@@ -122,7 +122,7 @@ describe('a connection', () => {
     ['a second receipt', httpAnswer(200, '{"id":"other","status":"CONFIRMED"}')],
   ];
   for (const [title, bytes] of surplus) {
-    it(`on which more comes than was asked for (${title}) is used no more`, async () => {
+    it(`with more bytes than the response (${title}) is not reused`, async () => {
       const server = await rawServer(({ socket, connection }) => {
         const answer = httpAnswer(200, wireReceipt);
         socket.write(connection === 1 ? answer + bytes : answer);
@@ -157,7 +157,7 @@ describe('closing the client', () => {
     assert.equal(server.requests.length, 1);
   });
 
-  it('may be asked for twice', async () => {
+  it('may be requested twice', async () => {
     const server = await answering(200, {});
     const client = clientOf(server.url);
     await pay(client);

@@ -100,7 +100,7 @@ understandsNone('a decision', decide, [
   ...['', '{}', '[]', '<html>'],
   ...['SUCCESS', 'ACTIVE', 'NOT_APPROVED', 'APPROVED?', ''].map((status) => ({ status })),
   ...[{ status: 1 }, { status: true }, { status: ['APPROVED'] }],
-  // What stands deepest is not overruled by what stands around it.
+  // An outer field does not override the deepest one.
   { status: 'APPROVED', data: { status: 'UNDECIDED' } },
 ]);
 
@@ -205,7 +205,7 @@ describe('every call of an onboarding answered with', () => {
   }
 });
 
-describe('a wrong code is told from other refusals by', () => {
+describe('a wrong code differs from other refusals by', () => {
   const wrong: readonly [number, unknown][] = [
     [400, { code: 'INVALID_CODE' }],
     [422, { error: { code: 'CodeMismatch' } }],

@@ -8,7 +8,7 @@ function jwt(claims: object): string {
   return `h.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.s`;
 }
 
-/** The clock stands at 2026-05-24T12:00:00Z. */
+/** The clock is at 2026-05-24T12:00:00Z. */
 const inAnHour = new Date('2026-05-24T13:00:00Z');
 const anHourFromNow = inAnHour.getTime() / 1_000;
 

@@ -10,7 +10,7 @@ export type Row = readonly [body: unknown, expected: unknown];
 
 type Call = (provider: Provider) => Promise<unknown>;
 
-/** Each body, answered with 200, is read as what stands beside it. */
+/** Each body, answered with 200, is read as the value beside it. */
 export function reads(title: string, call: Call, rows: readonly Row[]): void {
   describe(title, () => {
     for (const [body, expected] of rows) {
@@ -22,7 +22,7 @@ export function reads(title: string, call: Call, rows: readonly Row[]): void {
   });
 }
 
-/** None of the bodies, answered with 200, is understood; a text stands as it is. */
+/** None of the bodies, answered with 200, is understood; a text is sent unchanged. */
 export function understandsNone(title: string, call: Call, bodies: readonly unknown[]): void {
   describe(`${title} that cannot be used:`, () => {
     for (const body of bodies) {

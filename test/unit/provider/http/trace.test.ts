@@ -84,7 +84,7 @@ describe('the calls that a request makes', () => {
 });
 
 describe('the calls that a job makes', () => {
-  it('carry a trace that begins with its run: nobody has asked for it', async () => {
+  it('carry a trace that begins with its run, because no request caused it', async () => {
     app.sandbox.queueFaults('payments:5xx-after#2');
     const body = { pix_key: 'bruno@example.com', amount: 2 };
     const sent = app.call('/pix/send', { token, key: 'lost', body, headers: traced });

@@ -17,7 +17,7 @@ const mebibyte = 1024 * 1024;
 
 const chunkBytes = 64 * 1024;
 
-/** A document whose every chunk is made when it is asked for, and how much has been asked for. */
+/** A document whose chunks are created when they are read, and the number of bytes read. */
 function largeDocument(sizeBytes: number, onChunk: () => void = () => {}) {
   const read = { bytes: 0, isClosed: false };
   const document: PersonDocument = {

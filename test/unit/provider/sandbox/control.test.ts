@@ -19,7 +19,7 @@ async function withPayments(...names: string[]) {
 }
 
 describe('the control path', () => {
-  it('tells what it can be told, and with which bodies', async () => {
+  it('lists the control requests, each with a body', async () => {
     const { call } = await testSandbox();
     const { body } = await call('GET', '/sandbox');
     const charge = 'POST /sandbox/charges/{transactionIdentification}/pay';
@@ -34,7 +34,7 @@ describe('the control path', () => {
     ]);
     assert.ok(body.faults.some((line: string) => line.includes('reset-amid')));
     assert.ok(body.faults.some((line: string) => line.includes('onboarding/pf/{id}/kyc')));
-    // What it shows as a body can be sent as it stands.
+    // Each listed body is a valid request.
     const example = bodies.get('POST /sandbox/faults');
     assert.equal((await call('POST', '/sandbox/faults', example)).body.queued.length, 2);
   });
@@ -128,7 +128,7 @@ describe('the control path', () => {
     assert.deepEqual(received, []);
   });
 
-  it('shows the calls, and forgets them when told', async () => {
+  it('lists the calls, and deletes them on request', async () => {
     const { call, provider, session } = await withPayments('maria');
     await provider.balance({ session, requestId: 'the-request' });
     const { calls } = (await call('GET', '/sandbox/calls')).body;
@@ -248,7 +248,7 @@ describe('the control path', () => {
     assert.deepEqual((await call('POST', '/sandbox/settle')).body, { settled: [] });
   });
 
-  it('settles one payment as it is told', async () => {
+  it('settles one payment with the requested outcome', async () => {
     const { call, ledger, orders } = await withPayments('maria', 'silent');
     const endToEnd = orders[0]?.endToEnd;
     await call('POST', '/sandbox/settle', { endToEnd, outcome: 'FAILED' });

@@ -137,7 +137,7 @@ describe('a payment with a fault', () => {
     assert.equal((await ledger()).payments.length, 1);
   });
 
-  it('latency: comes later, and is executed though nobody waits any more', async () => {
+  it('latency: comes later, and is executed although the client has gone', async () => {
     const { provider, session, order, queueFaults, ledger, clock, calls } = await ready();
     queueFaults('payments:latency=2s');
     const controller = new AbortController();
@@ -236,7 +236,7 @@ describe('a payment behind retries', () => {
   });
 
   for (const seed of ['1', '2', '3']) {
-    it(`tells the truth about every one of sixty, with seed ${seed}`, async () => {
+    it(`classifies each of sixty calls correctly, with seed ${seed}`, async () => {
       const sandbox = await testSandbox({
         seed,
         faults:

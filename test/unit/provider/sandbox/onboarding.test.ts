@@ -15,7 +15,7 @@ const base = '/core/v2/onboarding';
 
 const documentos = 'onboarding/pf/{id}/documentos';
 
-/** A sandbox with somebody who is registered. */
+/** A sandbox with a registered person. */
 async function ready(options: Parameters<typeof testSandbox>[0] = {}) {
   const sandbox = await testSandbox(options);
   const { pessoaFisicaId: id } = await sandbox.provider.registerPerson(applicant);
@@ -32,7 +32,7 @@ function resilient({ provider, clock }: TestSandbox) {
   });
 }
 
-describe('what the sandbox writes to somebody who asks for an account', () => {
+describe('what the sandbox answers an applicant', () => {
   it('the wire of the provider, under its names', async () => {
     const { call, provider } = await testSandbox();
     const registered = await call('POST', `${base}/pf`, applicant);
@@ -55,7 +55,7 @@ describe('what the sandbox writes to somebody who asks for an account', () => {
   });
 });
 
-describe('what the sandbox refuses to read of somebody who asks for an account', () => {
+describe('what the sandbox refuses from an applicant', () => {
   const cases: readonly [string, unknown, string][] = [
     ['pf', { ...applicant, phone: undefined }, 'phone: The field is required.'],
     ['pf', { ...applicant, document: 52_998_224_725 }, 'document: The value must be a text.'],
@@ -185,7 +185,7 @@ describe('a document with a fault', () => {
     });
   }
 
-  it('is read anew for each attempt, and is there once in the end', async () => {
+  it('is read again for each attempt, and is stored once', async () => {
     const sandbox = await ready();
     const { queueFaults, ledger, clock, id } = sandbox;
     queueFaults(`${documentos}:5xx-after,${documentos}:reset-after`);
