@@ -78,7 +78,7 @@ const statusColours = { PROCESSING: 'yellow', COMPLETED: 'green', FAILED: 'red' 
 const columns: readonly Column<PixView>[] = [
   { head: 'ID', cell: ({ id }) => id, isWhole: true },
   { head: 'USER', cell: ({ userId }) => userId, align: 'right' },
-  { head: 'OPERATION', cell: ({ operation }) => operation },
+  { head: 'TYPE', cell: ({ operation }) => operation },
   { head: 'AMOUNT', cell: ({ amount }) => amount, align: 'right' },
   { head: 'STATUS', cell: ({ status }) => [status, statusColours[status]] },
   { head: 'PHASE', cell: ({ phase }) => phase },
@@ -126,7 +126,7 @@ function printTransaction(shown: PixShown, terminal: Terminal): void {
   terminal.details([
     ['transaction', transaction.id],
     ['user', transaction.userId],
-    ['operation', transaction.operation],
+    ['type', transaction.operation],
     ['amount', transaction.amount],
     ['status', `${transaction.status} in ${transaction.phase}`],
     ['outcome', transaction.outcome],

@@ -22,14 +22,15 @@ export type PixPhase =
 /** What is known about the provider call that moves the money; sent as `Pix-Outcome`. */
 export type PixOutcome = 'accepted' | 'unknown' | 'not_sent' | 'rejected';
 
-export type PixOperation = 'SEND' | 'CHARGE' | 'RECEIVED';
+/** The type of a transaction, which its table calls `operation`. */
+export type PixType = 'SEND' | 'CHARGE' | 'RECEIVED';
 
 /** The `type` of a transaction in the statement. */
 type PixTransactionType = 'PIX_SEND' | 'PIX_CHARGE' | 'PIX_RECEIVED';
 
 export const pixStatuses = ['PROCESSING', 'COMPLETED', 'FAILED'] as const satisfies PixStatus[];
 
-export const pixOperations = ['SEND', 'CHARGE', 'RECEIVED'] as const satisfies PixOperation[];
+export const pixTypes = ['SEND', 'CHARGE', 'RECEIVED'] as const satisfies PixType[];
 
 export const pixOutcomes = [
   'accepted',
@@ -85,9 +86,9 @@ export function outcomeOf(transaction: { readonly outcome: PixOutcome | null }):
   return transaction.outcome ?? 'unknown';
 }
 
-/** The statement's `type` of an operation. */
-export function transactionType(operation: PixOperation): PixTransactionType {
-  return `PIX_${operation}`;
+/** The statement's `type` of a transaction. */
+export function transactionType(type: PixType): PixTransactionType {
+  return `PIX_${type}`;
 }
 
 /**

@@ -1,12 +1,12 @@
 /** A transaction as operators see it: ids, states and times, without personal data. */
-import type { PixOperation, PixOutcome, PixPhase, PixStatus } from '../domain/pix.ts';
+import type { PixType, PixOutcome, PixPhase, PixStatus } from '../domain/pix.ts';
 import type { InspectedPix } from './pix-repository.ts';
 
 /** Times are ISO 8601 texts, the amount is reais as a decimal text. */
 export interface PixView {
   readonly id: string;
   readonly userId: number;
-  readonly operation: PixOperation;
+  readonly operation: PixType;
   readonly status: PixStatus;
   readonly phase: PixPhase;
   readonly outcome: PixOutcome | null;

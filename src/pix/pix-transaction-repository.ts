@@ -7,14 +7,14 @@ import type { VerifiedToken } from '../auth/access-tokens.ts';
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
 import { longestCallMs } from '../domain/call-duration.ts';
-import type { PixOperation, PixOutcome, PixPhase, PixStatus } from '../domain/pix.ts';
+import type { PixType, PixOutcome, PixPhase, PixStatus } from '../domain/pix.ts';
 import { AppError } from '../errors.ts';
 
 /** A stored transaction. */
 export interface PixTransaction {
   readonly id: string;
   readonly userId: number;
-  readonly operation: PixOperation;
+  readonly operation: PixType;
   readonly idempotencyKey: string | null;
   readonly status: PixStatus;
   readonly phase: PixPhase;
@@ -29,7 +29,7 @@ export interface PixTransaction {
 export interface PixTransactionRow {
   readonly id: string;
   readonly user_id: number;
-  readonly operation: PixOperation;
+  readonly operation: PixType;
   readonly idempotency_key: string | null;
   readonly status: PixStatus;
   readonly phase: PixPhase;
@@ -182,7 +182,7 @@ const listOfUser: Statement = {
 /** A transaction in the statement of its user. */
 export interface ListedTransaction {
   readonly id: string;
-  readonly operation: PixOperation;
+  readonly operation: PixType;
   /** In reais, as a decimal. */
   readonly amount: string;
   readonly status: PixStatus;

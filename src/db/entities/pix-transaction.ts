@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import {
   phasesOfStatus,
-  pixOperations,
+  pixTypes,
   pixOutcomes,
   pixStatuses,
   type PixStatus,
@@ -24,7 +24,7 @@ export const PixTransaction = defineEntity({
     id: p.uuid().primary(),
     user: () => p.manyToOne(User).deleteRule('restrict'),
     operation: p.text(),
-    /** The app's key of the operation; the row is the claim to it. None on a received PIX. */
+    /** The app's idempotency key; the row is the claim to it. None on a received PIX. */
     idempotencyKey: p.text().nullable(),
     /** SHA-256 of the validated request, to distinguish a repeat from another request. */
     fingerprint: p.blob().nullable(),
@@ -94,7 +94,7 @@ export const PixTransaction = defineEntity({
   ],
   checks: [
     { name: 'pix_transactions_amount_positive', expression: 'amount > 0' },
-    { name: 'pix_transactions_operation_known', expression: oneOf('operation', pixOperations) },
+    { name: 'pix_transactions_operation_known', expression: oneOf('operation', pixTypes) },
     { name: 'pix_transactions_outcome_known', expression: oneOf('outcome', pixOutcomes) },
     { name: 'pix_transactions_status_and_phase', expression: statusAndPhaseAgree() },
     {

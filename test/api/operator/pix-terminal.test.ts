@@ -29,7 +29,7 @@ describe('ponte pix', () => {
   it('lists and shows as a table and as JSON', async () => {
     const { id, end_to_end: endToEnd } = await app.givenSend();
     const { stdout } = await type('pix list --status PROCESSING --limit 5');
-    assert.match(stdout, /^ID +USER +OPERATION/);
+    assert.match(stdout, /^ID +USER +TYPE/);
     assert.ok(stdout.includes(id) && stdout.includes(endToEnd));
     const { result } = await typedJson('pix list --limit 1');
     assert.equal(result.transactions[0].id, id);

@@ -1,10 +1,10 @@
 /** What the service has stored, as it is read at rest. */
-import type { PixOperation, PixPhase, PixStatus } from '../../../src/domain/pix.ts';
+import type { PixType, PixPhase, PixStatus } from '../../../src/domain/pix.ts';
 
 export interface FinalRow {
   readonly id: string;
   readonly user_id: number;
-  readonly operation: PixOperation;
+  readonly operation: PixType;
   readonly idempotency_key: string | null;
   readonly status: PixStatus;
   readonly phase: PixPhase;
