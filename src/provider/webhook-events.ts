@@ -50,7 +50,7 @@ import {
   partyNames,
   payeeNames,
   readPayee,
-  type ProviderEventPayee,
+  type WebhookItemPayee,
   readTime,
 } from './webhook-items.ts';
 import {
@@ -85,30 +85,30 @@ export type IgnoredBecause =
   | 'not_received';
 
 /** `payment`: the result of a sent payment. `received`: a received PIX, or a paid charge. */
-export type ProviderEventKind = 'payment' | 'received' | 'ignored';
+export type WebhookItemKind = 'payment' | 'received' | 'ignored';
 
 /** The ids of an item, printable, 1 to 255 characters; they may contradict each other. */
-export interface ProviderEventIds {
+export interface WebhookItemIds {
   readonly endToEnd: string | null;
   readonly clientRequestId: string | null;
   readonly transactionIdentification: string | null;
   readonly providerTxid: string | null;
 }
 
-export interface ProviderEvent {
+export interface WebhookItem {
   /** The position of the item in the payload, from 0. */
   readonly index: number;
   /** The provider's name of the event, printable and truncated. */
   readonly name: string;
-  readonly kind: ProviderEventKind;
+  readonly kind: WebhookItemKind;
   /** COMPLETED or FAILED unless the item is ignored. */
   readonly status: PixStatus | null;
-  readonly ids: ProviderEventIds;
+  readonly ids: WebhookItemIds;
   /** Set when the direction of a `received` item follows only from its position. */
   readonly isUndirected?: true;
   /** Null when the item has none; an item with an unreadable amount is ignored. */
   readonly amountCents: number | null;
-  readonly payee: ProviderEventPayee;
+  readonly payee: WebhookItemPayee;
   /** When a PIX was received, if the item has the time with its offset from UTC. */
   readonly at?: Date;
   /** The failure's code, such as `BE17`. */
@@ -117,7 +117,7 @@ export interface ProviderEvent {
   readonly ignoredBecause: IgnoredBecause | null;
 }
 
-const noIds: ProviderEventIds = {
+const noIds: WebhookItemIds = {
   endToEnd: null,
   clientRequestId: null,
   transactionIdentification: null,
@@ -130,16 +130,16 @@ const noIds: ProviderEventIds = {
  * @param payload any parsed JSON; it never throws.
  * @returns one event for each item that is not empty, in order.
  */
-export function readWebhookEvents(payload: unknown): ProviderEvent[] {
+export function readWebhookEvents(payload: unknown): WebhookItem[] {
   return [...eachWebhookEvent(payload)];
 }
 
 /** Reads a payload lazily: 256 KiB may contain more than ten thousand events. */
-export function* eachWebhookEvent(payload: unknown): Generator<ProviderEvent> {
+export function* eachWebhookEvent(payload: unknown): Generator<WebhookItem> {
   for (const item of splitItems(payload)) yield readItem(item);
 }
 
-function readItem({ index, fields, isFromPixList, around }: Item): ProviderEvent {
+function readItem({ index, fields, isFromPixList, around }: Item): WebhookItem {
   if (fields === null) return notAnObject(index);
   const parts = splitParts(fields);
   const { meaning, name } = readEventWord([...parts.outer, ...around]);
@@ -211,7 +211,7 @@ const idNames = [
  * When an id has several names, the first one present counts. A received PIX has no idempotency
  * key, so its correlation id can only be the charge's identification.
  */
-function readIds({ all }: Parts, kind: 'payment' | 'received'): ProviderEventIds {
+function readIds({ all }: Parts, kind: 'payment' | 'received'): WebhookItemIds {
   const ofCharge =
     kind === 'received'
       ? [...transactionIdentificationNames, 'correlationid']
@@ -251,7 +251,7 @@ function ignoredByWord({ kind }: Word): IgnoredBecause | null {
 }
 
 function ignoredByIds(
-  ids: ProviderEventIds,
+  ids: WebhookItemIds,
   { all }: Parts,
   kind: 'payment' | 'received',
 ): IgnoredBecause | null {
@@ -272,7 +272,7 @@ function isAmbiguous(objects: readonly Fields[], names: readonly string[]): bool
   );
 }
 
-function notAnObject(index: number): ProviderEvent {
+function notAnObject(index: number): WebhookItem {
   return {
     index,
     name: 'unnamed',

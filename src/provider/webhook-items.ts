@@ -114,14 +114,14 @@ function nonEmpty(objects: readonly Fields[]): Fields[] {
  * The payee of a received PIX; agency, account number and document without punctuation. All are
  * null when the item has two values for one of them.
  */
-export interface ProviderEventPayee {
+export interface WebhookItemPayee {
   readonly key: string | null;
   readonly document: string | null;
   readonly agency: string | null;
   readonly accountNumber: string | null;
 }
 
-export const noPayee: ProviderEventPayee = {
+export const noPayee: WebhookItemPayee = {
   key: null,
   document: null,
   agency: null,
@@ -140,7 +140,7 @@ export const payeeNames = [...keyNames, ...documentNames, ...agencyNames, ...acc
 /**
  * Reads the payee of a received PIX.
  */
-export function readPayee(objects: readonly Fields[]): ProviderEventPayee {
+export function readPayee(objects: readonly Fields[]): WebhookItemPayee {
   const { key, document, agency, accountNumber } = readIdentifiers(objects);
   const spelled = [key.map((one) => normalisePixKey(one).key), document, agency, accountNumber];
   if (spelled.some((values) => new Set(values).size > 1)) return noPayee;

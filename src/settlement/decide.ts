@@ -5,7 +5,7 @@
 import { normalisePixKey } from '../domain/pix-key.ts';
 import { phasesOpenToFailure, phasesOpenToSettlement } from '../domain/pix.ts';
 import { chargeNamed, chargePaid, findMeant, openNamed } from '../domain/settlement.ts';
-import type { IgnoredBecause, ProviderEvent } from '../provider/webhook-events.ts';
+import type { IgnoredBecause, WebhookItem } from '../provider/webhook-events.ts';
 import type { Move } from '../pix/move-repository.ts';
 import type { Decision, EventItem, FinalItem } from './decision.ts';
 import { agreedByPayee, decideBeside, decideOnKnown, decideUnmatched } from './received-pix.ts';
@@ -38,7 +38,7 @@ export function decide({ eventId, item }: EventItem, facts: Facts): readonly Dec
 }
 
 /** Whether anything that is stored may matter to an item: most ignored items need no read. */
-export function needsFacts({ kind, status, ids, ignoredBecause }: ProviderEvent): boolean {
+export function needsFacts({ kind, status, ids, ignoredBecause }: WebhookItem): boolean {
   const isIgnored = kind === 'ignored' || status === null || status === 'PROCESSING';
   if (!isIgnored) return true;
   const reason = ignoredBecause ?? 'processing';
@@ -69,7 +69,7 @@ function isSettled(decision: Decision): boolean {
  * An item in the place of received PIX that does not report its direction is the payment of a send
  * that has its end-to-end id and went to its key.
  */
-function directed(item: ProviderEvent, candidates: readonly CandidateRow[]): ProviderEvent {
+function directed(item: WebhookItem, candidates: readonly CandidateRow[]): WebhookItem {
   const { endToEnd, transactionIdentification } = item.ids;
   const { key } = item.payee;
   if (!item.isUndirected || endToEnd === null || key === null) return item;
@@ -122,7 +122,7 @@ function chargeOrSend(
  * Whether an item reports a send as well: a user may pay another one, and both sides have one
  * end-to-end id. The key of another user shows that the item is about the other side.
  */
-function isSendOf({ ids }: ProviderEvent, candidates: readonly CandidateRow[]): boolean {
+function isSendOf({ ids }: WebhookItem, candidates: readonly CandidateRow[]): boolean {
   return ids.clientRequestId === null && candidates.some(({ operation }) => operation === 'SEND');
 }
 
@@ -163,7 +163,7 @@ const notUnderstood: ReadonlySet<IgnoredBecause> = new Set([
 ] satisfies IgnoredBecause[]);
 
 /** An item that moves nothing may still contradict a received PIX, or be about what is open. */
-function decideIgnored(item: ProviderEvent, candidates: readonly CandidateRow[]): Decision {
+function decideIgnored(item: WebhookItem, candidates: readonly CandidateRow[]): Decision {
   const reason = item.ignoredBecause ?? 'processing';
   const ignored: Decision = { kind: 'skip', result: 'ignored', reason };
   if (!needsFacts(item)) return ignored;
@@ -177,7 +177,7 @@ function decideIgnored(item: ProviderEvent, candidates: readonly CandidateRow[])
 
 /** What was received by the very PIX that has failed now; without an id, the charge of it. */
 function receivedAlready(
-  item: ProviderEvent,
+  item: WebhookItem,
   candidates: readonly CandidateRow[],
 ): CandidateRow | undefined {
   const { endToEnd } = item.ids;
@@ -224,6 +224,6 @@ function settlementOf({ status, item, eventId }: FinalItem, transaction: Candida
 }
 
 /** Why a transaction failed: the provider's reason, where it gives one. */
-function failureCodeOf({ reason }: ProviderEvent): string {
+function failureCodeOf({ reason }: WebhookItem): string {
   return reason ?? 'PROVIDER_REJECTED';
 }

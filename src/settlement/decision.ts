@@ -1,7 +1,7 @@
 /** What an item of an event may result in, as it is decided and as it is applied. */
 import type { PixStatus } from '../domain/pix.ts';
 import type { Move } from '../pix/move-repository.ts';
-import type { ProviderEvent } from '../provider/webhook-events.ts';
+import type { WebhookItem } from '../provider/webhook-events.ts';
 import type { CandidateRow, ReceivedPix } from './transaction-repository.ts';
 
 export type Decision =
@@ -49,7 +49,7 @@ export interface Flag {
 /** An item of an event. */
 export interface EventItem {
   readonly eventId: string;
-  readonly item: ProviderEvent;
+  readonly item: WebhookItem;
 }
 
 /** An item whose only result is a move, which is still to be made. */

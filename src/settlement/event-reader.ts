@@ -1,6 +1,6 @@
 /** Reads stored events: their items, and what became of them so far. */
 import { nextTurn } from '../clock.ts';
-import { eachWebhookEvent, type ProviderEvent } from '../provider/webhook-events.ts';
+import { eachWebhookEvent, type WebhookItem } from '../provider/webhook-events.ts';
 import type { Settled } from './apply.ts';
 import type { WebhookEventRow } from './event-repository.ts';
 
@@ -12,7 +12,7 @@ export interface ItemOutcome extends Settled {
 
 /** What of a stored event is needed to settle it. */
 export interface ReadEvent {
-  readonly items: readonly ProviderEvent[];
+  readonly items: readonly WebhookItem[];
   /** What became of them at the last attempt. */
   readonly before: readonly ItemOutcome[];
   readonly receivedAt: Date;
@@ -32,8 +32,8 @@ export async function readEvent(event: WebhookEventRow): Promise<ReadEvent | nul
 const itemsAtATime = 256;
 
 /** Reads the bytes as they were read at receipt: a byte order mark is not part of the JSON. */
-export async function readItems(payload: Buffer): Promise<ProviderEvent[]> {
-  const items: ProviderEvent[] = [];
+export async function readItems(payload: Buffer): Promise<WebhookItem[]> {
+  const items: WebhookItem[] = [];
   for (const item of eachWebhookEvent(JSON.parse(new TextDecoder().decode(payload)))) {
     if (items.push(item) % itemsAtATime === 0) await nextTurn();
   }

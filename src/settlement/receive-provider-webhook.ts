@@ -6,7 +6,7 @@
  */
 import type { Context } from '../context.ts';
 import type { WebhookOperation } from '../http/operation.ts';
-import { readWebhookEvents, type ProviderEvent } from '../provider/webhook-events.ts';
+import { readWebhookEvents, type WebhookItem } from '../provider/webhook-events.ts';
 import { storeEvent, type StoredEvent } from './event-repository.ts';
 import { settleForJob } from './settle-event.ts';
 
@@ -61,7 +61,7 @@ export async function receiveEvent(
 }
 
 /** @returns the end-to-end id of an event that only says that one payment has failed, or null. */
-function endToEndOfFailure(items: readonly ProviderEvent[]): string | null {
+function endToEndOfFailure(items: readonly WebhookItem[]): string | null {
   const [item] = items;
   if (!item || items.length > 1 || item.kind !== 'payment' || item.status !== 'FAILED') return null;
   return item.ids.endToEnd;

@@ -1,12 +1,12 @@
 /** The decision about a received PIX that completes no charge. It is pure. */
 import { centsFromDecimal } from '../domain/money.ts';
 import { chargeNamed, recordOf, type Match } from '../domain/settlement.ts';
-import type { ProviderEvent } from '../provider/webhook-events.ts';
+import type { WebhookItem } from '../provider/webhook-events.ts';
 import type { Decision, FinalItem, Flag } from './decision.ts';
 import type { CandidateRow, Facts, PayeeRow, ReceivedPix } from './transaction-repository.ts';
 
 /** One end-to-end id is one payment: the item repeats what is recorded, or contradicts it. */
-export function decideOnKnown({ amountCents }: ProviderEvent, transaction: CandidateRow): Decision {
+export function decideOnKnown({ amountCents }: WebhookItem, transaction: CandidateRow): Decision {
   const agrees = amountCents === null || amountCents === centsFromDecimal(transaction.amount);
   return agrees
     ? { kind: 'skip', result: 'already', transaction }
@@ -48,7 +48,7 @@ export function decideBeside(
  * @returns the match, or that the item contradicts it.
  */
 export function agreedByPayee(
-  { kind }: ProviderEvent,
+  { kind }: WebhookItem,
   match: Match<CandidateRow>,
   { payees }: Facts,
 ): Match<CandidateRow> {
@@ -61,7 +61,7 @@ export function agreedByPayee(
     : { kind: 'contradiction', transaction, reason: 'payee_disagrees' };
 }
 
-function receivedBy(userId: number, item: ProviderEvent, endToEnd: string): ReceivedPix | null {
+function receivedBy(userId: number, item: WebhookItem, endToEnd: string): ReceivedPix | null {
   const { amountCents, payee, ids } = item;
   if (amountCents === null || amountCents <= 0) return null;
   const { providerTxid } = ids;
@@ -72,7 +72,7 @@ function receivedBy(userId: number, item: ProviderEvent, endToEnd: string): Rece
  * A received PIX that completes no charge is recorded: for the owner of the charge that it pays
  * once more, or for the account that it names.
  */
-export function decideUnmatched(item: ProviderEvent, { candidates, payees }: Facts): Decision {
+export function decideUnmatched(item: WebhookItem, { candidates, payees }: Facts): Decision {
   const unmatched = { kind: 'skip', result: 'parked', reason: 'no_match' } as const;
   const { endToEnd } = item.ids;
   const again = receiptOf(item, candidates);
@@ -96,7 +96,7 @@ export function decideUnmatched(item: ProviderEvent, { candidates, payees }: Fac
  * end-to-end id.
  */
 function receiptOf(
-  { kind, status, ids }: ProviderEvent,
+  { kind, status, ids }: WebhookItem,
   candidates: readonly CandidateRow[],
 ): CandidateRow | undefined {
   const isReceipt =
@@ -109,7 +109,7 @@ function receiptOf(
 }
 
 /** The charge may get an id yet: what was recorded first need not be what is right. */
-function mayNameCharge({ ids }: ProviderEvent): boolean {
+function mayNameCharge({ ids }: WebhookItem): boolean {
   return ids.transactionIdentification !== null || ids.providerTxid !== null;
 }
 

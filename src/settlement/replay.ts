@@ -3,7 +3,7 @@ import type { LocalContext } from '../context.ts';
 import { decimalFromCents } from '../domain/money.ts';
 import type { PixStatus } from '../domain/pix.ts';
 import type { WebhookEventStatus } from '../domain/settlement.ts';
-import type { ProviderEvent } from '../provider/webhook-events.ts';
+import type { WebhookItem } from '../provider/webhook-events.ts';
 import type { ItemResult } from './apply.ts';
 import { decide, needsFacts } from './decide.ts';
 import type { Decision } from './decision.ts';
@@ -87,7 +87,7 @@ export async function previewEvent(context: LocalContext, eventId: string): Prom
 
 /** The candidates of an item; imagined transactions count in place of the stored ones. */
 function withImagined(
-  item: ProviderEvent,
+  item: WebhookItem,
   stored: readonly CandidateRow[],
   imagined: readonly CandidateRow[],
 ): readonly CandidateRow[] {

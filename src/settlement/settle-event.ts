@@ -8,7 +8,7 @@ import type { Context, LocalContext } from '../context.ts';
 import { isConstraintViolation } from '../db/unavailable.ts';
 import type { WebhookEventStatus } from '../domain/settlement.ts';
 import type { JobResult, LeasedJob } from '../jobs/queue.ts';
-import type { ProviderEvent } from '../provider/webhook-events.ts';
+import type { WebhookItem } from '../provider/webhook-events.ts';
 import type { ItemResult, Settled } from './apply.ts';
 import { readEvent, type ItemOutcome, type ReadEvent } from './event-reader.ts';
 import { findEvent, finishAttempt } from './event-repository.ts';
@@ -268,7 +268,7 @@ function timeAfter(before: Date | null, now: Date): Date {
 }
 
 /** What an earlier attempt has settled is not settled, counted or noted a second time. */
-function openItems({ event: { items, before }, options }: Work): ProviderEvent[] {
+function openItems({ event: { items, before }, options }: Work): WebhookItem[] {
   const earlier = new Map(before.map(({ index, result }) => [index, result]));
   return items.filter(({ index }) => {
     const result = earlier.get(index) ?? 'parked';
@@ -294,7 +294,7 @@ function outcomesOf(
 
 /** The ids of the items that are parked. */
 function waitsOf(
-  items: readonly ProviderEvent[],
+  items: readonly WebhookItem[],
   outcomes: readonly ItemOutcome[],
 ): ReadonlySet<string> {
   const parked = new Set<number>();

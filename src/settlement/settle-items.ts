@@ -5,7 +5,7 @@
 import { nextTurn } from '../clock.ts';
 import type { LocalContext } from '../context.ts';
 import { staticTxidLength } from '../domain/settlement.ts';
-import type { ProviderEvent } from '../provider/webhook-events.ts';
+import type { WebhookItem } from '../provider/webhook-events.ts';
 import { applyDecisions, type Settled } from './apply.ts';
 import { decide, needsFacts } from './decide.ts';
 import type { ItemMove } from './decision.ts';
@@ -19,14 +19,14 @@ const mostDecisions = 3;
 
 /** An item, and how often its decision could not be applied. */
 interface Pending {
-  readonly item: ProviderEvent;
+  readonly item: WebhookItem;
   lostRaces: number;
 }
 
 /** The items to settle. */
 export interface ItemsOfEvent {
   readonly eventId: string;
-  readonly items: readonly ProviderEvent[];
+  readonly items: readonly WebhookItem[];
   /** Makes every move at once; by default the caller makes those of the last items. */
   readonly makesMoves?: boolean;
 }
@@ -134,7 +134,7 @@ async function allDone(work: readonly Promise<void>[]): Promise<void> {
 const noFacts: Facts = { candidates: [], payees: [] };
 
 /** Reads what an item may be about; most that are ignored need no statement. */
-export async function factsOf(context: LocalContext, item: ProviderEvent): Promise<Facts> {
+export async function factsOf(context: LocalContext, item: WebhookItem): Promise<Facts> {
   return needsFacts(item) ? readFacts(context, item) : noFacts;
 }
 
@@ -153,7 +153,7 @@ function independent<Element>(
 }
 
 /** The ids that a transaction may get; those of a charge as its code can hold them. */
-export function idsOf(item: ProviderEvent): string[] {
+export function idsOf(item: WebhookItem): string[] {
   if (!needsFacts(item)) return [];
   const { endToEnd, clientRequestId, transactionIdentification, providerTxid } = item.ids;
   const ofCharge = transactionIdentification?.slice(0, staticTxidLength) ?? null;

@@ -16,7 +16,7 @@ import { decimalFromCents } from '../domain/money.ts';
 import { normalisePixKey } from '../domain/pix-key.ts';
 import { repeatNotes } from '../domain/pix.ts';
 import { mostCandidates } from '../domain/settlement.ts';
-import type { ProviderEvent } from '../provider/webhook-events.ts';
+import type { WebhookItem } from '../provider/webhook-events.ts';
 
 /** A transaction that an item may mean. */
 export interface CandidateRow extends PixTransactionRow {
@@ -148,7 +148,7 @@ export const findPayees: Statement = {
  */
 export async function readFacts(
   { db, config }: LocalContext,
-  { kind, ids, payee }: ProviderEvent,
+  { kind, ids, payee }: WebhookItem,
 ): Promise<Facts> {
   const { endToEnd, clientRequestId, transactionIdentification, providerTxid } = ids;
   const { document, agency, accountNumber, key } = payee;

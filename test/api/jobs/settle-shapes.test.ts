@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { newEndToEndId, newTransactionIdentification } from '../../../src/domain/pix.ts';
-import type { ProviderEvent } from '../../../src/provider/webhook-events.ts';
+import type { WebhookItem } from '../../../src/provider/webhook-events.ts';
 import { endToEnd, shapes, txid } from '../../unit/provider/webhook-shapes.ts';
 import { results, startSettlingApp } from './settling.ts';
 import { reserveCharge, reserveSend } from './transactions.ts';
@@ -11,12 +11,12 @@ import { reserveCharge, reserveSend } from './transactions.ts';
 const app = await startSettlingApp();
 const { clock, customer, deliver, settle, stored, receive } = app;
 
-type Ids = ProviderEvent['ids'];
+type Ids = WebhookItem['ids'];
 
 interface Case {
   readonly title: string;
   readonly payload: unknown;
-  readonly event: ProviderEvent;
+  readonly event: WebhookItem;
 }
 
 /** The shapes with ids of their own: no two cases mean one transaction. */
@@ -37,7 +37,7 @@ function cases(): Case[] {
 }
 
 /** The provider distinguishes a paid send from an open charge. */
-async function makeMeant({ ids, kind }: ProviderEvent): Promise<string> {
+async function makeMeant({ ids, kind }: WebhookItem): Promise<string> {
   if (kind === 'received') return makePaid(ids);
   const send = await reserveSend(app, ids.clientRequestId ?? randomUUID());
   await send.pay(ids.endToEnd ?? newEndToEndId('99999999', clock.now()));
@@ -61,11 +61,11 @@ async function makePaid(ids: Ids): Promise<string> {
   return received?.transactionId ?? '';
 }
 
-const isSettled = async (id: string, { status }: ProviderEvent) =>
+const isSettled = async (id: string, { status }: WebhookItem) =>
   assert.equal((await stored(id)).status, status);
 
 /** Where another event has recorded the PIX there is nothing left to apply. */
-const done = ({ ids, kind }: ProviderEvent) =>
+const done = ({ ids, kind }: WebhookItem) =>
   kind === 'received' && ids.transactionIdentification === null ? ['already'] : ['applied'];
 
 for (const { title, payload, event } of cases()) {

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { decide, needsFacts } from '../../../src/settlement/decide.ts';
 import type { Decision } from '../../../src/settlement/decision.ts';
 import type { CandidateRow, PayeeRow } from '../../../src/settlement/transaction-repository.ts';
-import { readWebhookEvents, type ProviderEvent } from '../../../src/provider/webhook-events.ts';
+import { readWebhookEvents, type WebhookItem } from '../../../src/provider/webhook-events.ts';
 
 const eventId = '019d0000-0000-7000-8000-000000000001';
 const endToEnd = 'E11165756202605241200aaaaaaaaaaa';
@@ -54,7 +54,7 @@ const ofCharge = { ...received, txid };
 
 type Payload = Readonly<Record<string, unknown>>;
 
-function itemOf(payload: Payload): ProviderEvent {
+function itemOf(payload: Payload): WebhookItem {
   const [item] = readWebhookEvents(payload);
   assert.ok(item);
   return item;

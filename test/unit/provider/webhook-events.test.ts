@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { type ProviderEvent, readWebhookEvents } from '../../../src/provider/webhook-events.ts';
+import { type WebhookItem, readWebhookEvents } from '../../../src/provider/webhook-events.ts';
 import { endToEnd, expected, flat, ids, noPayee, shapes, twice, txid } from './webhook-shapes.ts';
 
-function readOne(item: unknown): ProviderEvent {
+function readOne(item: unknown): WebhookItem {
   const events = readWebhookEvents(item);
   assert.equal(events.length, 1);
-  return events[0] as ProviderEvent;
+  return events[0] as WebhookItem;
 }
 
 describe('the shapes of a webhook payload', () => {
@@ -99,7 +99,7 @@ describe('the shapes of a webhook payload', () => {
   });
 
   it('applies the fields around a list to its items', () => {
-    const items: readonly (readonly [object, Partial<ProviderEvent>])[] = [
+    const items: readonly (readonly [object, Partial<WebhookItem>])[] = [
       [{ event: 'PIX_RECEIVED' }, { kind: 'received', status: 'COMPLETED' }],
       [
         { event: 'PIX_RECEIVED', status: 'PAID' },
@@ -178,7 +178,7 @@ describe('the status code', () => {
 });
 
 describe('items that move nothing', () => {
-  const items: readonly [string, unknown, ProviderEvent['ignoredBecause']][] = [
+  const items: readonly [string, unknown, WebhookItem['ignoredBecause']][] = [
     ['a text', 'hello', 'not_an_object'],
     ['null', null, 'not_an_object'],
     ['an account that was created', { event: 'CONTA_CRIADA', id: '1' }, 'conta_criada'],

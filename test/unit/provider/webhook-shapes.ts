@@ -1,11 +1,11 @@
-import type { ProviderEvent } from '../../../src/provider/webhook-events.ts';
+import type { WebhookItem } from '../../../src/provider/webhook-events.ts';
 
 export const endToEnd = 'E11165756202605241530aB3dE5gH7jK';
 export const txid = 'Q7w8E9r0T1y2U3i4O5p6A7s8D9';
 export const noPayee = { key: null, document: null, agency: null, accountNumber: null };
 
 /** An event of a payment that went through, as the tests expect it unless they say otherwise. */
-export function expected(changes: Partial<ProviderEvent>): ProviderEvent {
+export function expected(changes: Partial<WebhookItem>): WebhookItem {
   return {
     index: 0,
     name: 'PIX_PAYMENT',
@@ -20,7 +20,7 @@ export function expected(changes: Partial<ProviderEvent>): ProviderEvent {
   };
 }
 
-export function ids(known: Partial<ProviderEvent['ids']>): ProviderEvent['ids'] {
+export function ids(known: Partial<WebhookItem['ids']>): WebhookItem['ids'] {
   const none = {
     endToEnd: null,
     clientRequestId: null,
@@ -40,7 +40,7 @@ export function twice(name: string, one: unknown, other: unknown) {
   return { ...flat(), [name]: one, [name.toUpperCase()]: other };
 }
 
-export const shapes: readonly { title: string; payload: unknown; event: ProviderEvent }[] = [
+export const shapes: readonly { title: string; payload: unknown; event: WebhookItem }[] = [
   {
     title: 'entity and body, confirmed',
     payload: {
