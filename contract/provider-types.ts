@@ -78,6 +78,7 @@ export interface Payment {
   key: string;
   amount: Reais;
   description?: string | undefined;
+  transactionIdentification?: string | undefined;
   debitParty: AccountRef;
 }
 

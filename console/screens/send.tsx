@@ -12,7 +12,11 @@ export function Send() {
     ...{
       name: 'send',
       operation: 'sendPix',
-      inputs: { pix_key: 'PIX key', amount: 'Amount in R$' },
+      inputs: {
+        pix_key: 'PIX key',
+        copy_paste: { label: 'Or Pix code', hint: 'copia e cola, in place of the PIX key' },
+        amount: 'Amount in R$',
+      },
     },
     ...{ doing: 'Sending', warning: noAnswerToSend },
   });

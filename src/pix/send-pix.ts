@@ -1,19 +1,16 @@
 import { randomUUIDv7 } from 'node:crypto';
-import type { SendPixRequest } from '../../contract/types.ts';
 import { inactiveAccount } from '../accounts/payer-account.ts';
 import { callerSession } from '../auth/banking-sessions.ts';
 import type { Payer } from '../auth/principal.ts';
 import { toAppError } from '../auth/provider-failure.ts';
 import type { Context } from '../context.ts';
 import { isConstraintViolation } from '../db/unavailable.ts';
-import { centsFromNumber } from '../domain/money.ts';
-import { normalisePixKey } from '../domain/pix-key.ts';
 import { isBeforePaying, phasesBeforePaying, repeatNotes, type PixOutcome } from '../domain/pix.ts';
 import type { AppError } from '../errors.ts';
 import type { RequestFacts, TokenOperation } from '../http/operation.ts';
 import { notUnderstood, ProviderError } from '../provider/errors.ts';
 import type { CallOptions, PaymentOrder, ProviderSession } from '../provider/provider.ts';
-import { claimSend, failUnpaid, fingerprintOf } from './idempotency.ts';
+import { claimSend, failUnpaid } from './idempotency.ts';
 import { moveTransaction, type Move } from './move-repository.ts';
 import {
   failUnsentLater,
@@ -22,6 +19,7 @@ import {
   recordOutcome,
 } from './payment-outcome.ts';
 import { beginPaying, noteRepeat, type PayingSend, type PayingStep } from './payment-repository.ts';
+import { readPaymentTerms, termsFingerprint } from './payment-terms.ts';
 import { rereadTransaction, type PixTransaction } from './pix-transaction-repository.ts';
 import { pixReply } from './transaction-reply.ts';
 
@@ -44,19 +42,18 @@ export const sendPix: TokenOperation<'sendPix'> = {
   checksSession: true,
   refusalHeaders: (error) => ({ 'Pix-Outcome': outcomeOfRefusal(error) }),
   async run(context, { input, token, request }) {
-    const terms = readBody(input.body);
+    const terms = readPaymentTerms(input.body);
+    const { pixKey, amountCents, description, txid } = terms;
     const clientRequestId = input.headers['Idempotency-Key'];
     const claim = await claimSend(context, token, {
-      ...terms,
-      id: randomUUIDv7(),
-      idempotencyKey: clientRequestId,
-      fingerprint: fingerprintOf([terms.pixKey, terms.amountCents, terms.description]),
+      ...{ id: randomUUIDv7(), idempotencyKey: clientRequestId },
+      ...{ pixKey, amountCents, description, fingerprint: termsFingerprint(terms) },
     });
     const { transaction } = claim;
     if (claim.result === 'replay') return pixReply(transaction, { replayed: true });
 
-    const { pixKey: key, amountCents, description } = terms;
-    const order = { key, amountCents, description, clientRequestId, payer: claim.account };
+    const payment = { key: pixKey, amountCents, description, txid };
+    const order = { ...payment, clientRequestId, payer: claim.account };
     const session = await sessionOf(context, claim.payer, transaction);
     const send: Send = { transaction, order, session, request };
     const result = await context.outcomes.track(transaction.id, () => carryOut(context, send));
@@ -72,15 +69,6 @@ export const sendPix: TokenOperation<'sendPix'> = {
 function outcomeOfRefusal({ code, fields = {} }: AppError): PixOutcome {
   const isInvalid = code === 'VALIDATION_FAILED' && !Object.hasOwn(fields, 'account');
   return isInvalid ? 'not_sent' : 'unknown';
-}
-
-function readBody(body: SendPixRequest) {
-  return {
-    pixKey: normalisePixKey(body.pix_key).key,
-    // The contract has checked the range and the decimals.
-    amountCents: centsFromNumber(body.amount) ?? 0,
-    description: body.description ?? null,
-  };
 }
 
 /** A send whose key this request has acquired. */

@@ -99,6 +99,8 @@ export interface PaymentOrder {
   readonly key: string;
   readonly amountCents: number;
   readonly description: string | null;
+  /** The payee's id of the charge, from a static Pix code: 1 to 25 alphanumerics. */
+  readonly txid: string | null;
   readonly payer: AccountRef;
 }
 

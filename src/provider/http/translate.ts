@@ -104,7 +104,7 @@ function isOtherKey(returned: unknown, requested: string): boolean {
 
 /** Builds the body of a payment. */
 export function paymentBody(order: PaymentOrder): wire.Payment {
-  const { endToEnd, clientRequestId, key, amountCents, description, payer } = order;
+  const { endToEnd, clientRequestId, key, amountCents, description, txid, payer } = order;
   return {
     initiationType: 'DICT',
     endToEnd,
@@ -112,6 +112,7 @@ export function paymentBody(order: PaymentOrder): wire.Payment {
     key,
     amount: numberFromCents(amountCents),
     ...(description !== null && { description }),
+    ...(txid !== null && { transactionIdentification: txid }),
     debitParty: { agency: payer.agency, account: payer.accountNumber, document: payer.document },
   };
 }

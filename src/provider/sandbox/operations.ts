@@ -141,8 +141,11 @@ function writeLogin({ token, account }: BankLogin): Reply<'login'> {
 
 function readPayment(body: RequestBody<'pay'>): PaymentOrder {
   const { endToEnd, clientRequestId, key, amount, description = null, debitParty } = body;
-  const payer = readAccount(debitParty);
-  return { endToEnd, clientRequestId, key, amountCents: readCents(amount), description, payer };
+  return {
+    ...{ endToEnd, clientRequestId, key, amountCents: readCents(amount), description },
+    txid: body.transactionIdentification ?? null,
+    payer: readAccount(debitParty),
+  };
 }
 
 function writeReceipt(receipt: PaymentReceipt): Reply<'pay'> {

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { hasError, isStaticPix, parsePix } from 'pix-utils';
+import { encodeStaticBrCode } from '../../../src/provider/stub/br-code.ts';
 import { BrCodeFault, brCodeError, crc16Ccitt, decodeBrCode } from '../../../src/domain/br-code.ts';
 
 const EVP = '123e4567-e12b-12d1-a456-426655440000';
@@ -215,6 +217,57 @@ describe('decodeBrCode', () => {
         }
       }),
     );
+  });
+});
+
+describe('beside the reader of another library', () => {
+  const upTo = (max: number, min = 1) =>
+    fc
+      .string({ unit: fc.constantFrom(...'abcXYZ 0189'), minLength: min, maxLength: max })
+      .filter((text) => text === text.trim());
+  const contents = fc.record({
+    key: fc.constantFrom(EVP, '+5511987654321', '11144477735', 'ana@example.com'),
+    receiverName: upTo(25).filter((text) => /[a-z]/i.test(text)),
+    city: upTo(15).filter((text) => /[a-z]/i.test(text)),
+    amountCents: fc.option(fc.integer({ min: 1, max: 999_999_999 }), { nil: undefined }),
+    txid: fc.option(fc.stringMatching(/^[A-Za-z0-9]{1,25}$/), { nil: undefined }),
+  });
+
+  it('reads the same of what the simulated bank writes', () => {
+    fc.assert(
+      fc.property(contents, (content) => {
+        const text = encodeStaticBrCode(content);
+        const ours = decodeBrCode(text);
+        const theirs = parsePix(text);
+        assert.ok(ours.kind === 'static' && !hasError(theirs) && isStaticPix(theirs));
+        assert.deepEqual(
+          [ours.key, ours.receiverName, ours.city, ours.amountCents ?? 0, ours.txid ?? '***'],
+          [
+            theirs.pixKey,
+            theirs.merchantName,
+            theirs.merchantCity,
+            Math.round((theirs.transactionAmount ?? 0) * 100),
+            theirs.txid,
+          ],
+        );
+      }),
+    );
+  });
+});
+
+describe('brCodeError', () => {
+  it('says in words what is wrong with a code', () => {
+    const wrong: [text: string, error: RegExp][] = [
+      ['ana@example.com', /not a Pix code/],
+      [FROM_THE_MANUAL.slice(0, -9), /incomplete or was changed/],
+      [withCrc(body.replace('Fulano', 'Fuláno')), /an accented letter/],
+      [withCrc(body.replace('5802BR', '5803BR')), /a length in it does not match/],
+      [withCrc(body.replace('5802BR', '')), /lacks the field 58/],
+      [withCrc(body.replace('5303986', '5303840')), /field 53 of the code is not valid/],
+      [withCrc(body.replace('br.gov.bcb.pix', 'br.gov.bcb.pox')), /exactly one Pix account/],
+    ];
+    for (const [text, error] of wrong) assert.match(brCodeError(text)?.en ?? '', error, text);
+    assert.equal(brCodeError(FROM_THE_MANUAL), null);
   });
 });
 

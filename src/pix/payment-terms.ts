@@ -1,0 +1,84 @@
+/** The payment that a request orders: by a PIX key, or by a static Pix code. */
+import type { SendPixRequest } from '../../contract/types.ts';
+import { decodeBrCode } from '../domain/br-code.ts';
+import { centsFromNumber, MAX_AMOUNT_CENTS } from '../domain/money.ts';
+import { normalisePixKey } from '../domain/pix-key.ts';
+import { REQUIRED } from '../domain/validation-errors.ts';
+import { AppError, type Text } from '../errors.ts';
+import { fingerprintOf } from './idempotency.ts';
+
+export interface PaymentTerms {
+  /** In the format of DICT. */
+  readonly pixKey: string;
+  readonly amountCents: number;
+  readonly description: string | null;
+  /** The payee's id of the charge, from a code; at most 25 alphanumerics. */
+  readonly txid: string | null;
+}
+
+const KEY_AND_CODE: Text = {
+  en: 'Send either pix_key or copy_paste.',
+  pt: 'Envie pix_key ou copy_paste, não os dois.',
+};
+
+const DYNAMIC: Text = {
+  en: 'This code is dynamic: it cannot be paid here yet. Ask the payee for a PIX key or a static code.',
+  pt: 'Este código é dinâmico: ainda não pode ser pago aqui. Peça ao recebedor uma chave Pix ou um código estático.',
+};
+
+const OTHER_AMOUNT: Text = {
+  en: 'The code has another amount. Omit the amount, or send the same.',
+  pt: 'O código tem outro valor. Omita o valor ou envie o mesmo.',
+};
+
+const TOO_MUCH: Text = {
+  en: 'The amount of the code is too large.',
+  pt: 'O valor do código é grande demais.',
+};
+
+/**
+ * Reads the terms of a payment from a request that the contract has checked.
+ * @throws AppError VALIDATION_FAILED for both a key and a code, a dynamic code, and an amount that
+ *   is missing or differs from the code's.
+ */
+export function readPaymentTerms(body: SendPixRequest): PaymentTerms {
+  const description = body.description ?? null;
+  if (body.copy_paste !== undefined) return { ...codeTerms(body, body.copy_paste), description };
+  return {
+    pixKey: normalisePixKey(body.pix_key ?? '').key,
+    amountCents: requestedCents(body) ?? 0,
+    description,
+    txid: null,
+  };
+}
+
+/** The same for every request that orders the same payment. */
+export function termsFingerprint(terms: PaymentTerms): Buffer {
+  const { pixKey, amountCents, description, txid } = terms;
+  // Payments to a key had no txid from the beginning, and their fingerprints stay.
+  return fingerprintOf([pixKey, amountCents, description, ...(txid === null ? [] : [txid])]);
+}
+
+function codeTerms(
+  body: SendPixRequest,
+  copyPaste: string,
+): Pick<PaymentTerms, 'pixKey' | 'amountCents' | 'txid'> {
+  if (body.pix_key !== undefined) throw invalid('copy_paste', KEY_AND_CODE);
+  const code = decodeBrCode(copyPaste);
+  if (code.kind === 'dynamic') throw invalid('copy_paste', DYNAMIC);
+  const requested = requestedCents(body);
+  const amountCents = code.amountCents ?? requested;
+  if (amountCents === null) throw invalid('amount', REQUIRED);
+  if (amountCents > MAX_AMOUNT_CENTS) throw invalid('copy_paste', TOO_MUCH);
+  if (requested !== null && requested !== amountCents) throw invalid('amount', OTHER_AMOUNT);
+  return { pixKey: normalisePixKey(code.key).key, amountCents, txid: code.txid };
+}
+
+/** The contract has checked the range and the decimals. */
+function requestedCents({ amount }: SendPixRequest): number | null {
+  return amount === undefined ? null : centsFromNumber(amount);
+}
+
+function invalid(field: string, text: Text): AppError {
+  return new AppError('VALIDATION_FAILED', { fields: { [field]: [text] } });
+}
