@@ -1,6 +1,6 @@
 /**
- * Reads BR Codes: the text of a Pix QR code ("copia e cola"), in EMV's merchant-presented mode (BCB,
- * Manual de Padrões para Iniciação do Pix).
+ * Reads BR Codes: the text of a Pix QR code ("copia e cola"), in EMV's merchant-presented mode
+ * (BCB, Manual de Padrões para Iniciação do Pix).
  */
 import { centsFromDecimal } from './money.ts';
 import type { Text } from '../errors.ts';
@@ -26,7 +26,7 @@ type BrCodeAccount =
 export type BrCode = BrCodeFields & BrCodeAccount;
 
 /** The longest BR Code: `pixCopiaECola` of the central bank's PIX API, in characters. */
-export const maxBrCodeLength = 512;
+const maxBrCodeLength = 512;
 
 /** A text that is not a well-formed BR Code. */
 export class BrCodeFault extends Error {

@@ -22,8 +22,8 @@ const KEY_AND_CODE: Text = {
 };
 
 const DYNAMIC: Text = {
-  en: 'This code is dynamic: it cannot be paid here yet. Ask the payee for a PIX key or a static code.',
-  pt: 'Este código é dinâmico: ainda não pode ser pago aqui. Peça ao recebedor uma chave Pix ou um código estático.',
+  en: 'A dynamic code cannot be paid here yet. Ask the payee for a Pix key or a static code.',
+  pt: 'Um código dinâmico ainda não pode ser pago aqui. Peça uma chave Pix ou um código estático.',
 };
 
 const OTHER_AMOUNT: Text = {
