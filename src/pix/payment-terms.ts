@@ -1,11 +1,19 @@
 /** The payment that a request orders: by a PIX key, or by a static Pix code. */
-import type { SendPixRequest } from '../../contract/types.ts';
 import { decodeBrCode } from '../domain/br-code.ts';
 import { centsFromNumber, MAX_AMOUNT_CENTS } from '../domain/money.ts';
 import { normalisePixKey } from '../domain/pix-key.ts';
 import { REQUIRED } from '../domain/validation-errors.ts';
 import { AppError, type Text } from '../errors.ts';
 import { fingerprintOf } from './idempotency.ts';
+
+/** The body of a request to send, which the contract has checked. */
+interface RequestedPayment {
+  readonly pix_key?: string | undefined;
+  readonly copy_paste?: string | undefined;
+  /** In reais. */
+  readonly amount?: number | undefined;
+  readonly description?: string | undefined;
+}
 
 export interface PaymentTerms {
   /** In the format of DICT. */
@@ -37,11 +45,11 @@ const TOO_MUCH: Text = {
 };
 
 /**
- * Reads the terms of a payment from a request that the contract has checked.
+ * Reads the terms of a payment.
  * @throws AppError VALIDATION_FAILED for both a key and a code, a dynamic code, and an amount that
  *   is missing or differs from the code's.
  */
-export function readPaymentTerms(body: SendPixRequest): PaymentTerms {
+export function readPaymentTerms(body: RequestedPayment): PaymentTerms {
   const description = body.description ?? null;
   if (body.copy_paste !== undefined) return { ...codeTerms(body, body.copy_paste), description };
   return {
@@ -60,7 +68,7 @@ export function termsFingerprint(terms: PaymentTerms): Buffer {
 }
 
 function codeTerms(
-  body: SendPixRequest,
+  body: RequestedPayment,
   copyPaste: string,
 ): Pick<PaymentTerms, 'pixKey' | 'amountCents' | 'txid'> {
   if (body.pix_key !== undefined) throw invalid('copy_paste', KEY_AND_CODE);
@@ -74,8 +82,7 @@ function codeTerms(
   return { pixKey: normalisePixKey(code.key).key, amountCents, txid: code.txid };
 }
 
-/** The contract has checked the range and the decimals. */
-function requestedCents({ amount }: SendPixRequest): number | null {
+function requestedCents({ amount }: RequestedPayment): number | null {
   return amount === undefined ? null : centsFromNumber(amount);
 }
 
