@@ -125,9 +125,10 @@ export interface Statement {
  */
 export interface SendPixRequest {
   pix_key?: string | undefined;
-  copy_paste?: PixCode | undefined;
   amount?: number | undefined;
   description?: string | undefined;
+  copy_paste?: PixCode | undefined;
+  lookup_id?: string | undefined;
 }
 
 /** The text of a Pix QR code (copia e cola). Space around it is ignored. */
@@ -149,6 +150,22 @@ export interface DecodedPixCode {
   payee_city: string;
   description?: string | undefined;
   txid?: string | undefined;
+}
+
+/** The key to look up. */
+export interface LookUpPixKeyRequest {
+  pix_key: string;
+}
+
+/** Who has a PIX key. A field that the provider does not tell is absent. */
+export interface PixKeyOwner {
+  pix_key: string;
+  pix_key_type?: PixKeyType | undefined;
+  name?: string | undefined;
+  document?: string | undefined;
+  institution?: string | undefined;
+  lookup_id: string;
+  expires_at: string;
 }
 
 /** A sent PIX. */
@@ -517,6 +534,24 @@ export interface Operations {
       503: Message;
     };
   };
+  /** Look up who has a PIX key. */
+  lookUpPixKey: {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: LookUpPixKeyRequest;
+    replies: {
+      200: PixKeyOwner;
+      400: Message;
+      401: Message;
+      413: Message;
+      415: Message;
+      422: ValidationError;
+      429: Message;
+      502: CodedError;
+      503: Message;
+    };
+  };
   /** Follow a PIX. */
   getPixTransaction: {
     path: { transactionId: string };
@@ -757,6 +792,7 @@ export const routes = {
   sendPix: { method: 'POST', path: '/pix/send' },
   createCharge: { method: 'POST', path: '/pix/charge' },
   decodePixCode: { method: 'POST', path: '/pix/decode' },
+  lookUpPixKey: { method: 'POST', path: '/pix/lookup' },
   getPixTransaction: { method: 'GET', path: '/pix/{transactionId}' },
   listPixKeys: { method: 'GET', path: '/pix/keys' },
   createPixKey: { method: 'POST', path: '/pix/keys' },

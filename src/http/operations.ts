@@ -24,6 +24,7 @@ import { listPixKeys } from '../pix-keys/list-pix-keys.ts';
 import { createCharge } from '../pix/create-charge.ts';
 import { decodePixCode } from '../pix/decode-pix-code.ts';
 import { getPixTransaction } from '../pix/get-pix-transaction.ts';
+import { lookUpPixKey } from '../pix/look-up-pix-key.ts';
 import { sendPix } from '../pix/send-pix.ts';
 import { receiveProviderWebhook } from '../settlement/receive-provider-webhook.ts';
 
@@ -38,6 +39,7 @@ export const operations: OperationTable = {
   sendPix,
   createCharge,
   decodePixCode,
+  lookUpPixKey,
   getPixTransaction,
   listPixKeys,
   createPixKey,

@@ -1,7 +1,7 @@
-import type { DecodedPixCode, PixKeyType } from '../../contract/types.ts';
+import type { DecodedPixCode } from '../../contract/types.ts';
 import { decodeBrCode, type BrCode } from '../domain/br-code.ts';
 import { numberFromCents } from '../domain/money.ts';
-import { normalisePixKey, type PixKeyKind } from '../domain/pix-key.ts';
+import { keyTypeOf, normalisePixKey } from '../domain/pix-key.ts';
 import type { SessionOperation } from '../http/operation.ts';
 
 /** Says what a Pix code asks for. Nothing is called or stored. */
@@ -26,18 +26,9 @@ function codeReply(code: BrCode): DecodedPixCode {
   };
 }
 
-const keyTypes: Readonly<Record<PixKeyKind, PixKeyType | null>> = {
-  CPF: 'CPF',
-  CNPJ: 'CNPJ',
-  PHONE: 'CELULAR',
-  EMAIL: 'E_MAIL',
-  EVP: 'EVP_ENDERECO_VIRTUAL_DE_PAGAMENTO',
-  UNKNOWN: null,
-};
-
 /** The key as a send would look it up. */
 function keyReply(text: string): Pick<DecodedPixCode, 'pix_key' | 'pix_key_type'> {
   const { kind, key } = normalisePixKey(text);
-  const type = keyTypes[kind];
+  const type = keyTypeOf(kind);
   return { pix_key: key, ...(type !== null && { pix_key_type: type }) };
 }

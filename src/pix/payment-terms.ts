@@ -3,7 +3,7 @@ import { decodeBrCode } from '../domain/br-code.ts';
 import { centsFromNumber, MAX_AMOUNT_CENTS } from '../domain/money.ts';
 import { normalisePixKey } from '../domain/pix-key.ts';
 import { REQUIRED } from '../domain/validation-errors.ts';
-import { AppError, type Text } from '../errors.ts';
+import { invalidField, type Text } from '../errors.ts';
 import { fingerprintOf } from './idempotency.ts';
 
 /** The body of a request to send, which the contract has checked. */
@@ -71,21 +71,17 @@ function codeTerms(
   body: RequestedPayment,
   copyPaste: string,
 ): Pick<PaymentTerms, 'pixKey' | 'amountCents' | 'txid'> {
-  if (body.pix_key !== undefined) throw invalid('copy_paste', KEY_AND_CODE);
+  if (body.pix_key !== undefined) throw invalidField('copy_paste', KEY_AND_CODE);
   const code = decodeBrCode(copyPaste);
-  if (code.kind === 'dynamic') throw invalid('copy_paste', DYNAMIC);
+  if (code.kind === 'dynamic') throw invalidField('copy_paste', DYNAMIC);
   const requested = requestedCents(body);
   const amountCents = code.amountCents ?? requested;
-  if (amountCents === null) throw invalid('amount', REQUIRED);
-  if (amountCents > MAX_AMOUNT_CENTS) throw invalid('copy_paste', TOO_MUCH);
-  if (requested !== null && requested !== amountCents) throw invalid('amount', OTHER_AMOUNT);
+  if (amountCents === null) throw invalidField('amount', REQUIRED);
+  if (amountCents > MAX_AMOUNT_CENTS) throw invalidField('copy_paste', TOO_MUCH);
+  if (requested !== null && requested !== amountCents) throw invalidField('amount', OTHER_AMOUNT);
   return { pixKey: normalisePixKey(code.key).key, amountCents, txid: code.txid };
 }
 
 function requestedCents({ amount }: RequestedPayment): number | null {
   return amount === undefined ? null : centsFromNumber(amount);
-}
-
-function invalid(field: string, text: Text): AppError {
-  return new AppError('VALIDATION_FAILED', { fields: { [field]: [text] } });
 }

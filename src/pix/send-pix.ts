@@ -6,10 +6,11 @@ import { toAppError } from '../auth/provider-failure.ts';
 import type { Context } from '../context.ts';
 import { isConstraintViolation } from '../db/unavailable.ts';
 import { isBeforePaying, phasesBeforePaying, repeatNotes, type PixOutcome } from '../domain/pix.ts';
-import type { AppError } from '../errors.ts';
+import { AppError, type Text } from '../errors.ts';
 import type { RequestFacts, TokenOperation } from '../http/operation.ts';
 import { notUnderstood, ProviderError } from '../provider/errors.ts';
 import type { CallOptions, PaymentOrder, ProviderSession } from '../provider/provider.ts';
+import { openLookUp } from './confirmed-payee.ts';
 import { claimSend, failUnpaid } from './idempotency.ts';
 import { moveTransaction, type Move } from './move-repository.ts';
 import {
@@ -55,7 +56,9 @@ export const sendPix: TokenOperation<'sendPix'> = {
     const payment = { key: pixKey, amountCents, description, txid };
     const order = { ...payment, clientRequestId, payer: claim.account };
     const session = await sessionOf(context, claim.payer, transaction);
-    const send: Send = { transaction, order, session, request };
+    const payee = { userId: token.userId, key: pixKey };
+    const confirmed = openLookUp(context, payee, input.body.lookup_id ?? '');
+    const send: Send = { transaction, order, session, request, confirmed };
     const result = await context.outcomes.track(transaction.id, () => carryOut(context, send));
     return pixReply(result, { replayed: claim.resumed });
   },
@@ -77,6 +80,8 @@ interface Send {
   readonly order: Omit<PaymentOrder, 'endToEnd'>;
   readonly session: ProviderSession;
   readonly request: RequestFacts;
+  /** The end-to-end id of a look-up that the payer has confirmed; null: the key is looked up. */
+  readonly confirmed: string | null;
 }
 
 /**
@@ -101,8 +106,8 @@ const release: Move = { from: ['RESERVED'], to: 'RESERVED', status: 'PROCESSING'
 
 /** @returns the transaction after the payment, or as another process has stored it. */
 async function carryOut(context: Context, send: Send): Promise<PixTransaction> {
-  const { transaction } = send;
-  const endToEnd = transaction.endToEnd ?? (await lookUp(context, send));
+  const { transaction, confirmed } = send;
+  const endToEnd = transaction.endToEnd ?? confirmed ?? (await lookUp(context, send));
   if (endToEnd === null) return notPaid(context, send, null);
   context.outcomes.pays(transaction.id, endToEnd);
   const step = { endToEnd, at: context.clock.now() };
@@ -142,8 +147,16 @@ async function failLookUp(context: Context, send: Send, failure: ProviderError):
     timeline: [{ phase: 'SETTLED', providerStatus, attempt, note: 'look_up_failed' }],
   });
   if (!failed) return null;
-  throw toAppError(failure, { 'Pix-Outcome': 'not_sent' });
+  const headers = { 'Pix-Outcome': 'not_sent' };
+  if (send.confirmed === null) throw toAppError(failure, headers);
+  // A confirmed look-up can fail for one reason only: another payment has its end-to-end id.
+  throw new AppError('VALIDATION_FAILED', { fields: { lookup_id: [usedLookUp] }, headers });
 }
+
+const usedLookUp: Text = {
+  en: 'This look-up belongs to another payment. Look the key up again.',
+  pt: 'Esta consulta pertence a outro pagamento. Consulte a chave de novo.',
+};
 
 /** If two processes get here with one transaction, the database lets one of them continue. */
 async function takeToPaying(

@@ -5,6 +5,7 @@
  */
 import type { Proposal } from '../domain/onboarding.ts';
 import type { Address } from '../domain/person.ts';
+import type { PixKeyType } from '../domain/pix-key.ts';
 import type { PixStatus } from '../domain/pix.ts';
 import type { TraceContext } from '../domain/trace-context.ts';
 import type { ProviderError } from './errors.ts';
@@ -90,6 +91,11 @@ export interface KeyLookUp {
 export interface KeyOwner {
   /** The end-to-end id that the payment must carry. */
   readonly endToEnd: string;
+  readonly name: string | null;
+  /** CPF or CNPJ, perhaps masked by the provider. */
+  readonly document: string | null;
+  /** The institution of the owner's account, by its ISPB; eight characters. */
+  readonly ispb: string | null;
 }
 
 export interface PaymentOrder {
@@ -138,9 +144,6 @@ export interface ChargeCode {
   readonly copyPaste: string | null;
   readonly providerTxid: string | null;
 }
-
-export type PixKeyType =
-  'CPF' | 'CNPJ' | 'CELULAR' | 'E_MAIL' | 'EVP_ENDERECO_VIRTUAL_DE_PAGAMENTO';
 
 export interface NewPixKey {
   readonly keyType: PixKeyType;

@@ -39,6 +39,33 @@ function showOutcome(answer) {
   else byId('send-status').replaceChildren();
 }
 
+byId('look-up').addEventListener('click', async () => {
+  forgetPayee();
+  const key = byId('pix_key').value;
+  const answer = await call({ method: 'POST', path: '/pix/lookup', body: { pix_key: key } });
+  if (byId('pix_key').value !== key) return;
+  showErrors(byId('send'), answer);
+  if (answer.status === 200) showOwner(answer.body);
+});
+byId('pix_key').addEventListener('input', forgetPayee);
+
+function forgetPayee() {
+  byId('lookup_id').value = '';
+  byId('send-payee').replaceChildren();
+}
+
+/** Shows who has the key. The payment uses this look-up as long as the key stays. */
+function showOwner({ lookup_id: lookupId, name, document, institution, expires_at: expiresAt }) {
+  byId('lookup_id').value = lookupId;
+  const lines = [
+    ['Payee', name],
+    ['Document', document],
+    ['Institution', institution],
+    ['Valid until', new Date(expiresAt).toLocaleTimeString('pt-BR')],
+  ];
+  byId('send-payee').replaceChildren(facts(lines));
+}
+
 // A pasted code is read at once, when the field has it, and a typed one when it is complete.
 byId('copy_paste').addEventListener('paste', () => setTimeout(readCode));
 byId('copy_paste').addEventListener('change', () => void readCode());
@@ -50,7 +77,7 @@ async function readCode() {
   const code = field.value.trim();
   if (code === codeRead) return undefined;
   codeRead = code;
-  byId('send-code').replaceChildren();
+  forgetPayee();
   if (code === '') return showErrors(byId('send'), null);
   const answer = await call({ method: 'POST', path: '/pix/decode', body: { copy_paste: code } });
   if (field.value.trim() !== code) return undefined;
@@ -68,7 +95,7 @@ function showCode({ kind, pix_key: key, amount, payee_name: name, payee_city: ci
     ['Amount', amount === undefined ? 'chosen by the payer' : money(amount)],
     ...(rest.description === undefined ? [] : [['Description', rest.description]]),
   ];
-  byId('send-code').replaceChildren(facts(lines));
+  byId('send-payee').replaceChildren(facts(lines));
 }
 
 await offerScenarios({ given: 'PIX key', picker: 'send-scenario', field: 'pix_key' });

@@ -87,7 +87,14 @@ export function readKeyOwner(json: unknown, requested: string): KeyOwner {
   if (findValues(['key'], places).some((key) => isOtherKey(key, requested))) {
     throw notUnderstood(new Error('a look-up of another key'));
   }
-  return { endToEnd };
+  const of = (name: string) => places.map((place) => readInner(place, name));
+  const ispb = textAt(of('account'), ['participant', 'ispb']);
+  return {
+    endToEnd,
+    name: textAt(of('owner'), ['name']),
+    document: textAt(of('owner'), ['taxidnumber', 'document']),
+    ispb: ispb !== null && /^[0-9A-Z]{8}$/.test(ispb) ? ispb : null,
+  };
 }
 
 /**

@@ -54,11 +54,11 @@ const operations: { readonly [Id in OperationId]: Operation<Id> } = {
       items: [...items],
     })),
   lookUpKey: async (bank, { token, body }) =>
-    // The bank knows only its own customers, so every key has the same owner.
-    mapped(bank.lookUpKey(token, body), ({ endToEnd }) => ({
+    mapped(bank.lookUpKey(token, body), ({ endToEnd, name, document, ispb }) => ({
       endToEnd,
       key: body.key,
-      owner: { name: 'Recebedor de Teste', taxIdNumber: '12345678909' },
+      account: { participant: ispb ?? undefined },
+      owner: { name: name ?? undefined, taxIdNumber: document ?? undefined },
     })),
   pay: async (bank, { token, body }) =>
     mapped(await bank.pay(token, readPayment(body)), writeReceipt),

@@ -68,6 +68,7 @@ const specified: Record<string, [operationId: string, access: Access, statuses: 
   'post /accounts/pj': ['registerPj', 'public', '501'],
   'post /pix/send': ['sendPix', 'token', '200 401 422 502'],
   'post /pix/decode': ['decodePixCode', 'token', '200 401 422'],
+  'post /pix/lookup': ['lookUpPixKey', 'token', '200 401 422 502'],
   'post /pix/charge': ['createCharge', 'token', '200 401 422 502'],
   'get /pix/{transactionId}': ['getPixTransaction', 'token', '200 401 404'],
   'get /pix/keys': ['listPixKeys', 'token', '200 401 502'],
@@ -104,6 +105,7 @@ const added: Record<string, string> = {
   sendPix: '400 413 415 429',
   createCharge: '400 413 415 429',
   decodePixCode: '400 413 415',
+  lookUpPixKey: '400 413 415 429',
   getPixTransaction: '304',
   listPixKeys: '422 429',
   createPixKey: '400 413 415 429',
@@ -139,6 +141,7 @@ const answerFields: Record<string, string> = {
   Charge: 'transaction_id status qr_code~ copy_paste~',
   DecodedPixCode:
     'kind one_time pix_key~ pix_key_type~ amount~ payee_name payee_city description~ txid~',
+  PixKeyOwner: 'pix_key pix_key_type~ name~ document~ institution~ lookup_id expires_at',
   PixTransactionView: 'transaction_id status qr_code~ copy_paste~',
   PixKeysReply: 'data',
   RegisterPfReply: 'user_id account_id? onboarding_id pessoa_fisica_id? message onboarding',
@@ -272,12 +275,13 @@ test('login, registrations, documents and CEPs are throttled by address, nothing
   });
 });
 
-test('sends, charges, statements and PIX keys are throttled by user', () => {
+test('sends, charges, look-ups, statements and PIX keys are throttled by user', () => {
   const throttled = operations
     .filter(({ operation }) => operation['x-throttle-user'] === true)
     .map(({ operation }) => operation.operationId);
   assert.deepEqual(throttled.sort(), [
-    ...['createCharge', 'createPixKey', 'deletePixKey', 'getStatement', 'listPixKeys', 'sendPix'],
+    ...['createCharge', 'createPixKey', 'deletePixKey', 'getStatement', 'listPixKeys'],
+    ...['lookUpPixKey', 'sendPix'],
   ]);
 });
 
