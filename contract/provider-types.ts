@@ -60,6 +60,7 @@ export interface KeyOwner {
   endToEnd: string;
   key?: string | undefined;
   keyType?: string | undefined;
+  account?: { participant?: string | undefined } | undefined;
   owner?: { name?: string | undefined; taxIdNumber?: string | undefined } | undefined;
 }
 
@@ -78,6 +79,7 @@ export interface Payment {
   key: string;
   amount: Reais;
   description?: string | undefined;
+  transactionIdentification?: string | undefined;
   debitParty: AccountRef;
 }
 

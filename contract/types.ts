@@ -119,11 +119,53 @@ export interface Statement {
   items: { local: StatementItem[]; remote: RemoteStatementItem[] };
 }
 
-/** A payment to a PIX key. */
+/**
+ * A payment. Name the payee by `pix_key`, with an `amount`, or by `copy_paste`, not by both: a
+ * static code names the key, and often the amount.
+ */
 export interface SendPixRequest {
-  pix_key: string;
-  amount: number;
+  pix_key?: string | undefined;
+  amount?: number | undefined;
   description?: string | undefined;
+  copy_paste?: PixCode | undefined;
+  lookup_id?: string | undefined;
+}
+
+/** The text of a Pix QR code (copia e cola). Space around it is ignored. */
+export type PixCode = string;
+
+/** The code to read. */
+export interface DecodePixCodeRequest {
+  copy_paste: PixCode;
+}
+
+/** What a Pix code says. A field that the code does not have is absent. */
+export interface DecodedPixCode {
+  kind: ChargeType;
+  one_time: boolean;
+  pix_key?: string | undefined;
+  pix_key_type?: PixKeyType | undefined;
+  amount?: number | undefined;
+  payee_name: string;
+  payee_city: string;
+  description?: string | undefined;
+  txid?: string | undefined;
+}
+
+/** The key to look up. */
+export interface LookUpPixKeyRequest {
+  pix_key: string;
+}
+
+/** Who has a PIX key. A field that the provider does not tell is absent. */
+export interface PixKeyOwner {
+  pix_key: string;
+  pix_key_type?: PixKeyType | undefined;
+  name?: string | undefined;
+  document?: string | undefined;
+  institution?: string | undefined;
+  lookup_id: string;
+  expires_at: string;
 }
 
 /** A sent PIX. */
@@ -476,6 +518,40 @@ export interface Operations {
       503: Message;
     };
   };
+  /** Read a Pix code. */
+  decodePixCode: {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: DecodePixCodeRequest;
+    replies: {
+      200: DecodedPixCode;
+      400: Message;
+      401: Message;
+      413: Message;
+      415: Message;
+      422: ValidationError;
+      503: Message;
+    };
+  };
+  /** Look up who has a PIX key. */
+  lookUpPixKey: {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: LookUpPixKeyRequest;
+    replies: {
+      200: PixKeyOwner;
+      400: Message;
+      401: Message;
+      413: Message;
+      415: Message;
+      422: ValidationError;
+      429: Message;
+      502: CodedError;
+      503: Message;
+    };
+  };
   /** Follow a PIX. */
   getPixTransaction: {
     path: { transactionId: string };
@@ -715,6 +791,8 @@ export const routes = {
   registerPj: { method: 'POST', path: '/accounts/pj' },
   sendPix: { method: 'POST', path: '/pix/send' },
   createCharge: { method: 'POST', path: '/pix/charge' },
+  decodePixCode: { method: 'POST', path: '/pix/decode' },
+  lookUpPixKey: { method: 'POST', path: '/pix/lookup' },
   getPixTransaction: { method: 'GET', path: '/pix/{transactionId}' },
   listPixKeys: { method: 'GET', path: '/pix/keys' },
   createPixKey: { method: 'POST', path: '/pix/keys' },

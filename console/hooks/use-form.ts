@@ -19,7 +19,7 @@ export interface FormOptions<Id extends OperationId> {
   /** What the screen says about the fields of the contract. */
   readonly inputs?: Inputs;
   /** Values that a person does not type, such as the id of an application. */
-  readonly given?: Values;
+  readonly given?: Readonly<Record<string, Values[string] | undefined>>;
   /** What the call does, such as `Sending`. */
   readonly doing?: string;
   /** What a person must know when there is no answer. */
@@ -67,7 +67,7 @@ export function useForm<Id extends OperationId>(options: FormOptions<Id>): Form<
   const send = (values: Values): void =>
     call.run(async (signal) => {
       // The contract says where each value goes, so the parts are those of the operation.
-      const request = buildRequest(all, { ...given, ...values }) as unknown;
+      const request = buildRequest(all, { ...withoutUnset(given), ...values }) as unknown;
       const answer = await api.call(operation, request as OperationRequest<Id>, signal);
       refuse(readFaults(answer));
       await onAnswer?.(answer, { values, signal });
@@ -103,4 +103,10 @@ export function useForm<Id extends OperationId>(options: FormOptions<Id>): Form<
   };
   const notice = writing(call, doing) ?? otherFaults(state.faults, fields);
   return { fields, state, call, notice, press, send, fillIn, refuse };
+}
+
+function withoutUnset(given: NonNullable<FormOptions<OperationId>['given']>): Values {
+  return Object.fromEntries(
+    Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
 }

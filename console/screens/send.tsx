@@ -1,27 +1,86 @@
 /** Sends a PIX, with a key that stays until a person makes a new one, and follows the payment. */
-import type { PixStatus } from '../../contract/types.ts';
-import type { Answer } from '../api.ts';
+import { useState } from 'react';
+import type { DecodedPixCode, PixKeyOwner, PixStatus } from '../../contract/types.ts';
+import { readFaults, type Answer } from '../api.ts';
 import { FormScreen } from '../components/form.tsx';
+import { useApp } from '../hooks/use-app.ts';
+import { useCall } from '../hooks/use-call.ts';
 import { useForm } from '../hooks/use-form.ts';
+import type { Press } from '../hooks/use-keys.ts';
 import { useLiveStatus } from '../hooks/use-live-status.ts';
+import { formatAmount } from '../state/format.ts';
+import { writing } from '../state/notice.ts';
 import { noAnswerToSend, sendOutcome } from '../state/outcomes.ts';
 import { factLines, statusColour, wrapLines, type Facts, type Line } from '../state/text.ts';
 
+const formName = 'send';
+
+/** The payee that the service has found for what was typed. */
+interface Payee {
+  readonly typed: string;
+  readonly facts: Facts;
+  /** Of a PIX key: the payment uses this look-up. */
+  readonly lookupId?: string;
+}
+
 export function Send() {
+  const { api, state } = useApp();
+  const { pix_key: key = '', copy_paste: code = '' } = state.drafts[formName]?.values ?? {};
+  const typed = code || key;
+  const [known, setKnown] = useState<Payee | null>(null);
+  const payee = known?.typed === typed ? known : null;
   const form = useForm({
-    ...{
-      name: 'send',
-      operation: 'sendPix',
-      inputs: { pix_key: 'PIX key', amount: 'Amount in R$' },
-    },
+    ...{ name: formName, operation: 'sendPix', inputs },
+    given: { lookup_id: payee?.lookupId },
     ...{ doing: 'Sending', warning: noAnswerToSend },
   });
+  const check = useCall<unknown>();
+  const findPayee = async (signal: AbortSignal): Promise<void> => {
+    const answer = await (code
+      ? api.call('decodePixCode', { body: { copy_paste: code } }, signal)
+      : api.call('lookUpPixKey', { body: { pix_key: key } }, signal));
+    form.refuse(readFaults(answer));
+    if (answer.status === 200) setKnown({ typed, ...readPayee(answer.body) });
+  };
+  const onKey = (press: Press): void => {
+    if (press.key === 'ctrl+l') check.run(findPayee);
+  };
   const answer = form.call.result;
   const live = useLiveStatus(answer?.status === 200 ? answer.body : null);
-  const outcome = (columns: number): Line[] =>
-    answer ? outcomeLines(answer, live.status, columns) : [];
-  const notice = form.notice ?? live.notice;
-  return <FormScreen {...{ title: 'send a PIX', form, button: 'Send', notice, outcome }} />;
+  const outcome = (columns: number): Line[] => {
+    if (answer) return outcomeLines(answer, live.status, columns);
+    return payee ? [{ text: '' }, ...factLines(payee.facts, columns)] : [];
+  };
+  const notice = form.notice ?? writing(check, 'Looking the payee up') ?? live.notice;
+  const hints = ['ctrl+l check the payee'];
+  return (
+    <FormScreen {...{ title: 'send a PIX', form, button: 'Send', hints, notice, outcome, onKey }} />
+  );
+}
+
+const inputs = {
+  pix_key: 'PIX key',
+  copy_paste: { label: 'Or Pix code', hint: 'copia e cola, in place of the PIX key' },
+  amount: 'Amount in R$',
+};
+
+function readPayee(found: PixKeyOwner | DecodedPixCode): Omit<Payee, 'typed'> {
+  if ('lookup_id' in found) {
+    const { name = null, document = null, institution = null, lookup_id: lookupId } = found;
+    const facts = [
+      ['Payee', name],
+      ['Document', document],
+      ['Institution', institution],
+    ] as const;
+    return { facts, lookupId };
+  }
+  const { kind, payee_name: name, payee_city: city, pix_key: key = null, amount } = found;
+  const facts = [
+    ['Payee', `${name}, ${city}`],
+    ['PIX key', kind === 'static' ? key : 'none: a dynamic code cannot be paid here'],
+    ['Amount', amount === undefined ? 'chosen by the payer' : formatAmount(amount)],
+  ] as const;
+  return { facts };
 }
 
 type Status = PixStatus | null;

@@ -11,6 +11,8 @@ interface Schema {
   readonly enum?: readonly string[];
   readonly default?: string | number;
   readonly required?: readonly string[];
+  /** Fields that are required where another one is absent, by that other one. */
+  readonly 'x-required-without'?: Readonly<Record<string, readonly string[]>>;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly items?: Schema;
   readonly maxItems?: number;
@@ -72,7 +74,9 @@ export function contractFields(
   const item = paths[path];
   const { parameters = [], requestBody } = item?.[method.toLowerCase()] ?? {};
   const [content] = Object.values(requestBody?.content ?? {});
-  const { properties = {}, required = [] } = content ? resolve(content.schema) : {};
+  const body = content ? resolve(content.schema) : {};
+  const { properties = {} } = body;
+  const required = requiredFields(body, typed);
   const members = Object.entries(properties).flatMap(([name, schema]) => {
     const { items, maxItems = Infinity } = schema;
     const place = { name, in: 'body', isRequired: required.includes(name) } as const;
@@ -87,6 +91,16 @@ export function contractFields(
       newField({ name, in: part, isRequired }, { description, ...schema }, inputs[name]),
     );
   return [...members, ...others];
+}
+
+function requiredFields(
+  { required = [], 'x-required-without': alternatives = {} }: Schema,
+  typed: Readonly<Record<string, string>>,
+): readonly string[] {
+  const conditional = Object.entries(alternatives).flatMap(([other, fields]) =>
+    typed[other] ? [] : fields,
+  );
+  return [...required, ...conditional];
 }
 
 function itemFields(list: string, items: Schema, index: number): Field[] {

@@ -88,6 +88,12 @@ function addOwnKeywords(ajv: Ajv2020): void {
     metaSchema: { const: 'password' },
     compile: isSameAs,
   });
+  ajv.addKeyword({
+    keyword: 'x-required-without',
+    type: 'object',
+    schemaType: 'object',
+    compile: hasRequiredWithout,
+  });
 }
 
 /**
@@ -162,6 +168,21 @@ function isSameAs(field: string): DataValidateFunction {
     const { [field]: other } = (place?.parentData ?? {}) as Record<string, unknown>;
     return typeof other !== 'string' || other === value;
   };
+}
+
+/** Requires fields where another one is absent, and reports them as `required` does. */
+function hasRequiredWithout(
+  rules: Readonly<Record<string, readonly string[]>>,
+): DataValidateFunction {
+  const validate: DataValidateFunction = (value: object) => {
+    validate.errors = Object.entries(rules)
+      .filter(([replacement]) => !Object.hasOwn(value, replacement))
+      .flatMap(([, fields]) => fields)
+      .filter((field) => !Object.hasOwn(value, field))
+      .map((missingProperty) => ({ keyword: 'required', params: { missingProperty } }));
+    return validate.errors.length === 0;
+  };
+  return validate;
 }
 
 /** Values of every format are shorter; the contract limits each field itself. */

@@ -3,6 +3,7 @@
  * well. Each has messages that explain what is expected.
  */
 import type { Text } from '../errors.ts';
+import { brCodeError } from './br-code.ts';
 import { normaliseCep, toState } from './cep.ts';
 import { EMPTY, UNSTORABLE } from './validation-errors.ts';
 import { toE164 } from './contact.ts';
@@ -72,6 +73,7 @@ const formats = {
   cnpj: (text) => taxIdError(text, { CPF: PERSONAL_ID, CNPJ: null, neither: NOT_A_CNPJ }),
   phone: (text) => (toE164(text) === null ? NOT_A_PHONE : null),
   state: (text) => (toState(text) === null ? NOT_A_STATE : null),
+  'br-code': brCodeError,
   'idempotency-key': (text) => (/^[\x21-\x7e]{1,128}$/.test(text) ? null : NOT_A_KEY),
 } as const satisfies Record<string, (text: string) => Text | null>;
 

@@ -5,6 +5,23 @@ import { foldTypography } from './text.ts';
 /** The kind of a PIX key, by its format; `UNKNOWN` for a format that is not recognised. */
 export type PixKeyKind = 'CPF' | 'CNPJ' | 'PHONE' | 'EMAIL' | 'EVP' | 'UNKNOWN';
 
+/** The type of a PIX key in the contract and at the provider. */
+export type PixKeyType =
+  'CPF' | 'CNPJ' | 'CELULAR' | 'E_MAIL' | 'EVP_ENDERECO_VIRTUAL_DE_PAGAMENTO';
+
+const keyTypes: Readonly<Record<Exclude<PixKeyKind, 'UNKNOWN'>, PixKeyType>> = {
+  CPF: 'CPF',
+  CNPJ: 'CNPJ',
+  PHONE: 'CELULAR',
+  EMAIL: 'E_MAIL',
+  EVP: 'EVP_ENDERECO_VIRTUAL_DE_PAGAMENTO',
+};
+
+/** @returns the type of a kind of keys; null when it is unknown. */
+export function keyTypeOf(kind: PixKeyKind): PixKeyType | null {
+  return kind === 'UNKNOWN' ? null : keyTypes[kind];
+}
+
 /** A PIX key in the format of DICT, the central bank's directory of keys. */
 export interface PixKey {
   readonly kind: PixKeyKind;

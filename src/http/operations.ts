@@ -22,7 +22,9 @@ import { createPixKey } from '../pix-keys/create-pix-key.ts';
 import { deletePixKey } from '../pix-keys/delete-pix-key.ts';
 import { listPixKeys } from '../pix-keys/list-pix-keys.ts';
 import { createCharge } from '../pix/create-charge.ts';
+import { decodePixCode } from '../pix/decode-pix-code.ts';
 import { getPixTransaction } from '../pix/get-pix-transaction.ts';
+import { lookUpPixKey } from '../pix/look-up-pix-key.ts';
 import { sendPix } from '../pix/send-pix.ts';
 import { receiveProviderWebhook } from '../settlement/receive-provider-webhook.ts';
 
@@ -36,6 +38,8 @@ export const operations: OperationTable = {
   registerPj,
   sendPix,
   createCharge,
+  decodePixCode,
+  lookUpPixKey,
   getPixTransaction,
   listPixKeys,
   createPixKey,

@@ -1,19 +1,17 @@
 import { randomUUIDv7 } from 'node:crypto';
-import type { SendPixRequest } from '../../contract/types.ts';
 import { inactiveAccount } from '../accounts/payer-account.ts';
 import { callerSession } from '../auth/banking-sessions.ts';
 import type { Payer } from '../auth/principal.ts';
 import { toAppError } from '../auth/provider-failure.ts';
 import type { Context } from '../context.ts';
 import { isConstraintViolation } from '../db/unavailable.ts';
-import { centsFromNumber } from '../domain/money.ts';
-import { normalisePixKey } from '../domain/pix-key.ts';
 import { isBeforePaying, phasesBeforePaying, repeatNotes, type PixOutcome } from '../domain/pix.ts';
-import type { AppError } from '../errors.ts';
+import { AppError, type Text } from '../errors.ts';
 import type { RequestFacts, TokenOperation } from '../http/operation.ts';
 import { notUnderstood, ProviderError } from '../provider/errors.ts';
 import type { CallOptions, PaymentOrder, ProviderSession } from '../provider/provider.ts';
-import { claimSend, failUnpaid, fingerprintOf } from './idempotency.ts';
+import { openLookUp } from './confirmed-payee.ts';
+import { claimSend, failUnpaid } from './idempotency.ts';
 import { moveTransaction, type Move } from './move-repository.ts';
 import {
   failUnsentLater,
@@ -22,6 +20,7 @@ import {
   recordOutcome,
 } from './payment-outcome.ts';
 import { beginPaying, noteRepeat, type PayingSend, type PayingStep } from './payment-repository.ts';
+import { readPaymentTerms, termsFingerprint } from './payment-terms.ts';
 import { rereadTransaction, type PixTransaction } from './pix-transaction-repository.ts';
 import { pixReply } from './transaction-reply.ts';
 
@@ -44,21 +43,22 @@ export const sendPix: TokenOperation<'sendPix'> = {
   checksSession: true,
   refusalHeaders: (error) => ({ 'Pix-Outcome': outcomeOfRefusal(error) }),
   async run(context, { input, token, request }) {
-    const terms = readBody(input.body);
+    const terms = readPaymentTerms(input.body);
+    const { pixKey, amountCents, description, txid } = terms;
     const clientRequestId = input.headers['Idempotency-Key'];
     const claim = await claimSend(context, token, {
-      ...terms,
-      id: randomUUIDv7(),
-      idempotencyKey: clientRequestId,
-      fingerprint: fingerprintOf([terms.pixKey, terms.amountCents, terms.description]),
+      ...{ id: randomUUIDv7(), idempotencyKey: clientRequestId },
+      ...{ pixKey, amountCents, description, fingerprint: termsFingerprint(terms) },
     });
     const { transaction } = claim;
     if (claim.result === 'replay') return pixReply(transaction, { replayed: true });
 
-    const { pixKey: key, amountCents, description } = terms;
-    const order = { key, amountCents, description, clientRequestId, payer: claim.account };
+    const payment = { key: pixKey, amountCents, description, txid };
+    const order = { ...payment, clientRequestId, payer: claim.account };
     const session = await sessionOf(context, claim.payer, transaction);
-    const send: Send = { transaction, order, session, request };
+    const payee = { userId: token.userId, key: pixKey };
+    const confirmed = openLookUp(context, payee, input.body.lookup_id ?? '');
+    const send: Send = { transaction, order, session, request, confirmed };
     const result = await context.outcomes.track(transaction.id, () => carryOut(context, send));
     return pixReply(result, { replayed: claim.resumed });
   },
@@ -74,21 +74,14 @@ function outcomeOfRefusal({ code, fields = {} }: AppError): PixOutcome {
   return isInvalid ? 'not_sent' : 'unknown';
 }
 
-function readBody(body: SendPixRequest) {
-  return {
-    pixKey: normalisePixKey(body.pix_key).key,
-    // The contract has checked the range and the decimals.
-    amountCents: centsFromNumber(body.amount) ?? 0,
-    description: body.description ?? null,
-  };
-}
-
 /** A send whose key this request has acquired. */
 interface Send {
   readonly transaction: PixTransaction;
   readonly order: Omit<PaymentOrder, 'endToEnd'>;
   readonly session: ProviderSession;
   readonly request: RequestFacts;
+  /** The end-to-end id of a look-up that the payer has confirmed; null: the key is looked up. */
+  readonly confirmed: string | null;
 }
 
 /**
@@ -113,8 +106,8 @@ const release: Move = { from: ['RESERVED'], to: 'RESERVED', status: 'PROCESSING'
 
 /** @returns the transaction after the payment, or as another process has stored it. */
 async function carryOut(context: Context, send: Send): Promise<PixTransaction> {
-  const { transaction } = send;
-  const endToEnd = transaction.endToEnd ?? (await lookUp(context, send));
+  const { transaction, confirmed } = send;
+  const endToEnd = transaction.endToEnd ?? confirmed ?? (await lookUp(context, send));
   if (endToEnd === null) return notPaid(context, send, null);
   context.outcomes.pays(transaction.id, endToEnd);
   const step = { endToEnd, at: context.clock.now() };
@@ -154,8 +147,16 @@ async function failLookUp(context: Context, send: Send, failure: ProviderError):
     timeline: [{ phase: 'SETTLED', providerStatus, attempt, note: 'look_up_failed' }],
   });
   if (!failed) return null;
-  throw toAppError(failure, { 'Pix-Outcome': 'not_sent' });
+  const headers = { 'Pix-Outcome': 'not_sent' };
+  if (send.confirmed === null) throw toAppError(failure, headers);
+  // A confirmed look-up can fail for one reason only: another payment has its end-to-end id.
+  throw new AppError('VALIDATION_FAILED', { fields: { lookup_id: [usedLookUp] }, headers });
 }
+
+const usedLookUp: Text = {
+  en: 'This look-up belongs to another payment. Look the key up again.',
+  pt: 'Esta consulta pertence a outro pagamento. Consulte a chave de novo.',
+};
 
 /** If two processes get here with one transaction, the database lets one of them continue. */
 async function takeToPaying(

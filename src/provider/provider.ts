@@ -5,6 +5,7 @@
  */
 import type { Proposal } from '../domain/onboarding.ts';
 import type { Address } from '../domain/person.ts';
+import type { PixKeyType } from '../domain/pix-key.ts';
 import type { PixStatus } from '../domain/pix.ts';
 import type { TraceContext } from '../domain/trace-context.ts';
 import type { ProviderError } from './errors.ts';
@@ -90,6 +91,11 @@ export interface KeyLookUp {
 export interface KeyOwner {
   /** The end-to-end id that the payment must carry. */
   readonly endToEnd: string;
+  readonly name: string | null;
+  /** CPF or CNPJ, perhaps masked by the provider. */
+  readonly document: string | null;
+  /** The institution of the owner's account, by its ISPB; eight characters. */
+  readonly ispb: string | null;
 }
 
 export interface PaymentOrder {
@@ -99,6 +105,8 @@ export interface PaymentOrder {
   readonly key: string;
   readonly amountCents: number;
   readonly description: string | null;
+  /** The payee's id of the charge, from a static Pix code: 1 to 25 alphanumerics. */
+  readonly txid: string | null;
   readonly payer: AccountRef;
 }
 
@@ -136,9 +144,6 @@ export interface ChargeCode {
   readonly copyPaste: string | null;
   readonly providerTxid: string | null;
 }
-
-export type PixKeyType =
-  'CPF' | 'CNPJ' | 'CELULAR' | 'E_MAIL' | 'EVP_ENDERECO_VIRTUAL_DE_PAGAMENTO';
 
 export interface NewPixKey {
   readonly keyType: PixKeyType;

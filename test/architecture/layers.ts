@@ -22,7 +22,7 @@ type Part = keyof typeof members;
 const operationFiles = new RegExp(
   String.raw`^src\/(?:auth|accounts|pix|pix-keys|settlement|onboarding)\/(?:login|logout|` +
     String.raw`(?:get|list|create|delete|register|send|receive|start|submit|confirm|request|sync|` +
-    String.raw`look-up)-[a-z-]+)\.ts$`,
+    String.raw`decode|look-up)-[a-z-]+)\.ts$`,
 );
 
 /** The first part that matches is the one: special files stand before general ones. */

@@ -11,8 +11,12 @@ export function paymentsConform(open: Open): void {
       const { provider, session } = await customer(open);
       const first = await provider.lookUpKey({ session, ...lookUp('maria@example.com') });
       const second = await provider.lookUpKey({ session, ...lookUp('maria@example.com') });
-      assert.deepEqual(Object.keys(first), ['endToEnd']);
-      assert.match(first.endToEnd, /^E11165756202605241200\w{11}$/);
+      const { endToEnd: id, ...owner } = first;
+      assert.deepEqual(owner, {
+        ...{ name: 'Recebedor de Teste', document: '12345678909' },
+        ispb: '11165756',
+      });
+      assert.match(id, /^E11165756202605241200\w{11}$/);
       assert.notEqual(first.endToEnd, second.endToEnd);
     });
   });

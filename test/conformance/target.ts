@@ -108,7 +108,7 @@ export function everyCall(provider: Provider, session: ProviderSession) {
     provider.balance({ session }),
     provider.statement({ session, ...today }),
     provider.lookUpKey({ session, ...lookUp(key) }),
-    provider.pay({ session, order: { ...order, description: null } }),
+    provider.pay({ session, order: { ...order, description: null, txid: 'Pedido123' } }),
     provider.createDynamicCharge({ session, order: chargeOrder() }),
     provider.createStaticCharge({ session, order: chargeOrder() }),
     provider.listKeys({ session, account: payer }),

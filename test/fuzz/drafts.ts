@@ -1,5 +1,6 @@
 /** Requests before they are bytes: a legal one of each operation, by the contract's examples. */
 import type { OperationContract } from '../../src/contract/contract.ts';
+import { encodeStaticBrCode } from '../../src/provider/stub/br-code.ts';
 import { cpfCheckDigits } from '../../src/domain/tax-id.ts';
 import { documentedBody } from '../api/http/hostile-bodies.ts';
 import type { Chance } from '../simulation/chance.ts';
@@ -109,7 +110,9 @@ function legalBody(options: DraftOptions): unknown {
       return { email: customer.email, password: customer.password };
     case 'sendPix': {
       const payee = chance.happens(0.02) ? chance.pick(TROUBLES) : chance.pick(PAYEES);
-      return { pix_key: payee, amount, description: 'fuzz' };
+      if (chance.happens(0.8)) return { pix_key: payee, amount, description: 'fuzz' };
+      const code = encodeStaticBrCode({ key: payee, receiverName: 'Ana', city: 'Recife' });
+      return { copy_paste: code, amount };
     }
     case 'createCharge':
       return { ...(example as Json), type: chance.pick(['dynamic', 'static']), amount };

@@ -46,6 +46,41 @@ describe('the page of account and PIX', { skip: noBrowser }, () => {
     assert.equal(await scan(image), text);
   });
 
+  it('shows the payee before the payment, and pays by that look-up', async (t) => {
+    const page = await openPage(t, browser, `${url}/dev`);
+    await logIn(page);
+    await page.click('#look-up');
+    await page.locator('#send-payee', { hasText: 'Recebedor de Teste' }).waitFor();
+    assert.match(await page.innerText('#send-payee'), /\*\*\*\.456\.789-\*\*/);
+    await page.click('#send .actions button');
+    await page.locator('#send-status', { hasText: 'COMPLETED' }).waitFor();
+    const sent = page.locator('#trace li', { hasText: 'POST /api/v1/pix/send' });
+    assert.match((await sent.locator('pre').first().textContent()) ?? '', /"lookup_id": "[\w-]+"/);
+    await page.fill('#pix_key', 'notfound@ponte.test');
+    assert.equal(await page.innerText('#send-payee'), '');
+    await page.click('#look-up');
+    await page.locator('#send .error', { hasText: 'PIX_KEY_NOT_FOUND' }).waitFor();
+  });
+
+  it('shows what a pasted code asks for, and pays it', async (t) => {
+    const page = await openPage(t, browser, `${url}/dev`);
+    await logIn(page);
+    await page.selectOption('#charge-type', 'static');
+    await page.click('#charge .actions button');
+    await page.locator('#charge-result textarea').waitFor();
+    const code = await page.inputValue('#charge-result textarea');
+    await page.fill('#copy_paste', code.slice(0, -1));
+    await page.press('#copy_paste', 'Tab');
+    await page.locator('#send .error', { hasText: 'incomplete or was changed' }).waitFor();
+    await page.fill('#copy_paste', code);
+    await page.press('#copy_paste', 'Tab');
+    await page.locator('#send-payee', { hasText: 'R$ 25,00' }).waitFor();
+    assert.match(await page.innerText('#send-payee'), /PESSOA DE DESENVOLVIME/);
+    assert.deepEqual(await accessibilityFaults(page), []);
+    await page.click('#send .actions button');
+    await page.locator('#send-status', { hasText: 'COMPLETED' }).waitFor();
+  });
+
   it('pays by keyboard alone', async (t) => {
     const page = await openPage(t, browser, `${url}/dev`);
     await tabTo(page, 'Log in');

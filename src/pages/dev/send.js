@@ -2,7 +2,7 @@
 import { call } from './api.js';
 import { offerKeys, withKeyField } from './idempotency.js';
 import { follow } from './live.js';
-import { parseAmount, byId, element, onSubmit } from './page.js';
+import { byId, element, facts, money, onSubmit, parseAmount, showErrors } from './page.js';
 import { offerScenarios } from './scenarios.js';
 
 const next = {
@@ -37,6 +37,65 @@ function showOutcome(answer) {
   byId('send-outcome').replaceChildren(...lines.map((line) => element('p', {}, line)));
   if (answer.status === 200) void follow(byId('send-status'), answer.body);
   else byId('send-status').replaceChildren();
+}
+
+byId('look-up').addEventListener('click', async () => {
+  forgetPayee();
+  const key = byId('pix_key').value;
+  const answer = await call({ method: 'POST', path: '/pix/lookup', body: { pix_key: key } });
+  if (byId('pix_key').value !== key) return;
+  showErrors(byId('send'), answer);
+  if (answer.status === 200) showOwner(answer.body);
+});
+byId('pix_key').addEventListener('input', forgetPayee);
+
+function forgetPayee() {
+  byId('lookup_id').value = '';
+  byId('send-payee').replaceChildren();
+}
+
+/** Shows who has the key. The payment uses this look-up as long as the key stays. */
+function showOwner({ lookup_id: lookupId, name, document, institution, expires_at: expiresAt }) {
+  byId('lookup_id').value = lookupId;
+  const lines = [
+    ['Payee', name],
+    ['Document', document],
+    ['Institution', institution],
+    ['Valid until', new Date(expiresAt).toLocaleTimeString('pt-BR')],
+  ];
+  byId('send-payee').replaceChildren(facts(lines));
+}
+
+// A pasted code is read at once, when the field has it, and a typed one when it is complete.
+byId('copy_paste').addEventListener('paste', () => setTimeout(readCode));
+byId('copy_paste').addEventListener('change', () => void readCode());
+
+let codeRead = '';
+
+async function readCode() {
+  const field = byId('copy_paste');
+  const code = field.value.trim();
+  if (code === codeRead) return undefined;
+  codeRead = code;
+  forgetPayee();
+  if (code === '') return showErrors(byId('send'), null);
+  const answer = await call({ method: 'POST', path: '/pix/decode', body: { copy_paste: code } });
+  if (field.value.trim() !== code) return undefined;
+  showErrors(byId('send'), answer);
+  return answer.status === 200 ? showCode(answer.body) : undefined;
+}
+
+/** Shows what a code asks for. It takes the place of the key, and its amount that of the amount. */
+function showCode({ kind, pix_key: key, amount, payee_name: name, payee_city: city, ...rest }) {
+  byId('pix_key').value = '';
+  if (kind === 'static') byId('send-amount').value = (amount?.toFixed(2) ?? '').replace('.', ',');
+  const lines = [
+    ['Payee', `${name}, ${city}`],
+    ['PIX key', key ?? 'known to the payee’s bank only: a dynamic code cannot be paid here'],
+    ['Amount', amount === undefined ? 'chosen by the payer' : money(amount)],
+    ...(rest.description === undefined ? [] : [['Description', rest.description]]),
+  ];
+  byId('send-payee').replaceChildren(facts(lines));
 }
 
 await offerScenarios({ input: 'PIX key', picker: 'send-scenario', field: 'pix_key' });

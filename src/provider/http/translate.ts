@@ -87,7 +87,14 @@ export function readKeyOwner(json: unknown, requested: string): KeyOwner {
   if (findValues(['key'], places).some((key) => isOtherKey(key, requested))) {
     throw notUnderstood(new Error('a look-up of another key'));
   }
-  return { endToEnd };
+  const of = (name: string) => places.map((place) => readInner(place, name));
+  const ispb = textAt(of('account'), ['participant', 'ispb']);
+  return {
+    endToEnd,
+    name: textAt(of('owner'), ['name']),
+    document: textAt(of('owner'), ['taxidnumber', 'document']),
+    ispb: ispb !== null && /^[0-9A-Z]{8}$/.test(ispb) ? ispb : null,
+  };
 }
 
 /**
@@ -104,7 +111,7 @@ function isOtherKey(returned: unknown, requested: string): boolean {
 
 /** Builds the body of a payment. */
 export function paymentBody(order: PaymentOrder): wire.Payment {
-  const { endToEnd, clientRequestId, key, amountCents, description, payer } = order;
+  const { endToEnd, clientRequestId, key, amountCents, description, txid, payer } = order;
   return {
     initiationType: 'DICT',
     endToEnd,
@@ -112,6 +119,7 @@ export function paymentBody(order: PaymentOrder): wire.Payment {
     key,
     amount: numberFromCents(amountCents),
     ...(description !== null && { description }),
+    ...(txid !== null && { transactionIdentification: txid }),
     debitParty: { agency: payer.agency, account: payer.accountNumber, document: payer.document },
   };
 }

@@ -57,11 +57,11 @@ const operations: { readonly [Id in OperationId]: Operation<Id> } = {
       }),
     ),
   lookUpKey: async (bank, { token, body }) =>
-    // The bank knows only its own customers, so every key has the same owner.
-    mapAnswer(bank.lookUpKey(token, body), ({ endToEnd }) => ({
+    mapAnswer(bank.lookUpKey(token, body), ({ endToEnd, name, document, ispb }) => ({
       endToEnd,
       key: body.key,
-      owner: { name: 'Recebedor de Teste', taxIdNumber: '12345678909' },
+      account: { participant: ispb ?? undefined },
+      owner: { name: name ?? undefined, taxIdNumber: document ?? undefined },
     })),
   pay: async (bank, { token, body }) =>
     mapAnswer(await bank.pay(token, readPayment(body)), writeReceipt),
@@ -144,8 +144,11 @@ function writeLogin({ token, account }: BankLogin): Reply<'login'> {
 
 function readPayment(body: RequestBody<'pay'>): PaymentOrder {
   const { endToEnd, clientRequestId, key, amount, description = null, debitParty } = body;
-  const payer = readAccount(debitParty);
-  return { endToEnd, clientRequestId, key, amountCents: readCents(amount), description, payer };
+  return {
+    ...{ endToEnd, clientRequestId, key, amountCents: readCents(amount), description },
+    txid: body.transactionIdentification ?? null,
+    payer: readAccount(debitParty),
+  };
 }
 
 function writeReceipt(receipt: PaymentReceipt): Reply<'pay'> {

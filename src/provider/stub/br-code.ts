@@ -1,3 +1,4 @@
+import { crc16Ccitt } from '../../domain/br-code.ts';
 import { decimalFromCents } from '../../domain/money.ts';
 import { foldTypography, stripAccents } from '../../domain/text.ts';
 
@@ -49,23 +50,6 @@ const MAX_KEY_LENGTH = MAX_VALUE_LENGTH - (4 + GUI.length) - 4;
 /** Tag 54 has thirteen characters: ten digits, a point and two decimals. */
 const MAX_BR_CODE_CENTS = 999_999_999_999;
 const NO_TXID = '***';
-
-/**
- * Computes CRC-16/CCITT-FALSE (polynomial 0x1021, initial 0xFFFF) over the UTF-8 bytes of a text.
- *
- * @returns four upper-case hexadecimal digits: `29B1` for `123456789`.
- */
-export function crc16Ccitt(text: string): string {
-  let crc = 0xffff;
-  for (const byte of Buffer.from(text, 'utf8')) {
-    crc ^= byte << 8;
-    for (let bit = 0; bit < 8; bit += 1) {
-      crc = (crc & 0x8000) === 0 ? crc << 1 : (crc << 1) ^ 0x1021;
-    }
-    crc &= 0xffff;
-  }
-  return crc.toString(16).toUpperCase().padStart(4, '0');
-}
 
 /**
  * Encodes a static BR Code (EMV merchant-presented mode; BCB, Manual de Padrões para Iniciação do

@@ -32,6 +32,9 @@ export interface PaymentsOptions {
 /** DICT gives a payer two look-ups back every minute. */
 const LOOK_UP_REFILL_MS = 30_000;
 
+/** The bank knows only its own customers, so every key has the same owner. */
+const keyOwner = { name: 'Recebedor de Teste', document: '12345678909' } as const;
+
 /** Payments: each executed at most once, settled once. */
 export class Payments {
   readonly #options: PaymentsOptions;
@@ -59,7 +62,7 @@ export class Payments {
     if (failure !== null) return failure;
     const endToEnd = newEndToEndId(this.#options.ispb, this.#options.clock.now());
     this.#state.save({ row: 'look_up', endToEnd, email, payerId, key });
-    return done({ endToEnd });
+    return done({ endToEnd, ...keyOwner, ispb: this.#options.ispb });
   }
 
   /** @returns at once, unless the webhook of the payment is posted before its answer. */

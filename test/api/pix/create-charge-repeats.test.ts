@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ChargeCode } from '../../../src/provider/provider.ts';
 import type { BankAnswer } from '../../../src/provider/stub/answer.ts';
-import { decodeBrCode } from '../../support/br-code.ts';
+import { decodeBrCode } from '../../../src/domain/br-code.ts';
 import { givenCustomer, logIn } from '../../support/factories.ts';
 import { startPixApp } from './pix-app.ts';
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import jsQRModule from 'jsqr';
 import { PNG } from 'pngjs';
-import { decodeBrCode } from '../../support/br-code.ts';
+import { decodeBrCode } from '../../../src/domain/br-code.ts';
 import { givenCustomer } from '../../support/factories.ts';
 import { startPixApp } from './pix-app.ts';
 

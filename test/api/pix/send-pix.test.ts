@@ -50,6 +50,7 @@ test('the look-up carries the payer, the payment the key of the idempotency', as
     key: 'ana@example.com',
     amountCents: 1_050,
     description: 'Aluguel de março',
+    txid: null,
     payer: {
       agency: account.agency,
       accountNumber: account.account_number,

@@ -181,6 +181,11 @@ const pixFlows: readonly Flow[] = [
         const request = { token, key: newKey(), body: { ...body, type } };
         const { body: charge } = await answers(200, call('/pix/charge', request));
         hidden.add('copy and paste', charge.copy_paste);
+        await answers(200, call('/pix/lookup', { token, body: { pix_key: others.payeePhone } }));
+        const code = { copy_paste: charge.copy_paste };
+        await answers(200, call('/pix/decode', { token, body: code }));
+        const isPaid = type === 'static' ? 200 : 422;
+        await answers(isPaid, call('/pix/send', { token, key: newKey(), body: code }));
         await answers(200, call(`/pix/${charge.transaction_id}`, { token }));
       }
       const wrong = {

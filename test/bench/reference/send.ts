@@ -68,7 +68,7 @@ export function createSend(query: Query, bank: Bank) {
     await query(statements.beginPaying, [id, endToEnd]);
     const order = { endToEnd, clientRequestId: key, key: pixKey, amountCents, payer: account };
     const description = body.description ?? null;
-    const outcome = await answerOf(bank.pay(token, { ...order, description }))
+    const outcome = await answerOf(bank.pay(token, { ...order, description, txid: null }))
       .then(({ providerTxid }) => ['ACCEPTED', 'accepted', providerTxid])
       .catch(() => ['UNKNOWN', 'unknown', null]);
     const [transaction] = await query<TransactionRow>(statements.recordOutcome, [id, ...outcome]);

@@ -67,6 +67,8 @@ const specified: Record<string, [operationId: string, access: Access, statuses: 
   'post /accounts/pf': ['registerPf', 'public', '201 422'],
   'post /accounts/pj': ['registerPj', 'public', '501'],
   'post /pix/send': ['sendPix', 'token', '200 401 422 502'],
+  'post /pix/decode': ['decodePixCode', 'token', '200 401 422'],
+  'post /pix/lookup': ['lookUpPixKey', 'token', '200 401 422 502'],
   'post /pix/charge': ['createCharge', 'token', '200 401 422 502'],
   'get /pix/{transactionId}': ['getPixTransaction', 'token', '200 401 404'],
   'get /pix/keys': ['listPixKeys', 'token', '200 401 502'],
@@ -102,6 +104,8 @@ const added: Record<string, string> = {
   registerPj: '400 413 415 422 429',
   sendPix: '400 413 415 429',
   createCharge: '400 413 415 429',
+  decodePixCode: '400 413 415',
+  lookUpPixKey: '400 413 415 429',
   getPixTransaction: '304',
   listPixKeys: '422 429',
   createPixKey: '400 413 415 429',
@@ -135,6 +139,9 @@ const replyFields: Record<string, string> = {
   StatementItem: 'id type amount status pix_key? provider_txid? created_at',
   PixTransaction: 'transaction_id status end_to_end~',
   Charge: 'transaction_id status qr_code~ copy_paste~',
+  DecodedPixCode:
+    'kind one_time pix_key~ pix_key_type~ amount~ payee_name payee_city description~ txid~',
+  PixKeyOwner: 'pix_key pix_key_type~ name~ document~ institution~ lookup_id expires_at',
   PixTransactionView: 'transaction_id status qr_code~ copy_paste~',
   PixKeysReply: 'data',
   RegisterPfReply: 'user_id account_id? onboarding_id pessoa_fisica_id? message onboarding',
@@ -268,12 +275,13 @@ test('login, registrations, documents and CEPs are throttled by address, nothing
   });
 });
 
-test('sends, charges, statements and PIX keys are throttled by user', () => {
+test('sends, charges, look-ups, statements and PIX keys are throttled by user', () => {
   const throttled = operations
     .filter(({ operation }) => operation['x-throttle-user'] === true)
     .map(({ operation }) => operation.operationId);
   assert.deepEqual(throttled.sort(), [
-    ...['createCharge', 'createPixKey', 'deletePixKey', 'getStatement', 'listPixKeys', 'sendPix'],
+    ...['createCharge', 'createPixKey', 'deletePixKey', 'getStatement', 'listPixKeys'],
+    ...['lookUpPixKey', 'sendPix'],
   ]);
 });
 

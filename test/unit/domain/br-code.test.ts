@@ -1,26 +1,275 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import {
-  BrCodeError,
-  crc16Ccitt,
-  encodeDynamicBrCode,
-  encodeStaticBrCode,
-  type StaticBrCodeInput,
-} from '../../../src/provider/stub/br-code.ts';
-import { decodeBrCode } from '../../support/br-code.ts';
+import { hasError, isStaticPix, parsePix } from 'pix-utils';
+import { encodeStaticBrCode } from '../../../src/provider/stub/br-code.ts';
+import { BrCodeFault, brCodeError, crc16Ccitt, decodeBrCode } from '../../../src/domain/br-code.ts';
 
 const EVP = '123e4567-e12b-12d1-a456-426655440000';
+const FROM_THE_MANUAL =
+  '00020126580014br.gov.bcb.pix0136123e4567-e12b-12d1-a456-426655440000' +
+  '5204000053039865802BR5913Fulano de Tal6008BRASILIA62070503***63041D3D';
 const ONE_TIME =
   '00020101021226770014BR.GOV.BCB.PIX2555pix.example.com/qr/93598be0-1bd0-4997-8318-81776a1d8a99' +
   '5204000053039865802BR5907EMPRESA6009SAO PAULO62070503***6304EEAB';
-const RECEIVER = { receiverName: 'Maria', city: 'Recife' };
 
-function decodedStatic(input: Partial<StaticBrCodeInput>) {
-  const code = decodeBrCode(encodeStaticBrCode({ key: EVP, ...RECEIVER, ...input }));
-  assert.ok(code.kind === 'static');
-  return code;
+const withCrc = (text: string) => text + crc16Ccitt(text);
+const body = FROM_THE_MANUAL.slice(0, -4);
+
+function rejects(text: string, field: string): void {
+  assert.throws(
+    () => decodeBrCode(text),
+    (error) => {
+      assert.ok(error instanceof BrCodeFault);
+      assert.equal(error.field, field, error.message);
+      return true;
+    },
+  );
 }
+
+describe('decodeBrCode', () => {
+  it('ignores space around the code', () => {
+    assert.deepEqual(decodeBrCode(`\n ${FROM_THE_MANUAL}\r\n`), decodeBrCode(FROM_THE_MANUAL));
+  });
+
+  it('leaves an amount of zero to the payer', () => {
+    const zero = withCrc(body.replace('5802BR', '54040.005802BR'));
+    assert.equal(decodeBrCode(zero).amountCents, null);
+  });
+
+  it("reads the static code of the central bank's manual", () => {
+    assert.deepEqual(decodeBrCode(FROM_THE_MANUAL), {
+      kind: 'static',
+      key: EVP,
+      description: null,
+      oneTime: false,
+      categoryCode: '0000',
+      amountCents: null,
+      receiverName: 'Fulano de Tal',
+      city: 'BRASILIA',
+      zipcode: null,
+      txid: null,
+    });
+  });
+
+  it('reads a dynamic one-time code', () => {
+    assert.deepEqual(decodeBrCode(ONE_TIME), {
+      kind: 'dynamic',
+      url: 'pix.example.com/qr/93598be0-1bd0-4997-8318-81776a1d8a99',
+      oneTime: true,
+      categoryCode: '0000',
+      amountCents: null,
+      receiverName: 'EMPRESA',
+      city: 'SAO PAULO',
+      zipcode: null,
+      txid: null,
+    });
+  });
+
+  it('reads every optional field', () => {
+    const text = withCrc(
+      '000201010211' +
+        '26410014br.gov.bcb.pix0111111444777350204cafe' +
+        '520458125303986540512.345802BR5905MARIA6006RECIFE610850030000' +
+        '62130509Pedido12380200014br.gov.bcb.pix99026304',
+    );
+    assert.throws(() => decodeBrCode(text), BrCodeFault);
+    const right = withCrc(
+      '000201010211' +
+        '26410014br.gov.bcb.pix0111111444777350204cafe' +
+        '520458125303986540512.345802BR5905MARIA6006RECIFE610850030000' +
+        '62130509Pedido12380180014br.gov.bcb.pix6304',
+    );
+    assert.deepEqual(decodeBrCode(right), {
+      kind: 'static',
+      key: '11144477735',
+      description: 'cafe',
+      oneTime: false,
+      categoryCode: '5812',
+      amountCents: 1234,
+      receiverName: 'MARIA',
+      city: 'RECIFE',
+      zipcode: '50030000',
+      txid: 'Pedido123',
+    });
+  });
+
+  it('finds the account of PIX beside another arrangement', () => {
+    const text = withCrc(
+      '00020126190015com.example.foo27370014br.gov.bcb.pix0115a@exemplo.teste' +
+        '5204000053039865802BR5905MARIA6006RECIFE62070503***6304',
+    );
+    const code = decodeBrCode(text);
+    assert.ok(code.kind === 'static');
+    assert.equal(code.key, 'a@exemplo.teste');
+  });
+
+  it('rejects a wrong length although the CRC is right', () => {
+    const phone =
+      '00020126360014br.gov.bcb.pix0114+55119876543215204000053039865802BR5905MARIA6006RECIFE';
+    rejects(withCrc(`${phone}62080503***6304`), 'payload');
+    assert.equal(decodeBrCode(withCrc(`${phone}62070503***6304`)).receiverName, 'MARIA');
+  });
+
+  const refused: [string, string, string][] = [
+    ['nothing', '', '00'],
+    ['a code without its CRC', body, '63'],
+    ['a CRC of another text', `${body}0000`, '63'],
+    ['a CRC in lower case', `${body}1d3d`, '63'],
+    ['a byte after the CRC', `${FROM_THE_MANUAL}0`, '63'],
+    ['a line break within it', FROM_THE_MANUAL.replace('Fulano ', 'Fulano\n'), 'payload'],
+    ['letters with accents', withCrc(body.replace('Fulano', 'Fuláno')), 'payload'],
+    [
+      'over 512 characters',
+      withCrc(body.replace('6304', '8099'.padEnd(103, 'x').repeat(5))),
+      'payload',
+    ],
+    ['an empty field', withCrc(body.replace('5802BR', '5802BR6100')), 'payload'],
+    ['a repeated field', withCrc(body.replace('5802BR', '5802BR5802BR')), 'payload'],
+    ['another currency', withCrc(body.replace('5303986', '5303840')), '53'],
+    ['another country', withCrc(body.replace('5802BR', '5802US')), '58'],
+    ['no country', withCrc(body.replace('5802BR', '')), '58'],
+    ['a category of letters', withCrc(body.replace('52040000', '5204ABCD')), '52'],
+    ['an amount with a comma', withCrc(body.replace('5802BR', '54041,005802BR')), '54'],
+    ['an amount of one decimal', withCrc(body.replace('5802BR', '54031.05802BR')), '54'],
+    ['a CEP of seven digits', withCrc(body.replace('6207', '610712345676207')), '61'],
+    [
+      'a name of 26 characters',
+      withCrc(body.replace('5913Fulano de Tal', `5926${'A'.repeat(26)}`)),
+      '59',
+    ],
+    [
+      'a city of 16 characters',
+      withCrc(body.replace('6008BRASILIA', `6016${'A'.repeat(16)}`)),
+      '60',
+    ],
+    ['no txid field', withCrc(body.replace('62070503***', '')), '62'],
+    ['a template without txid', withCrc(body.replace('62070503***', '62070103abc')), '62-05'],
+    [
+      'a txid of 26 characters',
+      withCrc(body.replace('62070503***', `62300526${'a'.repeat(26)}`)),
+      '62-05',
+    ],
+    ['a txid with punctuation', withCrc(body.replace('0503***', '0503a-b')), '62-05'],
+    [
+      'a template that does not fill its length',
+      withCrc(body.replace('62070503***', '62070502***')),
+      '62',
+    ],
+    ['another GUI', withCrc(body.replace('br.gov.bcb.pix', 'br.gov.bcb.pox')), '26'],
+    [
+      'an account without key',
+      withCrc(body.replace(`26580014br.gov.bcb.pix0136${EVP}`, '26180014br.gov.bcb.pix')),
+      '26',
+    ],
+    ['a key with a space', withCrc(body.replace('e12b-', 'e12b ')), '26-01'],
+    [
+      'both a key and an address',
+      withCrc(
+        body.replace(`26580014br.gov.bcb.pix0136${EVP}`, '26340014br.gov.bcb.pix0104a@bc2504d.ef'),
+      ),
+      '26',
+    ],
+    [
+      'two accounts of PIX',
+      withCrc(body.replace('5204', '27260014br.gov.bcb.pix0104a@bc5204')),
+      '26',
+    ],
+    ['a CRC field that is not the last', withCrc(`00020163041234${body.slice(6)}`), 'payload'],
+    ['another initiation method', withCrc(body.replace('000201', '000201010213')), '01'],
+  ];
+  for (const [name, text, field] of refused) {
+    it(`rejects ${name}`, () => rejects(text, field));
+  }
+
+  it('rejects every single changed character', () => {
+    fc.assert(
+      fc.property(
+        fc.nat(FROM_THE_MANUAL.length - 1),
+        fc.integer({ min: 0x20, max: 0x7e }),
+        (at, code) => {
+          const changed = String.fromCharCode(code);
+          fc.pre(FROM_THE_MANUAL[at] !== changed);
+          assert.throws(
+            () =>
+              decodeBrCode(FROM_THE_MANUAL.slice(0, at) + changed + FROM_THE_MANUAL.slice(at + 1)),
+            BrCodeFault,
+          );
+        },
+      ),
+    );
+  });
+
+  it('throws nothing but BrCodeFault, also under a right CRC', () => {
+    const text = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.string().map((inner) => withCrc(`000201${inner}6304`)),
+      fc
+        .tuple(fc.nat(body.length), fc.nat(9))
+        .map(([at, length]) => withCrc(body.slice(0, at) + body.slice(at + length))),
+    );
+    fc.assert(
+      fc.property(text, (candidate) => {
+        try {
+          decodeBrCode(candidate);
+        } catch (error) {
+          assert.ok(error instanceof BrCodeFault);
+        }
+      }),
+    );
+  });
+});
+
+describe('beside the reader of another library', () => {
+  const upTo = (max: number, min = 1) =>
+    fc
+      .string({ unit: fc.constantFrom(...'abcXYZ 0189'), minLength: min, maxLength: max })
+      .filter((text) => text === text.trim());
+  const contents = fc.record({
+    key: fc.constantFrom(EVP, '+5511987654321', '11144477735', 'ana@example.com'),
+    receiverName: upTo(25).filter((text) => /[a-z]/i.test(text)),
+    city: upTo(15).filter((text) => /[a-z]/i.test(text)),
+    amountCents: fc.option(fc.integer({ min: 1, max: 999_999_999 }), { nil: undefined }),
+    txid: fc.option(fc.stringMatching(/^[A-Za-z0-9]{1,25}$/), { nil: undefined }),
+  });
+
+  it('reads the same of what the simulated bank writes', () => {
+    fc.assert(
+      fc.property(contents, (content) => {
+        const text = encodeStaticBrCode(content);
+        const ours = decodeBrCode(text);
+        const theirs = parsePix(text);
+        assert.ok(ours.kind === 'static' && !hasError(theirs) && isStaticPix(theirs));
+        assert.deepEqual(
+          [ours.key, ours.receiverName, ours.city, ours.amountCents ?? 0, ours.txid ?? '***'],
+          [
+            theirs.pixKey,
+            theirs.merchantName,
+            theirs.merchantCity,
+            Math.round((theirs.transactionAmount ?? 0) * 100),
+            theirs.txid,
+          ],
+        );
+      }),
+    );
+  });
+});
+
+describe('brCodeError', () => {
+  it('says in words what is wrong with a code', () => {
+    const wrong: [text: string, error: RegExp][] = [
+      ['ana@example.com', /not a Pix code/],
+      [FROM_THE_MANUAL.slice(0, -9), /incomplete or was changed/],
+      [withCrc(body.replace('Fulano', 'Fuláno')), /an accented letter/],
+      [withCrc(body.replace('5802BR', '5803BR')), /a length in it does not match/],
+      [withCrc(body.replace('5802BR', '')), /lacks the field 58/],
+      [withCrc(body.replace('5303986', '5303840')), /field 53 of the code is not valid/],
+      [withCrc(body.replace('br.gov.bcb.pix', 'br.gov.bcb.pox')), /exactly one Pix account/],
+    ];
+    for (const [text, error] of wrong) assert.match(brCodeError(text)?.en ?? '', error, text);
+    assert.equal(brCodeError(FROM_THE_MANUAL), null);
+  });
+});
 
 describe('crc16Ccitt', () => {
   it('passes its self-test and keeps leading zeros', () => {
@@ -28,183 +277,6 @@ describe('crc16Ccitt', () => {
     assert.equal(crc16Ccitt(''), 'FFFF');
     assert.ok(
       Array.from({ length: 64 }, (_, n) => crc16Ccitt(`${n}`)).every((c) => c.length === 4),
-    );
-  });
-});
-
-describe('encodeStaticBrCode', () => {
-  it('writes the fields in the order of their tags', () => {
-    const text = encodeStaticBrCode({
-      key: EVP,
-      amountCents: 1000,
-      receiverName: 'José da Conceição',
-      city: 'São Paulo',
-      zipcode: '01310-100',
-      txid: 'PEDIDO1',
-      description: 'Almoço',
-      categoryCode: '5812',
-    });
-    assert.equal(
-      text.slice(0, -4),
-      `00020126680014br.gov.bcb.pix0136${EVP}0206Almoco520458125303986540510.00` +
-        '5802BR5917JOSE DA CONCEICAO6009SAO PAULO61080131010062110507PEDIDO16304',
-    );
-    assert.equal(text.slice(-4), crc16Ccitt(text.slice(0, -4)));
-  });
-
-  it('writes the identifier of the service, one character too long, as its first 25', () => {
-    const txid = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
-    assert.equal(decodedStatic({ txid }).txid, 'ABCDEFGHIJKLMNOPQRSTUVWXY');
-  });
-
-  it('writes no txid for one that is empty or not alphanumeric', () => {
-    for (const txid of [undefined, '', 'a-b', 'ção', '***']) {
-      assert.equal(decodedStatic({ txid }).txid, null);
-    }
-  });
-
-  it('falls back when nothing of the name or the city can be written', () => {
-    for (const blank of ['', '   ', '山田太郎', '😀😀', '\u0301', '!?', '\u0000']) {
-      const code = decodedStatic({ receiverName: blank, city: blank });
-      assert.deepEqual([code.receiverName, code.city], ['RECEBEDOR', 'SAO PAULO']);
-    }
-  });
-
-  it('cuts after stripping accents, and leaves no space at the cut', () => {
-    const code = decodedStatic({
-      receiverName: 'Ângela Conceição de Sá e Silva',
-      city: 'Águas de São Pedro',
-    });
-    assert.equal(code.receiverName, 'ANGELA CONCEICAO DE SA E');
-    assert.equal(code.city, 'AGUAS DE SAO PE');
-  });
-
-  it('uses a category of four digits only', () => {
-    for (const categoryCode of ['', '581', '58125', 'ABCD', '5812\n', '1234567890']) {
-      assert.equal(decodedStatic({ categoryCode }).categoryCode, '0000');
-    }
-  });
-
-  it('leaves out a CEP that is not eight digits', () => {
-    for (const zipcode of ['', '0131010', 'ABCDEFGH', '013101000']) {
-      assert.equal(decodedStatic({ zipcode }).zipcode, null);
-    }
-  });
-
-  const rooms: [string, string, number][] = [
-    ['an EVP', EVP, 37],
-    ['a CPF', '11144477735', 62],
-    ['a key of 72 characters', 'a'.repeat(72), 1],
-    ['a key of 73 characters', 'a'.repeat(73), 0],
-    ['an e-mail of 77 characters', `${'a'.repeat(66)}@ponte.test`, 0],
-  ];
-  for (const [name, key, room] of rooms) {
-    it(`cuts the description to the ${room} characters beside ${name}`, () => {
-      const code = decodedStatic({ key, description: 'x'.repeat(140) });
-      assert.equal(code.key, key);
-      assert.equal(code.description, room === 0 ? null : 'x'.repeat(room));
-    });
-  }
-
-  it('refuses a key that it cannot carry', () => {
-    for (const key of ['', 'a'.repeat(78), 'a b', 'josé@ponte.test', 'a\n']) {
-      assert.throws(() => encodeStaticBrCode({ key, ...RECEIVER }), BrCodeError);
-    }
-  });
-
-  it('carries amounts up to thirteen characters and refuses others', () => {
-    assert.equal(decodedStatic({ amountCents: 999_999_999_999 }).amountCents, 999_999_999_999);
-    assert.equal(decodedStatic({ amountCents: 1 }).amountCents, 1);
-    for (const amountCents of [0, -1, 0.5, 1_000_000_000_000, Number.NaN, 1e21]) {
-      assert.throws(() => decodedStatic({ amountCents }), BrCodeError);
-    }
-  });
-});
-
-describe('encodeDynamicBrCode', () => {
-  it('writes what a bank published, but for the case of the GUI', () => {
-    const text = encodeDynamicBrCode({
-      url: 'https://pix.example.com/qr/93598be0-1bd0-4997-8318-81776a1d8a99',
-      receiverName: 'Empresa',
-      city: 'São Paulo',
-      oneTime: true,
-    });
-    assert.equal(
-      text.slice(0, -4),
-      ONE_TIME.slice(0, -4).replace('BR.GOV.BCB.PIX', 'br.gov.bcb.pix'),
-    );
-    assert.deepEqual(decodeBrCode(text), decodeBrCode(ONE_TIME));
-  });
-
-  it('omits the initiation method of a reusable code', () => {
-    const text = encodeDynamicBrCode({ url: 'pix.example.com/1', oneTime: false, ...RECEIVER });
-    assert.ok(text.startsWith('00020126'));
-    assert.equal(decodeBrCode(text).oneTime, false);
-  });
-
-  it('refuses an address that it cannot carry', () => {
-    for (const url of ['', 'https://', 'a'.repeat(78), 'pix.example.com/a b']) {
-      assert.throws(() => encodeDynamicBrCode({ url, oneTime: true, ...RECEIVER }), BrCodeError);
-    }
-  });
-});
-
-describe('every generated code', () => {
-  const anyText = fc.oneof(
-    fc.string({ unit: 'binary' }),
-    fc.string({ unit: 'grapheme' }),
-    fc.string({
-      unit: fc.constantFrom('Ã', 'ç', 'e\u0301', '😀', '山', 'ß', 'ﬁ', '\ud800', ' ', 'a'),
-    }),
-  );
-  const optional = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: undefined });
-  const common = {
-    receiverName: anyText,
-    city: anyText,
-    zipcode: optional(fc.oneof(anyText, fc.stringMatching(/^\d{8}$/))),
-    amountCents: optional(fc.integer({ min: 1, max: 999_999_999_999 })),
-    categoryCode: optional(fc.oneof(anyText, fc.stringMatching(/^\d{4}$/))),
-  };
-  const visible = fc.stringMatching(/^[\x21-\x7e]{1,77}$/);
-
-  function holds(text: string): void {
-    assert.match(text, /^[\x20-\x7e]{1,512}$/);
-    assert.equal(Buffer.byteLength(text), text.length);
-  }
-
-  it('reads back as what went in, static', () => {
-    const input = fc.record({
-      ...common,
-      key: visible,
-      txid: optional(fc.oneof(anyText, fc.stringMatching(/^[a-zA-Z0-9]{1,35}$/))),
-      description: optional(fc.oneof(anyText, fc.string({ minLength: 100, maxLength: 140 }))),
-    });
-    fc.assert(
-      fc.property(input, (fields) => {
-        const text = encodeStaticBrCode(fields);
-        holds(text);
-        const code = decodeBrCode(text);
-        assert.ok(code.kind === 'static');
-        assert.equal(code.key, fields.key);
-        assert.equal(code.amountCents, fields.amountCents ?? null);
-      }),
-    );
-  });
-
-  it('reads back as what went in, dynamic', () => {
-    const input = fc.record({ ...common, url: visible, oneTime: fc.boolean() });
-    fc.assert(
-      fc.property(input, (fields) => {
-        fc.pre(!/^https:\/\//i.test(fields.url));
-        const text = encodeDynamicBrCode(fields);
-        holds(text);
-        const code = decodeBrCode(text);
-        assert.ok(code.kind === 'dynamic');
-        assert.deepEqual(
-          [code.url, code.oneTime, code.amountCents, code.txid],
-          [fields.url, fields.oneTime, fields.amountCents ?? null, null],
-        );
-      }),
     );
   });
 });

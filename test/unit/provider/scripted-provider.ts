@@ -51,6 +51,7 @@ export const order: PaymentOrder = {
   key: 'ana@ponte.test',
   amountCents: 1050,
   description: null,
+  txid: null,
   payer: { agency: '0001', accountNumber: '123456', document: '11144477735' },
 };
 

@@ -1,6 +1,7 @@
 /** Sending a PIX at the console: what is typed, how it ends, and what is said to do next. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { encodeStaticBrCode } from '../../../../src/provider/stub/br-code.ts';
 import { startTestApp } from '../../../support/app.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { givenUser } from '../../../support/factories.ts';
@@ -47,6 +48,41 @@ function keyOn({ text }: Screen): string {
 function later(screen: Screen, what: string | RegExp): Promise<string> {
   return passUntil(app.clock, screen.until(what));
 }
+
+describe('the payee', () => {
+  it('is shown before the payment, which uses that look-up', async (t) => {
+    const { screen, payments } = await openSend();
+    await screen.fill({ 'PIX key': 'notfound@ponte.test' });
+    await screen.press('ctrl+l');
+    await screen.until('No account was found for this PIX key.');
+    await screen.fill(lunch);
+    await screen.press('ctrl+l');
+    await screen.until(/Payee +Recebedor de Teste\n +Document +\*\*\*\.456\.789-\*\*/);
+    const lookUps = t.mock.method(app.bank, 'lookUpKey');
+    await screen.press('ctrl+s');
+    await screen.until('The bank has accepted it');
+    assert.equal(lookUps.mock.callCount(), 0);
+    assert.equal((await payments()).length, 1);
+  });
+
+  it('of a code is shown too, with what the code asks for', async () => {
+    const { screen, payments } = await openSend();
+    const payee = { key: 'ana@example.com', receiverName: 'Padaria', city: 'Recife' };
+    const code = encodeStaticBrCode({ ...payee, amountCents: 450 });
+    await screen.fill({ 'Or Pix code': code.slice(0, -1) });
+    await screen.press('ctrl+l');
+    await screen.until('The code is incomplete or was changed');
+    await screen.fill({ 'Or Pix code': code });
+    await screen.press('ctrl+l');
+    await screen.until(/Payee +PADARIA, RECIFE\n +PIX key +ana@example\.com\n +Amount +R\$ 4,50/);
+    await screen.press('ctrl+s');
+    await screen.until('The bank has accepted it');
+    assert.deepEqual(
+      (await payments()).map(({ amount }) => amount),
+      ['4.50'],
+    );
+  });
+});
 
 describe('a payment', () => {
   it('is checked field by field, by the service, and does not leave with a fault', async () => {
@@ -115,7 +151,8 @@ describe('the idempotency key', () => {
     await screen.until('PROCESSING');
     await screen.press('ctrl+s');
     await screen.until('This key was used before: nothing was paid again.');
-    assert.equal(keyOn(screen), key);
+    await screen.focus('Idempotency-Key');
+    assert.ok(screen.focused.includes(key));
     await screen.fill({ Amount: '10' });
     await screen.press('ctrl+s');
     await screen.until('This key belongs to another payment; see the statement.');

@@ -15,10 +15,14 @@ describe('the fields of an operation', () => {
         ['pix_key', 'body', 'text', true],
         ['amount', 'body', 'amount', true],
         ['description', 'body', 'text', false],
+        ['copy_paste', 'body', 'text', false],
+        ['lookup_id', 'body', 'text', false],
         ['Idempotency-Key', 'header', 'text', true],
       ],
     );
     assert.equal(fields[0]?.label, 'PIX key');
+    const [pixKey] = contractFields('sendPix', {}, { copy_paste: '000201' });
+    assert.equal(pixKey?.isRequired, false);
     assert.equal(fields[2]?.label, 'Description');
     assert.equal(fields[2]?.hint, 'A text for the payee.');
     assert.deepEqual(names('getOnboarding', {}, {}), ['applicationId']);

@@ -158,17 +158,31 @@ reads(
 
 const lookUp = { payerId: '1', key: 'maria@ponte.test' };
 
+const e1 = { endToEnd: 'E1', name: null, document: null, ispb: null };
+const owned = { ...e1, name: 'Maria', document: '12345678909', ispb: '11165756' };
+
 reads('a look-up:', (provider) => provider.lookUpKey({ session, ...lookUp }), [
-  [{ endToEnd: 'E1' }, { endToEnd: 'E1' }],
-  [{ endToEndId: 'E1', key: lookUp.key, owner: { name: 'X' } }, { endToEnd: 'E1' }],
-  [{ end_to_end: 'E1' }, { endToEnd: 'E1' }],
-  [{ data: { EndToEndId: 'E1' } }, { endToEnd: 'E1' }],
-  [{ endToEnd: 'E1', key: 'Maria@Ponte.test' }, { endToEnd: 'E1' }],
+  [{ endToEnd: 'E1' }, e1],
+  [
+    { endToEndId: 'E1', key: lookUp.key, owner: { name: 'X' } },
+    { ...e1, name: 'X' },
+  ],
+  [{ end_to_end: 'E1' }, e1],
+  [{ data: { EndToEndId: 'E1' } }, e1],
+  [{ endToEnd: 'E1', key: 'Maria@Ponte.test' }, e1],
+  [
+    {
+      data: {
+        ...{ endToEnd: 'E1', Account: { Participant: '11165756' } },
+        Owner: { Name: 'Maria', TaxIdNumber: '12345678909' },
+      },
+    },
+    owned,
+  ],
+  [{ endToEnd: 'E1', owner: 'Maria', account: { participant: 'somewhere' } }, e1],
+  [{ endToEnd: 'E1', owner: { name: 7, taxIdNumber: ['1'] }, account: [] }, e1],
   // These name no other key: masked, of no form that is known, no text.
-  ...['m***@ponte.test', 'some-new-kind', '', 7].map((key): Row => [
-    { endToEnd: 'E1', key },
-    { endToEnd: 'E1' },
-  ]),
+  ...['m***@ponte.test', 'some-new-kind', '', 7].map((key): Row => [{ endToEnd: 'E1', key }, e1]),
 ]);
 
 const { endToEnd, clientRequestId } = order;

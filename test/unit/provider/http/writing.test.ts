@@ -60,6 +60,16 @@ const cases: readonly [string, (provider: Provider) => Promise<unknown>, string]
     ),
   ],
   [
+    'a payment of a static code',
+    (provider) => provider.pay({ session, order: { ...order, txid: 'Pedido123' } }),
+    post(
+      'payments',
+      `{"initiationType":"DICT","endToEnd":"${order.endToEnd}","clientRequestId":"key-1",` +
+        '"key":"ana@ponte.test","amount":10.5,"transactionIdentification":"Pedido123",' +
+        `"debitParty":{${account}}}`,
+    ),
+  ],
+  [
     'a dynamic charge',
     (provider) =>
       provider.createDynamicCharge({

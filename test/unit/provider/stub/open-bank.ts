@@ -78,7 +78,8 @@ export async function orderFor(
   { key = 'maria@example.com', amountCents = 1_050, clientRequestId = 'request-1' }: Wish = {},
 ): Promise<PaymentOrder> {
   const { endToEnd } = await provider.lookUpKey({ session, key, payerId: payer.document });
-  return { endToEnd, clientRequestId, key, amountCents, description: 'Almoço', payer };
+  const order = { endToEnd, clientRequestId, key, amountCents, payer };
+  return { ...order, description: 'Almoço', txid: null };
 }
 
 /** The properties that decide what becomes of a failed call. */

@@ -310,6 +310,7 @@ describe('the journal of an earlier version', () => {
     key: 'maria@example.com',
     amountCents: 100,
     description: 'Almoço',
+    txid: null,
     payer,
   };
 

@@ -1,0 +1,34 @@
+import type { DecodedPixCode } from '../../contract/types.ts';
+import { decodeBrCode, type BrCode } from '../domain/br-code.ts';
+import { numberFromCents } from '../domain/money.ts';
+import { keyTypeOf, normalisePixKey } from '../domain/pix-key.ts';
+import type { SessionOperation } from '../http/operation.ts';
+
+/** Says what a Pix code asks for. Nothing is called or stored. */
+export const decodePixCode: SessionOperation<'decodePixCode'> = {
+  access: 'session',
+  async run(_context, { input }) {
+    // The contract has checked the code.
+    return { status: 200, body: codeReply(decodeBrCode(input.body.copy_paste)) };
+  },
+};
+
+function codeReply(code: BrCode): DecodedPixCode {
+  return {
+    kind: code.kind,
+    one_time: code.oneTime,
+    ...(code.kind === 'static' && keyReply(code.key)),
+    ...(code.amountCents !== null && { amount: numberFromCents(code.amountCents) }),
+    payee_name: code.receiverName,
+    payee_city: code.city,
+    ...(code.kind === 'static' && code.description !== null && { description: code.description }),
+    ...(code.txid !== null && { txid: code.txid }),
+  };
+}
+
+/** The key as a send would look it up. */
+function keyReply(text: string): Pick<DecodedPixCode, 'pix_key' | 'pix_key_type'> {
+  const { kind, key } = normalisePixKey(text);
+  const type = keyTypeOf(kind);
+  return { pix_key: key, ...(type !== null && { pix_key_type: type }) };
+}

@@ -1,0 +1,61 @@
+/**
+ * The look-ups of a user. The directory gives a payer 100 look-ups, two of which come back each
+ * minute, and takes twenty for a key that no one has (BCB, DICT API, anti-scan policy). A user who
+ * guesses keys is stopped here, before the directory refuses the look-ups of payments too.
+ */
+import { countAttempt, minuteMs, refuseWhenUsedUp, type Throttle } from '../auth/throttle.ts';
+import type { LocalContext } from '../context.ts';
+import { AppError } from '../errors.ts';
+
+/** The time in which the directory gives all look-ups back. */
+const budgetMs = 50 * minuteMs;
+const lookUps = 100;
+const costOfMissingKey = 20;
+
+/** How long a key that no one has is not looked up again for the same user. */
+const missingForMs = 5 * minuteMs;
+
+/**
+ * Counts a look-up.
+ * @throws AppError THROTTLED when the user has no look-ups left, and PIX_KEY_NOT_FOUND when the key
+ *   was not found a short time ago.
+ */
+export async function countLookUp(
+  context: LocalContext,
+  userId: number,
+  key: string,
+): Promise<void> {
+  const isKnownMissing = await isThrottled(refuseWhenUsedUp(context, [missing(userId, key)]));
+  if (isKnownMissing) throw new AppError('PIX_KEY_NOT_FOUND');
+  await countAttempt(context, [budget(userId)]);
+}
+
+/** Remembers that no one has a key, and counts the cost. */
+export async function countMissingKey(
+  context: LocalContext,
+  userId: number,
+  key: string,
+): Promise<void> {
+  const cost = { ...budget(userId), weight: costOfMissingKey - 1 };
+  // The next look-up is refused.
+  await isThrottled(countAttempt(context, [missing(userId, key), cost]));
+}
+
+function budget(userId: number): Throttle {
+  return { scope: 'pix-look-up', subject: String(userId), limit: lookUps, windowMs: budgetMs };
+}
+
+function missing(userId: number, key: string): Throttle {
+  const subject = `${userId}:${key}`;
+  return { scope: 'pix-key-missing', subject, limit: 1, windowMs: missingForMs };
+}
+
+async function isThrottled(counted: Promise<unknown>): Promise<boolean> {
+  try {
+    await counted;
+    return false;
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'THROTTLED') return true;
+    throw error;
+  }
+}

@@ -1,0 +1,51 @@
+import { accountForPix } from '../accounts/payer-account.ts';
+import { callerSession } from '../auth/banking-sessions.ts';
+import { readFromProvider } from '../auth/provider-failure.ts';
+import { keyTypeOf, normalisePixKey } from '../domain/pix-key.ts';
+import { maskTaxId, normaliseTaxId } from '../domain/tax-id.ts';
+import { AppError } from '../errors.ts';
+import type { SessionOperation } from '../http/operation.ts';
+import { sealLookUp } from './confirmed-payee.ts';
+import { countLookUp, countMissingKey } from './directory-budget.ts';
+
+/** Says who has a PIX key, so that the payer can confirm the payee before the payment. */
+export const lookUpPixKey: SessionOperation<'lookUpPixKey'> = {
+  access: 'session',
+  async run(context, { input, principal, request }) {
+    const { document } = accountForPix(context, principal);
+    const session = callerSession(context, principal);
+    const userId = principal.user.id;
+    const { kind, key } = normalisePixKey(input.body.pix_key);
+    await countLookUp(context, userId, key);
+    const call = context.provider.lookUpKey({
+      ...{ session, payerId: document, key },
+      ...request.callOptions,
+    });
+    const owner = await readFromProvider(call).catch(async (error: unknown) => {
+      const isMissing = error instanceof AppError && error.code === 'PIX_KEY_NOT_FOUND';
+      if (isMissing) await countMissingKey(context, userId, key);
+      throw error;
+    });
+    const { lookupId, expiresAt } = sealLookUp(context, { userId, key }, owner.endToEnd);
+    const keyType = keyTypeOf(kind);
+    const ownerDocument = owner.document === null ? null : masked(owner.document);
+    return {
+      status: 200,
+      body: {
+        pix_key: key,
+        ...(keyType !== null && { pix_key_type: keyType }),
+        ...(owner.name !== null && { name: owner.name }),
+        ...(ownerDocument !== null && { document: ownerDocument }),
+        ...(owner.ispb !== null && { institution: owner.ispb }),
+        lookup_id: lookupId,
+        expires_at: expiresAt.toISOString(),
+      },
+    };
+  },
+};
+
+/** The provider may have masked the document already. */
+function masked(document: string): string | null {
+  if (/^[\d.*/-]*\*[\d.*/-]*$/.test(document)) return document;
+  return maskTaxId(normaliseTaxId(document) ?? '');
+}

@@ -1,0 +1,87 @@
+/** The payment that a request orders: by a PIX key, or by a static Pix code. */
+import { decodeBrCode } from '../domain/br-code.ts';
+import { centsFromNumber, MAX_AMOUNT_CENTS } from '../domain/money.ts';
+import { normalisePixKey } from '../domain/pix-key.ts';
+import { REQUIRED } from '../domain/validation-errors.ts';
+import { invalidField, type Text } from '../errors.ts';
+import { fingerprintOf } from './idempotency.ts';
+
+/** The body of a request to send, which the contract has checked. */
+interface RequestedPayment {
+  readonly pix_key?: string | undefined;
+  readonly copy_paste?: string | undefined;
+  /** In reais. */
+  readonly amount?: number | undefined;
+  readonly description?: string | undefined;
+}
+
+export interface PaymentTerms {
+  /** In the format of DICT. */
+  readonly pixKey: string;
+  readonly amountCents: number;
+  readonly description: string | null;
+  /** The payee's id of the charge, from a code; at most 25 alphanumerics. */
+  readonly txid: string | null;
+}
+
+const KEY_AND_CODE: Text = {
+  en: 'Send either pix_key or copy_paste.',
+  pt: 'Envie pix_key ou copy_paste, não os dois.',
+};
+
+const DYNAMIC: Text = {
+  en: 'A dynamic code cannot be paid here yet. Ask the payee for a Pix key or a static code.',
+  pt: 'Um código dinâmico ainda não pode ser pago aqui. Peça uma chave Pix ou um código estático.',
+};
+
+const OTHER_AMOUNT: Text = {
+  en: 'The code has another amount. Omit the amount, or send the same.',
+  pt: 'O código tem outro valor. Omita o valor ou envie o mesmo.',
+};
+
+const TOO_MUCH: Text = {
+  en: 'The amount of the code is too large.',
+  pt: 'O valor do código é grande demais.',
+};
+
+/**
+ * Reads the terms of a payment.
+ * @throws AppError VALIDATION_FAILED for both a key and a code, a dynamic code, and an amount that
+ *   is missing or differs from the code's.
+ */
+export function readPaymentTerms(body: RequestedPayment): PaymentTerms {
+  const description = body.description ?? null;
+  if (body.copy_paste !== undefined) return { ...codeTerms(body, body.copy_paste), description };
+  return {
+    pixKey: normalisePixKey(body.pix_key ?? '').key,
+    amountCents: requestedCents(body) ?? 0,
+    description,
+    txid: null,
+  };
+}
+
+/** The same for every request that orders the same payment. */
+export function termsFingerprint(terms: PaymentTerms): Buffer {
+  const { pixKey, amountCents, description, txid } = terms;
+  // Payments to a key had no txid from the beginning, and their fingerprints stay.
+  return fingerprintOf([pixKey, amountCents, description, ...(txid === null ? [] : [txid])]);
+}
+
+function codeTerms(
+  body: RequestedPayment,
+  copyPaste: string,
+): Pick<PaymentTerms, 'pixKey' | 'amountCents' | 'txid'> {
+  if (body.pix_key !== undefined) throw invalidField('copy_paste', KEY_AND_CODE);
+  const code = decodeBrCode(copyPaste);
+  if (code.kind === 'dynamic') throw invalidField('copy_paste', DYNAMIC);
+  const requested = requestedCents(body);
+  const amountCents = code.amountCents ?? requested;
+  if (amountCents === null) throw invalidField('amount', REQUIRED);
+  if (amountCents > MAX_AMOUNT_CENTS) throw invalidField('copy_paste', TOO_MUCH);
+  if (requested !== null && requested !== amountCents) throw invalidField('amount', OTHER_AMOUNT);
+  return { pixKey: normalisePixKey(code.key).key, amountCents, txid: code.txid };
+}
+
+function requestedCents({ amount }: RequestedPayment): number | null {
+  return amount === undefined ? null : centsFromNumber(amount);
+}
