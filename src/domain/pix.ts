@@ -24,7 +24,7 @@ export type PixOutcome = 'accepted' | 'unknown' | 'not_sent' | 'rejected';
 
 export type PixOperation = 'SEND' | 'CHARGE' | 'RECEIVED';
 
-/** The `type` of a transaction in the statement. */
+/** The `type` of a transaction in the API. */
 type PixTransactionType = 'PIX_SEND' | 'PIX_CHARGE' | 'PIX_RECEIVED';
 
 export const pixStatuses = ['PROCESSING', 'COMPLETED', 'FAILED'] as const satisfies PixStatus[];
@@ -85,9 +85,20 @@ export function outcomeOf(transaction: { readonly outcome: PixOutcome | null }):
   return transaction.outcome ?? 'unknown';
 }
 
-/** The statement's `type` of an operation. */
+/** The `type` of an operation in the API. */
 export function transactionType(operation: PixOperation): PixTransactionType {
   return `PIX_${operation}`;
+}
+
+const operationsByType = {
+  PIX_SEND: 'SEND',
+  PIX_CHARGE: 'CHARGE',
+  PIX_RECEIVED: 'RECEIVED',
+} as const satisfies Record<PixTransactionType, PixOperation>;
+
+/** The operation of a `type` in the API. */
+export function operationOfType(type: PixTransactionType): PixOperation {
+  return operationsByType[type];
 }
 
 /**

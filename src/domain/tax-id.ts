@@ -54,3 +54,16 @@ export function taxIdKind(text: string): TaxIdKind | null {
   if (taxId === null) return null;
   return taxId.length === 11 ? 'CPF' : 'CNPJ';
 }
+
+/**
+ * Masks a tax identifier as receipts show it: `***.456.789-**` for a CPF, `**.345.678/0001-**` for
+ * a CNPJ.
+ *
+ * @param taxId without punctuation.
+ * @returns null for a text of another length.
+ */
+export function maskTaxId(taxId: string): string | null {
+  if (/^\d{11}$/.test(taxId)) return `***.${taxId.slice(3, 6)}.${taxId.slice(6, 9)}-**`;
+  if (!/^[0-9A-Z]{12}\d{2}$/.test(taxId)) return null;
+  return `**.${taxId.slice(2, 5)}.${taxId.slice(5, 8)}/${taxId.slice(8, 12)}-**`;
+}

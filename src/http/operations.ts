@@ -22,7 +22,9 @@ import { createPixKey } from '../pix-keys/create-pix-key.ts';
 import { deletePixKey } from '../pix-keys/delete-pix-key.ts';
 import { listPixKeys } from '../pix-keys/list-pix-keys.ts';
 import { createCharge } from '../pix/create-charge.ts';
+import { getPixReceipt } from '../pix/get-pix-receipt.ts';
 import { getPixTransaction } from '../pix/get-pix-transaction.ts';
+import { listPixTransactions } from '../pix/list-pix-transactions.ts';
 import { sendPix } from '../pix/send-pix.ts';
 import { receiveProviderWebhook } from '../settlement/receive-provider-webhook.ts';
 
@@ -36,7 +38,9 @@ export const operations: OperationTable = {
   registerPj,
   sendPix,
   createCharge,
+  listPixTransactions,
   getPixTransaction,
+  getPixReceipt,
   listPixKeys,
   createPixKey,
   deletePixKey,

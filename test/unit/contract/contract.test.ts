@@ -68,7 +68,9 @@ const specified: Record<string, [operationId: string, access: Access, statuses: 
   'post /accounts/pj': ['registerPj', 'public', '501'],
   'post /pix/send': ['sendPix', 'token', '200 401 422 502'],
   'post /pix/charge': ['createCharge', 'token', '200 401 422 502'],
+  'get /pix': ['listPixTransactions', 'token', '200 401 422'],
   'get /pix/{transactionId}': ['getPixTransaction', 'token', '200 401 404'],
+  'get /pix/{transactionId}/receipt': ['getPixReceipt', 'token', '200 401 404'],
   'get /pix/keys': ['listPixKeys', 'token', '200 401 502'],
   'post /pix/keys': ['createPixKey', 'token', '201 401 422 502'],
   'delete /pix/keys': ['deletePixKey', 'token', '200 401 422 502'],
@@ -102,6 +104,7 @@ const added: Record<string, string> = {
   registerPj: '400 413 415 422 429',
   sendPix: '400 413 415 429',
   createCharge: '400 413 415 429',
+  listPixTransactions: '429',
   getPixTransaction: '304',
   listPixKeys: '422 429',
   createPixKey: '400 413 415 429',
@@ -136,6 +139,14 @@ const answerFields: Record<string, string> = {
   PixTransaction: 'transaction_id status end_to_end~',
   Charge: 'transaction_id status qr_code~ copy_paste~',
   PixTransactionView: 'transaction_id status qr_code~ copy_paste~',
+  PixPage: 'items next_cursor~',
+  PixListItem: 'transaction_id type amount status created_at qr_code~ copy_paste~',
+  PixReceipt:
+    'transaction_id type status amount currency created_at settled_at~ end_to_end~ description~ ' +
+    'payer~ payee~ failure~ issued_at',
+  PixReceiptParty: 'name~ document~ institution~ key~',
+  PixReceiptInstitution: 'ispb',
+  PixReceiptFailure: 'code message',
   PixKeysReply: 'data',
   RegisterPfReply: 'user_id account_id? onboarding_id pessoa_fisica_id? message onboarding',
   OnboardingApplication:
@@ -268,12 +279,13 @@ test('login, registrations, documents and CEPs are throttled by address, nothing
   });
 });
 
-test('sends, charges, statements and PIX keys are throttled by user', () => {
+test('sends, charges, lists, statements and PIX keys are throttled by user', () => {
   const throttled = operations
     .filter(({ operation }) => operation['x-throttle-user'] === true)
     .map(({ operation }) => operation.operationId);
   assert.deepEqual(throttled.sort(), [
-    ...['createCharge', 'createPixKey', 'deletePixKey', 'getStatement', 'listPixKeys', 'sendPix'],
+    ...['createCharge', 'createPixKey', 'deletePixKey', 'getStatement', 'listPixKeys'],
+    ...['listPixTransactions', 'sendPix'],
   ]);
 });
 

@@ -5,6 +5,7 @@ import {
   cpfCheckDigits,
   isCnpj,
   isCpf,
+  maskTaxId,
   normaliseTaxId,
   taxIdKind,
 } from '../../../src/domain/tax-id.ts';
@@ -69,6 +70,21 @@ describe('isCpf and isCnpj', () => {
     assert.equal(isCnpj('12ABC34501DEAB'), false);
     assert.equal(isCpf('11144477735\n'), false);
   });
+});
+
+describe('maskTaxId', () => {
+  for (const [taxId, masked] of [
+    ['12345678909', '***.456.789-**'],
+    ['12345678000190', '**.345.678/0001-**'],
+    ['12ABC34501DE35', '**.ABC.345/01DE-**'],
+    ['123', null],
+    ['', null],
+    ['12.345.678/0001-90', null],
+  ] as const) {
+    it(`shows ${taxId} as ${masked}`, () => {
+      assert.equal(maskTaxId(taxId), masked);
+    });
+  }
 });
 
 describe('normaliseTaxId', () => {
