@@ -19,7 +19,7 @@ export interface FormOptions<Id extends OperationId> {
   /** What the screen says about the fields of the contract. */
   readonly inputs?: Inputs;
   /** Values that a person does not type, such as the id of an application. */
-  readonly given?: Values;
+  readonly given?: Readonly<Record<string, Values[string] | undefined>>;
   /** What the call does, such as `Sending`. */
   readonly doing?: string;
   /** What a person must know when there is no answer. */
