@@ -1,11 +1,14 @@
 /** Sends a PIX, with a key that stays until a person makes a new one, and follows the payment. */
+import { useState } from 'react';
 import type { PixStatus } from '../../contract/types.ts';
 import type { Answer } from '../api.ts';
 import { FormScreen } from '../components/form.tsx';
 import { useForm } from '../hooks/use-form.ts';
+import type { Press } from '../hooks/use-keys.ts';
 import { useLiveStatus } from '../hooks/use-live-status.ts';
 import { noAnswerToSend, sendOutcome } from '../state/outcomes.ts';
 import { factLines, statusColour, wrapLines, type Facts, type Line } from '../state/text.ts';
+import { Receipt } from './receipt.tsx';
 
 export function Send() {
   const form = useForm({
@@ -17,11 +20,25 @@ export function Send() {
     ...{ doing: 'Sending', warning: noAnswerToSend },
   });
   const answer = form.call.result;
-  const live = useLiveStatus(answer?.status === 200 ? answer.body : null);
+  const sent = answer?.status === 200 ? answer.body : null;
+  const live = useLiveStatus(sent);
+  const [hasReceipt, showReceipt] = useState(false);
   const outcome = (columns: number): Line[] =>
     answer ? outcomeLines(answer, live.status, columns) : [];
   const notice = form.notice ?? live.notice;
-  return <FormScreen {...{ title: 'send a PIX', form, button: 'Send', notice, outcome }} />;
+  const close = (): void => showReceipt(false);
+  if (hasReceipt && sent) return <Receipt transactionId={sent.transaction_id} close={close} />;
+  const receipt = {
+    hints: ['ctrl+r receipt'],
+    onKey({ key }: Press): void {
+      if (key === 'ctrl+r') showReceipt(true);
+    },
+  };
+  return (
+    <FormScreen
+      {...{ title: 'send a PIX', form, button: 'Send', notice, outcome, ...(sent && receipt) }}
+    />
+  );
 }
 
 type Status = PixStatus | null;

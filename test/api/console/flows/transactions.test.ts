@@ -74,6 +74,18 @@ describe('a receipt', () => {
     await screen.until(/Ponte › transactions[^]*2 of 2/);
   });
 
+  it('is shown of the payment that was just sent, and leads back to its status', async () => {
+    const screen = await openFor(await givenUser(app));
+    await screen.type('p');
+    await screen.fill({ 'PIX key': 'silent@ponte.test', 'Amount in R$': '25' });
+    await screen.press('ctrl+s');
+    await screen.until(/PROCESSING\n[^]*ctrl\+r receipt/);
+    await screen.press('ctrl+r');
+    await screen.until(/PIX sent: R\$ 25,00\n PROCESSING\n[^]*this is no proof/);
+    await screen.press('escape');
+    await screen.until(/Ponte › send a PIX[^]*PROCESSING\n/);
+  });
+
   it('is shown of a payment in the statement, with the reason of its failure', async () => {
     const customer = await givenCustomer(app);
     const body = { pix_key: 'notfound@ponte.test', amount: 12.5, description: 'Lunch' };
@@ -84,7 +96,7 @@ describe('a receipt', () => {
     await screen.press('enter');
     await screen.until('v receipt');
     await screen.type('v');
-    await screen.until(/PIX sent: R\$ 12,50\n FAILED\n[^]*no proof of a payment/);
+    await screen.until(/PIX sent: R\$ 12,50\n FAILED\n[^]*this is no proof/);
     await screen.until(/payee's key +notfound@ponte\.test\n/);
     screen.resize(80, 30);
     await screen.until('No account was found for this PIX key. (PIX_KEY_NOT_FOUND)');
