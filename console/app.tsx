@@ -15,6 +15,7 @@ import { Operator } from './screens/operator.tsx';
 import { PixKeys } from './screens/pix-keys.tsx';
 import { Send } from './screens/send.tsx';
 import { Statement } from './screens/statement.tsx';
+import { Transactions } from './screens/transactions.tsx';
 import { initialState, loseSession, type ScreenName } from './state/app-state.ts';
 import { sessionEndedText } from './state/outcomes.ts';
 
@@ -23,6 +24,7 @@ const screens: Readonly<Record<ScreenName, ComponentType>> = {
   login: Login,
   balance: Balance,
   statement: Statement,
+  transactions: Transactions,
   send: Send,
   charge: Charge,
   keys: PixKeys,

@@ -217,6 +217,62 @@ export interface PixTransactionView {
   copy_paste?: string | undefined;
 }
 
+/** What a transaction is. `PIX_SEND` is sent, `PIX_CHARGE` a charge, `PIX_RECEIVED` received without a charge. */
+export type PixType = 'PIX_SEND' | 'PIX_CHARGE' | 'PIX_RECEIVED';
+
+/** A PIX in a list. `qr_code` and `copy_paste` only for charges, when stored. */
+export interface PixListItem {
+  transaction_id: string;
+  type: PixType;
+  amount: number;
+  status: PixStatus;
+  created_at: string;
+  qr_code?: string | undefined;
+  copy_paste?: string | undefined;
+}
+
+/** A page of the user's transactions, newest first. */
+export interface PixPage {
+  items: PixListItem[];
+  next_cursor?: string | undefined;
+}
+
+/** The payer or the payee, as far as they are known. */
+export interface PixReceiptParty {
+  name?: string | undefined;
+  document?: string | undefined;
+  institution?: PixReceiptInstitution | undefined;
+  key?: string | undefined;
+}
+
+/** The institution of an account. */
+export interface PixReceiptInstitution {
+  ispb: string;
+}
+
+/** Why a transaction failed. */
+export interface PixReceiptFailure {
+  code: string;
+  message: string;
+}
+
+/** What a receipt of a PIX shows. Unknown parts are left out. */
+export interface PixReceipt {
+  transaction_id: string;
+  type: PixType;
+  status: PixStatus;
+  amount: number;
+  currency: 'BRL';
+  created_at: string;
+  settled_at?: string | undefined;
+  end_to_end?: string | undefined;
+  description?: string | undefined;
+  payer?: PixReceiptParty | undefined;
+  payee?: PixReceiptParty | undefined;
+  failure?: PixReceiptFailure | undefined;
+  issued_at: string;
+}
+
 /** The type of a PIX key: tax id, phone, e-mail, or random. */
 export type PixKeyType =
   'CPF' | 'CNPJ' | 'CELULAR' | 'E_MAIL' | 'EVP_ENDERECO_VIRTUAL_DE_PAGAMENTO';
@@ -552,6 +608,21 @@ export interface Operations {
       503: Message;
     };
   };
+  /** List the user's PIX transactions. */
+  listPixTransactions: {
+    path: Record<string, never>;
+    query: {
+      type?: PixType | undefined;
+      status?: PixStatus | undefined;
+      start_date?: string | undefined;
+      end_date?: string | undefined;
+      limit?: number | undefined;
+      cursor?: string | undefined;
+    };
+    headers: Record<string, never>;
+    body: undefined;
+    replies: { 200: PixPage; 401: Message; 422: ValidationError; 429: Message; 503: Message };
+  };
   /** Follow a PIX. */
   getPixTransaction: {
     path: { transactionId: string };
@@ -559,6 +630,14 @@ export interface Operations {
     headers: { 'If-None-Match'?: string | undefined; Prefer?: string | undefined };
     body: undefined;
     replies: { 200: PixTransactionView; 304: undefined; 401: Message; 404: Message; 503: Message };
+  };
+  /** The receipt of a PIX. */
+  getPixReceipt: {
+    path: { transactionId: string };
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: undefined;
+    replies: { 200: PixReceipt; 401: Message; 404: Message; 503: Message };
   };
   /** List the account's PIX keys. */
   listPixKeys: {
@@ -793,7 +872,9 @@ export const routes = {
   createCharge: { method: 'POST', path: '/pix/charge' },
   decodePixCode: { method: 'POST', path: '/pix/decode' },
   lookUpPixKey: { method: 'POST', path: '/pix/lookup' },
+  listPixTransactions: { method: 'GET', path: '/pix' },
   getPixTransaction: { method: 'GET', path: '/pix/{transactionId}' },
+  getPixReceipt: { method: 'GET', path: '/pix/{transactionId}/receipt' },
   listPixKeys: { method: 'GET', path: '/pix/keys' },
   createPixKey: { method: 'POST', path: '/pix/keys' },
   deletePixKey: { method: 'DELETE', path: '/pix/keys' },

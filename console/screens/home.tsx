@@ -15,6 +15,7 @@ const choices = [
   { key: 'l', label: 'Log in', screen: 'login', needs: 'no session' },
   { key: 'b', label: 'Balance', screen: 'balance', needs: 'session' },
   { key: 's', label: 'Statement', screen: 'statement', needs: 'session' },
+  { key: 't', label: 'Transactions and receipts', screen: 'transactions', needs: 'session' },
   { key: 'p', label: 'Send a PIX', screen: 'send', needs: 'session' },
   { key: 'c', label: 'Charge by QR code', screen: 'charge', needs: 'session' },
   { key: 'k', label: 'PIX keys', screen: 'keys', needs: 'session' },

@@ -12,6 +12,7 @@ import { formatAmount } from '../state/format.ts';
 import { writing } from '../state/notice.ts';
 import { noAnswerToSend, sendOutcome } from '../state/outcomes.ts';
 import { factLines, statusColour, wrapLines, type Facts, type Line } from '../state/text.ts';
+import { Receipt } from './receipt.tsx';
 
 const formName = 'send';
 
@@ -42,17 +43,22 @@ export function Send() {
     form.refuse(readFaults(answer));
     if (answer.status === 200) setKnown({ typed, ...readPayee(answer.body) });
   };
+  const answer = form.call.result;
+  const sent = answer?.status === 200 ? answer.body : null;
+  const live = useLiveStatus(sent);
+  const [hasReceipt, showReceipt] = useState(false);
   const onKey = (press: Press): void => {
     if (press.key === 'ctrl+l') check.run(findPayee);
+    if (press.key === 'ctrl+r' && sent) showReceipt(true);
   };
-  const answer = form.call.result;
-  const live = useLiveStatus(answer?.status === 200 ? answer.body : null);
   const outcome = (columns: number): Line[] => {
     if (answer) return outcomeLines(answer, live.status, columns);
     return payee ? [{ text: '' }, ...factLines(payee.facts, columns)] : [];
   };
   const notice = form.notice ?? writing(check, 'Looking the payee up') ?? live.notice;
-  const hints = ['ctrl+l check the payee'];
+  const close = (): void => showReceipt(false);
+  if (hasReceipt && sent) return <Receipt transactionId={sent.transaction_id} close={close} />;
+  const hints = ['ctrl+l check the payee', ...(sent ? ['ctrl+r receipt'] : [])];
   return (
     <FormScreen {...{ title: 'send a PIX', form, button: 'Send', hints, notice, outcome, onKey }} />
   );

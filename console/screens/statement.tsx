@@ -16,12 +16,13 @@ import { failure, reading, type Notice } from '../state/notice.ts';
 import { readValues } from '../state/form.ts';
 import { cellText, memberColumns, memberFacts, type FormatCell, type Row } from '../state/table.ts';
 import { factLines, type Line } from '../state/text.ts';
+import { Receipt } from './receipt.tsx';
 
 type Reply = Extract<Answer<'getStatement'>, { readonly status: 200 }>;
 
 /** What the screen shows of the statement. */
 interface View {
-  readonly mode: 'list' | 'item' | 'dates';
+  readonly mode: 'list' | 'item' | 'receipt' | 'dates';
   readonly side: 'local' | 'remote';
   readonly chosen: number;
 }
@@ -58,7 +59,11 @@ export function Statement() {
   };
   const props = { ...shown, form, view, go };
   if (view.mode === 'dates') return <Dates {...props} />;
-  return view.mode === 'item' ? <Details {...props} /> : <Items {...props} />;
+  const item = shown.reply?.body.items.local[view.chosen];
+  if (view.mode === 'receipt' && item) {
+    return <Receipt transactionId={item.id} close={() => go({ mode: 'item' })} />;
+  }
+  return view.mode === 'list' ? <Items {...props} /> : <Details {...props} />;
 }
 
 const sides = {
@@ -121,14 +126,17 @@ function daysText({ start_date: from, end_date: to = 'today' }: Values): string 
 
 function Details({ reply, view, go }: StatementProps) {
   const item = readItems(reply, view.side)[view.chosen] ?? {};
+  const hasReceipt = view.side === 'local';
   const lines = (columns: number): Line[] => factLines(memberFacts(item, detailCell), columns);
   const list = useList();
   useKeys((press) => {
     if (press.key === 'escape') go({ mode: 'list' });
+    else if (hasReceipt && press.text === 'v') go({ mode: 'receipt' });
     else list.press(press);
   });
+  const hints = ['↑↓ scroll', ...(hasReceipt ? ['v receipt'] : [])];
   return (
-    <Frame title="statement" hints={['↑↓ scroll']} notice={null}>
+    <Frame {...{ title: 'statement', hints }} notice={null}>
       {(room) => <ScrollView {...{ lines, list, room }} />}
     </Frame>
   );

@@ -13,6 +13,7 @@ export type ScreenName =
   | 'login'
   | 'balance'
   | 'statement'
+  | 'transactions'
   | 'send'
   | 'charge'
   | 'keys'

@@ -159,7 +159,10 @@ export interface AnyRequest {
 }
 
 /** Puts each value where its field has to go. */
-export function buildRequest(fields: readonly Field[], values: Values): AnyRequest {
+export function buildRequest(
+  fields: readonly Field[],
+  values: Readonly<Record<string, Values[string] | undefined>>,
+): AnyRequest {
   const parts: Record<string, Record<string, string>> = { path: {}, query: {}, header: {} };
   const body: Record<string, unknown> = {};
   for (const { name, in: place } of fields) {

@@ -1,19 +1,13 @@
 import type { Context } from '../context.ts';
-import {
-  dayRange,
-  FIRST_YEAR,
-  LAST_YEAR,
-  type DayError,
-  type DayRange,
-} from '../domain/calendar.ts';
+import type { DayRange } from '../domain/calendar.ts';
 import { transactionType } from '../domain/pix.ts';
-import { AppError, type Text } from '../errors.ts';
 import type { CallOptions, ProviderStatementItem } from '../provider/provider.ts';
 import { callerSession } from '../auth/banking-sessions.ts';
 import type { Principal } from '../auth/principal.ts';
 import { listTransactions } from '../pix/pix-transaction-repository.ts';
 import { readIfAvailable } from '../auth/provider-failure.ts';
 import type { SessionOperation } from '../http/operation.ts';
+import { readPeriod } from './period.ts';
 
 /**
  * The newest items of a period. More would delay other requests: 40,000 items are 7 MB, which
@@ -28,7 +22,7 @@ const mostLocalItems = 1_000;
 export const getStatement: SessionOperation<'getStatement'> = {
   access: 'session',
   async run(context, { input, principal, request }) {
-    const range = readRange(input.query.start_date, input.query.end_date, context.clock.now());
+    const range = readPeriod(input.query, context.clock.now());
     const [local, remote] = await Promise.all([
       localItems(context, principal, range),
       remoteItems(context, principal, { range, options: request.callOptions }),
@@ -43,32 +37,6 @@ export const getStatement: SessionOperation<'getStatement'> = {
     };
   },
 };
-
-const rangeErrors: Readonly<Record<DayError['rule'], Text>> = {
-  invalid_date: {
-    en: 'Must be a day that exists, written as yyyy-mm-dd.',
-    pt: 'Deve ser um dia existente, no formato aaaa-mm-dd.',
-  },
-  out_of_range: {
-    en: `Must be a day of the years ${FIRST_YEAR} to ${LAST_YEAR}.`,
-    pt: `Deve ser um dia dos anos de ${FIRST_YEAR} a ${LAST_YEAR}.`,
-  },
-  after_end: {
-    en: 'Must not be after end_date.',
-    pt: 'Não pode ser depois de end_date.',
-  },
-  too_long: {
-    en: 'The period must not be longer than 366 days.',
-    pt: 'O período não pode passar de 366 dias.',
-  },
-};
-
-function readRange(start: string | undefined, end: string | undefined, now: Date): DayRange {
-  const range = dayRange(start, end, now);
-  if (!('errors' in range)) return range;
-  const fields = range.errors.map(({ field, rule }) => [field, [rangeErrors[rule]]] as const);
-  throw new AppError('VALIDATION_FAILED', { fields: Object.fromEntries(fields) });
-}
 
 async function localItems(context: Context, principal: Principal, range: DayRange) {
   const transactions = await listTransactions(context, principal.user.id, {

@@ -7,6 +7,7 @@ import { brCodeError } from './br-code.ts';
 import { normaliseCep, toState } from './cep.ts';
 import { EMPTY, UNSTORABLE } from './validation-errors.ts';
 import { toE164 } from './contact.ts';
+import { parsePixCursor } from './pix-cursor.ts';
 import { taxIdKind } from './tax-id.ts';
 import { tidyLine } from './text.ts';
 
@@ -60,6 +61,11 @@ const NOT_A_KEY: Text = {
   pt: 'A chave deve ter de 1 a 128 caracteres ASCII visíveis. Um UUID é o ideal.',
 };
 
+const NOT_A_CURSOR: Text = {
+  en: 'Enter the next_cursor of the page before unchanged. Begin without a cursor.',
+  pt: 'Informe o next_cursor da página anterior sem alterações. Comece sem cursor.',
+};
+
 const CONTROL_CHARACTER = /\p{C}/u;
 const LETTER = /\p{L}/u;
 
@@ -75,6 +81,7 @@ const formats = {
   state: (text) => (toState(text) === null ? NOT_A_STATE : null),
   'br-code': brCodeError,
   'idempotency-key': (text) => (/^[\x21-\x7e]{1,128}$/.test(text) ? null : NOT_A_KEY),
+  'pix-cursor': (text) => (parsePixCursor(text) === null ? NOT_A_CURSOR : null),
 } as const satisfies Record<string, (text: string) => Text | null>;
 
 export type FormatName = keyof typeof formats;

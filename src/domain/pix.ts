@@ -25,7 +25,7 @@ export type PixOutcome = 'accepted' | 'unknown' | 'not_sent' | 'rejected';
 /** The type of a transaction, which its table calls `operation`. */
 export type PixType = 'SEND' | 'CHARGE' | 'RECEIVED';
 
-/** The `type` of a transaction in the statement. */
+/** The `type` of a transaction in the API. */
 type PixTransactionType = 'PIX_SEND' | 'PIX_CHARGE' | 'PIX_RECEIVED';
 
 export const pixStatuses = ['PROCESSING', 'COMPLETED', 'FAILED'] as const satisfies PixStatus[];
@@ -86,9 +86,20 @@ export function outcomeOf(transaction: { readonly outcome: PixOutcome | null }):
   return transaction.outcome ?? 'unknown';
 }
 
-/** The statement's `type` of a transaction. */
+/** The `type` of a transaction in the API. */
 export function transactionType(type: PixType): PixTransactionType {
   return `PIX_${type}`;
+}
+
+const typesByName = {
+  PIX_SEND: 'SEND',
+  PIX_CHARGE: 'CHARGE',
+  PIX_RECEIVED: 'RECEIVED',
+} as const satisfies Record<PixTransactionType, PixType>;
+
+/** The type of a transaction with a `type` of the API. */
+export function pixTypeNamed(type: PixTransactionType): PixType {
+  return typesByName[type];
 }
 
 /**

@@ -23,7 +23,9 @@ import { deletePixKey } from '../pix-keys/delete-pix-key.ts';
 import { listPixKeys } from '../pix-keys/list-pix-keys.ts';
 import { createCharge } from '../pix/create-charge.ts';
 import { decodePixCode } from '../pix/decode-pix-code.ts';
+import { getPixReceipt } from '../pix/get-pix-receipt.ts';
 import { getPixTransaction } from '../pix/get-pix-transaction.ts';
+import { listPixTransactions } from '../pix/list-pix-transactions.ts';
 import { lookUpPixKey } from '../pix/look-up-pix-key.ts';
 import { sendPix } from '../pix/send-pix.ts';
 import { receiveProviderWebhook } from '../settlement/receive-provider-webhook.ts';
@@ -40,7 +42,9 @@ export const operations: OperationTable = {
   createCharge,
   decodePixCode,
   lookUpPixKey,
+  listPixTransactions,
   getPixTransaction,
+  getPixReceipt,
   listPixKeys,
   createPixKey,
   deletePixKey,

@@ -160,10 +160,18 @@ export async function viewTransaction(
 }
 
 /**
- * The transactions of a user in a period, newest first. A payment of a charge that was also
- * reported as received is listed once, as the charge; the charge is a scalar subquery, because for
- * `exists` the planner reads the whole table. A statement may have a thousand rows: their times are
- * formatted by the database. Parameters: user id, from, until, limit.
+ * A condition that holds for the transaction `t` if it is a received PIX that has completed a
+ * charge of its user: lists show the charge only. The charge is a scalar subquery, because for
+ * `exists` the planner reads the whole table.
+ */
+export const isAlsoCharge = `(operation = 'RECEIVED' and
+                 (select charge.user_id from pix_transactions charge
+                   where charge.end_to_end = t.end_to_end and charge.operation = 'CHARGE')
+                 is not distinct from t.user_id)`;
+
+/**
+ * The transactions of a user in a period, newest first. A statement may have a thousand rows: their
+ * times are formatted by the database. Parameters: user id, from, until, limit.
  */
 const listOfUser: Statement = {
   name: 'pix-list',
@@ -172,10 +180,7 @@ const listOfUser: Statement = {
            to_char(t.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt"
       from pix_transactions t
      where user_id = $1 and created_at >= $2 and created_at < $3
-       and not (operation = 'RECEIVED' and
-                 (select charge.user_id from pix_transactions charge
-                   where charge.end_to_end = t.end_to_end and charge.operation = 'CHARGE')
-                 is not distinct from t.user_id)
+       and not ${isAlsoCharge}
      order by created_at desc, id desc limit $4`,
 };
 

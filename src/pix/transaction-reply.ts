@@ -24,7 +24,7 @@ export function chargeReply(transaction: PixTransaction, { replayed }: { replaye
 }
 
 /** The code of a charge, if there is one. */
-export function codeOf({ qrCode, copyPaste }: PixView) {
+export function codeOf({ qrCode, copyPaste }: Pick<PixView, 'qrCode' | 'copyPaste'>) {
   return {
     ...(qrCode !== null && { qr_code: qrCode }),
     ...(copyPaste !== null && { copy_paste: copyPaste }),

@@ -18,7 +18,14 @@ const mostLost = 0.15;
 
 /** For a month of a customer with very many transactions. */
 const statementWithinMs = 50;
-const statements = 20;
+
+/** The statement lists no more of them. */
+const statementItems = 1_000;
+
+/** For a page of such a customer's transactions, whatever its filters and its place. */
+const pageWithinMs = 20;
+
+const repeats = 20;
 
 interface Grown {
   readonly what: Case;
@@ -47,12 +54,13 @@ export async function grow(options: Options, tell: (line: string) => void): Prom
     results.push(await inTurn({ options, what, place }, small, grown));
   }
   const monthMs = await monthOfStatement(grown.target);
+  const pageMs = await slowestPage(grown.target);
   const faults = results.flatMap((result) =>
     (['small', 'grown'] as const).flatMap((size) =>
       result[size].faults.map((fault) => `${result.what.name}, ${size}: ${fault}`),
     ),
   );
-  return { text: textOf(results, monthMs), faults };
+  return { text: textOf(results, { monthMs, pageMs }), faults };
 }
 
 interface Turns {
@@ -78,27 +86,70 @@ async function inTurn({ options, what, place }: Turns, small: Stage, grown: Stag
   return { what, small: summary(less.slice(1)), grown: summary(more.slice(1)) };
 }
 
-/** @returns the middle one of several answers, in milliseconds. */
-async function monthOfStatement({ server, customers }: Target): Promise<number> {
+/** @returns a day so many days ago, as `yyyy-mm-dd`. */
+function day(daysAgo: number): string {
+  return new Date(Date.now() - daysAgo * 86_400_000).toISOString().slice(0, 10);
+}
+
+/**
+ * Reads a path as the customer with very many transactions, several times.
+ * @param check throws for wrong items of the answer.
+ * @returns the middle one of the times, in milliseconds.
+ */
+async function timeOf(
+  { server, customers }: Target,
+  path: string,
+  check: (items: unknown) => void,
+): Promise<number> {
   const [busy] = customers;
   if (!busy) throw new Error('there are no customers');
-  const day = (daysAgo: number): string =>
-    new Date(Date.now() - daysAgo * 86_400_000).toISOString().slice(0, 10);
-  const query = `start_date=${day(60)}&end_date=${day(30)}`;
   const times: number[] = [];
-  for (let turn = 0; turn < statements; turn += 1) {
+  for (let turn = 0; turn < repeats; turn += 1) {
     const startedAt = performance.now();
-    const url = `${server.url}/api/v1/accounts/statement?${query}`;
-    const answer = await fetch(url, { headers: bearer(busy) });
-    const { items } = (await answer.json()) as { items: { local: readonly unknown[] } };
+    const answer = await fetch(`${server.url}/api/v1${path}`, { headers: bearer(busy) });
+    const { items } = (await answer.json()) as { items: unknown };
     times.push(performance.now() - startedAt);
-    const least = (busyTransactions / 365) * 30;
-    if (items.local.length < least) throw new Error(`a month has ${items.local.length} items`);
+    check(items);
   }
   return median(times);
 }
 
-function textOf(results: readonly Grown[], monthMs: number): string {
+function monthOfStatement(target: Target): Promise<number> {
+  const path = `/accounts/statement?start_date=${day(60)}&end_date=${day(30)}`;
+  const least = Math.min(statementItems, (busyTransactions / 365) * 30);
+  return timeOf(target, path, (items) => {
+    const { local } = items as { readonly local: readonly unknown[] };
+    if (local.length < least) throw new Error(`a month has ${local.length} items`);
+  });
+}
+
+/** The newest page, one of last year, and those whose filters find nothing. */
+const pages: readonly (readonly [query: string, items: number])[] = [
+  ['', 100],
+  [`&start_date=${day(350)}&end_date=${day(300)}`, 100],
+  ['&type=PIX_CHARGE', 0],
+  ['&type=PIX_SEND&status=FAILED', 0],
+];
+
+async function slowestPage(target: Target): Promise<number> {
+  const times: number[] = [];
+  for (const [query, wanted] of pages) {
+    const path = `/pix?limit=100${query}`;
+    const time = await timeOf(target, path, (items) => {
+      const { length } = items as readonly unknown[];
+      if (length !== wanted) throw new Error(`${path} has ${length} items`);
+    });
+    times.push(time);
+  }
+  return Math.max(...times);
+}
+
+interface BusyTimes {
+  readonly monthMs: number;
+  readonly pageMs: number;
+}
+
+function textOf(results: readonly Grown[], { monthMs, pageMs }: BusyTimes): string {
   const rows = results.map(({ what, small, grown }) => {
     const kept = grown.perSecond / small.perSecond;
     const verdict: Verdict = {
@@ -114,18 +165,19 @@ function textOf(results: readonly Grown[], monthMs: number): string {
     ]);
     return [what.title, said(verdict), ...rates];
   });
-  const statement: Verdict = {
-    target: `≤ ${statementWithinMs} ms`,
-    value: `${monthMs.toFixed(1)} ms`,
-    isMet: monthMs <= statementWithinMs,
-  };
   const columns = ['req/s', 'p99 ms', 'CPU µs', 'db µs'];
   const [few, many] = ['small', 'grown'].map((size) => columns.map((name) => `${size} ${name}`));
   const head = ['case', 'rate', ...(few ?? []), ...(many ?? [])];
   return [
     table([head, ...rows]),
     '',
-    `A month of a statement, of a customer with ${busyTransactions}: ${said(statement)}`,
+    `Of a customer with ${busyTransactions} transactions`,
+    `a month of the statement: ${said(within(statementWithinMs, monthMs))}`,
+    `the slowest page of the list: ${said(within(pageWithinMs, pageMs))}`,
     '',
   ].join('\n');
+}
+
+function within(mostMs: number, ms: number): Verdict {
+  return { target: `≤ ${mostMs} ms`, value: `${ms.toFixed(1)} ms`, isMet: ms <= mostMs };
 }

@@ -130,6 +130,10 @@ describe('the page of account and PIX', { skip: noBrowser }, () => {
     await page.locator('#charge-result img').waitFor();
     await page.click('#statement .actions button');
     await page.locator('#statement-items table').waitFor();
+    await page.click('#transactions .actions button');
+    await page.locator('#transaction-items table').waitFor();
+    await page.click('#send-receipt button');
+    await page.locator('#receipt dl').waitFor();
     await page.click('#list-keys');
     await page.locator('#key-list *').first().waitFor();
     await page.click('#logout');
@@ -139,12 +143,66 @@ describe('the page of account and PIX', { skip: noBrowser }, () => {
       'balance',
       'send-outcome',
       'send-status',
+      'send-receipt',
       'charge-result',
       'statement-items',
+      'transaction-items',
+      'receipt',
       'key-list',
     ]) {
       assert.equal(await page.textContent(`#${place}`), '', place);
     }
+  });
+
+  it('lists all transactions page by page, by their filters', async (t) => {
+    const page = await openPage(t, browser, `${url}/dev`);
+    await logIn(page);
+    for (const count of [1, 2]) {
+      await page.click('#send-new-key');
+      await page.click('#send .actions button');
+      const sent = page.locator('#trace li', { hasText: 'POST /api/v1/pix/send' });
+      await sent.nth(count - 1).waitFor();
+    }
+    await page.selectOption('#list-type', 'PIX_SEND');
+    await page.fill('#list-limit', '0');
+    await page.click('#transactions .actions button');
+    await page.locator('#list-limit-error', { hasText: 'at least 1' }).waitFor();
+    await page.fill('#list-limit', '1');
+    await page.click('#transactions .actions button');
+    await page.locator('#transaction-items', { hasText: '1 so far.' }).waitFor();
+    await page.getByRole('button', { name: 'More' }).click();
+    const rows = page.locator('#transaction-items tbody tr', { hasText: 'PIX_SEND' });
+    await rows.nth(1).waitFor();
+    assert.equal(await rows.count(), 2);
+    await page.selectOption('#list-type', 'PIX_RECEIVED');
+    await page.click('#transactions .actions button');
+    await page.locator('#transaction-items', { hasText: '0 in all.' }).waitFor();
+  });
+
+  it('shows the receipt of a payment, and prints nothing else', async (t) => {
+    const page = await openPage(t, browser, `${url}/dev`);
+    await logIn(page);
+    await page.fill('#send-amount', '1.234,56');
+    await page.click('#send .actions button');
+    await page.locator('#send-status', { hasText: 'COMPLETED' }).waitFor();
+    await page.click('#send-receipt button');
+    const receipt = page.locator('#receipt');
+    await receipt.locator('.badge', { hasText: 'COMPLETED' }).waitFor();
+    assert.match(
+      await receipt.innerText(),
+      /R\$\s1\.234,56[^]*Payer's CPF or CNPJ\s+\*{3}\.444\.777-\*\*[^]*bruno@example\.com/,
+    );
+    assert.deepEqual(await accessibilityFaults(page), []);
+    await page.emulateMedia({ media: 'print' });
+    const visible = await page.evaluate<string[]>(`
+      [...document.querySelectorAll('h1, h2, button')]
+        .filter((one) => one.checkVisibility()).map((one) => one.textContent)`);
+    assert.deepEqual(visible, ['Receipt']);
+    await page.emulateMedia({ media: 'screen' });
+    await receipt.getByRole('button', { name: 'Close' }).click();
+    assert.equal(await receipt.textContent(), '');
+    const focused = await page.evaluate<string>('document.activeElement.textContent');
+    assert.equal(focused, 'Receipt');
   });
 
   it('offers the scenarios of the simulated bank, and says what to do next', async (t) => {
@@ -177,6 +235,10 @@ describe('the page of account and PIX', { skip: noBrowser }, () => {
     await page.locator('#charge-result img').waitFor();
     await page.click('#statement .actions button');
     await page.locator('#statement-items table').waitFor();
+    await page.click('#transactions .actions button');
+    await page.locator('#transaction-items table').waitFor();
+    await page.locator('#statement-items button').first().click();
+    await page.locator('#receipt dl').waitFor();
     assert.deepEqual(await accessibilityFaults(page), []);
     await page.emulateMedia({ colorScheme: 'dark' });
     await page.setViewportSize({ width: 375, height: 700 });

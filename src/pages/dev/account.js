@@ -1,6 +1,7 @@
 /* Balance and statement. */
 import { call } from './api.js';
-import { byId, element, money, onSubmit, statusBadge } from './page.js';
+import { byId, element, money, onSubmit, statusBadge, table } from './page.js';
+import { receiptButton } from './receipt.js';
 
 byId('show-balance').addEventListener('click', async () => {
   const { status, body } = await call({ path: '/accounts/balance' });
@@ -20,13 +21,14 @@ function showStatement(answer) {
   byId('statement-items').replaceChildren(
     table(
       'Transactions of Ponte',
-      ['When', 'Type', 'Amount', 'Status', 'Key'],
+      ['When', 'Type', 'Amount', 'Status', 'Key', 'Receipt'],
       local.map((item) => [
         new Date(item.created_at).toLocaleString(),
         item.type,
         money(item.amount),
         statusBadge(item.status),
         item.pix_key ?? '–',
+        receiptButton(item.id),
       ]),
     ),
     element(
@@ -35,25 +37,6 @@ function showStatement(answer) {
       isMissing
         ? 'The provider did not return its own list.'
         : `The provider lists ${remote.length} items; see the answer under Requests.`,
-    ),
-  );
-}
-
-/** A wide table scrolls in its own region, also by keyboard. */
-function table(caption, heads, rows) {
-  const body = rows.map((cells) =>
-    element('tr', {}, ...cells.map((cell) => element('td', {}, cell))),
-  );
-  const head = heads.map((text) => element('th', { scope: 'col' }, text));
-  return element(
-    'div',
-    { className: 'wide', tabIndex: 0, role: 'region', 'aria-label': caption },
-    element(
-      'table',
-      {},
-      element('caption', {}, rows.length === 0 ? `${caption}: none` : caption),
-      element('thead', {}, element('tr', {}, ...head)),
-      element('tbody', {}, ...body),
     ),
   );
 }

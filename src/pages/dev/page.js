@@ -101,6 +101,25 @@ export function facts(pairs) {
   return list;
 }
 
+/** A wide table scrolls in its own region, also by keyboard. */
+export function table(caption, heads, rows) {
+  const body = rows.map((cells) =>
+    element('tr', {}, ...cells.map((cell) => element('td', {}, cell))),
+  );
+  const head = heads.map((text) => element('th', { scope: 'col' }, text));
+  return element(
+    'div',
+    { className: 'wide', tabIndex: 0, role: 'region', 'aria-label': caption },
+    element(
+      'table',
+      {},
+      element('caption', {}, rows.length === 0 ? `${caption}: none` : caption),
+      element('thead', {}, element('tr', {}, ...head)),
+      element('tbody', {}, ...body),
+    ),
+  );
+}
+
 /** A status as text, with a colour in addition to the word. */
 export function statusBadge(status) {
   return element('span', { className: `badge ${String(status).toLowerCase()}` }, String(status));

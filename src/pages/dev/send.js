@@ -3,6 +3,7 @@ import { call } from './api.js';
 import { offerKeys, withKeyField } from './idempotency.js';
 import { follow } from './live.js';
 import { byId, element, facts, money, onSubmit, parseAmount, showErrors } from './page.js';
+import { receiptButton } from './receipt.js';
 import { offerScenarios } from './scenarios.js';
 
 const next = {
@@ -35,8 +36,11 @@ function showOutcome(answer) {
     ...(isReplay ? ['This key was used before: nothing was paid again.'] : []),
   ];
   byId('send-outcome').replaceChildren(...lines.map((line) => element('p', {}, line)));
-  if (answer.status === 200) void follow(byId('send-status'), answer.body);
-  else byId('send-status').replaceChildren();
+  byId('send-status').replaceChildren();
+  byId('send-receipt').replaceChildren();
+  if (answer.status !== 200) return;
+  void follow(byId('send-status'), answer.body);
+  byId('send-receipt').replaceChildren(receiptButton(answer.body.transaction_id));
 }
 
 byId('look-up').addEventListener('click', async () => {

@@ -31,8 +31,11 @@ const personal = [
   'balance',
   'send-outcome',
   'send-status',
+  'send-receipt',
   'charge-result',
   'statement-items',
+  'transaction-items',
+  'receipt',
   'key-list',
 ];
 

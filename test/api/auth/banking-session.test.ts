@@ -43,7 +43,9 @@ const providerEndpoints: readonly Endpoint[] = [
 const endpoints: readonly Endpoint[] = [
   ...providerEndpoints,
   { method: 'GET', path: '/accounts/me' },
+  { method: 'GET', path: '/pix' },
   { method: 'GET', path: `/pix/${randomUUID()}` },
+  { method: 'GET', path: `/pix/${randomUUID()}/receipt` },
 ];
 
 const balance: Endpoint = { method: 'GET', path: '/accounts/balance' };

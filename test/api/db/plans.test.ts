@@ -5,9 +5,11 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { sessionStatements } from '../../../src/auth/session-repository.ts';
-import type { Statement } from '../../../src/db/database.ts';
+import type { Database, Statement } from '../../../src/db/database.ts';
 import { indexedSettings } from '../../../src/db/pool.ts';
 import { jobStatements } from '../../../src/jobs/job-repository.ts';
+import { nilUuid } from '../../../src/domain/text.ts';
+import { readPage, readReceipt } from '../../../src/pix/history-repository.ts';
 import { moveStatements } from '../../../src/pix/move-repository.ts';
 import { paymentStatements } from '../../../src/pix/payment-repository.ts';
 import { transactionStatements } from '../../../src/pix/pix-transaction-repository.ts';
@@ -26,6 +28,29 @@ import { openTestDatabase } from '../../support/open-database.ts';
 
 const { db, rows } = await openTestDatabase();
 
+type Store = Parameters<typeof readPage>[0];
+
+/** The statement of a read that has one. */
+async function statementOf(read: (store: Store) => Promise<unknown>): Promise<Statement> {
+  const asked: Statement[] = [];
+  const query = (statement: Statement) => Promise.resolve(void asked.push(statement));
+  const store = { db: { query } as unknown as Database, clock: { now: () => new Date(0) } };
+  // There is no answer to read.
+  await read(store as Store).catch(() => undefined);
+  const [statement] = asked;
+  assert.ok(statement);
+  return statement;
+}
+
+const caller = { sessionId: nilUuid, userId: 1 } as Parameters<typeof readPage>[1];
+const receipt = await statementOf((store) => readReceipt(store, caller, nilUuid));
+const page = await statementOf((store) =>
+  readPage(store, caller, {
+    ...{ operation: null, status: null, limit: 1 },
+    ...{ from: new Date(0), before: { createdAt: new Date(0), id: nilUuid } },
+  }),
+);
+
 /** Indexes that find many rows: all of a user, all that are not over. */
 const wide =
   /transactions_(?:stat|unset)|events_(?!pkey|payload)|jobs_(?:due|lea)|sessions_(?!pkey)/;
@@ -42,6 +67,7 @@ const statements: readonly Statement[] = [
   reservationStatements.reserve,
   reservationStatements.reserveForSession,
   paymentStatements.step,
+  receipt,
   storeWebhookEvent,
   transactionStatements.findView,
   transactionStatements.storeAnomaly,
@@ -108,6 +134,22 @@ describe('when one user has most of the transactions', () => {
   });
 
   findsByName();
+
+  test('a page of transactions is read from its position on, whatever it filters', async () => {
+    const [busiest] = await rows<{ id: number }>('select min(id) as id from users');
+    assert.ok(busiest);
+    const session = `'${nilUuid}', ${busiest.id}, now()`;
+    const period = `now() - interval '1 month', now(), '${nilUuid}'`;
+    for (const filter of ['null, null', `'RECEIVED', 'FAILED'`]) {
+      for (const mode of ['force_custom_plan', 'force_generic_plan']) {
+        const values = `${session}, ${period}, ${filter}, 101`;
+        const plan = (await planOf(page, values, [`plan_cache_mode=${mode}`])).join('\n');
+        assert.match(plan, /Limit[^]*Index Scan Backward using pix_transactions_statement on .* t/);
+        assert.match(plan, /Index Scan using pix_transactions_end_to_end_unique on .* charge/);
+        assert.match(plan, /Index Cond: .*user_id = u\.id.*ROW\(/);
+      }
+    }
+  });
 
   test('a statement finds the charge of a received PIX by its end-to-end id', async () => {
     const [busiest] = await rows<{ id: number }>('select min(id) as id from users');

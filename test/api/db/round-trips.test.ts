@@ -71,6 +71,15 @@ test('a transaction takes one round trip', async (t) => {
   await costsAtMost(t, 1, () => read(`/pix/${body.transaction_id}`));
 });
 
+test('a receipt takes one round trip', async (t) => {
+  const { body } = await send('to-be-printed');
+  await costsAtMost(t, 1, () => read(`/pix/${body.transaction_id}/receipt`));
+});
+
+test('a page of transactions takes one round trip', async (t) => {
+  await costsAtMost(t, 1, () => read('/pix?type=PIX_CHARGE'));
+});
+
 test('a send takes at most three round trips', async (t) => {
   await costsAtMost(t, 3, () => send('counted'));
 });

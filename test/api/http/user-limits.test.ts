@@ -47,6 +47,17 @@ test('each operation and each user is counted apart, and reading a payment is fr
   }
 });
 
+test('pages of transactions are limited by the minute, receipts are not', async () => {
+  const user = await givenCustomer(app);
+  const { body } = await send(user);
+  const read = async (path: string): Promise<number> =>
+    (await app.call(path, { token: user.token })).status;
+  for (const status of [200, 200, 200, 429]) assert.equal(await read('/pix'), status);
+  for (let count = 0; count < 4; count += 1) {
+    assert.equal(await read(`/pix/${body.transaction_id}/receipt`), 200);
+  }
+});
+
 test('a user has 32 requests under way at a time', () => {
   const limits = new UserLimits({ clock: app.clock, perMinute: 0 });
   const places = Array.from({ length: 32 }, () => limits.enter(1));

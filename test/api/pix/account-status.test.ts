@@ -84,7 +84,8 @@ for (const [status, [en, pt]] of Object.entries(sentences)) {
       });
     }
 
-    for (const path of ['/accounts/me', '/accounts/balance', '/accounts/statement', '/pix/keys']) {
+    const reads = ['/accounts/me', '/accounts/balance', '/accounts/statement', '/pix', '/pix/keys'];
+    for (const path of reads) {
       test(`GET ${path}: 200`, async () => {
         assert.equal((await app.call(path, { token: user.token })).status, 200);
       });

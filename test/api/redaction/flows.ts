@@ -128,6 +128,17 @@ const pixFlows: readonly Flow[] = [
       await answers(422, world.call('/pix/send', { ...request, body: { ...body, amount: 3 } }));
       await answers(200, world.call(`/pix/${sent.transaction_id}`, { token: world.token }));
       await answers(404, world.call(`/pix/${randomUUID()}`, { token: world.token }));
+      const receipt = `/pix/${sent.transaction_id}/receipt`;
+      await answers(200, world.call(receipt, { token: world.token }));
+    },
+  },
+  {
+    name: 'a list of transactions, page by page, and with what is no filter',
+    async run({ call, token }) {
+      const { body } = await answers(200, call('/pix?limit=1', { token }));
+      await answers(200, call(`/pix?cursor=${body.next_cursor}`, { token }));
+      const query = `cursor=${person.email}&type=${person.document}&start_date=${person.phone}`;
+      await answers(422, call(`/pix?${query}`, { token }));
     },
   },
   ...scenarios

@@ -70,7 +70,9 @@ const specified: Record<string, [operationId: string, access: Access, statuses: 
   'post /pix/decode': ['decodePixCode', 'token', '200 401 422'],
   'post /pix/lookup': ['lookUpPixKey', 'token', '200 401 422 502'],
   'post /pix/charge': ['createCharge', 'token', '200 401 422 502'],
+  'get /pix': ['listPixTransactions', 'token', '200 401 422'],
   'get /pix/{transactionId}': ['getPixTransaction', 'token', '200 401 404'],
+  'get /pix/{transactionId}/receipt': ['getPixReceipt', 'token', '200 401 404'],
   'get /pix/keys': ['listPixKeys', 'token', '200 401 502'],
   'post /pix/keys': ['createPixKey', 'token', '201 401 422 502'],
   'delete /pix/keys': ['deletePixKey', 'token', '200 401 422 502'],
@@ -106,6 +108,7 @@ const added: Record<string, string> = {
   createCharge: '400 413 415 429',
   decodePixCode: '400 413 415',
   lookUpPixKey: '400 413 415 429',
+  listPixTransactions: '429',
   getPixTransaction: '304',
   listPixKeys: '422 429',
   createPixKey: '400 413 415 429',
@@ -143,6 +146,14 @@ const replyFields: Record<string, string> = {
     'kind one_time pix_key~ pix_key_type~ amount~ payee_name payee_city description~ txid~',
   PixKeyOwner: 'pix_key pix_key_type~ name~ document~ institution~ lookup_id expires_at',
   PixTransactionView: 'transaction_id status qr_code~ copy_paste~',
+  PixPage: 'items next_cursor~',
+  PixListItem: 'transaction_id type amount status created_at qr_code~ copy_paste~',
+  PixReceipt:
+    'transaction_id type status amount currency created_at settled_at~ end_to_end~ description~ ' +
+    'payer~ payee~ failure~ issued_at',
+  PixReceiptParty: 'name~ document~ institution~ key~',
+  PixReceiptInstitution: 'ispb',
+  PixReceiptFailure: 'code message',
   PixKeysReply: 'data',
   RegisterPfReply: 'user_id account_id? onboarding_id pessoa_fisica_id? message onboarding',
   OnboardingApplication:
@@ -275,13 +286,13 @@ test('login, registrations, documents and CEPs are throttled by address, nothing
   });
 });
 
-test('sends, charges, look-ups, statements and PIX keys are throttled by user', () => {
+test('sends, charges, look-ups, lists, statements and PIX keys are throttled by user', () => {
   const throttled = operations
     .filter(({ operation }) => operation['x-throttle-user'] === true)
     .map(({ operation }) => operation.operationId);
   assert.deepEqual(throttled.sort(), [
     ...['createCharge', 'createPixKey', 'deletePixKey', 'getStatement', 'listPixKeys'],
-    ...['lookUpPixKey', 'sendPix'],
+    ...['listPixTransactions', 'lookUpPixKey', 'sendPix'],
   ]);
 });
 

@@ -7,6 +7,7 @@ import { normaliseCep, toState } from '../../../src/domain/cep.ts';
 import { isEmail, toE164 } from '../../../src/domain/contact.ts';
 import { passwordError, readAddress, readPerson } from '../../../src/domain/person.ts';
 import { normalisePixKey } from '../../../src/domain/pix-key.ts';
+import { parsePixCursor } from '../../../src/domain/pix-cursor.ts';
 import { readStatusWord } from '../../../src/domain/pix.ts';
 import { taxIdKind } from '../../../src/domain/tax-id.ts';
 import { isUuid, normalised } from '../../../src/domain/text.ts';
@@ -45,6 +46,7 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
   isEmail,
   isUuid,
   toState,
+  parsePixCursor,
   passwordError,
   readStatusWord,
   readPerson: (text) => readPerson(person(text)),

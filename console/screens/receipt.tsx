@@ -1,0 +1,88 @@
+/** The receipt of a transaction, in place of the screen that has the transaction. */
+import type { PixReceipt, PixReceiptParty } from '../../contract/types.ts';
+import { readFaults } from '../api.ts';
+import { Frame } from '../components/frame.tsx';
+import { ScrollView } from '../components/lists.tsx';
+import { useApp } from '../hooks/use-app.ts';
+import { useRead } from '../hooks/use-call.ts';
+import { useKeys } from '../hooks/use-keys.ts';
+import { useList } from '../hooks/use-list.ts';
+import { formatAmount, localTime } from '../state/format.ts';
+import { failure, reading } from '../state/notice.ts';
+import { factLines, statusColour, wrapLines, type Line } from '../state/text.ts';
+
+export interface ReceiptProps {
+  readonly transactionId: string;
+  /** Leaves the receipt. */
+  close(): void;
+}
+
+export function Receipt({ transactionId, close }: ReceiptProps) {
+  const { api } = useApp();
+  const path = { transactionId };
+  const call = useRead((signal) => api.call('getPixReceipt', { path }, signal));
+  const list = useList();
+  useKeys((press) => {
+    if (press.key === 'escape') close();
+    else if (press.text === 'r' && !call.isBusy) call.read();
+    else list.press(press);
+  });
+  const answer = call.result;
+  const { '': fault } = answer ? readFaults(answer) : {};
+  const lines = (columns: number): Line[] =>
+    answer?.status === 200 ? receiptLines(answer.body, columns) : [];
+  return (
+    <Frame
+      {...{ title: 'receipt', hints: ['↑↓ scroll', 'r refresh'] }}
+      notice={reading(call) ?? failure(fault)}
+    >
+      {(room) => <ScrollView {...{ lines, list, room }} />}
+    </Frame>
+  );
+}
+
+const titles = {
+  PIX_SEND: 'PIX sent',
+  PIX_CHARGE: 'PIX charge',
+  PIX_RECEIVED: 'PIX received',
+} as const;
+
+const noProof: Readonly<Record<PixReceipt['status'], string>> = {
+  COMPLETED: '',
+  PROCESSING: 'The outcome is not known yet: this is no proof of a payment.',
+  FAILED: 'The transaction has failed: this is no proof of a payment.',
+};
+
+function receiptLines(receipt: PixReceipt, columns: number): Line[] {
+  const { type, status, amount, payer = {}, payee = {}, failure: reason } = receipt;
+  const facts: readonly (readonly [name: string, value: string | undefined])[] = [
+    ['made', localTime(receipt.created_at)],
+    ['settled', receipt.settled_at && localTime(receipt.settled_at)],
+    ['description', receipt.description],
+    ...partyFacts('payer', payer),
+    ...partyFacts('payee', payee),
+    ['reason', reason && `${reason.message} (${reason.code})`],
+    ['end-to-end id', receipt.end_to_end],
+    ['transaction', receipt.transaction_id],
+    ['issued', localTime(receipt.issued_at)],
+  ];
+  const known = facts.flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value] as const],
+  );
+  return [
+    { text: `${titles[type]}: ${formatAmount(amount)}`, colour: 'strong' },
+    { text: status, colour: statusColour(status) },
+    ...wrapLines(noProof[status], columns),
+    { text: '' },
+    ...factLines(known, columns),
+  ];
+}
+
+function partyFacts(role: string, { name, document, institution, key }: PixReceiptParty) {
+  return [
+    [role, name],
+    [`${role}'s document`, document],
+    [`${role}'s ISPB`, institution?.ispb],
+    [`${role}'s key`, key],
+  ] as const;
+}

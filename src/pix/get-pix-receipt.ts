@@ -1,0 +1,73 @@
+import type { PixReceipt, PixReceiptParty } from '../../contract/types.ts';
+import { normalisePixKey } from '../domain/pix-key.ts';
+import { transactionType } from '../domain/pix.ts';
+import { maskTaxId } from '../domain/tax-id.ts';
+import { AppError, type Locale } from '../errors.ts';
+import type { TokenOperation } from '../http/operation.ts';
+import { failureReason } from './failure-reason.ts';
+import { readReceipt, type ReceiptFacts } from './history-repository.ts';
+
+/**
+ * The receipt of a transaction as it is stored here. What is not stored is left out: of the other
+ * party, that is everything except the PIX key that was paid.
+ */
+export const getPixReceipt: TokenOperation<'getPixReceipt'> = {
+  access: 'token',
+  checksSession: true,
+  async run(context, { input, token, request }) {
+    const facts = await readReceipt(context, token, input.path.transactionId);
+    if (!facts) throw new AppError('NOT_FOUND');
+    const { ispb } = context.config.provider;
+    const issuedAt = context.clock.now().toISOString();
+    return {
+      status: 200,
+      body: {
+        ...transactionPart(facts, request.locale),
+        ...parties(facts, ispb),
+        issued_at: issuedAt,
+      },
+    };
+  },
+};
+
+function transactionPart(facts: ReceiptFacts, locale: Locale): Omit<PixReceipt, 'issued_at'> {
+  const { id, operation, status, amount, createdAt, settledAt, endToEnd, description } = facts;
+  const reason = status === 'FAILED' ? failureReason(facts.failureCode) : null;
+  return {
+    transaction_id: id,
+    type: transactionType(operation),
+    status,
+    // Exact: a double represents every decimal of fifteen digits.
+    amount: Number(amount),
+    currency: 'BRL',
+    created_at: createdAt.toISOString(),
+    ...(settledAt !== null && { settled_at: settledAt.toISOString() }),
+    ...(endToEnd !== null && { end_to_end: endToEnd }),
+    ...(description !== null && { description }),
+    ...(reason !== null && { failure: { code: reason.code, message: reason.text[locale] } }),
+  };
+}
+
+/** The user pays a send, and is paid everything else. */
+function parties(facts: ReceiptFacts, ispb: string): Pick<PixReceipt, 'payer' | 'payee'> {
+  const key = facts.pixKey === null ? {} : { key: shownKey(facts.pixKey) };
+  const user = userParty(facts, ispb);
+  if (facts.operation !== 'SEND') return { payee: { ...user, ...key } };
+  return { payer: user, ...('key' in key && { payee: key }) };
+}
+
+/** Only an account at the provider has its institution. */
+function userParty({ name, document, provider }: ReceiptFacts, ispb: string): PixReceiptParty {
+  const masked = document === null ? null : maskTaxId(document);
+  return {
+    name,
+    ...(masked !== null && { document: masked }),
+    ...(provider === 'provider' && { institution: { ispb } }),
+  };
+}
+
+/** A key that is a document is masked like one. */
+function shownKey(pixKey: string): string {
+  const { kind, key } = normalisePixKey(pixKey);
+  return (kind === 'CPF' || kind === 'CNPJ' ? maskTaxId(key) : null) ?? pixKey;
+}

@@ -1,0 +1,198 @@
+/**
+ * What a user sees of past transactions: pages of them, and the content of a receipt. The
+ * statements are SQL, because each also checks the banking session.
+ */
+import type { VerifiedToken } from '../auth/access-tokens.ts';
+import { activeSessions } from '../auth/session-repository.ts';
+import type { LocalContext } from '../context.ts';
+import type { Statement } from '../db/database.ts';
+import type { PixPosition } from '../domain/pix-cursor.ts';
+import type { PixType, PixStatus } from '../domain/pix.ts';
+import { AppError } from '../errors.ts';
+import { isAlsoCharge } from './pix-transaction-repository.ts';
+
+type Store = Pick<LocalContext, 'db' | 'clock'>;
+
+/** How many transactions a page examines, whatever its filters find among them. */
+const mostExamined = 1_000;
+
+/** A page ends with the charge whose code brings the codes to this size, in bytes. */
+const mostCodeBytes = 1_048_576;
+
+/** The caller's session, at the start of a statement. Parameters: session id, user id, now. */
+const requestedSession = `
+      from (values ($1::uuid, $2::int, $3::timestamptz)) as requested (session_id, user_id, now)
+      join ${activeSessions}`;
+
+/**
+ * A page of a user's transactions before a position, newest first. No row: the session is not
+ * active.
+ *
+ * It reads the index of the user's transactions from the position on, and stops at a full page, or
+ * after some transactions and some bytes of codes: a filter that finds one transaction in 300,000
+ * thus costs no more than one that finds every one. The last row of a page that was stopped has
+ * `is_stop`, and may be one that the filter excludes.
+ *
+ * Parameters: session id, user id, now, from, position (time, id), operation, status, limit.
+ */
+const pageOfUser: Statement = {
+  name: 'pix-page',
+  text: `
+    select t.id, t.operation, t.status, t.amount, t.created_at, t.qr_code, t.copy_paste,
+           t.is_listed, t.is_stop
+      ${requestedSession}
+      left join lateral (
+             select *
+               from (select *, sum(code_bytes) over newest - code_bytes < ${mostCodeBytes} as fits,
+                            row_number() over newest = ${mostExamined}
+                              or sum(code_bytes) over newest >= ${mostCodeBytes} as is_stop
+                       from (select *, case when is_listed
+                                         then coalesce(octet_length(qr_code), 0)
+                                            + coalesce(octet_length(copy_paste), 0)
+                                         else 0 end as code_bytes
+                               from (select id, operation, status, amount, created_at, qr_code,
+                                            copy_paste,
+                                            ($7::text is null or operation = $7)
+                                              and ($8::text is null or status = $8)
+                                              and not ${isAlsoCharge} as is_listed
+                                       from pix_transactions t
+                                      where user_id = u.id and created_at >= $4
+                                        and (created_at, id) < ($5::timestamptz, $6::uuid)
+                                      order by created_at desc, id desc
+                                      limit ${mostExamined}) examined) measured
+                     window newest as (order by created_at desc, id desc rows unbounded preceding)
+                    ) marked
+              where fits and (is_listed or is_stop)
+              order by created_at desc, id desc limit $9::int) t on true
+     order by t.created_at desc, t.id desc`,
+};
+
+/** Which transactions a page shows, and where it begins. */
+export interface PageRequest {
+  /** Null: every one. */
+  readonly operation: PixType | null;
+  /** Null: every one. */
+  readonly status: PixStatus | null;
+  /** The earliest time, included. */
+  readonly from: Date;
+  /** The page shows what is before it: earlier, or of its time with a smaller id. */
+  readonly before: PixPosition;
+  /** The most items. */
+  readonly limit: number;
+}
+
+/** A transaction in a list. */
+export interface PageItem extends PixPosition {
+  readonly operation: PixType;
+  readonly status: PixStatus;
+  /** In reais, as a decimal. */
+  readonly amount: string;
+  readonly qrCode: string | null;
+  readonly copyPaste: string | null;
+}
+
+export interface Page {
+  /** Newest first; perhaps none although the list goes on. */
+  readonly items: readonly PageItem[];
+  /** Where the list goes on; null at its end. */
+  readonly next: PixPosition | null;
+}
+
+interface PageRow {
+  readonly id: string;
+  readonly operation: PixType;
+  readonly status: PixStatus;
+  readonly amount: string;
+  readonly created_at: Date;
+  readonly qr_code: string | null;
+  readonly copy_paste: string | null;
+  readonly is_listed: boolean;
+  readonly is_stop: boolean;
+}
+
+/**
+ * Reads a page of a caller's transactions, in one read with the check of the banking session.
+ * @throws AppError UNAUTHENTICATED when the session of the token is not active.
+ */
+export async function readPage(
+  { db, clock }: Store,
+  { sessionId, userId }: VerifiedToken,
+  { operation, status, from, before, limit }: PageRequest,
+): Promise<Page> {
+  const rows = await db.query<PageRow | { readonly id: null }>(pageOfUser, [
+    ...[sessionId, userId, clock.now(), from, before.createdAt, before.id, operation, status],
+    // One more shows that the list goes on.
+    limit + 1,
+  ]);
+  if (rows.length === 0) throw new AppError('UNAUTHENTICATED');
+  const found = rows.filter((row) => row.id !== null);
+  const shown = found.slice(0, limit);
+  const last = shown.at(-1);
+  const goesOn = found.length > limit || last?.is_stop;
+  return {
+    items: shown.filter((row) => row.is_listed).map(toItem),
+    next: last && goesOn ? { createdAt: last.created_at, id: last.id } : null,
+  };
+}
+
+function toItem(row: PageRow): PageItem {
+  const { id, operation, status, amount } = row;
+  const { created_at: createdAt, qr_code: qrCode, copy_paste: copyPaste } = row;
+  return { id, operation, status, amount, createdAt, qrCode, copyPaste };
+}
+
+/**
+ * A transaction of the user of an active banking session, and the user's name, document and
+ * account. No row: the session is not active. A row without an id: the user has no such
+ * transaction. Parameters: session id, user id, now, transaction id.
+ */
+const findReceipt: Statement = {
+  name: 'pix-receipt',
+  indexed: true,
+  text: `
+    select t.id, t.operation, t.status, t.amount, t.pix_key as "pixKey", t.description,
+           t.end_to_end as "endToEnd", t.failure_code as "failureCode",
+           t.created_at as "createdAt", t.settled_at as "settledAt", u.name,
+           coalesce(a.document, u.document) as document, a.provider
+      ${requestedSession}
+      left join accounts a on a.user_id = u.id
+      left join lateral (select * from pix_transactions where id = $4::uuid limit 1) t
+             on t.user_id = u.id`,
+};
+
+/** What is known of a transaction and of its user. */
+export interface ReceiptFacts {
+  readonly id: string;
+  readonly operation: PixType;
+  readonly status: PixStatus;
+  /** In reais, as a decimal. */
+  readonly amount: string;
+  readonly pixKey: string | null;
+  readonly description: string | null;
+  readonly endToEnd: string | null;
+  readonly failureCode: string | null;
+  readonly createdAt: Date;
+  readonly settledAt: Date | null;
+  /** The user's. */
+  readonly name: string;
+  /** The user's CPF or CNPJ, without punctuation. */
+  readonly document: string | null;
+  /** Who keeps the user's account: `provider` or `local`; null without an account. */
+  readonly provider: string | null;
+}
+
+/**
+ * Reads the content of a receipt of a caller, in one read with the check of the banking session.
+ * @returns null when the caller has no such transaction.
+ * @throws AppError UNAUTHENTICATED when the session of the token is not active.
+ */
+export async function readReceipt(
+  { db, clock }: Store,
+  { sessionId, userId }: VerifiedToken,
+  id: string,
+): Promise<ReceiptFacts | null> {
+  const parameters = [sessionId, userId, clock.now(), id];
+  const [row] = await db.query<ReceiptFacts | { readonly id: null }>(findReceipt, parameters);
+  if (!row) throw new AppError('UNAUTHENTICATED');
+  return row.id === null ? null : row;
+}

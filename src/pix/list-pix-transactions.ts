@@ -1,0 +1,66 @@
+import { readPeriod, type RequestedDays } from '../accounts/period.ts';
+import { formatPixCursor, parsePixCursor, type PixPosition } from '../domain/pix-cursor.ts';
+import { pixTypeNamed, transactionType } from '../domain/pix.ts';
+import { nilUuid } from '../domain/text.ts';
+import type { TokenOperation } from '../http/operation.ts';
+import { readPage, type PageItem } from './history-repository.ts';
+import { codeOf } from './transaction-reply.ts';
+
+/** The contract's default. */
+const defaultLimit = 20;
+
+/**
+ * A page of the caller's transactions as they are stored here, newest first. The next page begins
+ * after the last transaction that this one has examined.
+ */
+export const listPixTransactions: TokenOperation<'listPixTransactions'> = {
+  access: 'token',
+  checksSession: true,
+  async run(context, { input, token }) {
+    const { type, status, limit, cursor, ...days } = input.query;
+    const { from, until } = readBounds(days, context.clock.now());
+    const { items, next } = await readPage(context, token, {
+      operation: type ? pixTypeNamed(type) : null,
+      status: status ?? null,
+      from,
+      before: earlier(until, cursor === undefined ? null : parsePixCursor(cursor)),
+      limit: limit ?? defaultLimit,
+    });
+    return {
+      status: 200,
+      body: {
+        items: items.map(toItem),
+        ...(next !== null && { next_cursor: formatPixCursor(next) }),
+      },
+    };
+  },
+};
+
+/** Before and after every transaction. */
+const everyTime = { from: new Date(0), until: new Date('9999-12-31T00:00:00Z') } as const;
+
+/** The times of the requested days; without a day, all times. */
+function readBounds(days: RequestedDays, now: Date): { readonly from: Date; readonly until: Date } {
+  if (days.start_date === undefined && days.end_date === undefined) return everyTime;
+  const { fromInclusive: from, toExclusive: until } = readPeriod(days, now);
+  return { from, until };
+}
+
+/** The earlier of the end of the period, which is excluded, and the position of the cursor. */
+function earlier(until: Date, position: PixPosition | null): PixPosition {
+  return position !== null && position.createdAt < until
+    ? position
+    : { createdAt: until, id: nilUuid };
+}
+
+function toItem(item: PageItem) {
+  return {
+    transaction_id: item.id,
+    type: transactionType(item.operation),
+    // Exact: a double represents every decimal of fifteen digits.
+    amount: Number(item.amount),
+    status: item.status,
+    created_at: item.createdAt.toISOString(),
+    ...codeOf(item),
+  };
+}
