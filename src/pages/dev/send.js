@@ -79,14 +79,15 @@ let codeRead = '';
 async function readCode() {
   const field = byId('copy_paste');
   const code = field.value.trim();
-  if (code === codeRead) return undefined;
+  if (code === codeRead) return;
   codeRead = code;
   forgetPayee();
-  if (code === '') return showErrors(byId('send'), null);
+  showErrors(byId('send'), null);
+  if (code === '') return;
   const answer = await call({ method: 'POST', path: '/pix/decode', body: { copy_paste: code } });
-  if (field.value.trim() !== code) return undefined;
+  if (field.value.trim() !== code) return;
   showErrors(byId('send'), answer);
-  return answer.status === 200 ? showCode(answer.body) : undefined;
+  if (answer.status === 200) showCode(answer.body);
 }
 
 /** Shows what a code asks for. It takes the place of the key, and its amount that of the amount. */

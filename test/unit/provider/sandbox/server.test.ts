@@ -55,7 +55,7 @@ describe('what the sandbox writes', () => {
   it('a look-up and a receipt', async () => {
     const { post } = await loggedIn();
     const found = await post('keys/dict', { payerId: '11144477735', key: 'maria@example.com' });
-    assert.deepEqual(Object.keys(found.body), ['endToEnd', 'key', 'owner']);
+    assert.deepEqual(Object.keys(found.body), ['endToEnd', 'key', 'account', 'owner']);
     const { endToEnd } = found.body;
     const paid = await post('payments', {
       initiationType: 'DICT',
