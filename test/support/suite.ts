@@ -1,7 +1,7 @@
 /**
  * Runs test files in one process, one after the other. To start a process and to compile modules
  * and the embedded database takes longer than the tests of most files. Each file still has its own
- * service and database, and runs alone too.
+ * service and an empty database, and runs alone too.
  */
 import { AsyncResource, createHook, type AsyncHook } from 'node:async_hooks';
 import { globSync } from 'node:fs';
@@ -10,6 +10,11 @@ import { after, before, describe } from 'node:test';
 
 /** What ends with the file that runs now; null outside of a suite. */
 let ends: (() => unknown)[] | null = null;
+
+/** Whether the files of a suite run here, one after the other. */
+export function isSuite(): boolean {
+  return ends !== null;
+}
 
 /**
  * Runs work after the tests of the file that runs now, wherever in it this is called. An `after`
