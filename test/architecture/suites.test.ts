@@ -14,10 +14,10 @@ const find = (pattern: string): string[] => globSync(pattern, { cwd: root });
 
 /** @returns the files that a suite runs: those in the folders that it names. */
 function membersOf(suite: string): string[] {
-  const folders = /runSuite\(import\.meta\.dirname, \[(?<names>[^\]]+)\]\)/.exec(
+  const folders = /runSuite\(import\.meta\.dirname, \[(?<names>[^\]]+)\]/.exec(
     readFileSync(join(root, suite), 'utf8'),
   )?.groups?.['names'];
-  return (folders?.match(/[\w-]+/g) ?? []).flatMap((folder) =>
+  return (folders?.match(/[\w/-]+/g) ?? []).flatMap((folder) =>
     find(`${join(dirname(suite), folder)}/**/*.test.ts`),
   );
 }
