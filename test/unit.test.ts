@@ -1,4 +1,12 @@
-/** The tests of code that needs no service, in one process. */
+/** The tests of other code that needs no service, in one process. */
 import { runSuite } from './support/suite.ts';
 
-await runSuite(import.meta.dirname, ['unit']);
+await runSuite(import.meta.dirname, [
+  'unit/chaos',
+  'unit/config',
+  'unit/contract',
+  'unit/domain',
+  'unit/security',
+  'unit/support',
+  'unit/telemetry',
+]);

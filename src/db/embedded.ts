@@ -68,9 +68,31 @@ function takeLock(dataDir: string): DatabaseSync {
  */
 function connectionTo(postgres: PGlite): Connection {
   return {
-    ...createPgConfig(postgres),
+    ...createPgConfig(collectMessages(postgres)),
     connectionTimeoutMillis: 10_000,
     max: 1,
     onReserve: nextTurn,
   };
+}
+
+/** Parse, Bind, Describe, Execute, Close (PostgreSQL, "Message Formats"). */
+const waitsForSync: ReadonlySet<number> = new Set(Buffer.from('PBDEC'));
+
+/**
+ * Runs the messages of a statement in one call, at the Sync that ends them. The driver sends them
+ * one by one, and a call into WebAssembly takes as long as a small statement.
+ */
+function collectMessages(postgres: PGlite): PGlite {
+  let messages: Uint8Array[] = [];
+  const used: Pick<PGlite, 'waitReady' | 'execProtocolStream'> = {
+    waitReady: postgres.waitReady,
+    async execProtocolStream(message, options) {
+      messages.push(message);
+      if (waitsForSync.has(message[0] ?? 0)) return [];
+      const statement = Buffer.concat(messages);
+      messages = [];
+      return postgres.execProtocolStream(statement, options);
+    },
+  };
+  return used as PGlite;
 }

@@ -1,4 +1,4 @@
-/** Every test file runs: `npm test` or `npm run test:system` names it, or a suite of theirs. */
+/** Every test file runs, in `npm test`, in `npm run test:system` or in a suite of theirs. */
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -14,19 +14,27 @@ const find = (pattern: string): string[] => globSync(pattern, { cwd: root });
 
 /** @returns the files that a suite runs: those in the folders that it names. */
 function membersOf(suite: string): string[] {
-  const folders = /runSuite\(import\.meta\.dirname, \[(?<names>[^\]]+)\]\)/.exec(
+  const folders = /runSuite\(import\.meta\.dirname, \[(?<names>[^\]]+)\]/.exec(
     readFileSync(join(root, suite), 'utf8'),
   )?.groups?.['names'];
-  return (folders?.match(/[\w-]+/g) ?? []).flatMap((folder) =>
+  return (folders?.match(/[\w/-]+/g) ?? []).flatMap((folder) =>
     find(`${join(dirname(suite), folder)}/**/*.test.ts`),
   );
 }
 
+const patterns = [scripts.test, scripts['test:system']].flatMap(
+  (script) => script.match(/(?<=[ '])test\/\S+\.test\.ts/g) ?? [],
+);
+const named = patterns.flatMap(find);
+const members = named.flatMap(membersOf);
+
 it('every test file runs, once', () => {
-  const patterns = [scripts.test, scripts['test:system']].flatMap(
-    (script) => script.match(/(?<=[ '])test\/\S+\.test\.ts/g) ?? [],
+  assert.deepEqual([...named, ...members].toSorted(), find('test/**/*.test.ts').toSorted());
+});
+
+it('what a file of a suite declares is declared once the file is loaded', () => {
+  const late = members.filter((file) =>
+    /\b(?:describe|suite)\([^\n]*\basync\b/.test(readFileSync(join(root, file), 'utf8')),
   );
-  const named = patterns.flatMap(find);
-  const runs = [...named, ...named.flatMap(membersOf)];
-  assert.deepEqual(runs.toSorted(), find('test/**/*.test.ts').toSorted());
+  assert.deepEqual(late, [], 'Await above the describe: a suite finds no parent for a late test');
 });

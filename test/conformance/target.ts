@@ -1,10 +1,10 @@
 /** What the parts of the suite share: a provider with its bank, and what is done with it first. */
-import { after } from 'node:test';
 import type { Provider, ProviderSession } from '../../src/provider/provider.ts';
 import type { Bank } from '../../src/provider/stub/bank.ts';
 import type { Notify } from '../../src/provider/stub/webhooks.ts';
 import type { ManualClock } from '../support/clock.ts';
 import { eventually } from '../support/eventually.ts';
+import { afterFile } from '../support/suite.ts';
 import {
   chargeOrder,
   failure,
@@ -57,12 +57,12 @@ interface Served {
   readonly session: ProviderSession;
 }
 
-/** Opens a target until the end of the test. */
+/** Opens a target until the end of the test file. */
 export async function opened(open: Open, notify?: Notify): Promise<Opened> {
   const payloads: Buffer[] = [];
   const receive: Notify = async (payload) => void payloads.push(payload);
   const target = await open({ notify: notify ?? receive });
-  after(() => target.close());
+  afterFile(() => target.close());
   const notices = () => payloads.map((payload) => JSON.parse(payload.toString('utf8')) as Notice);
   return { ...target, notices };
 }

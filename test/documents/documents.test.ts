@@ -169,7 +169,7 @@ describe('what the documents show of a running service', () => {
   let url: string;
 
   before(async () => {
-    database = await createTestDatabase();
+    database = await createTestDatabase({ isOwn: true });
     // A second each: longer than an answer or a timely event takes, also on a busy machine.
     const patient = { PROVIDER_TIMEOUT_MS: '1000', STUB_SETTLE_MS: '1000' };
     service = new ServiceProcess({ ...settingsFor(database), ...patient });

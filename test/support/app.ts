@@ -4,6 +4,7 @@ import { startApp, type App } from '../../src/app.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { createLog, type Log } from '../../src/log.ts';
 import type { Bank } from '../../src/provider/stub/bank.ts';
+import { cheapHash } from './cheap-hash.ts';
 import { manualClock, type ManualClock } from './clock.ts';
 import { createTestDatabase, onServer, type TestDatabase } from './db.ts';
 import { afterFile } from './suite.ts';
@@ -49,8 +50,8 @@ export interface TestAppOptions {
   readonly clock?: ManualClock;
   /** The bank that the service reaches over HTTP; otherwise it has one in its own process. */
   readonly bank?: Bank;
-  /** Whether logins renew the cheap hashes that tests give their users. */
-  readonly renewsHashes?: boolean;
+  /** Whether passwords are hashed at the full cost, and logins renew the cheap hashes of tests. */
+  readonly hashesInFull?: boolean;
 }
 
 /** Starts a service of its own for a test file, and stops it after the file's tests. */
@@ -66,8 +67,10 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     await app.stop();
     if (!options.database) await database.drop();
   });
-  // The users of tests have cheap hashes, which a login would renew at the full cost.
-  if (!options.renewsHashes) Object.assign(app.context.passwords, { isOld: () => false });
+  if (!options.hashesInFull) {
+    const hash = async (password: string): Promise<string> => cheapHash(password);
+    Object.assign(app.context.passwords, { hash, isOld: () => false });
+  }
   const bank = app.bank ?? options.bank;
   assert.ok(bank, 'tests run on the simulated bank');
   const rows: TestApp['rows'] = (sql, parameters = []) =>

@@ -3,10 +3,12 @@
  * same tests run on the embedded database and, with DATABASE_URL, on a PostgreSQL server.
  */
 import { randomBytes } from 'node:crypto';
-import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import pg from 'pg';
+import { SharedDatabase, type Shareable } from './lent-database.ts';
+import { isSuite } from './suite.ts';
 
 /** The server that the suite runs on, or undefined for the embedded database. */
 export const serverUrl = process.env['DATABASE_URL'] || undefined;
@@ -29,11 +31,64 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** Copies the template. */
-export async function createTestDatabase(): Promise<TestDatabase> {
+/**
+ * A migrated, empty database. The files of a suite share one, if none of them has it at the time.
+ * @param isOwn for a test that opens it in another process, or that reads its files.
+ */
+export async function createTestDatabase({ isOwn = false } = {}): Promise<TestDatabase> {
   spareOptimising();
-  const template = process.env[templateVariable];
-  if (!template) throw new Error('run the tests with `npm test`: it prepares the database');
+  return (isSuite() && !isOwn && (await shared.take())) || copyTemplate();
+}
+
+const shared = new SharedDatabase(serverUrl ? shareOnServer : shareEmbedded);
+
+async function shareEmbedded(): Promise<Shareable<TestDatabase>> {
+  const { lendEmbedded } = await import('./lent-embedded.ts');
+  const database = await copyTemplate();
+  const embedded = await lendEmbedded(database.dataDir);
+  return {
+    made: { ...database, drop: async () => shared.giveBack() },
+    isOpen: () => embedded.isOpen(),
+    sql: (statements) => embedded.sql(statements),
+    free: () => restoreFiles(database.dataDir),
+    async destroy() {
+      await embedded.close();
+      await database.drop();
+    },
+  };
+}
+
+async function shareOnServer(): Promise<Shareable<TestDatabase>> {
+  const database = await copyTemplate();
+  const url = database.ownerUrl ?? '';
+  return {
+    made: { ...database, drop: async () => shared.giveBack() },
+    isOpen: () => false,
+    sql: (statements) => onServer(url, statements),
+    async free() {
+      await restoreFiles(database.dataDir);
+      await onServer(url, endSessions);
+    },
+    destroy: () => database.drop(),
+  };
+}
+
+/** Waits until they have ended. */
+const endSessions = `
+select pg_terminate_backend(pid, 10000) from pg_stat_activity
+ where datname = current_database() and pid <> pg_backend_pid()`;
+
+/** Restores a data folder, but for the embedded database in it. */
+async function restoreFiles(dataDir: string): Promise<void> {
+  const names = (await readdir(dataDir)).filter((name) => name !== 'postgres');
+  for (const name of names) await removed(join(dataDir, name));
+  const template = templateFolder();
+  const filter = (source: string): boolean => source !== join(template, 'postgres');
+  await cp(template, dataDir, { recursive: true, filter });
+}
+
+async function copyTemplate(): Promise<TestDatabase> {
+  const template = templateFolder();
   const dataDir = await mkdtemp(join(dirname(template), 'database-'));
   await cp(template, dataDir, { recursive: true });
   if (!serverUrl) {
@@ -45,8 +100,8 @@ export async function createTestDatabase(): Promise<TestDatabase> {
     };
   }
 
-  const name = `ponte_test_${randomBytes(6).toString('hex')}`;
-  const source = process.env[templateDatabaseVariable];
+  const source = process.env[templateDatabaseVariable] ?? '';
+  const name = `${source}_${randomBytes(6).toString('hex')}`;
   await onServer(serverUrl, `create database ${name} template ${source}`);
   const ownerUrl = withDatabase(serverUrl, name);
   return {
@@ -58,6 +113,12 @@ export async function createTestDatabase(): Promise<TestDatabase> {
       await removed(dataDir);
     },
   };
+}
+
+function templateFolder(): string {
+  const template = process.env[templateVariable];
+  if (!template) throw new Error('run the tests with `npm test`: it prepares the database');
+  return template;
 }
 
 /** @returns the address of another database on the same server. */
@@ -73,7 +134,7 @@ export function asService(url: string): string {
   return Object.assign(new URL(url), { username, password }).href;
 }
 
-/** Runs SQL on the server; one statement gives its rows. */
+/** Runs SQL on the server; @returns the rows of the last statement. */
 export async function onServer<Row>(
   url: string,
   sql: string,
@@ -82,7 +143,9 @@ export async function onServer<Row>(
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    return (await client.query<Row & pg.QueryResultRow>(sql, [...parameters])).rows;
+    // Without parameters, there may be several statements.
+    const results = parameters.length > 0 ? client.query(sql, [...parameters]) : client.query(sql);
+    return ([await results].flat().at(-1)?.rows ?? []) as Row[];
   } finally {
     await client.end();
   }

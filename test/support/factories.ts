@@ -1,9 +1,10 @@
 /** People for tests, each in a database of their own making. */
 import assert from 'node:assert/strict';
-import { argon2Sync, randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { ProviderMethod } from '../../src/provider/provider.ts';
 import { createUser, type NewUser } from '../../src/auth/user-repository.ts';
 import type { TestApp } from './app.ts';
+import { cheapHash } from './cheap-hash.ts';
 
 export const password = 'correct horse battery';
 
@@ -33,18 +34,6 @@ export async function givenUser(
   });
   assert.ok(id !== null, 'the e-mail is taken');
   return { id, email };
-}
-
-/** A login checks a password at the cost that the stored text names: here the least there is. */
-function cheapHash(text: string): string {
-  const cost = { memory: 8, passes: 1, parallelism: 1 };
-  const nonce = randomBytes(16);
-  const message = text.normalize('NFKC');
-  const tag = argon2Sync('argon2id', { ...cost, message, nonce, tagLength: 32 });
-  const [storedNonce, storedTag] = [nonce, tag].map((bytes) =>
-    bytes.toString('base64').replaceAll('=', ''),
-  );
-  return `$argon2id$v=19$m=8,t=1,p=1$${storedNonce}$${storedTag}`;
 }
 
 /** Logs a user in over HTTP. */

@@ -76,7 +76,13 @@ async function makeRoles(templateUrl: string): Promise<void> {
 
 export async function globalTeardown(): Promise<void> {
   if (serverUrl) {
-    await onServer(serverUrl, `drop database if exists ${templateDatabase}`);
+    const copies = await onServer<{ name: string }>(
+      serverUrl,
+      `select datname as name from pg_database where starts_with(datname, '${templateDatabase}')`,
+    );
+    for (const { name } of copies) {
+      await onServer(serverUrl, `drop database if exists ${name} with (force)`);
+    }
     await onServer(serverUrl, `drop role if exists ${serviceRole}, ${readOnlyRole}`);
   }
   await rm(folder, { recursive: true, force: true });

@@ -5,7 +5,7 @@ import { AppError } from '../../../src/errors.ts';
 import { startTestApp } from '../../support/app.ts';
 import { givenUser, logIn, password } from '../../support/factories.ts';
 
-const app = await startTestApp({ environment: { JOBS: 'off' }, renewsHashes: true });
+const app = await startTestApp({ environment: { JOBS: 'off' }, hashesInFull: true });
 
 async function hashOf(id: number): Promise<string> {
   const [user] = await app.rows<{ hash: string }>(

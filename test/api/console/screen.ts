@@ -3,11 +3,11 @@
  * Node does not read .tsx, so tsx loads the console; it lets go at once, and sees nothing else.
  */
 import assert from 'node:assert/strict';
-import { after } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import { register } from 'tsx/esm/api';
 import type { AppProps } from '../../../console/app.tsx';
 import { eventually } from '../../support/eventually.ts';
+import { afterFile } from '../../support/suite.ts';
 
 // React is fast in production, Ink asks for the terminal's size at once, and colours are wanted.
 Object.assign(process.env, {
@@ -183,7 +183,7 @@ export class Screen {
 /** Opens the console; it is closed after the tests of the file at the latest. */
 export async function openScreen(options: ScreenOptions): Promise<Screen> {
   const screen = new Screen(options);
-  after(() => screen.close());
+  afterFile(() => screen.close());
   const { columns = 60 } = options;
   await screen.until((text) => text.split('\n').every((line) => line.length <= columns));
   await screen.listens();

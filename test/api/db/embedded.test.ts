@@ -16,7 +16,7 @@ const parts = new AsyncDisposableStack();
 after(() => parts.disposeAsync());
 
 async function folder(): Promise<string> {
-  const { dataDir, drop } = await createTestDatabase();
+  const { dataDir, drop } = await createTestDatabase({ isOwn: true });
   parts.defer(drop);
   return dataDir;
 }

@@ -5,7 +5,7 @@ import { startTestApp } from '../../support/app.ts';
 import { givenUser, logIn, password } from '../../support/factories.ts';
 import { addressBody, newPerson, register, shown, step, steps } from './applicants.ts';
 
-const app = await startTestApp({ environment: { JOBS: 'off' } });
+const app = await startTestApp({ environment: { JOBS: 'off' }, hashesInFull: true });
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
@@ -92,7 +92,7 @@ describe('POST /onboarding/pf', () => {
       id,
     ]);
     assert.doesNotMatch(JSON.stringify([user, application]), new RegExp(person.password));
-    assert.match(String(user?.['password_hash']), /^\$argon2id\$/);
+    assert.match(String(user?.['password_hash']), /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
   });
 
   test('stores a name, a document and a phone in their one form', async () => {

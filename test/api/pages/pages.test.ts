@@ -9,8 +9,11 @@ const pages = ['/dev', '/dev/onboarding', '/dev/prova-vida/some-session', '/docs
 
 const files = readdirSync(new URL('../../../src/pages/dev/', import.meta.url));
 
-describe('in local', async () => {
-  const { url } = await startTestApp({ environment: { APP_ENV: 'local' } });
+const local = await startTestApp({ environment: { APP_ENV: 'local' } });
+const anywhere = await startTestApp();
+
+describe('in local', () => {
+  const { url } = local;
 
   for (const path of pages) {
     it(`${path} is a page without code or styles of its own in it`, async () => {
@@ -50,8 +53,8 @@ describe('in local', async () => {
   });
 });
 
-describe('anywhere else', async () => {
-  const { url } = await startTestApp();
+describe('anywhere else', () => {
+  const { url } = anywhere;
 
   it('there are no pages, whatever the method', async () => {
     for (const path of [...pages, '/dev/assets/api.js', '/docs/assets/reference.js']) {

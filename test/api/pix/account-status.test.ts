@@ -65,9 +65,9 @@ function watchBank(t: TestContext): () => number {
 }
 
 for (const [status, [en, pt]] of Object.entries(sentences)) {
-  describe(`an account that is ${status}`, async () => {
-    const user = await givenCustomerWith(status as AccountStatus);
+  const user = await givenCustomerWith(status as AccountStatus);
 
+  describe(`an account that is ${status}`, () => {
     for (const [what, call] of Object.entries(changes)) {
       test(`${what}: 422 errors.account, in both languages, and nothing is done`, async (t) => {
         const calls = watchBank(t);

@@ -6,9 +6,13 @@ import type { TestAnswer } from '../../support/app.ts';
 import { givenCustomer, type TestUser } from '../../support/factories.ts';
 import { eventually } from '../../support/eventually.ts';
 import { onlyOnServer } from '../../support/open-database.ts';
+import { unhurriedTimeoutMs } from '../../support/passing-time.ts';
 import { startPixApp } from './pix-app.ts';
 
-const app = await startPixApp();
+// The time passes as the event loop turns, however long the bank's answers wait for a processor.
+const app = await startPixApp({
+  environment: { PROVIDER_TIMEOUT_MS: String(unhurriedTimeoutMs) },
+});
 
 /** Ends the connections of the service that are carrying out a statement about payments. */
 async function breakConnections(): Promise<number> {

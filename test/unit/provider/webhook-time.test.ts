@@ -47,8 +47,9 @@ const payloads: Readonly<Record<string, (count: number) => string>> = {
 
 /** The most members that fit. */
 function sized(payload: (count: number) => string, bytes: number): unknown {
-  let low = 1;
-  let high = bytes;
+  let high = 1;
+  while (payload(high).length <= bytes) high *= 2;
+  let low = high / 2;
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);
     if (payload(middle).length <= bytes) low = middle;

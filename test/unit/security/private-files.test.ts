@@ -38,7 +38,7 @@ function openPaths(folder: string): string[] {
 
 describe('the data folder', () => {
   it('that an earlier version has left open is closed at the start', onlyEmbedded, async () => {
-    const database = await createTestDatabase();
+    const database = await createTestDatabase({ isOwn: true });
     mkdirSync(database.dataDir, { recursive: true });
     chmodSync(database.dataDir, 0o777);
     writeFileSync(join(database.dataDir, 'encryption.key'), Buffer.alloc(32, 7).toString('base64'));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
-import { after, describe, it } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
 import * as tls from 'node:tls';
 import { Worker } from 'node:worker_threads';
 import { createHttpClient, type HttpClient } from '../../../../src/provider/http/client.ts';
@@ -154,20 +154,20 @@ describe('a request over TLS', () => {
     return `https://127.0.0.1:${await listening(server)}`;
   }
 
-  function trusted(): void {
+  function trusted(t: TestContext): void {
     const before = tls.getCACertificates();
     tls.setDefaultCACertificates([...before, certificate.cert]);
-    after(() => tls.setDefaultCACertificates(before));
+    t.after(() => tls.setDefaultCACertificates(before));
   }
 
-  it('is answered when the certificate is trusted', async () => {
-    trusted();
+  it('is answered when the certificate is trusted', async (t) => {
+    trusted(t);
     const url = await tlsServer((socket) => socket.write(httpAnswer(200, '{"ok":true}')));
     assert.deepEqual((await pay(clientOf(url))).json, { ok: true });
   });
 
-  it('speaks HTTP/1.1, also with a server that would rather speak HTTP/2', async () => {
-    trusted();
+  it('speaks HTTP/1.1, also with a server that would rather speak HTTP/2', async (t) => {
+    trusted(t);
     const protocols: unknown[] = [];
     const url = await tlsServer((socket) => {
       protocols.push(socket.alpnProtocol);
@@ -177,8 +177,8 @@ describe('a request over TLS', () => {
     assert.deepEqual(protocols, ['http/1.1']);
   });
 
-  it('may have been executed when the connection breaks after the handshake', async () => {
-    trusted();
+  it('may have been executed when the connection breaks after the handshake', async (t) => {
+    trusted(t);
     const url = await tlsServer((socket) => socket.destroy());
     assert.deepEqual(await failure(pay(clientOf(url))), RESET);
   });
@@ -188,16 +188,16 @@ describe('a request over TLS', () => {
     assert.deepEqual(await failure(pay(clientOf(url))), NOT_CONNECTED);
   });
 
-  it('was not sent then, whatever the environment says', async () => {
+  it('was not sent then, whatever the environment says', async (t) => {
     const name = 'NODE_TLS_REJECT_UNAUTHORIZED';
     process.env[name] = '0';
-    afterFile(() => Reflect.deleteProperty(process.env, name));
+    t.after(() => Reflect.deleteProperty(process.env, name));
     const url = await tlsServer((socket) => socket.write(httpAnswer(200, '{}')));
     assert.deepEqual(await failure(pay(clientOf(url))), NOT_CONNECTED);
   });
 
-  it('was not sent when the certificate is for another host', async () => {
-    trusted();
+  it('was not sent when the certificate is for another host', async (t) => {
+    trusted(t);
     const url = await tlsServer((socket) => socket.write(httpAnswer(200, '{}')));
     const call = pay(clientOf(url.replace('127.0.0.1', 'localhost')));
     assert.deepEqual(await failure(call), NOT_CONNECTED);

@@ -1,14 +1,14 @@
 /** The real client for a test, and what it is asked most. */
-import { after } from 'node:test';
 import { createHttpClient, type HttpClient } from '../../../../src/provider/http/client.ts';
 import { createHttpProvider } from '../../../../src/provider/http/index.ts';
 import type { Provider } from '../../../../src/provider/provider.ts';
 import { manualClock } from '../../../support/clock.ts';
+import { afterFile } from '../../../support/suite.ts';
 
-/** A client that is closed after the test. Its own time-outs are longer than any test. */
+/** A client that is closed after the file's tests. Its own time-outs are longer than any test. */
 export function clientOf(baseUrl: string, timeoutMs = 60_000): HttpClient {
   const client = createHttpClient({ baseUrl, timeoutMs });
-  after(() => client.close());
+  afterFile(() => client.close());
   return client;
 }
 

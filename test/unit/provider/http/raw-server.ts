@@ -1,7 +1,7 @@
 /** Servers that a test writes byte by byte: what no HTTP library would send. */
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import { after } from 'node:test';
+import { afterFile } from '../../../support/suite.ts';
 
 /** A request as it came, and the connection that it came on. */
 export interface RawRequest {
@@ -21,7 +21,7 @@ export interface RawServer {
   readonly sockets: Socket[];
 }
 
-/** Starts a server, until the end of the test, that calls `respond` for each whole request. */
+/** Starts a server, until the end of the test file, that calls `respond` for each whole request. */
 export async function rawServer(respond: (request: RawRequest) => void): Promise<RawServer> {
   const requests: RawRequest[] = [];
   const sockets: Socket[] = [];
@@ -45,11 +45,11 @@ export async function rawServer(respond: (request: RawRequest) => void): Promise
   return { port, url: `http://127.0.0.1:${port}`, requests, sockets };
 }
 
-/** Lets a server listen on a free port until the end of the test. */
+/** Lets a server listen on a free port until the end of the test file. */
 export async function listening(server: Server, sockets: Socket[] = []): Promise<number> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  after(() => {
+  afterFile(() => {
     server.close();
     for (const socket of sockets) socket.destroy();
   });

@@ -7,10 +7,11 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { systemClock } from '../../../../src/clock.ts';
 import { createHttpClient } from '../../../../src/provider/http/client.ts';
 import { createHttpProvider } from '../../../../src/provider/http/index.ts';
+import { afterFile } from '../../../support/suite.ts';
 import { logIn, orderFor } from '../stub/open-bank.ts';
 
 const ponte = join(import.meta.dirname, '..', '..', '..', '..', 'bin', 'ponte.ts');
@@ -29,7 +30,7 @@ async function started(
   const env = { ...process.env, ...environment };
   const command = [ponte, 'provider-sandbox', '--port', '0', ...args];
   const child = spawn(process.execPath, command, { env, stdio: ['ignore', 'pipe', 'inherit'] });
-  after(() => child.kill('SIGKILL'));
+  afterFile(() => child.kill('SIGKILL'));
   const banner: string[] = [];
   for await (const line of createInterface(child.stdout)) {
     banner.push(line);

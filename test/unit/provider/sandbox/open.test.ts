@@ -2,15 +2,16 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { openSandbox } from '../../../../src/provider/sandbox/open.ts';
 import { manualClock } from '../../../support/clock.ts';
+import { afterFile } from '../../../support/suite.ts';
 import { logIn, orderFor } from '../stub/open-bank.ts';
 import { testSandbox } from './sandbox.ts';
 
 async function folder(): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), 'ponte-sandbox-'));
-  after(() => rm(path, { recursive: true, force: true }));
+  afterFile(() => rm(path, { recursive: true, force: true }));
   return path;
 }
 

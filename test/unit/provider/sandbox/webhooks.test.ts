@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { eventually } from '../../../support/eventually.ts';
+import { afterFile } from '../../../support/suite.ts';
 import { readEvent } from '../provider-contract.ts';
 import { chargeOrder, logIn, orderFor } from '../stub/open-bank.ts';
 import { testSandbox } from './sandbox.ts';
@@ -28,7 +29,7 @@ async function receiver(...statuses: number[]) {
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  after(() => {
+  afterFile(() => {
     server.close();
     server.closeAllConnections();
   });

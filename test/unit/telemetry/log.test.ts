@@ -6,9 +6,9 @@ import { describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import pg from 'pg';
 import { UniqueConstraintViolationException } from '@mikro-orm/core';
-import { AppError } from '../../src/errors.ts';
-import { createLog, errorFacts, type Log } from '../../src/log.ts';
-import { ProviderError } from '../../src/provider/errors.ts';
+import { AppError } from '../../../src/errors.ts';
+import { createLog, errorFacts, type Log } from '../../../src/log.ts';
+import { ProviderError } from '../../../src/provider/errors.ts';
 
 const cpf = '52998224725';
 
@@ -270,7 +270,7 @@ describe('a log that cannot be written', () => {
   const skip = existsSync(full) ? false : `needs ${full}`;
 
   it('ends nobody’s work', { skip }, () => {
-    const log = pathToFileURL(join(import.meta.dirname, '..', '..', 'src', 'log.ts')).href;
+    const log = pathToFileURL(join(import.meta.dirname, '..', '..', '..', 'src', 'log.ts')).href;
     const source = `
       import { createLog } from '${log}';
       const log = createLog({ level: 'info', pretty: false });
