@@ -1,7 +1,7 @@
 /** The moves of transactions from phase to phase, and the notification of a final status. */
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
-import { waking } from './waiting-events-repository.ts';
+import { columnThatWakesEvents } from './waiting-events-repository.ts';
 import type { PixOutcome, PixPhase, PixStatus } from '../domain/pix.ts';
 import {
   columnsOf,
@@ -99,7 +99,8 @@ const move: Statement = {
         with ordinality as requested (id, from_phases, phase, status, end_to_end, outcome,
           failure_code, provider_txid, qr_code, copy_paste, claimed_until, now, timeline, ordinal)
     ), ${moving('requested')}
-    select ordinal, ${pixColumns}, ${waking('moved', 'stored.updated_at')}, ${notifyingMoved}
+    select ordinal, ${pixColumns}, ${columnThatWakesEvents('moved', 'stored.updated_at')},
+           ${notifyingMoved}
       from moved`,
 };
 

@@ -3,7 +3,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
 import { ending, jobsChannel, orRequestAgain } from '../jobs/job-repository.ts';
-import { waking } from '../pix/waiting-events-repository.ts';
+import { columnThatWakesEvents } from '../pix/waiting-events-repository.ts';
 import type { WebhookEventStatus } from '../domain/settlement.ts';
 import type { JobPlace, LeasedJob } from '../jobs/queue.ts';
 import { moveColumns, moveRow, moving, notifyingMoved } from '../pix/move-repository.ts';
@@ -224,7 +224,7 @@ export const finishWebhookEvent: Statement = {
                        where moved.ordinal = requested.ordinal) end as moved_ids,
            requested.id in (select event_id from waiting) as waits_for_more,
            ended.status as job_status,
-           ${waking('moved', 'stored.updated_at', ['queued', 'ended'])},
+           ${columnThatWakesEvents('moved', 'stored.updated_at', ['queued', 'ended'])},
            ${notifyingMoved}
       from requested left join finished using (ordinal) left join ended using (ordinal)`,
 };

@@ -11,7 +11,7 @@ import {
   pixColumns,
   type PixTransactionRow,
 } from '../pix/pix-transaction-repository.ts';
-import { waking } from '../pix/waiting-events-repository.ts';
+import { columnThatWakesEvents } from '../pix/waiting-events-repository.ts';
 import { decimalFromCents } from '../domain/money.ts';
 import { normalisePixKey } from '../domain/pix-key.ts';
 import { repeatNotes } from '../domain/pix.ts';
@@ -190,7 +190,7 @@ export const identifyPayment: Statement = {
       insert into pix_timeline (transaction_id, phase, at, event_id, note)
       select id, 'SETTLED', updated_at, event_id, 'IDENTIFIED' from identified
     )
-    select ordinal, ${waking('identified', 'stored.updated_at')} from identified`,
+    select ordinal, ${columnThatWakesEvents('identified', 'stored.updated_at')} from identified`,
 };
 
 /**
@@ -243,7 +243,7 @@ export const recordReceived: Statement = {
       select id, 'SETTLED', updated_at, event_id, received.provider_txid
         from received join requested using (id)
     )
-    select ordinal, id, ${waking('received', 'stored.updated_at')}
+    select ordinal, id, ${columnThatWakesEvents('received', 'stored.updated_at')}
       from received join requested using (id)`,
 };
 
