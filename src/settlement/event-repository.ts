@@ -9,6 +9,7 @@ import type { JobPlace, LeasedJob } from '../jobs/queue.ts';
 import { moveColumns, moveRow, moving, notifyingMoved } from '../pix/move-repository.ts';
 import { sha256 } from '../security/digests.ts';
 import type { MoveDecision } from './decision.ts';
+import { mostStores } from './retry-limits.ts';
 
 /**
  * Stores an event in one commit with the job that settles it; an event with the same hash is
@@ -96,8 +97,7 @@ export interface StoredEvent {
 export async function storeEvent({ db }: LocalContext, event: NewEvent): Promise<StoredEvent> {
   const { payload, receivedAt, place, failedEndToEnd } = event;
   const hash = sha256(payload);
-  // A second attempt finds the event that a concurrent delivery committed meanwhile.
-  for (let attempt = 0; attempt < 2; attempt += 1) {
+  for (let attempt = 0; attempt < mostStores; attempt += 1) {
     const [stored] = await db.query<{ id: string; duplicate: boolean; job_id: string | null }>(
       storeWebhookEvent,
       [

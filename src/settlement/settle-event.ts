@@ -13,6 +13,7 @@ import type { ItemResult, Settled } from './apply.ts';
 import { readEvent, type ItemOutcome, type ReadEvent } from './event-reader.ts';
 import { findEvent, finishAttempt } from './event-repository.ts';
 import { largePayloadBytes, placeAgainMs } from './large-events.ts';
+import { mostAttemptsToWait, mostOvertakenAttempts } from './retry-limits.ts';
 import { idsOf, settleItems, type SettledItems } from './settle-items.ts';
 
 /** How long an event waits for a transaction that it matches. */
@@ -20,9 +21,6 @@ const parkedForMs = dayMs;
 
 const firstRetryMs = 1_000;
 const longestRetryMs = 30 * 60_000;
-
-/** Two workers settle one event at a time where a lease has run out, or an operator replays it. */
-const mostAttempts = 3;
 
 /** What became of an event. */
 export interface Settlement {
@@ -138,9 +136,9 @@ async function settle(
 ): Promise<FinishedAttempt | 'overtaken' | null> {
   let event = known ?? (await findAndRead(context, eventId));
   const moved: ItemOutcome[] = [];
-  for (let number = 0; number < mostAttempts; number += 1) {
+  for (let number = 0; number < mostOvertakenAttempts; number += 1) {
     if (!event) return null;
-    const last = await attemptTwice(context, { eventId, event, options });
+    const last = await attemptUntilItWaits(context, { eventId, event, options });
     if (last.isFinished) {
       context.metrics.webhookEvents.inc({ result: last.settlement.status });
       return last;
@@ -184,15 +182,19 @@ interface OvertakenAttempt {
 
 type Attempt = FinishedAttempt | OvertakenAttempt;
 
-async function attemptTwice(context: LocalContext, work: Work): Promise<Attempt> {
-  const first = await attempt(context, work);
-  if (!first.isFinished || !first.waitsForMore) return first;
-  const { event, options } = work;
-  return attempt(context, {
-    ...work,
-    event: { ...event, before: first.settlement.items, attemptedAt: first.attemptedAt },
-    options: { ...options, force: false },
-  });
+/** An event that begins to wait is attempted once more: see {@link settleEvent}. */
+async function attemptUntilItWaits(context: LocalContext, work: Work): Promise<Attempt> {
+  let last = await attempt(context, work);
+  for (let number = 1; number < mostAttemptsToWait; number += 1) {
+    if (!last.isFinished || !last.waitsForMore) break;
+    const { settlement, attemptedAt } = last;
+    last = await attempt(context, {
+      ...work,
+      event: { ...work.event, before: settlement.items, attemptedAt },
+      options: { ...work.options, force: false },
+    });
+  }
+  return last;
 }
 
 /**

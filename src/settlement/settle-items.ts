@@ -9,13 +9,11 @@ import type { ProviderEvent } from '../provider/webhook-events.ts';
 import { applyDecisions, type Settled } from './apply.ts';
 import { decide, needsFacts } from './decide.ts';
 import type { ItemMove } from './decision.ts';
+import { mostDecisions } from './retry-limits.ts';
 import { readFacts, type Facts } from './transaction-repository.ts';
 
 /** The most items of a set, as many as a grouped statement takes: others have their turn then. */
 const setSize = 256;
-
-/** After a lost race another process has settled the item, and settled is final. */
-const mostDecisions = 3;
 
 /** An item, and how often its decision could not be applied. */
 interface Pending {
