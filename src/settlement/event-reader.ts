@@ -20,6 +20,16 @@ export interface ReadEvent {
   readonly attemptedAt: Date | null;
 }
 
+/** @returns the transactions that items were found to be about, settled, by the items' places. */
+export function settledIdsOf({ before }: Pick<ReadEvent, 'before'>): ReadonlyMap<number, string> {
+  return new Map(
+    before.flatMap(({ index, result, transactionId }) => {
+      const isSettled = result === 'applied' || result === 'already';
+      return isSettled && transactionId !== undefined ? [[index, transactionId] as const] : [];
+    }),
+  );
+}
+
 /** @returns null for an event whose payload was purged. */
 export async function readEvent(event: WebhookEventRow): Promise<ReadEvent | null> {
   const { payload, results, received_at: receivedAt, processed_at: attemptedAt } = event;
@@ -32,7 +42,7 @@ export async function readEvent(event: WebhookEventRow): Promise<ReadEvent | nul
 const itemsAtATime = 256;
 
 /** Reads the bytes as they were read at receipt: a byte order mark is not part of the JSON. */
-export async function readItems(payload: Buffer): Promise<ProviderEvent[]> {
+async function readItems(payload: Buffer): Promise<ProviderEvent[]> {
   const items: ProviderEvent[] = [];
   for (const item of eachWebhookEvent(JSON.parse(new TextDecoder().decode(payload)))) {
     if (items.push(item) % itemsAtATime === 0) await nextTurn();

@@ -10,7 +10,7 @@ import type { WebhookEventStatus } from '../domain/settlement.ts';
 import type { JobResult, LeasedJob } from '../jobs/queue.ts';
 import type { ProviderEvent } from '../provider/webhook-events.ts';
 import type { ItemResult, Settled } from './apply.ts';
-import { readEvent, type ItemOutcome, type ReadEvent } from './event-reader.ts';
+import { readEvent, settledIdsOf, type ItemOutcome, type ReadEvent } from './event-reader.ts';
 import { findEvent, finishAttempt } from './event-repository.ts';
 import { largePayloadBytes, placeAgainMs } from './large-events.ts';
 import { mostAttemptsToWait, mostOvertakenAttempts } from './retry-limits.ts';
@@ -205,7 +205,8 @@ async function attempt(context: LocalContext, work: Work): Promise<Attempt> {
   const { eventId } = work;
   const startedAt = context.clock.now();
   const items = openItems(work);
-  const { settled, moves } = await settleItems(context, { eventId, items });
+  const settledIds = settledIdsOf(work.event);
+  const { settled, moves } = await settleItems(context, { eventId, items, settledIds });
   try {
     return await store(context, work, { startedAt, settled, moves });
   } catch (error) {
@@ -213,7 +214,8 @@ async function attempt(context: LocalContext, work: Work): Promise<Attempt> {
     // Each by itself: the move that breaks a constraint is an anomaly of its item alone.
     const refused = new Set(moves.map(({ index }) => index));
     const rest = items.filter(({ index }) => refused.has(index));
-    const again = await settleItems(context, { eventId, items: rest, makesMoves: true });
+    const each = { eventId, items: rest, settledIds, makesMoves: true };
+    const again = await settleItems(context, each);
     const all = new Map([...settled, ...again.settled]);
     return store(context, work, { startedAt, settled: all, moves: [] });
   }

@@ -25,6 +25,8 @@ interface Pending {
 export interface ItemsOfEvent {
   readonly eventId: string;
   readonly items: readonly ProviderEvent[];
+  /** The transactions that earlier attempts have found items to be about, settled. */
+  readonly settledIds: ReadonlyMap<number, string>;
   /** Makes every move at once; by default the caller makes those of the last items. */
   readonly makesMoves?: boolean;
 }
@@ -44,7 +46,7 @@ export interface SettledItems {
  */
 export async function settleItems(
   context: LocalContext,
-  { eventId, items, makesMoves = false }: ItemsOfEvent,
+  { eventId, items, settledIds, makesMoves = false }: ItemsOfEvent,
 ): Promise<SettledItems> {
   const settled = new Map<number, Settled>();
   for (let first = 0; first < items.length; first += setSize) {
@@ -54,7 +56,7 @@ export async function settleItems(
       .slice(first, first + setSize)
       .map((item): Pending => ({ item, lostRaces: 0 }));
     while (pending.length > 0) {
-      const round = { eventId, pending, settled };
+      const round = { eventId, settledIds, pending, settled };
       const moves = await settleRound(context, round);
       pending = pending.filter(({ item }) => !settled.has(item.index));
       if (isLastSet && !makesMoves && moves.length === pending.length) return { settled, moves };
@@ -65,8 +67,7 @@ export async function settleItems(
   return { settled, moves: [] };
 }
 
-interface Round {
-  readonly eventId: string;
+interface Round extends Pick<ItemsOfEvent, 'eventId' | 'settledIds'> {
   readonly pending: readonly Pending[];
   /** What became of the items so far; the round adds to it. */
   readonly settled: Map<number, Settled>;
@@ -79,7 +80,7 @@ interface Round {
  */
 async function settleRound(
   context: LocalContext,
-  { eventId, pending, settled }: Round,
+  { eventId, settledIds, pending, settled }: Round,
 ): Promise<ItemMove[]> {
   const first = independent(pending, ({ item }) => idsOf(item));
   const read = await Promise.all(
@@ -89,7 +90,7 @@ async function settleRound(
   const moves: ItemMove[] = [];
   const applied = round.map(async ({ one, facts }) => {
     const { item } = one;
-    const decisions = decide({ eventId, item }, facts);
+    const decisions = decide({ eventId, item, settledId: settledIds.get(item.index) }, facts);
     const [decision] = decisions;
     if (decisions.length === 1 && decision?.kind === 'move') {
       moves.push({ index: item.index, decision });
