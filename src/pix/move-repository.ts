@@ -154,20 +154,20 @@ export async function moveTransaction(
   return moved ? toTransaction(moved) : null;
 }
 
-/** @returns a move with `moveColumns`. */
+/** @returns a move with `moveColumns`; undefined is NULL, and makes no text in JSON. */
 export function moveRow(id: string, change: Move) {
   return {
     id,
     from_phases: `{${change.from.join(',')}}`,
     phase: change.to,
     status: change.status,
-    end_to_end: change.endToEnd ?? null,
-    outcome: change.outcome ?? null,
-    failure_code: change.failureCode ?? null,
-    provider_txid: change.providerTxid ?? null,
-    qr_code: change.qrCode ?? null,
-    copy_paste: change.copyPaste ?? null,
-    claimed_until: change.claimedUntil ?? null,
+    end_to_end: change.endToEnd ?? undefined,
+    outcome: change.outcome,
+    failure_code: change.failureCode,
+    provider_txid: change.providerTxid ?? undefined,
+    qr_code: change.qrCode ?? undefined,
+    copy_paste: change.copyPaste ?? undefined,
+    claimed_until: change.claimedUntil ?? undefined,
     timeline: change.timeline.map(timelineRow),
   };
 }
@@ -175,10 +175,10 @@ export function moveRow(id: string, change: Move) {
 function timelineRow(entry: TimelineEntry): Record<string, unknown> {
   return {
     phase: entry.phase,
-    attempt: entry.attempt ?? null,
-    provider_status: entry.providerStatus ?? null,
-    event_id: entry.eventId ?? null,
-    note: entry.note ?? null,
+    attempt: entry.attempt,
+    provider_status: entry.providerStatus,
+    event_id: entry.eventId,
+    note: entry.note,
   };
 }
 

@@ -3,6 +3,7 @@ import { nextTurn } from '../clock.ts';
 import { eachWebhookEvent, type ProviderEvent } from '../provider/webhook-events.ts';
 import type { Settled } from './apply.ts';
 import type { WebhookEventRow } from './event-repository.ts';
+import type { CandidateRow } from './transaction-repository.ts';
 
 /** What became of one item of an event. */
 export interface ItemOutcome extends Settled {
@@ -18,6 +19,11 @@ export interface ReadEvent {
   readonly receivedAt: Date;
   /** When the last attempt was, if there was one. */
   readonly attemptedAt: Date | null;
+  /**
+   * The candidates of its one item, read before the event was stored. Only a move may rely on them,
+   * because it is conditional on what is stored.
+   */
+  readonly candidates?: readonly CandidateRow[];
 }
 
 /** @returns the transactions that items were found to be about, settled, by the items' places. */

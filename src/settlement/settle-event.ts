@@ -206,7 +206,9 @@ async function attempt(context: LocalContext, work: Work): Promise<Attempt> {
   const startedAt = context.clock.now();
   const items = openItems(work);
   const settledIds = settledIdsOf(work.event);
-  const { settled, moves } = await settleItems(context, { eventId, items, settledIds });
+  const { candidates } = work.event;
+  const all = { eventId, items, settledIds, candidates };
+  const { settled, moves } = await settleItems(context, all);
   try {
     return await store(context, work, { startedAt, settled, moves });
   } catch (error) {
@@ -216,8 +218,8 @@ async function attempt(context: LocalContext, work: Work): Promise<Attempt> {
     const rest = items.filter(({ index }) => refused.has(index));
     const each = { eventId, items: rest, settledIds, makesMoves: true };
     const again = await settleItems(context, each);
-    const all = new Map([...settled, ...again.settled]);
-    return store(context, work, { startedAt, settled: all, moves: [] });
+    const found = new Map([...settled, ...again.settled]);
+    return store(context, work, { startedAt, settled: found, moves: [] });
   }
 }
 

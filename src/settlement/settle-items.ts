@@ -10,7 +10,7 @@ import { applyDecisions, type Settled } from './apply.ts';
 import { decide, needsFacts } from './decide.ts';
 import type { ItemMove } from './decision.ts';
 import { mostDecisions } from './retry-limits.ts';
-import { readFacts, type Facts } from './transaction-repository.ts';
+import { readFacts, type CandidateRow, type Facts } from './transaction-repository.ts';
 
 /** The most items of a set, as many as a grouped statement takes: others have their turn then. */
 const setSize = 256;
@@ -27,6 +27,8 @@ export interface ItemsOfEvent {
   readonly items: readonly ProviderEvent[];
   /** The transactions that earlier attempts have found items to be about, settled. */
   readonly settledIds: ReadonlyMap<number, string>;
+  /** The candidates of the one item, read before its event was stored. */
+  readonly candidates?: readonly CandidateRow[] | undefined;
   /** Makes every move at once; by default the caller makes those of the last items. */
   readonly makesMoves?: boolean;
 }
@@ -46,9 +48,12 @@ export interface SettledItems {
  */
 export async function settleItems(
   context: LocalContext,
-  { eventId, items, settledIds, makesMoves = false }: ItemsOfEvent,
+  event: ItemsOfEvent,
 ): Promise<SettledItems> {
+  const { eventId, items, settledIds, makesMoves = false } = event;
   const settled = new Map<number, Settled>();
+  const early = earlyMove(event);
+  if (early) return { settled, moves: [early] };
   for (let first = 0; first < items.length; first += setSize) {
     if (first > 0) await nextTurn();
     const isLastSet = first + setSize >= items.length;
@@ -65,6 +70,17 @@ export async function settleItems(
     }
   }
   return { settled, moves: [] };
+}
+
+/**
+ * @returns the move that follows from candidates that were read before the event was stored, or
+ *   null. Whatever else they say, they are read again: they may be too old.
+ */
+function earlyMove({ eventId, items: [item], candidates }: ItemsOfEvent): ItemMove | null {
+  if (!item || !candidates) return null;
+  const [decision, ...others] = decide({ eventId, item }, { candidates, payees: [] });
+  if (decision?.kind !== 'move' || others.length > 0) return null;
+  return { index: item.index, decision };
 }
 
 interface Round extends Pick<ItemsOfEvent, 'eventId' | 'settledIds'> {
