@@ -185,6 +185,18 @@ export async function releaseLapsedJobs(
   await db.query(releaseLapsed, [clock.now(), maxAttempts, worker, running, periodicKinds]);
 }
 
+const releaseAll: Statement = {
+  name: 'after-crash-jobs',
+  text: `
+    update jobs set status = 'queued', leased_by = null, leased_until = null
+     where status = 'running'`,
+};
+
+/** Puts every running job back. Only for a database on which no process runs jobs. */
+export async function releaseAllLeases({ db }: Pick<LocalContext, 'db'>): Promise<void> {
+  await db.query(releaseAll, []);
+}
+
 /**
  * Renews the leases of a living process. A job that is requested again at this very moment is
  * skipped until the next heartbeat: to wait for several rows at once could end in a deadlock.

@@ -1,7 +1,7 @@
 /** The moves of transactions from phase to phase, and the notification of a final status. */
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
-import { waking } from './waiting-events-repository.ts';
+import { columnThatWakesEvents } from './waiting-events-repository.ts';
 import type { PixOutcome, PixPhase, PixStatus } from '../domain/pix.ts';
 import {
   columnsOf,
@@ -99,7 +99,8 @@ const move: Statement = {
         with ordinality as requested (id, from_phases, phase, status, end_to_end, outcome,
           failure_code, provider_txid, qr_code, copy_paste, claimed_until, now, timeline, ordinal)
     ), ${moving('requested')}
-    select ordinal, ${pixColumns}, ${waking('moved', 'stored.updated_at')}, ${notifyingMoved}
+    select ordinal, ${pixColumns}, ${columnThatWakesEvents('moved', 'stored.updated_at')},
+           ${notifyingMoved}
       from moved`,
 };
 
@@ -153,20 +154,20 @@ export async function moveTransaction(
   return moved ? toTransaction(moved) : null;
 }
 
-/** @returns a move with `moveColumns`. */
+/** @returns a move with `moveColumns`; undefined is NULL, and makes no text in JSON. */
 export function moveRow(id: string, change: Move) {
   return {
     id,
     from_phases: `{${change.from.join(',')}}`,
     phase: change.to,
     status: change.status,
-    end_to_end: change.endToEnd ?? null,
-    outcome: change.outcome ?? null,
-    failure_code: change.failureCode ?? null,
-    provider_txid: change.providerTxid ?? null,
-    qr_code: change.qrCode ?? null,
-    copy_paste: change.copyPaste ?? null,
-    claimed_until: change.claimedUntil ?? null,
+    end_to_end: change.endToEnd ?? undefined,
+    outcome: change.outcome,
+    failure_code: change.failureCode,
+    provider_txid: change.providerTxid ?? undefined,
+    qr_code: change.qrCode ?? undefined,
+    copy_paste: change.copyPaste ?? undefined,
+    claimed_until: change.claimedUntil ?? undefined,
     timeline: change.timeline.map(timelineRow),
   };
 }
@@ -174,10 +175,10 @@ export function moveRow(id: string, change: Move) {
 function timelineRow(entry: TimelineEntry): Record<string, unknown> {
   return {
     phase: entry.phase,
-    attempt: entry.attempt ?? null,
-    provider_status: entry.providerStatus ?? null,
-    event_id: entry.eventId ?? null,
-    note: entry.note ?? null,
+    attempt: entry.attempt,
+    provider_status: entry.providerStatus,
+    event_id: entry.eventId,
+    note: entry.note,
   };
 }
 

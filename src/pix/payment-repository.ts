@@ -4,7 +4,7 @@
  */
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
-import { waking } from './waiting-events-repository.ts';
+import { columnThatWakesEvents } from './waiting-events-repository.ts';
 import { isDatabaseUnavailable } from '../db/unavailable.ts';
 import { phasesBeforePaying, phasesOpenToAnswer, type PixPhase } from '../domain/pix.ts';
 import {
@@ -68,7 +68,7 @@ const step: Statement = {
        where notes_resolved or entry.phase <> 'RESOLVED'
        order by ordinal, entry.item
     )
-    select ordinal, ${waking('moved', 'stored.updated_at')} from moved`,
+    select ordinal, ${columnThatWakesEvents('moved', 'stored.updated_at')} from moved`,
 };
 
 /** A send that this process pays. */

@@ -7,7 +7,7 @@ import type { Payer } from '../auth/principal.ts';
 import { activeSessions } from '../auth/session-repository.ts';
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
-import { waking } from './waiting-events-repository.ts';
+import { columnThatWakesEvents } from './waiting-events-repository.ts';
 import { isDatabaseUnavailable } from '../db/unavailable.ts';
 import type { AccountStatus } from '../domain/account.ts';
 import { decimalFromCents } from '../domain/money.ts';
@@ -95,7 +95,8 @@ function reserving(source: string): string {
  */
 function reservedFor(calls: string, columns: readonly string[]): string {
   return `select ${['ordinal', ...columns].join(', ')}, is_new or t.id = call.id as reserved,
-           ${columnsOf('t', claimedColumns)}, ${waking('reserved', 'stored.created_at')}
+           ${columnsOf('t', claimedColumns)},
+           ${columnThatWakesEvents('reserved', 'stored.created_at')}
       from (select *, id in (select id from reserved) as is_new from ${calls}) call
       left join lateral (
              select ${claimedColumns} from pix_transactions

@@ -6,6 +6,7 @@ import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
 import { centsFromDecimal } from '../domain/money.ts';
 import type { PixPhase } from '../domain/pix.ts';
+import { releaseAllLeases } from '../jobs/job-repository.ts';
 import { isUnsettled } from './pix-transaction-repository.ts';
 
 /**
@@ -132,13 +133,6 @@ const releaseClaims: Statement = {
      where ${isUnsettled('t')} and claimed_until is not null`,
 };
 
-const releaseLeases: Statement = {
-  name: 'after-crash-jobs',
-  text: `
-    update jobs set status = 'queued', leased_by = null, leased_until = null
-     where status = 'running'`,
-};
-
 /**
  * Releases the claims and leases of the process that had this database before. The embedded
  * database serves one process at a time, so that process is dead; on a server they expire, because
@@ -147,7 +141,7 @@ const releaseLeases: Statement = {
 export async function releaseAfterCrash({ db }: Pick<LocalContext, 'db'>): Promise<void> {
   if (db.kind !== 'embedded') return;
   await db.query(releaseClaims, []);
-  await db.query(releaseLeases, []);
+  await releaseAllLeases({ db });
 }
 
 /** @public For the tests of plans and of the simulation. */

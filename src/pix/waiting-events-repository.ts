@@ -1,7 +1,7 @@
 /**
- * A column of a statement that stores transactions. Reading it queues, in the same commit, the jobs
- * of the events that wait for one of their ids. PostgreSQL reads it once, with the first row that
- * has it: so the statement has to answer such a row whenever it has stored something.
+ * A column that writes, of a statement that stores transactions: it queues, in the same commit, the
+ * jobs of the events that wait for one of their ids. PostgreSQL computes it once, with the first
+ * row of the result: so the statement has to return a row whenever it has stored something.
  *
  * The work itself is a function of the database (the migration `wake_events`), which costs nothing
  * unless it is called. Written out here, it would be prepared with every run of the statement, and
@@ -11,7 +11,11 @@
  * @param after the common table expressions that write jobs themselves: they are completed before,
  *   because PostgreSQL refuses to change a row that a function of the statement has changed.
  */
-export function waking(stored: string, now: string, after: readonly string[] = []): string {
+export function columnThatWakesEvents(
+  stored: string,
+  now: string,
+  after: readonly string[] = [],
+): string {
   const completed = after.map((name) => `, (select count(*) from ${name}) as all_${name}`);
   return `case when exists (select from webhook_waits) then
              (select wake_events(array_agg(array[stored.end_to_end, stored.provider_txid,

@@ -17,9 +17,13 @@ import type { CandidateRow, Facts } from './transaction-repository.ts';
  * @returns one decision, or two for an item that reports the end of a send and the payment of a
  *   charge: apply both.
  */
-export function decide({ eventId, item }: EventItem, facts: Facts): readonly Decision[] {
+export function decide(
+  { eventId, item, settledId }: EventItem,
+  stored: Facts,
+): readonly Decision[] {
   const { status } = item;
-  const { candidates } = facts;
+  const candidates = asSettled(item, stored.candidates, settledId);
+  const facts = { ...stored, candidates };
   if (item.kind === 'ignored' || status === null || status === 'PROCESSING') {
     return [decideIgnored(item, candidates)];
   }
@@ -35,6 +39,21 @@ export function decide({ eventId, item }: EventItem, facts: Facts): readonly Dec
   if (!isSendOf(item, candidates)) return [decideFinal(asReceived, facts)];
   const ofSend = decideFinal(final, facts);
   return isSettled(ofSend) ? [ofSend, decideFinal(asReceived, facts)] : [ofSend];
+}
+
+/**
+ * An item without an end-to-end id stays about the charge that it was found to be about, although
+ * another event has identified the payment since: it is shown the charge without that id.
+ */
+function asSettled(
+  { ids }: WebhookItem,
+  candidates: readonly CandidateRow[],
+  settledId: string | undefined,
+): readonly CandidateRow[] {
+  if (settledId === undefined || ids.endToEnd !== null) return candidates;
+  return candidates.map((one) =>
+    one.id === settledId && one.operation === 'CHARGE' ? { ...one, end_to_end: null } : one,
+  );
 }
 
 /** Whether anything that is stored may matter to an item: most ignored items need no read. */

@@ -50,6 +50,8 @@ export interface Flag {
 export interface EventItem {
   readonly eventId: string;
   readonly item: WebhookItem;
+  /** The transaction that an earlier attempt has found the item to be about, settled. */
+  readonly settledId?: string | undefined;
 }
 
 /** An item whose only result is a move, which is still to be made. */

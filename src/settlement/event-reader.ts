@@ -3,6 +3,7 @@ import { nextTurn } from '../clock.ts';
 import { eachWebhookEvent, type WebhookItem } from '../provider/webhook-events.ts';
 import type { Settled } from './apply.ts';
 import type { WebhookEventRow } from './event-repository.ts';
+import type { CandidateRow } from './transaction-repository.ts';
 
 /** What became of one item of an event. */
 export interface ItemOutcome extends Settled {
@@ -18,6 +19,21 @@ export interface ReadEvent {
   readonly receivedAt: Date;
   /** When the last attempt was, if there was one. */
   readonly attemptedAt: Date | null;
+  /**
+   * The candidates of its one item, read before the event was stored. Only a move may rely on them,
+   * because it is conditional on what is stored.
+   */
+  readonly candidates?: readonly CandidateRow[];
+}
+
+/** @returns the transactions that items were found to be about, settled, by the items' places. */
+export function settledIdsOf({ before }: Pick<ReadEvent, 'before'>): ReadonlyMap<number, string> {
+  return new Map(
+    before.flatMap(({ index, result, transactionId }) => {
+      const isSettled = result === 'applied' || result === 'already';
+      return isSettled && transactionId !== undefined ? [[index, transactionId] as const] : [];
+    }),
+  );
 }
 
 /** @returns null for an event whose payload was purged. */
@@ -32,7 +48,7 @@ export async function readEvent(event: WebhookEventRow): Promise<ReadEvent | nul
 const itemsAtATime = 256;
 
 /** Reads the bytes as they were read at receipt: a byte order mark is not part of the JSON. */
-export async function readItems(payload: Buffer): Promise<WebhookItem[]> {
+async function readItems(payload: Buffer): Promise<WebhookItem[]> {
   const items: WebhookItem[] = [];
   for (const item of eachWebhookEvent(JSON.parse(new TextDecoder().decode(payload)))) {
     if (items.push(item) % itemsAtATime === 0) await nextTurn();

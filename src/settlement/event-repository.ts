@@ -3,12 +3,15 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
 import { ending, jobsChannel, orRequestAgain } from '../jobs/job-repository.ts';
-import { waking } from '../pix/waiting-events-repository.ts';
+import { columnThatWakesEvents } from '../pix/waiting-events-repository.ts';
 import type { WebhookEventStatus } from '../domain/settlement.ts';
 import type { JobPlace, LeasedJob } from '../jobs/queue.ts';
+import type { WebhookItem } from '../provider/webhook-events.ts';
 import { moveColumns, moveRow, moving, notifyingMoved } from '../pix/move-repository.ts';
 import { sha256 } from '../security/digests.ts';
 import type { MoveDecision } from './decision.ts';
+import { mostStores } from './retry-limits.ts';
+import { closeness, joinCandidates, type CandidateRow } from './transaction-repository.ts';
 
 /**
  * Stores an event in one commit with the job that settles it; an event with the same hash is
@@ -22,35 +25,42 @@ import type { MoveDecision } from './decision.ts';
  * An event that says that a send has failed waits for the send from this commit on: a process that
  * still pays it makes no further attempt (`pix-repeat`).
  *
+ * With the event come the candidates of the ids that are sought, as `pix-candidates` finds them:
+ * they are older than the event.
+ *
  * Parameters, batched: id, hash, payload, now, worker and its lease's end or twice null, the
- * end-to-end id of a send that has failed or null.
+ * end-to-end id of a send that has failed or null, the ids that are sought or nulls: end to end,
+ * client request id, transactionIdentification, provider's id.
  */
 export const storeWebhookEvent: Statement = {
   name: 'webhook-store',
   batching: { lane: 'webhooks' },
   text: `
     with requested as materialized (
-      select * from unnest($1::uuid[], $2::bytea[], $3::bytea[], $4::timestamptz[], $5::text[],
-                           $6::timestamptz[], $7::text[])
-        with ordinality as requested (id, payload_hash, payload, now, worker, leased_until, failed,
-          ordinal)
+      select *, nextval('jobs_id_seq') as job_id
+        from unnest($1::uuid[], $2::bytea[], $3::bytea[], $4::timestamptz[], $5::text[],
+                    $6::timestamptz[], $7::text[], $8::text[], $9::text[], $10::text[],
+                    $11::text[])
+             with ordinality as requested (event_id, payload_hash, payload, now, worker,
+               leased_until, failed, end_to_end, client_request_id, txid, provider_txid, ordinal)
     ), stored as (
       insert into webhook_events (id, payload_hash, payload, status, received_at)
-      select id, payload_hash, payload, 'received', now from requested order by payload_hash
+      select event_id, payload_hash, payload, 'received', now from requested order by payload_hash
           on conflict (payload_hash) do nothing
       returning id
+    ), received as (
+      select *, event_id in (select id from stored) as is_new from requested
     ), waiting as (
       insert into webhook_waits (id_value, event_id)
-      select failed, id from stored join requested using (id) where failed is not null
+      select failed, event_id from received where is_new and failed is not null
     ), queued as (
-      insert into jobs (kind, payload, unique_key, status, attempts, leased_by, leased_until,
+      insert into jobs (id, kind, payload, unique_key, status, attempts, leased_by, leased_until,
                         run_at, created_at)
-      select 'settle-webhook', jsonb_build_object('eventId', id), 'webhook:' || id,
-             case when worker is null then 'queued' else 'running' end,
+      select job_id, 'settle-webhook', jsonb_build_object('eventId', event_id),
+             'webhook:' || event_id, case when worker is null then 'queued' else 'running' end,
              case when worker is null then 0 else 1 end, worker, leased_until, now, now
-        from stored join requested using (id)
-      returning id as job_id, (payload->>'eventId')::uuid as event_id,
-                case when status = 'queued' then pg_notify('${jobsChannel}', '') end
+        from received where is_new
+      returning case when status = 'queued' then pg_notify('${jobsChannel}', '') end
     ), revived as (
       insert into jobs (kind, payload, unique_key, status, run_at, created_at)
       select 'settle-webhook', jsonb_build_object('eventId', event.id), 'webhook:' || event.id,
@@ -62,14 +72,14 @@ export const storeWebhookEvent: Statement = {
           do nothing
       returning pg_notify('${jobsChannel}', '')
     )
-    select ordinal, stored.id, false as duplicate, job_id
-      from stored join requested using (id) join queued on event_id = stored.id
-     union all
-    select ordinal, event.id, true, null
-      from requested, lateral (
-             select id from webhook_events
-              where payload_hash = requested.payload_hash limit 1) event
-     where requested.id not in (select id from stored)`,
+    select ordinal, is_new, case when is_new then event_id else known_id end as event_id, job_id,
+           found.*
+      from received requested
+      left join lateral (
+             select id as known_id from webhook_events
+              where payload_hash = requested.payload_hash and not is_new limit 1) known on true
+      left join lateral (select found.* from ${joinCandidates}) found on true
+     order by ordinal, ${closeness('found')}`,
 };
 
 /** An event to be stored. */
@@ -81,6 +91,8 @@ export interface NewEvent {
   readonly place: Pick<JobPlace, 'worker' | 'leasedUntil'> | null;
   /** The end-to-end id of the send that the event reports as failed, if it does. */
   readonly failedEndToEnd: string | null;
+  /** The item whose candidates come with the event, or null. */
+  readonly sought: WebhookItem | null;
 }
 
 /** An event that is stored now. */
@@ -90,25 +102,45 @@ export interface StoredEvent {
   readonly duplicate: boolean;
   /** Null for a duplicate. */
   readonly jobId: string | null;
+  /** The candidates of the item that was sought, as they were before the event was stored. */
+  readonly candidates: readonly CandidateRow[];
 }
+
+interface StoredRow {
+  readonly is_new: boolean;
+  /** Null: a concurrent delivery has committed the same bytes. */
+  readonly event_id: string | null;
+  readonly job_id: string;
+}
+
+/** One for each candidate, or one without. */
+type StoredWithCandidate = StoredRow & (CandidateRow | { readonly id: null });
 
 /** Stores an event with its job, or finds the one with the same bytes. */
 export async function storeEvent({ db }: LocalContext, event: NewEvent): Promise<StoredEvent> {
-  const { payload, receivedAt, place, failedEndToEnd } = event;
+  const { payload, receivedAt, place, failedEndToEnd, sought } = event;
   const hash = sha256(payload);
-  // A second attempt finds the event that a concurrent delivery committed meanwhile.
-  for (let attempt = 0; attempt < 2; attempt += 1) {
-    const [stored] = await db.query<{ id: string; duplicate: boolean; job_id: string | null }>(
-      storeWebhookEvent,
-      [
-        ...[randomUUIDv7(), hash, payload, receivedAt],
-        ...[place?.worker ?? null, place?.leasedUntil ?? null, failedEndToEnd],
-      ],
-    );
-    if (stored) return { id: stored.id, duplicate: stored.duplicate, jobId: stored.job_id };
+  const { endToEnd, clientRequestId, transactionIdentification, providerTxid } =
+    sought?.ids ?? noIds;
+  for (let attempt = 0; attempt < mostStores; attempt += 1) {
+    const rows = await db.query<StoredWithCandidate>(storeWebhookEvent, [
+      ...[randomUUIDv7(), hash, payload, receivedAt],
+      ...[place?.worker ?? null, place?.leasedUntil ?? null, failedEndToEnd],
+      ...[endToEnd, clientRequestId, transactionIdentification, providerTxid],
+    ]);
+    const [stored] = rows;
+    if (stored && stored.event_id !== null) {
+      const { event_id: id, is_new: isNew, job_id: jobId } = stored;
+      const candidates = rows.filter((row) => row.id !== null);
+      return { id, duplicate: !isNew, jobId: isNew ? jobId : null, candidates };
+    }
   }
   throw new Error('a webhook event was neither stored nor found');
 }
+
+const noIds: WebhookItem['ids'] = {
+  ...{ endToEnd: null, clientRequestId: null, transactionIdentification: null, providerTxid: null },
+};
 
 /** One event. Parameters, batched: id. */
 export const findWebhookEvent: Statement = {
@@ -157,6 +189,9 @@ export async function findEvent(
  * event that waits has a job: an open one is due at the earlier time, or is run once more if it
  * runs. Where a job of the event has no more to do, it ends in that commit.
  *
+ * The condition on moves holds for all of them. Without it the planner would expect a hundred of
+ * each event, and may read all transactions to find them.
+ *
  * Transactions are locked before events, and events before jobs, each in one order. The events that
  * wait for a transaction that is moved are woken last.
  *
@@ -178,6 +213,7 @@ export const finishWebhookEvent: Statement = {
     ), moves as (
       select move.*, requested.ordinal, requested.now
         from requested, jsonb_to_recordset(requested.moves::jsonb) as move (${moveColumns})
+       where move.id = any(array[move.id])
        order by move.id, requested.ordinal
     ), ${moving('moves')}, finished as (
       update webhook_events event
@@ -218,15 +254,16 @@ export const finishWebhookEvent: Statement = {
        where jobs.id = any(array[requested.job_id]) and jobs.leased_by = requested.worker
       returning requested.ordinal, jobs.status
     )
-    select requested.ordinal, finished.ordinal is not null as is_finished,
-           case when finished.ordinal is null
+    select ordinal, ordinal in (select ordinal from finished) as is_finished,
+           case when ordinal not in (select ordinal from finished)
                 then (select string_agg(moved.id::text, ' ') from moved
                        where moved.ordinal = requested.ordinal) end as moved_ids,
-           requested.id in (select event_id from waiting) as waits_for_more,
-           ended.status as job_status,
-           ${waking('moved', 'stored.updated_at', ['queued', 'ended'])},
+           id in (select event_id from waiting) as waits_for_more,
+           case when ordinal in (select ordinal from ended where status = 'queued') then 'queued'
+                when ordinal in (select ordinal from ended) then 'done' end as job_status,
+           ${columnThatWakesEvents('moved', 'stored.updated_at', ['queued', 'ended'])},
            ${notifyingMoved}
-      from requested left join finished using (ordinal) left join ended using (ordinal)`,
+      from requested`,
 };
 
 /** What one attempt to settle an event has found. */

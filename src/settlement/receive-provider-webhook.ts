@@ -43,13 +43,14 @@ export async function receiveEvent(
   const failedEndToEnd = items && endToEndOfFailure(items);
   const receivedAt = context.clock.now();
   const place = context.jobs.reserve();
+  const sought = place && items && itemToMove(items);
   let isDispatched = false;
   try {
-    const event = { payload, receivedAt, place, failedEndToEnd };
-    const { id, duplicate, jobId } = await storeEvent(context, event);
+    const event = { payload, receivedAt, place, failedEndToEnd, sought };
+    const { id, duplicate, jobId, candidates } = await storeEvent(context, event);
     if (place && jobId !== null) {
       isDispatched = true;
-      const read = items && { items, before: [], receivedAt, attemptedAt: null };
+      const read = items && { items, before: [], receivedAt, attemptedAt: null, candidates };
       place.begin({ id: jobId, kind: 'settle-webhook', payload: { eventId: id } }, (job) =>
         settleForJob(context, job, { eventId: id, ...(read && { event: read }) }),
       );
@@ -65,4 +66,15 @@ function endToEndOfFailure(items: readonly WebhookItem[]): string | null {
   const [item] = items;
   if (!item || items.length > 1 || item.kind !== 'payment' || item.status !== 'FAILED') return null;
   return item.ids.endToEnd;
+}
+
+/**
+ * @returns the item of an event that only says that one payment was completed, or null. Its
+ *   candidates are read before the event is stored, which is too early for a failure: a process
+ *   that pays may note another attempt until the event is there.
+ */
+function itemToMove(items: readonly WebhookItem[]): WebhookItem | null {
+  const [item] = items;
+  if (!item || items.length > 1 || item.kind !== 'payment') return null;
+  return item.status === 'COMPLETED' ? item : null;
 }

@@ -7,7 +7,7 @@ import type { WebhookItem } from '../provider/webhook-events.ts';
 import type { ItemResult } from './apply.ts';
 import { decide, needsFacts } from './decide.ts';
 import type { Decision } from './decision.ts';
-import { readItems } from './event-reader.ts';
+import { readEvent, settledIdsOf } from './event-reader.ts';
 import { findEvent } from './event-repository.ts';
 import { eventStatus, settleEvent, type Settlement } from './settle-event.ts';
 import { factsOf } from './settle-items.ts';
@@ -68,15 +68,18 @@ export type Preview =
 export async function previewEvent(context: LocalContext, eventId: string): Promise<Preview> {
   const event = await findEvent(context, eventId);
   if (!event) return { kind: 'missing' };
-  if (!event.payload) return { kind: 'purged', status: event.status };
+  const read = await readEvent(event);
+  if (!read) return { kind: 'purged', status: event.status };
+  const settledIds = settledIdsOf(read);
   const items: ItemPreview[] = [];
   // The newest first: of two that represent one transaction the later one counts.
   const imagined: CandidateRow[] = [];
-  for (const item of await readItems(event.payload)) {
+  for (const item of read.items) {
     const { index, name } = item;
     const { candidates, payees } = await factsOf(context, item);
     const facts = { candidates: withImagined(item, candidates, imagined), payees };
-    for (const decision of decide({ eventId, item }, facts)) {
+    const settledId = settledIds.get(index);
+    for (const decision of decide({ eventId, item, settledId }, facts)) {
       items.push({ index, name, ...shown(decision) });
       const after = imagine(decision);
       if (after) imagined.unshift(after);

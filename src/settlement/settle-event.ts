@@ -10,9 +10,10 @@ import type { WebhookEventStatus } from '../domain/settlement.ts';
 import type { JobResult, LeasedJob } from '../jobs/queue.ts';
 import type { WebhookItem } from '../provider/webhook-events.ts';
 import type { ItemResult, Settled } from './apply.ts';
-import { readEvent, type ItemOutcome, type ReadEvent } from './event-reader.ts';
+import { readEvent, settledIdsOf, type ItemOutcome, type ReadEvent } from './event-reader.ts';
 import { findEvent, finishAttempt } from './event-repository.ts';
 import { largePayloadBytes, placeAgainMs } from './large-events.ts';
+import { mostAttemptsToWait, mostOvertakenAttempts } from './retry-limits.ts';
 import { idsOf, settleItems, type SettledItems } from './settle-items.ts';
 
 /** How long an event waits for a transaction that it matches. */
@@ -20,9 +21,6 @@ const parkedForMs = dayMs;
 
 const firstRetryMs = 1_000;
 const longestRetryMs = 30 * 60_000;
-
-/** Two workers settle one event at a time where a lease has run out, or an operator replays it. */
-const mostAttempts = 3;
 
 /** What became of an event. */
 export interface Settlement {
@@ -138,9 +136,9 @@ async function settle(
 ): Promise<FinishedAttempt | 'overtaken' | null> {
   let event = known ?? (await findAndRead(context, eventId));
   const moved: ItemOutcome[] = [];
-  for (let number = 0; number < mostAttempts; number += 1) {
+  for (let number = 0; number < mostOvertakenAttempts; number += 1) {
     if (!event) return null;
-    const last = await attemptTwice(context, { eventId, event, options });
+    const last = await attemptUntilItWaits(context, { eventId, event, options });
     if (last.isFinished) {
       context.metrics.webhookEvents.inc({ result: last.settlement.status });
       return last;
@@ -184,15 +182,19 @@ interface OvertakenAttempt {
 
 type Attempt = FinishedAttempt | OvertakenAttempt;
 
-async function attemptTwice(context: LocalContext, work: Work): Promise<Attempt> {
-  const first = await attempt(context, work);
-  if (!first.isFinished || !first.waitsForMore) return first;
-  const { event, options } = work;
-  return attempt(context, {
-    ...work,
-    event: { ...event, before: first.settlement.items, attemptedAt: first.attemptedAt },
-    options: { ...options, force: false },
-  });
+/** An event that begins to wait is attempted once more: see {@link settleEvent}. */
+async function attemptUntilItWaits(context: LocalContext, work: Work): Promise<Attempt> {
+  let last = await attempt(context, work);
+  for (let number = 1; number < mostAttemptsToWait; number += 1) {
+    if (!last.isFinished || !last.waitsForMore) break;
+    const { settlement, attemptedAt } = last;
+    last = await attempt(context, {
+      ...work,
+      event: { ...work.event, before: settlement.items, attemptedAt },
+      options: { ...work.options, force: false },
+    });
+  }
+  return last;
 }
 
 /**
@@ -203,7 +205,10 @@ async function attempt(context: LocalContext, work: Work): Promise<Attempt> {
   const { eventId } = work;
   const startedAt = context.clock.now();
   const items = openItems(work);
-  const { settled, moves } = await settleItems(context, { eventId, items });
+  const settledIds = settledIdsOf(work.event);
+  const { candidates } = work.event;
+  const all = { eventId, items, settledIds, candidates };
+  const { settled, moves } = await settleItems(context, all);
   try {
     return await store(context, work, { startedAt, settled, moves });
   } catch (error) {
@@ -211,9 +216,10 @@ async function attempt(context: LocalContext, work: Work): Promise<Attempt> {
     // Each by itself: the move that breaks a constraint is an anomaly of its item alone.
     const refused = new Set(moves.map(({ index }) => index));
     const rest = items.filter(({ index }) => refused.has(index));
-    const again = await settleItems(context, { eventId, items: rest, makesMoves: true });
-    const all = new Map([...settled, ...again.settled]);
-    return store(context, work, { startedAt, settled: all, moves: [] });
+    const each = { eventId, items: rest, settledIds, makesMoves: true };
+    const again = await settleItems(context, each);
+    const found = new Map([...settled, ...again.settled]);
+    return store(context, work, { startedAt, settled: found, moves: [] });
   }
 }
 

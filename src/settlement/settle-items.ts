@@ -9,13 +9,11 @@ import type { WebhookItem } from '../provider/webhook-events.ts';
 import { applyDecisions, type Settled } from './apply.ts';
 import { decide, needsFacts } from './decide.ts';
 import type { ItemMove } from './decision.ts';
-import { readFacts, type Facts } from './transaction-repository.ts';
+import { mostDecisions } from './retry-limits.ts';
+import { readFacts, type CandidateRow, type Facts } from './transaction-repository.ts';
 
 /** The most items of a set, as many as a grouped statement takes: others have their turn then. */
 const setSize = 256;
-
-/** After a lost race another process has settled the item, and settled is final. */
-const mostDecisions = 3;
 
 /** An item, and how often its decision could not be applied. */
 interface Pending {
@@ -27,6 +25,10 @@ interface Pending {
 export interface ItemsOfEvent {
   readonly eventId: string;
   readonly items: readonly WebhookItem[];
+  /** The transactions that earlier attempts have found items to be about, settled. */
+  readonly settledIds: ReadonlyMap<number, string>;
+  /** The candidates of the one item, read before its event was stored. */
+  readonly candidates?: readonly CandidateRow[] | undefined;
   /** Makes every move at once; by default the caller makes those of the last items. */
   readonly makesMoves?: boolean;
 }
@@ -46,9 +48,12 @@ export interface SettledItems {
  */
 export async function settleItems(
   context: LocalContext,
-  { eventId, items, makesMoves = false }: ItemsOfEvent,
+  event: ItemsOfEvent,
 ): Promise<SettledItems> {
+  const { eventId, items, settledIds, makesMoves = false } = event;
   const settled = new Map<number, Settled>();
+  const early = earlyMove(event);
+  if (early) return { settled, moves: [early] };
   for (let first = 0; first < items.length; first += setSize) {
     if (first > 0) await nextTurn();
     const isLastSet = first + setSize >= items.length;
@@ -56,7 +61,7 @@ export async function settleItems(
       .slice(first, first + setSize)
       .map((item): Pending => ({ item, lostRaces: 0 }));
     while (pending.length > 0) {
-      const round = { eventId, pending, settled };
+      const round = { eventId, settledIds, pending, settled };
       const moves = await settleRound(context, round);
       pending = pending.filter(({ item }) => !settled.has(item.index));
       if (isLastSet && !makesMoves && moves.length === pending.length) return { settled, moves };
@@ -67,8 +72,18 @@ export async function settleItems(
   return { settled, moves: [] };
 }
 
-interface Round {
-  readonly eventId: string;
+/**
+ * @returns the move that follows from candidates that were read before the event was stored, or
+ *   null. Whatever else they say, they are read again: they may be too old.
+ */
+function earlyMove({ eventId, items: [item], candidates }: ItemsOfEvent): ItemMove | null {
+  if (!item || !candidates) return null;
+  const [decision, ...others] = decide({ eventId, item }, { candidates, payees: [] });
+  if (decision?.kind !== 'move' || others.length > 0) return null;
+  return { index: item.index, decision };
+}
+
+interface Round extends Pick<ItemsOfEvent, 'eventId' | 'settledIds'> {
   readonly pending: readonly Pending[];
   /** What became of the items so far; the round adds to it. */
   readonly settled: Map<number, Settled>;
@@ -81,7 +96,7 @@ interface Round {
  */
 async function settleRound(
   context: LocalContext,
-  { eventId, pending, settled }: Round,
+  { eventId, settledIds, pending, settled }: Round,
 ): Promise<ItemMove[]> {
   const first = independent(pending, ({ item }) => idsOf(item));
   const read = await Promise.all(
@@ -91,7 +106,7 @@ async function settleRound(
   const moves: ItemMove[] = [];
   const applied = round.map(async ({ one, facts }) => {
     const { item } = one;
-    const decisions = decide({ eventId, item }, facts);
+    const decisions = decide({ eventId, item, settledId: settledIds.get(item.index) }, facts);
     const [decision] = decisions;
     if (decisions.length === 1 && decision?.kind === 'move') {
       moves.push({ index: item.index, decision });

@@ -11,7 +11,7 @@ import {
   pixColumns,
   type PixTransactionRow,
 } from '../pix/pix-transaction-repository.ts';
-import { waking } from '../pix/waiting-events-repository.ts';
+import { columnThatWakesEvents } from '../pix/waiting-events-repository.ts';
 import { decimalFromCents } from '../domain/money.ts';
 import { normalisePixKey } from '../domain/pix-key.ts';
 import { repeatNotes } from '../domain/pix.ts';
@@ -55,19 +55,10 @@ export interface ReceivedPix {
 }
 
 /**
- * The transactions that an item's ids may mean, those first that an id of their own names: many
- * users may have the same client request id. A transaction may have several ids of the provider;
- * where the item names one of them, the transaction comes with that one.
- * Parameters, batched: end to end, client request id, transactionIdentification, provider's id.
+ * The candidates of each row of `requested`, a table expression with the ids of an item, as
+ * `found`. A part of a FROM clause: `requested, ${joinCandidates}`.
  */
-export const findCandidates: Statement = {
-  name: 'pix-candidates',
-  batching: {},
-  text: `
-    select ordinal, found.*
-      from unnest($1::text[], $2::text[], $3::text[], $4::text[])
-           with ordinality as requested (end_to_end, client_request_id, txid, provider_txid,
-             ordinal),
+export const joinCandidates = `
            lateral (
              select array(select transaction_id from pix_timeline
                            where provider_txid = requested.provider_txid) as ids) reported,
@@ -82,7 +73,22 @@ export const findCandidates: Statement = {
                  or (t.idempotency_key = requested.client_request_id and t.operation = 'SEND')
                  or left(t.transaction_identification, 25) = left(requested.txid, 25)
                  or t.id = any(reported.ids)
-              order by ${closeness('t')} limit ${mostCandidates}) found
+              order by ${closeness('t')} limit ${mostCandidates}) found`;
+
+/**
+ * The transactions that an item's ids may mean, those first that an id of their own names: many
+ * users may have the same client request id. A transaction may have several ids of the provider;
+ * where the item names one of them, the transaction comes with that one.
+ * Parameters, batched: end to end, client request id, transactionIdentification, provider's id.
+ */
+export const findCandidates: Statement = {
+  name: 'pix-candidates',
+  batching: {},
+  text: `
+    select ordinal, found.*
+      from unnest($1::text[], $2::text[], $3::text[], $4::text[])
+           with ordinality as requested (end_to_end, client_request_id, txid, provider_txid,
+             ordinal), ${joinCandidates}
      order by ordinal, ${closeness('found')}`,
 };
 
@@ -95,7 +101,7 @@ function isRepeated(table: string): string {
 }
 
 /** The order of candidates: a transaction that an id of its own names before all others. */
-function closeness(table: string): string {
+export function closeness(table: string): string {
   return `(${table}.end_to_end = requested.end_to_end) is true desc,
           (left(${table}.transaction_identification, 25) = left(requested.txid, 25)) is true desc,
           (${table}.provider_txid = requested.provider_txid) is true desc`;
@@ -190,7 +196,7 @@ export const identifyPayment: Statement = {
       insert into pix_timeline (transaction_id, phase, at, event_id, note)
       select id, 'SETTLED', updated_at, event_id, 'IDENTIFIED' from identified
     )
-    select ordinal, ${waking('identified', 'stored.updated_at')} from identified`,
+    select ordinal, ${columnThatWakesEvents('identified', 'stored.updated_at')} from identified`,
 };
 
 /**
@@ -243,7 +249,7 @@ export const recordReceived: Statement = {
       select id, 'SETTLED', updated_at, event_id, received.provider_txid
         from received join requested using (id)
     )
-    select ordinal, id, ${waking('received', 'stored.updated_at')}
+    select ordinal, id, ${columnThatWakesEvents('received', 'stored.updated_at')}
       from received join requested using (id)`,
 };
 

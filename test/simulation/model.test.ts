@@ -143,8 +143,20 @@ const story: readonly Case[] = [
       '[{"phase":"ACCEPTED","attempt":1}]',
     ],
   ],
-  ['webhook-store', () => [ids[2], Buffer.from('hash'), Buffer.from('{}'), now, null, null, 'E9']],
-  ['webhook-store', () => [ids[3], Buffer.from('hash'), Buffer.from('{}'), now, null, null, null]],
+  [
+    'webhook-store',
+    () => [
+      ...[ids[2], Buffer.from('hash'), Buffer.from('{}'), now, null, null, 'E9'],
+      ...[of('send')['end_to_end'], of('send')['idempotency_key'], 'txid-1', 'x'],
+    ],
+  ],
+  [
+    'webhook-store',
+    () => [
+      ...[ids[3], Buffer.from('hash'), Buffer.from('{}'), now, null, null, null],
+      ...[null, null, null, 'provider-1'],
+    ],
+  ],
   ['webhook-find', () => [ids[2]]],
   [
     'pix-candidates',

@@ -64,7 +64,7 @@ export class Races {
 
   #isLost(key: string, askedAt: number, [row]: readonly Row[]): boolean {
     if (row === undefined) return false;
-    const isOwn = row['reserved'] === true || row['duplicate'] === false;
+    const isOwn = row['reserved'] === true || row['is_new'] === true;
     // A second try that finds its own row commits nothing anew.
     if (isOwn && !this.#committedAt.has(key)) this.#committedAt.set(key, this.#scheduler.taken);
     const isRace = !isOwn && (this.#committedAt.get(key) ?? 0) > askedAt;
@@ -91,8 +91,13 @@ const racing: Readonly<Record<string, Racing>> = {
     keyOf: ([, userId, operation, key]) => JSON.stringify([userId, operation, key]),
     lost: withoutTransaction,
   },
-  'webhook-store': { keyOf: ([, hash]) => (hash as Buffer).toString('hex'), lost: () => [] },
+  'webhook-store': { keyOf: ([, hash]) => (hash as Buffer).toString('hex'), lost: withoutEvent },
 };
+
+/** Neither stored nor visible. */
+function withoutEvent([row]: readonly Row[]): Row[] {
+  return [{ ...row, event_id: null }];
+}
 
 function withoutTransaction(rows: readonly Row[]): Row[] {
   return rows.map((row) => ({

@@ -92,11 +92,14 @@ async function planOf(
   });
 }
 
-/** The lines of a plan that read a table, as the connections for these statements make it. */
-async function scansOf(statement: Statement): Promise<string[]> {
+/** The lines of a plan that read a table; by default as the connections of batches make it. */
+async function scansOf(
+  statement: Statement,
+  settings: readonly string[] = indexedSettings,
+): Promise<string[]> {
   const parameters = new Set(statement.text.match(/\$\d+/g));
   const nulls = [...parameters].map(() => 'null').join(', ');
-  const plan = await planOf(statement, nulls, indexedSettings);
+  const plan = await planOf(statement, nulls, settings);
   return plan.filter((line) => / Scan (?:using \S+ )?on /.test(line));
 }
 
@@ -150,6 +153,14 @@ describe('when one user has most of the transactions', () => {
       }
     }
   });
+
+  // A call whose batch has failed runs alone, on a connection that may read whole tables.
+  for (const statement of statements.filter(({ batching }) => batching)) {
+    test(`${statement.name}, of a call that runs alone, finds transactions by their index`, async () => {
+      const scans = await scansOf(statement, ['plan_cache_mode=force_generic_plan', 'jit=off']);
+      for (const scan of scans) assert.doesNotMatch(scan, /Seq Scan on pix_transactions/);
+    });
+  }
 
   test('a statement finds the charge of a received PIX by its end-to-end id', async () => {
     const [busiest] = await rows<{ id: number }>('select min(id) as id from users');

@@ -1,7 +1,7 @@
 /** Settling the payments of a charge that was completed by an event without an end-to-end id. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { replayEvent } from '../../../src/settlement/replay.ts';
+import { previewEvent, replayEvent } from '../../../src/settlement/replay.ts';
 import { results, startSettlingApp } from './settling.ts';
 
 const app = await startSettlingApp();
@@ -13,8 +13,9 @@ const { newEndToEnd } = app;
 async function givenCompletedCharge() {
   const charged = await app.charge(customer, { type: 'static', amount: 20, reusable: true });
   const { id, transaction_identification: txid } = await stored(charged.body.transaction_id);
-  assert.deepEqual(results(await receive({ event: 'CHARGE_COMPLETED', txid })), ['applied']);
-  return { id, txid };
+  const settlement = await receive({ event: 'CHARGE_COMPLETED', txid });
+  assert.deepEqual(results(settlement), ['applied']);
+  return { id, txid, eventId: settlement.eventId };
 }
 
 const payment = (txid: string | null, endToEndId: string = newEndToEnd()) => ({
@@ -61,4 +62,32 @@ test('a payment of another charge is an anomaly of the charge that it names, rec
   assert.equal((await app.anomalies()) - before, 1);
   assert.equal((await stored(second.id)).end_to_end, null);
   assert.equal((await app.timeline(second.id)).at(-1), 'ANOMALY breaks_a_constraint event');
+});
+
+test('a replay of the event that completed it finds that done after a payment was identified', async () => {
+  const { id, txid, eventId } = await givenCompletedCharge();
+  const again = await receive({ event: 'CHARGE_COMPLETED', txid, again: true });
+  await receive(payment(txid));
+  const before = [await stored(id), await app.timeline(id)];
+  for (const [event, result] of [
+    [eventId, 'applied'],
+    [again.eventId, 'already'],
+  ] as const) {
+    const previewed = await previewEvent(app.context, event);
+    assert.ok(previewed.kind === 'preview');
+    assert.deepEqual([previewed.statusAfter, previewed.items[0]?.transactionId], ['processed', id]);
+    const replayed = await replayEvent(app.context, event);
+    assert.ok(replayed.kind === 'replayed');
+    assert.deepEqual([replayed.status, replayed.items[0]?.result], ['processed', result]);
+  }
+  assert.deepEqual([await stored(id), await app.timeline(id)], before);
+});
+
+test('an event without an end-to-end id that comes after the payment was identified still waits', async () => {
+  const { txid } = await givenCompletedCharge();
+  await receive(payment(txid));
+  const later = await receive({ event: 'CHARGE_COMPLETED', txid, later: true });
+  assert.deepEqual(results(later), ['parked: no_match']);
+  const replayed = await replayEvent(app.context, later.eventId);
+  assert.equal(replayed.kind === 'replayed' && replayed.status, 'parked');
 });

@@ -1,5 +1,6 @@
 /** Scenes of the statements that store events, settle them and end their jobs. */
 import { finishWebhookEvent, storeWebhookEvent } from '../../../src/settlement/event-repository.ts';
+import type { Statement } from '../../../src/db/database.ts';
 import { findCandidates } from '../../../src/settlement/transaction-repository.ts';
 import { moment, type Scene, type Stage } from './stage.ts';
 
@@ -11,6 +12,7 @@ const endToEnd = 'E00000000202605241200000000000001';
 const otherEndToEnd = 'E00000000202605241200000000000002';
 const key = 'key';
 const hash = Buffer.from('hash');
+const noIds = [null, null, null, null];
 const freeId = '00000000-0000-4000-8000-00000000ffff';
 const charge = { operation: 'CHARGE', transaction_identification: 'a'.repeat(26) };
 
@@ -33,8 +35,10 @@ const event = (says: string, failed: string | null, worker: string | null): Scen
   says,
   async play(stage) {
     const lease = worker === null ? null : later;
-    await stage.ask(freeId, hash, Buffer.from('{}'), now, worker, lease, failed);
-    return [...(await stored(stage)), stage.heard.map(({ length }) => length)];
+    const given = [freeId, hash, Buffer.from('{}'), now, worker, lease, failed, ...noIds];
+    const rows = await stage.answers(...given);
+    const isIt = rows.map((one) => [one['event_id'] === freeId, one['is_new'], one['id']]);
+    return [isIt, ...(await stored(stage)), stage.heard.map(({ length }) => length)];
   },
 });
 
@@ -46,8 +50,8 @@ const again = (says: string, changes: Columns): Scene => ({
     await row('webhook_events');
     const id = await row('webhook_events', { payload_hash: hash, ...changes });
     const none = [null, null, null];
-    const rows = await answers(freeId, hash, Buffer.from('{}'), now, ...none);
-    const isIt = rows.map((one) => [one['id'] === id, one['duplicate']]);
+    const rows = await answers(freeId, hash, Buffer.from('{}'), now, ...none, ...noIds);
+    const isIt = rows.map((one) => [one['event_id'] === id, one['is_new'], one['id']]);
     return [isIt, ...(await stored(stage))];
   },
 });
@@ -81,7 +85,7 @@ const bothStored: Scene = {
     const ids = [freeId, freeId.replace('ffff', 'fffe')];
     const both = <Value>(value: Value): Value[] => [value, value];
     const bytes = [Buffer.from('one'), Buffer.from('two')];
-    const facts = [both(null), both(null), ['E-1', null]];
+    const facts = [both(null), both(null), ['E-1', null], ...noIds.map(both)];
     const rows = await askTogether(ids, bytes, bytes, both(now), ...facts);
     const waits = await found('select id_value from webhook_waits');
     return [rows, ...(await found('select status from jobs order by id')), ...waits];
@@ -136,7 +140,7 @@ const finish = (says: string, how: Finished): Scene => ({
       await found(`select status, leased_by, attempts, wanted, finished_at is null as open,
                                      run_at = '2026-05-24 12:01Z' as due from jobs order by id`);
     const waiting = await found('select id_value from webhook_waits order by id_value');
-    return [answered?.['is_finished'], ...rows, ...waiting];
+    return [answered?.['is_finished'], answered?.['job_status'], ...rows, ...waiting];
   },
 });
 
@@ -209,8 +213,12 @@ const settle = (says: string, { open, moves, waitsFor, ...how }: Moved): Scene =
   },
 });
 
-const candidates = (says: string, rows: readonly Columns[], ids: readonly unknown[]): Scene => ({
-  statement: findCandidates,
+const candidatesOf = (
+  statement: Statement,
+  before: readonly unknown[],
+  [says, rows, ids]: readonly [string, readonly Columns[], readonly unknown[]],
+): Scene => ({
+  statement,
   says,
   async play(stage) {
     for (const { told, note, ...changes } of rows) {
@@ -218,10 +226,16 @@ const candidates = (says: string, rows: readonly Columns[], ids: readonly unknow
       if (told) await stage.row('pix_timeline', { transaction_id: id, provider_txid: told });
       if (note) await stage.row('pix_timeline', { transaction_id: id, phase: 'PAYING', note });
     }
-    const found = await stage.answers(...ids);
+    const found = await stage.answers(...before, ...ids);
     return found.map((one) => [one['end_to_end'], one['provider_txid'], one['repeated']]);
   },
 });
+
+/** By themselves, and with an event that is stored. */
+const candidates = (...scene: Parameters<typeof candidatesOf>[2]): readonly Scene[] => {
+  const before = [freeId, hash, Buffer.from('{}'), now, null, null, null];
+  return [candidatesOf(findCandidates, [], scene), candidatesOf(storeWebhookEvent, before, scene)];
+};
 
 export const eventScenes: readonly Scene[] = [
   event('an event has a job in the queue', null, null),
@@ -280,44 +294,44 @@ export const eventScenes: readonly Scene[] = [
   }),
   bothFinished,
   bothStored,
-  candidates('by the end-to-end id', [unknown, other], [endToEnd, null, null, null]),
-  candidates('by the key', [unknown, other], [null, key, null, null]),
-  candidates(
+  ...candidates('by the end-to-end id', [unknown, other], [endToEnd, null, null, null]),
+  ...candidates('by the key', [unknown, other], [null, key, null, null]),
+  ...candidates(
     'a charge is not meant by the key',
     [{ ...charge, phase: 'ACCEPTED', idempotency_key: key }],
     [null, key, null, null],
   ),
-  candidates(
+  ...candidates(
     'by an id that was told',
     [{ ...unknown, told: 'bank-1' }, other],
     [null, null, null, 'bank-1'],
   ),
-  candidates(
+  ...candidates(
     'an id that was told of another send names that one',
     [unknown, { ...other, told: 'bank-1' }],
     [endToEnd, null, null, 'bank-1'],
   ),
-  candidates(
+  ...candidates(
     'an id that was told and is not named',
     [{ ...unknown, told: 'bank-2' }],
     [endToEnd, null, null, 'bank-1'],
   ),
-  candidates(
+  ...candidates(
     'a send beside a repeated one',
     [unknown, { ...other, note: 'after_unknown' }],
     [endToEnd, null, null, null],
   ),
-  candidates(
+  ...candidates(
     'a send whose attempt was not sent before',
     [{ ...unknown, note: 'after_not_sent' }],
     [endToEnd, null, null, null],
   ),
-  candidates(
+  ...candidates(
     'a repeated send',
     [{ ...unknown, note: 'after_unknown' }],
     [endToEnd, null, null, null],
   ),
-  candidates(
+  ...candidates(
     'a repeated send that has ended',
     [{ ...done, note: 'after_unknown' }],
     [endToEnd, null, null, null],

@@ -7,7 +7,7 @@ const groups: readonly (readonly [reason: string, ...names: string[]])[] = [
     'equivalent: a call whose row is new finds no stored one, as its snapshot is older',
     'pix-reserve-send: without not call.is_new',
     'pix-reserve: without not call.is_new',
-    'webhook-store: without requested.id not in (select id from stored)',
+    'webhook-store: without not is_new',
   ],
   [
     'equivalent: no statement of this release stores RESOLVED, a send passes through it',
@@ -89,10 +89,16 @@ const groups: readonly (readonly [reason: string, ...names: string[]])[] = [
   [
     'equivalent: there is no other operation; this lets PostgreSQL use the index',
     "pix-candidates: without t.operation in ('SEND', 'CHARGE', 'RECEIVED')",
+    "webhook-store: without t.operation in ('SEND', 'CHARGE', 'RECEIVED')",
+  ],
+  [
+    'equivalent: it holds for every move; with it the planner expects few of them',
+    'webhook-finish: without move.id = any(array[move.id])',
   ],
   [
     'equivalent: the note of a repeated attempt stands in rows of PAYING alone',
     "pix-candidates: without attempt.phase = 'PAYING'",
+    "webhook-store: without attempt.phase = 'PAYING'",
   ],
   [
     'equivalent: a send comes to PAYING from RESERVED alone, so RESOLVED is always noted',

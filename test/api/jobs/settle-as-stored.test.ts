@@ -1,0 +1,91 @@
+/** What is read together with an event that is stored, and how far it is relied on. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import { LocalDispatch, type JobResult } from '../../../src/jobs/queue.ts';
+import { receiveEvent } from '../../../src/settlement/receive-provider-webhook.ts';
+import { confirmed, startSettlingApp } from './settling.ts';
+import { reserveSend } from './transactions.ts';
+
+const app = await startSettlingApp();
+const { context, newEndToEnd, rows, stored } = app;
+
+/**
+ * Receives an event whose job begins at once.
+ * @param meanwhile happens when the statement that stores the event has ended.
+ * @returns the statements that were run, and what the job has to do yet.
+ */
+async function receive(
+  content: Readonly<Record<string, unknown>>,
+  meanwhile: () => Promise<unknown> = async () => undefined,
+) {
+  const statements: string[] = [];
+  const query: typeof context.db.query = async (statement, parameters) => {
+    statements.push(statement.name);
+    const answer = await context.db.query<never>(statement, parameters);
+    if (statement.name === 'webhook-store') await meanwhile();
+    return answer;
+  };
+  let run: Promise<JobResult> | undefined;
+  const jobs = new LocalDispatch();
+  const lease = { worker: 'me', leasedUntil: new Date(context.clock.now().getTime() + 30_000) };
+  jobs.connect({
+    reserve: () => ({
+      ...lease,
+      release: () => undefined,
+      begin: (job, work) => void (run = work({ ...job, attempt: 1, worker: lease.worker })),
+    }),
+  });
+  const payload = Buffer.from(JSON.stringify(content));
+  const db = { ...context.db, query };
+  const { id } = await receiveEvent({ ...context, db, jobs }, { payload, content });
+  const result = await run;
+  const [event] = await rows<{ status: string; results: unknown }>(
+    'select status, results from webhook_events where id = $1',
+    [id],
+  );
+  return { statements, result, status: event?.status, results: event?.results };
+}
+
+test('a payment that was completed is moved by what was read when its event was stored', async () => {
+  const { id, end_to_end: endToEnd } = await app.givenSend();
+  const received = await receive(confirmed({ endToEnd, amount: 10.5 }));
+  assert.deepEqual(received.statements, ['webhook-store', 'webhook-finish']);
+  assert.deepEqual([received.status, (await stored(id)).status], ['processed', 'COMPLETED']);
+});
+
+test('a payment that another event settles meanwhile is found settled', async () => {
+  const { id, end_to_end: endToEnd } = await app.givenSend();
+  const received = await receive(confirmed({ endToEnd, amount: 10.5 }), () =>
+    app.receive(confirmed({ endToEnd, amount: 10.5, again: true })),
+  );
+  assert.ok(received.statements.includes('pix-candidates'));
+  assert.deepEqual(received.results, [{ index: 0, result: 'already', transactionId: id }]);
+});
+
+test('a payment that is stored meanwhile is found, although it was not there before', async () => {
+  const endToEnd = newEndToEnd();
+  let id = '';
+  const received = await receive(confirmed({ endToEnd, amount: 10.5 }), async () => {
+    const send = await reserveSend(app, randomUUID());
+    await send.pay(endToEnd);
+    ({ id } = send);
+  });
+  assert.deepEqual(received.results, [{ index: 0, result: 'applied', transactionId: id }]);
+  assert.equal((await stored(id)).status, 'COMPLETED');
+});
+
+test('a contradiction is decided on what is stored after the event', async () => {
+  const { id, end_to_end: endToEnd } = await app.givenSend();
+  const received = await receive(confirmed({ endToEnd, amount: 99 }), () =>
+    app.rows('update pix_transactions set amount = 99 where id = $1', [id]),
+  );
+  assert.deepEqual(received.results, [{ index: 0, result: 'applied', transactionId: id }]);
+});
+
+test('a failure is decided on what is stored after its event, which stops further attempts', async () => {
+  const { end_to_end: endToEnd } = await app.givenSend();
+  const received = await receive(confirmed({ endToEnd, amount: 10.5, status: 'ERROR' }));
+  const [store, read] = received.statements;
+  assert.deepEqual([store, read], ['webhook-store', 'pix-candidates']);
+});
