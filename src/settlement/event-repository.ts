@@ -189,8 +189,9 @@ export async function findEvent(
  * event that waits has a job: an open one is due at the earlier time, or is run once more if it
  * runs. Where a job of the event has no more to do, it ends in that commit.
  *
- * The condition on moves holds for all of them. Without it the planner would expect a hundred of
- * each event, and may read all transactions to find them.
+ * The first condition on moves holds for all of them. Without it the planner would expect a hundred
+ * of each event, and may read all transactions to find them. The second one makes no move of an event
+ * that a failover has lost, and that this process still knows: each end has its event.
  *
  * Transactions are locked before events, and events before jobs, each in one order. The events that
  * wait for a transaction that is moved are woken last.
@@ -214,6 +215,7 @@ export const finishWebhookEvent: Statement = {
       select move.*, requested.ordinal, requested.now
         from requested, jsonb_to_recordset(requested.moves::jsonb) as move (${moveColumns})
        where move.id = any(array[move.id])
+         and exists (select from webhook_events where id = any(array[requested.id]))
        order by move.id, requested.ordinal
     ), ${moving('moves')}, finished as (
       update webhook_events event

@@ -213,7 +213,8 @@ export async function storeIdentity(
 }
 
 /**
- * Records a received PIX without a charge, once per end-to-end id, with its timeline row. Its date
+ * Records a received PIX without a charge, once per end-to-end id, with its timeline row; nothing of
+ * an event that a failover has lost. Its date
  * is the one that the event reports, where that is at most 90 days before and five minutes after
  * the receipt of the event; otherwise it is the receipt of the event.
  * Parameters, batched: id, user id, amount, key, end to end, provider's id, now, event id, the
@@ -227,13 +228,13 @@ export const recordReceived: Statement = {
       select requested.*,
              case when reported_at between event.received_at - interval '90 days'
                                    and event.received_at + interval '5 minutes'
-                  then reported_at else coalesce(event.received_at, now) end as at
+                  then reported_at else event.received_at end as at
         from unnest($1::uuid[], $2::int[], $3::numeric[], $4::text[], $5::text[], $6::text[],
                     $7::timestamptz[], $8::uuid[], $9::timestamptz[])
              with ordinality as requested (id, user_id, amount, pix_key, end_to_end,
                provider_txid, now, event_id, reported_at, ordinal)
-        left join lateral (select received_at from webhook_events
-                            where id = any(array[requested.event_id])) event on true
+        join lateral (select received_at from webhook_events
+                       where id = any(array[requested.event_id])) event on true
     ), received as (
       insert into pix_transactions
              (id, user_id, operation, status, phase, outcome, amount, pix_key, end_to_end,

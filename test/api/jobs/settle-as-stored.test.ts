@@ -89,3 +89,15 @@ test('a failure is decided on what is stored after its event, which stops furthe
   const [store, read] = received.statements;
   assert.deepEqual([store, read], ['webhook-store', 'pix-candidates']);
 });
+
+test('an event that a failover has lost meanwhile moves nothing, and records nothing', async () => {
+  const { id, end_to_end: endToEnd } = await app.givenSend();
+  const lose = () => app.ownerRows('delete from webhook_events');
+  const sent = await receive(confirmed({ endToEnd, amount: 10.5 }), lose);
+  assert.deepEqual([sent.result, sent.status], [undefined, undefined]);
+  assert.equal((await stored(id)).status, 'PROCESSING');
+  const { receivedBy, customer } = app;
+  const pix = { endToEndId: newEndToEnd(), chave: customer.email, valor: '3.00' };
+  await assert.rejects(receive({ pix: [pix] }, lose), /a transaction changed at every attempt/);
+  assert.deepEqual(await receivedBy(customer), []);
+});

@@ -153,6 +153,8 @@ interface Moved {
   readonly waitsFor?: string;
   /** The first event waits for it as well. */
   readonly waitsItself?: boolean;
+  /** No event is stored any more. */
+  readonly isLost?: boolean;
   readonly attempted?: Date | null;
 }
 
@@ -170,6 +172,7 @@ const settle = (says: string, { open, moves, waitsFor, ...how }: Moved): Scene =
     };
     const events = [];
     while (events.length < moves.length) events.push(await eventWithJob());
+    if (how.isLost) await found('delete from webhook_events');
     const ids = events.map(([id]) => id);
     const waiting = [(await eventWithJob())[0], ...(how.waitsItself ? [ids[0]] : [])];
     for (const event_id of waitsFor === undefined ? [] : waiting) {
@@ -291,6 +294,9 @@ export const eventScenes: readonly Scene[] = [
   }),
   settle('an event that has ended meanwhile is not finished', {
     ...{ open: [unknown], moves: [[[0]]], attempted: earlier },
+  }),
+  settle('an event that a failover has lost moves nothing', {
+    ...{ open: [unknown], moves: [[[0]]], isLost: true },
   }),
   bothFinished,
   bothStored,
