@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { cp, mkdtemp, readdir, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import pg from 'pg';
 import { SharedDatabase, type Shareable } from './lent-database.ts';
@@ -78,12 +78,13 @@ const endSessions = `
 select pg_terminate_backend(pid, 10000) from pg_stat_activity
  where datname = current_database() and pid <> pg_backend_pid()`;
 
-/** Restores a data folder, but for the embedded database in it. */
+/** Restores a data folder as it was copied, but for the embedded database that is lent. */
 async function restoreFiles(dataDir: string): Promise<void> {
-  const names = (await readdir(dataDir)).filter((name) => name !== 'postgres');
+  const isLent = (name: string): boolean => !serverUrl && name === 'postgres';
+  const names = (await readdir(dataDir)).filter((name) => !isLent(name));
   for (const name of names) await removed(join(dataDir, name));
   const template = templateFolder();
-  const filter = (source: string): boolean => source !== join(template, 'postgres');
+  const filter = (source: string): boolean => !isLent(relative(template, source));
   await cp(template, dataDir, { recursive: true, filter });
 }
 
