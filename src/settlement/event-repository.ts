@@ -34,7 +34,7 @@ import { closeness, joinCandidates, type CandidateRow } from './transaction-repo
  */
 export const storeWebhookEvent: Statement = {
   name: 'webhook-store',
-  batching: { lane: 'webhooks' },
+  batching: {},
   text: `
     with requested as materialized (
       select *, nextval('jobs_id_seq') as job_id

@@ -68,7 +68,7 @@ test('the jobs of many events that are received at once share their round trips'
   await eventually(isDone, 'the end of the jobs');
   for (const { id } of sends) assert.equal((await stored(id)).status, 'COMPLETED');
   t.diagnostic(`${cost} round trips`);
-  // Two groups store and read at a time; then their jobs move and finish in one statement.
+  // One statement stores and reads; then the jobs move and finish in another.
   assert.ok(cost <= 6, `40 events took ${cost} round trips`);
 });
 
