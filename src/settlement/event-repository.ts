@@ -190,8 +190,8 @@ export async function findEvent(
  * runs. Where a job of the event has no more to do, it ends in that commit.
  *
  * The first condition on moves holds for all of them. Without it the planner would expect a hundred
- * of each event, and may read all transactions to find them. The second one makes no move of an event
- * that a failover has lost, and that this process still knows: each end has its event.
+ * of each event, and may read all transactions to find them. The second one makes no move of an
+ * event that a failover has lost, and that this process still knows: each end has its event.
  *
  * Transactions are locked before events, and events before jobs, each in one order. The events that
  * wait for a transaction that is moved are woken last.

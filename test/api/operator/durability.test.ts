@@ -16,7 +16,7 @@ const safe = {
 
 test('settings that lose commits are bad, and a missing standby is remarked on', () => {
   assert.equal(durability(safe).state, 'ok');
-  assert.match(durability(safe).says, /waits for a standby/);
+  assert.match(durability(safe).says, /and on a standby/);
   const alone = durability({ ...safe, hasSynchronousStandby: false });
   assert.deepEqual([alone.state, alone.todo], ['ok', null]);
   assert.match(alone.says, /failover loses the last commits/);
