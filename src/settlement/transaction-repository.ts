@@ -214,9 +214,9 @@ export async function storeIdentity(
 
 /**
  * Records a received PIX without a charge, once per end-to-end id, with its timeline row; nothing
- * of an event that a failover has lost. Its date is the one that the event reports, where that is at
- * most 90 days before and five minutes after the receipt of the event; otherwise it is the receipt
- * of the event.
+ * of an event that a failover has lost. Its date is the one that the event reports, where that is
+ * at most 90 days before and five minutes after the receipt of the event; otherwise it is the
+ * receipt of the event.
  * Parameters, batched: id, user id, amount, key, end to end, provider's id, now, event id, the
  * event's date.
  */
