@@ -15,9 +15,10 @@ import { closeness, joinCandidates, type CandidateRow } from './transaction-repo
 
 /**
  * Stores an event in one commit with the job that settles it; an event with the same hash is
- * answered instead. Under a lease the job is stored as running, and the holder of the lease runs
- * it; otherwise it is queued, which wakes the job loops. Neither comes back when a concurrent
- * delivery committed the same bytes after this statement's snapshot: then it is run again.
+ * answered instead, and of equal ones in a batch the first is stored. Under a lease the job is
+ * stored as running, and the holder of the lease runs it; otherwise it is queued, which wakes the
+ * job loops. Neither comes back when a concurrent delivery committed the same bytes after this
+ * statement's snapshot: then it is run again.
  *
  * A duplicate of an event that is not settled queues a job when the event has no open one: the
  * provider sends again what it considers open, and the first job may be dead.
@@ -45,7 +46,8 @@ export const storeWebhookEvent: Statement = {
                leased_until, failed, end_to_end, client_request_id, txid, provider_txid, ordinal)
     ), stored as (
       insert into webhook_events (id, payload_hash, payload, status, received_at)
-      select event_id, payload_hash, payload, 'received', now from requested order by payload_hash
+      select event_id, payload_hash, payload, 'received', now
+        from requested order by payload_hash, ordinal
           on conflict (payload_hash) do nothing
       returning id
     ), received as (
