@@ -7,6 +7,7 @@ import { isConstraintViolation } from '../db/unavailable.ts';
 import { moveTransaction } from '../pix/move-repository.ts';
 import { noteAnomaly } from '../pix/pix-transaction-repository.ts';
 import type { Decision } from './decision.ts';
+import { findEvent } from './event-repository.ts';
 import { storeIdentity, storeReceived, type CandidateRow } from './transaction-repository.ts';
 
 export type ItemResult = 'applied' | 'already' | 'ignored' | 'parked' | 'orphaned' | 'anomaly';
@@ -20,6 +21,9 @@ export interface Settled {
   readonly reason?: string;
   readonly transactionId?: string;
 }
+
+/** A failover has taken the event back since it was read: what became of it is stored nowhere. */
+const eventIsLost: Settled = { result: 'ignored', reason: 'event_lost' };
 
 /**
  * Applies the decisions about an item, one after the other.
@@ -95,7 +99,7 @@ async function apply(
     }
     case 'record': {
       const transactionId = await storeReceived(context, eventId, decision.received);
-      if (transactionId === null) return null;
+      if (transactionId === null) return (await findEvent(context, eventId)) ? null : eventIsLost;
       // If the process dies here, the next run finds the record, and flags the charge beside it.
       return decision.beside
         ? flag(context, { eventId, ...namedBy(decision.beside) })

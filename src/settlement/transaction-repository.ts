@@ -254,7 +254,10 @@ export const recordReceived: Statement = {
       from received join requested using (id)`,
 };
 
-/** @returns the new transaction's id, or null when the payment was recorded meanwhile. */
+/**
+ * @returns the new transaction's id, or null when the payment was recorded meanwhile, or the event
+ *   is no longer stored.
+ */
 export async function storeReceived(
   { db, clock }: LocalContext,
   eventId: string,
