@@ -56,8 +56,10 @@ export const sendPix: TokenOperation<'sendPix'> = {
     const payment = { key: pixKey, amountCents, description, txid };
     const order = { ...payment, clientRequestId, payer: claim.account };
     const session = await sessionOf(context, claim.payer, transaction);
+    const { lookup_id: lookupId } = input.body;
     const payee = { userId: token.userId, key: pixKey };
-    const confirmed = openLookUp(context, payee, input.body.lookup_id ?? '');
+    // Most sends have no look-up: to open an empty one would throw on the hot path.
+    const confirmed = lookupId === undefined ? null : openLookUp(context, payee, lookupId);
     const send: Send = { transaction, order, session, request, confirmed };
     const result = await context.outcomes.track(transaction.id, () => carryOut(context, send));
     return pixReply(result, { replayed: claim.resumed });

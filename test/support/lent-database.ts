@@ -1,6 +1,6 @@
 /**
  * One database for the files of a suite, one after the other: to empty it takes a tenth of the time
- * of making one. A file that has changed its schema leaves it to nobody: the next one gets another.
+ * of making one. After a file that has changed the schema, the next file gets a new database.
  */
 
 /** A database that may be lent. */
@@ -27,7 +27,7 @@ export class SharedDatabase<Made> {
     this.#make = make;
   }
 
-  /** @returns the database, empty; null while somebody has it. */
+  /** @returns the database, empty; null while it is in use. */
   async take(): Promise<Made | null> {
     if (this.#isTaken || this.#current?.isOpen()) return null;
     this.#isTaken = true;
