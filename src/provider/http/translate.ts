@@ -91,10 +91,18 @@ export function readKeyOwner(json: unknown, requested: string): KeyOwner {
   const ispb = textAt(of('account'), ['participant', 'ispb']);
   return {
     endToEnd,
-    name: textAt(of('owner'), ['name']),
-    document: textAt(of('owner'), ['taxidnumber', 'document']),
+    name: upTo(longestName, textAt(of('owner'), ['name'])),
+    document: upTo(longestDocument, textAt(of('owner'), ['taxidnumber', 'document'])),
     ispb: ispb !== null && /^[0-9A-Z]{8}$/.test(ispb) ? ispb : null,
   };
+}
+
+/** Longer than any name, and than any document with its punctuation: other texts are neither. */
+const longestName = 255;
+const longestDocument = 20;
+
+function upTo(limit: number, text: string | null): string | null {
+  return text !== null && text.length <= limit ? text : null;
 }
 
 /**

@@ -179,6 +179,10 @@ reads('a look-up:', (provider) => provider.lookUpKey({ session, ...lookUp }), [
     },
     owned,
   ],
+  [
+    { endToEnd: 'E1', owner: { name: 'x'.repeat(256), taxIdNumber: `${'*'.repeat(100_000)}x` } },
+    e1,
+  ],
   [{ endToEnd: 'E1', owner: 'Maria', account: { participant: 'somewhere' } }, e1],
   [{ endToEnd: 'E1', owner: { name: 7, taxIdNumber: ['1'] }, account: [] }, e1],
   // These name no other key: masked, of no form that is known, no text.
