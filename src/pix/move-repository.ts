@@ -6,6 +6,7 @@ import type { PixOutcome, PixPhase, PixStatus } from '../domain/pix.ts';
 import {
   columnsOf,
   isIdOf,
+  isStoredEvent,
   pixColumns,
   toTransaction,
   type PixTransaction,
@@ -82,11 +83,11 @@ export function moving(moves: string): string {
 export const notifyingMoved = notifyingFinalStatus("moved where status <> 'PROCESSING'");
 
 /**
- * Moves a transaction (see `moving`); no row when it is in another phase, or has another end-to-end
- * id.
+ * Moves a transaction (see `moving`); no row when it is in another phase, has another end-to-end
+ * id, or when a failover has lost the event that it is moved by.
  * Parameters, batched: id, phases to leave as an array's text, phase, status, end to end, outcome,
  * failure code, provider's id, QR code, copy and paste, claimed until, now, timeline entries as
- * JSON.
+ * JSON, the event that it is moved by or null.
  */
 const move: Statement = {
   name: 'pix-move',
@@ -95,9 +96,11 @@ const move: Statement = {
     with requested as (
       select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[],
                            $7::text[], $8::text[], $9::text[], $10::text[], $11::timestamptz[],
-                           $12::timestamptz[], $13::text[])
+                           $12::timestamptz[], $13::text[], $14::uuid[])
         with ordinality as requested (id, from_phases, phase, status, end_to_end, outcome,
-          failure_code, provider_txid, qr_code, copy_paste, claimed_until, now, timeline, ordinal)
+          failure_code, provider_txid, qr_code, copy_paste, claimed_until, now, timeline, event_id,
+          ordinal)
+       where ${isStoredEvent('requested')}
     ), ${moving('requested')}
     select ordinal, ${pixColumns}, ${columnThatWakesEvents('moved', 'stored.updated_at')},
            ${notifyingMoved}
@@ -137,8 +140,8 @@ export interface Move {
 /**
  * Moves a transaction and notes it, in one statement. The move is conditional on the phases that it
  * leaves, so that of two processes only the first one changes anything.
- * @returns the transaction, or null when it is in another phase, or has another end-to-end id than
- *   the move.
+ * @returns the transaction, or null when it is in another phase, has another end-to-end id than the
+ *   move, or when the event of its first timeline entry is no longer stored.
  */
 export async function moveTransaction(
   { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
@@ -149,7 +152,7 @@ export async function moveTransaction(
   const [moved] = await db.query<PixTransactionRow>(move, [
     ...[id, row.from_phases, row.phase, row.status, row.end_to_end, row.outcome, row.failure_code],
     ...[row.provider_txid, row.qr_code, row.copy_paste, row.claimed_until, clock.now()],
-    JSON.stringify(row.timeline),
+    ...[JSON.stringify(row.timeline), change.timeline[0]?.eventId ?? null],
   ]);
   return moved ? toTransaction(moved) : null;
 }

@@ -79,6 +79,16 @@ export function isIdOf(calls: string): string {
 }
 
 /**
+ * A condition of what an event changes: a call that names an event is carried out if the event is
+ * stored. A failover may have lost one that this process still knows.
+ * @param calls the table expression of the calls.
+ */
+export function isStoredEvent(calls: string): string {
+  return `(${calls}.event_id is null
+           or exists (select from webhook_events where id = any(array[${calls}.event_id])))`;
+}
+
+/**
  * The condition of the index `pix_transactions_unsettled`: a charge that has its code waits for its
  * payer.
  * @param table the transactions.
@@ -210,7 +220,8 @@ export function listTransactions(
 }
 
 /**
- * Adds an anomaly to a timeline, once for an event and a reason.
+ * Adds an anomaly to a timeline, once for an event and a reason; none of an event that a failover
+ * has lost.
  * Parameters, batched: transaction id, now, event id or null, reason.
  */
 const storeAnomaly: Statement = {
@@ -224,7 +235,8 @@ const storeAnomaly: Statement = {
       insert into pix_timeline (transaction_id, phase, at, event_id, note)
       select requested.id, 'ANOMALY', requested.now, requested.event_id, requested.reason
         from requested
-       where not exists (select from pix_timeline
+       where ${isStoredEvent('requested')}
+         and not exists (select from pix_timeline
                           where transaction_id = requested.id and phase = 'ANOMALY'
                             and event_id is not distinct from requested.event_id
                             and note = requested.reason)

@@ -89,23 +89,28 @@ async function apply(
     case 'move': {
       const { id: transactionId } = decision.transaction;
       const moved = await moveTransaction(context, transactionId, decision.move);
-      return moved && { result: 'applied', transactionId };
+      return moved ? { result: 'applied', transactionId } : changedOrLost(context, eventId);
     }
     case 'identify': {
       const transactionId = decision.transaction.id;
       const { endToEnd } = decision;
       const isStored = await storeIdentity(context, { transactionId, endToEnd, eventId });
-      return isStored ? { result: 'already', transactionId } : null;
+      return isStored ? { result: 'already', transactionId } : changedOrLost(context, eventId);
     }
     case 'record': {
       const transactionId = await storeReceived(context, eventId, decision.received);
-      if (transactionId === null) return (await findEvent(context, eventId)) ? null : eventIsLost;
+      if (transactionId === null) return changedOrLost(context, eventId);
       // If the process dies here, the next run finds the record, and flags the charge beside it.
       return decision.beside
         ? flag(context, { eventId, ...namedBy(decision.beside) })
         : { result: 'applied', transactionId };
     }
   }
+}
+
+/** @returns why nothing was written: null when what is stored has changed since it was read. */
+async function changedOrLost(context: LocalContext, eventId: string): Promise<Settled | null> {
+  return (await findEvent(context, eventId)) ? null : eventIsLost;
 }
 
 interface Beside {

@@ -8,6 +8,7 @@ import type { Statement } from '../db/database.ts';
 import {
   columnsOf,
   isIdOf,
+  isStoredEvent,
   pixColumns,
   type PixTransactionRow,
 } from '../pix/pix-transaction-repository.ts';
@@ -175,7 +176,8 @@ export async function readFacts(
 }
 
 /**
- * Notes which payment has completed a charge, once: later payments of the charge are others.
+ * Notes which payment has completed a charge, once: later payments of the charge are others. It
+ * notes nothing of an event that a failover has lost.
  * Parameters, batched: id, end to end, now, event id.
  */
 export const identifyPayment: Statement = {
@@ -189,7 +191,7 @@ export const identifyPayment: Statement = {
       update pix_transactions t set end_to_end = requested.end_to_end, updated_at = requested.now
         from requested
        where ${isIdOf('requested')} and t.operation = 'CHARGE' and t.status = 'COMPLETED'
-         and t.end_to_end is null
+         and t.end_to_end is null and ${isStoredEvent('requested')}
       returning requested.ordinal, requested.event_id, t.id, t.operation, t.idempotency_key,
                 t.end_to_end, t.provider_txid, t.transaction_identification, t.updated_at
     ), noted as (
@@ -201,7 +203,7 @@ export const identifyPayment: Statement = {
 
 /**
  * Stores the end-to-end id of the payment that completed a charge.
- * @returns whether it was not known before.
+ * @returns whether it was not known before, and the event is stored.
  */
 export async function storeIdentity(
   { db, clock }: LocalContext,

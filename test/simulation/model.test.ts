@@ -140,7 +140,7 @@ const story: readonly Case[] = [
       'PROCESSING',
       ...[null, 'accepted', null],
       ...['provider-1', 'qr', 'copy', null, now],
-      '[{"phase":"ACCEPTED","attempt":1}]',
+      ...['[{"phase":"ACCEPTED","attempt":1}]', null],
     ],
   ],
   [
@@ -172,7 +172,7 @@ const story: readonly Case[] = [
       'COMPLETED',
       ...[null, null, null],
       ...['provider-2', null, null, null, later],
-      entry,
+      ...[entry, ids[2]],
     ],
   ],
   [
@@ -184,7 +184,7 @@ const story: readonly Case[] = [
       'FAILED',
       ...[null, null, null],
       ...[null, null, null, null, later],
-      entry,
+      ...[entry, null],
     ],
   ],
   ['pix-identify', () => [ids[0], 'E1', later, ids[2]]],

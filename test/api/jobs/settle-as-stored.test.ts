@@ -12,18 +12,19 @@ const { context, newEndToEnd, rows, stored } = app;
 
 /**
  * Receives an event whose job begins at once.
- * @param meanwhile happens when the statement that stores the event has ended.
+ * @param meanwhile happens when a statement has ended, the one that stores the event by default.
  * @returns the statements that were run, and what the job has to do yet.
  */
 async function receive(
   content: Readonly<Record<string, unknown>>,
   meanwhile: () => Promise<unknown> = async () => undefined,
+  after = 'webhook-store',
 ) {
   const statements: string[] = [];
   const query: typeof context.db.query = async (statement, parameters) => {
     statements.push(statement.name);
     const answer = await context.db.query<never>(statement, parameters);
-    if (statement.name === 'webhook-store') await meanwhile();
+    if (statement.name === after) await meanwhile();
     return answer;
   };
   let run: Promise<JobResult> | undefined;
@@ -102,3 +103,31 @@ test('an event that a failover has lost meanwhile moves nothing, and records not
   assert.deepEqual([payment.result, payment.status], [undefined, undefined]);
   assert.deepEqual(await receivedBy(customer), []);
 });
+
+test('of an event with more items than one set a lost one changes no transaction either', async () => {
+  const charges: string[] = [];
+  for (let number = 0; number < 3; number += 1) {
+    const charged = await app.charge(app.customer, { type: 'static', amount: 20, reusable: true });
+    charges.push(charged.body.transaction_id);
+  }
+  const [paid, contradicted, completed] = await Promise.all(charges.map((id) => stored(id)));
+  await app.receive({ event: 'CHARGE_COMPLETED', txid: completed?.transaction_identification });
+  const before = await written(charges);
+  const item = (txid: string | null | undefined, valor: string) => {
+    return { endToEndId: newEndToEnd(), txid, valor, horario: '2026-05-24T12:00:00.000Z' };
+  };
+  const pix = [
+    item(paid?.transaction_identification, '20.00'),
+    item(contradicted?.transaction_identification, '19.00'),
+    item(completed?.transaction_identification, '20.00'),
+    ...Array.from({ length: 254 }, () => item(null, '1.00')),
+  ];
+  await receive({ pix }, () => app.ownerRows('delete from webhook_events'), 'pix-candidates');
+  assert.deepEqual(await written(charges), before);
+});
+
+/** What is stored of transactions. */
+async function written(ids: readonly string[]) {
+  const transactions = await Promise.all(ids.map((id) => stored(id)));
+  return [transactions, await Promise.all(ids.map((id) => app.timeline(id)))];
+}

@@ -86,18 +86,28 @@ const step = (from: string, to: string): Scene => ({
   },
 });
 
+/** An event that a call names: one that is stored beside another, or one that is not. */
+type Named = 'stored' | 'lost';
+
+async function eventNamed(row: Stage['row'], named?: Named): Promise<unknown> {
+  const [stored] = [await row('webhook_events'), await row('webhook_events')];
+  return named && (named === 'stored' ? stored : freeId);
+}
+
 const move = (
   says: string,
-  [changes, phases, status = 'PROCESSING']: readonly [Columns, string, string?],
+  [changes, phases, status = 'PROCESSING', names]: readonly [Columns, string, string?, Named?],
 ): Scene => ({
   statement: moveStatements.move,
   says,
   async play({ row, ask, found, heard }) {
+    const event = await eventNamed(row, names);
     const id = await row('pix_transactions', changes);
     await row('pix_transactions');
     const moved = await ask(
       ...[id, phases, status === 'PROCESSING' ? 'UNKNOWN' : 'SETTLED', status, endToEnd, 'unknown'],
       ...[null, 'bank-1', null, null, null, now, '[{"phase": "UNKNOWN"}, {"phase": "SETTLED"}]'],
+      event,
     );
     const noted = await found('select phase, provider_txid from pix_timeline');
     return [
@@ -135,11 +145,11 @@ const byKeyOrId: readonly Scene[] = [
   waking(moveStatements.move, { says, idValue }, async ({ row, ask }) => {
     const id = await row('pix_transactions', { idempotency_key: key });
     const none = [null, null, null, null, null, null];
-    await ask(id, '{RESERVED}', 'UNKNOWN', 'PROCESSING', endToEnd, ...none, now, '[]');
+    await ask(id, '{RESERVED}', 'UNKNOWN', 'PROCESSING', endToEnd, ...none, now, '[]', null);
   }),
 ]);
 
-const identify = (says: string, changes: Columns): Scene => ({
+const identify = (says: string, changes: Columns, names: Named = 'stored'): Scene => ({
   statement: identifyPayment,
   says,
   async play({ row, ask, found }) {
@@ -149,7 +159,7 @@ const identify = (says: string, changes: Columns): Scene => ({
       ...paid,
       transaction_identification: 'b'.repeat(26),
     });
-    const identified = await ask(id, otherEndToEnd, now, await row('webhook_events'));
+    const identified = await ask(id, otherEndToEnd, now, await eventNamed(row, names));
     return [identified, ...(await found('select end_to_end is null from pix_transactions'))];
   },
 });
@@ -163,11 +173,12 @@ const anomaly = (says: string, changes: Columns): Scene => ({
     const [id, other] = [await row('pix_transactions'), await row('pix_transactions')];
     const [event, another] = [await row('webhook_events'), await row('webhook_events')];
     const noted = { transaction_id: id, event_id: event, phase: 'ANOMALY', note: 'reason' };
-    const { foreign, late, ...columns } = changes;
+    const { foreign, late, isLost, ...columns } = changes;
     if (foreign) Object.assign(noted, { transaction_id: other });
     if (late) Object.assign(noted, { event_id: another });
     await row('pix_timeline', { ...noted, ...columns });
-    return [await ask(id, now, event, 'reason'), ...(await found('select note from pix_timeline'))];
+    const answered = await ask(id, now, isLost ? freeId : event, 'reason');
+    return [answered, ...(await found('select note from pix_timeline'))];
   },
 });
 
@@ -342,10 +353,17 @@ export const sendScenes: readonly Scene[] = [
   move('a transaction leaves a phase that is listed', [{}, '{RESERVED,PAYING}']),
   move('an end is told', [under('UNKNOWN'), '{UNKNOWN}', 'COMPLETED']),
   move('a transaction stays in another phase', [under('ACCEPTED'), '{RESERVED,PAYING}']),
+  move('an event that is stored ends a transaction', [
+    ...([under('UNKNOWN'), '{UNKNOWN}', 'COMPLETED', 'stored'] as const),
+  ]),
+  move('an event that a failover has lost ends none', [
+    ...([under('UNKNOWN'), '{UNKNOWN}', 'COMPLETED', 'lost'] as const),
+  ]),
   ...byKeyOrId,
   identify('the payment of a charge is noted', { ...charge, ...paid }),
   identify('a charge that is open is not identified', charge),
   identify('a charge is identified once', { ...charge, ...paid, end_to_end: endToEnd }),
+  identify('an event that a failover has lost identifies none', { ...charge, ...paid }, 'lost'),
   identify('a send is not identified', { ...settled, end_to_end: null }),
   waking(recordReceived, { says: 'the end-to-end id', idValue: endToEnd }, async (stage) => {
     await send(stage, {});
@@ -386,6 +404,7 @@ export const sendScenes: readonly Scene[] = [
   anomaly('of another transaction it is noted too', { foreign: true }),
   anomaly('of another event it is noted too', { late: true }),
   anomaly('for another reason it is noted too', { note: 'other' }),
+  anomaly('of an event that a failover has lost it is not noted', { isLost: true }),
   anomaly('what is noted of a phase is no contradiction', { phase: 'SETTLED' }),
   received('a PIX has the date that its event tells', earlier),
   received('a date of long ago is not believed', ages),
