@@ -5,6 +5,7 @@
  *     npm run fuzz -- --requests 200000      with the seed 1
  *     npm run fuzz -- --seed random          with another seed at every run
  *     npm run fuzz -- --seed 42 --only 1234  one request of a seed, with what goes over the wire
+ *     npm run fuzz -- --released FILE        as a client of the released contract in this file
  *
  * It makes a database of its own on the server that DATABASE_URL names; without it the embedded one
  * is used, whose work holds the event loop, so that no stall is looked for. It exits with 1 when a
@@ -19,6 +20,7 @@ const { values } = parseArgs({
     requests: { type: 'string', default: '20000' },
     seed: { type: 'string', default: '1' },
     only: { type: 'string' },
+    released: { type: 'string' },
   },
 });
 
@@ -35,11 +37,13 @@ tell(`seed ${seed}`);
 const findings = await fuzz({
   seed,
   only,
+  released: values.released,
   requests: wholeNumber('requests', values.requests),
   tell,
 });
+const of = values.released === undefined ? '' : ` --released ${values.released}`;
 for (const { request, what } of findings.slice(0, 100)) {
-  const again = request === null ? '' : ` (npm run fuzz -- --seed ${seed} --only ${request})`;
+  const again = request === null ? '' : ` (npm run fuzz -- --seed ${seed}${of} --only ${request})`;
   tell(`FAILED: ${what}${again}`);
 }
 tell(`${findings.length} findings`);

@@ -1,6 +1,8 @@
 /** A run: customers send what a seed draws, and every answer is judged. */
+import { readFile } from 'node:fs/promises';
+import { parse } from 'yaml';
 import { parseContract, readServedContract } from '../../src/http/contract-file.ts';
-import type { OperationContract } from '../../src/contract/contract.ts';
+import { loadContract, type OperationContract } from '../../src/contract/contract.ts';
 import { Chance } from '../simulation/chance.ts';
 import {
   bytesOf,
@@ -21,6 +23,8 @@ export interface RunOptions {
   readonly requests: number;
   /** Only this request, in full. */
   readonly only: number | null;
+  /** The file of a released contract, whose clients send the requests; by default the served one. */
+  readonly released?: string | undefined;
   readonly tell: (line: string) => void;
 }
 
@@ -55,10 +59,9 @@ const FIRST = ['login', 'startOnboarding', 'sendPix', 'createCharge', 'createPix
 export async function fuzz(options: RunOptions): Promise<Finding[]> {
   await using parts = new AsyncDisposableStack();
   const service = await startFuzzed(emails, parts);
-  const run = new Run(options, service, {
-    document: (await parseContract()) as Json,
-    operations: (await readServedContract()).operations,
-  });
+  const { released } = options;
+  const contract = released === undefined ? await readServed() : await readReleased(released);
+  const run = new Run(options, service, contract);
   await run.prepare();
   if (options.only !== null) await run.show(options.only);
   else await run.all();
@@ -69,6 +72,21 @@ export async function fuzz(options: RunOptions): Promise<Finding[]> {
 interface ReadContract {
   readonly document: Json;
   readonly operations: readonly OperationContract[];
+  /** Its clients ignore fields and headers that were added since. */
+  readonly isReleased: boolean;
+}
+
+async function readServed(): Promise<ReadContract> {
+  const { operations } = await readServedContract();
+  return { document: (await parseContract()) as Json, operations, isReleased: false };
+}
+
+async function readReleased(path: string): Promise<ReadContract> {
+  const text = await readFile(path, 'utf8');
+  const document = parse(text, (key: unknown, value: unknown) =>
+    key === 'additionalProperties' && value === false ? undefined : value,
+  ) as Json;
+  return { document, operations: loadContract(document, text).operations, isReleased: true };
 }
 
 interface Lane {
@@ -92,7 +110,7 @@ class Run {
     this.#options = options;
     this.#service = service;
     this.#contract = contract;
-    this.#oracle = new Oracle(contract.document);
+    this.#oracle = new Oracle(contract.document, contract);
     this.#lanes = emails.map((email) => ({
       line: new Line(service.port),
       customer: {
