@@ -6,6 +6,7 @@
 import { minuteMs } from '../auth/throttle.ts';
 import type { LocalContext } from '../context.ts';
 import { SealError } from '../security/sealing.ts';
+import type { ShownOwner } from '../domain/key-owner.ts';
 
 /** How long a look-up may be paid: the directory expects a payment soon after it. */
 const freshForMs = 5 * minuteMs;
@@ -16,10 +17,16 @@ interface Payee {
   readonly key: string;
 }
 
-/** The sealed content. */
-interface Confirmed {
-  readonly key: string;
+/** What a look-up has found. */
+export interface LookUp {
+  /** The id that the payment must carry. */
   readonly endToEnd: string;
+  readonly owner: ShownOwner;
+}
+
+/** The sealed content. */
+interface Confirmed extends LookUp {
+  readonly key: string;
   readonly expiresAtMs: number;
 }
 
@@ -27,28 +34,28 @@ interface Confirmed {
 export function sealLookUp(
   { sealer, clock }: LocalContext,
   { userId, key }: Payee,
-  endToEnd: string,
+  { endToEnd, owner }: LookUp,
 ): { readonly lookupId: string; readonly expiresAt: Date } {
   const expiresAt = new Date(clock.now().getTime() + freshForMs);
-  const confirmed: Confirmed = { key, endToEnd, expiresAtMs: expiresAt.getTime() };
+  const confirmed: Confirmed = { key, endToEnd, owner, expiresAtMs: expiresAt.getTime() };
   const sealed = sealer.seal(JSON.stringify(confirmed), sealingOwner(userId));
   return { lookupId: sealed.toString('base64url'), expiresAt };
 }
 
 /**
- * @returns the end-to-end id of a look-up, or null when it is too old, of another user or key, or
- *   no look-up at all: then the key is looked up again.
+ * @returns what a look-up has found, or null when it is too old, of another user or key, or no
+ *   look-up at all: then the key is looked up again.
  */
 export function openLookUp(
   { sealer, clock }: LocalContext,
   { userId, key }: Payee,
   lookupId: string,
-): string | null {
+): LookUp | null {
   try {
     const opened = sealer.open(Buffer.from(lookupId, 'base64url'), sealingOwner(userId));
     const confirmed = JSON.parse(opened.toString('utf8')) as Confirmed;
     const isFresh = clock.now().getTime() < confirmed.expiresAtMs;
-    return isFresh && confirmed.key === key ? confirmed.endToEnd : null;
+    return isFresh && confirmed.key === key ? confirmed : null;
   } catch (error) {
     if (error instanceof SealError) return null;
     throw error;

@@ -6,10 +6,11 @@ import { AppError, type Locale } from '../errors.ts';
 import type { TokenOperation } from '../http/operation.ts';
 import { failureReason } from './failure-reason.ts';
 import { readReceipt, type ReceiptFacts } from './history-repository.ts';
+import type { ShownOwner } from '../domain/key-owner.ts';
 
 /**
- * The receipt of a transaction as it is stored here. What is not stored is left out: of the other
- * party, that is everything except the PIX key that was paid.
+ * The receipt of a transaction as it is stored here. What is not stored is left out: of a payer who
+ * is not the user, that is everything.
  */
 export const getPixReceipt: TokenOperation<'getPixReceipt'> = {
   access: 'token',
@@ -53,7 +54,12 @@ function parties(facts: ReceiptFacts, ispb: string): Pick<PixReceipt, 'payer' | 
   const key = facts.pixKey === null ? {} : { key: shownKey(facts.pixKey) };
   const user = userParty(facts, ispb);
   if (facts.operation !== 'SEND') return { payee: { ...user, ...key } };
-  return { payer: user, ...('key' in key && { payee: key }) };
+  const payee = { ...ownerParty(facts.payee ?? {}), ...key };
+  return { payer: user, ...(Object.keys(payee).length > 0 && { payee }) };
+}
+
+function ownerParty({ ispb, ...named }: ShownOwner): PixReceiptParty {
+  return { ...named, ...(ispb !== undefined && { institution: { ispb } }) };
 }
 
 /** Only an account at the provider has its institution. */

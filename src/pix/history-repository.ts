@@ -9,6 +9,7 @@ import type { Statement } from '../db/database.ts';
 import type { PixPosition } from '../domain/pix-cursor.ts';
 import type { PixType, PixStatus } from '../domain/pix.ts';
 import { AppError } from '../errors.ts';
+import type { ShownOwner } from '../domain/key-owner.ts';
 import { isAlsoCharge } from './pix-transaction-repository.ts';
 
 type Store = Pick<LocalContext, 'db' | 'clock'>;
@@ -152,7 +153,7 @@ const findReceipt: Statement = {
   text: `
     select t.id, t.operation, t.status, t.amount, t.pix_key as "pixKey", t.description,
            t.end_to_end as "endToEnd", t.failure_code as "failureCode",
-           t.created_at as "createdAt", t.settled_at as "settledAt", u.name,
+           t.created_at as "createdAt", t.settled_at as "settledAt", t.payee, u.name,
            coalesce(a.document, u.document) as document, a.provider
       ${requestedSession}
       left join accounts a on a.user_id = u.id
@@ -173,6 +174,8 @@ export interface ReceiptFacts {
   readonly failureCode: string | null;
   readonly createdAt: Date;
   readonly settledAt: Date | null;
+  /** The owner of the key that a send pays; null where it was not looked up. */
+  readonly payee: ShownOwner | null;
   /** The user's. */
   readonly name: string;
   /** The user's CPF or CNPJ, without punctuation. */

@@ -2,11 +2,11 @@ import { accountForPix } from '../accounts/payer-account.ts';
 import { callerSession } from '../auth/banking-sessions.ts';
 import { readFromProvider } from '../auth/provider-failure.ts';
 import { keyTypeOf, normalisePixKey } from '../domain/pix-key.ts';
-import { maskTaxId, normaliseTaxId } from '../domain/tax-id.ts';
 import { AppError } from '../errors.ts';
 import type { SessionOperation } from '../http/operation.ts';
 import { sealLookUp } from './confirmed-payee.ts';
 import { countLookUp, countMissingKey } from './directory-budget.ts';
+import { shownOwner } from '../domain/key-owner.ts';
 
 /** Says who has a PIX key, so that the payer can confirm the payee before the payment. */
 export const lookUpPixKey: SessionOperation<'lookUpPixKey'> = {
@@ -26,26 +26,22 @@ export const lookUpPixKey: SessionOperation<'lookUpPixKey'> = {
       if (isMissing) await countMissingKey(context, userId, key);
       throw error;
     });
-    const { lookupId, expiresAt } = sealLookUp(context, { userId, key }, owner.endToEnd);
+    const { endToEnd } = owner;
+    const shown = shownOwner(owner);
+    const payee = { userId, key };
+    const { lookupId, expiresAt } = sealLookUp(context, payee, { endToEnd, owner: shown });
     const keyType = keyTypeOf(kind);
-    const ownerDocument = owner.document === null ? null : masked(owner.document);
+    const { ispb, ...named } = shown;
     return {
       status: 200,
       body: {
         pix_key: key,
         ...(keyType !== null && { pix_key_type: keyType }),
-        ...(owner.name !== null && { name: owner.name }),
-        ...(ownerDocument !== null && { document: ownerDocument }),
-        ...(owner.ispb !== null && { institution: owner.ispb }),
+        ...named,
+        ...(ispb !== undefined && { institution: ispb }),
         lookup_id: lookupId,
         expires_at: expiresAt.toISOString(),
       },
     };
   },
 };
-
-/** The provider may have masked the document already. */
-function masked(document: string): string | null {
-  if (/^[\d.*/-]*\*[\d.*/-]*$/.test(document)) return document;
-  return maskTaxId(normaliseTaxId(document) ?? '');
-}

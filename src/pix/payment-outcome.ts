@@ -12,8 +12,8 @@ import {
   findSameKeySend,
   isSettledByEvent,
   type PayingSend,
-  type PayingStep,
   type SameKeySend,
+  type TimedStep,
 } from './payment-repository.ts';
 import {
   noteAnomaly,
@@ -304,11 +304,7 @@ const longestStatementMs = 40_000;
  *   look-up, because another process may pay it under the same id.
  * @param step this process's own step to PAYING.
  */
-export function failUnsentLater(
-  context: Context,
-  send: PixTransaction,
-  step: Required<PayingStep>,
-): void {
+export function failUnsentLater(context: Context, send: PixTransaction, step: TimedStep): void {
   if (send.endToEnd !== null) return;
   // A timer, because the wall clock may jump ahead meanwhile.
   let mayBeMoved = true;
@@ -325,7 +321,7 @@ export function failUnsentLater(
 async function failUnsent(
   context: Context,
   send: PixTransaction,
-  { endToEnd, at, mayBeMoved }: Required<PayingStep> & { readonly mayBeMoved: () => boolean },
+  { endToEnd, at, mayBeMoved }: TimedStep & { readonly mayBeMoved: () => boolean },
 ): Promise<void> {
   const isOver = !mayBeMoved();
   const stored = await rereadTransaction(context, send);

@@ -7,6 +7,7 @@ import type { Statement } from '../db/database.ts';
 import { columnThatWakesEvents } from './waiting-events-repository.ts';
 import { isDatabaseUnavailable } from '../db/unavailable.ts';
 import { phasesBeforePaying, phasesOpenToAnswer, type PixPhase } from '../domain/pix.ts';
+import type { ShownOwner } from '../domain/key-owner.ts';
 import {
   claimUntil,
   isIdOf,
@@ -29,7 +30,8 @@ const fromPhases = Object.entries<readonly PixPhase[]>(steps)
  * RESOLVED, where a send comes from RESERVED, is passed through and noted.
  * A send in PAYING keeps the claim of the process that pays; any other move releases it.
  * Parameters, batched: id, PAYING or ACCEPTED, end to end or null, provider's id or null, whether
- * RESOLVED is noted, now, claimed until or null, number of attempts.
+ * RESOLVED is noted, now, claimed until or null, number of attempts, the key's owner as JSON or
+ * null.
  */
 const step: Statement = {
   name: 'pix-step',
@@ -37,14 +39,15 @@ const step: Statement = {
   text: `
     with requested as (
       select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::boolean[],
-                           $6::timestamptz[], $7::timestamptz[], $8::int[])
+                           $6::timestamptz[], $7::timestamptz[], $8::int[], $9::text[])
         with ordinality as requested (id, to_phase, end_to_end, provider_txid, notes_resolved, now,
-          claimed_until, attempt, ordinal)
+          claimed_until, attempt, payee, ordinal)
     ), moved as (
       update pix_transactions t
          set phase = to_phase, claimed_until = requested.claimed_until, updated_at = requested.now,
              outcome = case to_phase when 'ACCEPTED' then 'accepted' else t.outcome end,
              end_to_end = coalesce(requested.end_to_end, t.end_to_end),
+             payee = coalesce(requested.payee::jsonb, t.payee),
              provider_txid = coalesce(requested.provider_txid, t.provider_txid)
         from requested
        where ${isIdOf('requested')} and t.settled_at is null
@@ -81,9 +84,14 @@ export interface PayingSend extends PixTransaction {
 /** The step of a process to PAYING. */
 export interface PayingStep {
   readonly endToEnd: string;
+  /** The owner of the PIX key; omitted, the stored one stays. */
+  readonly owner?: ShownOwner;
   /** Its time in the timeline; by default the time of the step. */
   readonly at?: Date;
 }
+
+/** A step whose time is known before it is stored. */
+export type TimedStep = PayingStep & Required<Pick<PayingStep, 'at'>>;
 
 /**
  * Stores a send's end-to-end id, and that a payment is about to be sent: RESOLVED, PAYING. The
@@ -94,10 +102,10 @@ export interface PayingStep {
 export async function beginPaying(
   context: LocalContext,
   send: PixTransaction,
-  { endToEnd, at }: PayingStep,
+  { endToEnd, owner, at }: PayingStep,
 ): Promise<PayingSend | null> {
   const claimedUntil = claimUntil(context);
-  const paying = { to: 'PAYING', endToEnd, claimedUntil, attempt: 1, at } as const;
+  const paying = { to: 'PAYING', endToEnd, owner, claimedUntil, attempt: 1, at } as const;
   const isTaken = await takeStep(context, send, paying).catch((error: unknown) => {
     if (!isDatabaseUnavailable(error)) throw error;
     return repeatStep(context, send, paying);
@@ -141,6 +149,7 @@ interface Step {
   readonly to: keyof typeof steps;
   readonly attempt: number;
   readonly endToEnd?: string | null;
+  readonly owner?: ShownOwner | undefined;
   readonly providerTxid?: string | null;
   readonly claimedUntil?: Date;
   readonly at?: Date | undefined;
@@ -150,12 +159,13 @@ interface Step {
 async function takeStep(
   { db, clock }: LocalContext,
   send: PixTransaction,
-  { to, attempt, endToEnd = null, providerTxid = null, claimedUntil, at = clock.now() }: Step,
+  { to, attempt, endToEnd = null, providerTxid = null, ...given }: Step,
 ): Promise<boolean> {
+  const { claimedUntil = null, at = clock.now(), owner } = given;
   const notesResolved = send.phase === 'RESERVED';
   const parameters = [
     ...[send.id, to, endToEnd, providerTxid, notesResolved, at],
-    ...[claimedUntil ?? null, attempt],
+    ...[claimedUntil, attempt, owner ? JSON.stringify(owner) : null],
   ];
   return (await db.query(step, parameters)).length > 0;
 }

@@ -10,7 +10,7 @@ import { AppError, type Text } from '../errors.ts';
 import type { RequestFacts, TokenOperation } from '../http/operation.ts';
 import { notUnderstood, ProviderError } from '../provider/errors.ts';
 import type { CallOptions, PaymentOrder, ProviderSession } from '../provider/provider.ts';
-import { openLookUp } from './confirmed-payee.ts';
+import { openLookUp, type LookUp } from './confirmed-payee.ts';
 import { claimSend, failUnpaid } from './idempotency.ts';
 import { moveTransaction, type Move } from './move-repository.ts';
 import {
@@ -19,7 +19,8 @@ import {
   outcomeOfReceipt,
   recordOutcome,
 } from './payment-outcome.ts';
-import { beginPaying, noteRepeat, type PayingSend, type PayingStep } from './payment-repository.ts';
+import { beginPaying, noteRepeat, type PayingSend, type TimedStep } from './payment-repository.ts';
+import { shownOwner } from '../domain/key-owner.ts';
 import { readPaymentTerms, termsFingerprint } from './payment-terms.ts';
 import { rereadTransaction, type PixTransaction } from './pix-transaction-repository.ts';
 import { pixReply } from './transaction-reply.ts';
@@ -82,8 +83,8 @@ interface Send {
   readonly order: Omit<PaymentOrder, 'endToEnd'>;
   readonly session: ProviderSession;
   readonly request: RequestFacts;
-  /** The end-to-end id of a look-up that the payer has confirmed; null: the key is looked up. */
-  readonly confirmed: string | null;
+  /** The look-up that the payer has confirmed; null: the key is looked up. */
+  readonly confirmed: LookUp | null;
 }
 
 /**
@@ -109,19 +110,24 @@ const release: Move = { from: ['RESERVED'], to: 'RESERVED', status: 'PROCESSING'
 /** @returns the transaction after the payment, or as another process has stored it. */
 async function carryOut(context: Context, send: Send): Promise<PixTransaction> {
   const { transaction, confirmed } = send;
-  const endToEnd = transaction.endToEnd ?? confirmed ?? (await lookUp(context, send));
-  if (endToEnd === null) return notPaid(context, send, null);
-  context.outcomes.pays(transaction.id, endToEnd);
-  const step = { endToEnd, at: context.clock.now() };
+  const found = foundBefore(transaction) ?? confirmed ?? (await lookUp(context, send));
+  if (found === null) return notPaid(context, send, null);
+  context.outcomes.pays(transaction.id, found.endToEnd);
+  const step = { ...found, at: context.clock.now() };
   const paying = await takeToPaying(context, send, step);
   return paying ? pay(context, send, paying) : notPaid(context, send, step);
 }
 
+/** A send that a process has given up keeps its end-to-end id, and the owner that is stored. */
+function foundBefore({ endToEnd }: PixTransaction): Pick<LookUp, 'endToEnd'> | null {
+  return endToEnd === null ? null : { endToEnd };
+}
+
 /**
  * Looks the key up in the directory. No money has moved if this fails, so the transaction fails.
- * @returns the end-to-end id, or null when another process has moved the transaction.
+ * @returns what was found, or null when another process has moved the transaction.
  */
-async function lookUp(context: Context, send: Send): Promise<string | null> {
+async function lookUp(context: Context, send: Send): Promise<LookUp | null> {
   const { order, session, request } = send;
   try {
     const owner = await context.provider.lookUpKey({
@@ -130,7 +136,7 @@ async function lookUp(context: Context, send: Send): Promise<string | null> {
       key: order.key,
       ...request.callOptions,
     });
-    return owner.endToEnd;
+    return { endToEnd: owner.endToEnd, owner: shownOwner(owner) };
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
     return failLookUp(context, send, error);
@@ -164,7 +170,7 @@ const usedLookUp: Text = {
 async function takeToPaying(
   context: Context,
   send: Send,
-  step: Required<PayingStep>,
+  step: TimedStep,
 ): Promise<PayingSend | null> {
   try {
     return await beginPaying(context, send.transaction, step);
@@ -194,7 +200,7 @@ function usedEndToEnd(cause: unknown): ProviderError {
 async function notPaid(
   context: Context,
   send: Send,
-  step: Required<PayingStep> | null,
+  step: TimedStep | null,
 ): Promise<PixTransaction> {
   const stored = await rereadTransaction(context, send.transaction).catch((error: unknown) => {
     if (step) failUnsentLater(context, send.transaction, step);

@@ -23,7 +23,7 @@ export interface RunOptions {
   readonly requests: number;
   /** Only this request, in full. */
   readonly only: number | null;
-  /** The file of a released contract, whose clients send the requests; by default the served one. */
+  /** The file of a released contract, whose clients send the requests; else the served one. */
   readonly released?: string | undefined;
   readonly tell: (line: string) => void;
 }

@@ -6,6 +6,7 @@ import {
   pixStatuses,
   type PixStatus,
 } from '../../domain/pix.ts';
+import type { ShownOwner } from '../../domain/key-owner.ts';
 import { instant, oneOf } from './columns.ts';
 import { User } from './user.ts';
 
@@ -35,6 +36,8 @@ export const PixTransaction = defineEntity({
     failureCode: p.text().nullable(),
     amount: p.decimal().precision(15).scale(2),
     pixKey: p.text().nullable(),
+    /** The owner of the key that a send pays, as the payer may see it. */
+    payee: p.json<ShownOwner>().nullable(),
     description: p.text().nullable(),
     endToEnd: p.text().nullable(),
     transactionIdentification: p.text().nullable(),

@@ -46,7 +46,7 @@ test(
     const none = [null, null, null, null] as const;
     const moved = db.query(moveStatements.move, [
       ...[transaction, '{PAYING}', 'ACCEPTED', 'PROCESSING', null, 'accepted', ...none, null, at],
-      '[]',
+      ...['[]', null],
     ]);
     await waitingForLocks(1);
     const finished = events.map(({ id, job }) => {

@@ -23,6 +23,11 @@ const anaShown = {
   ...{ name: 'Ana Souza', document: '***.444.777-**', institution: { ispb: '11165756' } },
 } as const;
 
+/** The owner of every key at the simulated bank, as its directory says. */
+const ownerShown = {
+  ...{ name: 'Recebedor de Teste', document: '***.456.789-**', institution: { ispb: '11165756' } },
+} as const;
+
 function receipt({ token }: TestUser, id: string, headers = {}): Promise<TestAnswer> {
   return app.call(`/pix/${id}/receipt`, { token, headers });
 }
@@ -45,7 +50,7 @@ test('a send shows who paid which key, before and after it is settled', async ()
   const shown = {
     ...{ transaction_id: id, type: 'PIX_SEND', amount: 150.5, currency: 'BRL', created_at: at },
     ...{ end_to_end: endToEnd, description: 'Aluguel' },
-    ...{ payer: anaShown, payee: { key: 'bruno@example.com' } },
+    ...{ payer: anaShown, payee: { ...ownerShown, key: 'bruno@example.com' } },
   };
   assert.deepEqual(await receiptOf(id), { ...shown, status: 'PROCESSING', issued_at: at });
   await app.clock.advance(2_000);
@@ -68,9 +73,20 @@ for (const [kind, key, shown] of [
 ] as const) {
   test(`the paid key is shown, masked if it is a document: ${kind}`, async () => {
     const { id } = await givenSend(key);
-    assert.deepEqual((await receiptOf(id))['payee'], { key: shown });
+    assert.deepEqual((await receiptOf(id))['payee'], { ...ownerShown, key: shown });
   });
 }
+
+test('of a key that was not found only the key is shown', async () => {
+  const pixKey = 'notfound@ponte.test';
+  const sent = await app.send(user, { pix_key: pixKey, amount: 1 });
+  assert.equal(sent.body.code, 'PIX_KEY_NOT_FOUND');
+  const [failed] = await app.rows<{ id: string }>(
+    'select id from pix_transactions where pix_key = $1',
+    [pixKey],
+  );
+  assert.deepEqual((await receiptOf(failed?.id ?? ''))['payee'], { key: pixKey });
+});
 
 test("a company's CNPJ is masked", async () => {
   const company = await givenHolder('12ABC34501DE35');

@@ -41,6 +41,9 @@ test('a payment with a look-up pays by its end-to-end id, and asks the directory
     'RESOLVED',
     'PAYING 1',
   ]);
+  const receipt = await app.call(`/pix/${sent.body.transaction_id}/receipt`, user);
+  const { name, document, institution: ispb } = found;
+  assert.deepEqual(receipt.body.payee, { name, document, institution: { ispb }, key: phone });
 });
 
 test('a repeat of a payment is the same with its look-up, without it, and with a later one', async () => {

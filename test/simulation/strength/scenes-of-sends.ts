@@ -79,7 +79,7 @@ const step = (from: string, to: string): Scene => ({
   async play(stage) {
     const id = await send(stage, from === 'SETTLED' ? settled : under(from));
     await send(stage, { idempotency_key: 'other' });
-    const moved = await stage.ask(id, to, endToEnd, 'bank-1', true, now, later, 1);
+    const moved = await stage.ask(id, to, endToEnd, 'bank-1', true, now, later, 1, null);
     const noted = await stage.found('select phase, attempt, provider_status from pix_timeline');
     const rows = await stage.found('select phase, outcome from pix_transactions');
     return [moved, ...rows, ...noted];
@@ -140,7 +140,7 @@ const byKeyOrId: readonly Scene[] = [
 ].flatMap(([says = '', idValue = '']) => [
   waking(paymentStatements.step, { says, idValue }, async (stage) => {
     const id = await send(stage, { idempotency_key: key });
-    await stage.ask(id, 'PAYING', endToEnd, null, true, now, later, 1);
+    await stage.ask(id, 'PAYING', endToEnd, null, true, now, later, 1, null);
   }),
   waking(moveStatements.move, { says, idValue }, async ({ row, ask }) => {
     const id = await row('pix_transactions', { idempotency_key: key });
@@ -335,7 +335,7 @@ export const sendScenes: readonly Scene[] = [
     says: 'a send of an account that is blocked does not come to PAYING',
     async play(stage) {
       const id = await send(stage, { idempotency_key: key }, 'BLOCKED');
-      return stage.ask(id, 'PAYING', endToEnd, null, true, now, later, 1);
+      return stage.ask(id, 'PAYING', endToEnd, null, true, now, later, 1, null);
     },
   },
   {
@@ -343,7 +343,7 @@ export const sendScenes: readonly Scene[] = [
     says: 'a send with another end-to-end id does not come to ACCEPTED',
     async play(stage) {
       const id = await send(stage, { ...under('PAYING'), end_to_end: otherEndToEnd });
-      return stage.ask(id, 'ACCEPTED', endToEnd, 'bank-1', true, now, null, 1);
+      return stage.ask(id, 'ACCEPTED', endToEnd, 'bank-1', true, now, null, 1, null);
     },
   },
   move('a transaction with another end-to-end id stays', [
