@@ -39,7 +39,7 @@ export function readSettings(environment: Environment): ReadSettings {
   const given = new Set(Object.keys(values));
   const appEnv = resolveAppEnv(values);
   if (appEnv) values['APP_ENV'] = appEnv;
-  const validate = ajv.compile<Values>(buildSchema(appEnv, fromFile));
+  const validate = ajv.compile<Values>(findSchema(appEnv, fromFile));
   validate(values);
   const note = (breach: Breach): void => {
     const blamed = fromFile.get(breach.name) ?? breach.name;
@@ -60,7 +60,7 @@ function resolveAppEnv({ APP_ENV: named, ...values }: Partial<Values>): AppEnv |
   return isLocal(values) ? 'local' : undefined;
 }
 
-// The schema is used once, so validating and optimising it are not worthwhile.
+// A process uses few schemas, each seldom: to validate and optimise them is not worthwhile.
 const ajv = new Ajv({
   allErrors: true,
   useDefaults: true,
@@ -128,6 +128,19 @@ function readFiles(
     }
   }
   return fromFile;
+}
+
+const schemas = new Map<string, object>();
+
+/** AJV compiles a schema once: for the same environment and files this returns the same object. */
+function findSchema(
+  appEnv: AppEnv | undefined,
+  fromFile: ReadonlyMap<SettingName, unknown>,
+): object {
+  const key = [appEnv, ...fromFile.keys()].join(' ');
+  const schema = schemas.get(key) ?? buildSchema(appEnv, fromFile);
+  schemas.set(key, schema);
+  return schema;
 }
 
 /** An unknown environment has no requirements, only an error of its own. */

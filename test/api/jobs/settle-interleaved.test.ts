@@ -93,12 +93,25 @@ interface Outcome {
 /** An event that has waited for as long as this is looked at once more. */
 const secondLookMs = 2_000;
 
-/** Lets a story happen. @returns what became of each telling, once all is at rest. */
-async function live(
-  happenings: readonly Happening[],
-  payloadOf: (report: string) => Record<string, unknown>,
-  steps: readonly (() => Promise<unknown>)[],
-): Promise<Outcome[]> {
+/** What happens to one transaction. */
+interface Life {
+  readonly happenings: readonly Happening[];
+  readonly payloadOf: (report: string) => Record<string, unknown>;
+  readonly steps: readonly (() => Promise<unknown>)[];
+}
+
+/** Lets stories happen side by side. @returns what became of each telling, once all is at rest. */
+async function liveAll(lives: readonly Life[]): Promise<Outcome[][]> {
+  const delivered = await Promise.all(lives.map(live));
+  await settleAll();
+  // A statement of a step may have been under way over two looks at an event; the next finds it.
+  await app.clock.advance(secondLookMs);
+  await settleAll();
+  return Promise.all(delivered.map(outcomesOf));
+}
+
+/** @returns the reports by the ids of their events. */
+async function live({ happenings, payloadOf, steps }: Life): Promise<Map<string, string>> {
   const delivered = new Map<string, string>();
   const left = [...steps];
   for (const happening of happenings) {
@@ -108,10 +121,10 @@ async function live(
       delivered.set(await store(payloadOf(happening.report)), happening.report);
     }
   }
-  await settleAll();
-  // A statement of a step may have been under way over two looks at an event; the next finds it.
-  await app.clock.advance(secondLookMs);
-  await settleAll();
+  return delivered;
+}
+
+async function outcomesOf(delivered: ReadonlyMap<string, string>): Promise<Outcome[]> {
   const events = await app.rows<{ id: string; results: Outcome[] }>(
     'select id, results from webhook_events where id = any($1)',
     [[...delivered.keys()]],
@@ -167,8 +180,12 @@ async function check(id: string, outcomes: readonly Outcome[]): Promise<void> {
   assert.equal(applied.length, status === 'PROCESSING' ? 0 : 1);
 }
 
-/** Bounded by their number: a limit in time fails on a machine that is busy during the first. */
-const bounded = { numRuns: 40 };
+/**
+ * Stories that happen side by side, as each of them ends with a wait for rest. Bounded by their
+ * number: a limit in time fails on a machine that is busy during the first.
+ */
+const bounded = { numRuns: 8 };
+const sideBySide = { minLength: 5, maxLength: 5 };
 
 /** The possible results of a report, by the send's final status and whether its id was stored. */
 function expectedOf(report: string, status: string, knowsProvider: boolean): readonly string[] {
@@ -182,28 +199,38 @@ function expectedOf(report: string, status: string, knowsProvider: boolean): rea
 
 const shown = ({ result, reason }: Outcome) => (reason ? `${result}: ${reason}` : result);
 
+function newSend() {
+  const ids = newIds();
+  const send = Promise.withResolvers<Awaited<ReturnType<typeof reserveSend>>>();
+  const steps = [
+    async () => send.resolve(await reserveSend(app, ids.key)),
+    async () => (await send.promise).pay(ids.endToEnd),
+    async () => (await send.promise).accept(ids.provider),
+  ];
+  const payloadOf = (report: string) => sendPayloads[report]?.(ids) ?? {};
+  return { ids, steps, payloadOf, id: async () => (await send.promise).id };
+}
+
 test('a send: the first settled final status counts, each contrary one is an anomaly', async (t) => {
   let cases = 0;
+  const stories = fc.array(story(Object.keys(sendPayloads), 3), sideBySide);
   await fc.assert(
-    fc.asyncProperty(story(Object.keys(sendPayloads), 3), async (happenings) => {
-      const ids = newIds();
-      const send = Promise.withResolvers<Awaited<ReturnType<typeof reserveSend>>>();
-      const outcomes = await live(happenings, (report) => sendPayloads[report]?.(ids) ?? {}, [
-        async () => send.resolve(await reserveSend(app, ids.key)),
-        async () => (await send.promise).pay(ids.endToEnd),
-        async () => (await send.promise).accept(ids.provider),
-      ]);
-      const { id } = await send.promise;
-      const row = await app.stored(id);
-      for (const outcome of outcomes) {
-        const { report } = outcome;
-        const expected = expectedOf(report, row.status, row.provider_txid === ids.provider);
-        assert.ok(expected.includes(shown(outcome)), `${report} resulted in ${shown(outcome)}`);
+    fc.asyncProperty(stories, async (all) => {
+      const sends = all.map((happenings) => ({ happenings, ...newSend() }));
+      const outcomesOfAll = await liveAll(sends);
+      for (const [nth, { ids, id }] of sends.entries()) {
+        const outcomes = outcomesOfAll[nth] ?? [];
+        const row = await app.stored(await id());
+        for (const outcome of outcomes) {
+          const { report } = outcome;
+          const expected = expectedOf(report, row.status, row.provider_txid === ids.provider);
+          assert.ok(expected.includes(shown(outcome)), `${report} resulted in ${shown(outcome)}`);
+        }
+        const ends = outcomes.filter(({ result }) => result === 'applied');
+        assert.equal(ends.length > 0, row.status !== 'PROCESSING');
+        await check(row.id, outcomes);
+        cases += 1;
       }
-      const ends = outcomes.filter(({ result }) => result === 'applied');
-      assert.equal(ends.length > 0, row.status !== 'PROCESSING');
-      await check(id, outcomes);
-      cases += 1;
     }),
     bounded,
   );
@@ -216,30 +243,40 @@ const unlikePayments: Readonly<Record<string, readonly string[]>> = {
   wrongAmount: ['anomaly: amount_mismatch'],
 };
 
+function newCharge() {
+  const ids = newIds();
+  const charge = Promise.withResolvers<Awaited<ReturnType<typeof reserveCharge>>>();
+  const steps = [
+    async () => charge.resolve(await reserveCharge(app, ids.txid)),
+    async () => (await charge.promise).accept(ids.provider),
+  ];
+  const payloadOf = (report: string) => chargePayloads[report]?.(ids) ?? {};
+  return { ids, steps, payloadOf, id: async () => (await charge.promise).id };
+}
+
 test('a charge: however its one payment is reported, it is completed once', async (t) => {
   let cases = 0;
+  const stories = fc.array(story(Object.keys(chargePayloads), 2), sideBySide);
   await fc.assert(
-    fc.asyncProperty(story(Object.keys(chargePayloads), 2), async (happenings) => {
-      const ids = newIds();
-      const charge = Promise.withResolvers<Awaited<ReturnType<typeof reserveCharge>>>();
-      const outcomes = await live(happenings, (report) => chargePayloads[report]?.(ids) ?? {}, [
-        async () => charge.resolve(await reserveCharge(app, ids.txid)),
-        async () => (await charge.promise).accept(ids.provider),
-      ]);
-      const { id } = await charge.promise;
-      const { status, end_to_end: endToEnd } = await app.stored(id);
-      for (const outcome of outcomes) {
-        const { report } = outcome;
-        const expected = unlikePayments[report] ?? ['applied', 'already'];
-        assert.ok(expected.includes(shown(outcome)), `${report} resulted in ${shown(outcome)}`);
+    fc.asyncProperty(stories, async (all) => {
+      const charges = all.map((happenings) => ({ happenings, ...newCharge() }));
+      const outcomesOfAll = await liveAll(charges);
+      for (const [nth, { ids, id }] of charges.entries()) {
+        const outcomes = outcomesOfAll[nth] ?? [];
+        const row = await app.stored(await id());
+        for (const outcome of outcomes) {
+          const { report } = outcome;
+          const expected = unlikePayments[report] ?? ['applied', 'already'];
+          assert.ok(expected.includes(shown(outcome)), `${report} resulted in ${shown(outcome)}`);
+        }
+        const isPaid = outcomes.some(({ report }) => report.startsWith('paid'));
+        assert.deepEqual(
+          [row.status, row.end_to_end],
+          isPaid ? ['COMPLETED', ids.endToEnd] : ['PROCESSING', null],
+        );
+        await check(row.id, outcomes);
+        cases += 1;
       }
-      const isPaid = outcomes.some(({ report }) => report.startsWith('paid'));
-      assert.deepEqual(
-        [status, endToEnd],
-        isPaid ? ['COMPLETED', ids.endToEnd] : ['PROCESSING', null],
-      );
-      await check(id, outcomes);
-      cases += 1;
     }),
     bounded,
   );
