@@ -185,8 +185,8 @@ test('accepting a payment changes nothing that an index of its row names', async
   assert.deepEqual(
     named.map(({ column }) => column),
     [
-      ...['created_at', 'end_to_end', 'id', 'idempotency_key', 'operation', 'qr_code', 'status'],
-      ...['transaction_identification', 'user_id'],
+      ...['created_at', 'end_to_end', 'expires_at', 'id', 'idempotency_key', 'operation'],
+      ...['original_id', 'qr_code', 'status', 'transaction_identification', 'user_id'],
     ],
   );
 });

@@ -71,6 +71,8 @@ function inWords(decision: Decision): string {
     }
     case 'identify':
       return `identify ${decision.transaction.id}`;
+    case 'refund':
+      return `${decision.refund.operation} ${decision.refund.amountCents} of ${decision.transaction.id}`;
     case 'skip': {
       const { result, reason, transaction, meanwhile } = decision;
       const words = [result, reason, transaction?.id, meanwhile && `flag ${meanwhile.reason}`];
