@@ -7,8 +7,9 @@ import { refundedNote, type RefundType } from '../domain/pix.ts';
 
 /** A refund of a completed transaction. */
 export interface Refund {
-  /** The transaction that is refunded. */
+  /** The transaction that is refunded, and its end-to-end id. */
   readonly originalId: string;
+  readonly endToEnd: string;
   readonly operation: RefundType;
   readonly amountCents: number;
   /** `D…`, stored as the refund's end-to-end id: one refund for each, of each operation. */
@@ -21,7 +22,7 @@ export interface Refund {
 /** What became of a refund. */
 export type StoredRefund =
   | { readonly kind: 'stored'; readonly id: string }
-  /** It was recorded before; `isSame`: of the same transaction, with the same amount. */
+  /** It was recorded before; `isSame`: of the same payment, with the same amount. */
   | { readonly kind: 'known'; readonly id: string; readonly isSame: boolean }
   /** All refunds together would be more than the transaction. */
   | { readonly kind: 'exceeds' };
@@ -30,15 +31,16 @@ export type StoredRefund =
  * Records a refund, once for its return id, with its timeline row and one of the transaction that
  * it refunds, which it leaves as it is otherwise. The row of that transaction has the sum of its
  * refunds and is locked first, so that concurrent refunds are counted one after the other; a
- * constraint holds the sum too. The refund's date is limited as that of a received PIX.
+ * constraint holds the sum too. What was received may be stored twice, as a PIX of its own and as
+ * the charge that it has completed: the refunds of both are one sum. The refund's date is limited as that of a received PIX.
  *
  * No row: the event is no longer stored.
  * Parameters, batched: id, id of the refunded transaction, operation, amount, return id, provider's
- * id, now, event id, the event's date.
+ * id, now, event id, the event's date, the end-to-end id of the refunded transaction.
  */
 export const recordRefund: Statement = {
   name: 'pix-refund',
-  batching: { conflictKey: 2 },
+  batching: { conflictKey: 10 },
   text: `
     with requested as (
       select requested.*,
@@ -46,18 +48,27 @@ export const recordRefund: Statement = {
                                    and event.received_at + interval '5 minutes'
                   then reported_at else event.received_at end as at
         from unnest($1::uuid[], $2::uuid[], $3::text[], $4::numeric[], $5::text[], $6::text[],
-                    $7::timestamptz[], $8::uuid[], $9::timestamptz[])
+                    $7::timestamptz[], $8::uuid[], $9::timestamptz[], $10::text[])
              with ordinality as requested (id, original_id, operation, amount, return_id,
-               provider_txid, now, event_id, reported_at, ordinal)
+               provider_txid, now, event_id, reported_at, end_to_end, ordinal)
         join lateral (select received_at from webhook_events
                        where id = any(array[requested.event_id])) event on true
-    ), original as (
-      select requested.ordinal, t.user_id,
-             coalesce(t.refunded_amount, 0) + requested.amount <= t.amount as fits
+    ), payment as (
+      select requested.ordinal, t.id, t.user_id, t.amount,
+             coalesce(t.refunded_amount, 0) as refunded_amount
         from requested
-        join pix_transactions t on t.id = any(array[requested.original_id])
+        join pix_transactions t on t.end_to_end = any(array[requested.end_to_end])
        where t.status = 'COMPLETED'
+         and (t.operation = 'SEND') = (requested.operation = 'REFUND_IN')
        order by t.id for update of t
+    ), original as (
+      select requested.ordinal, payment.user_id,
+             (select sum(part.refunded_amount) from payment part
+               where part.ordinal = requested.ordinal) + requested.amount
+               <= payment.amount as fits
+        from requested
+        join payment on payment.ordinal = requested.ordinal
+                    and payment.id = requested.original_id
     ), stored as (
       insert into pix_transactions
              (id, user_id, operation, status, phase, outcome, amount, end_to_end, provider_txid,
@@ -85,15 +96,17 @@ export const recordRefund: Statement = {
         from stored join requested using (id)
     )
     select requested.ordinal, stored.id as stored_id, known.id as known_id,
-           known.original_id = requested.original_id and known.amount = requested.amount as is_same,
+           known.end_to_end = requested.end_to_end and known.amount = requested.amount as is_same,
            original.fits
       from requested
       left join original using (ordinal)
       left join stored on stored.id = requested.id
       left join lateral (
-             select id, original_id, amount from pix_transactions
-              where end_to_end = requested.return_id and operation = requested.operation
-              limit 1) known on true`,
+             select refund.id, refund.amount, t.end_to_end
+               from pix_transactions refund
+               join pix_transactions t on t.id = refund.original_id
+              where refund.end_to_end = requested.return_id
+                and refund.operation = requested.operation limit 1) known on true`,
 };
 
 interface RefundRow {
@@ -114,10 +127,10 @@ export async function storeRefund(
   eventId: string,
   refund: Refund,
 ): Promise<StoredRefund | null> {
-  const { originalId, operation, amountCents, returnId, providerTxid, at } = refund;
+  const { originalId, endToEnd, operation, amountCents, returnId, providerTxid, at } = refund;
   const [row] = await db.query<RefundRow>(recordRefund, [
     ...[randomUUIDv7(), originalId, operation, decimalFromCents(amountCents), returnId],
-    ...[providerTxid, clock.now(), eventId, at],
+    ...[providerTxid, clock.now(), eventId, at, endToEnd],
   ]);
   if (!row) return null;
   const { stored_id: storedId, known_id: knownId, is_same: isSame, fits } = row;

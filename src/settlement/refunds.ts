@@ -20,8 +20,8 @@ export function decideRefund(
   if (!refund) return [unmatched];
   const ofPayment = candidates.filter((one) => one.end_to_end === ids.endToEnd);
   const sent = ofPayment.find(({ operation }) => operation === 'SEND');
-  // A PIX that was recorded on its own may have completed a charge since: its record comes first,
-  // so that all refunds of one payment are counted together.
+  // Where both are stored, the PIX that was recorded on its own: a charge may have been identified
+  // later, and its refunds count together with these.
   const received =
     ofPayment.find(({ operation }) => operation === 'RECEIVED') ??
     ofPayment.find(({ operation }) => operation === 'CHARGE');
@@ -52,6 +52,7 @@ function refundOf(
     transaction,
     refund: {
       originalId: transaction.id,
+      endToEnd: ids.endToEnd ?? '',
       operation,
       amountCents: cents,
       returnId: refund?.returnId ?? '',

@@ -70,6 +70,10 @@ export class Refunds {
     const refund = ledger.refunds.find((one) => isOf(row, one));
     if (!refund) return violated(`${name} is stored and was not made`);
     const original = rows.find(({ id }) => id === row.original_id);
+    // Where a failover has lost a charge, what has paid it may be shown to the wrong customer.
+    if (row.user_id !== refund.customer.id && this.#options.lost.failedOverAt === null) {
+      violated(`${name} is shown to the wrong customer`);
+    }
     if (centsFromDecimal(row.amount) !== refund.amountCents) violated(`${name} has another amount`);
     if (original?.end_to_end !== refund.endToEnd || original.user_id !== row.user_id) {
       violated(`${name} refunds another transaction`);
@@ -125,10 +129,9 @@ export class Refunds {
   }
 }
 
-function isOf(row: FinalRow, { returnId, direction, customer }: Refund): boolean {
+function isOf(row: FinalRow, { returnId, direction }: Refund): boolean {
   const operation = direction === 'in' ? 'REFUND_IN' : 'REFUND_OUT';
-  const isSame = row.operation === operation && row.end_to_end === returnId;
-  return isSame && row.user_id === customer.id;
+  return row.operation === operation && row.end_to_end === returnId;
 }
 
 /** What is stored of the refunded payment, on the side of the refund. */
