@@ -75,7 +75,7 @@ function* itemsIn(content: unknown): Generator<Omit<Item, 'index'>> {
 /** The refunds of a received PIX in BACEN's format, each as an item of its own. */
 function* refundsOf(pix: Fields): Generator<Omit<Item, 'index'>> {
   const [endToEndId] = findValues(endToEndNames, [pix]);
-  for (const refund of findValues(['devolucoes'], [pix]).flat(1)) {
+  for (const refund of findValues(['devolucoes'], [pix]).flat()) {
     const fields = readFields(refund);
     const [rtrId, valor, status] = ['rtrid', 'valor', 'status'].map((name) => fields.get(name));
     const horario = readInner(fields, 'horario').get('liquidacao');

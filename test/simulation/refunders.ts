@@ -98,7 +98,8 @@ export class Refunders {
     if (plan.length > 0 && chance.happens(0.1)) {
       const endToEnd = this.#options.ids.endToEnd(refundIspb, scheduler.nowMs);
       scheduler.count('refunds of no payment');
-      this.#later(() => make(this.#returnId(), part).map((one) => ({ ...one, endToEnd })));
+      const [stray] = make(this.#returnId(), part);
+      if (stray) this.#later(() => [{ ...stray, endToEnd }]);
     }
   }
 

@@ -19,6 +19,7 @@ import {
   finishWebhookEvent,
   storeWebhookEvent,
 } from '../../../src/settlement/event-repository.ts';
+import { recordRefund } from '../../../src/settlement/refund-repository.ts';
 import {
   findCandidates,
   identifyPayment,
@@ -64,6 +65,7 @@ const statements: readonly Statement[] = [
   identifyPayment,
   moveStatements.move,
   recordReceived,
+  recordRefund,
   reservationStatements.reserve,
   reservationStatements.reserveForSession,
   paymentStatements.step,

@@ -181,7 +181,9 @@ test('a refund without a direction between two customers is recorded for both', 
   const receivedId = incoming.items[0]?.transactionId ?? '';
   assert.deepEqual(
     [...(await refundsOf(send.id)), ...(await refundsOf(receivedId))].map((row) => [
-      ...[row.operation, row.amount, row.user_id],
+      row.operation,
+      row.amount,
+      row.user_id,
     ]),
     [
       ['REFUND_IN', '4.50', customer.id],
