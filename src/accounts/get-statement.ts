@@ -19,7 +19,8 @@ const mostLocalItems = 1_000;
 /**
  * Returns the caller's statement for whole days in São Paulo: the stored items, newest first, and
  * the provider's. Refunds have a list of their own, because the `type` of the others is a closed
- * list in the first version of the contract. Headers report a truncated local list, and a failure of the provider.
+ * list in the first version of the contract. Headers report a truncated local list, and a failure
+ * of the provider.
  */
 export const getStatement: SessionOperation<'getStatement'> = {
   access: 'session',

@@ -44,8 +44,8 @@ function stepOfCharge({ phase, expiresAt }: InspectedPix): NextStep {
         waitsFor:
           expiresAt === null
             ? 'The payer: the webhook of the received PIX completes the charge.'
-            : 'The payer: the webhook of the received PIX completes the charge. The sweep fails it ' +
-              `a day after ${expiresAt.toISOString()}, when it expires.`,
+            : 'The payer: the webhook of the received PIX completes the charge. The sweep fails ' +
+              `it a day after ${expiresAt.toISOString()}, when it expires.`,
         operator: nothingToDo,
       };
 }

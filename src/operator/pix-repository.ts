@@ -27,7 +27,8 @@ const columns = `t.id, t.user_id as "userId", t.operation, t.idempotency_key as 
   t.status, t.phase, t.outcome, t.failure_code as "failureCode", t.amount,
   t.end_to_end as "endToEnd", t.transaction_identification as "transactionIdentification",
   t.provider_txid as "providerTxid", t.expires_at as "expiresAt",
-  t.original_id as "originalId", t.refunded_amount as "refundedAmount", t.claimed_until as "claimedUntil",
+  t.original_id as "originalId", t.refunded_amount as "refundedAmount",
+  t.claimed_until as "claimedUntil",
   t.created_at as "createdAt", t.updated_at as "updatedAt", t.settled_at as "settledAt"`;
 
 const filter = `

@@ -77,7 +77,8 @@ function reserving(source: string, further = ''): string {
   return `reserved as (
       insert into pix_transactions
              (id, user_id, operation, idempotency_key, fingerprint, status, phase, amount, pix_key,
-              description, transaction_identification, claimed_until, created_at, updated_at${further})
+              description, transaction_identification, claimed_until, created_at,
+              updated_at${further})
       select id, user_id, operation, idempotency_key, fingerprint, 'PROCESSING', 'RESERVED', amount,
              pix_key, description, transaction_identification, claimed_until, now, now${further}
         from ${source}

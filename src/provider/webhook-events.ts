@@ -198,7 +198,7 @@ interface RefundItem {
   readonly stated: readonly Fields[];
 }
 
-/** A refund is named by its return id and the refunded payment's end-to-end id, and nothing else. */
+/** A refund is named by its return id and the end-to-end id of the payment, and nothing else. */
 function readRefundItem({ index, name, word, parts, stated }: RefundItem): WebhookItem {
   const ids = readIds(parts, 'payment');
   const reading = readRefund(parts);

@@ -32,7 +32,8 @@ export type StoredRefund =
  * it refunds, which it leaves as it is otherwise. The row of that transaction has the sum of its
  * refunds and is locked first, so that concurrent refunds are counted one after the other; a
  * constraint holds the sum too. What was received may be stored twice, as a PIX of its own and as
- * the charge that it has completed: the refunds of both are one sum. The refund's date is limited as that of a received PIX.
+ * the charge that it has completed: the refunds of both are one sum. The refund's date is limited
+ * as that of a received PIX.
  *
  * No row: the event is no longer stored.
  * Parameters, batched: id, id of the refunded transaction, operation, amount, return id, provider's

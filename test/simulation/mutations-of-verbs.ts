@@ -79,7 +79,7 @@ export const mutationsOfVerbs: readonly Mutation[] = [
   {
     name: 'a refund beyond the payment is recorded',
     deviation: replacing(recordRefund, (text) =>
-      text.replace('where original.fits', 'where true').replace(/, counted as .*?\n    \)/s, ''),
+      text.replace('where original.fits', 'where true').replace(/, counted as .*?\n {4}\)/s, ''),
     ),
   },
   {

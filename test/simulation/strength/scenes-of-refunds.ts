@@ -47,7 +47,10 @@ const refund = (says: string, facts: Facts): Scene => ({
       ...[freeId, ids[0], operation, amount, returnId, 'bank-1', now, eventId, at, endToEnd],
     );
     const answered = rows.map((row) => [
-      ...[row['stored_id'] === freeId, row['known_id'] !== null, row['is_same'], row['fits']],
+      row['stored_id'] === freeId,
+      row['known_id'] !== null,
+      row['is_same'],
+      row['fits'],
     ]);
     return [answered, ...(await stored(stage))];
   },
@@ -60,7 +63,8 @@ async function stored({ found }: Stage): Promise<readonly unknown[]> {
                             created_at = '2026-05-24 12:01Z' as told,
                             updated_at = '2026-05-24 12:01Z' as changed
                        from pix_transactions order by operation, amount, refunded_amount`)),
-    ...(await found(`select l.phase, l.note, l.provider_txid, l.event_id is null as bare, t.operation
+    ...(await found(`select l.phase, l.note, l.provider_txid, l.event_id is null as bare,
+                            t.operation
                        from pix_timeline l join pix_transactions t on t.id = l.transaction_id
                       order by t.operation, l.note`)),
   ];
