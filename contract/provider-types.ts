@@ -237,14 +237,18 @@ export interface PostalCode {
   estado?: string | null | undefined;
 }
 
-/** A payment that has ended (`PIX_PAYMENT_OUT`), or one that was received (`PIX_RECEIVED`). At least one id names the transaction. */
+/**
+ * A payment that has ended (`PIX_PAYMENT_OUT`), one that was received (`PIX_RECEIVED`), an unpaid
+ * charge that has expired, or a refund with its `returnId`. At least one id names the transaction.
+ */
 export interface PostedEvent {
-  event: 'PIX_PAYMENT_OUT' | 'PIX_RECEIVED';
+  event: 'PIX_PAYMENT_OUT' | 'PIX_RECEIVED' | 'CHARGE_EXPIRED' | 'PIX_REFUND_IN' | 'PIX_REFUND_OUT';
   id?: string | number | undefined;
   endToEnd?: string | undefined;
+  returnId?: string | undefined;
   clientRequestId?: string | undefined;
   transactionIdentification?: string | undefined;
-  status: string;
+  status?: string | undefined;
   amount?: Reais | undefined;
   key?: string | undefined;
   account?:

@@ -111,12 +111,28 @@ export interface StatementItem {
   created_at: string;
 }
 
+/** A refund that this service knows, in the statement. */
+export interface StatementRefund {
+  id: string;
+  type: 'PIX_REFUND_IN' | 'PIX_REFUND_OUT';
+  amount: number;
+  status: PixStatus;
+  original_transaction_id: string;
+  return_id: string;
+  provider_txid: string | null;
+  created_at: string;
+}
+
 /** An item of the provider's statement, passed on unchanged. */
 export type RemoteStatementItem = Record<string, unknown>;
 
 /** The statement of a period, in two lists that may overlap. */
 export interface Statement {
-  items: { local: StatementItem[]; remote: RemoteStatementItem[] };
+  items: {
+    local: StatementItem[];
+    remote: RemoteStatementItem[];
+    refunds?: StatementRefund[] | undefined;
+  };
 }
 
 /**
@@ -207,20 +223,28 @@ export interface Charge {
   status: PixStatus;
   qr_code?: string | undefined;
   copy_paste?: string | undefined;
+  expires_at?: string | undefined;
 }
 
-/** A PIX as the service knows it; `qr_code` and `copy_paste` only for charges, when stored. */
+/** A PIX as the service knows it; `qr_code`, `copy_paste` and `expires_at` only for charges, when stored. */
 export interface PixTransactionView {
   transaction_id: string;
   status: PixStatus;
   qr_code?: string | undefined;
   copy_paste?: string | undefined;
+  expires_at?: string | undefined;
 }
 
-/** What a transaction is. `PIX_SEND` is sent, `PIX_CHARGE` a charge, `PIX_RECEIVED` received without a charge. */
-export type PixType = 'PIX_SEND' | 'PIX_CHARGE' | 'PIX_RECEIVED';
+/**
+ * What a transaction is. `PIX_SEND` is sent, `PIX_CHARGE` a charge, `PIX_RECEIVED` received without
+ * a charge. A refund (devolução) is a transaction of its own, of the whole payment or of a part:
+ * with `PIX_REFUND_IN` the user gets back what was sent, with `PIX_REFUND_OUT` the user gives back
+ * what was received or charged. The refunded payment stays `COMPLETED`.
+ */
+export type PixType =
+  'PIX_SEND' | 'PIX_CHARGE' | 'PIX_RECEIVED' | 'PIX_REFUND_IN' | 'PIX_REFUND_OUT';
 
-/** A PIX in a list. `qr_code` and `copy_paste` only for charges, when stored. */
+/** A PIX in a list. `qr_code`, `copy_paste` and `expires_at` only for charges, when stored. */
 export interface PixListItem {
   transaction_id: string;
   type: PixType;
@@ -229,6 +253,8 @@ export interface PixListItem {
   created_at: string;
   qr_code?: string | undefined;
   copy_paste?: string | undefined;
+  expires_at?: string | undefined;
+  original_transaction_id?: string | undefined;
 }
 
 /** A page of the user's transactions, newest first. */
@@ -265,7 +291,11 @@ export interface PixReceipt {
   currency: 'BRL';
   created_at: string;
   settled_at?: string | undefined;
+  expires_at?: string | undefined;
   end_to_end?: string | undefined;
+  return_id?: string | undefined;
+  original_transaction_id?: string | undefined;
+  refunded_amount?: number | undefined;
   description?: string | undefined;
   payer?: PixReceiptParty | undefined;
   payee?: PixReceiptParty | undefined;

@@ -131,7 +131,10 @@ function printTransaction(shown: PixShown, terminal: Terminal): void {
     ['status', `${transaction.status} in ${transaction.phase}`],
     ['outcome', transaction.outcome],
     ['failure', transaction.failureCode],
-    ['end-to-end id', transaction.endToEnd],
+    [transaction.originalId === null ? 'end-to-end id' : 'return id', transaction.endToEnd],
+    ['refunds', transaction.originalId],
+    ['refunded', transaction.refundedAmount],
+    ['expires', shortTime(transaction.expiresAt)],
     ['client request id', transaction.clientRequestId],
     ['identification', transaction.transactionIdentification],
     ["provider's id", transaction.providerTxid],
@@ -142,6 +145,10 @@ function printTransaction(shown: PixShown, terminal: Terminal): void {
   terminal.table({ columns: timelineColumns, rows: timeline, none: 'The timeline is empty.' });
   if (shown.timelineIsCut) {
     terminal.print(`… and more: run \`ponte webhook list --transaction ${transaction.id}\`.`);
+  }
+  if (shown.refunds.length > 0) {
+    terminal.print('', 'Refunds');
+    terminal.table({ columns, rows: shown.refunds, none: '' });
   }
   terminal.print('', `Waits for  ${shown.waitsFor}`, `You can    ${shown.operator}`);
 }

@@ -69,6 +69,7 @@ export const declare: Declare = (noun, run) => {
         .choices(['flat', 'entity', 'request-body', 'movement', 'bacen'])
         .default('flat'),
     )
+    .option('--refund <amount>', 'report a refund of this amount in reais instead, such as 5.00')
     .option('--file <path>', 'post the content of this file unchanged; or give --transaction')
     .option('--url <address>', 'address to post to (default: the service of HOST and PORT)')
     .option('--secret-stdin', 'read X-Webhook-Secret from standard input, not from WEBHOOK_SECRET')
@@ -314,7 +315,7 @@ function addCount(counts: Counts, name: string, count: number): void {
   counts[name] = (counts[name] ?? 0) + count;
 }
 
-interface SendOptions extends Pick<WebhookComposeInput, 'status' | 'shape'>, JsonOption {
+interface SendOptions extends Pick<WebhookComposeInput, 'status' | 'shape' | 'refund'>, JsonOption {
   readonly transaction?: string;
   readonly file?: string;
   readonly url?: string;
@@ -347,9 +348,12 @@ async function send(context: Context, options: SendOptions) {
 }
 
 async function readPayload({ call }: Context, options: SendOptions): Promise<Buffer> {
-  const { transaction: transactionId, file = '', status, shape } = options;
+  const { transaction: transactionId, file = '', status, shape, refund } = options;
   if (transactionId !== undefined) {
-    const { payload } = await call('webhook send', { transactionId, status, shape });
+    const { payload } = await call('webhook send', {
+      ...{ transactionId, status, shape },
+      ...(refund !== undefined && { refund }),
+    });
     return Buffer.from(JSON.stringify(payload));
   }
   try {

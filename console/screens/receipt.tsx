@@ -45,6 +45,8 @@ const titles = {
   PIX_SEND: 'PIX sent',
   PIX_CHARGE: 'PIX charge',
   PIX_RECEIVED: 'PIX received',
+  PIX_REFUND_IN: 'PIX refund received',
+  PIX_REFUND_OUT: 'PIX refund sent',
 } as const;
 
 const noProof: Readonly<Record<PixReceipt['status'], string>> = {

@@ -23,14 +23,22 @@ export type PixPhase =
 export type PixOutcome = 'accepted' | 'unknown' | 'not_sent' | 'rejected';
 
 /** The type of a transaction, which its table calls `operation`. */
-export type PixType = 'SEND' | 'CHARGE' | 'RECEIVED';
+export type PixType = 'SEND' | 'CHARGE' | 'RECEIVED' | RefundType;
+
+/**
+ * The type of a refund, a transaction of its own: with `REFUND_IN` the user gets back what a send
+ * has paid, with `REFUND_OUT` the user gives back what a charge or a received PIX has brought.
+ */
+export type RefundType = 'REFUND_IN' | 'REFUND_OUT';
 
 /** The `type` of a transaction in the API. */
-type PixTransactionType = 'PIX_SEND' | 'PIX_CHARGE' | 'PIX_RECEIVED';
+type PixTransactionType = `PIX_${PixType}`;
 
 export const pixStatuses = ['PROCESSING', 'COMPLETED', 'FAILED'] as const satisfies PixStatus[];
 
-export const pixTypes = ['SEND', 'CHARGE', 'RECEIVED'] as const satisfies PixType[];
+export const refundTypes = ['REFUND_IN', 'REFUND_OUT'] as const satisfies RefundType[];
+
+export const pixTypes = ['SEND', 'CHARGE', 'RECEIVED', ...refundTypes] as const satisfies PixType[];
 
 export const pixOutcomes = [
   'accepted',
@@ -78,6 +86,15 @@ export const phasesOpenToSettlement = [
  */
 export const phasesOpenToFailure = ['ACCEPTED', 'UNKNOWN'] as const satisfies PixPhase[];
 
+/** The failure code of a charge that expired before it was paid. */
+export const chargeExpired = 'CHARGE_EXPIRED';
+
+/** The note in the timeline of a charge that the sweep has ended. */
+export const expiredNote = 'expired';
+
+/** The note in the timeline of a transaction that was refunded; the refund's id follows. */
+export const refundedNote = 'REFUNDED';
+
 /** The note in the timeline of a repeated attempt about the previous attempt. */
 export const repeatNotes = { unknown: 'after_unknown', notSent: 'after_not_sent' } as const;
 
@@ -87,14 +104,21 @@ export function outcomeOf(transaction: { readonly outcome: PixOutcome | null }):
 }
 
 /** The `type` of a transaction in the API. */
-export function transactionType(type: PixType): PixTransactionType {
+export function transactionType<Type extends PixType>(type: Type): `PIX_${Type}` {
   return `PIX_${type}`;
+}
+
+/** Whether a transaction is a refund of another one. */
+export function isRefund(type: PixType): type is RefundType {
+  return refundTypes.some((one) => one === type);
 }
 
 const typesByName = {
   PIX_SEND: 'SEND',
   PIX_CHARGE: 'CHARGE',
   PIX_RECEIVED: 'RECEIVED',
+  PIX_REFUND_IN: 'REFUND_IN',
+  PIX_REFUND_OUT: 'REFUND_OUT',
 } as const satisfies Record<PixTransactionType, PixType>;
 
 /** The type of a transaction with a `type` of the API. */
@@ -137,6 +161,14 @@ export function readStatusWord(word: unknown): PixStatus | null {
   return Object.hasOwn(statusWords, name) ? (statusWords[name] ?? null) : null;
 }
 
+/** The return id of a refund: as an end-to-end id, but with `D`. */
+const RETURN_ID = /^D[0-9A-Za-z]{31}$/;
+
+/** Whether an id is the return id of a refund. */
+export function isReturnId(id: string | null): id is string {
+  return id !== null && RETURN_ID.test(id);
+}
+
 const ISPB = /^[0-9A-Z]{8}$/;
 
 /**
@@ -150,12 +182,21 @@ const ISPB = /^[0-9A-Z]{8}$/;
  * @throws RangeError when `ispb` is malformed, or `at` is outside the years 0 to 9999.
  */
 export function newEndToEndId(ispb: string, at: Date): string {
+  return newSpiId('E', ispb, at);
+}
+
+/** Creates the return id of a refund: as an end-to-end id, but with `D`. */
+export function newReturnId(ispb: string, at: Date): string {
+  return newSpiId('D', ispb, at);
+}
+
+function newSpiId(kind: 'D' | 'E', ispb: string, at: Date): string {
   if (!ISPB.test(ispb)) throw new RangeError(`not an ISPB: ${ispb}`);
   const iso = at.toISOString();
   if (!/^\d{4}-/.test(iso)) throw new RangeError(`outside the years 0 to 9999: ${iso}`);
   const day = iso.slice(0, 4) + iso.slice(5, 7) + iso.slice(8, 10);
   const minute = iso.slice(11, 13) + iso.slice(14, 16);
-  return `E${ispb}${day}${minute}${randomAlphanumerics(11)}`;
+  return `${kind}${ispb}${day}${minute}${randomAlphanumerics(11)}`;
 }
 
 /**

@@ -4,6 +4,7 @@
  * together with the amount.
  */
 import { centsFromDecimal } from './money.ts';
+import type { PixType } from './pix.ts';
 
 /** The status of a stored event; `received`: not processed yet. */
 export type WebhookEventStatus =
@@ -11,7 +12,7 @@ export type WebhookEventStatus =
 
 /** The fields of an item that identify its transaction. */
 export interface SettlementItem {
-  readonly kind: 'payment' | 'received' | 'ignored';
+  readonly kind: 'payment' | 'received' | 'expired' | 'refund' | 'ignored';
   readonly ids: {
     readonly endToEnd: string | null;
     readonly clientRequestId: string | null;
@@ -24,7 +25,7 @@ export interface SettlementItem {
 /** A stored transaction that shares an id with the item. */
 export interface SettlementCandidate {
   readonly id: string;
-  readonly operation: 'SEND' | 'CHARGE' | 'RECEIVED';
+  readonly operation: PixType;
   readonly status: string;
   readonly amount: string;
   readonly idempotency_key: string | null;

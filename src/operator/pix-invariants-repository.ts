@@ -4,7 +4,17 @@
  * be dropped and an index can be damaged.
  */
 import type { Statement } from '../db/database.ts';
-import { phasesOfStatus, pixStatuses, repeatNotes, type PixStatus } from '../domain/pix.ts';
+import {
+  chargeExpired,
+  expiredNote,
+  phasesOfStatus,
+  pixStatuses,
+  refundedNote,
+  refundTypes,
+  repeatNotes,
+  type PixStatus,
+  type PixType,
+} from '../domain/pix.ts';
 import type { ProviderStatusClass } from '../provider/errors.ts';
 import { decisionNote } from './pix-resolve.ts';
 
@@ -37,6 +47,9 @@ function listed(words: readonly string[]): string {
   return words.map((word) => `'${word}'`).join(', ');
 }
 
+/** The types of transactions that begin with their end: an event reports them. */
+const reportedTypes = ['RECEIVED', ...refundTypes] as const satisfies PixType[];
+
 /** A row that notes a contradiction and is no move; older rows have another phase. */
 const isAnomaly = `(l.phase = 'ANOMALY' or coalesce(l.note, '') like 'contradicted%')`;
 
@@ -45,9 +58,15 @@ const isIdentification = `
   (t.operation = 'CHARGE' and l.phase = 'SETTLED' and coalesce(l.note, '') = 'IDENTIFIED'
    and l.event_id is not null)`;
 
+/** The row of a refund in the timeline of the transaction that it refunds, after its end. */
+const isRefundNote = `
+  (l.phase = 'SETTLED' and coalesce(l.note, '') like '${refundedNote} %'
+   and l.event_id is not null)`;
+
 /** The rows of the timeline that are moves. */
 const moves = `
-  pix_timeline l where l.transaction_id = t.id and not ${isAnomaly} and not ${isIdentification}`;
+  pix_timeline l where l.transaction_id = t.id and not ${isAnomaly} and not ${isIdentification}
+                   and not ${isRefundNote}`;
 
 const hasPaid = `exists (select from ${moves} and l.phase = 'PAYING')`;
 
@@ -150,12 +169,13 @@ export const pixInvariants: readonly Invariant[] = [
   }),
   invariant({
     name: 'timeline_begins',
-    says: 'A timeline begins with RESERVED, that of a received PIX with SETTLED',
+    says: 'A timeline begins with RESERVED, that of a received PIX or a refund with SETTLED',
     found: `coalesce('begins with ' || first.phase, 'no timeline')`,
     join: `left join lateral (select l.phase from pix_timeline l where l.transaction_id = t.id
                                order by l.id limit 1) as first on true`,
     where: `first.phase is distinct from
-              case when t.operation = 'RECEIVED' then 'SETTLED' else 'RESERVED' end`,
+              case when t.operation in (${listed(reportedTypes)}) then 'SETTLED'
+                   else 'RESERVED' end`,
   }),
   invariant({
     name: 'timeline_agrees',
@@ -224,7 +244,39 @@ export const pixInvariants: readonly Invariant[] = [
     join: joinEnding,
     where: `t.status = 'FAILED'
             and (${isReported} or ${isRefused} or
-                 ending.note in ('look_up_failed', 'abandoned', 'account_not_active')) is not true`,
+                 ending.note in ('look_up_failed', 'abandoned', 'account_not_active',
+                                 '${expiredNote}')) is not true`,
+  }),
+  invariant({
+    name: 'expired_after_grace',
+    says: 'A charge that the sweep has ended had expired at least a day before',
+    found: `coalesce('expired ' || t.expires_at::text, 'never expires')
+              || ', ended ' || t.settled_at::text`,
+    join: joinEnding,
+    where: `ending.note = '${expiredNote}'
+            and (t.operation = 'CHARGE' and t.failure_code = '${chargeExpired}'
+                 and t.settled_at >= t.expires_at + interval '1 day') is not true`,
+  }),
+  invariant({
+    name: 'refund_of_payment',
+    says: 'A refund names a COMPLETED transaction of its user, whose money went the other way',
+    found: `t.operation || coalesce(' of ' || original.operation || ' ' || original.status
+                                      || ' of user ' || original.user_id, ' of no transaction')`,
+    join: 'left join pix_transactions original on original.id = t.original_id',
+    where: `t.operation in (${listed(refundTypes)})
+            and (original.user_id = t.user_id and original.status = 'COMPLETED'
+                 and (t.operation = 'REFUND_IN') = (original.operation = 'SEND')
+                 and original.operation not in (${listed(refundTypes)})) is not true`,
+  }),
+  invariant({
+    name: 'refunds_within_amount',
+    says: 'The refunds of a transaction are what it has counted, and at most its amount',
+    found: `'refunds of ' || refunds.total || ', counted ' || coalesce(t.refunded_amount, 0)
+              || ' of ' || t.amount`,
+    join: `join lateral (select coalesce(sum(refund.amount), 0) as total
+                           from pix_transactions refund where refund.original_id = t.id) as refunds
+             on true`,
+    where: `(refunds.total > t.amount or refunds.total <> coalesce(t.refunded_amount, 0))`,
   }),
   invariant({
     name: 'provider_id_noted',
@@ -244,7 +296,7 @@ export const pixInvariants: readonly Invariant[] = [
   }),
   invariant({
     name: 'final_is_final',
-    says: 'After the end, a timeline has only anomalies and the identification of the payment',
+    says: 'After the end, a timeline has only anomalies, refunds and the id of the payment',
     found: `later.phase || ' after ' || ending.phase`,
     join: `join ${ending} on true
            join lateral (select l.phase from ${moves} and l.id > ending.id

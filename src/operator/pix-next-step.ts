@@ -34,14 +34,18 @@ function stepOfFinal({ status }: InspectedPix, { hasAnomaly }: Circumstances): N
   };
 }
 
-function stepOfCharge({ phase }: InspectedPix): NextStep {
+function stepOfCharge({ phase, expiresAt }: InspectedPix): NextStep {
   return phase === 'RESERVED'
     ? {
         waitsFor: "The app's next request with this key, which gets the BR Code from the provider.",
         operator: `${nothingToDo} No money moves; without a request, the sweep fails the charge.`,
       }
     : {
-        waitsFor: 'The payer: the webhook of the received PIX completes the charge.',
+        waitsFor:
+          expiresAt === null
+            ? 'The payer: the webhook of the received PIX completes the charge.'
+            : 'The payer: the webhook of the received PIX completes the charge. The sweep fails ' +
+              `it a day after ${expiresAt.toISOString()}, when it expires.`,
         operator: nothingToDo,
       };
 }

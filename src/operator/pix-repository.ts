@@ -12,6 +12,11 @@ export interface InspectedPix extends Omit<PixTransaction, 'qrCode' | 'copyPaste
   readonly failureCode: string | null;
   readonly amount: string;
   readonly providerTxid: string | null;
+  readonly expiresAt: Date | null;
+  /** Of a refund: the transaction that it refunds. */
+  readonly originalId: string | null;
+  /** The sum of its refunds in reais, as a decimal; null: there is none. */
+  readonly refundedAmount: string | null;
   readonly claimedUntil: Date | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -21,7 +26,9 @@ export interface InspectedPix extends Omit<PixTransaction, 'qrCode' | 'copyPaste
 const columns = `t.id, t.user_id as "userId", t.operation, t.idempotency_key as "idempotencyKey",
   t.status, t.phase, t.outcome, t.failure_code as "failureCode", t.amount,
   t.end_to_end as "endToEnd", t.transaction_identification as "transactionIdentification",
-  t.provider_txid as "providerTxid", t.claimed_until as "claimedUntil",
+  t.provider_txid as "providerTxid", t.expires_at as "expiresAt",
+  t.original_id as "originalId", t.refunded_amount as "refundedAmount",
+  t.claimed_until as "claimedUntil",
   t.created_at as "createdAt", t.updated_at as "updatedAt", t.settled_at as "settledAt"`;
 
 const filter = `
@@ -57,6 +64,11 @@ export const pixStatements = {
                       where s.user_id = t.user_id and s.status = 'ACTIVE'
                         and (s.token_expires_at is null or s.token_expires_at > $2)) as "hasSession"
         from pix_transactions t where t.id = $1`,
+  },
+  refunds: {
+    name: 'inspect-pix-refunds',
+    text: `
+      select ${columns} from pix_transactions t where t.original_id = $1 order by t.id limit $2`,
   },
   timeline: {
     name: 'inspect-pix-timeline',
@@ -121,6 +133,15 @@ export async function findPix(
     parameters,
   );
   return found ?? null;
+}
+
+/** @returns the first refunds of a transaction, in the order in which they were recorded. */
+export function findRefunds(
+  { db }: Pick<LocalContext, 'db'>,
+  transactionId: string,
+  limit: number,
+): Promise<InspectedPix[]> {
+  return db.query<InspectedPix>(pixStatements.refunds, [transactionId, limit]);
 }
 
 export interface TimelineEntry {

@@ -1,11 +1,13 @@
 /** `pix show`: one transaction with its timeline, what it waits for and what can be done. */
 import { OpError, type Op } from './op.ts';
 import { nextStepOf } from './pix-next-step.ts';
-import { findPix, findTimeline, type TimelineEntry } from './pix-repository.ts';
+import { findPix, findRefunds, findTimeline, type TimelineEntry } from './pix-repository.ts';
 import { viewOfPix, type PixView } from './pix-view.ts';
 
 /** More rows than a regular transaction has; a provider that keeps contradicting adds more. */
 const longestTimeline = 500;
+
+const mostRefunds = 100;
 
 /** An entry of the timeline; its time is an ISO 8601 text. */
 export type TimelineView = Omit<TimelineEntry, 'at'> & { readonly at: string };
@@ -15,6 +17,8 @@ export interface PixShown {
   /** In order; the first rows of a very long one. */
   readonly timeline: readonly TimelineView[];
   readonly timelineIsCut: boolean;
+  /** The first refunds of the transaction. */
+  readonly refunds: readonly PixView[];
   readonly waitsFor: string;
   readonly operator: string;
 }
@@ -27,11 +31,13 @@ export const showPix: Op<{ readonly id: string }, PixShown> = {
   async run(context, { id }) {
     const pix = await findPix(context, id);
     if (!pix) throw new OpError('NOT_FOUND', `there is no transaction ${id}`);
+    const refunds = pix.refundedAmount === null ? [] : await findRefunds(context, id, mostRefunds);
     const timeline = await findTimeline(context, id, longestTimeline + 1);
     return {
       transaction: viewOfPix(pix),
       timeline: timeline.slice(0, longestTimeline).map(viewOfTimeline),
       timelineIsCut: timeline.length > longestTimeline,
+      refunds: refunds.map(viewOfPix),
       ...nextStepOf(pix, {
         now: context.clock.now(),
         calls: context.config.provider,

@@ -17,6 +17,12 @@ export interface PixView {
   readonly clientRequestId: string | null;
   readonly transactionIdentification: string | null;
   readonly providerTxid: string | null;
+  /** When a charge expires. */
+  readonly expiresAt: string | null;
+  /** Of a refund, whose own end-to-end id is its return id: the transaction that it refunds. */
+  readonly originalId: string | null;
+  /** The sum of its refunds in reais, as a decimal text; null: there is none. */
+  readonly refundedAmount: string | null;
   /** Until then a process works on it. */
   readonly claimedUntil: string | null;
   readonly createdAt: string;
@@ -32,6 +38,9 @@ export function viewOfPix(pix: InspectedPix): PixView {
     clientRequestId: pix.idempotencyKey,
     transactionIdentification: pix.transactionIdentification,
     providerTxid: pix.providerTxid,
+    expiresAt: pix.expiresAt?.toISOString() ?? null,
+    originalId: pix.originalId,
+    refundedAmount: pix.refundedAmount,
     claimedUntil: pix.claimedUntil?.toISOString() ?? null,
     createdAt: pix.createdAt.toISOString(),
     updatedAt: pix.updatedAt.toISOString(),

@@ -1,5 +1,6 @@
 /** `webhook send`: composes the webhook that the provider would post about a transaction. */
-import { newEndToEndId } from '../domain/pix.ts';
+import type { LocalContext } from '../context.ts';
+import { isRefund, newEndToEndId, newReturnId } from '../domain/pix.ts';
 import { centsFromDecimal, numberFromCents } from '../domain/money.ts';
 import { OpError, type Op } from './op.ts';
 import { findPix, type InspectedPix } from './pix-repository.ts';
@@ -13,6 +14,8 @@ export interface WebhookComposeInput {
   readonly transactionId: string;
   readonly status: 'COMPLETED' | 'FAILED';
   readonly shape: WebhookShape;
+  /** Composes the webhook of a refund of this amount in reais, a decimal, instead. */
+  readonly refund?: string;
 }
 
 /**
@@ -20,18 +23,48 @@ export interface WebhookComposeInput {
  * @throws OpError for a webhook that no provider would post.
  */
 export const composeWebhook: Op<WebhookComposeInput, { readonly payload: unknown }> = {
-  async run(context, { transactionId, status, shape }) {
+  async run(context, { transactionId, status, shape, refund }) {
     const now = context.clock.now();
     const row = await findPix(context, transactionId);
     if (!row) throw new OpError('NOT_FOUND', `there is no transaction ${transactionId}`);
+    if (refund !== undefined) return { payload: composeRefund(context, row, refund) };
     const refusal = findRefusal(row, status, shape);
     if (refusal !== null) throw new OpError('REFUSED', refusal);
     const isCharge = row.operation === 'CHARGE';
+    if (isCharge && status === 'FAILED') return { payload: expired(row, now) };
     const paidBy = isCharge ? newEndToEndId(context.config.provider.ispb, now) : null;
     const endToEnd = row.endToEnd ?? paidBy;
     return { payload: shapes[shape]({ row, status, endToEnd, now, ...readAmounts(row) }) };
   },
 };
+
+/** The webhook of a charge that has expired unpaid, in the one shape that providers use. */
+function expired({ transactionIdentification, amount }: InspectedPix, now: Date) {
+  const cents = centsFromDecimal(amount);
+  return {
+    event: 'OPENPIX:CHARGE_EXPIRED',
+    charge: { value: cents, status: 'EXPIRED', correlationID: transactionIdentification },
+    createdAt: now.toISOString(),
+  };
+}
+
+/** The webhook of a refund of a completed transaction, with a new return id. */
+function composeRefund({ clock, config }: LocalContext, row: InspectedPix, amount: string) {
+  const cents = centsFromDecimal(amount);
+  if (cents === null || cents < 1) throw new OpError('REFUSED', 'the amount is not one in reais');
+  if (row.status !== 'COMPLETED' || row.endToEnd === null || isRefund(row.operation)) {
+    throw new OpError('REFUSED', 'only a COMPLETED payment with an end-to-end id is refunded');
+  }
+  const now = clock.now();
+  return {
+    event: row.operation === 'SEND' ? 'PIX_REFUND_IN' : 'PIX_REFUND_OUT',
+    endToEnd: row.endToEnd,
+    returnId: newReturnId(config.provider.ispb, now),
+    status: 'CONFIRMED',
+    amount: numberFromCents(cents),
+    createdAt: now.toISOString(),
+  };
+}
 
 function findRefusal(
   { operation, endToEnd }: InspectedPix,
@@ -39,8 +72,7 @@ function findRefusal(
   shape: WebhookShape,
 ): string | null {
   if (operation === 'RECEIVED') return 'a received PIX already has its webhook';
-  if (operation === 'CHARGE' && status === 'FAILED')
-    return 'providers do not report unpaid charges';
+  if (isRefund(operation)) return 'a refund already has its webhook';
   if (operation === 'SEND' && shape === 'bacen') return 'this shape reports received PIX only';
   const isNamed = operation === 'CHARGE' || endToEnd !== null;
   return isNamed ? null : 'it has no end-to-end id: no payment can have been sent';

@@ -51,12 +51,14 @@ export const createCharge: SessionOperation<'createCharge'> = {
       pixKey: order.key,
       description: order.description,
       transactionIdentification: newTransactionIdentification(),
+      expiresAt: type === 'dynamic' ? expiryOf(context, order) : null,
     });
     if (claim.result === 'replay') return chargeReply(claim.transaction, { replayed: true });
 
     const charge: Charge = { type, order, transaction: claim.transaction, session };
     const issued = await issue(context, charge, request.callOptions);
-    return chargeReply(issued, { replayed: claim.resumed });
+    const { expiresAt = null } = claim.transaction;
+    return chargeReply({ ...issued, expiresAt }, { replayed: claim.resumed });
   },
 };
 
@@ -65,6 +67,11 @@ interface Charge {
   readonly order: Omit<ChargeOrder, 'transactionIdentification'>;
   readonly transaction: PixTransaction;
   readonly session: ProviderSession;
+}
+
+/** Counted from the reservation: the provider counts from its own receipt, which is later. */
+function expiryOf({ clock }: Context, order: Pick<ChargeOrder, 'expirationSeconds'>): Date {
+  return new Date(clock.now().getTime() + order.expirationSeconds * 1_000);
 }
 
 function readBody(body: ChargeRequest, { user, account }: Principal) {

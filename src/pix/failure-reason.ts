@@ -12,6 +12,10 @@ const texts: Readonly<Record<string, Text>> = {
     en: 'The account was not active, and nothing was sent.',
     pt: 'A conta não estava ativa e nada foi enviado.',
   },
+  CHARGE_EXPIRED: {
+    en: 'The charge expired before it was paid.',
+    pt: 'A cobrança expirou antes de ser paga.',
+  },
   AB03: {
     en: 'The payment took too long and was cancelled.',
     pt: 'O pagamento demorou demais e foi cancelado.',

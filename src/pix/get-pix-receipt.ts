@@ -32,7 +32,7 @@ export const getPixReceipt: TokenOperation<'getPixReceipt'> = {
 };
 
 function transactionPart(facts: ReceiptFacts, locale: Locale): Omit<PixReceipt, 'issued_at'> {
-  const { id, operation, status, amount, createdAt, settledAt, endToEnd, description } = facts;
+  const { id, operation, status, amount, createdAt, settledAt, expiresAt, description } = facts;
   const reason = status === 'FAILED' ? failureReason(facts.failureCode) : null;
   return {
     transaction_id: id,
@@ -43,17 +43,32 @@ function transactionPart(facts: ReceiptFacts, locale: Locale): Omit<PixReceipt, 
     currency: 'BRL',
     created_at: createdAt.toISOString(),
     ...(settledAt !== null && { settled_at: settledAt.toISOString() }),
-    ...(endToEnd !== null && { end_to_end: endToEnd }),
+    ...(expiresAt !== null && { expires_at: expiresAt.toISOString() }),
+    ...refundPart(facts),
     ...(description !== null && { description }),
     ...(reason !== null && { failure: { code: reason.code, message: reason.text[locale] } }),
   };
 }
 
-/** The user pays a send, and is paid everything else. */
+/** The ids, and how much was refunded. The id of a refund stands where others have their own. */
+function refundPart({ endToEnd, originalId, originalEndToEnd, refundedAmount }: ReceiptFacts) {
+  const ofPayment = originalId === null ? endToEnd : originalEndToEnd;
+  return {
+    ...(ofPayment !== null && { end_to_end: ofPayment }),
+    ...(originalId !== null && {
+      ...(endToEnd !== null && { return_id: endToEnd }),
+      original_transaction_id: originalId,
+    }),
+    ...(refundedAmount !== null && { refunded_amount: Number(refundedAmount) }),
+  };
+}
+
+/** The user pays a send and gives back by a refund, and is paid everything else. */
 function parties(facts: ReceiptFacts, ispb: string): Pick<PixReceipt, 'payer' | 'payee'> {
   const key = facts.pixKey === null ? {} : { key: shownKey(facts.pixKey) };
   const user = userParty(facts, ispb);
-  if (facts.operation !== 'SEND') return { payee: { ...user, ...key } };
+  const pays = facts.operation === 'SEND' || facts.operation === 'REFUND_OUT';
+  if (!pays) return { payee: { ...user, ...key } };
   const payee = { ...ownerParty(facts.payee ?? {}), ...key };
   return { payer: user, ...(Object.keys(payee).length > 0 && { payee }) };
 }

@@ -40,7 +40,7 @@ const pageOfUser: Statement = {
   name: 'pix-page',
   text: `
     select t.id, t.operation, t.status, t.amount, t.created_at, t.qr_code, t.copy_paste,
-           t.is_listed, t.is_stop
+           t.expires_at, t.original_id, t.is_listed, t.is_stop
       ${requestedSession}
       left join lateral (
              select *
@@ -52,7 +52,7 @@ const pageOfUser: Statement = {
                                             + coalesce(octet_length(copy_paste), 0)
                                          else 0 end as code_bytes
                                from (select id, operation, status, amount, created_at, qr_code,
-                                            copy_paste,
+                                            copy_paste, expires_at, original_id,
                                             ($7::text is null or operation = $7)
                                               and ($8::text is null or status = $8)
                                               and not ${isAlsoCharge} as is_listed
@@ -90,6 +90,9 @@ export interface PageItem extends PixPosition {
   readonly amount: string;
   readonly qrCode: string | null;
   readonly copyPaste: string | null;
+  readonly expiresAt: Date | null;
+  /** Of a refund: the transaction that it refunds. */
+  readonly originalId: string | null;
 }
 
 export interface Page {
@@ -107,6 +110,8 @@ interface PageRow {
   readonly created_at: Date;
   readonly qr_code: string | null;
   readonly copy_paste: string | null;
+  readonly expires_at: Date | null;
+  readonly original_id: string | null;
   readonly is_listed: boolean;
   readonly is_stop: boolean;
 }
@@ -139,7 +144,8 @@ export async function readPage(
 function toItem(row: PageRow): PageItem {
   const { id, operation, status, amount } = row;
   const { created_at: createdAt, qr_code: qrCode, copy_paste: copyPaste } = row;
-  return { id, operation, status, amount, createdAt, qrCode, copyPaste };
+  const { expires_at: expiresAt, original_id: originalId } = row;
+  return { id, operation, status, amount, createdAt, qrCode, copyPaste, expiresAt, originalId };
 }
 
 /**
@@ -153,7 +159,10 @@ const findReceipt: Statement = {
   text: `
     select t.id, t.operation, t.status, t.amount, t.pix_key as "pixKey", t.description,
            t.end_to_end as "endToEnd", t.failure_code as "failureCode",
-           t.created_at as "createdAt", t.settled_at as "settledAt", t.payee, u.name,
+           t.created_at as "createdAt", t.settled_at as "settledAt", t.expires_at as "expiresAt",
+           t.original_id as "originalId", t.refunded_amount as "refundedAmount",
+           (select original.end_to_end from pix_transactions original
+             where original.id = t.original_id) as "originalEndToEnd", t.payee, u.name,
            coalesce(a.document, u.document) as document, a.provider
       ${requestedSession}
       left join accounts a on a.user_id = u.id
@@ -176,6 +185,13 @@ export interface ReceiptFacts {
   readonly settledAt: Date | null;
   /** The owner of the key that a send pays; null where it was not looked up. */
   readonly payee: ShownOwner | null;
+  /** When a charge expires. */
+  readonly expiresAt: Date | null;
+  /** Of a refund, whose own end-to-end id is its return id: the transaction that it refunds. */
+  readonly originalId: string | null;
+  readonly originalEndToEnd: string | null;
+  /** The sum of the transaction's refunds in reais, as a decimal. */
+  readonly refundedAmount: string | null;
   /** The user's. */
   readonly name: string;
   /** The user's CPF or CNPJ, without punctuation. */

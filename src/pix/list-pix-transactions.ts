@@ -62,5 +62,6 @@ function toItem(item: PageItem) {
     status: item.status,
     created_at: item.createdAt.toISOString(),
     ...codeOf(item),
+    ...(item.originalId !== null && { original_transaction_id: item.originalId }),
   };
 }

@@ -23,6 +23,8 @@ export interface PixTransaction {
   readonly transactionIdentification: string | null;
   readonly qrCode: string | null;
   readonly copyPaste: string | null;
+  /** When a charge expires; null: never. Only the claim of a charge reads it. */
+  readonly expiresAt?: Date | null;
 }
 
 /** The row of a transaction, without the columns that no work on it needs: each has its cost. */
@@ -39,6 +41,7 @@ export interface PixTransactionRow {
   readonly transaction_identification: string | null;
   readonly qr_code: string | null;
   readonly copy_paste: string | null;
+  readonly expires_at?: Date | null;
 }
 
 /** The columns of {@link PixTransactionRow}. */
@@ -60,6 +63,7 @@ export function toTransaction(row: PixTransactionRow): PixTransaction {
     transactionIdentification: row.transaction_identification,
     qrCode: row.qr_code,
     copyPaste: row.copy_paste,
+    ...(row.expires_at !== undefined && { expiresAt: row.expires_at }),
   };
 }
 
@@ -128,7 +132,7 @@ export async function rereadTransaction(
 }
 
 /** What the app sees of a transaction. */
-export type PixView = Pick<PixTransaction, 'id' | 'status' | 'qrCode' | 'copyPaste'>;
+export type PixView = Pick<PixTransaction, 'id' | 'status' | 'qrCode' | 'copyPaste' | 'expiresAt'>;
 
 /**
  * One transaction of the user of an active banking session, in the read that checks the session. No
@@ -141,16 +145,16 @@ const findView: Statement = {
   name: 'pix-view',
   batching: { lane: 'views' },
   text: `
-    select requested.ordinal, t.id, t.status, t.qr_code, t.copy_paste
+    select requested.ordinal, t.id, t.status, t.qr_code, t.copy_paste, t.expires_at
       from unnest($1::uuid[], $2::int[], $3::timestamptz[], $4::uuid[])
            with ordinality as requested (session_id, user_id, now, id, ordinal)
       join ${activeSessions}
       left join lateral (
-             select id, status, qr_code, copy_paste, user_id
+             select id, status, qr_code, copy_paste, expires_at, user_id
                from pix_transactions where id = requested.id limit 1) t on t.user_id = u.id`,
 };
 
-type ViewRow = Pick<PixTransactionRow, 'id' | 'status' | 'qr_code' | 'copy_paste'>;
+type ViewRow = Pick<PixTransactionRow, 'id' | 'status' | 'qr_code' | 'copy_paste' | 'expires_at'>;
 
 /**
  * Reads a transaction of a caller, in one read with the check of the banking session.
@@ -166,7 +170,8 @@ export async function viewTransaction(
   const [row] = await db.query<ViewRow | { readonly id: null }>(findView, parameters);
   if (!row) throw new AppError('UNAUTHENTICATED');
   if (row.id === null) return null;
-  return { id: row.id, status: row.status, qrCode: row.qr_code, copyPaste: row.copy_paste };
+  const { id: found, status, qr_code: qrCode, copy_paste: copyPaste } = row;
+  return { id: found, status, qrCode, copyPaste, expiresAt: row.expires_at ?? null };
 }
 
 /**
@@ -187,6 +192,7 @@ const listOfUser: Statement = {
   name: 'pix-list',
   text: `
     select id, operation, amount, status, pix_key as "pixKey", provider_txid as "providerTxid",
+           original_id as "originalId", end_to_end as "endToEnd",
            to_char(t.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt"
       from pix_transactions t
      where user_id = $1 and created_at >= $2 and created_at < $3
@@ -203,6 +209,10 @@ export interface ListedTransaction {
   readonly status: PixStatus;
   readonly pixKey: string | null;
   readonly providerTxid: string | null;
+  /** Of a refund: the transaction that it refunds. */
+  readonly originalId: string | null;
+  /** Of a refund: its return id. */
+  readonly endToEnd: string | null;
   /** In ISO 8601, UTC, with milliseconds. */
   readonly createdAt: string;
 }

@@ -36,6 +36,8 @@ export interface Reservation extends SendReservation {
   readonly userId: number;
   readonly operation: 'SEND' | 'CHARGE';
   readonly transactionIdentification: string | null;
+  /** When a charge expires; null or absent: never. */
+  readonly expiresAt?: Date | null;
 }
 
 /** The transaction that has an idempotency key. */
@@ -56,6 +58,9 @@ interface ClaimedRow extends PixTransactionRow {
 
 const claimedColumns = `${pixColumns}, fingerprint, claimed_until`;
 
+/** What only a charge has. */
+const chargeColumn = ', expires_at';
+
 type NoColumns = { readonly [Column in keyof ClaimedRow]: null };
 
 /** `reserved`: the transaction is the call's own; null: no transaction is stored or found. */
@@ -66,14 +71,16 @@ type ReservedRow =
  * The middle of a statement that claims idempotency keys: it inserts the transactions of `source`,
  * each with its first timeline row, where their keys are free.
  * @param source a table expression with a row for each call, and perhaps a condition.
+ * @param further columns, after a comma.
  */
-function reserving(source: string): string {
+function reserving(source: string, further = ''): string {
   return `reserved as (
       insert into pix_transactions
              (id, user_id, operation, idempotency_key, fingerprint, status, phase, amount, pix_key,
-              description, transaction_identification, claimed_until, created_at, updated_at)
+              description, transaction_identification, claimed_until, created_at,
+              updated_at${further})
       select id, user_id, operation, idempotency_key, fingerprint, 'PROCESSING', 'RESERVED', amount,
-             pix_key, description, transaction_identification, claimed_until, now, now
+             pix_key, description, transaction_identification, claimed_until, now, now${further}
         from ${source}
           on conflict (user_id, operation, idempotency_key) do nothing
       returning id, operation, idempotency_key, end_to_end, transaction_identification,
@@ -92,14 +99,16 @@ function reserving(source: string): string {
  * the statement began. The statement is then run again.
  * @param calls the table expression of the calls.
  * @param columns of the calls, beside the ordinal, that the result has.
+ * @param further columns of the transactions, after a comma.
  */
-function reservedFor(calls: string, columns: readonly string[]): string {
+function reservedFor(calls: string, columns: readonly string[], further = ''): string {
+  const claimed = claimedColumns + further;
   return `select ${['ordinal', ...columns].join(', ')}, is_new or t.id = call.id as reserved,
-           ${columnsOf('t', claimedColumns)},
+           ${columnsOf('t', claimed)},
            ${columnThatWakesEvents('reserved', 'stored.created_at')}
       from (select *, id in (select id from reserved) as is_new from ${calls}) call
       left join lateral (
-             select ${claimedColumns} from pix_transactions
+             select ${claimed} from pix_transactions
               where user_id = call.user_id and operation = call.operation
                 and idempotency_key = call.idempotency_key and not call.is_new limit 1) t on true`;
 }
@@ -108,7 +117,7 @@ function reservedFor(calls: string, columns: readonly string[]): string {
  * Claims an idempotency key by inserting the transaction, or reads the transaction that has it.
  * Nothing is inserted for an account that is not ACTIVE.
  * Parameters, batched: id, user id, operation, key, fingerprint, amount, pix key, description,
- * transactionIdentification, claimed until, now.
+ * transactionIdentification, claimed until, now, when a charge expires or null.
  */
 const reserve: Statement = {
   name: 'pix-reserve',
@@ -118,13 +127,13 @@ const reserve: Statement = {
       select requested.*, a.status as account_status
         from unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::bytea[],
                     $6::numeric[], $7::text[], $8::text[], $9::text[], $10::timestamptz[],
-                    $11::timestamptz[])
+                    $11::timestamptz[], $12::timestamptz[])
              with ordinality as requested (id, user_id, operation, idempotency_key, fingerprint,
                amount, pix_key, description, transaction_identification, claimed_until, now,
-               ordinal)
+               expires_at, ordinal)
         left join accounts a on a.user_id = requested.user_id
-    ), ${reserving(`requested where account_status = 'ACTIVE'`)}
-    ${reservedFor('requested', ['account_status'])}`,
+    ), ${reserving(`requested where account_status = 'ACTIVE'`, chargeColumn)}
+    ${reservedFor('requested', ['account_status'], chargeColumn)}`,
 };
 
 /** What a call has found or stored. */
@@ -149,6 +158,7 @@ export async function reserveTransaction(
     reservation.transactionIdentification,
     claimUntil(context),
     context.clock.now(),
+    reservation.expiresAt ?? null,
   ]);
   return {
     accountStatus: row?.account_status ?? null,
@@ -284,6 +294,7 @@ function asStored(reservation: Reservation): PixTransaction {
     transactionIdentification: reservation.transactionIdentification,
     qrCode: null,
     copyPaste: null,
+    ...(reservation.expiresAt !== undefined && { expiresAt: reservation.expiresAt }),
   };
 }
 
@@ -309,7 +320,7 @@ const takeOver: Statement = {
     update pix_transactions set claimed_until = $2
      where id = $1 and settled_at is null and phase in ('RESERVED', 'RESOLVED')
        and (claimed_until is null or claimed_until <= $3)
-    returning ${pixColumns}`,
+    returning ${pixColumns}${chargeColumn}`,
 };
 
 /**

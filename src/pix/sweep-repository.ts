@@ -37,6 +37,27 @@ export async function findStaleTransactions(
   return rows.map(({ id }) => id);
 }
 
+/**
+ * Charges that wait for a payer, and that expired before a time; the index has no others.
+ * Parameters: expired before, limit.
+ */
+const findExpired: Statement = {
+  name: 'pix-expired',
+  text: `
+    select id from pix_transactions
+     where status = 'PROCESSING' and expires_at <= $1 and phase = 'ACCEPTED'
+     order by expires_at limit $2`,
+};
+
+/** @returns the ids of unpaid charges that expired before a time, the first to expire first. */
+export async function findExpiredCharges(
+  { db }: Pick<LocalContext, 'db'>,
+  search: { readonly expiredBefore: Date; readonly limit: number },
+): Promise<string[]> {
+  const rows = await db.query<{ id: string }>(findExpired, [search.expiredBefore, search.limit]);
+  return rows.map(({ id }) => id);
+}
+
 interface UnconfirmedRow {
   readonly id: string;
   readonly amount: string;
@@ -145,4 +166,4 @@ export async function releaseAfterCrash({ db }: Pick<LocalContext, 'db'>): Promi
 }
 
 /** @public For the tests of plans and of the simulation. */
-export const sweepStatements = { findStale, findUnconfirmed, touchUnconfirmed };
+export const sweepStatements = { findStale, findExpired, findUnconfirmed, touchUnconfirmed };

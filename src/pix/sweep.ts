@@ -2,15 +2,17 @@
  * The sweep finishes the transactions of crashed processes as far as the provider's evidence goes.
  * It never turns a payment that may have been sent into a failure.
  *
+ * It ends charges that expired unpaid, a day after their expiry.
+ *
  * It settles sends by the provider's statement: UNKNOWN ones, and ACCEPTED ones whose webhook is
  * overdue. The statement of the days around a send is its evidence; without it the send stays open.
  */
 import { providerSession } from '../auth/banking-sessions.ts';
-import { nextTurn } from '../clock.ts';
+import { dayMs, nextTurn } from '../clock.ts';
 import type { Context } from '../context.ts';
 import { dayOf, shiftDay } from '../domain/calendar.ts';
 import { staleAfterMs } from '../domain/call-duration.ts';
-import { phasesBeforePaying, type PixPhase } from '../domain/pix.ts';
+import { chargeExpired, expiredNote, phasesBeforePaying, type PixPhase } from '../domain/pix.ts';
 import { ProviderError, type ProviderStatusClass } from '../provider/errors.ts';
 import type {
   CallOptions,
@@ -22,6 +24,7 @@ import { findOtherPayment, readEvidence } from '../provider/statement-evidence.t
 import { moveTransaction } from './move-repository.ts';
 import { noteAnomaly } from './pix-transaction-repository.ts';
 import {
+  findExpiredCharges,
   findStaleTransactions,
   findUnconfirmedSends,
   touchUnconfirmedSends,
@@ -38,6 +41,7 @@ const batchSize = 500;
 export async function sweepPixTransactions(context: Context, options: CallOptions): Promise<void> {
   await failAbandoned(context);
   await storeUnknownPayments(context);
+  await failExpiredCharges(context);
   await settleFromStatements(context, options);
 }
 
@@ -64,6 +68,26 @@ async function storeUnknownPayments(context: Context): Promise<void> {
       status: 'PROCESSING',
       outcome: 'unknown',
       timeline: [{ phase: 'UNKNOWN', note: 'process_died' }],
+    });
+  }
+}
+
+/** How long after its expiry an unpaid charge may still be reported as paid, in ms. */
+const expiryGraceMs = dayMs;
+
+/**
+ * An unpaid charge has ended with its expiry, whether the provider reports that or not. A payment
+ * that arrives later is recorded on its own, and flagged.
+ */
+async function failExpiredCharges(context: Context): Promise<void> {
+  const expiredBefore = new Date(context.clock.now().getTime() - expiryGraceMs);
+  for (const id of await findExpiredCharges(context, { expiredBefore, limit: batchSize })) {
+    await moveTransaction(context, id, {
+      from: ['ACCEPTED'],
+      to: 'SETTLED',
+      status: 'FAILED',
+      failureCode: chargeExpired,
+      timeline: [{ phase: 'SETTLED', note: expiredNote }],
     });
   }
 }

@@ -23,10 +23,11 @@ export function chargeReply(transaction: PixTransaction, { replayed }: { replaye
   } as const;
 }
 
-/** The code of a charge, if there is one. */
-export function codeOf({ qrCode, copyPaste }: Pick<PixView, 'qrCode' | 'copyPaste'>) {
+/** The code of a charge, if there is one, and when it expires. */
+export function codeOf({ qrCode, copyPaste, expiresAt }: Omit<PixView, 'id' | 'status'>) {
   return {
     ...(qrCode !== null && { qr_code: qrCode }),
     ...(copyPaste !== null && { copy_paste: copyPaste }),
+    ...(expiresAt && { expires_at: expiresAt.toISOString() }),
   };
 }

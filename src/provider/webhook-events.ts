@@ -32,13 +32,12 @@ import {
   firstRead,
   findObjects,
   hasConflictingSpellings,
-  readCentavos,
   readId,
-  readReais,
   readReason,
   findValues,
 } from './wire-reading.ts';
 import {
+  readAmounts,
   readIdentifiers,
   type Item,
   splitItems,
@@ -53,6 +52,7 @@ import {
   type WebhookItemPayee,
   readTime,
 } from './webhook-items.ts';
+import { findRefundObjects, readRefund } from './webhook-refunds.ts';
 import {
   ignoredByStatus,
   isPixStatus,
@@ -66,7 +66,7 @@ import {
 export type IgnoredBecause =
   | 'not_an_object'
   | 'conta_criada'
-  /** A reversal is a separate event and never changes the original. */
+  /** A reversal that cannot be tied to a payment; it never changes the original. */
   | 'reversal'
   | 'unknown_event'
   | 'unknown_status'
@@ -82,10 +82,15 @@ export type IgnoredBecause =
   /** The initial status of a transaction. */
   | 'processing'
   /** An expected PIX that was not received. */
-  | 'not_received';
+  | 'not_received'
+  /** A refund that was not made. */
+  | 'not_refunded';
 
-/** `payment`: the result of a sent payment. `received`: a received PIX, or a paid charge. */
-export type WebhookItemKind = 'payment' | 'received' | 'ignored';
+/**
+ * `payment`: the result of a sent payment. `received`: a received PIX, or a paid charge. `expired`:
+ * a charge that has expired unpaid. `refund`: a refund of a payment, whole or in part.
+ */
+export type WebhookItemKind = 'payment' | 'received' | 'expired' | 'refund' | 'ignored';
 
 /** The ids of an item, printable, 1 to 255 characters; they may contradict each other. */
 export interface WebhookItemIds {
@@ -93,6 +98,13 @@ export interface WebhookItemIds {
   readonly clientRequestId: string | null;
   readonly transactionIdentification: string | null;
   readonly providerTxid: string | null;
+}
+
+export interface WebhookItemRefund {
+  /** `D…`: identifies the refund. */
+  readonly returnId: string;
+  /** `in`: the user gets the money back; null when the item does not say it. */
+  readonly direction: 'in' | 'out' | null;
 }
 
 export interface WebhookItem {
@@ -109,6 +121,8 @@ export interface WebhookItem {
   /** Null when the item has none; an item with an unreadable amount is ignored. */
   readonly amountCents: number | null;
   readonly payee: WebhookItemPayee;
+  /** Set for a `refund`, whose end-to-end id is that of the refunded payment. */
+  readonly refund?: WebhookItemRefund;
   /** When a PIX was received, if the item has the time with its offset from UTC. */
   readonly at?: Date;
   /** The failure's code, such as `BE17`. */
@@ -148,6 +162,7 @@ function readItem({ index, fields, isFromPixList, around }: Item): WebhookItem {
   const isIncoming =
     meaning.kind === 'undirected' && isIncomingItem(parts, isFromPixList, hasStatus);
   const word: Word = isIncoming ? { kind: 'received', otherwise: 'COMPLETED' } : meaning;
+  if (word.kind === 'refund') return readRefundItem({ index, name, word, parts, stated });
   const kind = readKind(word, parts);
   const ids = readIds(parts, kind);
   const amounts = readAmounts(parts);
@@ -156,6 +171,8 @@ function readItem({ index, fields, isFromPixList, around }: Item): WebhookItem {
     ignoredByWord(word) ??
     ignoredByIds(ids, parts, kind) ??
     ignoredByStatus(status, kind, stated) ??
+    // A payment has an end-to-end id, and a charge without one has expired.
+    (kind === 'expired' && ids.endToEnd !== null ? 'contradictory_status' : null) ??
     (amounts.size > 1 || amounts.has(null) ? 'unreadable_amount' : null);
   const [amountCents] = amounts;
   return {
@@ -170,6 +187,37 @@ function readItem({ index, fields, isFromPixList, around }: Item): WebhookItem {
     ...(kind === 'received' && readTime(parts.all)),
     reason: readFailureReason(parts),
     ignoredBecause,
+  };
+}
+
+interface RefundItem {
+  readonly index: number;
+  readonly name: string;
+  readonly word: Word;
+  readonly parts: Parts;
+  readonly stated: readonly Fields[];
+}
+
+/** A refund is named by its return id and the end-to-end id of the payment, and nothing else. */
+function readRefundItem({ index, name, word, parts, stated }: RefundItem): WebhookItem {
+  const ids = readIds(parts, 'payment');
+  const reading = readRefund(parts);
+  const status = readStatus([...stated, ...findRefundObjects(parts)], word);
+  const byStatus = ignoredByStatus(status, 'refund', stated);
+  const rest = { index, name, payee: noPayee, ...readTime(parts.all) };
+  if (typeof reading === 'string' || byStatus !== null) {
+    return {
+      ...{ ...rest, kind: 'ignored', status: isPixStatus(status) ? status : null, ids },
+      ...{ amountCents: null, reason: readFailureReason(parts) },
+      ignoredBecause: typeof reading === 'string' ? reading : byStatus,
+    };
+  }
+  const { endToEnd, returnId, amountCents } = reading;
+  return {
+    ...{ ...rest, kind: 'refund', status: 'COMPLETED', amountCents },
+    ids: { ...noIds, endToEnd, providerTxid: ids.providerTxid },
+    refund: { returnId, direction: word.direction ?? null },
+    ...{ reason: null, ignoredBecause: null },
   };
 }
 
@@ -189,9 +237,12 @@ function isIncomingItem(parts: Parts, isFromPixList: boolean, hasStatus: boolean
   return !hasStatus || hasPayee;
 }
 
+type ReadKind = 'payment' | 'received' | 'expired';
+
 /** Without a direction, an item with a transaction identification is a charge. */
-function readKind(word: Word, parts: Parts): 'payment' | 'received' {
-  if (word.kind === 'payment' || word.kind === 'received') return word.kind;
+function readKind(word: Word, parts: Parts): ReadKind {
+  const { kind } = word;
+  if (kind === 'payment' || kind === 'received' || kind === 'expired') return kind;
   const ids = readIds(parts, 'payment');
   const isCharge = ids.transactionIdentification !== null && ids.clientRequestId === null;
   return isCharge ? 'received' : 'payment';
@@ -211,9 +262,9 @@ const idNames = [
  * When an id has several names, the first one present counts. A received PIX has no idempotency
  * key, so its correlation id can only be the charge's identification.
  */
-function readIds({ all }: Parts, kind: 'payment' | 'received'): WebhookItemIds {
+function readIds({ all }: Parts, kind: ReadKind): WebhookItemIds {
   const ofCharge =
-    kind === 'received'
+    kind !== 'payment'
       ? [...transactionIdentificationNames, 'correlationid']
       : transactionIdentificationNames;
   return {
@@ -222,20 +273,6 @@ function readIds({ all }: Parts, kind: 'payment' | 'received'): WebhookItemIds {
     transactionIdentification: firstId(findValues(ofCharge, all)),
     providerTxid: firstId(findValues(providerTxidNames, all)),
   };
-}
-
-/** The distinct amounts of the item, in centavos; null for an unreadable one. */
-function readAmounts({ inCentavos, inReais, pix }: Parts): ReadonlySet<number | null> {
-  const names = ['amount', 'valor', 'value'];
-  const amounts = new Set([
-    ...findValues(names, inCentavos).map(readCentavos),
-    ...[...findValues(names, inReais), ...findValues(['amount', 'valor'], pix)].map(readReais),
-  ]);
-  // In centavos, unless the same value in reais is elsewhere in the item.
-  for (const value of findValues(['value'], pix)) {
-    if (!amounts.has(readReais(value))) amounts.add(readCentavos(value));
-  }
-  return amounts;
 }
 
 function readFailureReason({ all }: Parts): string | null {
@@ -250,11 +287,7 @@ function ignoredByWord({ kind }: Word): IgnoredBecause | null {
   return kind === 'unknown' ? 'unknown_event' : null;
 }
 
-function ignoredByIds(
-  ids: WebhookItemIds,
-  { all }: Parts,
-  kind: 'payment' | 'received',
-): IgnoredBecause | null {
+function ignoredByIds(ids: WebhookItemIds, { all }: Parts, kind: ReadKind): IgnoredBecause | null {
   if (Object.values(ids).every((id) => id === null)) return 'no_id';
   const isOther = (value: unknown): boolean => ![null, ids.endToEnd].includes(readId(value));
   const isContradictory =

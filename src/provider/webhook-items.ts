@@ -4,12 +4,16 @@
  */
 import { normalisePixKey } from '../domain/pix-key.ts';
 import {
+  endToEndNames,
   type Fields,
   readFields,
   findObjects,
   isObject,
+  readCentavos,
   readCode,
   readId,
+  readInner,
+  readReais,
   findValues,
 } from './wire-reading.ts';
 
@@ -65,6 +69,19 @@ function* itemsIn(content: unknown): Generator<Omit<Item, 'index'>> {
   for (const one of listed) {
     yield { fields: isObject(one) ? readFields(one) : null, isFromPixList: true, around };
   }
+  for (const one of listed) yield* refundsOf(readFields(one));
+}
+
+/** The refunds of a received PIX in BACEN's format, each as an item of its own. */
+function* refundsOf(pix: Fields): Generator<Omit<Item, 'index'>> {
+  const [endToEndId] = findValues(endToEndNames, [pix]);
+  for (const refund of findValues(['devolucoes'], [pix]).flat()) {
+    const fields = readFields(refund);
+    const [rtrId, valor, status] = ['rtrid', 'valor', 'status'].map((name) => fields.get(name));
+    const horario = readInner(fields, 'horario').get('liquidacao');
+    const item = { event: 'PIX_REFUND_OUT', endToEndId, rtrId, valor, status, horario };
+    yield { fields: readFields(item), isFromPixList: false, around: [] };
+  }
 }
 
 /** The names of objects that contain a whole item. */
@@ -108,6 +125,20 @@ function innersIn(objects: readonly Fields[], ...names: readonly string[]): Fiel
 /** Most items have only some of the possible objects. */
 function nonEmpty(objects: readonly Fields[]): Fields[] {
   return objects.filter(({ size }) => size > 0);
+}
+
+/** The distinct amounts of the item, in centavos; null for an unreadable one. */
+export function readAmounts({ inCentavos, inReais, pix }: Parts): ReadonlySet<number | null> {
+  const names = ['amount', 'valor', 'value'];
+  const amounts = new Set([
+    ...findValues(names, inCentavos).map(readCentavos),
+    ...[...findValues(names, inReais), ...findValues(['amount', 'valor'], pix)].map(readReais),
+  ]);
+  // In centavos, unless the same value in reais is elsewhere in the item.
+  for (const value of findValues(['value'], pix)) {
+    if (!amounts.has(readReais(value))) amounts.add(readCentavos(value));
+  }
+  return amounts;
 }
 
 /**

@@ -15,7 +15,17 @@ import { reportsDuplicate } from './wire-duplicates.ts';
 /** The meaning of an event word. */
 export interface Word {
   /** `undirected`: a PIX without a direction. */
-  readonly kind: 'payment' | 'received' | 'undirected' | 'conta_criada' | 'reversal' | 'unknown';
+  readonly kind:
+    | 'payment'
+    | 'received'
+    | 'expired'
+    | 'refund'
+    | 'undirected'
+    | 'conta_criada'
+    | 'reversal'
+    | 'unknown';
+  /** Of a refund, if the word says which way the money went. */
+  readonly direction?: 'in' | 'out';
   /** The status that the word contains, as in MOVEMENT_FAILED. */
   readonly status?: PixStatus;
   /** The status of an item without one: a received PIX is completed. */
@@ -23,6 +33,14 @@ export interface Word {
 }
 
 const received: Word = { kind: 'received', otherwise: 'COMPLETED' };
+/** An unpaid charge. */
+const expired: Word = { kind: 'expired', status: 'FAILED' };
+const refund: Word = { kind: 'refund', otherwise: 'COMPLETED' };
+const refundIn: Word = { ...refund, direction: 'in' };
+const refundOut: Word = { ...refund, direction: 'out' };
+
+/** Something about a charge: its status says what. */
+const chargeWord: Word = { kind: 'received' };
 
 /** Event words without prefix, in upper case, separated by `_`. */
 const words: Readonly<Record<string, Word>> = {
@@ -37,10 +55,32 @@ const words: Readonly<Record<string, Word>> = {
   PIX_PAYMENT_IN: received,
   PIX_IN: received,
   TRANSACTION_RECEIVED: received,
-  CHARGE: { kind: 'received' },
-  PIX_CHARGE: { kind: 'received' },
+  CHARGE: chargeWord,
+  PIX_CHARGE: chargeWord,
   PIX: { kind: 'undirected' },
   CONTA_CRIADA: { kind: 'conta_criada' },
+  CHARGE_EXPIRED: expired,
+  PIX_CHARGE_EXPIRED: expired,
+  PIX_REVERSAL_IN: refundIn,
+  PIX_REFUND_IN: refundIn,
+  REFUND_IN: refundIn,
+  PIX_TRANSACTION_REFUND_RECEIVED: refundIn,
+  PIX_REVERSAL_OUT: refundOut,
+  PIX_REFUND_OUT: refundOut,
+  REFUND_OUT: refundOut,
+  PIX_TRANSACTION_REFUND_SENT: refundOut,
+  PIX_REVERSAL: refund,
+  REVERSAL: refund,
+  REVERTED: refund,
+  PIX_REFUND: refund,
+  REFUND: refund,
+  REFUNDED: refund,
+  TRANSACTION_REFUND_RECEIVED: refund,
+  DEVOLUCAO: refund,
+  PIX_DEVOLUCAO: refund,
+  MED: refund,
+  PIX_MED: refund,
+  MED_REFUND: refund,
 };
 
 /** Endings that count after any prefix. */
@@ -50,6 +90,7 @@ const endings = [
   'CHARGE_COMPLETED',
   'TRANSACTION_RECEIVED',
   'CONTA_CRIADA',
+  'CHARGE_EXPIRED',
 ];
 
 const reversalWord = /REVERS|REVERT|REFUND|DEVOL|ESTORN|CHARGEBACK/i;
@@ -71,18 +112,22 @@ export function readEventWord(outer: readonly Fields[]): { meaning: Word; name: 
   const name = firstRead(named, readName) ?? 'unnamed';
   const meanings = named.map(readWord);
   const statuses = findValues(['status'], outer).filter((word) => readStatusWord(word) === null);
-  if (statuses.some(isReversalWord)) meanings.unshift({ kind: 'reversal' });
+  const isRefund = meanings.some(({ kind }) => kind === 'refund');
+  if (!isRefund && statuses.some(isReversalWord)) meanings.unshift({ kind: 'reversal' });
+  const isCharge = meanings.some((meaning) => meaning === chargeWord);
+  if (isCharge && statuses.some(isExpiredWord)) meanings.unshift(expired);
   const meaning = strongest(meanings);
-  const isClear =
-    meaning.kind === 'reversal' || !hasConflictingSpellings(eventNames, outer, readAnyWord);
+  const isReversal = meaning.kind === 'reversal' || meaning.kind === 'refund';
+  const isClear = isReversal || !hasConflictingSpellings(eventNames, outer, readAnyWord);
   return { meaning: isClear ? meaning : { kind: 'unknown' }, name };
 }
 
-/** A reversal takes precedence, then a directed word, then an unknown word. */
+/** A reversal takes precedence, then a refund, then a directed word, then an unknown word. */
 function strongest(meanings: readonly Word[]): Word {
   const isDirected = ({ kind }: Word): boolean => kind !== 'undirected' && kind !== 'unknown';
   return (
     meanings.find(({ kind }) => kind === 'reversal') ??
+    meanings.find(({ kind }) => kind === 'refund') ??
     meanings.find(isDirected) ??
     meanings.find(({ kind }) => kind === 'unknown') ?? { kind: 'undirected' }
   );
@@ -90,14 +135,15 @@ function strongest(meanings: readonly Word[]): Word {
 
 const readWord = memoised((text): Word => {
   if (text.length > MAX_WORD_LENGTH) return { kind: 'unknown' };
-  if (isReversalWord(text)) return { kind: 'reversal' };
   const word = text
     .slice(text.lastIndexOf(':') + 1)
     .toUpperCase()
     .replace(/[^A-Z0-9]+/g, '_')
     .replace(/^_|_$/g, '');
   const ending = endings.find((one) => word.endsWith(`_${one}`));
-  return readPlainWord(ending ?? word) ?? { kind: 'unknown' };
+  const meaning = readPlainWord(ending ?? word);
+  if (isReversalWord(text) && meaning?.kind !== 'refund') return { kind: 'reversal' };
+  return meaning ?? { kind: 'unknown' };
 });
 
 function readAnyWord(word: unknown): Word | null {
@@ -112,8 +158,18 @@ function readPlainWord(word: string): Word | null {
   const base = word.slice(0, Math.max(0, cut));
   const status = readStatusWord(word.slice(cut + 1));
   const before = Object.hasOwn(words, base) ? words[base] : undefined;
-  const isStated = status !== null && (before?.kind === 'payment' || before?.kind === 'received');
-  return isStated ? { kind: before.kind, status } : null;
+  if (status === null || before === undefined || !mayBeStated.has(before.kind)) return null;
+  const { kind, direction } = before;
+  return { kind, status, ...(direction !== undefined && { direction }) };
+}
+
+/** The kinds of events whose word may end with a status. */
+const mayBeStated: ReadonlySet<Word['kind']> = new Set(['payment', 'received', 'refund']);
+
+const expiredWord = /^\s*(?:EXPIRED|EXPIRAD[AO])\s*$/i;
+
+function isExpiredWord(word: unknown): boolean {
+  return typeof word === 'string' && word.length <= MAX_WORD_LENGTH && expiredWord.test(word);
 }
 
 function isReversalWord(word: unknown): boolean {
@@ -128,17 +184,38 @@ export function isPixStatus(status: StatusReading): status is PixStatus {
   return status !== 'unknown_status' && status !== 'contradictory_status';
 }
 
+type IgnoredByStatus =
+  Exclude<StatusReading, PixStatus> | 'processing' | 'not_received' | 'not_refunded' | 'duplicate';
+
 /** Why a status settles nothing; null when it does. */
 export function ignoredByStatus(
   status: StatusReading,
-  kind: 'payment' | 'received',
+  kind: 'payment' | 'received' | 'expired' | 'refund',
   objects: readonly Fields[],
-): Exclude<StatusReading, PixStatus> | 'processing' | 'not_received' | 'duplicate' | null {
+): IgnoredByStatus | null {
   if (!isPixStatus(status)) return status;
   if (status === 'PROCESSING') return 'processing';
   if (status !== 'FAILED') return null;
   if (kind === 'received') return 'not_received';
+  if (kind === 'refund') return 'not_refunded';
+  if (kind === 'expired') return null;
   return reportsDuplicate(objects) ? 'duplicate' : null;
+}
+
+/** The status words that only refunds have, among them the central bank's. */
+const refundStatuses: Readonly<Record<string, PixStatus>> = {
+  DEVOLVIDO: 'COMPLETED',
+  REFUNDED: 'COMPLETED',
+  RETURNED: 'COMPLETED',
+  REVERSED: 'COMPLETED',
+  EM_PROCESSAMENTO: 'PROCESSING',
+  NAO_REALIZADO: 'FAILED',
+};
+
+function readRefundStatus(word: unknown): PixStatus | null {
+  const name = typeof word === 'string' ? word.slice(0, MAX_WORD_LENGTH).trim().toUpperCase() : '';
+  const ofRefund = Object.hasOwn(refundStatuses, name) ? refundStatuses[name] : undefined;
+  return ofRefund ?? readStatusWord(word);
 }
 
 const plainStatusNames = ['status', 'statusid'];
@@ -160,7 +237,8 @@ export function readStatus(objects: readonly Fields[], word: Word): StatusReadin
     ...findValues(plainStatusNames, objects).flatMap(readStatusWords),
     ...findValues([statusCodeName], objects).flatMap(readStatusCodeWords),
   ];
-  const said = new Set(spoken.map(readStatusWord).filter((status) => status !== null));
+  const read = word.kind === 'refund' ? readRefundStatus : readStatusWord;
+  const said = new Set(spoken.map(read).filter((status) => status !== null));
   if (word.status !== undefined) {
     const others = [...said].filter((status) => status !== word.status);
     return others.some((status) => status !== 'PROCESSING') ? 'contradictory_status' : word.status;

@@ -6,8 +6,9 @@ import type { LocalContext } from '../context.ts';
 import { isConstraintViolation } from '../db/unavailable.ts';
 import { moveTransaction } from '../pix/move-repository.ts';
 import { noteAnomaly } from '../pix/pix-transaction-repository.ts';
-import type { Decision } from './decision.ts';
+import type { Decision, RefundDecision } from './decision.ts';
 import { findEvent } from './event-repository.ts';
+import { storeRefund } from './refund-repository.ts';
 import { storeIdentity, storeReceived, type CandidateRow } from './transaction-repository.ts';
 
 export type ItemResult = 'applied' | 'already' | 'ignored' | 'parked' | 'orphaned' | 'anomaly';
@@ -105,12 +106,32 @@ async function apply(
         ? flag(context, { eventId, ...namedBy(decision.beside) })
         : { result: 'applied', transactionId };
     }
+    case 'refund':
+      return applyRefund(context, eventId, decision);
   }
 }
 
 /** @returns why nothing was written: null when what is stored has changed since it was read. */
 async function changedOrLost(context: LocalContext, eventId: string): Promise<Settled | null> {
   return (await findEvent(context, eventId)) ? null : eventIsLost;
+}
+
+async function applyRefund(
+  context: LocalContext,
+  eventId: string,
+  { transaction, refund }: RefundDecision,
+): Promise<Settled | null> {
+  const stored = await storeRefund(context, eventId, refund);
+  if (stored === null) return changedOrLost(context, eventId);
+  if (stored.kind === 'stored') return { result: 'applied', transactionId: stored.id };
+  if (stored.kind === 'exceeds') {
+    return flag(context, {
+      ...{ eventId, transactionId: transaction.id },
+      reason: 'refunds_exceed_amount',
+    });
+  }
+  if (stored.isSame) return { result: 'already', transactionId: stored.id };
+  return flag(context, { eventId, transactionId: stored.id, reason: 'amount_mismatch' });
 }
 
 interface Beside {

@@ -8,6 +8,8 @@ import { chargeNamed, chargePaid, findMeant, openNamed } from '../domain/settlem
 import type { IgnoredBecause, WebhookItem } from '../provider/webhook-events.ts';
 import type { Move } from '../pix/move-repository.ts';
 import type { Decision, EventItem, FinalItem } from './decision.ts';
+import { decideExpired } from './expired-charge.ts';
+import { decideRefund } from './refunds.ts';
 import { agreedByPayee, decideBeside, decideOnKnown, decideUnmatched } from './received-pix.ts';
 import type { CandidateRow, Facts } from './transaction-repository.ts';
 
@@ -15,7 +17,7 @@ import type { CandidateRow, Facts } from './transaction-repository.ts';
  * Decides what becomes of an item. It is pure.
  * @param facts what is stored that the item may be about; none for an item that needs none.
  * @returns one decision, or two for an item that reports the end of a send and the payment of a
- *   charge: apply both.
+ *   charge, or a refund between two users: apply both.
  */
 export function decide(
   { eventId, item, settledId }: EventItem,
@@ -27,6 +29,8 @@ export function decide(
   if (item.kind === 'ignored' || status === null || status === 'PROCESSING') {
     return [decideIgnored(item, candidates)];
   }
+  if (item.kind === 'expired') return [decideExpired(eventId, item, candidates)];
+  if (item.kind === 'refund') return decideRefund(item, candidates);
   const final = { eventId, item: directed(item, candidates), status };
   const charge = chargeOrSend(final, candidates);
   if (charge) return [{ kind: 'flag', transaction: charge, reason: 'ids_disagree' }];

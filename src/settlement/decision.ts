@@ -2,6 +2,7 @@
 import type { PixStatus } from '../domain/pix.ts';
 import type { Move } from '../pix/move-repository.ts';
 import type { WebhookItem } from '../provider/webhook-events.ts';
+import type { Refund } from './refund-repository.ts';
 import type { CandidateRow, ReceivedPix } from './transaction-repository.ts';
 
 export type Decision =
@@ -28,6 +29,7 @@ export type Decision =
       readonly endToEnd: string;
       readonly eventId: string;
     }
+  | RefundDecision
   | Flag
   /** It is about an open transaction and was not understood: for a person to check, too. */
   | { readonly kind: 'unread'; readonly transaction: CandidateRow; readonly reason: string };
@@ -37,6 +39,14 @@ export interface MoveDecision {
   readonly kind: 'move';
   readonly transaction: CandidateRow;
   readonly move: Move;
+}
+
+/** It records a refund. */
+export interface RefundDecision {
+  readonly kind: 'refund';
+  /** The transaction that is refunded. */
+  readonly transaction: CandidateRow;
+  readonly refund: Refund;
 }
 
 /** It contradicts what is stored: for a person to check. */

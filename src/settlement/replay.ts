@@ -80,7 +80,7 @@ export async function previewEvent(context: LocalContext, eventId: string): Prom
     const facts = { candidates: withImagined(item, candidates, imagined), payees };
     const settledId = settledIds.get(index);
     for (const decision of decide({ eventId, item, settledId }, facts)) {
-      items.push({ index, name, ...shown(decision) });
+      items.push({ index, name, ...shown(decision, settledId) });
       const after = imagine(decision);
       if (after) imagined.unshift(after);
     }
@@ -107,7 +107,7 @@ function withImagined(
   return [...meant, ...stored.filter(({ id }) => !isMeant.has(id))];
 }
 
-function shown(decision: Decision): Omit<ItemPreview, 'index' | 'name'> {
+function shown(decision: Decision, settledId?: string): Omit<ItemPreview, 'index' | 'name'> {
   switch (decision.kind) {
     case 'move': {
       const { transaction, move } = decision;
@@ -116,6 +116,10 @@ function shown(decision: Decision): Omit<ItemPreview, 'index' | 'name'> {
     }
     case 'identify':
       return { result: 'already', ...unmoved(decision.transaction) };
+    case 'refund':
+      return settledId === undefined
+        ? { result: 'applied', from: null, to: 'COMPLETED' }
+        : { result: 'already', transactionId: settledId, from: 'COMPLETED', to: 'COMPLETED' };
     case 'record':
       return decision.beside
         ? shown({ kind: 'flag', ...decision.beside })

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { scenarios } from '../../src/provider/stub/scenarios.ts';
 import { applied } from '../unit/provider/applicant.ts';
 import {
+  chargeOrder,
   failure,
   logIn,
   orderFor,
@@ -118,6 +119,35 @@ export function scenariosConform(open: Open): void {
         notices().map(({ status }) => status),
         ['CONFIRMED', 'CONFIRMED', 'ERROR'],
       );
+    },
+    async 'refund@ponte.test'() {
+      const { provider, session, order, clock, bank, notices } = await ordered(open, 'refund');
+      await provider.pay({ session, order });
+      await clock.advance(1_500);
+      await bank.idle();
+      assert.deepEqual(
+        notices().map(({ event, endToEnd }) => [event, endToEnd]),
+        [
+          ['PIX_PAYMENT_OUT', order.endToEnd],
+          ['PIX_REFUND_IN', order.endToEnd],
+        ],
+      );
+      const { items } = await provider.statement({ session, ...today });
+      // A line that comes back to the payer may be a failure's, too: the statement proves nothing.
+      assert.equal(readEvidence(items, order, false), 'unclear');
+    },
+    async 'passed without a payment'() {
+      const { provider, session, bank, clock, notices } = await customer(open);
+      const charge = chargeOrder({ expirationSeconds: 60 });
+      await provider.createDynamicCharge({ session, order: charge });
+      await clock.advance(60_000);
+      await bank.idle();
+      assert.deepEqual(
+        notices().map(({ event }) => event),
+        ['CHARGE_EXPIRED'],
+      );
+      const paid = await bank.payCharge(charge.transactionIdentification);
+      assert.equal(paid.outcome, 'refused');
     },
     async 'more than the balance'() {
       const { provider, session } = await customer(open);

@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, normalize } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { chargeExpired, pixTypes, transactionType } from '../../src/domain/pix.ts';
 import { settings } from '../../src/config/report.ts';
 import { AppError, errorCodes } from '../../src/errors.ts';
 import { scenarios } from '../../src/provider/stub/scenarios.ts';
@@ -122,7 +123,9 @@ for (const { path, text } of documents) {
     });
 
     it('that look like settings or error codes are', () => {
-      const known = new Set<string>([...settings.map(({ name }) => name), ...errorCodes]);
+      const types = pixTypes.flatMap((type) => [type, transactionType(type)]);
+      const codes = [...errorCodes, chargeExpired];
+      const known = new Set<string>([...settings.map(({ name }) => name), ...codes, ...types]);
       const named = [...text.matchAll(/`([A-Z]+(?:_[A-Z]+)+)(?:=[^`]*)?`/g)];
       const unknown = named.map(([, name = '']) => name).filter((name) => !known.has(name));
       assert.deepEqual(unknown, []);

@@ -30,6 +30,8 @@ export interface ChargeWish {
   readonly type: 'dynamic' | 'static';
   readonly pixKey: string | null;
   readonly amountCents: number;
+  /** How many seconds a dynamic one lasts; null: as long as the service says. */
+  readonly expirationSeconds: number | null;
 }
 
 const mostRounds = 4;
@@ -50,6 +52,7 @@ export class ChargeClient {
       type: chance.pick(['dynamic', 'static']),
       pixKey: chance.pick([null, null, listedKeyOf(customer), refusedChargeKey]),
       amountCents: chance.pick([1_000, 1_000, 2_550]),
+      expirationSeconds: chance.pick([null, 60, 120, 240]),
     };
   }
 
@@ -76,12 +79,16 @@ export class ChargeClient {
   /** Asks for the charge, once. */
   ask(wish: ChargeWish): Promise<ChargeAnswer | null> {
     const { customer, charges } = this.#options;
-    const { key, type, pixKey, amountCents } = wish;
+    const { key, type, pixKey, amountCents, expirationSeconds: seconds } = wish;
     charges.asked(customer, key, amountCents);
     return this.#call(key, 'charge', async (context, token) => {
       const principal = await findPrincipal(context, token);
       if (!principal) throw new AppError('UNAUTHENTICATED');
-      const body = { type, amount: amountCents / 100, ...(pixKey !== null && { key: pixKey }) };
+      const body = {
+        ...{ type, amount: amountCents / 100 },
+        ...(pixKey !== null && { key: pixKey }),
+        ...(seconds !== null && { expiration_qr: seconds }),
+      };
       const headers = { 'Idempotency-Key': key };
       const input = { path: {}, query: {}, headers, body };
       const request = requestFacts(context);

@@ -26,6 +26,7 @@ const events = {
   failed: /^webhook arrives: failed of E\d+$/,
   'told again': /^webhook arrives: (?:completed|failed) of E\d+ again$/,
   settles: /^bank settles E\d+/,
+  refunded: /^webhook arrives: refund of E\d+/,
 } as const;
 
 type Event = keyof typeof events;

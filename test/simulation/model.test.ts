@@ -27,6 +27,7 @@ const ids = [
   '019d0000-0000-7000-8000-000000000002',
   '019d0000-0000-7000-8000-000000000003',
   '019d0000-0000-7000-8000-000000000004',
+  '019d0000-0000-7000-8000-000000000005',
 ] as const;
 
 /** What a history has left, to be asked for. */
@@ -128,9 +129,12 @@ const attempts = JSON.stringify([{ key: 'login:1', weight: 2, expires_at: later 
 const story: readonly Case[] = [
   ['find-principal', () => [session(), user(), now]],
   ['pix-view', () => [session(), user(), now, of('send')['id']]],
-  ['pix-reserve', () => [ids[0], user(), ...charge, 'txid-1', later, now]],
-  ['pix-reserve', () => [ids[1], user(), ...charge, 'txid-2', later, now]],
-  ['pix-reserve', () => [ids[1], user(), ...charge.with(1, 'charge-2'), 'txid-1', later, now]],
+  ['pix-reserve', () => [ids[0], user(), ...charge, 'txid-1', later, now, null]],
+  ['pix-reserve', () => [ids[1], user(), ...charge, 'txid-2', later, now, null]],
+  [
+    'pix-reserve',
+    () => [ids[1], user(), ...charge.with(1, 'charge-2'), 'txid-1', later, now, null],
+  ],
   [
     'pix-move',
     () => [
@@ -199,6 +203,10 @@ const story: readonly Case[] = [
     () => [ids[1], user(), '1.00', 'key', 'E3', 'provider-3', later, ids[2], longAgo],
   ],
   ['pix-received', () => [ids[3], user(), '1.00', 'key', 'E3', 'provider-3', later, ids[2], now]],
+  [
+    'pix-refund',
+    () => [ids[4], of('send')['id'], 'REFUND_IN', '1.00', 'D1', 'r', later, ids[2], now, 'E1'],
+  ],
   ['pix-list', () => [user(), longAgo, later, 3]],
   [
     'webhook-finish',
@@ -218,7 +226,7 @@ const story: readonly Case[] = [
       now,
     ],
   ],
-  ['pix-reserve', () => [ids[3], user(), ...charge.with(1, 'key-9'), 'txid-9', later, now]],
+  ['pix-reserve', () => [ids[3], user(), ...charge.with(1, 'key-9'), 'txid-9', later, now, later]],
   ...[`["${ids[3]}"]`, '[]'].map((settled): Case => {
     const moved = moves([ids[3], '{RESERVED}']);
     return [
@@ -258,6 +266,7 @@ const story: readonly Case[] = [
   ['inspect-events-known', () => [of('events')]],
   ['pix-stale', () => [['UNKNOWN', 'RESERVED'], later, later, 100]],
   ['pix-unconfirmed', () => [later, later, 100]],
+  ['pix-expired', () => [later, 100]],
   ['pix-touch-unconfirmed', () => [[of('send')['id']], later]],
   ['pix-anomaly', () => [of('send')['id'], later, ids[2], 'a reason']],
   ['pix-anomaly', () => [of('send')['id'], later, ids[2], 'a reason']],

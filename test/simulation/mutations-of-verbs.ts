@@ -1,5 +1,7 @@
 /** The service, broken on purpose in what it does beside sending: see `mutations.ts`. */
 import type { Database, Statement } from '../../src/db/database.ts';
+import { sweepStatements } from '../../src/pix/sweep-repository.ts';
+import { recordRefund } from '../../src/settlement/refund-repository.ts';
 import { findPayees, recordReceived } from '../../src/settlement/transaction-repository.ts';
 import { sessionStatements } from '../../src/auth/session-repository.ts';
 import { retentionStatements } from '../../src/jobs/retention-repository.ts';
@@ -73,6 +75,17 @@ export const mutationsOfVerbs: readonly Mutation[] = [
     deviation: answering(transactionStatements.storeAnomaly, () => null),
   },
   { name: 'a received PIX is not recorded', deviation: answering(recordReceived, () => null) },
+  { name: 'a refund is not recorded', deviation: answering(recordRefund, () => null) },
+  {
+    name: 'a refund beyond the payment is recorded',
+    deviation: replacing(recordRefund, (text) =>
+      text.replace('where original.fits', 'where true').replace(/, counted as .*?\n {4}\)/s, ''),
+    ),
+  },
+  {
+    name: 'an expired charge stays open',
+    deviation: answering(sweepStatements.findExpired, () => null),
+  },
   { name: 'a log-out ends nothing', deviation: answering(sessionStatements.end, () => null) },
   {
     name: 'retention empties what was not settled',

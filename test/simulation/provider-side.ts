@@ -6,6 +6,7 @@ import type { Ledger, Payment } from './bank/ledger.ts';
 import type { Policy } from './bank/policy.ts';
 import type { Names } from './names.ts';
 import { Payers } from './payers.ts';
+import { Refunders, type RefundersOptions } from './refunders.ts';
 import type { Owner, Scheduler } from './scheduler.ts';
 
 export interface ProviderSideOptions {
@@ -16,6 +17,8 @@ export interface ProviderSideOptions {
   readonly statementLagMs: BankOptions['statementLagMs'];
   readonly post: BankOptions['post'];
   readonly postReceived: CollectionsOptions['post'];
+  readonly postRefund: RefundersOptions['postRefund'];
+  readonly postExpiry: RefundersOptions['postExpiry'];
   /** Told of a payment that was executed. */
   readonly executed: BankOptions['executed'];
 }
@@ -23,6 +26,7 @@ export interface ProviderSideOptions {
 export class ProviderSide {
   readonly bank: Bank;
   readonly payers: Payers;
+  readonly refunders: Refunders;
   /** What the bank is still to do: payments to be settled, and PIX that are to come in. */
   unsettled = 0;
   readonly #options: ProviderSideOptions;
@@ -36,7 +40,16 @@ export class ProviderSide {
     const collections = new Collections({
       ...common,
       post: postReceived,
-      made: (charge) => this.payers.made(charge),
+      made: (charge) => {
+        this.payers.made(charge);
+        this.refunders.made(charge);
+      },
+      received: (receipt) => this.refunders.received(receipt),
+    });
+    const { postRefund, postExpiry } = options;
+    this.refunders = new Refunders({
+      ...{ scheduler, ledger, policy, ids: common.ids, postRefund, postExpiry },
+      later: (delayMs, label, work) => this.#later(delayMs, label, work),
     });
     this.payers = new Payers({
       ...{ scheduler, collections },
@@ -48,6 +61,7 @@ export class ProviderSide {
         executed(payment);
         this.#settleLater(payment);
       },
+      completed: (payment) => this.refunders.paid(payment),
     });
   }
 

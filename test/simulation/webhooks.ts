@@ -5,6 +5,7 @@
 import type { ProviderEvent } from '../../contract/types.ts';
 import type { Context } from '../../src/context.ts';
 import type { receiveProviderWebhook } from '../../src/settlement/receive-provider-webhook.ts';
+import type { ExpiryNotice, RefundNotice } from './bank/later-notices.ts';
 import { writeNotice, type Notice } from './bank/notices.ts';
 import type { Policy } from './bank/policy.ts';
 import type { ReceivedNotice } from './bank/received-notices.ts';
@@ -12,7 +13,9 @@ import type { Delivery } from './delivery.ts';
 import type { Fleet } from './fleet.ts';
 import type { Names } from './names.ts';
 import type { Evidence } from './oracle/evidence.ts';
+import type { Expiries } from './oracle/expiries.ts';
 import type { Receipts } from './oracle/receipts.ts';
+import type { Refunds } from './oracle/refunds.ts';
 import type { Owner, Scheduler } from './scheduler.ts';
 import { hashOf } from './payload-hash.ts';
 import { requestFacts } from './service.ts';
@@ -26,6 +29,8 @@ export interface WebhooksOptions {
   readonly names: Names;
   readonly evidence: Evidence;
   readonly receipts: Receipts;
+  readonly refunds: Refunds;
+  readonly expiries: Expiries;
   readonly policy: Policy;
   readonly scheduler: Scheduler;
   readonly weather: () => Weather;
@@ -41,6 +46,13 @@ const oldEvents = 4;
 interface Parcel {
   readonly payload: Buffer<ArrayBuffer>;
   readonly delivery: Delivery;
+}
+
+/** A notice of its own kind, in other words, and who follows it on its way. */
+interface Later<Written> {
+  readonly notice: Written;
+  readonly again: () => Written;
+  readonly posted: { posted(notice: Written, hash: string): Delivery };
 }
 
 export class Webhooks {
@@ -81,6 +93,30 @@ export class Webhooks {
       this.#trackReceived(scheduler.chance.happens(0.4) ? notice : again());
     const word = `receipt of ${names.of('E', notice.receipt.endToEnd)}`;
     this.#post(word, { parcel: () => this.#trackReceived(notice), writeAgain });
+  }
+
+  /** The same for a refund. */
+  postRefund(notice: RefundNotice, again: () => RefundNotice): void {
+    const { names, refunds } = this.#options;
+    const word = `refund of ${names.of('E', notice.refund.endToEnd)}`;
+    this.#postLater(word, { notice, again, posted: refunds });
+  }
+
+  /** The same for a charge that has expired. */
+  postExpiry(notice: ExpiryNotice, again: () => ExpiryNotice): void {
+    const { expiries } = this.#options;
+    this.#postLater(`expiry of ${notice.charge.bankId}`, { notice, again, posted: expiries });
+  }
+
+  #postLater<Written extends { readonly payload: Parcel['payload'] }>(
+    word: string,
+    { notice, again, posted }: Later<Written>,
+  ): void {
+    const { chance } = this.#options.scheduler;
+    const track = (one: Written): Parcel =>
+      this.#keep(one.payload, posted.posted(one, hashOf(one.payload)));
+    const writeAgain = (): Parcel => track(chance.happens(0.4) ? notice : again());
+    this.#post(word, { parcel: () => track(notice), writeAgain });
   }
 
   #post(

@@ -51,6 +51,8 @@ export class World {
   readonly evidence: Oracle['evidence'];
   readonly receipts: Oracle['receipts'];
   readonly charges: Oracle['charges'];
+  readonly refunds: Oracle['refunds'];
+  readonly expiries: Oracle['expiries'];
   readonly truth: Oracle['truth'];
   readonly statements: Statements;
   readonly fleet: Fleet;
@@ -78,10 +80,12 @@ export class World {
     const { scheduler, names, ledger, policy } = this;
     const weather = (): Weather => this.#weather;
     const oracle = new Oracle({ ledger, policy, hazards, names, scheduler });
-    const { evidence, receipts, charges, truth } = oracle;
+    const { evidence, receipts, charges, truth, refunds, expiries } = oracle;
     this.evidence = evidence;
     this.receipts = receipts;
     this.charges = charges;
+    this.refunds = refunds;
+    this.expiries = expiries;
     this.truth = truth;
     const { accounts } = truth;
     const size = this.chance.pick([1, 2]);
@@ -102,7 +106,8 @@ export class World {
     const intake = deviation.intake ?? receiveProviderWebhook;
     const { fleet } = this;
     this.webhooks = new Webhooks({
-      ...{ fleet, intake, names, evidence, receipts, policy, scheduler, weather },
+      ...{ fleet, intake, names, evidence, receipts, refunds, expiries },
+      ...{ policy, scheduler, weather },
     });
     this.liar = new Liar({ truth, webhooks: this.webhooks, scheduler, weather });
     this.clients = this.#makeClients();
@@ -153,7 +158,9 @@ export class World {
 
   /** The payment that an event, named by its hash, tells of; null: it is none of the bank's. */
   readonly endToEndOf = (hash: string): string | null =>
-    this.webhooks.posted.get(hash)?.endToEnd ?? this.receipts.endToEndOf(hash);
+    this.webhooks.posted.get(hash)?.endToEnd ??
+    this.receipts.endToEndOf(hash) ??
+    this.refunds.endToEndOf(hash);
 
   #makeScheduler(): Scheduler {
     const scheduler = new Scheduler({
@@ -178,6 +185,8 @@ export class World {
       statementLagMs: () => this.#weather.statementLagMs,
       post: (notice) => this.webhooks.post(notice),
       postReceived: (notice, again) => this.webhooks.postReceived(notice, again),
+      postRefund: (notice, again) => this.webhooks.postRefund(notice, again),
+      postExpiry: (notice, again) => this.webhooks.postExpiry(notice, again),
       executed: (payment) => this.truth.executed(payment),
     });
   }

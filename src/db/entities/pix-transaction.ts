@@ -2,6 +2,7 @@ import { defineEntity, p } from '@mikro-orm/core';
 import {
   phasesOfStatus,
   pixTypes,
+  refundTypes,
   pixOutcomes,
   pixStatuses,
   type PixStatus,
@@ -17,7 +18,10 @@ function statusAndPhaseAgree(): string {
   return pixStatuses.map(pair).join(' or ');
 }
 
-/** A PIX that was sent, charged or received. */
+/** The transactions that no request has made, but an event of the provider. */
+const reportedOnly = oneOf('operation', ['RECEIVED', ...refundTypes]);
+
+/** A PIX that was sent, charged, received or refunded. */
 export const PixTransaction = defineEntity({
   name: 'PixTransaction',
   tableName: 'pix_transactions',
@@ -44,6 +48,12 @@ export const PixTransaction = defineEntity({
     providerTxid: p.text().nullable(),
     qrCode: p.text().nullable(),
     copyPaste: p.text().nullable(),
+    /** When a dynamic charge expires; a static one does not. */
+    expiresAt: instant().nullable(),
+    /** Of a refund: the transaction that it refunds, of the same user. */
+    originalId: p.uuid().nullable(),
+    /** The sum of the refunds of this transaction; null: there is none. */
+    refundedAmount: p.decimal().precision(15).scale(2).nullable(),
     /** Until then no other process resumes it. */
     claimedUntil: instant().nullable(),
     createdAt: instant(),
@@ -84,6 +94,17 @@ export const PixTransaction = defineEntity({
       expression:
         'create index "pix_transactions_unsettled" on "pix_transactions" ("created_at") where "status" = \'PROCESSING\' and "qr_code" is null',
     },
+    {
+      // The charges that the sweep ends, one day after they have expired.
+      name: 'pix_transactions_expiring',
+      expression:
+        'create index "pix_transactions_expiring" on "pix_transactions" ("expires_at") where "status" = \'PROCESSING\' and "expires_at" is not null',
+    },
+    {
+      name: 'pix_transactions_refunds',
+      expression:
+        'create index "pix_transactions_refunds" on "pix_transactions" ("original_id") where "original_id" is not null',
+    },
   ],
   triggers: [
     {
@@ -106,8 +127,7 @@ export const PixTransaction = defineEntity({
     },
     {
       name: 'pix_transactions_claim_keyed',
-      expression:
-        "(operation = 'RECEIVED') = (idempotency_key is null) and (operation = 'RECEIVED') = (fingerprint is null)",
+      expression: `(${reportedOnly}) = (idempotency_key is null) and (${reportedOnly}) = (fingerprint is null)`,
     },
     {
       name: 'pix_transactions_paying_resolved',
@@ -117,6 +137,19 @@ export const PixTransaction = defineEntity({
     {
       name: 'pix_transactions_charge_identified',
       expression: "(operation = 'CHARGE') = (transaction_identification is not null)",
+    },
+    {
+      name: 'pix_transactions_expiry_of_charge',
+      expression: "expires_at is null or operation = 'CHARGE'",
+    },
+    {
+      // The return id stands in end_to_end, which is unique for each operation.
+      name: 'pix_transactions_refund_identified',
+      expression: `(${oneOf('operation', refundTypes)}) = (original_id is not null) and (original_id is null or end_to_end is not null)`,
+    },
+    {
+      name: 'pix_transactions_refunded_at_most',
+      expression: 'refunded_amount > 0 and refunded_amount <= amount',
     },
   ],
 });

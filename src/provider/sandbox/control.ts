@@ -1,6 +1,7 @@
 /** The control path, which no provider has: the bank's ledger, and the faults of the next calls. */
 import { createPathTree } from '../../contract/path-tree.ts';
 import { createSchemaCompiler, type ValidateFunction } from '../../contract/schemas.ts';
+import { centsFromDecimal } from '../../domain/money.ts';
 import type { Bank } from '../stub/bank.ts';
 import { toAnswer, problem, type SandboxAnswer } from './answers.ts';
 import type { Calls } from './calls.ts';
@@ -116,6 +117,27 @@ const controls: readonly Control[] = [
     path: '/sandbox/charges/{transactionIdentification}/pay',
     async run({ bank }, { transactionIdentification = '' }) {
       const answer = toAnswer(await bank.payCharge(transactionIdentification));
+      return answer === 'hang' ? problem(500) : answer;
+    },
+  },
+  {
+    method: 'POST',
+    path: '/sandbox/charges/{transactionIdentification}/expire',
+    async run({ bank }, { transactionIdentification = '' }) {
+      const answer = toAnswer(await bank.expireCharge(transactionIdentification));
+      return answer === 'hang' ? problem(500) : answer;
+    },
+  },
+  {
+    method: 'POST',
+    path: '/sandbox/transfers/{endToEnd}/refund',
+    accepts: {
+      example: { amount: 'in reais, such as 5.00; by default, everything that is left' },
+      validate: fields({ amount: TEXT }),
+    },
+    async run({ bank }, { endToEnd = '', amount }) {
+      const cents = amount === undefined ? undefined : (centsFromDecimal(amount) ?? 0);
+      const answer = toAnswer(await bank.refund(endToEnd, cents));
       return answer === 'hang' ? problem(500) : answer;
     },
   },

@@ -29,6 +29,7 @@ import { Onboarding } from './onboarding.ts';
 import { Payments } from './payments.ts';
 import { PixKeys } from './pix-keys.ts';
 import type { ChargeKind, Settlement } from './rows.ts';
+import { Refunds, type RefundMade } from './refunds.ts';
 import { State } from './state.ts';
 import type { StateFile } from './state-file.ts';
 import { writeStatement } from './statement.ts';
@@ -70,6 +71,7 @@ export class Bank {
   readonly #clock: Clock;
   readonly #accounts: Accounts;
   readonly #payments: Payments;
+  readonly #refunds: Refunds;
   readonly #charges: Charges;
   readonly #pixKeys: PixKeys;
   readonly #webhooks: Webhooks;
@@ -84,11 +86,16 @@ export class Bank {
     this.onboarding = new Onboarding({ state, accounts, clock });
     this.#clock = clock;
     this.#accounts = accounts;
-    this.#payments = new Payments({ state, webhooks, clock, ispb, settleMs });
-    this.#charges = new Charges({ state, accounts, webhooks, clock });
+    this.#refunds = new Refunds({ state, webhooks, clock, ispb });
+    this.#payments = new Payments({
+      ...{ state, webhooks, clock, ispb, settleMs },
+      refunds: this.#refunds,
+    });
+    this.#charges = new Charges({ state, accounts, webhooks, clock, settleMs });
     this.#pixKeys = new PixKeys({ state, clock, ispb });
     this.#webhooks = webhooks;
     this.#payments.resume();
+    this.#charges.resume();
     webhooks.resume();
   }
 
@@ -164,6 +171,20 @@ export class Bank {
    */
   payCharge(transactionIdentification: string): Promise<BankAnswer<ChargePayment>> {
     return this.#charges.pay(transactionIdentification);
+  }
+
+  /** Ends an unpaid dynamic charge, even before its time, and posts the webhook. */
+  expireCharge(transactionIdentification: string): Promise<BankAnswer<null>> {
+    return this.#charges.expire(transactionIdentification);
+  }
+
+  /**
+   * Gives a completed payment or a received PIX back, whole or in part, and posts the webhook.
+   *
+   * @param amountCents by default everything that is left.
+   */
+  refund(endToEnd: string, amountCents?: number): Promise<BankAnswer<RefundMade>> {
+    return this.#refunds.refund(endToEnd, amountCents);
   }
 
   listKeys(token: string, account: AccountRef): BankAnswer<ProviderPayload> {

@@ -16,6 +16,8 @@ export interface ChargesOptions {
   readonly accounts: Accounts;
   readonly webhooks: Webhooks;
   readonly clock: Clock;
+  /** 0: nothing happens by itself, and no charge is reported as expired. */
+  readonly settleMs: number;
 }
 
 /** A payment to one of the bank's charges. */
@@ -42,6 +44,11 @@ export class Charges {
   constructor(options: ChargesOptions) {
     this.#options = options;
     this.#state = options.state;
+  }
+
+  /** Schedules the expiry of the charges that an earlier process left open. */
+  resume(): void {
+    for (const charge of this.#state.charges.values()) this.#scheduleExpiry(charge);
   }
 
   /** Creates a charge; an order that repeats one gets the same charge. */
@@ -89,6 +96,35 @@ export class Charges {
     return done({ endToEnd });
   }
 
+  /** Ends an unpaid dynamic charge now, even before its time, and posts the webhook. */
+  async expire(transactionIdentification: string): Promise<BankAnswer<null>> {
+    const charge = this.#state.charges.get(transactionIdentification);
+    if (charge === undefined) return refused({ kind: 'not_found', reason: 'ChargeNotFound' });
+    if (charge.type === 'static') return brokenRule('ChargeDoesNotExpire');
+    if (this.#state.expiries.has(transactionIdentification)) return brokenRule('ChargeExpired');
+    if (this.#state.paidCharges.has(transactionIdentification)) {
+      return brokenRule('ChargeAlreadyPaid');
+    }
+    const { amountCents } = charge.order;
+    const atMs = this.#options.clock.now().getTime();
+    const expiry = { row: 'expiry', transactionIdentification, amountCents, atMs } as const;
+    this.#state.save({ ...expiry, webhooksLeft: 1 });
+    await this.#options.webhooks.post(transactionIdentification);
+    return done(null);
+  }
+
+  /** A charge that is paid by then does not expire. */
+  #scheduleExpiry({ type, atMs, order }: Charge): void {
+    const { settleMs, webhooks, clock } = this.#options;
+    const { transactionIdentification, expirationSeconds } = order;
+    const isEnded = this.#state.expiries.has(transactionIdentification);
+    if (settleMs === 0 || type === 'static' || isEnded) return;
+    const delayMs = atMs + expirationSeconds * 1_000 - clock.now().getTime();
+    webhooks.later(Math.max(0, delayMs), async () => {
+      await this.expire(transactionIdentification);
+    });
+  }
+
   #create(email: string, type: ChargeKind, order: ChargeOrder): Charge | Refused {
     const rule = findBrokenRule(type, order);
     if (rule !== null) return brokenRule(rule);
@@ -98,6 +134,7 @@ export class Charges {
     const atMs = this.#options.clock.now().getTime();
     const charge: Charge = { row: 'charge', email, id, type, order, copyPaste, atMs };
     this.#state.save(charge);
+    this.#scheduleExpiry(charge);
     return charge;
   }
 
@@ -110,6 +147,7 @@ export class Charges {
     if (charge === undefined) return refused({ kind: 'not_found', reason: 'ChargeNotFound' });
     const { type, atMs, order } = charge;
     if (type === 'static') return charge;
+    if (this.#state.expiries.has(transactionIdentification)) return brokenRule('ChargeExpired');
     const isPaid = this.#state.paidCharges.has(transactionIdentification);
     if (isPaid && !order.reusable) return brokenRule('ChargeAlreadyPaid');
     const endsMs = atMs + order.expirationSeconds * 1_000;

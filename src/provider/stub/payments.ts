@@ -16,6 +16,7 @@ import {
 } from './answer.ts';
 import type { Payment, Settlement } from './rows.ts';
 import { LATE_WEBHOOK_MS, lookUpScript, paymentScript } from './scenarios.ts';
+import type { Refunds } from './refunds.ts';
 import type { State } from './state.ts';
 import { type Webhooks, webhookTexts } from './webhooks.ts';
 
@@ -27,6 +28,7 @@ export interface PaymentsOptions {
   readonly ispb: string;
   /** Milliseconds from a payment to its webhook; 0: never by itself. */
   readonly settleMs: number;
+  readonly refunds: Refunds;
 }
 
 /** DICT gives a payer two look-ups back every minute. */
@@ -92,7 +94,10 @@ export class Payments {
     const atMs = this.#options.clock.now().getTime();
     const settled = { ...payment, settlement: { status, atMs } };
     this.#state.save({ ...settled, webhooksLeft: webhookTexts(settled).length });
-    await this.#options.webhooks.post(endToEnd);
+    const { webhooks, refunds } = this.#options;
+    await webhooks.post(endToEnd);
+    if (status !== 'COMPLETED' || !paymentScript(payment.key).isRefunded) return;
+    await refunds.refund(endToEnd, Math.ceil(payment.amountCents / 2));
   }
 
   /**

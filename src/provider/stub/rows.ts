@@ -55,7 +55,33 @@ export interface Receipt {
   readonly webhooksLeft: number;
 }
 
-export type Transfer = Payment | Receipt;
+/** Money that went back to the payer of a transfer. */
+export interface Refund {
+  readonly row: 'refund';
+  /** The return id: it stands where other transfers have their end-to-end id. */
+  readonly endToEnd: string;
+  readonly email: string;
+  readonly id: string;
+  readonly originalEndToEnd: string;
+  /** `in`: of a payment, to the customer; `out`: of a received PIX. */
+  readonly direction: 'in' | 'out';
+  readonly amountCents: number;
+  readonly atMs: number;
+  /** How many of its webhooks are still to be posted. */
+  readonly webhooksLeft: number;
+}
+
+export type Transfer = Payment | Receipt | Refund;
+
+/** The end of a charge that has expired unpaid. */
+export interface Expiry {
+  readonly row: 'expiry';
+  readonly transactionIdentification: string;
+  readonly amountCents: number;
+  readonly atMs: number;
+  /** How many of its webhooks are still to be posted. */
+  readonly webhooksLeft: number;
+}
 
 export type ChargeKind = 'dynamic' | 'static';
 
@@ -109,4 +135,4 @@ export interface DocumentDigest {
   readonly sha256: string;
 }
 
-export type Row = LookUp | Transfer | Charge | PixKey | Person;
+export type Row = LookUp | Transfer | Charge | Expiry | PixKey | Person;

@@ -18,6 +18,8 @@ export interface PaymentScript {
    * the payment is answered; `contradicted`: in time, then once more, then with the opposite.
    */
   readonly webhook: 'in_time' | 'late' | 'never' | 'early' | 'contradicted';
+  /** Half of a completed payment comes back, which a second webhook reports. */
+  readonly isRefunded: boolean;
 }
 
 /** How the bank treats all requests of a customer. */
@@ -35,7 +37,12 @@ export type KycScript = 'APPROVED' | 'REJECTED' | 'PENDING';
 /** One row of the table. */
 export interface Scenario {
   readonly input:
-    'PIX key' | 'login e-mail' | 'payment amount' | 'provider token' | 'onboarding phone';
+    | 'PIX key'
+    | 'login e-mail'
+    | 'payment amount'
+    | 'charge expiration'
+    | 'provider token'
+    | 'onboarding phone';
   /** The magic value, or a description of the values. */
   readonly value: string;
   /** What the bank does, in words. */
@@ -129,6 +136,12 @@ export const scenarios: readonly Scenario[] = [
     payment: { webhook: 'contradicted' },
   },
   {
+    input: 'PIX key',
+    value: 'refund@ponte.test',
+    effect: 'the payment is completed, then half of it comes back, with a webhook of its own',
+    payment: { isRefunded: true },
+  },
+  {
     input: 'payment amount',
     value: 'more than the balance',
     effect: 'the payment is refused: insufficient funds',
@@ -164,6 +177,11 @@ export const scenarios: readonly Scenario[] = [
     customer: 'token_refused_once',
   },
   {
+    input: 'charge expiration',
+    value: 'passed without a payment',
+    effect: 'a webhook says that the charge has expired; nobody can pay it any more',
+  },
+  {
     input: 'provider token',
     value: "expired through the bank's control path",
     effect: 'every call answers 401 until a new login',
@@ -186,6 +204,7 @@ const happyPayment: PaymentScript = {
   answer: 'accepted',
   settlement: 'COMPLETED',
   webhook: 'in_time',
+  isRefunded: false,
 };
 
 const ofKey = byValue('PIX key');

@@ -4,7 +4,7 @@
  * back; when an id has several rows, the last one is valid.
  */
 import { entryRow, type StateFile } from './state-file.ts';
-import type { Charge, LookUp, Payment, Person, PixKey, Row, Transfer } from './rows.ts';
+import type { Charge, Expiry, LookUp, Payment, Person, PixKey, Row, Transfer } from './rows.ts';
 
 /** What follows from the rows of one customer. */
 interface Customer {
@@ -33,6 +33,8 @@ export class State {
   readonly transfers = new Map<string, Transfer>();
   /** By `transactionIdentification`, oldest first. */
   readonly charges = new Map<string, Charge>();
+  /** By `transactionIdentification`, oldest first. */
+  readonly expiries = new Map<string, Expiry>();
   readonly pixKeys = new Map<string, PixKey>();
   /** By id, oldest first. */
   readonly persons = new Map<string, Person>();
@@ -63,6 +65,11 @@ export class State {
 
   close(): void {
     this.#file?.close();
+  }
+
+  /** What has webhooks: a transfer by its end-to-end id, an expiry by its charge's. */
+  posting(id: string): Transfer | Expiry | undefined {
+    return this.transfers.get(id) ?? this.expiries.get(id);
   }
 
   payment(endToEnd: string): Payment | null {
@@ -102,6 +109,11 @@ export class State {
       case 'receipt':
         this.paidCharges.add(row.transactionIdentification);
         return this.#putTransfer(row);
+      case 'refund':
+        return this.#putTransfer(row);
+      case 'expiry':
+        this.expiries.set(row.transactionIdentification, row);
+        return;
       case 'charge':
         this.charges.set(row.order.transactionIdentification, row);
         return;
@@ -133,6 +145,9 @@ export class State {
 function effectCents(transfer: Transfer | undefined): number {
   if (transfer === undefined) return 0;
   if (transfer.row === 'receipt') return transfer.amountCents;
+  if (transfer.row === 'refund') {
+    return transfer.direction === 'in' ? transfer.amountCents : -transfer.amountCents;
+  }
   const isDebited = transfer.refusal === null && transfer.settlement?.status !== 'FAILED';
   return isDebited ? -transfer.amountCents : 0;
 }

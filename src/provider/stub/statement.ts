@@ -1,7 +1,7 @@
 /** The statement of an account, as a provider of this family writes it. */
 import { numberFromCents } from '../../domain/money.ts';
 import type { ProviderStatement, ProviderStatementItem } from '../provider.ts';
-import type { Payment, Transfer } from './rows.ts';
+import type { Payment, Refund, Transfer } from './rows.ts';
 import { paymentScript } from './scenarios.ts';
 
 /** One line before it is written. A failed payment has two: the debit, and the credit back. */
@@ -32,7 +32,7 @@ export function writeStatement(
 
 function transferLines(transfer: Transfer): Line[] {
   const line = { atMs: transfer.atMs, transfer, isReversal: false };
-  if (transfer.row === 'receipt') return [line];
+  if (transfer.row !== 'payment') return [line];
   if (transfer.refusal !== null) return [];
   const { settlement } = transfer;
   if (settlement?.status !== 'FAILED') return [line];
@@ -40,6 +40,7 @@ function transferLines(transfer: Transfer): Line[] {
 }
 
 function writeLine({ atMs, transfer, isReversal }: Line): ProviderStatementItem {
+  if (transfer.row === 'refund') return writeRefund(transfer);
   const { id, endToEnd } = transfer;
   const amount = numberFromCents(transfer.amountCents);
   const createdAt = new Date(atMs).toISOString();
@@ -60,6 +61,21 @@ function writeLine({ atMs, transfer, isReversal }: Line): ProviderStatementItem 
     amount,
     status: isReversal ? 'CONFIRMED' : paymentStatus(transfer),
     createdAt,
+  };
+}
+
+/** A line of its own, which names the payment, as the lines of providers do. */
+function writeRefund(refund: Refund): ProviderStatementItem {
+  const { id, endToEnd, originalEndToEnd, direction, amountCents, atMs } = refund;
+  return {
+    id,
+    type: direction === 'in' ? 'PIX_REFUND_IN' : 'PIX_REFUND_OUT',
+    direction: direction === 'in' ? 'CREDIT' : 'DEBIT',
+    returnId: endToEnd,
+    originalEndToEnd,
+    amount: numberFromCents(amountCents),
+    status: 'CONFIRMED',
+    createdAt: new Date(atMs).toISOString(),
   };
 }
 

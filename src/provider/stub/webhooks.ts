@@ -1,7 +1,7 @@
 /** The webhooks of the bank: their content, and their delivery until they are received. */
 import type { Clock } from '../../clock.ts';
 import { numberFromCents } from '../../domain/money.ts';
-import type { Payment, Receipt, Settlement, Transfer } from './rows.ts';
+import type { Expiry, Payment, Receipt, Refund, Settlement, Transfer } from './rows.ts';
 import { paymentScript } from './scenarios.ts';
 import type { State } from './state.ts';
 
@@ -40,19 +40,22 @@ export class Webhooks {
 
   /** Posts the webhooks that an earlier process left, by the clock's next timers. */
   resume(): void {
-    for (const { endToEnd, webhooksLeft } of this.#options.state.transfers.values()) {
-      if (webhooksLeft > 0) this.later(0, () => this.post(endToEnd));
+    const { transfers, expiries } = this.#options.state;
+    for (const [id, { webhooksLeft }] of [...transfers, ...expiries]) {
+      if (webhooksLeft > 0) this.later(0, () => this.post(id));
     }
   }
 
   /**
-   * Posts the remaining webhooks of a transfer, each after the previous one was received.
+   * Posts the remaining webhooks of a transfer or of an expiry, each after the previous one was
+   * received.
    *
+   * @param id the end-to-end id of a transfer, or the identification of a charge.
    * @returns resolved when all of them are received, or the next attempt at one is scheduled; it
    *   never rejects.
    */
-  post(endToEnd: string): Promise<void> {
-    return this.#run(this.#post(endToEnd, 1));
+  post(id: string): Promise<void> {
+    return this.#run(this.#post(id, 1));
   }
 
   /** Calls `work` after `delayMs`, unless the bank is closed before. */
@@ -85,21 +88,21 @@ export class Webhooks {
     return running;
   }
 
-  async #post(endToEnd: string, nth: number): Promise<void> {
-    const transfer = this.#options.state.transfers.get(endToEnd);
-    if (transfer === undefined || transfer.webhooksLeft === 0 || this.#isClosed) return;
-    const { webhooksLeft } = transfer;
-    const isReceived = await this.#isReceived(webhookTexts(transfer).at(-webhooksLeft) ?? '');
+  async #post(id: string, nth: number): Promise<void> {
+    const posting = this.#options.state.posting(id);
+    if (posting === undefined || posting.webhooksLeft === 0 || this.#isClosed) return;
+    const { webhooksLeft } = posting;
+    const isReceived = await this.#isReceived(webhookTexts(posting).at(-webhooksLeft) ?? '');
     if (this.#isClosed) return;
     if (!isReceived && nth < MAX_ATTEMPTS) {
       const delayMs = Math.min(FIRST_DELAY_MS * 2 ** (nth - 1), MAX_DELAY_MS);
-      this.later(delayMs, () => this.#post(endToEnd, nth + 1));
+      this.later(delayMs, () => this.#post(id, nth + 1));
       return;
     }
     if (!isReceived)
       this.#report(new Error(`a webhook was given up after ${MAX_ATTEMPTS} attempts`));
-    this.#options.state.save({ ...transfer, webhooksLeft: webhooksLeft - 1 });
-    await this.#post(endToEnd, 1);
+    this.#options.state.save({ ...posting, webhooksLeft: webhooksLeft - 1 });
+    await this.#post(id, 1);
   }
 
   async #isReceived(text: string): Promise<boolean> {
@@ -118,9 +121,11 @@ export class Webhooks {
   }
 }
 
-/** The webhooks of a transfer as JSON texts, in the order in which they are posted. */
-export function webhookTexts(transfer: Transfer): string[] {
+/** The webhooks of a transfer or an expiry as JSON texts, in the order in which they are posted. */
+export function webhookTexts(transfer: Transfer | Expiry): string[] {
   if (transfer.row === 'receipt') return [receiptWebhook(transfer)];
+  if (transfer.row === 'refund') return [refundWebhook(transfer)];
+  if (transfer.row === 'expiry') return [expiryWebhook(transfer)];
   const { settlement } = transfer;
   if (settlement === null) return [];
   const isFailed = settlement.status === 'FAILED';
@@ -161,6 +166,28 @@ function receiptWebhook(receipt: Receipt): string {
     key,
     account: receiver,
     payer: { name: 'Pagador de Teste', document: '12345678909' },
+    createdAt: new Date(atMs).toISOString(),
+  });
+}
+
+function refundWebhook(refund: Refund): string {
+  const { id, endToEnd, originalEndToEnd, direction, amountCents, atMs } = refund;
+  return JSON.stringify({
+    event: direction === 'in' ? 'PIX_REFUND_IN' : 'PIX_REFUND_OUT',
+    id,
+    endToEnd: originalEndToEnd,
+    returnId: endToEnd,
+    status: 'CONFIRMED',
+    amount: numberFromCents(amountCents),
+    createdAt: new Date(atMs).toISOString(),
+  });
+}
+
+function expiryWebhook({ transactionIdentification, amountCents, atMs }: Expiry): string {
+  return JSON.stringify({
+    event: 'CHARGE_EXPIRED',
+    transactionIdentification,
+    amount: numberFromCents(amountCents),
     createdAt: new Date(atMs).toISOString(),
   });
 }

@@ -19,6 +19,7 @@ import {
   finishWebhookEvent,
   storeWebhookEvent,
 } from '../../../src/settlement/event-repository.ts';
+import { recordRefund } from '../../../src/settlement/refund-repository.ts';
 import {
   findCandidates,
   identifyPayment,
@@ -64,6 +65,7 @@ const statements: readonly Statement[] = [
   identifyPayment,
   moveStatements.move,
   recordReceived,
+  recordRefund,
   reservationStatements.reserve,
   reservationStatements.reserveForSession,
   paymentStatements.step,
@@ -185,8 +187,8 @@ test('accepting a payment changes nothing that an index of its row names', async
   assert.deepEqual(
     named.map(({ column }) => column),
     [
-      ...['created_at', 'end_to_end', 'id', 'idempotency_key', 'operation', 'qr_code', 'status'],
-      ...['transaction_identification', 'user_id'],
+      ...['created_at', 'end_to_end', 'expires_at', 'id', 'idempotency_key', 'operation'],
+      ...['original_id', 'qr_code', 'status', 'transaction_identification', 'user_id'],
     ],
   );
 });

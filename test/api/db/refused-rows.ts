@@ -84,6 +84,22 @@ export const refusedRows: Readonly<Record<string, { table: Table; changes: reado
       { ...received, transaction_identification: 'of-a-received' },
     ],
   },
+  pix_transactions_expiry_of_charge: {
+    table: 'pix_transactions',
+    changes: [{ expires_at: at }, { ...received, expires_at: at }],
+  },
+  pix_transactions_refund_identified: {
+    table: 'pix_transactions',
+    changes: [
+      { original_id: uuid() },
+      { ...received, operation: 'REFUND_IN', end_to_end: uuid() },
+      { ...received, operation: 'REFUND_OUT', original_id: uuid() },
+    ],
+  },
+  pix_transactions_refunded_at_most: {
+    table: 'pix_transactions',
+    changes: [{ refunded_amount: '0.00' }, { refunded_amount: '10.51' }],
+  },
   pix_transactions_user_id_foreign: { table: 'pix_transactions', changes: [{ user_id: 0 }] },
   pix_timeline_transaction_id_foreign: {
     table: 'pix_timeline',
@@ -181,6 +197,11 @@ export const refusedPairs: Readonly<
   pix_transactions_end_to_end_unique: [
     { table: 'pix_transactions', pair: () => same({ end_to_end: uuid() }) },
     { table: 'pix_transactions', pair: () => same({ ...received, end_to_end: uuid() }) },
+    {
+      table: 'pix_transactions',
+      pair: () =>
+        same({ ...received, operation: 'REFUND_IN', original_id: uuid(), end_to_end: uuid() }),
+    },
     {
       table: 'pix_transactions',
       pair: () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { before, describe, it, mock } from 'node:test';
-import { newEndToEndId } from '../../../src/domain/pix.ts';
+import { newEndToEndId, newReturnId } from '../../../src/domain/pix.ts';
 import { sweepPix } from '../../../src/jobs/sweep-pix.ts';
 import { auditPix, type PixAudit } from '../../../src/operator/pix-audit.ts';
 import { auditedInvariants } from '../../../src/operator/audit-repository.ts';
@@ -97,6 +97,8 @@ async function everythingThatHappens(): Promise<void> {
     unwatched,
   );
   await everyCharge();
+  await expiredCharge();
+  await refundedSend();
   await contradictedAndParked();
   await app.receive(confirmed({ endToEnd: `E${'0'.repeat(31)}` }));
   await app.deliver({ event: 'NEWS' });
@@ -189,6 +191,38 @@ const end = (id: string, status: string, phase: string) =>
 
 const remove = (id: string, where = 'true') =>
   rows(`delete from pix_timeline where transaction_id = $1 and ${where}`, [id]);
+
+/** A send of which a part came back. */
+async function refundedSend(): Promise<Given> {
+  const send = await completed();
+  const returnId = newReturnId('99999999', app.clock.now());
+  const refund = { endToEnd: send.end_to_end, returnId, amount: 4, status: 'CONFIRMED' };
+  const { status } = await app.receive({ event: 'PIX_REFUND_IN', ...refund });
+  assert.equal(status, 'processed');
+  return send;
+}
+
+/** The refund of a send. */
+async function refunded(): Promise<Given> {
+  const { id } = await refundedSend();
+  const [refund] = await rows<Given>(
+    'select id, end_to_end, user_id from pix_transactions where original_id = $1',
+    [id],
+  );
+  assert.ok(refund);
+  return refund;
+}
+
+/** A charge that the sweep has ended, exactly a day after its expiry. */
+async function expiredCharge(): Promise<Given> {
+  const made = await app.charge(app.customer, { type: 'dynamic', amount: 5 });
+  const { id } = await app.stored(made.body.transaction_id);
+  const expiredAt = new Date(app.clock.now().getTime() - 24 * 60 * minuteMs);
+  await update(id, 'expires_at = $2', [expiredAt]);
+  await sweep();
+  assert.equal((await app.stored(id)).status, 'FAILED');
+  return event(id);
+}
 
 let namesake: Given;
 let twin: Given;
@@ -305,6 +339,36 @@ const breaks: readonly Break[] = [
     spoil: ({ id }) => rows('update pix_timeline set note = null where transaction_id = $1', [id]),
   },
   {
+    rule: 'expired_after_grace',
+    prepare: expiredCharge,
+    spoil: ({ id }) => update(id, `expires_at = expires_at + interval '1 minute'`),
+  },
+  {
+    rule: 'expired_after_grace',
+    prepare: expiredCharge,
+    spoil: ({ id }) => update(id, 'expires_at = null'),
+  },
+  {
+    rule: 'refund_of_payment',
+    prepare: refunded,
+    spoil: ({ id }) => update(id, `operation = 'REFUND_OUT'`),
+  },
+  {
+    rule: 'refund_of_payment',
+    prepare: refunded,
+    spoil: async ({ id }) => update(id, 'user_id = $2', [(await givenCustomer(app)).id]),
+  },
+  {
+    rule: 'refunds_within_amount',
+    prepare: refundedSend,
+    spoil: ({ id }) => update(id, 'refunded_amount = null'),
+  },
+  {
+    rule: 'refunds_within_amount',
+    prepare: refundedSend,
+    spoil: ({ id }) => rows('update pix_transactions set amount = 11 where original_id = $1', [id]),
+  },
+  {
     rule: 'provider_id_noted',
     prepare: accepted,
     spoil: ({ id }) => update(id, `provider_txid = 'another'`),
@@ -401,7 +465,7 @@ describe('what really happens', () => {
     const result = await audit();
     assert.deepEqual(brokenIn(result), []);
     assert.equal(result.ok, true);
-    assert.deepEqual(result.checked, { transactions: 24, events: 3, jobs: 1 });
+    assert.deepEqual(result.checked, { transactions: 27, events: 3, jobs: 1 });
     isPlainJson(result);
   });
 
@@ -412,7 +476,7 @@ describe('what really happens', () => {
       {},
       { ...unwatched, progress: (...parts) => void progress.push(parts) },
     );
-    assert.deepEqual(progress.at(-1), [28, 28]);
+    assert.deepEqual(progress.at(-1), [31, 31]);
   });
 
   it('is not audited by a service that stops', async () => {

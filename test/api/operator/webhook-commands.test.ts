@@ -402,11 +402,40 @@ describe('webhook send', () => {
     });
   }
 
-  it('refuses what no provider would post', async () => {
-    const charge = await app.charge(app.customer, { type: 'static', amount: 5 });
-    const failing = compose(charge.body.transaction_id, { status: 'FAILED' });
-    await refused(failing, /unpaid charges/);
+  it('composes the webhook of a charge that has expired', async () => {
+    const charge = await app.charge(app.customer, { type: 'dynamic', amount: 5 });
+    const id: string = charge.body.transaction_id;
+    const { payload } = await compose(id, { status: 'FAILED' });
+    assert.equal((await app.receive(payload)).status, 'processed');
+    assert.equal((await stored(id)).failure_code, 'CHARGE_EXPIRED');
+    const late = await compose(id);
+    assert.equal((await app.receive(late.payload)).status, 'anomaly');
+  });
+
+  it('composes the webhook of a refund, each with another return id', async () => {
     const send = await app.givenSend();
+    await app.receive((await compose(send.id)).payload);
+    for (const refund of ['4.00', '6.50']) {
+      const { payload } = await compose(send.id, { refund });
+      assert.equal((await app.receive(payload)).status, 'processed');
+    }
+    const refunds = await app.rows<{ id: string; amount: string }>(
+      'select id, amount from pix_transactions where original_id = $1 order by id',
+      [send.id],
+    );
+    assert.deepEqual(
+      refunds.map(({ amount }) => amount),
+      ['4.00', '6.50'],
+    );
+    await refused(compose(refunds[0]?.id ?? ''), /a refund already has its webhook/);
+    await refused(compose(send.id, { refund: 'some' }), /not one in reais/);
+    const beyond = await compose(send.id, { refund: '0.01' });
+    assert.equal((await app.receive(beyond.payload)).status, 'anomaly');
+  });
+
+  it('refuses what no provider would post', async () => {
+    const send = await app.givenSend();
+    await refused(compose(send.id, { refund: '1.00' }), /only a COMPLETED payment/);
     await app.rows(
       `update pix_transactions set phase = 'RESERVED', end_to_end = null where id = $1`,
       [send.id],

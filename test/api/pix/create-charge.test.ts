@@ -22,7 +22,7 @@ test('a dynamic charge: its id, PROCESSING, a picture and the text that the pict
   const user = await givenCustomer(app);
   const charged = await app.charge(user, { type: 'dynamic', amount: 89.9 });
   assert.equal(charged.status, 200);
-  const fields = ['transaction_id', 'status', 'qr_code', 'copy_paste'];
+  const fields = ['transaction_id', 'status', 'qr_code', 'copy_paste', 'expires_at'];
   assert.deepEqual(Object.keys(charged.body), fields);
   assert.equal(charged.body.status, 'PROCESSING');
   assert.equal(charged.headers.get('idempotency-replayed'), null);

@@ -71,6 +71,10 @@ function inWords(decision: Decision): string {
     }
     case 'identify':
       return `identify ${decision.transaction.id}`;
+    case 'refund': {
+      const { refund, transaction } = decision;
+      return `${refund.operation} ${refund.amountCents} of ${transaction.id}`;
+    }
     case 'skip': {
       const { result, reason, transaction, meanwhile } = decision;
       const words = [result, reason, transaction?.id, meanwhile && `flag ${meanwhile.reason}`];

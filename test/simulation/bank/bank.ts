@@ -45,6 +45,8 @@ export interface BankOptions {
   readonly post: (notice: Notice) => { readonly cancel: () => void };
   /** Told of a payment that was executed. */
   readonly executed: (payment: Payment) => void;
+  /** Told of a payment that was completed: it may be given back. */
+  readonly completed: (payment: Payment) => void;
 }
 
 /** Scripted keys make the bank refuse or return a payment; every other one is paid. */
@@ -121,6 +123,7 @@ export class Bank {
     if (payment.end === 'completed' && payment.payee) {
       this.#options.collections.credit(payment, payment.payee);
     }
+    if (payment.end === 'completed') this.#options.completed(payment);
     this.#tell({
       status: payment.end === 'completed' ? 'completed' : 'failed',
       endToEnd: payment.endToEnd,

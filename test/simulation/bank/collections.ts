@@ -18,6 +18,8 @@ export interface CollectionsOptions {
   readonly post: (notice: ReceivedNotice, again: () => ReceivedNotice) => void;
   /** Told of a charge that was made: somebody may pay it. */
   readonly made: (charge: Charge) => void;
+  /** Told of what has come in: it may be given back. */
+  readonly received: (receipt: Receipt) => void;
 }
 
 /** An order of a charge, as it has reached the bank. */
@@ -58,7 +60,9 @@ export class Collections {
     const bankId = `charge-${ids.next()}`;
     const terms = { key: String(body['key']), amountCents: Math.round(amount * 100) };
     const charge = { customer, txid, kind, bankId, ...terms };
-    const stored = { ...charge, copyPaste: `000201${bankId}` };
+    const seconds = Number(body['expirationQR']);
+    const expiresAtMs = kind === 'dynamic' ? this.#options.nowMs() + seconds * 1_000 : null;
+    const stored = { ...charge, copyPaste: `000201${bankId}`, expiresAtMs };
     ledger.makeCharge(stored);
     made(stored);
     return this.#codeOf(stored);
@@ -90,6 +94,7 @@ export class Collections {
     const receipt = { ...came, bankId: `in-${ids.next()}`, atMs: nowMs() };
     ledger.receive(receipt);
     post(this.#write(receipt), () => this.#write(receipt));
+    this.#options.received(receipt);
   }
 
   #write(receipt: Receipt): ReceivedNotice {

@@ -31,6 +31,23 @@ export interface Charge {
   readonly kind: 'dynamic' | 'static';
   readonly bankId: string;
   readonly copyPaste: string;
+  /** When a dynamic one expires. */
+  readonly expiresAtMs: number | null;
+}
+
+/** A refund on one side of a payment. */
+export interface Refund {
+  /** Who gets the money back, or gives it back. */
+  readonly customer: StoredCustomer;
+  /** `in`: of a payment; `out`: of a PIX that has come in. */
+  readonly direction: 'in' | 'out';
+  /** The end-to-end id of the payment. */
+  readonly endToEnd: string;
+  /** `D…` */
+  readonly returnId: string;
+  readonly amountCents: number;
+  /** Of the payment. */
+  readonly originalCents: number;
 }
 
 /** A PIX that has come in. */
@@ -51,6 +68,7 @@ export class Ledger {
   readonly #payments: Payment[] = [];
   readonly #charges: Charge[] = [];
   readonly #receipts: Receipt[] = [];
+  readonly #refunds: Refund[] = [];
 
   constructor(customers: readonly StoredCustomer[], openingBalanceCents: number) {
     this.customers = customers;
@@ -67,6 +85,14 @@ export class Ledger {
 
   get receipts(): readonly Receipt[] {
     return this.#receipts;
+  }
+
+  get refunds(): readonly Refund[] {
+    return this.#refunds;
+  }
+
+  refund(refund: Refund): void {
+    this.#refunds.push(refund);
   }
 
   makeCharge(charge: Charge): void {

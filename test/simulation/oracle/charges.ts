@@ -1,7 +1,8 @@
 /**
  * Charges: what the app is answered about them at every moment, and what they must be at rest. A
  * charge is COMPLETED when a PIX with its identification and its amount has come in and an event
- * that was acknowledged says so; until then it waits for its payer.
+ * that was acknowledged says so, FAILED when one says that it has expired, or a day after it has;
+ * until then it waits for its payer.
  */
 import { centsFromDecimal } from '../../../src/domain/money.ts';
 import type { PixStatus } from '../../../src/domain/pix.ts';
@@ -12,6 +13,7 @@ import type { StoredCustomer } from '../store.ts';
 import type { Accounts } from './accounts.ts';
 import type { FinalRow } from './stored-rows.ts';
 import type { LostCommits } from './lost-commits.ts';
+import type { Expiries } from './expiries.ts';
 import type { Receipts } from './receipts.ts';
 import { nameOf, type Ask } from './requests.ts';
 
@@ -33,6 +35,7 @@ export interface ChargesOptions {
   readonly accounts: Accounts;
   readonly lost: LostCommits;
   readonly receipts: Receipts;
+  readonly expiries: Expiries;
   readonly names: Names;
   readonly scheduler: Scheduler;
   readonly violated: (text: string) => void;
@@ -93,7 +96,8 @@ export class Charges {
     if (told && code === null && ask.askedAt > told.at) {
       this.violated(`the app was told the code of the charge ${name}, then none`);
     }
-    if (told && status === 'FAILED') {
+    const named = told && ledger.charges.find(({ copyPaste }) => copyPaste === told.code);
+    if (told && status === 'FAILED' && !(named && this.#options.expiries.mayHaveEnded(named))) {
       this.violated(`the app was told the code of the charge ${name}, then that it failed`);
     }
     if (code === null) return;
@@ -134,7 +138,10 @@ export class Charges {
       [isIssued, `was left in ${row.phase}`],
       [row.phase !== 'ACCEPTED' || made.length === 1, 'has a code that nobody has made'],
       [
-        row.status !== 'FAILED' || !this.#codeOf(row) || this.#isTakenBack,
+        row.status !== 'FAILED' ||
+          !this.#codeOf(row) ||
+          this.#isTakenBack ||
+          made.some((one) => this.#options.expiries.mayHaveEnded(one)),
         'has FAILED after its code was told',
       ],
       [
@@ -166,6 +173,8 @@ export class Charges {
     } else if (row.status === 'PROCESSING' && paid.length > 0) {
       this.violated(`${name} is ${row.phase}: an event that was acknowledged says it was paid`);
     } else if (row.status === 'PROCESSING') {
+      const ended = charge && this.#options.expiries.whyEnded(charge);
+      if (ended !== null) this.violated(`${name} is ${row.phase}: ${ended}`);
       const lack = charge ? receipts.whatLacks(charge) : 'the bank has made no such charge';
       scheduler.note(`${name} stays ${row.phase}: ${lack}`);
       scheduler.count(`lacks: ${lack}`);

@@ -16,7 +16,9 @@ import { checkDecisions, decidedIds } from './decisions.ts';
 import type { Evidence } from './evidence.ts';
 import { checkForgotten } from './forgotten-payments.ts';
 import type { LostCommits } from './lost-commits.ts';
+import type { Expiries } from './expiries.ts';
 import type { Receipts } from './receipts.ts';
+import type { Refunds } from './refunds.ts';
 import { nameOf } from './requests.ts';
 import type { EventRow, FinalRow, TimelineRow } from './stored-rows.ts';
 import type { Truth } from './truth.ts';
@@ -27,6 +29,8 @@ export interface Rest {
   readonly evidence: Evidence;
   readonly charges: Charges;
   readonly receipts: Receipts;
+  readonly refunds: Refunds;
+  readonly expiries: Expiries;
   readonly names: Names;
   readonly hazards: Hazards;
   readonly scheduler: Scheduler;
@@ -40,7 +44,7 @@ export interface Rest {
 
 const readTransactions = `
   select t.id, t.user_id, t.operation, t.transaction_identification, t.idempotency_key,
-         t.status, t.phase, t.amount, t.end_to_end,
+         t.status, t.phase, t.amount, t.end_to_end, t.original_id,
          array(select l.phase from pix_timeline l
                 where l.transaction_id = t.id and coalesce(l.note, '') not like 'after%'
                 order by l.id)
@@ -83,8 +87,10 @@ export async function checkAtRest(rest: Rest): Promise<FinalRow[]> {
   checkForgotten(rest, sends, events);
   checkDecisions(rest, sends, { events, timeline });
   rest.receipts.learn(rows, events);
+  rest.expiries.learn(new Set(events.map(({ hash }) => hash)));
   rest.charges.check(rows);
   rest.receipts.check(rows, events);
+  rest.refunds.check(rows, events);
   const decidedEnds = new Set(
     sends.filter(({ id }) => decided.has(id)).map((row) => row.end_to_end),
   );
@@ -123,7 +129,7 @@ async function checkAudit({ store, truth, scheduler, lost }: Rest): Promise<void
 
 /** Whether a true event may be an anomaly: by an operator's word, or by a charge's terms. */
 function mayContradict(
-  { receipts, endToEndOf }: Rest,
+  { receipts, refunds, endToEndOf }: Rest,
   hash: string,
   stored: {
     readonly rows: readonly FinalRow[];
@@ -132,7 +138,7 @@ function mayContradict(
 ): boolean {
   const endToEnd = endToEndOf(hash);
   if (endToEnd !== null && stored.decidedEnds.has(endToEnd)) return true;
-  return receipts.mayContradict(hash, stored.rows);
+  return receipts.mayContradict(hash, stored.rows) || refunds.mayContradict(hash, stored.rows);
 }
 
 /** One transaction and the payments that were executed for it. */

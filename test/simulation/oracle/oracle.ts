@@ -6,7 +6,9 @@ import type { Names } from '../names.ts';
 import type { Scheduler } from '../scheduler.ts';
 import { Charges } from './charges.ts';
 import { Evidence } from './evidence.ts';
+import { Expiries } from './expiries.ts';
 import { Receipts } from './receipts.ts';
+import { Refunds } from './refunds.ts';
 import { Truth } from './truth.ts';
 
 export interface OracleOptions {
@@ -22,6 +24,8 @@ export class Oracle {
   readonly truth: Truth;
   readonly receipts: Receipts;
   readonly charges: Charges;
+  readonly refunds: Refunds;
+  readonly expiries: Expiries;
 
   constructor({ ledger, policy, hazards, names, scheduler }: OracleOptions) {
     this.evidence = new Evidence({ ledger, policy, hazards, scheduler });
@@ -32,6 +36,11 @@ export class Oracle {
     const violated = (text: string): void => this.truth.violated(text);
     this.receipts = new Receipts({ ledger, names, scheduler, violated, lost });
     const { receipts } = this;
-    this.charges = new Charges({ ledger, names, scheduler, violated, receipts, accounts, lost });
+    this.refunds = new Refunds({ ledger, names, scheduler, violated, lost });
+    this.expiries = new Expiries({ scheduler, lost });
+    const { expiries } = this;
+    this.charges = new Charges({
+      ...{ ledger, names, scheduler, violated, receipts, expiries, accounts, lost },
+    });
   }
 }

@@ -10,6 +10,8 @@ export interface FinalRow {
   readonly phase: PixPhase;
   readonly amount: string;
   readonly end_to_end: string | null;
+  /** Of a refund: the transaction that it refunds. */
+  readonly original_id: string | null;
   readonly transaction_identification: string | null;
   readonly phases: readonly PixPhase[];
   /** The hashes of the events that have moved it. */

@@ -8,6 +8,7 @@ import { transactionStatements } from '../../../src/pix/pix-transaction-reposito
 import { reservationStatements } from '../../../src/pix/reservation-repository.ts';
 import { sweepStatements } from '../../../src/pix/sweep-repository.ts';
 import { finishWebhookEvent, storeWebhookEvent } from '../../../src/settlement/event-repository.ts';
+import { recordRefund } from '../../../src/settlement/refund-repository.ts';
 import {
   findCandidates,
   identifyPayment,
@@ -35,9 +36,9 @@ const hotStatements: readonly Statement[] = [
   ...[reservationStatements.reserveForSession, paymentStatements.step, paymentStatements.repeat],
   ...[moveStatements.move, reservationStatements.reserve, reservationStatements.takeOver],
   ...[identifyPayment, recordReceived, transactionStatements.storeAnomaly],
-  ...[storeWebhookEvent, finishWebhookEvent, findCandidates],
+  ...[storeWebhookEvent, finishWebhookEvent, findCandidates, recordRefund],
   ...[sweepStatements.findStale, sweepStatements.findUnconfirmed],
-  sweepStatements.touchUnconfirmed,
+  ...[sweepStatements.touchUnconfirmed, sweepStatements.findExpired],
   ...[jobs.claim, jobs.finish, jobs.requeue, jobs.releaseLapsed, jobs.renew],
 ];
 

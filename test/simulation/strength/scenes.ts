@@ -7,10 +7,16 @@ import type { Deviation } from '../deviation.ts';
 import type { Store } from '../store.ts';
 import { eventScenes } from './scenes-of-events.ts';
 import { jobScenes } from './scenes-of-jobs.ts';
+import { refundScenes } from './scenes-of-refunds.ts';
 import { sendScenes } from './scenes-of-sends.ts';
 import { playScene, type Scene } from './stage.ts';
 
-export const scenes: readonly Scene[] = [...sendScenes, ...eventScenes, ...jobScenes];
+export const scenes: readonly Scene[] = [
+  ...sendScenes,
+  ...eventScenes,
+  ...refundScenes,
+  ...jobScenes,
+];
 
 const file = join(import.meta.dirname, 'scenes.json');
 

@@ -140,17 +140,22 @@ const replyFields: Record<string, string> = {
   Balance: 'balance source',
   Statement: 'items',
   StatementItem: 'id type amount status pix_key? provider_txid? created_at',
+  StatementRefund:
+    'id type amount status original_transaction_id return_id provider_txid? created_at',
   PixTransaction: 'transaction_id status end_to_end~',
-  Charge: 'transaction_id status qr_code~ copy_paste~',
+  Charge: 'transaction_id status qr_code~ copy_paste~ expires_at~',
   DecodedPixCode:
     'kind one_time pix_key~ pix_key_type~ amount~ payee_name payee_city description~ txid~',
   PixKeyOwner: 'pix_key pix_key_type~ name~ document~ institution~ lookup_id expires_at',
-  PixTransactionView: 'transaction_id status qr_code~ copy_paste~',
+  PixTransactionView: 'transaction_id status qr_code~ copy_paste~ expires_at~',
   PixPage: 'items next_cursor~',
-  PixListItem: 'transaction_id type amount status created_at qr_code~ copy_paste~',
+  PixListItem:
+    'transaction_id type amount status created_at qr_code~ copy_paste~ expires_at~ ' +
+    'original_transaction_id~',
   PixReceipt:
-    'transaction_id type status amount currency created_at settled_at~ end_to_end~ description~ ' +
-    'payer~ payee~ failure~ issued_at',
+    'transaction_id type status amount currency created_at settled_at~ expires_at~ end_to_end~ ' +
+    'return_id~ original_transaction_id~ refunded_amount~ description~ payer~ payee~ failure~ ' +
+    'issued_at',
   PixReceiptParty: 'name~ document~ institution~ key~',
   PixReceiptInstitution: 'ispb',
   PixReceiptFailure: 'code message',

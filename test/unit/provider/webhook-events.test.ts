@@ -110,7 +110,7 @@ describe('the shapes of a webhook payload', () => {
       [{ event: 'PIX_RECEIVED', status: 'EXPIRED' }, { ignoredBecause: 'unknown_status' }],
       [{ status: 'FAILED' }, { ignoredBecause: 'not_received' }],
       [{ event: 'X:MOVEMENT_FAILED' }, { kind: 'payment', status: 'FAILED' }],
-      [{ event: 'CHARGE_EXPIRED' }, { ignoredBecause: 'unknown_event' }],
+      [{ event: 'CHARGE_EXPIRED' }, { ignoredBecause: 'contradictory_status' }],
       [{ event: 'SOMETHING_ELSE' }, { ignoredBecause: 'unknown_event' }],
     ];
     const pix = [{ endToEndId: endToEnd, txid, valor: '10.50', horario: '2026-05-24T12:00:00Z' }];

@@ -174,5 +174,8 @@ test('a dynamic charge ends with its expiration; one that is unknown cannot be p
     outcome: 'refused',
     refusal: { kind: 'not_found', reason: 'ChargeNotFound' },
   });
-  assert.deepEqual(notices(), []);
+  assert.deepEqual(
+    notices().map(({ event }) => event),
+    ['CHARGE_EXPIRED'],
+  );
 });

@@ -1,0 +1,44 @@
+/** The decision about a charge that has expired unpaid. It is pure. */
+import { centsFromDecimal } from '../domain/money.ts';
+import { chargeExpired, phasesOpenToSettlement } from '../domain/pix.ts';
+import { chargeNamed } from '../domain/settlement.ts';
+import type { WebhookItem } from '../provider/webhook-events.ts';
+import type { Decision } from './decision.ts';
+import type { CandidateRow } from './transaction-repository.ts';
+
+/**
+ * The provider's word ends the charge that it names. A charge that was paid stays so: a code that
+ * may be paid more than once expires too.
+ */
+export function decideExpired(
+  eventId: string,
+  item: WebhookItem,
+  candidates: readonly CandidateRow[],
+): Decision {
+  const { ids, amountCents } = item;
+  const transaction = chargeNamed(item, candidates);
+  // The provider's own id alone names a charge only together with the amount.
+  const isNamed = ids.transactionIdentification !== null || amountCents !== null;
+  if (!transaction || !isNamed) return { kind: 'skip', result: 'parked', reason: 'no_match' };
+  if (amountCents !== null && amountCents !== centsFromDecimal(transaction.amount)) {
+    return { kind: 'flag', transaction, reason: 'amount_mismatch' };
+  }
+  if (transaction.status === 'FAILED') return { kind: 'skip', result: 'already', transaction };
+  if (transaction.status === 'COMPLETED') {
+    return { kind: 'skip', result: 'ignored', reason: 'charge_paid', transaction };
+  }
+  return {
+    kind: 'move',
+    transaction,
+    move: {
+      // It may have expired before the answer that has its code could be stored.
+      from: ['RESERVED', ...phasesOpenToSettlement],
+      to: 'SETTLED',
+      status: 'FAILED',
+      ...(transaction.outcome === null && { outcome: 'accepted' }),
+      failureCode: chargeExpired,
+      providerTxid: ids.providerTxid,
+      timeline: [{ phase: 'SETTLED', eventId, note: 'FAILED' }],
+    },
+  };
+}

@@ -1,0 +1,141 @@
+/** The statement that records a refund. It is SQL, because it decides and writes under one lock. */
+import { randomUUIDv7 } from 'node:crypto';
+import type { LocalContext } from '../context.ts';
+import type { Statement } from '../db/database.ts';
+import { decimalFromCents } from '../domain/money.ts';
+import { refundedNote, type RefundType } from '../domain/pix.ts';
+
+/** A refund of a completed transaction. */
+export interface Refund {
+  /** The transaction that is refunded, and its end-to-end id. */
+  readonly originalId: string;
+  readonly endToEnd: string;
+  readonly operation: RefundType;
+  readonly amountCents: number;
+  /** `D…`, stored as the refund's end-to-end id: one refund for each, of each operation. */
+  readonly returnId: string;
+  readonly providerTxid: string | null;
+  /** When it was made, as the event reports. */
+  readonly at: Date | null;
+}
+
+/** What became of a refund. */
+export type StoredRefund =
+  | { readonly kind: 'stored'; readonly id: string }
+  /** It was recorded before; `isSame`: of the same payment, with the same amount. */
+  | { readonly kind: 'known'; readonly id: string; readonly isSame: boolean }
+  /** All refunds together would be more than the transaction. */
+  | { readonly kind: 'exceeds' };
+
+/**
+ * Records a refund, once for its return id, with its timeline row and one of the transaction that
+ * it refunds, which it leaves as it is otherwise. The row of that transaction has the sum of its
+ * refunds and is locked first, so that concurrent refunds are counted one after the other; a
+ * constraint holds the sum too. What was received may be stored twice, as a PIX of its own and as
+ * the charge that it has completed: the refunds of both are one sum. The refund's date is limited
+ * as that of a received PIX.
+ *
+ * No row: the event is no longer stored.
+ * Parameters, batched: id, id of the refunded transaction, operation, amount, return id, provider's
+ * id, now, event id, the event's date, the end-to-end id of the refunded transaction.
+ */
+export const recordRefund: Statement = {
+  name: 'pix-refund',
+  batching: { conflictKey: 10 },
+  text: `
+    with requested as (
+      select requested.*,
+             case when reported_at between event.received_at - interval '90 days'
+                                   and event.received_at + interval '5 minutes'
+                  then reported_at else event.received_at end as at
+        from unnest($1::uuid[], $2::uuid[], $3::text[], $4::numeric[], $5::text[], $6::text[],
+                    $7::timestamptz[], $8::uuid[], $9::timestamptz[], $10::text[])
+             with ordinality as requested (id, original_id, operation, amount, return_id,
+               provider_txid, now, event_id, reported_at, end_to_end, ordinal)
+        join lateral (select received_at from webhook_events
+                       where id = any(array[requested.event_id])) event on true
+    ), payment as (
+      select requested.ordinal, t.id, t.user_id, t.amount,
+             coalesce(t.refunded_amount, 0) as refunded_amount
+        from requested
+        join pix_transactions t on t.end_to_end = any(array[requested.end_to_end])
+       where t.status = 'COMPLETED'
+         and (t.operation = 'SEND') = (requested.operation = 'REFUND_IN')
+       order by t.id for update of t
+    ), original as (
+      select requested.ordinal, payment.user_id,
+             (select sum(part.refunded_amount) from payment part
+               where part.ordinal = requested.ordinal) + requested.amount
+               <= payment.amount as fits
+        from requested
+        join payment on payment.ordinal = requested.ordinal
+                    and payment.id = requested.original_id
+    ), stored as (
+      insert into pix_transactions
+             (id, user_id, operation, status, phase, outcome, amount, end_to_end, provider_txid,
+              original_id, created_at, updated_at, settled_at)
+      select requested.id, original.user_id, requested.operation, 'COMPLETED', 'SETTLED',
+             'accepted', requested.amount, requested.return_id, requested.provider_txid,
+             requested.original_id, requested.at, requested.now, requested.now
+        from requested join original using (ordinal)
+       where original.fits order by requested.return_id
+          on conflict (end_to_end, operation) where end_to_end is not null do nothing
+      returning id, original_id, amount, updated_at
+    ), counted as (
+      update pix_transactions t
+         set refunded_amount = coalesce(t.refunded_amount, 0) + stored.amount,
+             updated_at = stored.updated_at
+        from stored where t.id = any(array[stored.original_id])
+    ), noted as (
+      insert into pix_timeline (transaction_id, phase, at, event_id, provider_txid)
+      select stored.id, 'SETTLED', stored.updated_at, requested.event_id, requested.provider_txid
+        from stored join requested using (id)
+    ), noted_on_original as (
+      insert into pix_timeline (transaction_id, phase, at, event_id, note)
+      select stored.original_id, 'SETTLED', stored.updated_at, requested.event_id,
+             '${refundedNote} ' || stored.id
+        from stored join requested using (id)
+    )
+    select requested.ordinal, stored.id as stored_id, known.id as known_id,
+           known.end_to_end = requested.end_to_end and known.amount = requested.amount as is_same,
+           original.fits
+      from requested
+      left join original using (ordinal)
+      left join stored on stored.id = requested.id
+      left join lateral (
+             select refund.id, refund.amount, t.end_to_end
+               from pix_transactions refund
+               join pix_transactions t on t.id = refund.original_id
+              where refund.end_to_end = requested.return_id
+                and refund.operation = requested.operation limit 1) known on true`,
+};
+
+interface RefundRow {
+  readonly stored_id: string | null;
+  readonly known_id: string | null;
+  readonly is_same: boolean | null;
+  /** Null: the refunded transaction is no longer COMPLETED, after a failover. */
+  readonly fits: boolean | null;
+}
+
+/**
+ * Records a refund.
+ * @returns what became of it; null when the stored transactions have changed meanwhile, or the
+ *   event is no longer stored.
+ */
+export async function storeRefund(
+  { db, clock }: LocalContext,
+  eventId: string,
+  refund: Refund,
+): Promise<StoredRefund | null> {
+  const { originalId, endToEnd, operation, amountCents, returnId, providerTxid, at } = refund;
+  const [row] = await db.query<RefundRow>(recordRefund, [
+    ...[randomUUIDv7(), originalId, operation, decimalFromCents(amountCents), returnId],
+    ...[providerTxid, clock.now(), eventId, at, endToEnd],
+  ]);
+  if (!row) return null;
+  const { stored_id: storedId, known_id: knownId, is_same: isSame, fits } = row;
+  if (knownId !== null) return { kind: 'known', id: knownId, isSame: isSame === true };
+  if (storedId !== null) return { kind: 'stored', id: storedId };
+  return fits === false ? { kind: 'exceeds' } : null;
+}

@@ -1,0 +1,265 @@
+/** Refunds: events about money that went back, and what they make of the payment. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { newReturnId } from '../../../src/domain/pix.ts';
+import { givenCustomer, logIn } from '../../support/factories.ts';
+import { auditPix } from '../../../src/operator/pix-audit.ts';
+import { confirmed, results, startSettlingApp } from './settling.ts';
+
+const app = await startSettlingApp();
+const { customer } = app;
+
+const returnId = () => newReturnId('99999999', app.clock.now());
+
+interface RefundRow {
+  readonly id: string;
+  readonly operation: string;
+  readonly status: string;
+  readonly amount: string;
+  readonly end_to_end: string;
+  readonly user_id: number;
+}
+
+function refundsOf(originalId: string): Promise<RefundRow[]> {
+  return app.rows<RefundRow>(
+    `select id, operation, status, amount, end_to_end, user_id from pix_transactions
+      where original_id = $1 order by id`,
+    [originalId],
+  );
+}
+
+async function refundedAmount(id: string): Promise<string | null> {
+  const [row] = await app.rows<{ refunded_amount: string | null }>(
+    'select refunded_amount from pix_transactions where id = $1',
+    [id],
+  );
+  return row?.refunded_amount ?? null;
+}
+
+/** A refund that comes back to the payer, as the flat format has it. */
+function refundIn(endToEnd: string, amount: number, id = returnId()) {
+  return {
+    ...{ event: 'PIX_REFUND_IN', endToEnd, returnId: id, amount, status: 'CONFIRMED' },
+    id: `provider-${id}`,
+  };
+}
+
+async function givenPaid(amount = 10.5) {
+  const send = await app.givenSend(undefined, amount);
+  const paid = confirmed({ endToEnd: send.end_to_end, amount });
+  assert.deepEqual(results(await app.receive(paid)), ['applied']);
+  return send;
+}
+
+/** A PIX that the customer has received without a charge. */
+async function givenReceived(valor: string) {
+  const endToEndId = app.newEndToEnd();
+  const pix = app.pix({ endToEndId, chave: customer.email, valor });
+  const { items } = await app.receive(pix);
+  assert.equal(items[0]?.result, 'applied');
+  return { id: items[0]?.transactionId ?? '', endToEnd: endToEndId };
+}
+
+test('a refund of a send is a transaction of its own, and the send stays COMPLETED', async () => {
+  const send = await givenPaid();
+  const refund = refundIn(send.end_to_end, 10.5);
+  const settled = await app.receive(refund);
+  assert.deepEqual(results(settled), ['applied']);
+  const [row, ...others] = await refundsOf(send.id);
+  assert.ok(row && others.length === 0);
+  assert.equal(settled.items[0]?.transactionId, row.id);
+  assert.deepEqual(
+    { ...row, id: '' },
+    {
+      ...{ id: '', operation: 'REFUND_IN', status: 'COMPLETED', amount: '10.50' },
+      ...{ end_to_end: refund.returnId, user_id: customer.id },
+    },
+  );
+  assert.equal((await app.stored(send.id)).status, 'COMPLETED');
+  assert.equal(await refundedAmount(send.id), '10.50');
+  assert.equal((await app.timeline(send.id)).at(-1), `SETTLED REFUNDED ${row.id} event`);
+  assert.deepEqual(await app.timeline(row.id), ['SETTLED event']);
+});
+
+test('a refund is recorded once for its return id, whatever event tells it again', async () => {
+  const send = await givenPaid();
+  const refund = refundIn(send.end_to_end, 4);
+  await app.receive(refund);
+  const again = await app.receive({ ...refund, createdAt: '2026-05-24T12:00:00.000Z' });
+  assert.deepEqual(results(again), ['already']);
+  const other = await app.receive({ ...refund, amount: 5 });
+  assert.deepEqual(results(other), ['anomaly: amount_mismatch']);
+  assert.equal((await refundsOf(send.id)).length, 1);
+  assert.equal(await refundedAmount(send.id), '4.00');
+});
+
+test('refunds in part add up to the amount at most; more is an anomaly of the send', async () => {
+  const send = await givenPaid();
+  assert.deepEqual(results(await app.receive(refundIn(send.end_to_end, 4))), ['applied']);
+  assert.deepEqual(results(await app.receive(refundIn(send.end_to_end, 6.5))), ['applied']);
+  const beyond = await app.receive(refundIn(send.end_to_end, 0.01));
+  assert.deepEqual(results(beyond), ['anomaly: refunds_exceed_amount']);
+  const larger = await app.receive(refundIn(send.end_to_end, 10.51));
+  assert.deepEqual(results(larger), ['anomaly: refunds_exceed_amount']);
+  assert.equal(larger.items[0]?.transactionId, send.id);
+  assert.equal((await refundsOf(send.id)).length, 2);
+  assert.equal(await refundedAmount(send.id), '10.50');
+});
+
+test('concurrent refunds of one payment are counted one after the other', async () => {
+  const send = await givenPaid(10);
+  const events = await Promise.all(
+    Array.from({ length: 8 }, () => app.deliver(refundIn(send.end_to_end, 3))),
+  );
+  const settled = await Promise.all(events.map((id) => app.settle(id)));
+  const words = settled.flatMap(results).toSorted();
+  const expected = ['applied', 'applied', 'applied'];
+  assert.deepEqual(words.slice(-3), expected);
+  assert.equal(new Set(words.slice(0, 5)).size, 1);
+  assert.equal(words[0], 'anomaly: refunds_exceed_amount');
+  assert.equal(await refundedAmount(send.id), '9.00');
+});
+
+test('a refund that is told before the end of its payment waits for it', async () => {
+  const send = await app.givenSend();
+  const early = await app.receive(refundIn(send.end_to_end, 2));
+  assert.deepEqual(results(early), ['parked: not_completed_yet']);
+  await app.receive(confirmed({ endToEnd: send.end_to_end, amount: 10.5 }));
+  assert.deepEqual(results(await app.settle(early.eventId)), ['applied']);
+  assert.equal(await refundedAmount(send.id), '2.00');
+});
+
+test('a refund of an unknown payment waits a day, and is orphaned', async () => {
+  const refund = await app.receive(refundIn(app.newEndToEnd(), 2));
+  assert.deepEqual(results(refund), ['parked: no_match']);
+  await app.clock.advance(24 * 60 * 60_000 + 1_000);
+  const last = await app.settle(refund.eventId);
+  assert.deepEqual(results(last), ['orphaned: no_match']);
+  assert.equal(last.status, 'orphaned');
+});
+
+test('a refund of a payment that has failed is an anomaly', async () => {
+  const send = await app.givenSend();
+  await app.receive({
+    ...{ event: 'PIX_PAYMENT_OUT', status: 'ERROR', endToEnd: send.end_to_end, amount: 10.5 },
+  });
+  const refund = await app.receive(refundIn(send.end_to_end, 10.5));
+  assert.deepEqual(results(refund), ['anomaly: contradicts_final_status']);
+  assert.deepEqual(await refundsOf(send.id), []);
+});
+
+test('a refund of what was received goes out; one that goes in finds no payment', async () => {
+  const received = await givenReceived('7.00');
+  const body = { endToEndId: received.endToEnd, returnIdentification: returnId(), amount: 7 };
+  const event = (entity: string) => ({ entity, status: 'CONFIRMED', body });
+  const wrong = await app.receive(event('pix-reversal-in'));
+  assert.deepEqual(results(wrong), ['parked: no_match']);
+  assert.deepEqual(results(await app.receive(event('pix-reversal-out'))), ['applied']);
+  const [row] = await refundsOf(received.id);
+  assert.deepEqual([row?.operation, row?.amount], ['REFUND_OUT', '7.00']);
+});
+
+test('a refund without a direction between two customers is recorded for both', async () => {
+  const payee = await givenCustomer(app, { document: '11144477735' });
+  const send = await givenPaid(9);
+  const account = { document: '11144477735' };
+  await app.rows('update accounts set document = $2 where user_id = $1', [
+    payee.id,
+    account.document,
+  ]);
+  const incoming = await app.receive({
+    ...{ event: 'PIX_RECEIVED', endToEnd: send.end_to_end, amount: 9, status: 'CONFIRMED' },
+    receiver: account,
+  });
+  assert.deepEqual(results(incoming), ['applied']);
+  const refund = await app.receive({
+    event: 'OPENPIX:TRANSACTION_REFUND_RECEIVED',
+    refund: { value: 450, returnIdentification: returnId(), status: 'CONFIRMED' },
+    transaction: { value: 900, endToEndId: send.end_to_end },
+  });
+  assert.deepEqual(results(refund), ['applied']);
+  const receivedId = incoming.items[0]?.transactionId ?? '';
+  assert.deepEqual(
+    [...(await refundsOf(send.id)), ...(await refundsOf(receivedId))].map((row) => [
+      row.operation,
+      row.amount,
+      row.user_id,
+    ]),
+    [
+      ['REFUND_IN', '4.50', customer.id],
+      ['REFUND_OUT', '4.50', payee.id],
+    ],
+  );
+});
+
+test("the refunds in the central bank's list of a PIX are recorded", async () => {
+  const endToEndId = app.newEndToEnd();
+  const devolucao = (rtrId: string, valor: string, status: string) => ({
+    ...{ id: 'x', rtrId, valor, status, horario: { solicitacao: '2026-05-24T12:00:00.000Z' } },
+  });
+  const pix = app.pix({
+    ...{ endToEndId, chave: customer.email, valor: '20.00' },
+    devolucoes: [
+      devolucao(returnId(), '5.00', 'DEVOLVIDO'),
+      devolucao(returnId(), '6.00', 'EM_PROCESSAMENTO'),
+      devolucao(returnId(), '7.00', 'NAO_REALIZADO'),
+    ],
+  });
+  const settled = await app.receive(pix);
+  assert.deepEqual(results(settled), [
+    ...['applied', 'applied', 'ignored: processing', 'ignored: not_refunded'],
+  ]);
+  const [row, ...others] = await refundsOf(settled.items[0]?.transactionId ?? '');
+  assert.deepEqual([row?.operation, row?.amount, others.length], ['REFUND_OUT', '5.00', 0]);
+});
+
+test('a refund that names no return id changes nothing', async () => {
+  const send = await givenPaid();
+  const { returnId: _, ...unnamed } = refundIn(send.end_to_end, 1);
+  assert.deepEqual(results(await app.receive(unnamed)), ['ignored: reversal']);
+  assert.deepEqual(await refundsOf(send.id), []);
+});
+
+test('listing, statement and receipt show a refund beside its payment', async () => {
+  const send = await givenPaid(30);
+  const refund = refundIn(send.end_to_end, 12.34);
+  const id = (await app.receive(refund)).items[0]?.transactionId ?? '';
+  const token = await logIn(app, customer.email);
+  const get = async (path: string) => {
+    const { status, body } = await app.call(path, { token });
+    assert.equal(status, 200, JSON.stringify(body));
+    return body;
+  };
+  const shown = { type: 'PIX_REFUND_IN', amount: 12.34, status: 'COMPLETED' };
+  const page = await get('/pix?type=PIX_REFUND_IN&limit=1');
+  const { created_at: createdAt, ...item } = page.items[0];
+  assert.deepEqual(item, { transaction_id: id, ...shown, original_transaction_id: send.id });
+  const { items } = await get('/accounts/statement');
+  const inStatement = { ...shown, original_transaction_id: send.id, return_id: refund.returnId };
+  assert.deepEqual(items.refunds[0], {
+    ...{ id, ...inStatement, provider_txid: refund.id, created_at: createdAt },
+  });
+  const types = new Set(items.local.map(({ type }: { type: string }) => type));
+  assert.ok([...types].every((type) => !String(type).includes('REFUND')));
+  const receipt = await get(`/pix/${id}/receipt`);
+  assert.deepEqual(
+    [receipt.type, receipt.return_id, receipt.end_to_end, receipt.original_transaction_id],
+    ['PIX_REFUND_IN', refund.returnId, send.end_to_end, send.id],
+  );
+  assert.equal(receipt.payee.name, 'Maria da Silva');
+  assert.equal(receipt.payer, undefined);
+  assert.equal((await get(`/pix/${send.id}/receipt`)).refunded_amount, 12.34);
+  assert.deepEqual(await get(`/pix/${id}`), { transaction_id: id, status: 'COMPLETED' });
+});
+
+test('every rule of the audit holds after all of this', async () => {
+  const { invariants } = await auditPix.run(
+    app.context,
+    {},
+    { progress: () => undefined, operator: 'test' },
+  );
+  assert.deepEqual(
+    invariants.filter(({ broken }) => broken > 0),
+    [],
+  );
+});

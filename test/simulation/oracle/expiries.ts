@@ -1,0 +1,64 @@
+/** Which charges may have ended because they have expired, and which must have. */
+import type { ExpiryNotice } from '../bank/later-notices.ts';
+import type { Charge } from '../bank/ledger.ts';
+import type { Delivery } from '../delivery.ts';
+import type { Scheduler } from '../scheduler.ts';
+import type { LostCommits } from './lost-commits.ts';
+
+interface Tracked {
+  readonly charge: Charge;
+  readonly hash: string;
+  readonly delivery: Delivery;
+}
+
+/** How long after its expiry the sweep ends a charge. */
+const graceMs = 24 * 60 * 60_000;
+
+/** More than the clock of a process differs, and time for some sweeps. */
+const marginMs = 15 * 60_000;
+
+export class Expiries {
+  readonly #scheduler: Scheduler;
+  readonly #lost: LostCommits;
+  readonly #tracked: Tracked[] = [];
+  #stored: ReadonlySet<string> = new Set();
+
+  constructor({ scheduler, lost }: { readonly scheduler: Scheduler; readonly lost: LostCommits }) {
+    this.#scheduler = scheduler;
+    this.#lost = lost;
+  }
+
+  /** @returns what follows the notice on its way. */
+  posted({ charge }: ExpiryNotice, hash: string): Delivery {
+    const delivery: Delivery = { state: 'under_way' };
+    this.#tracked.push({ charge, hash, delivery });
+    return delivery;
+  }
+
+  /** Learns the hashes of the stored events, before anything is checked at rest. */
+  learn(hashes: ReadonlySet<string>): void {
+    this.#stored = hashes;
+  }
+
+  /** Whether the charge may have FAILED: an event says so, or its time is over. */
+  mayHaveEnded(charge: Charge): boolean {
+    const { expiresAtMs } = charge;
+    const isTold = this.#tracked.some((one) => one.charge === charge);
+    const isOver = expiresAtMs !== null && this.#scheduler.nowMs > expiresAtMs + graceMs - marginMs;
+    return isTold || isOver;
+  }
+
+  /** Why the charge may not be open, or null: an event says so, or its time is long over. */
+  whyEnded(charge: Charge): string | null {
+    const { expiresAtMs } = charge;
+    const isTold = this.#tracked.some((one) => one.charge === charge && this.#isTaken(one));
+    if (isTold) return 'an event says that it has expired';
+    const isOver = expiresAtMs !== null && this.#scheduler.nowMs > expiresAtMs + graceMs + marginMs;
+    return isOver ? 'it has expired more than a day ago' : null;
+  }
+
+  #isTaken({ delivery, hash }: Tracked): boolean {
+    const isAcknowledged = delivery.state === 'acknowledged' && this.#lost.failedOverAt === null;
+    return isAcknowledged || this.#stored.has(hash);
+  }
+}

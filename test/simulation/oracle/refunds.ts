@@ -1,0 +1,146 @@
+/**
+ * Refunds, held against what is stored: each that the bank has made is recorded once, for the user
+ * and beside the transaction that it refunds, as soon as an event says so; all of them together are
+ * never more than that transaction; and nothing else is recorded.
+ */
+import { centsFromDecimal } from '../../../src/domain/money.ts';
+import type { RefundNotice } from '../bank/later-notices.ts';
+import type { Ledger, Refund } from '../bank/ledger.ts';
+import type { Delivery } from '../delivery.ts';
+import type { Names } from '../names.ts';
+import type { Scheduler } from '../scheduler.ts';
+import type { LostCommits } from './lost-commits.ts';
+import type { EventRow, FinalRow } from './stored-rows.ts';
+
+interface Tracked {
+  readonly notice: RefundNotice;
+  readonly hash: string;
+  readonly delivery: Delivery;
+}
+
+export interface RefundsOptions {
+  readonly ledger: Ledger;
+  readonly lost: LostCommits;
+  readonly names: Names;
+  readonly scheduler: Scheduler;
+  readonly violated: (text: string) => void;
+}
+
+/** Where an event shows to operators that it was not applied. */
+const visible: readonly string[] = ['parked', 'orphaned', 'anomaly'];
+
+export class Refunds {
+  readonly #options: RefundsOptions;
+  readonly #tracked: Tracked[] = [];
+
+  constructor(options: RefundsOptions) {
+    this.#options = options;
+  }
+
+  /** @returns what follows the notice on its way. */
+  posted(notice: RefundNotice, hash: string): Delivery {
+    const delivery: Delivery = { state: 'under_way' };
+    this.#tracked.push({ notice, hash, delivery });
+    return delivery;
+  }
+
+  /** The end-to-end id of the payment of which an event says that it was refunded, or null. */
+  endToEndOf(hash: string): string | null {
+    return this.#tracked.find((one) => one.hash === hash)?.notice.refund.endToEnd ?? null;
+  }
+
+  /** Whether a true event may be an anomaly: of a failed payment, or beyond the amount. */
+  mayContradict(hash: string, rows: readonly FinalRow[]): boolean {
+    const refund = this.#tracked.find((one) => one.hash === hash)?.notice.refund;
+    if (!refund) return false;
+    return this.#isTooMuch(refund) || originalsOf(refund, rows).some(isFailed);
+  }
+
+  /** Checks what is stored of each refund, at rest. */
+  check(rows: readonly FinalRow[], events: readonly EventRow[]): void {
+    const refunds = rows.filter(({ operation }) => operation.startsWith('REFUND_'));
+    for (const row of refunds) this.#checkRow(row, rows);
+    for (const refund of this.#options.ledger.refunds) this.#checkRefund(refund, { rows, events });
+    for (const row of rows) this.#checkSum(row, refunds);
+  }
+
+  #checkRow(row: FinalRow, rows: readonly FinalRow[]): void {
+    const { ledger, names, violated } = this.#options;
+    const name = names.of('refund', row.id);
+    const refund = ledger.refunds.find((one) => isOf(row, one));
+    if (!refund) return violated(`${name} is stored and was not made`);
+    const original = rows.find(({ id }) => id === row.original_id);
+    // Where a failover has lost a charge, what has paid it may be shown to the wrong customer.
+    if (row.user_id !== refund.customer.id && this.#options.lost.failedOverAt === null) {
+      violated(`${name} is shown to the wrong customer`);
+    }
+    if (centsFromDecimal(row.amount) !== refund.amountCents) violated(`${name} has another amount`);
+    if (original?.end_to_end !== refund.endToEnd || original.user_id !== row.user_id) {
+      violated(`${name} refunds another transaction`);
+    }
+    if (original?.status !== 'COMPLETED') violated(`${name} refunds what is not COMPLETED`);
+    if (row.status !== 'COMPLETED') violated(`${name} is ${row.status}`);
+  }
+
+  #checkRefund(
+    refund: Refund,
+    { rows, events }: { readonly rows: readonly FinalRow[]; readonly events: readonly EventRow[] },
+  ): void {
+    const { scheduler, violated, names } = this.#options;
+    const stored = rows.filter((row) => isOf(row, refund));
+    const name = names.of('D', refund.returnId);
+    if (stored.length > 1) violated(`${name} is stored more than once`);
+    scheduler.count(`refund ${refund.direction} ${stored.length > 0 ? 'stored' : 'not stored'}`);
+    if (stored.length > 0) return;
+    const told = this.#tracked.filter(
+      (one) => one.notice.refund === refund && one.notice.isReadable && this.#isTaken(one, events),
+    );
+    if (told.length === 0) return;
+    const isCompleted = originalsOf(refund, rows).some(({ status }) => status === 'COMPLETED');
+    if (isCompleted && !this.#isTooMuch(refund)) {
+      return violated(`${name} was made, an event says so, and it is stored nowhere`);
+    }
+    for (const { hash } of told) {
+      const event = events.find((one) => one.hash === hash);
+      const isSeen = event && visible.includes(event.status) && event.has_payload;
+      if (!isSeen) violated(`${name} is stored nowhere, and its event is ${event?.status}`);
+    }
+  }
+
+  #checkSum(row: FinalRow, refunds: readonly FinalRow[]): void {
+    const own = refunds.filter((one) => one.original_id === row.id);
+    const sum = own.reduce((cents, { amount }) => cents + (centsFromDecimal(amount) ?? 0), 0);
+    if (sum <= (centsFromDecimal(row.amount) ?? 0)) return;
+    this.#options.violated(`${this.#options.names.of('tx', row.id)} is refunded beyond its amount`);
+  }
+
+  /** Whether the bank has given back more than was paid: whichever comes last is refused. */
+  #isTooMuch({ endToEnd, direction, originalCents }: Refund): boolean {
+    const sum = this.#options.ledger.refunds
+      .filter((one) => one.endToEnd === endToEnd && one.direction === direction)
+      .reduce((cents, { amountCents }) => cents + amountCents, 0);
+    return sum > originalCents;
+  }
+
+  #isTaken({ delivery, hash }: Tracked, events: readonly EventRow[]): boolean {
+    const isAcknowledged =
+      delivery.state === 'acknowledged' && this.#options.lost.failedOverAt === null;
+    return isAcknowledged || events.some((one) => one.hash === hash);
+  }
+}
+
+function isOf(row: FinalRow, { returnId, direction }: Refund): boolean {
+  const operation = direction === 'in' ? 'REFUND_IN' : 'REFUND_OUT';
+  return row.operation === operation && row.end_to_end === returnId;
+}
+
+/** What is stored of the refunded payment, on the side of the refund. */
+function originalsOf({ endToEnd, direction }: Refund, rows: readonly FinalRow[]): FinalRow[] {
+  return rows.filter(
+    (row) => row.end_to_end === endToEnd && (row.operation === 'SEND') === (direction === 'in'),
+  );
+}
+
+function isFailed({ status }: FinalRow): boolean {
+  return status === 'FAILED';
+}

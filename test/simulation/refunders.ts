@@ -1,0 +1,122 @@
+/**
+ * What comes after a payment, and without one: the bank refunds what was sent or received, whole or
+ * in parts, and reports charges that have expired unpaid.
+ */
+import {
+  writeExpiryNotice,
+  writeRefundNotice,
+  type ExpiryNotice,
+  type RefundNotice,
+} from './bank/later-notices.ts';
+import type { Ids } from './bank/ids.ts';
+import type { Charge, Ledger, Payment, Receipt, Refund } from './bank/ledger.ts';
+import type { Policy } from './bank/policy.ts';
+import type { Scheduler } from './scheduler.ts';
+
+export interface RefundersOptions {
+  readonly scheduler: Scheduler;
+  readonly ledger: Ledger;
+  readonly policy: Policy;
+  readonly ids: Ids;
+  /** Does something later, as a step of its own. */
+  readonly later: (delayMs: number, label: string, work: () => void) => void;
+  readonly postRefund: (notice: RefundNotice, again: () => RefundNotice) => void;
+  readonly postExpiry: (notice: ExpiryNotice, again: () => ExpiryNotice) => void;
+}
+
+const slowestRefundMs = 240_000;
+
+/** A later expiry is left to the sweep. */
+const longestExpiryMs = 300_000;
+
+const refundIspb = '99999005';
+
+export class Refunders {
+  readonly #options: RefundersOptions;
+
+  constructor(options: RefundersOptions) {
+    this.#options = options;
+  }
+
+  /** A payment was completed: the payee may give it back. */
+  paid({ customer, endToEnd, amountCents, payee }: Payment): void {
+    this.#refund(amountCents, (returnId, cents) => {
+      const refund = { endToEnd, returnId, amountCents: cents, originalCents: amountCents };
+      return [
+        { ...refund, customer, direction: 'in' as const },
+        ...(payee ? [{ ...refund, customer: payee, direction: 'out' as const }] : []),
+      ];
+    });
+  }
+
+  /** A PIX has come in from outside: it may be given back. */
+  received({ customer, endToEnd, amountCents }: Receipt): void {
+    if (this.#options.ledger.payments.some((one) => one.endToEnd === endToEnd)) return;
+    this.#refund(amountCents, (returnId, cents) => [
+      {
+        ...{ customer, endToEnd, returnId, amountCents: cents, originalCents: amountCents },
+        direction: 'out',
+      },
+    ]);
+  }
+
+  /** A charge was made: the bank may say when it has expired. */
+  made(charge: Charge): void {
+    const { scheduler, later } = this.#options;
+    const { chance } = scheduler;
+    const { expiresAtMs } = charge;
+    const delayMs = expiresAtMs === null ? Infinity : expiresAtMs - scheduler.nowMs;
+    if (delayMs > longestExpiryMs || !chance.happens(0.7)) return;
+    later(delayMs, `${charge.bankId} expires`, () => this.#expire(charge));
+  }
+
+  /** A code that may be paid more than once expires although it was paid. */
+  #expire(charge: Charge): void {
+    const { scheduler, ledger, postExpiry } = this.#options;
+    const { chance } = scheduler;
+    const isPaid = ledger.receipts.some((one) => one.charge === charge);
+    if (isPaid && !chance.happens(0.3)) return;
+    scheduler.count(isPaid ? 'paid charges expire' : 'unpaid charges expire');
+    const write = () => writeExpiryNotice(chance, charge);
+    postExpiry(write(), write);
+  }
+
+  #refund(amountCents: number, make: (returnId: string, cents: number) => readonly Refund[]): void {
+    const { scheduler } = this.#options;
+    const { chance } = scheduler;
+    const part = Math.max(1, Math.floor(amountCents / 3));
+    const plan = chance.pick<readonly number[]>([
+      ...([[], [], [], []] as const),
+      ...([[amountCents], [part], [part, amountCents - part], [part, part]] as const),
+      [part, amountCents],
+    ]);
+    for (const cents of plan.filter((one) => one > 0)) {
+      scheduler.count(cents === amountCents ? 'refunds of the whole' : 'refunds in part');
+      this.#later(() => make(this.#returnId(), cents));
+    }
+    // One of a payment that nobody knows.
+    if (plan.length > 0 && chance.happens(0.1)) {
+      const endToEnd = this.#options.ids.endToEnd(refundIspb, scheduler.nowMs);
+      scheduler.count('refunds of no payment');
+      const [stray] = make(this.#returnId(), part);
+      if (stray) this.#later(() => [{ ...stray, endToEnd }]);
+    }
+  }
+
+  #later(make: () => readonly Refund[]): void {
+    const { scheduler, later, ledger, policy, postRefund } = this.#options;
+    const { chance } = scheduler;
+    later(chance.delayMs(slowestRefundMs), 'the bank refunds', () => {
+      for (const refund of make()) {
+        ledger.refund(refund);
+        const write = () => writeRefundNotice(chance, refund, policy.vocabulary);
+        postRefund(write(), write);
+      }
+    });
+  }
+
+  #returnId(): string {
+    const { ids, scheduler } = this.#options;
+    return ids.endToEnd(refundIspb, scheduler.nowMs).replace(/^E/, 'D');
+  }
+}

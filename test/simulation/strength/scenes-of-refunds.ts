@@ -1,0 +1,142 @@
+/** Scenes of the statements that record refunds, and that find charges which have expired. */
+import { recordRefund } from '../../../src/settlement/refund-repository.ts';
+import { sweepStatements } from '../../../src/pix/sweep-repository.ts';
+import { moment, type Scene, type Stage } from './stage.ts';
+
+const { earlier, now, later } = moment;
+
+type Columns = Readonly<Record<string, unknown>>;
+
+const endToEnd = 'E00000000202605241200000000000001';
+const otherEndToEnd = 'E00000000202605241200000000000002';
+const returnId = 'D0000000020260524120000000000001';
+const freeId = '00000000-0000-4000-8000-00000000ffff';
+const otherFreeId = '00000000-0000-4000-8000-00000000fffe';
+const done = { phase: 'SETTLED', status: 'COMPLETED', settled_at: now };
+const sent = { ...done, end_to_end: endToEnd };
+const keyless = { idempotency_key: null, fingerprint: null };
+const received = { ...sent, ...keyless, operation: 'RECEIVED' };
+const charged = { ...sent, operation: 'CHARGE', transaction_identification: 'a'.repeat(26) };
+
+interface Facts {
+  readonly originals: readonly Columns[];
+  /** Of the refund; the first of the originals is refunded. */
+  readonly operation?: 'REFUND_IN' | 'REFUND_OUT';
+  readonly amount?: string;
+  /** A refund that is stored already, of the first of the originals. */
+  readonly before?: Columns;
+  readonly at?: Date | null;
+  readonly hasEvent?: boolean;
+}
+
+const refund = (says: string, facts: Facts): Scene => ({
+  statement: recordRefund,
+  says,
+  async play(stage) {
+    const { originals, operation = 'REFUND_IN', amount = '4.00', before, at = null } = facts;
+    const ids: unknown[] = [];
+    for (const columns of originals) ids.push(await stage.row('pix_transactions', columns));
+    if (before) {
+      const known = { ...keyless, operation, original_id: ids[0], end_to_end: returnId, ...done };
+      await stage.row('pix_transactions', { ...known, ...before });
+    }
+    const event = await stage.row('webhook_events', { received_at: later });
+    await stage.row('webhook_events', { received_at: earlier });
+    const eventId = facts.hasEvent === false ? freeId : event;
+    const rows = await stage.answers(
+      ...[freeId, ids[0], operation, amount, returnId, 'bank-1', now, eventId, at, endToEnd],
+    );
+    const answered = rows.map((row) => [
+      row['stored_id'] === freeId,
+      row['known_id'] !== null,
+      row['is_same'],
+      row['fits'],
+    ]);
+    return [answered, ...(await stored(stage))];
+  },
+});
+
+async function stored({ found }: Stage): Promise<readonly unknown[]> {
+  return [
+    ...(await found(`select operation, amount, refunded_amount, provider_txid,
+                            created_at = '2026-05-24 13:00Z' as received,
+                            created_at = '2026-05-24 12:01Z' as told,
+                            updated_at = '2026-05-24 12:01Z' as changed
+                       from pix_transactions order by operation, amount, refunded_amount`)),
+    ...(await found(`select l.phase, l.note, l.provider_txid, l.event_id is null as bare,
+                            t.operation
+                       from pix_timeline l join pix_transactions t on t.id = l.transaction_id
+                      order by t.operation, l.note`)),
+  ];
+}
+
+/** Two calls in one statement, of two payments with one return id each. */
+const together: Scene = {
+  statement: recordRefund,
+  says: 'two refunds at once are those of their own payments',
+  async play(stage) {
+    const ids = [
+      await stage.row('pix_transactions', sent),
+      await stage.row('pix_transactions', { ...done, end_to_end: otherEndToEnd, amount: '3.00' }),
+    ];
+    const event = await stage.row('webhook_events', { received_at: later });
+    const both = <Value>(value: Value): Value[] => [value, value];
+    await stage.askTogether(
+      ...[[freeId, otherFreeId], ids, both('REFUND_IN'), both('4.00')],
+      ...[[returnId, returnId.replace('D', 'D1')], both(null), both(now), both(event), both(null)],
+      [endToEnd, otherEndToEnd],
+    );
+    return stored(stage);
+  },
+};
+
+const expired = (says: string, changes: Columns): Scene => ({
+  statement: sweepStatements.findExpired,
+  says,
+  async play({ row, ask }) {
+    const waiting = { operation: 'CHARGE', transaction_identification: 'a'.repeat(26) };
+    const issued = { ...waiting, phase: 'ACCEPTED', expires_at: earlier };
+    await row('pix_transactions', { ...issued, ...changes });
+    return ask(moment.made, 5);
+  },
+});
+
+export const refundScenes: readonly Scene[] = [
+  refund('a refund is recorded beside its payment', { originals: [sent] }),
+  refund('a refund has the date that its event tells', { originals: [sent], at: now }),
+  refund('a date of long ago is not believed', { originals: [sent], at: new Date(0) }),
+  refund('a date ahead is not believed', { originals: [sent], at: new Date('2026-06-24Z') }),
+  refund('refunds add up', { originals: [{ ...sent, refunded_amount: '6.50' }] }),
+  refund('more than the payment is refused', {
+    originals: [{ ...sent, refunded_amount: '6.51' }],
+  }),
+  refund('an open payment is not refunded', {
+    originals: [{ phase: 'ACCEPTED', end_to_end: endToEnd }],
+  }),
+  refund('of an event that is lost nothing is recorded', { originals: [sent], hasEvent: false }),
+  refund('what is recorded is found', { originals: [sent], before: { amount: '4.00' } }),
+  refund('another amount is no repeat', { originals: [sent], before: { amount: '5.00' } }),
+  refund('a return id of another payment is no repeat', {
+    originals: [{ ...sent, end_to_end: otherEndToEnd }, sent],
+    before: { amount: '4.00' },
+  }),
+  refund('a refund the other way is another one', {
+    originals: [sent],
+    before: { amount: '4.00', operation: 'REFUND_OUT' },
+  }),
+  refund('a PIX and the charge that it has completed have one sum', {
+    originals: [received, { ...charged, refunded_amount: '6.51' }],
+    operation: 'REFUND_OUT',
+  }),
+  refund('the send of the other side counts for nothing', {
+    originals: [received, { ...sent, refunded_amount: '10.00' }],
+    operation: 'REFUND_OUT',
+  }),
+  together,
+  expired('a charge that has expired is found', {}),
+  expired('one that expires at that time is found', { expires_at: moment.made }),
+  expired('one that expires later is not', { expires_at: now }),
+  expired('a static one is not', { expires_at: null }),
+  expired('one without a code is left to others', { phase: 'RESERVED' }),
+  expired('one that was paid is not', done),
+];
