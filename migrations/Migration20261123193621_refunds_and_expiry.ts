@@ -25,20 +25,14 @@ export class Migration20261123193621_refunds_and_expiry extends Migration {
     );
   }
 
-  /** Refunds go: the earlier schema has no place for them. */
+  /** Refused where refunds are stored: the earlier schema has no place for them. */
   override down(): void {
-    this.addSql(`alter table "pix_timeline" disable trigger "pix_timeline_append_only";`);
-    this.addSql(
-      `delete from "pix_timeline" where transaction_id in (select id from "pix_transactions" where original_id is not null);`,
-    );
-    this.addSql(`alter table "pix_timeline" enable trigger "pix_timeline_append_only";`);
-    this.addSql(`delete from "pix_transactions" where original_id is not null;`);
-    for (const name of ['expiry_of_charge', 'refund_identified', 'refunded_at_most']) {
-      this.addSql(`alter table "pix_transactions" drop constraint "pix_transactions_${name}";`);
-    }
     this.addSql(
       `alter table "pix_transactions" drop constraint "pix_transactions_operation_known", add constraint "pix_transactions_operation_known" check (operation in ('SEND', 'CHARGE', 'RECEIVED'));`,
     );
+    for (const name of ['expiry_of_charge', 'refund_identified', 'refunded_at_most']) {
+      this.addSql(`alter table "pix_transactions" drop constraint "pix_transactions_${name}";`);
+    }
     this.addSql(
       `alter table "pix_transactions" drop constraint "pix_transactions_claim_keyed", add constraint "pix_transactions_claim_keyed" check ((operation = 'RECEIVED') = (idempotency_key is null) and (operation = 'RECEIVED') = (fingerprint is null));`,
     );
