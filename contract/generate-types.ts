@@ -96,7 +96,7 @@ function typeOf(schema: Schema): string {
   if (schema.$ref !== undefined) return nameOf(schema.$ref);
   if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(' | ');
   if (schema.anyOf) return schema.anyOf.map(typeOf).join(' | ');
-  if (schema.format === 'binary') return 'unknown';
+  if (schema.format === 'binary' || Object.keys(schema).length === 0) return 'unknown';
   if (schema.type === undefined) throw new Error(`untyped schema: ${JSON.stringify(schema)}`);
   return [schema.type]
     .flat()

@@ -8,6 +8,7 @@ import { test } from 'node:test';
 import { parse } from 'yaml';
 
 interface Schema {
+  description?: string;
   $ref?: string;
   type?: string | string[];
   properties?: Record<string, Schema>;
@@ -353,3 +354,12 @@ test('the catalogue of provider errors is the published one', () => {
     'PROVIDER_INVALID_RESPONSE',
   ]);
 });
+
+for (const [name, schema] of Object.entries(contract.components.schemas)) {
+  test(`every field of ${name} is explained, and none has a default for generated code`, () => {
+    for (const [field, property] of Object.entries(schema.properties ?? {})) {
+      assert.ok(property.$ref ?? property.description, field);
+      assert.ok(!('default' in property), `${field}: say in words what is assumed`);
+    }
+  });
+}
