@@ -25,6 +25,7 @@ export function chargeReply(transaction: PixTransaction, { replayed }: { replaye
 
 /** The code of a charge, if there is one, and when it expires. */
 export function codeOf({ qrCode, copyPaste, expiresAt }: Omit<PixView, 'id' | 'status'>) {
+  if (qrCode === null && copyPaste === null) return {};
   return {
     ...(qrCode !== null && { qr_code: qrCode }),
     ...(copyPaste !== null && { copy_paste: copyPaste }),

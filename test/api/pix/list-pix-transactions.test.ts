@@ -318,12 +318,15 @@ test('422 names a cursor that is too long', async () => {
 
 const date = ['The value must be a date such as 2026-05-24.'];
 
+const oneOfTypes =
+  'The value must be one of PIX_SEND, PIX_CHARGE, PIX_RECEIVED, PIX_REFUND_IN, PIX_REFUND_OUT.';
+
 for (const [query, errors] of [
   ['?limit=0', { limit: ['The value must be at least 1.'] }],
   ['?limit=101', { limit: ['The value must be at most 100.'] }],
   ['?limit=ten', { limit: ['The value must be a whole number.'] }],
   ['?limit=1.5', { limit: ['The value must be a whole number.'] }],
-  ['?type=SEND', { type: ['The value must be one of PIX_SEND, PIX_CHARGE, PIX_RECEIVED.'] }],
+  ['?type=SEND', { type: [oneOfTypes] }],
   ['?status=', { status: ['The value must be one of PROCESSING, COMPLETED, FAILED.'] }],
   ['?start_date=2026-02-30', { start_date: date }],
   ['?start_date=2026-05-25', { start_date: ['Must not be after end_date.'] }],
@@ -333,7 +336,7 @@ for (const [query, errors] of [
   [
     '?limit=0&type=x&status=x&start_date=x&end_date=x&cursor=x',
     {
-      type: ['The value must be one of PIX_SEND, PIX_CHARGE, PIX_RECEIVED.'],
+      type: [oneOfTypes],
       status: ['The value must be one of PROCESSING, COMPLETED, FAILED.'],
       start_date: date,
       end_date: date,

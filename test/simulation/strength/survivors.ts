@@ -83,6 +83,14 @@ const groups: readonly (readonly [reason: string, ...names: string[]])[] = [
     "pix-received: never when stored.operation = 'SEND'",
   ],
   [
+    'equivalent: the calls of a batch are of different payments (conflictKey)',
+    'pix-refund: without payment.ordinal = requested.ordinal',
+  ],
+  [
+    'equivalent: what is ACCEPTED is PROCESSING (pix_transactions_status_and_phase)',
+    "pix-expired: without status = 'PROCESSING'",
+  ],
+  [
     'equivalent: only a charge has a code, and only sends are looked up',
     'pix-unconfirmed: without t.qr_code is null',
   ],
