@@ -96,7 +96,7 @@ function typeOf(schema: Schema): string {
   if (schema.$ref !== undefined) return nameOf(schema.$ref);
   if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(' | ');
   if (schema.anyOf) return schema.anyOf.map(typeOf).join(' | ');
-  if (schema.format === 'binary' || Object.keys(schema).length === 0) return 'unknown';
+  if (schema.format === 'binary') return 'unknown';
   if (schema.type === undefined) throw new Error(`untyped schema: ${JSON.stringify(schema)}`);
   return [schema.type]
     .flat()
@@ -109,7 +109,7 @@ function typeOfOne(type: string, schema: Schema): string {
     case 'object':
       return objectType(schema);
     case 'array':
-      return `(${schema.items ? typeOf(schema.items) : 'unknown'})[]`;
+      return `(${isAnything(schema.items) ? 'unknown' : typeOf(schema.items)})[]`;
     case 'integer':
       return 'number';
     case 'string':
@@ -120,6 +120,11 @@ function typeOfOne(type: string, schema: Schema): string {
     default:
       throw new Error(`unknown schema type: ${type}`);
   }
+}
+
+/** @returns whether an array says nothing of its elements. */
+function isAnything(items: Schema | undefined): items is undefined {
+  return items === undefined || Object.keys(items).length === 0;
 }
 
 function objectType(schema: Schema): string {
