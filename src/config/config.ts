@@ -9,6 +9,7 @@ import type { AppEnv } from './entry.ts';
 import { splitPublicPems, splitList } from './formats.ts';
 import { readSettings, systemCode, type ConfigFault, type Environment } from './load.ts';
 import type { LogLevel, Values } from './schema.ts';
+import { centsFromDecimal } from '../domain/money.ts';
 
 export type { AppEnv, Environment, LogLevel };
 
@@ -46,6 +47,8 @@ export interface Config {
     /** Whether a line of the statement without a status counts as settled. */
     readonly statementSettledOnly: boolean;
   };
+  /** In centavos, for a period of the day in São Paulo; null: no limit. */
+  readonly pixLimits: { readonly day: number | null; readonly night: number | null };
   /** 0: the simulated bank never posts its webhook automatically. */
   readonly stubSettleMs: number;
   /** Whether the state of the simulated bank survives a restart. */
@@ -148,6 +151,10 @@ function buildConfig(values: Values): Config {
     databaseUrl: values.DATABASE_URL,
     dataDir: resolve(values.DATA_DIR),
     provider: providerConfig(values),
+    pixLimits: {
+      day: centsFromDecimal(values.PIX_LIMIT_DAY ?? ''),
+      night: centsFromDecimal(values.PIX_LIMIT_NIGHT ?? ''),
+    },
     stubSettleMs: values.STUB_SETTLE_MS,
     stubJournal: values.STUB_JOURNAL,
     webhookSecrets: splitList(values.WEBHOOK_SECRET ?? ''),

@@ -7,6 +7,7 @@ import {
   type KeyObject,
 } from 'node:crypto';
 import { isIP, isIPv6 } from 'node:net';
+import { centsFromDecimal, MAX_AMOUNT_CENTS } from '../domain/money.ts';
 
 /** RFC 7518, section 3.3, requires at least 2048 bits for RS256. */
 const minimumRsaBits = 2048;
@@ -124,6 +125,12 @@ function isHostName(value: string): boolean {
   return /^(?!-)[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){0,30}$/i.test(value);
 }
 
+/** An amount in reais that a customer could send. */
+function isAmount(value: string): boolean {
+  const cents = centsFromDecimal(value);
+  return cents !== null && cents > 0 && cents <= MAX_AMOUNT_CENTS;
+}
+
 /** Registered with AJV under these names. */
 export const formats = {
   'postgres-url': (value: string) => isUrl(value, ['postgres:', 'postgresql:']),
@@ -138,6 +145,7 @@ export const formats = {
   'own-rsa-public-keys': (value: string) =>
     holds(() => arePublicKeys(value) && !splitPublicPems(value)?.some(isPublished)),
   'host-names': (value: string) => splitList(value).every(isHostName),
+  amount: isAmount,
   networks: (value: string) => splitList(value).every(isNetwork),
   certificates: (value: string) => holds(() => areCertificates(value)),
   'private-key': (value: string) => holds(() => createPrivateKey(value).type === 'private'),

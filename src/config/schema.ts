@@ -168,6 +168,19 @@ export const entries = {
     ...flag,
     default: false,
   },
+  PIX_LIMIT_DAY: {
+    meaning:
+      'reais that a user may send from 6 to 20 (or 22) in São Paulo; unset, as PIX_LIMIT_NIGHT: ' +
+      'no limit',
+    expected: 'an amount from 0.01 to 999999999.99, such as 5000.00',
+    schema: formatted('amount'),
+  },
+  PIX_LIMIT_NIGHT: {
+    meaning:
+      'reais that a user may send from 20 (or 22, as the user chooses) to 6; unset: no limit',
+    expected: 'an amount from 0.01 to 999999999.99, such as 1000.00',
+    schema: formatted('amount'),
+  },
   STUB_SETTLE_MS: {
     meaning: 'milliseconds from the acceptance of a payment to the simulated webhook; 0: never',
     ...integer(0, 3_600_000),

@@ -3,6 +3,7 @@ import { digestRequestId, listActions, listSecurityEvents } from './audit.ts';
 import { blockAccount, unblockAccount } from './accounts.ts';
 import { createDevUser } from './ensure-dev-user.ts';
 import { inspectDatabase } from './inspect-database.ts';
+import { setLimits, showLimits } from './limits.ts';
 import { countJobs, listJobs, retryJobs } from './jobs.ts';
 import { migrateDownOp, migrateStatus, migrateUpOp } from './migrate.ts';
 import type { Op } from './op.ts';
@@ -37,6 +38,8 @@ export const ops = {
   'user reset-password': resetPassword,
   'account block': blockAccount,
   'account unblock': unblockAccount,
+  'limit show': showLimits,
+  'limit set': setLimits,
   'audit list': listActions,
   'audit events': listSecurityEvents,
   'request-id': digestRequestId,

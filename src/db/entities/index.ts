@@ -7,6 +7,7 @@ import { OnboardingApplication } from './onboarding-application.ts';
 import { OnboardingDocumentChunk } from './onboarding-document-chunk.ts';
 import { OnboardingDocument } from './onboarding-document.ts';
 import { OperatorAction } from './operator-action.ts';
+import { PixLimit } from './pix-limit.ts';
 import { PixTimeline } from './pix-timeline.ts';
 import { PixTransaction } from './pix-transaction.ts';
 import { SecurityEvent } from './security-event.ts';
@@ -22,6 +23,7 @@ export const entities = [
   LoginAddress,
   PixTransaction,
   PixTimeline,
+  PixLimit,
   OnboardingApplication,
   OnboardingDocument,
   OnboardingDocumentChunk,
@@ -42,6 +44,7 @@ export {
   OnboardingDocument,
   OnboardingDocumentChunk,
   OperatorAction,
+  PixLimit,
   PixTimeline,
   PixTransaction,
   SecurityEvent,

@@ -8,7 +8,7 @@ import { confirmed, startSettlingApp } from '../jobs/settling.ts';
 import { openTestDatabase } from '../../support/open-database.ts';
 import { isPlainJson, unwatched } from './asking.ts';
 
-const app = await startSettlingApp();
+const app = await startSettlingApp({ environment: { PIX_LIMIT_DAY: '100.00' } });
 const { email, id } = app.customer;
 const pending = await app.givenSend();
 const completed = await app.givenSend();
@@ -37,6 +37,8 @@ const inputs: { readonly [Name in OpName]: OpInput<Name> } = {
   'session list': { limit: 100 },
   'account block': reason,
   'account unblock': reason,
+  'limit set': { ...reason, day: 100 },
+  'limit show': user,
   'webhook list': { limit: 100 },
   'webhook replay': { eventIds: [parked.eventId, settled.eventId], dryRun: true, limit: 100 },
   'webhook send': { transactionId: pending.id, status: 'COMPLETED', shape: 'entity' },

@@ -7,6 +7,7 @@ import { centsFromDecimal } from '../../../src/domain/money.ts';
 import { auditPix } from '../../../src/operator/pix-audit.ts';
 import type { Payment } from '../bank/ledger.ts';
 import type { Hazards } from '../hazards.ts';
+import { exceededLimits, type Limits } from '../limits.ts';
 import type { Names } from '../names.ts';
 import type { Scheduler } from '../scheduler.ts';
 import type { Store } from '../store.ts';
@@ -30,6 +31,7 @@ export interface Rest {
   readonly names: Names;
   readonly hazards: Hazards;
   readonly scheduler: Scheduler;
+  readonly limits: Limits;
   readonly lost: LostCommits;
   readonly webhooks: Pick<Webhooks, 'posted'>;
   /** Whether the event with this hash says what is not true. */
@@ -101,6 +103,9 @@ export async function checkAtRest(rest: Rest): Promise<FinalRow[]> {
     truth.violated(`a job is dead: ${kind}`);
   }
   await checkAudit(rest);
+  for (const found of await exceededLimits(store, rest.limits)) {
+    truth.violated(`a limit was exceeded: ${found}`);
+  }
   return rows;
 }
 

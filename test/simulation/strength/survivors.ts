@@ -6,6 +6,7 @@ const groups: readonly (readonly [reason: string, ...names: string[]])[] = [
   [
     'equivalent: a call whose row is new finds no stored one, as its snapshot is older',
     'pix-reserve-send: without not call.is_new',
+    'pix-reserve-send-limited: without not call.is_new',
     'pix-reserve: without not call.is_new',
     'webhook-store: without not is_new',
   ],
