@@ -8,6 +8,7 @@ import { countJobs, listJobs, retryJobs } from './jobs.ts';
 import { migrateDownOp, migrateStatus, migrateUpOp } from './migrate.ts';
 import type { Op } from './op.ts';
 import { listSessions, revokeSession } from './sessions.ts';
+import { eraseUser, exportSubject } from './subjects.ts';
 import {
   createUser,
   disableUser,
@@ -40,6 +41,8 @@ export const ops = {
   'account unblock': unblockAccount,
   'limit show': showLimits,
   'limit set': setLimits,
+  'subject export': exportSubject,
+  'subject erase': eraseUser,
   'audit list': listActions,
   'audit events': listSecurityEvents,
   'request-id': digestRequestId,

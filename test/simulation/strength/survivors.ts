@@ -11,6 +11,11 @@ const groups: readonly (readonly [reason: string, ...names: string[]])[] = [
     'webhook-store: without not is_new',
   ],
   [
+    'tested: send-pix-limits.test.ts, as the model of PostgreSQL runs one statement at a time',
+    'pix-reserve-send-limited: without pix_limits.version = excluded.version - 1',
+    'pix-reserve-send-limited: without is_counted',
+  ],
+  [
     'equivalent: no statement of this release stores RESOLVED, a send passes through it',
     'a move leaves RESERVED or RESOLVED without RESOLVED',
     'a move leaves PAYING or UNKNOWN and RESOLVED',
