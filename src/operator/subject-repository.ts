@@ -98,6 +98,7 @@ export interface SubjectIdentity {
   readonly pix_keys: readonly string[];
 }
 
+/** @returns null when there is no such user. */
 export async function findIdentity({ db }: Store, userId: number): Promise<SubjectIdentity | null> {
   const [identity] = await db.query<SubjectIdentity>(identify, [userId]);
   return identity ?? null;
@@ -168,9 +169,9 @@ export async function lockSubject({ db }: Store, userId: number): Promise<string
 }
 
 /** In the place of a value that the schema or a check requires. */
-export const erasedToken = 'erased';
+const erasedToken = 'erased';
 
-/** The e-mail of an erased user: no mail reaches this domain (RFC 2606), and no one registers it. */
+/** The e-mail of an erased user: no mail reaches this domain (RFC 2606). */
 export function erasedEmail(userId: number): string {
   return `erased-${userId}@erased.invalid`;
 }
