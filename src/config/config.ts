@@ -59,6 +59,8 @@ export interface Config {
   readonly webhookSigningSecrets: readonly string[];
   /** Empty: webhooks may come from anywhere. */
   readonly webhookAllowedAddresses: readonly string[];
+  /** Where the app's backend takes events, and one or two secrets that sign them; null: nowhere. */
+  readonly appEvents: { readonly url: string; readonly secrets: readonly string[] } | null;
   readonly onboardingLocalOnly: boolean;
   readonly jwt: {
     readonly issuer: string;
@@ -160,6 +162,10 @@ function buildConfig(values: Values): Config {
     webhookSecrets: splitList(values.WEBHOOK_SECRET ?? ''),
     webhookSigningSecrets: splitList(values.WEBHOOK_SIGNING_SECRET ?? ''),
     webhookAllowedAddresses: splitList(values.WEBHOOK_ALLOWED_ADDRESSES ?? ''),
+    appEvents:
+      values.APP_EVENTS_URL === undefined
+        ? null
+        : { url: values.APP_EVENTS_URL, secrets: splitList(values.APP_EVENTS_SECRET ?? '') },
     onboardingLocalOnly: values.ONBOARDING_LOCAL_ONLY,
     jwt: {
       issuer: values.JWT_ISSUER,

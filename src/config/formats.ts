@@ -100,6 +100,23 @@ function areSecrets(value: string, shortest: number): boolean {
   return isLongEnough && secrets.length <= 2 && secrets.every((one) => /^[!-~]{1,256}$/.test(one));
 }
 
+/** The secret of Standard Webhooks. */
+function isSigningSecret(value: string): boolean {
+  const [, encoded = ''] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(value) ?? [];
+  const bytes = Buffer.from(encoded, 'base64');
+  return bytes.length >= 24 && bytes.length <= 64 && bytes.toString('base64') === encoded;
+}
+
+/** Plain HTTP goes over no network. */
+function isHttpsOrLoopback(value: string): boolean {
+  if (!isUrl(value, ['http:', 'https:'])) return false;
+  const { protocol, hostname, username, password, hash } = new URL(value);
+  const isLoopback = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname);
+  return (
+    [username, password, hash].every((part) => part === '') && (protocol === 'https:' || isLoopback)
+  );
+}
+
 const certificatePem = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
 function areCertificates(value: string): boolean {
@@ -149,6 +166,8 @@ export const formats = {
   networks: (value: string) => splitList(value).every(isNetwork),
   certificates: (value: string) => holds(() => areCertificates(value)),
   'private-key': (value: string) => holds(() => createPrivateKey(value).type === 'private'),
+  'signing-secrets': (value: string) => areKeys(value, isSigningSecret),
+  'https-or-loopback-url': isHttpsOrLoopback,
   'webhook-secrets': (value: string) => areSecrets(value, 1),
   'long-webhook-secrets': (value: string) => areSecrets(value, 32),
 } as const;

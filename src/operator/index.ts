@@ -1,5 +1,6 @@
 /** The table of ops, by the name of the command. */
 import { digestRequestId, listActions, listSecurityEvents } from './audit.ts';
+import { listEvents, resendEvents } from './app-events.ts';
 import { blockAccount, unblockAccount } from './accounts.ts';
 import { createDevUser } from './ensure-dev-user.ts';
 import { inspectDatabase } from './inspect-database.ts';
@@ -43,6 +44,8 @@ export const ops = {
   'limit set': setLimits,
   'subject export': exportSubject,
   'subject erase': eraseUser,
+  'events list': listEvents,
+  'events resend': resendEvents,
   'audit list': listActions,
   'audit events': listSecurityEvents,
   'request-id': digestRequestId,

@@ -41,6 +41,8 @@ const exported = {
      where id in (select l.event_id from pix_timeline l
                     join pix_transactions t on t.id = l.transaction_id where t.user_id = $1)
      order by received_at, id`,
+  appEvents: `
+    select id, type, status, at, delivered_at from app_events where user_id = $1 order by at, id`,
   applications: `
     select person_type, status, kyc_status, steps, address, proposal, validation,
            validation_failures, validation_locked_until, pessoa_fisica_id, agency, account_number,

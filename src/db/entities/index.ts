@@ -1,5 +1,6 @@
 /** Every table, for the service and for the migration tool. */
 import { Account } from './account.ts';
+import { AppEvent } from './app-event.ts';
 import { BankingSession } from './banking-session.ts';
 import { Job } from './job.ts';
 import { LoginAddress } from './login-address.ts';
@@ -33,10 +34,12 @@ export const entities = [
   ThrottleCounter,
   OperatorAction,
   SecurityEvent,
+  AppEvent,
 ];
 
 export {
   Account,
+  AppEvent,
   BankingSession,
   Job,
   LoginAddress,

@@ -6,6 +6,7 @@ import {
   pixStatuses,
   type PixStatus,
 } from '../../domain/pix.ts';
+import { announcing, writesAppEvents } from './app-event.ts';
 import { instant, oneOf } from './columns.ts';
 import { User } from './user.ts';
 
@@ -15,6 +16,14 @@ function statusAndPhaseAgree(): string {
     `(status = '${status}' and ${oneOf('phase', phasesOfStatus[status])})`;
   return pixStatuses.map(pair).join(' or ');
 }
+
+const announceEnd = announcing({
+  id: "'pix_' || new.id",
+  type: "'pix.' || lower(new.status)",
+  transactionId: 'new.id',
+  operation: 'new.operation',
+  at: 'new.settled_at',
+});
 
 /** A PIX that was sent, charged or received. */
 export const PixTransaction = defineEntity({
@@ -90,6 +99,21 @@ export const PixTransaction = defineEntity({
       events: ['update'],
       when: "old.status in ('COMPLETED', 'FAILED') and new.status <> old.status",
       body: "raise exception 'a final transaction does not change' using errcode = 'check_violation';",
+    },
+    // Every end is told, whatever statement makes it.
+    {
+      name: 'pix_transactions_ended',
+      timing: 'after',
+      events: ['update'],
+      when: `old.status = 'PROCESSING' and new.status <> 'PROCESSING' and ${writesAppEvents}`,
+      body: announceEnd,
+    },
+    {
+      name: 'pix_transactions_ended_new',
+      timing: 'after',
+      events: ['insert'],
+      when: `new.status <> 'PROCESSING' and ${writesAppEvents}`,
+      body: announceEnd,
     },
   ],
   checks: [

@@ -75,6 +75,9 @@ export const goodRow = {
   webhook_waits: (): Row => ({ id_value: uuid() }),
   jobs: (): Row => ({ kind: 'test', payload: '{}', status: 'queued', run_at: at, created_at: at }),
   throttle_counters: (): Row => ({ key: uuid(), window_started_at: at, attempts: 1 }),
+  app_events: (): Row => ({
+    ...{ id: uuid(), type: 'pix.completed', user_id: 1, status: 'COMPLETED', at },
+  }),
   pix_limits: (): Row => ({ version: 1 }),
   login_addresses: (): Row => ({ address_digest: Buffer.from(uuid()), last_login_at: at }),
 } as const;

@@ -18,7 +18,11 @@ import {
 import { refused, unwatched } from './asking.ts';
 import { runPonte } from './command-line.ts';
 
-const environment = { PIX_LIMIT_DAY: '1000.00' };
+const environment = {
+  PIX_LIMIT_DAY: '1000.00',
+  APP_EVENTS_URL: 'http://127.0.0.1:9/',
+  APP_EVENTS_SECRET: `whsec_${'A'.repeat(32)}`,
+};
 const app = await startSettlingApp({ environment });
 
 const reason = 'request 7';

@@ -20,6 +20,7 @@ import type { LostCommits } from './lost-commits.ts';
 import type { Receipts } from './receipts.ts';
 import { nameOf } from './requests.ts';
 import type { EventRow, FinalRow, TimelineRow } from './stored-rows.ts';
+import { untoldEnds } from './told-ends.ts';
 import type { Truth } from './truth.ts';
 
 export interface Rest {
@@ -103,6 +104,7 @@ export async function checkAtRest(rest: Rest): Promise<FinalRow[]> {
     truth.violated(`a job is dead: ${kind}`);
   }
   await checkAudit(rest);
+  for (const found of await untoldEnds(store)) truth.violated(found);
   for (const found of await exceededLimits(store, rest.limits)) {
     truth.violated(`a limit was exceeded: ${found}`);
   }
