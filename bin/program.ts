@@ -43,9 +43,12 @@ const nouns: readonly Noun[] = [
   ['migrate', 'inspect and migrate the database schema', () => import('./commands/migrate.ts')],
   ['user', 'manage the users of the app', () => import('./commands/user.ts')],
   ['account', 'block and unblock accounts', () => import('./commands/account.ts')],
+  ['limit', 'show and set what a user may send', () => import('./commands/limit.ts')],
+  ['subject', 'export and erase personal data', () => import('./commands/subject.ts')],
   ['session', 'list and revoke banking sessions', () => import('./commands/session.ts')],
   ['pix', 'inspect, audit and resolve payments and charges', () => import('./commands/pix.ts')],
   ['webhook', 'inspect, replay and send provider events', () => import('./commands/webhook.ts')],
+  ['events', "list and resend events to the app's backend", () => import('./commands/events.ts')],
   ['jobs', 'inspect and retry background jobs', () => import('./commands/jobs.ts')],
   ['audit', 'list operator actions and security events', () => import('./commands/audit.ts')],
   [

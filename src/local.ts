@@ -46,6 +46,7 @@ export async function openLocal(
     databaseUrl: config.databaseUrl,
     dataDir: config.dataDir,
     clock,
+    appEvents: config.appEvents !== null,
     onQuery: () => metrics.databaseQueries.inc(),
     onNotifications(areUp) {
       if (areUp) log.info('notifications of the database arrive again');

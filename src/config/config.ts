@@ -9,6 +9,7 @@ import type { AppEnv } from './entry.ts';
 import { splitPublicPems, splitList } from './formats.ts';
 import { readSettings, systemCode, type ConfigFault, type Environment } from './load.ts';
 import type { LogLevel, Values } from './schema.ts';
+import { centsFromDecimal } from '../domain/money.ts';
 
 export type { AppEnv, Environment, LogLevel };
 
@@ -46,6 +47,8 @@ export interface Config {
     /** Whether a line of the statement without a status counts as settled. */
     readonly statementSettledOnly: boolean;
   };
+  /** In centavos, for a period of the day in São Paulo; null: no limit. */
+  readonly pixLimits: { readonly day: number | null; readonly night: number | null };
   /** 0: the simulated bank never posts its webhook automatically. */
   readonly stubSettleMs: number;
   /** Whether the state of the simulated bank survives a restart. */
@@ -56,6 +59,8 @@ export interface Config {
   readonly webhookSigningSecrets: readonly string[];
   /** Empty: webhooks may come from anywhere. */
   readonly webhookAllowedAddresses: readonly string[];
+  /** Where the app's backend takes events, and one or two secrets that sign them; null: nowhere. */
+  readonly appEvents: { readonly url: string; readonly secrets: readonly string[] } | null;
   readonly onboardingLocalOnly: boolean;
   readonly jwt: {
     readonly issuer: string;
@@ -148,11 +153,19 @@ function buildConfig(values: Values): Config {
     databaseUrl: values.DATABASE_URL,
     dataDir: resolve(values.DATA_DIR),
     provider: providerConfig(values),
+    pixLimits: {
+      day: centsFromDecimal(values.PIX_LIMIT_DAY ?? ''),
+      night: centsFromDecimal(values.PIX_LIMIT_NIGHT ?? ''),
+    },
     stubSettleMs: values.STUB_SETTLE_MS,
     stubJournal: values.STUB_JOURNAL,
     webhookSecrets: splitList(values.WEBHOOK_SECRET ?? ''),
     webhookSigningSecrets: splitList(values.WEBHOOK_SIGNING_SECRET ?? ''),
     webhookAllowedAddresses: splitList(values.WEBHOOK_ALLOWED_ADDRESSES ?? ''),
+    appEvents:
+      values.APP_EVENTS_URL === undefined
+        ? null
+        : { url: values.APP_EVENTS_URL, secrets: splitList(values.APP_EVENTS_SECRET ?? '') },
     onboardingLocalOnly: values.ONBOARDING_LOCAL_ONLY,
     jwt: {
       issuer: values.JWT_ISSUER,

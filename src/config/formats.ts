@@ -7,6 +7,7 @@ import {
   type KeyObject,
 } from 'node:crypto';
 import { isIP, isIPv6 } from 'node:net';
+import { centsFromDecimal, MAX_AMOUNT_CENTS } from '../domain/money.ts';
 
 /** RFC 7518, section 3.3, requires at least 2048 bits for RS256. */
 const minimumRsaBits = 2048;
@@ -99,6 +100,23 @@ function areSecrets(value: string, shortest: number): boolean {
   return isLongEnough && secrets.length <= 2 && secrets.every((one) => /^[!-~]{1,256}$/.test(one));
 }
 
+/** The secret of Standard Webhooks. */
+function isSigningSecret(value: string): boolean {
+  const [, encoded = ''] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(value) ?? [];
+  const bytes = Buffer.from(encoded, 'base64');
+  return bytes.length >= 24 && bytes.length <= 64 && bytes.toString('base64') === encoded;
+}
+
+/** Plain HTTP goes over no network. */
+function isHttpsOrLoopback(value: string): boolean {
+  if (!isUrl(value, ['http:', 'https:'])) return false;
+  const { protocol, hostname, username, password, hash } = new URL(value);
+  const isLoopback = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname);
+  return (
+    [username, password, hash].every((part) => part === '') && (protocol === 'https:' || isLoopback)
+  );
+}
+
 const certificatePem = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
 function areCertificates(value: string): boolean {
@@ -124,6 +142,12 @@ function isHostName(value: string): boolean {
   return /^(?!-)[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){0,30}$/i.test(value);
 }
 
+/** An amount in reais that a customer could send. */
+function isAmount(value: string): boolean {
+  const cents = centsFromDecimal(value);
+  return cents !== null && cents > 0 && cents <= MAX_AMOUNT_CENTS;
+}
+
 /** Registered with AJV under these names. */
 export const formats = {
   'postgres-url': (value: string) => isUrl(value, ['postgres:', 'postgresql:']),
@@ -138,9 +162,12 @@ export const formats = {
   'own-rsa-public-keys': (value: string) =>
     holds(() => arePublicKeys(value) && !splitPublicPems(value)?.some(isPublished)),
   'host-names': (value: string) => splitList(value).every(isHostName),
+  amount: isAmount,
   networks: (value: string) => splitList(value).every(isNetwork),
   certificates: (value: string) => holds(() => areCertificates(value)),
   'private-key': (value: string) => holds(() => createPrivateKey(value).type === 'private'),
+  'signing-secrets': (value: string) => areKeys(value, isSigningSecret),
+  'https-or-loopback-url': isHttpsOrLoopback,
   'webhook-secrets': (value: string) => areSecrets(value, 1),
   'long-webhook-secrets': (value: string) => areSecrets(value, 32),
 } as const;

@@ -39,6 +39,10 @@ export function* findBreaches(
     };
   }
   yield* webhookSecretBreaches(values, appEnv);
+  if (values.APP_EVENTS_URL !== undefined && values.APP_EVENTS_SECRET === undefined) {
+    const { expected } = entries.APP_EVENTS_SECRET;
+    yield { name: 'APP_EVENTS_SECRET', isMissing: true, expected, when: 'with APP_EVENTS_URL' };
+  }
   yield* clientCertificateBreaches(values);
   yield* apiKeyHeaderBreaches(values);
   yield* callDurationBreaches(values);

@@ -168,6 +168,19 @@ export const entries = {
     ...flag,
     default: false,
   },
+  PIX_LIMIT_DAY: {
+    meaning:
+      'reais that a user may send from 6 to 20 (or 22) in São Paulo; unset, as PIX_LIMIT_NIGHT: ' +
+      'no limit',
+    expected: 'an amount from 0.01 to 999999999.99, such as 5000.00',
+    schema: formatted('amount'),
+  },
+  PIX_LIMIT_NIGHT: {
+    meaning:
+      'reais that a user may send from 20 (or 22, as the user chooses) to 6; unset: no limit',
+    expected: 'an amount from 0.01 to 999999999.99, such as 1000.00',
+    schema: formatted('amount'),
+  },
   STUB_SETTLE_MS: {
     meaning: 'milliseconds from the acceptance of a payment to the simulated webhook; 0: never',
     ...integer(0, 3_600_000),
@@ -208,6 +221,24 @@ export const entries = {
     expected: 'IPv4 addresses and networks (203.0.113.0/24, 2001:db8::/64), separated by commas',
     schema: formatted('networks'),
   },
+  APP_EVENTS_URL: {
+    meaning:
+      "where the app's own backend takes the ends of transactions and onboardings; unset: nowhere",
+    expected: 'an https:// address, or http:// on this machine, without user and fragment',
+    schema: formatted('https-or-loopback-url'),
+  },
+  APP_EVENTS_SECRET: {
+    meaning:
+      'signs them, as Standard Webhooks; two, separated by a comma, to rotate: both sign; ' +
+      'required with APP_EVENTS_URL',
+    expected:
+      '`whsec_` with 24 to 64 bytes in base64 (`echo whsec_$(openssl rand -base64 32)`), ' +
+      'or two separated by a comma',
+    schema: formatted('signing-secrets'),
+    orFile: 'APP_EVENTS_SECRET_FILE',
+    isSecret: true,
+  },
+  APP_EVENTS_SECRET_FILE: fileSetting('APP_EVENTS_SECRET'),
   ONBOARDING_LOCAL_ONLY: {
     meaning: 'onboarding runs only locally, without the provider; refused in production',
     ...flag,

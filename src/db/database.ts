@@ -7,6 +7,7 @@ import { QueryBatcher, type Batching, type BatchRunners } from './batcher.ts';
 import { Notifications } from './notifications.ts';
 import type { OrmOptions } from './orm.ts';
 import {
+  appEventsSetting,
   indexedPool,
   migrationConnection,
   openPool,
@@ -71,6 +72,8 @@ export interface DatabaseOptions {
   readonly databaseUrl: string | undefined;
   readonly dataDir: string;
   readonly clock: Clock;
+  /** Whether changes are told to the app's backend; by default not. */
+  readonly appEvents?: boolean;
   /** Called for each round trip to the database. */
   readonly onQuery?: () => void;
   /** Called when notifications stop arriving, and when they arrive again. */
@@ -91,7 +94,11 @@ async function openEmbeddedDatabase(options: DatabaseOptions): Promise<Database>
   // Its code and its database are megabytes that a service on PostgreSQL does without.
   const { openEmbedded } = await import('./embedded.ts');
   const embedded = await openEmbedded(options.dataDir);
-  return embeddedDatabase(openBase(embedded.connection, options), embedded);
+  const base = openBase(embedded.connection, options);
+  const [name = '', value = ''] = appEventsSetting.split('=');
+  const setting = options.appEvents ? value : 'off';
+  await base.query({ name: '', text: 'select set_config($1, $2, false)' }, [name, setting]);
+  return embeddedDatabase(base, embedded);
 }
 
 function embeddedDatabase(base: Base, embedded: EmbeddedDatabase): Database {
@@ -133,10 +140,14 @@ function embeddedDatabase(base: Base, embedded: EmbeddedDatabase): Database {
 const longestCloseMs = 5_000;
 
 function openPostgres(options: DatabaseOptions, url: string): Database {
-  const base = openBase(postgresConnection(url), options, openPool(unitConnection(url)));
+  const base = openBase(
+    postgresConnection(url, options),
+    options,
+    openPool(unitConnection(url, options)),
+  );
   const { clock, onNotifications: onChange } = options;
   const notifications = new Notifications({ url, clock, ...(onChange && { onChange }) });
-  const indexed = indexedPool(base.pool);
+  const indexed = indexedPool(base.pool, options);
   const on = <Row>(
     pool: pg.Pool,
     statement: Statement,

@@ -6,17 +6,26 @@ import { addressOf } from './tls.ts';
 /** A commit is confirmed once it is on disk. */
 const durable = '-c synchronous_commit=on';
 
+/** With it, the triggers write app events (`entities/app-event.ts`). */
+export const appEventsSetting = 'ponte.app_events=on';
+
+/** How the sessions of a process differ. */
+export interface Session {
+  /** Whether what they change is told to the app's backend. */
+  readonly appEvents?: boolean;
+}
+
 /**
  * The server ends a statement that runs too long; a server that does not respond is given up a
  * little later.
  */
-export function postgresConnection(url: string): Connection {
+export function postgresConnection(url: string, { appEvents = false }: Session = {}): Connection {
   return {
     ...addressOf(url),
     application_name: 'ponte',
     // No statement here is worth compiling, and on large tables PostgreSQL would think so. A step
     // of a payment is on disk before the next one is taken, whatever the server's default is.
-    options: `-c jit=off ${durable}`,
+    options: `-c jit=off ${durable}${appEvents ? ` -c ${appEventsSetting}` : ''}`,
     connectionTimeoutMillis: 5_000,
     statement_timeout: 30_000,
     query_timeout: 35_000,
@@ -45,8 +54,8 @@ export interface Connection extends pg.PoolConfig {
  * mostly an onboarding, which anyone may begin, and holds a connection and a row's lock for several
  * round trips. Contention on one row thus delays no login and no payment.
  */
-export function unitConnection(url: string): Connection {
-  return { ...postgresConnection(url), max: 6, lock_timeout: 2_000 };
+export function unitConnection(url: string, session: Session = {}): Connection {
+  return { ...postgresConnection(url, session), max: 6, lock_timeout: 2_000 };
 }
 
 /** A pool for the statements or for MikroORM's units of work. */
@@ -75,7 +84,8 @@ export const indexedSettings = [
  * None takes more than some milliseconds. One that does is stuck and delays those behind it, so it
  * is given up early.
  */
-export function indexedPool(pool: pg.Pool): pg.Pool {
+export function indexedPool(pool: pg.Pool, { appEvents = false }: Session = {}): pg.Pool {
+  const settings = appEvents ? [...indexedSettings, appEventsSetting] : indexedSettings;
   return quiet(
     new BoundedPool({
       ...pool.options,
@@ -83,7 +93,7 @@ export function indexedPool(pool: pg.Pool): pg.Pool {
       lock_timeout: 1_000,
       statement_timeout: 5_000,
       query_timeout: 8_000,
-      options: indexedSettings.map((setting) => `-c ${setting}`).join(' '),
+      options: settings.map((setting) => `-c ${setting}`).join(' '),
     }),
   );
 }

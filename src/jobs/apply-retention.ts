@@ -7,7 +7,7 @@ const securityEventDays = 365;
 
 /**
  * Deletes what is kept for a number of days only: the payloads of settled webhook events, which
- * hold personal data, jobs that are done, and security events.
+ * hold personal data, jobs that are done, app events that were delivered, and security events.
  */
 export const applyRetention: JobHandler = {
   everyMs: 60 * 60_000,
@@ -22,6 +22,11 @@ export const applyRetention: JobHandler = {
     });
     const jobs = await clearAged(context, {
       of: 'doneJobs',
+      before: before(config.retention.finishedJobs),
+      batch: 1_000,
+    });
+    await clearAged(context, {
+      of: 'appEvents',
       before: before(config.retention.finishedJobs),
       batch: 1_000,
     });

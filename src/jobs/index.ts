@@ -1,5 +1,6 @@
 /** The kinds of jobs. A job is added here, in one line, after its own file. */
 import { applyRetention } from './apply-retention.ts';
+import { deliverAppEvent } from './deliver-app-event.ts';
 import { expireOnboarding } from './expire-onboarding.ts';
 import { expireSessions } from './expire-sessions.ts';
 import type { JobTable } from './job.ts';
@@ -14,6 +15,7 @@ import { vacuumEmbedded } from './vacuum-embedded.ts';
 export const jobs: JobTable = {
   'settle-webhook': settleWebhook,
   'onboarding-step': onboardingStep,
+  'deliver-app-event': deliverAppEvent,
   'sweep-pix': sweepPix,
   'expire-sessions': expireSessions,
   'purge-throttle': purgeThrottle,

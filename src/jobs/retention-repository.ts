@@ -107,6 +107,13 @@ export const retentionStatements = {
     where: `status = 'done' and finished_at < $1`,
     oldestBy: 'finished_at',
   }),
+  /** Deletes app events that were delivered. */
+  appEvents: deletingOldest({
+    name: 'retention-app-events',
+    table: 'app_events',
+    where: 'delivered_at < $1',
+    oldestBy: 'delivered_at',
+  }),
   /** Deletes documents whose upload broke off, and their chunks. */
   unfinishedUploads: deletingOldest({
     name: 'retention-uploads',

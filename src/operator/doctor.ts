@@ -92,7 +92,7 @@ function existingPart(folder: string): string {
 
 async function database(
   { inspectDatabase }: ExamineOptions,
-  { appEnv }: Config,
+  { appEnv, appEvents }: Config,
 ): Promise<Finding[]> {
   let found: DatabaseInspection;
   try {
@@ -110,6 +110,7 @@ async function database(
     ok('database', `${what} ${version} answers in ${latencyMs} ms`),
     ...(kind === 'embedded' ? [] : [durability(found.durability)]),
     ...(appEnv === 'production' ? [databaseRole(found)] : []),
+    ...(appEvents === null ? [] : [eventsToApp(found)]),
     migrations(found),
     compareClocks('database', aheadMs),
     ...(found.backlog ? waiting(found.backlog, kind) : []),
@@ -187,6 +188,14 @@ export function databaseRole({ ownsTables }: Pick<DatabaseInspection, 'ownsTable
   if (!ownsTables) return ok(name, 'does not own the tables');
   const says = 'owns the tables: it can drop the triggers that keep the timeline append-only';
   return doubtful(name, says, 'run the SQL of `ponte migrate grants`, and use its service role');
+}
+
+/** Checks that the ends of transactions are told to the app's backend. */
+function eventsToApp({ writesAppEvents }: Pick<DatabaseInspection, 'writesAppEvents'>): Finding {
+  const name = 'app events';
+  if (writesAppEvents) return ok(name, 'are written to the outbox');
+  const says = 'are not written: the connections lack the setting ponte.app_events';
+  return bad(name, says, 'configure the connection pooler to pass startup options to the database');
 }
 
 function migrations({ pending, unknown }: DatabaseInspection): Finding {

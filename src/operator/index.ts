@@ -1,12 +1,15 @@
 /** The table of ops, by the name of the command. */
 import { digestRequestId, listActions, listSecurityEvents } from './audit.ts';
+import { listEvents, resendEvents } from './app-events.ts';
 import { blockAccount, unblockAccount } from './accounts.ts';
 import { createDevUser } from './ensure-dev-user.ts';
 import { inspectDatabase } from './inspect-database.ts';
+import { setLimits, showLimits } from './limits.ts';
 import { countJobs, listJobs, retryJobs } from './jobs.ts';
 import { migrateDownOp, migrateStatus, migrateUpOp } from './migrate.ts';
 import type { Op } from './op.ts';
 import { listSessions, revokeSession } from './sessions.ts';
+import { eraseUser, exportSubject } from './subjects.ts';
 import {
   createUser,
   disableUser,
@@ -37,6 +40,12 @@ export const ops = {
   'user reset-password': resetPassword,
   'account block': blockAccount,
   'account unblock': unblockAccount,
+  'limit show': showLimits,
+  'limit set': setLimits,
+  'subject export': exportSubject,
+  'subject erase': eraseUser,
+  'events list': listEvents,
+  'events resend': resendEvents,
   'audit list': listActions,
   'audit events': listSecurityEvents,
   'request-id': digestRequestId,

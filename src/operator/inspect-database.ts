@@ -14,6 +14,8 @@ export interface DatabaseInspection {
   readonly durability: Durability;
   /** Whether this connection's role may drop the tables or the database; null without tables. */
   readonly ownsTables: boolean | null;
+  /** Whether this service's connections write app events. */
+  readonly writesAppEvents: boolean;
   readonly pending: readonly string[];
   /** Migrations of another version. */
   readonly unknown: readonly string[];
@@ -22,7 +24,7 @@ export interface DatabaseInspection {
 }
 
 /** The settings that decide whether a commit survives a crash. */
-export type Durability = Omit<ServerState, 'now' | 'version' | 'ownsTables'>;
+export type Durability = Omit<ServerState, 'now' | 'version' | 'ownsTables' | 'writesAppEvents'>;
 
 /** The waiting work, and what needs an operator. */
 export interface InspectedBacklog {
@@ -44,7 +46,8 @@ export const inspectDatabase: Op<Readonly<Record<string, never>>, DatabaseInspec
     // The first statement may have to open a connection.
     await readServerState(context);
     const sentMs = clock.now().getTime();
-    const { now, version, ownsTables, ...durability } = await readServerState(context);
+    const { now, version, ownsTables, writesAppEvents, ...durability } =
+      await readServerState(context);
     const answeredMs = clock.now().getTime();
     const migrations = await migrationsOf(db);
     const named = (wanted: string): string[] =>
@@ -58,7 +61,7 @@ export const inspectDatabase: Op<Readonly<Record<string, never>>, DatabaseInspec
       latencyMs: answeredMs - sentMs,
       aheadMs: Math.round(now.getTime() - (sentMs + answeredMs) / 2),
       durability,
-      ownsTables,
+      ...{ ownsTables, writesAppEvents },
       pending,
       unknown,
       backlog: isReadable ? await inspectBacklog(context) : null,

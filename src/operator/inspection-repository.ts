@@ -90,6 +90,8 @@ export interface ServerState {
   readonly synchronousCommit: string;
   /** Whether a commit waits for a standby. */
   readonly hasSynchronousStandby: boolean;
+  /** Whether this service's connections write app events. */
+  readonly writesAppEvents: boolean;
   /** Whether this connection's role may drop the tables or the database; null without tables. */
   readonly ownsTables: boolean | null;
 }
@@ -102,6 +104,7 @@ const server: Statement = {
            current_setting('full_page_writes') as "fullPageWrites",
            current_setting('synchronous_commit') as "synchronousCommit",
            current_setting('synchronous_standby_names') <> '' as "hasSynchronousStandby",
+           coalesce(current_setting('ponte.app_events', true) = 'on', false) as "writesAppEvents",
            (select pg_has_role(relowner, 'member') or pg_has_role(datdba, 'member')
               from pg_class, pg_database
              where pg_class.oid = to_regclass('pix_timeline')

@@ -10,6 +10,7 @@ import { isBeforePaying, outcomeOf, phasesBeforePaying } from '../domain/pix.ts'
 import { AppError, type Text } from '../errors.ts';
 import type { AccountRef } from '../provider/provider.ts';
 import { sha256 } from '../security/digests.ts';
+import { refuseOverLimit } from './limits.ts';
 import { moveTransaction, type Move } from './move-repository.ts';
 import { rereadTransaction, type PixTransaction } from './pix-transaction-repository.ts';
 import {
@@ -66,21 +67,25 @@ export type SendClaim =
  * Claims the idempotency key of a send, or finds the send that has it, in one statement with the
  * check of the banking session.
  * @throws AppError UNAUTHENTICATED when the session of the token is not active, and
- *   VALIDATION_FAILED when the payer's account is not ACTIVE or not complete and there is nothing
- *   to replay, or when the key was used for a different request.
+ *   VALIDATION_FAILED when the payer's account is not ACTIVE or not complete, or the amount exceeds
+ *   the user's limit, and there is nothing to replay, or when the key was used for a different
+ *   request.
  */
 export async function claimSend(
   context: LocalContext,
   token: VerifiedToken,
   reservation: SendReservation,
 ): Promise<SendClaim> {
-  for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
+  let isOvertaken = false;
+  for (let attempt = 0; attempt < (isOvertaken ? maxOvertaken : maxAttempts); attempt += 1) {
     const reserved = await reserveSend(context, token, reservation);
     if (!reserved) throw new AppError('UNAUTHENTICATED');
-    const { payer, holder } = reserved;
+    const { payer, holder, limit } = reserved;
     const account = accountOrRefusal(context, payer);
     if (!holder) {
       if (account instanceof AppError) throw account;
+      isOvertaken = limit !== null && !limit.isCurrent;
+      if (limit?.isCurrent) refuseOverLimit(limit, reservation.amountCents);
       continue;
     }
     const claim = await claimFrom(context, reservation, holder);
@@ -88,6 +93,7 @@ export async function claimSend(
     if (account instanceof AppError) return failUnpaid(context, claim.transaction, account);
     return { ...claim, payer, account };
   }
+  if (isOvertaken) throw new AppError('BUSY');
   throw neitherClaimedNorFound();
 }
 
@@ -96,6 +102,12 @@ export async function claimSend(
  * failover may have lost it, and the second attempt may conflict with another one.
  */
 const maxAttempts = 3;
+
+/**
+ * A limited send is overtaken when another one of the user is reserved at the same time, so one of
+ * them always gets on. This is more than a person sends at a time.
+ */
+const maxOvertaken = 50;
 
 function neitherClaimedNorFound(): Error {
   return new Error('an idempotency key was neither claimed nor found');

@@ -12,6 +12,14 @@ import { isDatabaseUnavailable } from '../db/unavailable.ts';
 import type { AccountStatus } from '../domain/account.ts';
 import { decimalFromCents } from '../domain/money.ts';
 import {
+  isLimitedRow,
+  limitOf,
+  limitParameters,
+  limitsAreOn,
+  type LimitColumns,
+  type SpendingLimit,
+} from './limits.ts';
+import {
   claimUntil,
   columnsOf,
   pixColumns,
@@ -219,9 +227,79 @@ const reserveForSession: Statement = {
     ${reservedFor('payer', payerColumns)}`,
 };
 
+const limitColumns: readonly (keyof LimitColumns)[] = [
+  'is_counted',
+  'night_hour',
+  'limit_amount',
+  'spent',
+];
+
+/** The value of a limit that applies at the time of a call, as `timedValue` has it. */
+function applying(column: 'day' | 'night' | 'night_hour'): string {
+  return `case when own.${column}_next_at <= payer.now
+                       then own.${column}_next else own.${column} end`;
+}
+
+/**
+ * `reserveForSession` with limits. A statement does not see what is committed after it has begun,
+ * so a sum alone would let two sends pass that exceed the limit together. Each reservation counts
+ * the user's row one up from the number that it has seen: of those that saw the same number, one
+ * does, under the lock of the row, and the others reserve nothing and are run again.
+ * Parameters, batched: those of `reserveForSession`, the limits of a day and of a night, and for a
+ * night from 20 and one from 22, whether it is night and when the period began.
+ */
+const reserveWithinLimits: Statement = {
+  name: 'pix-reserve-send-limited',
+  batching: { lane: 'sends', conflictKey: 2, lockOrder: [2, 5] },
+  text: `
+    with payer as (
+      select requested.*, 'SEND' as operation, null as transaction_identification, s.sealed_token,
+             u.document as user_document, a.provider as account_provider, a.agency,
+             a.account_number, a.document as account_document, a.status as account_status
+        from unnest($1::uuid[], $2::int[], $3::timestamptz[], $4::uuid[], $5::text[], $6::bytea[],
+                    $7::numeric[], $8::text[], $9::text[], $10::timestamptz[],
+                    $11::boolean[], $12::numeric[], $13::numeric[], $14::boolean[],
+                    $15::timestamptz[], $16::boolean[], $17::timestamptz[])
+             with ordinality as requested (session_id, user_id, now, id, idempotency_key,
+               fingerprint, amount, pix_key, description, claimed_until, names_local,
+               day, night, is_night_20, began_20, is_night_22, began_22, ordinal)
+        join ${activeSessions}
+        left join accounts a on a.user_id = u.id
+    ), own as (
+      select payer.ordinal, coalesce(own.version, 0) as version,
+             coalesce(${applying('night_hour')}, 20) as night_hour,
+             coalesce(${applying('day')}, payer.day) as day,
+             coalesce(${applying('night')}, payer.night) as night
+        from payer left join pix_limits own on own.user_id = payer.user_id
+    ), period as (
+      select own.*, case when night_hour = 22 then began_22 else began_20 end as began_at,
+             case when case when night_hour = 22 then is_night_22 else is_night_20 end
+                  then own.night else own.day end as limit_amount
+        from own join payer on payer.ordinal = own.ordinal
+    ), spending as (
+      select payer.*, period.version, period.night_hour, period.limit_amount, sent.spent
+        from payer join period on period.ordinal = payer.ordinal
+             join lateral (
+               select coalesce(sum(t.amount), 0) as spent from pix_transactions t
+                where t.user_id = payer.user_id and t.created_at >= period.began_at
+                  and t.operation = 'SEND' and t.status <> 'FAILED') sent on true
+    ), counted as (
+      insert into pix_limits (user_id, version) select user_id, version + 1 from spending
+          on conflict (user_id) do update set version = excluded.version
+       where pix_limits.version = excluded.version - 1
+      returning user_id
+    ), limited as (
+      select spending.*, user_id in (select user_id from counted) as is_counted from spending
+    ), ${reserving(`limited where ${mayPay} and is_counted
+              and (limit_amount is null or spent + amount <= limit_amount)`)}
+    ${reservedFor('limited', [...payerColumns, ...limitColumns])}`,
+};
+
 /** What a call of a send has found or stored. */
 export interface ReservedSend {
   readonly payer: Payer;
+  /** Null: limits are off. */
+  readonly limit: SpendingLimit | null;
   /** Null: no send was stored, and none is visible that has the key. */
   readonly holder: KeyHolder | null;
 }
@@ -237,17 +315,25 @@ export async function reserveSend(
   reservation: SendReservation,
 ): Promise<ReservedSend | null> {
   const { sessionId, userId } = token;
-  const session = [sessionId, userId, context.clock.now(), reservation.id];
-  const [row] = await queryWithRetry<ReservedRow & PayerColumns>(context, reserveForSession, [
-    ...session,
+  const now = context.clock.now();
+  const parameters = [
+    ...[sessionId, userId, now, reservation.id],
     ...termsOf(reservation),
     claimUntil(context),
     context.config.provider.stub,
-  ]);
+  ];
+  const [row] = limitsAreOn(context.config)
+    ? await queryWithRetry<ReservedRow & PayerColumns & LimitColumns>(
+        context,
+        reserveWithinLimits,
+        [...parameters, ...limitParameters(context.config, now)],
+      )
+    : await queryWithRetry<ReservedRow & PayerColumns>(context, reserveForSession, parameters);
   if (!row) return null;
   const terms = { operation: 'SEND', transactionIdentification: null } as const;
   return {
     payer: payerOf(token, row),
+    limit: isLimitedRow(row) ? limitOf(row, now) : null,
     holder: holderOf(row, { ...reservation, ...terms, userId }),
   };
 }
@@ -337,4 +423,6 @@ export async function takeOverTransaction(
 }
 
 /** @public For the tests of plans and of the simulation. */
-export const reservationStatements = { reserve, reserveForSession, takeOver };
+export const reservationStatements = {
+  ...{ reserve, reserveForSession, reserveWithinLimits, takeOver },
+};

@@ -61,6 +61,7 @@ export const providerDoor: Door = {
   modules: /^(?:undici|(?:node:)?(?:https|http2|tls))$/,
   keepers: new Map([
     ['src/provider/http/client.ts', { because: 'it is the door' }],
+    ['src/app-events/deliver.ts', { because: "it calls the app's backend", only: /^undici$/ }],
     ['src/provider/http/reachability.ts', { because: 'it asks for nothing, without credentials' }],
   ]),
   instead: 'Only src/provider/http/client.ts calls the provider: use the port, context.provider.',

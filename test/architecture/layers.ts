@@ -60,6 +60,7 @@ const members = {
   accounts: /^src\/accounts\//,
   pix: /^src\/pix\//,
   'pix-keys': /^src\/pix-keys\//,
+  'app-events': /^src\/app-events\//,
   settlement: /^src\/settlement\//,
   onboarding: /^src\/onboarding\//,
   http: /^src\/http\//,
@@ -76,7 +77,7 @@ const belowCapabilities = [
 ] as const satisfies Part[];
 
 const capabilities = [
-  ...(['auth', 'accounts', 'pix', 'pix-keys', 'settlement', 'onboarding'] as const),
+  ...(['auth', 'accounts', 'pix', 'pix-keys', 'settlement', 'onboarding', 'app-events'] as const),
 ] as const satisfies Part[];
 
 const httpObjects = /^(?:node:(?:http|https|http2|net|tls)|undici)(?:$|\/)/;
@@ -201,6 +202,10 @@ const rules: Readonly<Record<Part, Rule>> = {
   accounts: capability('auth'),
   pix: capability('accounts', 'auth'),
   'pix-keys': capability('accounts', 'auth'),
+  'app-events': {
+    may: belowCapabilities,
+    instead: "It writes to the app's own backend, which knows ids alone.",
+  },
   settlement: capability('pix', 'pix-keys', 'accounts', 'auth'),
   onboarding: capability('pix', 'pix-keys', 'accounts', 'auth'),
   http: {

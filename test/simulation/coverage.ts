@@ -13,7 +13,7 @@ const phases = 'before RESERVED PAYING ACCEPTED UNKNOWN REJECTED SETTLED'.split(
 
 /** What happens to a payment, by the words of the trace. */
 const events = {
-  reserve: /^P\d+ db pix-reserve-send\b/,
+  reserve: /^P\d+ db pix-reserve-send(?:-limited)?\b/,
   'take over': /^P\d+ db pix-take-over\b/,
   step: /^P\d+ db pix-step\b/,
   attempt: /^P\d+ asks the bank: pay /,

@@ -87,12 +87,19 @@ const racing: Readonly<Record<string, Racing>> = {
     // The payer is found, and no transaction.
     lost: withoutTransaction,
   },
+  'pix-reserve-send-limited': {
+    keyOf: ([, userId, , , key]) => JSON.stringify([userId, key]),
+    // Whoever came first has counted the user's row.
+    lost: (rows) => withoutTransaction(rows.map((row) => Object.assign(row, overtaken))),
+  },
   'pix-reserve': {
     keyOf: ([, userId, operation, key]) => JSON.stringify([userId, operation, key]),
     lost: withoutTransaction,
   },
   'webhook-store': { keyOf: ([, hash]) => (hash as Buffer).toString('hex'), lost: withoutEvent },
 };
+
+const overtaken = { is_counted: false };
 
 /** Neither stored nor visible. */
 function withoutEvent([row]: readonly Row[]): Row[] {

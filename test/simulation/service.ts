@@ -2,6 +2,7 @@
  * One process of the service: the real operations, jobs and provider layer over a context whose
  * every way out leads through the scheduler. When it dies, all of it is thrown away.
  */
+import type { Config } from '../../src/config/config.ts';
 import type { Context } from '../../src/context.ts';
 import type { Clock } from '../../src/clock.ts';
 import type { Database } from '../../src/db/database.ts';
@@ -40,6 +41,7 @@ export interface ServiceOptions {
   /** Carries what this process asks the bank. */
   readonly dispatcher: NonNullable<HttpClientOptions['dispatcher']>;
   readonly jobs: JobTable;
+  readonly limits: Config['pixLimits'];
   /** What wraps the provider's API first; it stays as it is unless something is to be broken. */
   readonly wrapWire: (provider: Provider) => Provider;
   /** Waits while the process is frozen; null: it is not. */
@@ -117,7 +119,8 @@ export class Service {
 /** Composed as in `src/app.ts` and `src/compose-provider.ts`, as far as sends need it. */
 function contextOf(options: ServiceOptions, stopping: AbortSignal): Context {
   const { store, clock, chance, db, dispatcher, wrap, wrapWire } = options;
-  const { config, log, metrics, sealer } = store;
+  const { log, metrics, sealer } = store;
+  const config = { ...store.config, pixLimits: options.limits };
   const { timeoutMs, retries, ispb } = config.provider;
   const client = createHttpClient({ baseUrl: 'https://bank.test', timeoutMs, clock, dispatcher });
   const wire = createHttpProvider({ client, clock, ispb });

@@ -343,6 +343,7 @@ function movedBy(row: Row, parameters: readonly unknown[]): readonly unknown[] {
 /** Statements that store or move a transaction without answering it, and what it would have. */
 const silentlyWriting: Readonly<Record<string, { column: string; place: number }>> = {
   'pix-reserve-send': { column: 'id', place: 3 },
+  'pix-reserve-send-limited': { column: 'id', place: 3 },
   'pix-step': { column: 'id', place: 0 },
   'pix-repeat': { column: 'id', place: 0 },
 };

@@ -93,7 +93,7 @@ export async function prepareStore(): Promise<Prepared> {
 /** PostgreSQL, migrated, with the customers in it. */
 async function openReal({ folder, databaseUrl }: StoreOptions) {
   const dataDir = folder ?? (await mkdtemp(join(tmpdir(), 'ponte-simulation-')));
-  const real = await openDatabase({ databaseUrl, dataDir, clock: systemClock });
+  const real = await openDatabase({ databaseUrl, dataDir, clock: systemClock, appEvents: true });
   await migrateUp(real);
   const ask: Ask = (text, parameters = []) => real.query({ name: '', text }, parameters);
   for (const setting of databaseUrl ? [] : tuning) await ask(setting);

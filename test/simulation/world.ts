@@ -11,6 +11,7 @@ import { Client } from './clients.ts';
 import type { Deviation } from './deviation.ts';
 import { Fleet } from './fleet.ts';
 import type { Hazards } from './hazards.ts';
+import { drawLimits, type Limits } from './limits.ts';
 import { Liar } from './liar.ts';
 import { Names } from './names.ts';
 import { Operator } from './operator.ts';
@@ -62,6 +63,8 @@ export class World {
   readonly operator: Operator;
   /** Whether days pass after the history, and all is asked for again. */
   readonly goesOn: boolean;
+  /** What a customer may send, in some seeds. */
+  readonly limits: Limits;
   readonly #deviation: Deviation;
   #weather: Weather;
 
@@ -79,7 +82,9 @@ export class World {
     this.bank = this.provider.bank;
     const { scheduler, names, ledger, policy } = this;
     const weather = (): Weather => this.#weather;
-    const oracle = new Oracle({ ledger, policy, hazards, names, scheduler });
+    this.limits = drawLimits(seed);
+    const { limits } = this;
+    const oracle = new Oracle({ ledger, policy, hazards, names, scheduler, limits });
     const { evidence, receipts, charges, truth, refunds, expiries } = oracle;
     this.evidence = evidence;
     this.receipts = receipts;
@@ -207,6 +212,7 @@ export class World {
         scheduler.isFrozen(owner) ? scheduler.hop(owner, `${owner.name} reads a request`) : null,
       db: deviation.db?.(db) ?? db,
       jobs: deviation.jobs ?? sendJobs,
+      limits: this.limits,
       wrapWire: deviation.wire ?? ((provider) => provider),
       wrap: deviation.provider ?? ((provider) => provider),
     });

@@ -1,5 +1,6 @@
 /** Every table, for the service and for the migration tool. */
 import { Account } from './account.ts';
+import { AppEvent } from './app-event.ts';
 import { BankingSession } from './banking-session.ts';
 import { Job } from './job.ts';
 import { LoginAddress } from './login-address.ts';
@@ -7,6 +8,7 @@ import { OnboardingApplication } from './onboarding-application.ts';
 import { OnboardingDocumentChunk } from './onboarding-document-chunk.ts';
 import { OnboardingDocument } from './onboarding-document.ts';
 import { OperatorAction } from './operator-action.ts';
+import { PixLimit } from './pix-limit.ts';
 import { PixTimeline } from './pix-timeline.ts';
 import { PixTransaction } from './pix-transaction.ts';
 import { SecurityEvent } from './security-event.ts';
@@ -22,6 +24,7 @@ export const entities = [
   LoginAddress,
   PixTransaction,
   PixTimeline,
+  PixLimit,
   OnboardingApplication,
   OnboardingDocument,
   OnboardingDocumentChunk,
@@ -31,10 +34,12 @@ export const entities = [
   ThrottleCounter,
   OperatorAction,
   SecurityEvent,
+  AppEvent,
 ];
 
 export {
   Account,
+  AppEvent,
   BankingSession,
   Job,
   LoginAddress,
@@ -42,6 +47,7 @@ export {
   OnboardingDocument,
   OnboardingDocumentChunk,
   OperatorAction,
+  PixLimit,
   PixTimeline,
   PixTransaction,
   SecurityEvent,

@@ -9,6 +9,7 @@ import {
   type Step,
 } from '../../domain/onboarding.ts';
 import type { Address } from '../../domain/person.ts';
+import { announcing, writesAppEvents } from './app-event.ts';
 import { instant, oneOf } from './columns.ts';
 import { User } from './user.ts';
 
@@ -51,6 +52,18 @@ export const OnboardingApplication = defineEntity({
       events: ['update'],
       when: "old.status <> new.status and (old.status, new.status) not in (('IN_PROGRESS', 'UNDER_ANALYSIS'), ('UNDER_ANALYSIS', 'APPROVED'), ('UNDER_ANALYSIS', 'REJECTED'))",
       body: "raise exception 'an application does not move this way' using errcode = 'check_violation';",
+    },
+    {
+      // Named by its user: the id of the application is the applicant's secret.
+      name: 'onboarding_applications_told',
+      timing: 'after',
+      events: ['update'],
+      when: `old.status <> new.status and new.status in ('APPROVED', 'REJECTED') and ${writesAppEvents}`,
+      body: announcing({
+        id: "'onboarding_' || new.user_id",
+        type: "'onboarding.' || lower(new.status)",
+        ...{ transactionId: 'null', operation: 'null', at: 'new.updated_at' },
+      }),
     },
   ],
   indexes: [

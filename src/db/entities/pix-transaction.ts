@@ -8,6 +8,7 @@ import {
   type PixStatus,
 } from '../../domain/pix.ts';
 import type { ShownOwner } from '../../domain/key-owner.ts';
+import { announcing, writesAppEvents } from './app-event.ts';
 import { instant, oneOf } from './columns.ts';
 import { User } from './user.ts';
 
@@ -20,6 +21,14 @@ function statusAndPhaseAgree(): string {
 
 /** The transactions that no request has made, but an event of the provider. */
 const reportedOnly = oneOf('operation', ['RECEIVED', ...refundTypes]);
+
+const announceEnd = announcing({
+  id: "'pix_' || new.id",
+  type: "'pix.' || lower(new.status)",
+  transactionId: 'new.id',
+  operation: 'new.operation',
+  at: 'new.settled_at',
+});
 
 /** A PIX that was sent, charged, received or refunded. */
 export const PixTransaction = defineEntity({
@@ -114,6 +123,21 @@ export const PixTransaction = defineEntity({
       events: ['update'],
       when: "old.status in ('COMPLETED', 'FAILED') and new.status <> old.status",
       body: "raise exception 'a final transaction does not change' using errcode = 'check_violation';",
+    },
+    // Every end is told, whatever statement makes it.
+    {
+      name: 'pix_transactions_ended',
+      timing: 'after',
+      events: ['update'],
+      when: `old.status = 'PROCESSING' and new.status <> 'PROCESSING' and ${writesAppEvents}`,
+      body: announceEnd,
+    },
+    {
+      name: 'pix_transactions_ended_new',
+      timing: 'after',
+      events: ['insert'],
+      when: `new.status <> 'PROCESSING' and ${writesAppEvents}`,
+      body: announceEnd,
     },
   ],
   checks: [

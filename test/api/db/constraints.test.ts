@@ -182,6 +182,8 @@ test('no constraint, unique index or trigger of the schema is without a test', a
     ...['pix_transactions_status_and_phase', 'pix_transactions_final_status'],
     ...['operator_actions_append_only', 'pix_timeline_append_only'],
     ...['onboarding_applications_moves_forward'],
+    // They write: jobs/deliver-app-event.test.ts.
+    ...['onboarding_applications_told', 'pix_transactions_ended', 'pix_transactions_ended_new'],
     // The migration tool's own table.
     'schema_migrations_pkey',
   ];

@@ -42,6 +42,15 @@ export const refusedRows: Readonly<Record<string, { table: Table; changes: reado
   },
   banking_sessions_user_id_foreign: { table: 'banking_sessions', changes: [{ user_id: 0 }] },
   login_addresses_user_id_foreign: { table: 'login_addresses', changes: [{ user_id: 0 }] },
+  pix_limits_user_id_foreign: { table: 'pix_limits', changes: [{ user_id: 0 }] },
+  pix_limits_amounts: {
+    table: 'pix_limits',
+    changes: ['day', 'day_next', 'night', 'night_next'].map((one) => ({ [one]: '-0.01' })),
+  },
+  pix_limits_hours: {
+    table: 'pix_limits',
+    changes: [{ night_hour: 21 }, { night_hour_next: 6 }],
+  },
   pix_transactions_amount_positive: {
     table: 'pix_transactions',
     changes: [{ amount: '0.00' }, { amount: '-0.01' }],
@@ -246,6 +255,7 @@ export const refusedPairs: Readonly<
   ),
   security_events_pkey: [{ table: 'security_events', pair: () => same({ id: 1_000_000 }) }],
   operator_actions_pkey: [{ table: 'operator_actions', pair: () => same({ id: 1_000_000 }) }],
+  app_events_pkey: [{ table: 'app_events', pair: () => same({ id: uuid() }) }],
   throttle_counters_pkey: [{ table: 'throttle_counters', pair: () => same({ key: uuid() }) }],
 };
 
@@ -253,6 +263,7 @@ export const refusedPairs: Readonly<
 export const refusedSiblings: Readonly<Record<string, { table: Table; changes?: () => Row }>> = {
   accounts_user_unique: { table: 'accounts' },
   banking_sessions_one_active: { table: 'banking_sessions' },
+  pix_limits_pkey: { table: 'pix_limits' },
   login_addresses_pkey: {
     table: 'login_addresses',
     changes: () => ({ address_digest: Buffer.from('the-same') }),

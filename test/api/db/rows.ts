@@ -75,6 +75,10 @@ export const goodRow = {
   webhook_waits: (): Row => ({ id_value: uuid() }),
   jobs: (): Row => ({ kind: 'test', payload: '{}', status: 'queued', run_at: at, created_at: at }),
   throttle_counters: (): Row => ({ key: uuid(), window_started_at: at, attempts: 1 }),
+  app_events: (): Row => ({
+    ...{ id: uuid(), type: 'pix.completed', user_id: 1, status: 'COMPLETED', at },
+  }),
+  pix_limits: (): Row => ({ version: 1 }),
   login_addresses: (): Row => ({ address_digest: Buffer.from(uuid()), last_login_at: at }),
 } as const;
 
@@ -99,6 +103,7 @@ export async function parentOf(open: Rows, table: Table): Promise<Row> {
     case 'accounts':
     case 'banking_sessions':
     case 'login_addresses':
+    case 'pix_limits':
     case 'pix_transactions':
     case 'onboarding_applications':
       return { user_id: await insert(open, 'users', goodRow.users()) };

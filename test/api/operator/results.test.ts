@@ -8,7 +8,12 @@ import { confirmed, startSettlingApp } from '../jobs/settling.ts';
 import { openTestDatabase } from '../../support/open-database.ts';
 import { isPlainJson, unwatched } from './asking.ts';
 
-const app = await startSettlingApp();
+const environment = {
+  PIX_LIMIT_DAY: '100.00',
+  APP_EVENTS_URL: 'http://127.0.0.1:9/',
+  APP_EVENTS_SECRET: `whsec_${'A'.repeat(32)}`,
+};
+const app = await startSettlingApp({ environment });
 const { email, id } = app.customer;
 const pending = await app.givenSend();
 const completed = await app.givenSend();
@@ -18,6 +23,8 @@ const finished = { status: 'dead', finished_at: app.clock.now() };
 const deadJob = await queueJob(app, 'failed', finished);
 const user = { user: String(id) };
 const reason = { ...user, reason: 'ticket 7' };
+
+const toldId = `pix_${completed.id}`;
 
 /** In an order in which every op succeeds: one that changes data precedes its reversal. */
 const inputs: { readonly [Name in OpName]: OpInput<Name> } = {
@@ -37,6 +44,8 @@ const inputs: { readonly [Name in OpName]: OpInput<Name> } = {
   'session list': { limit: 100 },
   'account block': reason,
   'account unblock': reason,
+  'limit set': { ...reason, day: 100 },
+  'limit show': user,
   'webhook list': { limit: 100 },
   'webhook replay': { eventIds: [parked.eventId, settled.eventId], dryRun: true, limit: 100 },
   'webhook send': { transactionId: pending.id, status: 'COMPLETED', shape: 'entity' },
@@ -52,6 +61,10 @@ const inputs: { readonly [Name in OpName]: OpInput<Name> } = {
   'user disable': user,
   'user enable': user,
   'user reset-password': { ...user, password: 'another horse battery' },
+  'subject export': reason,
+  'subject erase': reason,
+  'events resend': { ids: [toldId] },
+  'events list': { limit: 100 },
   'audit list': { limit: 100 },
   'audit events': { limit: 100 },
   'request-id': { id: '8f14e45f' },
@@ -70,7 +83,8 @@ describe('the result of an op', () => {
       isPlainJson(result);
       // A list without rows would prove nothing.
       for (const [member, value] of Object.entries(result as object)) {
-        const mayBeEmpty = /^(?:pending|unknown|applied|notDead|notFound|waitsFor|refunds)$/.test(member);
+        const mayBeEmpty =
+          /^(?:pending|unknown|applied|notDead|notFound|waitsFor|refunds|keptEvents)$/.test(member);
         assert.ok(mayBeEmpty || !Array.isArray(value) || value.length > 0, `no ${member}`);
       }
     });

@@ -99,6 +99,12 @@ const simple: Readonly<Record<string, Simple>> = {
       return '';
     },
   },
+  // Every session of a simulation writes app events.
+  current_setting: {
+    takes: ['text', 'bool'],
+    gives: 'text',
+    apply: ([name]) => (name === 'ponte.app_events' ? 'on' : null),
+  },
   nextval: {
     takes: ['regclass'],
     gives: 'int8',

@@ -12,7 +12,8 @@ import {
   type OwnFunction,
 } from './scope.ts';
 import { bodyOf, expressionOf, statementIn, statementOf, typeOf } from './tree.ts';
-import type { Value } from './types.ts';
+import type { Tuple } from './rows.ts';
+import type { Column, Value } from './types.ts';
 
 interface Text {
   readonly PLpgSQL_expr: { readonly query: string };
@@ -84,13 +85,30 @@ export function functionOf(text: string, compiler: Compiler, catalog: Known): Ow
   };
 }
 
+/** What a trigger's function does with a new row. */
+export function doneBy(
+  text: string,
+  columns: readonly Column[],
+  { compiler, catalog }: Pick<Place, 'compiler' | 'catalog'>,
+): (session: Frame['session'], row: Tuple) => void {
+  const names = [{ name: 'found', type: 'bool' }];
+  let work: ReturnType<typeof compileBody> | null = null;
+  return (session, row) => {
+    work ??= compileBody(stepsOf(text), names, new Place(compiler, catalog, columns));
+    work(session, [], row);
+  };
+}
+
 class Place {
   readonly compiler: Compiler;
   readonly catalog: Known;
+  /** Of the row that a trigger is about. */
+  readonly columns: readonly Column[];
 
-  constructor(compiler: Compiler, catalog: Known) {
+  constructor(compiler: Compiler, catalog: Known, columns: readonly Column[] = []) {
     this.compiler = compiler;
     this.catalog = catalog;
+    this.columns = columns;
   }
 
   /** A scope in which the function's variables can be named. */
@@ -99,12 +117,15 @@ class Place {
     const source = scope.statement.source();
     scope.add({ alias: '', number: source, columns: variables });
     scope.visible = variables.map((variable, place) => ({ ...variable, source, place }));
+    const { columns } = this;
+    if (columns.length > 0) scope.add({ alias: 'new', number: scope.statement.source(), columns });
     return scope;
   }
 }
 
 interface Variables {
   readonly values: readonly Value[];
+  readonly row: Tuple;
   isFound: boolean;
 }
 
@@ -114,22 +135,23 @@ type Names = readonly { readonly name: string; readonly type: string }[];
 
 function compileBody(steps: readonly Step[], names: Names, place: Place) {
   const works = steps.map((step) => compileStep(step, names, place));
-  return (session: Frame['session'], values: readonly Value[]): void => {
-    const variables = { values, isFound: false };
+  return (session: Frame['session'], values: readonly Value[], row: Tuple = []): void => {
+    const variables = { values, row, isFound: false };
     for (const work of works) work(session, variables);
   };
 }
 
 /** Each statement of a function sees what was done before it. */
-function frameOf(session: Frame['session'], { values, isFound }: Variables): Frame {
+function frameOf(session: Frame['session'], { values, row, isFound }: Variables): Frame {
   const command = session.nextCommand();
-  const tuples = [[...values, isFound]];
+  const tuples = [[...values, isFound], row];
   return { session, command, parameters: [], tuples, versions: [], kept: [] };
 }
 
 function compileStep(step: Step, names: Names, place: Place): Work {
   const scope = place.scope(names);
-  if (step.PLpgSQL_stmt_return && !step.PLpgSQL_stmt_return.expr) return () => undefined;
+  // A trigger after the change returns null, which nothing comes of.
+  if (step.PLpgSQL_stmt_return) return () => undefined;
   if (step.PLpgSQL_stmt_execsql) {
     const node = statementIn(step.PLpgSQL_stmt_execsql.sqlstmt.PLpgSQL_expr.query);
     const modification = scope.statement.compiler.modification(node, scope);

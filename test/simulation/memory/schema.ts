@@ -4,7 +4,7 @@ import type { Catalog, ColumnFacts, UniqueFacts } from './catalog.ts';
 import { canonicalParts } from './conflict.ts';
 import { NotModelled } from './errors.ts';
 import { condition } from './expressions.ts';
-import { functionOf, raisedBy } from './plpgsql.ts';
+import { doneBy, functionOf, raisedBy } from './plpgsql.ts';
 import type { Tuple } from './rows.ts';
 import {
   coerced,
@@ -18,7 +18,14 @@ import {
   type Run,
 } from './scope.ts';
 import { Session } from './session.ts';
-import { Table, type ForeignKey, type TableColumn, type Trigger, type Unique } from './table.ts';
+import {
+  Table,
+  type AfterTrigger,
+  type ForeignKey,
+  type TableColumn,
+  type Trigger,
+  type Unique,
+} from './table.ts';
 import { expressionOf, statementOf } from './tree.ts';
 import { fitting, fromText, keyOf, typeNamed } from './types.ts';
 
@@ -50,11 +57,7 @@ export function buildSchema(catalog: Catalog, compiler: Compiler): Schema {
   addForeignKeys(catalog, schema);
   for (const { table, definition } of catalog.triggers) {
     const owner = schema.tables.get(table);
-    if (owner)
-      owner.triggers = [
-        ...owner.triggers,
-        triggerOf(definition, owner, { compiler, bodies, schema }),
-      ];
+    if (owner) addTrigger(definition, owner, { compiler, bodies, schema });
   }
   for (const text of bodies.values()) {
     const own = functionOf(text, compiler, schema);
@@ -200,28 +203,36 @@ interface WithBodies extends Making {
   readonly bodies: ReadonlyMap<string, string>;
 }
 
-/** A trigger that refuses a change. */
-function triggerOf(definition: string, table: Table, making: WithBodies): Trigger {
+/** A trigger that refuses a change, or one that writes something after it. */
+function addTrigger(definition: string, table: Table, making: WithBodies): void {
   const trigger = statementOf(definition, 'CreateTrigStmt');
   const { timing = 0, events = 0, whenClause } = trigger;
   const [before, onInsert, onDelete, onUpdate] = [2, 4, 8, 16];
-  if (timing !== before || events & onInsert || trigger.columns || !trigger.row) {
-    throw new NotModelled(definition);
-  }
+  if (trigger.columns || !trigger.row) throw new NotModelled(definition);
   const called = trigger.funcname?.at(-1);
   const name = called && 'String' in called ? (called.String.sval ?? '') : '';
-  const raise = raisedBy(making.bodies.get(name) ?? '');
+  const body = making.bodies.get(name) ?? '';
   const scope = scopeOf(table, ['old', 'new'], making);
   const holds = whenClause ? ofRows(scope, condition(whenClause, scope).run) : () => true;
-  const on = new Set<'update' | 'delete'>();
-  if (events & onDelete) on.add('delete');
-  if (events & onUpdate) on.add('update');
-  return {
-    on,
-    fire(old, next) {
+  if (timing === before && !(events & onInsert)) {
+    const raise = raisedBy(body);
+    const on = new Set<'update' | 'delete'>();
+    if (events & onDelete) on.add('delete');
+    if (events & onUpdate) on.add('update');
+    const fire: Trigger['fire'] = (old, next) => {
       if (holds(old, next) === true) throw raise();
-    },
+    };
+    table.triggers = [...table.triggers, { on, fire }];
+    return;
+  }
+  if (timing !== 0 || events & onDelete) throw new NotModelled(definition);
+  const { compiler, schema } = making;
+  const write = doneBy(body, table.columns, { compiler, catalog: schema });
+  const on = new Set<'insert' | 'update'>([events & onInsert ? 'insert' : 'update']);
+  const fire: AfterTrigger['fire'] = (session, old, next) => {
+    if (holds(old, next) === true) write(session, next);
   };
+  table.afterTriggers = [...table.afterTriggers, { on, fire }];
 }
 
 /** Puts in what is stored already. */

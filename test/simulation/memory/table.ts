@@ -40,6 +40,12 @@ export interface ForeignKey {
   readonly refusal: 'restrict_violation' | 'foreign_key_violation';
 }
 
+/** What is done at the end of a statement that has inserted or updated a row. */
+export interface AfterTrigger {
+  readonly on: ReadonlySet<'insert' | 'update'>;
+  readonly fire: (session: Session, before: Tuple | null, after: Tuple) => void;
+}
+
 export interface Trigger {
   readonly on: ReadonlySet<'update' | 'delete'>;
   /** @throws what the trigger's function raises, where its condition holds. */
@@ -53,6 +59,7 @@ export class Table {
   checks: readonly Check[] = [];
   uniques: readonly Unique[] = [];
   triggers: readonly Trigger[] = [];
+  afterTriggers: readonly AfterTrigger[] = [];
   /** Those that its rows name, and those that name its rows. */
   readonly parents: ForeignKey[] = [];
   readonly children: ForeignKey[] = [];
@@ -91,7 +98,13 @@ export class Table {
     return null;
   }
 
-  insert(values: Tuple, { session, command }: Doing): Version {
+  insert(values: Tuple, doing: Doing): Version {
+    const version = this.#put(values, doing);
+    this.#fireAfter('insert', null, values, doing);
+    return version;
+  }
+
+  #put(values: Tuple, { session, command }: Doing): Version {
     const found = this.conflict(values, this.uniques);
     if (found) {
       const [, { name: constraint }] = found;
@@ -107,7 +120,8 @@ export class Table {
     this.#fire('update', version.values, values);
     this.admit(values);
     this.rows.delete(version, doing.command);
-    const updated = this.insert(values, doing);
+    const updated = this.#put(values, doing);
+    this.#fireAfter('update', version.values, values, doing);
     for (const key of this.children) {
       const isSame = key.parentPlaces.every((one) => version.values[one] === values[one]);
       if (!isSame) doing.session.later(() => releaseChildren(key, version.values, doing));
@@ -120,6 +134,16 @@ export class Table {
     this.rows.delete(version, doing.command);
     for (const key of this.children) {
       doing.session.later(() => releaseChildren(key, version.values, doing));
+    }
+  }
+
+  #fireAfter(
+    event: 'insert' | 'update',
+    before: Tuple | null,
+    ...[after, { session }]: [Tuple, Doing]
+  ): void {
+    for (const { on, fire } of this.afterTriggers) {
+      if (on.has(event)) session.later(() => fire(session, before, after));
     }
   }
 

@@ -7,6 +7,7 @@ import { centsFromDecimal } from '../../../src/domain/money.ts';
 import { auditPix } from '../../../src/operator/pix-audit.ts';
 import type { Payment } from '../bank/ledger.ts';
 import type { Hazards } from '../hazards.ts';
+import { exceededLimits, type Limits } from '../limits.ts';
 import type { Names } from '../names.ts';
 import type { Scheduler } from '../scheduler.ts';
 import type { Store } from '../store.ts';
@@ -21,6 +22,7 @@ import type { Receipts } from './receipts.ts';
 import type { Refunds } from './refunds.ts';
 import { nameOf } from './requests.ts';
 import type { EventRow, FinalRow, TimelineRow } from './stored-rows.ts';
+import { untoldEnds } from './told-ends.ts';
 import type { Truth } from './truth.ts';
 
 export interface Rest {
@@ -34,6 +36,7 @@ export interface Rest {
   readonly names: Names;
   readonly hazards: Hazards;
   readonly scheduler: Scheduler;
+  readonly limits: Limits;
   readonly lost: LostCommits;
   readonly webhooks: Pick<Webhooks, 'posted'>;
   /** Whether the event with this hash says what is not true. */
@@ -107,6 +110,10 @@ export async function checkAtRest(rest: Rest): Promise<FinalRow[]> {
     truth.violated(`a job is dead: ${kind}`);
   }
   await checkAudit(rest);
+  for (const found of await untoldEnds(store)) truth.violated(found);
+  for (const found of await exceededLimits(store, rest.limits)) {
+    truth.violated(`a limit was exceeded: ${found}`);
+  }
   return rows;
 }
 

@@ -2,6 +2,7 @@
 import type { Ledger } from '../bank/ledger.ts';
 import type { Policy } from '../bank/policy.ts';
 import type { Hazards } from '../hazards.ts';
+import type { Limits } from '../limits.ts';
 import type { Names } from '../names.ts';
 import type { Scheduler } from '../scheduler.ts';
 import { Charges } from './charges.ts';
@@ -17,6 +18,7 @@ export interface OracleOptions {
   readonly hazards: Hazards;
   readonly names: Names;
   readonly scheduler: Scheduler;
+  readonly limits: Limits;
 }
 
 export class Oracle {
@@ -27,11 +29,11 @@ export class Oracle {
   readonly refunds: Refunds;
   readonly expiries: Expiries;
 
-  constructor({ ledger, policy, hazards, names, scheduler }: OracleOptions) {
+  constructor({ ledger, policy, hazards, names, scheduler, limits }: OracleOptions) {
     this.evidence = new Evidence({ ledger, policy, hazards, scheduler });
     const { evidence } = this;
     const { lost } = evidence;
-    this.truth = new Truth({ ledger, evidence, hazards, names, scheduler });
+    this.truth = new Truth({ ledger, evidence, hazards, names, scheduler, limits });
     const { accounts } = this.truth;
     const violated = (text: string): void => this.truth.violated(text);
     this.receipts = new Receipts({ ledger, names, scheduler, violated, lost });

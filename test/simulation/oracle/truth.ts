@@ -6,6 +6,7 @@ import type { PixTransactionRow } from '../../../src/pix/pix-transaction-reposit
 import type { PixStatus } from '../../../src/domain/pix.ts';
 import type { Ledger, Payment } from '../bank/ledger.ts';
 import type { Hazards } from '../hazards.ts';
+import type { Limits } from '../limits.ts';
 import type { Names } from '../names.ts';
 import type { Owner, Scheduler } from '../scheduler.ts';
 import type { StoredCustomer } from '../store.ts';
@@ -26,6 +27,7 @@ export interface TruthOptions {
   readonly hazards: Hazards;
   readonly names: Names;
   readonly scheduler: Scheduler;
+  readonly limits: Limits;
 }
 
 export class Truth {
@@ -48,6 +50,7 @@ export class Truth {
   readonly #attempted = new Map<string, string>();
   readonly #names: Names;
   readonly #scheduler: Scheduler;
+  readonly #limits: Limits;
 
   readonly #evidence: Evidence;
   readonly #hazards: Hazards;
@@ -55,7 +58,8 @@ export class Truth {
   /** The step at which a failover has taken back what was stored of a payment. */
   readonly #takenBackAt = new Map<string, number>();
 
-  constructor({ ledger, evidence, hazards, names, scheduler }: TruthOptions) {
+  constructor({ ledger, evidence, hazards, names, scheduler, limits }: TruthOptions) {
+    this.#limits = limits;
     this.ledger = ledger;
     this.#evidence = evidence;
     this.#hazards = hazards;
@@ -212,8 +216,17 @@ export class Truth {
 
   /** Whether there is another request with the key, or the account was blocked meanwhile. */
   #isRefusable({ customer, key, askedAt }: Ask, { fields = [] }: Answer): boolean {
+    if (fields.includes('amount')) return this.#mayExceedLimit(customer);
     if (fields.includes('account')) return this.accounts.wasBlockedSince(customer.id, askedAt);
     return (this.#asked.get(nameOf(customer, key))?.size ?? 0) > 1;
+  }
+
+  /** Whether all that a customer has asked for exceeds a limit. */
+  #mayExceedLimit({ name: customer }: StoredCustomer): boolean {
+    const { day, night } = this.#limits;
+    const asked = [...this.#asked].filter(([name]) => name.startsWith(`${customer}/`));
+    const sum = asked.reduce((total, [, amounts]) => total + Math.max(...amounts), 0);
+    return sum > Math.min(day ?? Infinity, night ?? Infinity);
   }
 
   #checkId(name: string, { pix }: Answer): void {

@@ -34,6 +34,7 @@ import { otherLists, statementMutants, withAll } from './statement-mutants.ts';
 /** What a send, a charge, an event and a job run each time, and what the sweep runs. */
 const hotStatements: readonly Statement[] = [
   ...[reservationStatements.reserveForSession, paymentStatements.step, paymentStatements.repeat],
+  reservationStatements.reserveWithinLimits,
   ...[moveStatements.move, reservationStatements.reserve, reservationStatements.takeOver],
   ...[identifyPayment, recordReceived, transactionStatements.storeAnomaly],
   ...[storeWebhookEvent, finishWebhookEvent, findCandidates, recordRefund],

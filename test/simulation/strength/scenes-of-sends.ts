@@ -5,6 +5,7 @@ import { transactionStatements } from '../../../src/pix/pix-transaction-reposito
 import { reservationStatements } from '../../../src/pix/reservation-repository.ts';
 import { sweepStatements } from '../../../src/pix/sweep-repository.ts';
 import { identifyPayment, recordReceived } from '../../../src/settlement/transaction-repository.ts';
+import { limitScenes } from './scenes-of-limits.ts';
 import { moment, type Scene, type Stage } from './stage.ts';
 
 const { earlier, now, later } = moment;
@@ -268,10 +269,18 @@ interface Reserved {
   readonly userStatus?: string;
 }
 
+const reserving = {
+  charge: reservationStatements.reserve,
+  send: reservationStatements.reserveForSession,
+  limited: reservationStatements.reserveWithinLimits,
+} as const;
+
+/** The limits of a day and of a night; by day from any hour, as the good rows are made by day. */
+const limits = ['10.00', '1.00', false, moment.made, false, moment.earlier];
+
 /** Claims a key for a charge, or for a send in a session. */
-const reserve = (says: string, verb: 'charge' | 'send', how: Reserved): Scene => ({
-  statement:
-    verb === 'send' ? reservationStatements.reserveForSession : reservationStatements.reserve,
+const reserve = (says: string, verb: keyof typeof reserving, how: Reserved): Scene => ({
+  statement: reserving[verb],
   says,
   async play(stage) {
     const { row, found } = stage;
@@ -287,9 +296,10 @@ const reserve = (says: string, verb: 'charge' | 'send', how: Reserved): Scene =>
     await parked(stage, idValue);
     const claim = [Buffer.from('fingerprint'), '1.00', 'a@b.c', null];
     const rows = await stage.answers(
-      ...(verb === 'send'
-        ? [session ? own : foreign, user, now, freeId, key, ...claim, later, false]
-        : [freeId, user, 'CHARGE', key, ...claim, txid, later, now]),
+      ...(verb === 'charge'
+        ? [freeId, user, 'CHARGE', key, ...claim, txid, later, now]
+        : [session ? own : foreign, user, now, freeId, key, ...claim, later, false]),
+      ...(verb === 'limited' ? limits : []),
     );
     const answered = rows.map((one) => [one['reserved'], one['account_status']]);
     const claimed = await found('select phase from pix_transactions');
@@ -380,25 +390,28 @@ export const sendScenes: readonly Scene[] = [
     account: { status: 'BLOCKED' },
   }),
   reserve('an event that waits for the charge is woken', 'charge', { idValue: txid.slice(1) }),
-  reserve('a key is claimed', 'send', {}),
-  reserve('no key is claimed for an account that is blocked', 'send', {
-    account: { status: 'BLOCKED' },
-  }),
-  reserve('no key is claimed for an account that is only here', 'send', {
-    account: { provider: 'local' },
-  }),
-  reserve('no key is claimed without an agency', 'send', { account: { agency: '' } }),
-  reserve('no key is claimed without a number', 'send', { account: { account_number: '' } }),
-  reserve('no key is claimed without a document', 'send', { account: { document: '' } }),
-  reserve('no key is claimed in the session of another user', 'send', { session: null }),
-  reserve('no key is claimed in a session that has ended', 'send', {
-    session: { status: 'ENDED', ended_at: now, sealed_token: null },
-  }),
-  reserve('no key is claimed with a token that has lapsed', 'send', {
-    session: { token_expires_at: earlier },
-  }),
-  reserve('no key is claimed for a user who is disabled', 'send', { userStatus: 'DISABLED' }),
-  reserve('an event that waits for the key is woken', 'send', { idValue: key }),
+  ...(['send', 'limited'] as const).flatMap((verb) => [
+    reserve('a key is claimed', verb, {}),
+    reserve('no key is claimed for an account that is blocked', verb, {
+      account: { status: 'BLOCKED' },
+    }),
+    reserve('no key is claimed for an account that is only here', verb, {
+      account: { provider: 'local' },
+    }),
+    reserve('no key is claimed without an agency', verb, { account: { agency: '' } }),
+    reserve('no key is claimed without a number', verb, { account: { account_number: '' } }),
+    reserve('no key is claimed without a document', verb, { account: { document: '' } }),
+    reserve('no key is claimed in the session of another user', verb, { session: null }),
+    reserve('no key is claimed in a session that has ended', verb, {
+      session: { status: 'ENDED', ended_at: now, sealed_token: null },
+    }),
+    reserve('no key is claimed with a token that has lapsed', verb, {
+      session: { token_expires_at: earlier },
+    }),
+    reserve('no key is claimed for a user who is disabled', verb, { userStatus: 'DISABLED' }),
+    reserve('an event that waits for the key is woken', verb, { idValue: key }),
+  ]),
+  ...limitScenes,
   bothNoted,
   anomaly('a contradiction is noted once', {}),
   anomaly('of another transaction it is noted too', { foreign: true }),

@@ -6,8 +6,14 @@ const groups: readonly (readonly [reason: string, ...names: string[]])[] = [
   [
     'equivalent: a call whose row is new finds no stored one, as its snapshot is older',
     'pix-reserve-send: without not call.is_new',
+    'pix-reserve-send-limited: without not call.is_new',
     'pix-reserve: without not call.is_new',
     'webhook-store: without not is_new',
+  ],
+  [
+    'tested: send-pix-limits.test.ts, as the model of PostgreSQL runs one statement at a time',
+    'pix-reserve-send-limited: without pix_limits.version = excluded.version - 1',
+    'pix-reserve-send-limited: without is_counted',
   ],
   [
     'equivalent: no statement of this release stores RESOLVED, a send passes through it',

@@ -31,10 +31,12 @@ describe('the configuration of an empty environment', () => {
         retries: 2,
         statementSettledOnly: false,
       },
+      pixLimits: { day: null, night: null },
       stubSettleMs: 1500,
       stubJournal: true,
       allowedHosts: [],
       ...{ webhookSecrets: [], webhookSigningSecrets: [], webhookAllowedAddresses: [] },
+      appEvents: null,
       onboardingLocalOnly: true,
       jwt: {
         issuer: 'ponte',
@@ -112,6 +114,13 @@ describe('what an environment requires', () => {
     assertFaults({ ...real, PROVIDER_BASE_URL: 'http://127.0.0.1:9' });
   });
 
+  it('the secret of app events, with their address', () => {
+    for (const address of ['https://app.test/x?y=1', 'http://127.0.0.1:9/x', 'http://[::1]/']) {
+      assertFaults({ APP_EVENTS_URL: address }, 'APP_EVENTS_SECRET');
+      assertFaults({ APP_EVENTS_URL: address, APP_EVENTS_SECRET: signingSecret });
+    }
+  });
+
   it('an empty value counts as unset', () => {
     assert.equal(loadConfig({ PORT: '', DATABASE_URL: '' }).port, 3000);
     assertFaults({ ...production, WEBHOOK_SECRET: '' }, 'WEBHOOK_SECRET');
@@ -151,6 +160,8 @@ describe('faults', () => {
   });
 });
 
+const signingSecret = `whsec_${'A'.repeat(32)}`;
+
 const accepted: Record<string, string[]> = {
   HOST: ['127.0.0.1', '127.1.2.3', '::1', 'localhost'],
   PORT: ['0', '1', '65535'],
@@ -163,6 +174,7 @@ const accepted: Record<string, string[]> = {
   STUB_SETTLE_MS: ['0', '1'],
   STUB_JOURNAL: ['true', 'false'],
   WEBHOOK_SECRET: ['one', 'new,old', 'new, old'],
+  APP_EVENTS_SECRET: [signingSecret, `${signingSecret},whsec_${'B'.repeat(32)}`],
   ONBOARDING_LOCAL_ONLY: ['true', 'false'],
   ENCRYPTION_KEY: [encryptionKey, `${randomBytes(32).toString('base64')},${encryptionKey}`],
   JOBS: ['inline', 'off'],
@@ -199,11 +211,15 @@ const refusedValues: Record<string, string[]> = {
   PROVIDER_TIMEOUT_MS: ['0', 'soon'],
   PROVIDER_RETRIES: ['-1', '11'],
   PROVIDER_STATEMENT_SETTLED_ONLY: ['1', 'no'],
+  PIX_LIMIT_DAY: ['0', '0.00', '-1', '10.005', '1e3', '5.000,00', '1000000000'],
+  PIX_LIMIT_NIGHT: ['none', '0'],
   STUB_SETTLE_MS: ['-1'],
   STUB_JOURNAL: ['1', 'off'],
   WEBHOOK_SIGNING_SECRET: ['short'],
   WEBHOOK_ALLOWED_ADDRESSES: ['10.0.0.0/33', '2001:db8::1', 'localhost', '10.0.0.1,'],
   WEBHOOK_SECRET: ['a,b,c', 'a,', ',', 'a b', 'segredó'],
+  APP_EVENTS_URL: ['http://app.test', 'ftp://app.test', 'https://u:p@app.test', 'app.test/x'],
+  APP_EVENTS_SECRET: ['secret', 'whsec_c2hvcnQ=', `whsec_${'A'.repeat(32)}!`],
   ONBOARDING_LOCAL_ONLY: ['0', 'no'],
   JWT_ISSUER: [tooLong],
   JWT_AUDIENCE: [tooLong],

@@ -1,0 +1,93 @@
+/** `ponte limit`: what a user may send by day and by night. */
+import { InvalidArgumentError } from 'commander';
+import { centsFromDecimal, MAX_AMOUNT_CENTS } from '../../src/domain/money.ts';
+import type { NightHour } from '../../src/domain/pix-limits.ts';
+import type { LimitsView, LimitView } from '../../src/operator/limits.ts';
+import type { Context, Declare } from '../context.ts';
+import { UsageError } from '../exit-codes.ts';
+import {
+  choice,
+  examples,
+  parseUser,
+  withChangeOptions,
+  withJson,
+  type ChangeOptions,
+  type JsonOption,
+} from '../options.ts';
+import { shortTime } from '../output.ts';
+
+export const declare: Declare = (noun, run) => {
+  noun.addHelpText('after', examples('ponte limit show 42', setExample));
+
+  withJson(noun.command('show'))
+    .description('show the limits of a user, and the raises that wait')
+    .argument('<user>', 'id or e-mail', parseUser)
+    .addHelpText('after', examples('ponte limit show maria@example.com'))
+    .action(run(show));
+
+  withChangeOptions(noun.command('set'))
+    .description('set limits of a user: less applies at once, more after 24 hours')
+    .argument('<user>', 'id or e-mail', parseUser)
+    .option('--day <amount>', 'reais from 6 to the night, or `default`', parseAmount)
+    .option('--night <amount>', 'reais from the night to 6, or `default`', parseAmount)
+    .addOption(choice('--night-from <hour>', 'when the night begins', ['20', '22']))
+    .requiredOption('--reason <text>', 'why; required; it is logged: no personal data')
+    .addHelpText('after', examples(setExample))
+    .action(run(set));
+};
+
+const setExample = "ponte limit set 42 --day 3000.00 --night default --reason 'ticket 7'";
+
+/** An amount in centavos, or the default of the settings. */
+type TypedAmount = number | 'default';
+
+function parseAmount(text: string): TypedAmount {
+  if (text === 'default') return text;
+  const cents = centsFromDecimal(text);
+  if (cents !== null && cents >= 0 && cents <= MAX_AMOUNT_CENTS) return cents;
+  throw new InvalidArgumentError('It must be an amount such as 3000.00, or `default`.');
+}
+
+async function show({ call, terminal }: Context, user: string, options: JsonOption) {
+  const limits = await call('limit show', { user });
+  terminal.result(limits, options, describe(limits));
+}
+
+interface SetOptions extends ChangeOptions {
+  readonly day?: TypedAmount;
+  readonly night?: TypedAmount;
+  readonly nightFrom?: '20' | '22';
+  readonly reason: string;
+}
+
+async function set({ call, confirm, terminal }: Context, reference: string, options: SetOptions) {
+  const { day, night, nightFrom, reason } = options;
+  if (day === undefined && night === undefined && nightFrom === undefined) {
+    throw new UsageError('name what to set: --day, --night or --night-from');
+  }
+  const { id, email } = await call('user identify', { user: reference });
+  await confirm(`Change the limits of user ${id} (${email})?`, options);
+  const limits = await call('limit set', {
+    ...{ user: String(id), reason },
+    ...(day !== undefined && { day: day === 'default' ? null : day }),
+    ...(night !== undefined && { night: night === 'default' ? null : night }),
+    ...(nightFrom !== undefined && { nightHour: Number(nightFrom) as NightHour }),
+  });
+  terminal.result(limits, options, describe(limits));
+}
+
+function describe({ id, email, areOn, day, night, nightHour, nextNightHour }: LimitsView): string {
+  const change = nextNightHour && `${nextNightHour.hour}:00 from ${shortTime(nextNightHour.at)}`;
+  return [
+    `Limits of user ${id} (${email})${areOn ? '' : ', which are off: set PIX_LIMIT_DAY or _NIGHT'}`,
+    `  day    ${describeLimit(day)}`,
+    `  night  ${describeLimit(night)}`,
+    `  night begins at ${nightHour}:00${change ? `, at ${change}` : ''}`,
+  ].join('\n');
+}
+
+function describeLimit({ amount, isDefault, next }: LimitView): string {
+  const shown = (one: Pick<LimitView, 'amount' | 'isDefault'>): string =>
+    `${one.amount === null ? 'no limit' : `R$ ${one.amount}`}${one.isDefault ? ' (default)' : ''}`;
+  return shown({ amount, isDefault }) + (next ? `, ${shown(next)} from ${shortTime(next.at)}` : '');
+}

@@ -1,0 +1,124 @@
+/**
+ * The outbox of app events in the database. Triggers write it (`db/entities/app-event.ts`), so that
+ * no statement that ends a transaction can forget it. The statements are SQL: a delivery is read
+ * and noted in one each, and a list names the state of the job that delivers.
+ */
+import type { LocalContext } from '../context.ts';
+import type { Statement } from '../db/database.ts';
+
+type Store = Pick<LocalContext, 'db'>;
+
+/** What is told; ids, words and a time, no personal data. */
+export interface OutboxEvent {
+  readonly id: string;
+  /** `pix.completed`, `pix.failed`, `onboarding.approved` or `onboarding.rejected`. */
+  readonly type: string;
+  readonly userId: number;
+  /** Null for an onboarding. */
+  readonly transactionId: string | null;
+  /** The type of the transaction, such as `SEND`. */
+  readonly operation: string | null;
+  readonly status: string;
+  readonly at: Date;
+}
+
+const columns = `id, type, user_id as "userId", transaction_id as "transactionId", operation,
+                 status, at`;
+
+const find: Statement = {
+  name: 'app-event-find',
+  text: `select ${columns} from app_events where id = $1 and delivered_at is null`,
+};
+
+/** @returns an event that is not delivered yet, or null. */
+export async function findUndelivered({ db }: Store, id: string): Promise<OutboxEvent | null> {
+  const [event] = await db.query<OutboxEvent>(find, [id]);
+  return event ?? null;
+}
+
+const deliver: Statement = {
+  name: 'app-event-delivered',
+  text: `update app_events set delivered_at = $2 where id = $1`,
+};
+
+/** Notes that an event was delivered. */
+export async function markDelivered(
+  { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
+  id: string,
+): Promise<void> {
+  await db.query(deliver, [id, clock.now()]);
+}
+
+/** `pending`: its job is queued or runs; `dead`: the deliveries of a day have failed. */
+export type DeliveryState = 'pending' | 'delivered' | 'dead';
+
+export interface ListedEvent extends OutboxEvent {
+  readonly state: DeliveryState;
+  /** How often its job has run since it was queued. */
+  readonly attempts: number;
+  /** The name of the last error of its job. */
+  readonly lastError: string | null;
+  readonly deliveredAt: Date | null;
+}
+
+const listed = `
+  select event.*, coalesce(job.attempts, 0) as attempts, job.last_error as "lastError",
+         case when "deliveredAt" is not null then 'delivered'
+              when job.status = 'dead' then 'dead' else 'pending' end as state
+    from (select ${columns}, delivered_at as "deliveredAt" from app_events) event
+    left join lateral (
+           select status, attempts, last_error from jobs
+            where unique_key = 'app-event:' || event.id order by jobs.id desc limit 1) job on true`;
+
+const list: Statement = {
+  name: 'ops-app-events-list',
+  text: `
+    select * from (${listed}) event where $1::text is null or state = $1
+     order by at desc, id desc limit $2`,
+};
+
+/** Lists events, newest first; null: in every state. */
+export function findOutbox(
+  { db }: Store,
+  { state, limit }: { readonly state: DeliveryState | null; readonly limit: number },
+): Promise<ListedEvent[]> {
+  return db.query<ListedEvent>(list, [state, limit]);
+}
+
+/** A dead job goes: the new one stands for it. */
+const resend: Statement = {
+  name: 'ops-app-events-resend',
+  text: `
+    with chosen as (
+      update app_events set delivered_at = null
+       where id = any($1::text[])
+          or ($2 and id in (select substr(unique_key, 11) from jobs
+                             where kind = 'deliver-app-event' and status = 'dead'))
+      returning id
+    ), buried as (
+      delete from jobs
+       where status = 'dead' and unique_key in (select 'app-event:' || id from chosen)
+    ), queued as (
+      insert into jobs (kind, payload, unique_key, status, run_at, created_at)
+      select 'deliver-app-event', jsonb_build_object('id', id), 'app-event:' || id, 'queued',
+             $3::timestamptz, $3::timestamptz from chosen
+          on conflict (unique_key) where unique_key is not null and status in ('queued', 'running')
+          do update set run_at = least(jobs.run_at, excluded.run_at),
+                        wanted = jobs.status = 'running'
+      returning pg_notify('ponte_jobs', '')
+    )
+    select id from chosen order by id`,
+};
+
+/**
+ * Queues events to be delivered again, at once.
+ * @param which ids, or all that are dead.
+ * @returns the ids of those that exist.
+ */
+export async function queueAgain(
+  { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
+  which: { readonly ids: readonly string[]; readonly allDead: boolean },
+): Promise<string[]> {
+  const parameters = [which.ids, which.allDead, clock.now()];
+  return (await db.query<{ id: string }>(resend, parameters)).map(({ id }) => id);
+}

@@ -1,0 +1,56 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import { instant } from './columns.ts';
+
+/**
+ * What the app's own backend is told: the end of a transaction, or the decision of an onboarding.
+ * The triggers of those tables write it and queue its job, in the commit of the change.
+ */
+export const AppEvent = defineEntity({
+  name: 'AppEvent',
+  tableName: 'app_events',
+  properties: {
+    /** What the event is about; a transaction ends once, so it is told once. */
+    id: p.text().primary(),
+    type: p.text(),
+    /** No reference: it is written in the commit of a payment, and outlives its user. */
+    userId: p.integer(),
+    transactionId: p.uuid().nullable(),
+    operation: p.text().nullable(),
+    status: p.text(),
+    at: instant(),
+    deliveredAt: instant().nullable(),
+  },
+  indexes: [
+    { name: 'app_events_at', properties: ['at', 'id'] },
+    {
+      name: 'app_events_delivered',
+      expression:
+        'create index "app_events_delivered" on "app_events" ("delivered_at") where "delivered_at" is not null',
+    },
+  ],
+});
+
+/** An SQL condition: the session writes app events. It is set when the connection is made. */
+export const writesAppEvents = "current_setting('ponte.app_events', true) = 'on'";
+
+interface Announced {
+  /** SQL expressions on the new row. */
+  readonly id: string;
+  readonly type: string;
+  readonly transactionId: string;
+  readonly operation: string;
+  readonly at: string;
+}
+
+/** The body of a trigger that writes an event and queues its job. */
+export function announcing({ id, type, transactionId, operation, at }: Announced): string {
+  const values = [id, type, 'new.user_id', transactionId, operation, 'new.status', at].join(', ');
+  return [
+    'insert into app_events (id, type, user_id, transaction_id, operation, status, at)',
+    `values (${values}) on conflict (id) do nothing;`,
+    'insert into jobs (kind, payload, unique_key, status, run_at, created_at)',
+    `values ('deliver-app-event', jsonb_build_object('id', ${id}), 'app-event:' || ${id},`,
+    `'queued', ${at}, ${at}) on conflict do nothing;`,
+    "perform pg_notify('ponte_jobs', ''); return null;",
+  ].join(' ');
+}

@@ -1,0 +1,41 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import { nightHours } from '../../domain/pix-limits.ts';
+import { instant } from './columns.ts';
+import { User } from './user.ts';
+
+const amount = () => p.decimal().precision(15).scale(2).nullable();
+
+/**
+ * The limits of a user's sends. A null amount is the default of the settings; `next` replaces a
+ * value at `nextAt`.
+ */
+export const PixLimit = defineEntity({
+  name: 'PixLimit',
+  tableName: 'pix_limits',
+  properties: {
+    user: () => p.manyToOne(User).primary().deleteRule('cascade'),
+    /** Counts reservations of sends and changes of limits, which exclude each other by it. */
+    version: p.integer().default(0),
+    day: amount(),
+    dayNext: amount(),
+    dayNextAt: instant().nullable(),
+    night: amount(),
+    nightNext: amount(),
+    nightNextAt: instant().nullable(),
+    nightHour: p.smallint().default(20),
+    nightHourNext: p.smallint().default(20),
+    nightHourNextAt: instant().nullable(),
+  },
+  checks: [
+    {
+      name: 'pix_limits_amounts',
+      expression: 'day >= 0 and day_next >= 0 and night >= 0 and night_next >= 0',
+    },
+    {
+      name: 'pix_limits_hours',
+      expression: ['night_hour', 'night_hour_next']
+        .map((column) => `${column} in (${nightHours.join(', ')})`)
+        .join(' and '),
+    },
+  ],
+});

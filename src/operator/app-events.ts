@@ -1,0 +1,61 @@
+/** `events list` and `events resend`: what the app's own backend is told. */
+import {
+  findOutbox,
+  queueAgain,
+  type DeliveryState,
+  type ListedEvent,
+} from '../app-events/outbox-repository.ts';
+import { type Op, OpError } from './op.ts';
+import { recordAction } from './operator-action-repository.ts';
+
+export interface EventsListInput {
+  readonly state?: DeliveryState;
+  readonly limit: number;
+}
+
+/** An event; times are ISO 8601 texts. */
+export type EventView = Omit<ListedEvent, 'at' | 'deliveredAt'> & {
+  readonly at: string;
+  readonly deliveredAt: string | null;
+};
+
+/** Lists events, newest first. */
+export const listEvents: Op<EventsListInput, { readonly events: readonly EventView[] }> = {
+  async run(context, { state, limit }) {
+    const events = await findOutbox(context, { state: state ?? null, limit });
+    return { events: events.map(toView) };
+  },
+};
+
+function toView({ at, deliveredAt, ...event }: ListedEvent): EventView {
+  return { ...event, at: at.toISOString(), deliveredAt: deliveredAt?.toISOString() ?? null };
+}
+
+/** Either `ids` or `allDead`. */
+export interface EventsResendInput {
+  readonly ids?: readonly string[];
+  readonly allDead?: boolean;
+}
+
+interface EventsResent {
+  readonly resent: readonly string[];
+  readonly notFound: readonly string[];
+}
+
+/**
+ * Delivers events again, at once, also those that were delivered.
+ * @throws OpError without ids and `allDead`.
+ */
+export const resendEvents: Op<EventsResendInput, EventsResent> = {
+  async run(context, { ids = [], allDead = false }, { operator }) {
+    if (ids.length === 0 && !allDead) {
+      throw new OpError('REFUSED', 'name events, or use --all-dead');
+    }
+    const action = { operator, command: 'events resend' };
+    const resent = await recordAction(context, action, async (transaction) => {
+      const queued = await queueAgain(transaction, { ids, allDead });
+      return { result: queued, targets: queued.map((id) => `app-event:${id}`), outcome: 'queued' };
+    });
+    return { resent, notFound: ids.filter((id) => !resent.includes(id)) };
+  },
+};

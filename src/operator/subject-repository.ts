@@ -1,0 +1,281 @@
+/**
+ * Everything that is stored about one person, and its removal. The statements are SQL: the export
+ * is one snapshot of all tables, and the removal changes them in one commit.
+ */
+import type { LocalContext } from '../context.ts';
+import type { Statement } from '../db/database.ts';
+
+type Store = Pick<LocalContext, 'db'>;
+
+/**
+ * What is exported of each table: rows of the user `$1`. Secrets are left out: password hash,
+ * tokens, sealed values, digests, and the id of an application, which is the applicant's password.
+ */
+const exported = {
+  accounts: `
+    select id, provider, agency, account_number, document, status, provider_company_id, pix_keys,
+           balance::text, balance_read_at, created_at, updated_at
+      from accounts where user_id = $1`,
+  limits: `
+    select day::text, day_next::text, day_next_at, night::text, night_next::text, night_next_at,
+           night_hour, night_hour_next, night_hour_next_at
+      from pix_limits where user_id = $1`,
+  sessions: `
+    select id, status, token_expires_at, created_at, renewed_at, ended_at
+      from banking_sessions where user_id = $1 order by created_at, id`,
+  logins: `select last_login_at from login_addresses where user_id = $1 order by last_login_at`,
+  securityEvents: `select at, kind from security_events where user_id = $1 order by id`,
+  transactions: `
+    select id, operation, idempotency_key, status, phase, outcome, failure_code, amount::text,
+           pix_key, description, end_to_end, transaction_identification, provider_txid, qr_code,
+           copy_paste, created_at, updated_at, settled_at
+      from pix_transactions where user_id = $1 order by created_at, id`,
+  timeline: `
+    select l.transaction_id, l.phase, l.at, l.attempt, l.provider_status, l.event_id,
+           l.provider_txid, l.note
+      from pix_timeline l join pix_transactions t on t.id = l.transaction_id
+     where t.user_id = $1 order by l.id`,
+  events: `
+    select id, status, received_at, processed_at, payload is not null as has_payload
+      from webhook_events
+     where id in (select l.event_id from pix_timeline l
+                    join pix_transactions t on t.id = l.transaction_id where t.user_id = $1)
+     order by received_at, id`,
+  appEvents: `
+    select id, type, status, at, delivered_at from app_events where user_id = $1 order by at, id`,
+  applications: `
+    select person_type, status, kyc_status, steps, address, proposal, validation,
+           validation_failures, validation_locked_until, pessoa_fisica_id, agency, account_number,
+           conta_bancaria_criada, created_at, updated_at
+      from onboarding_applications where user_id = $1`,
+  documents: `
+    select d.status, d.tipo_documento, d.content_type, d.size_bytes, d.created_at, d.stored_at,
+           d.forwarded_at
+      from onboarding_documents d join onboarding_applications a on a.id = d.application_id
+     where a.user_id = $1 order by d.created_at, d.id`,
+  operatorActions: `
+    select at, command, reason, outcome from operator_actions
+     where target = 'user:' || $1
+        or target in (select 'account:' || id from accounts where user_id = $1)
+        or target in (select 'session:' || id from banking_sessions where user_id = $1)
+     order by id`,
+} as const;
+
+const exportAll: Statement = {
+  name: 'ops-subject-export',
+  text: `
+    select to_jsonb(person) as person, ${Object.entries(exported)
+      .map(
+        ([name, text]) =>
+          `(select coalesce(jsonb_agg(to_jsonb(found)), '[]') from (${text}) found) as "${name}"`,
+      )
+      .join(',\n           ')}
+      from (select id, name, email, document, person_type, phone, status, created_at, updated_at
+              from users where id = $1::int) person`,
+};
+
+/** A user and, by the name of the table, the rows about them. */
+export type ExportedSubject = Readonly<Record<'person' | keyof typeof exported, unknown>>;
+
+/** @returns all that is stored about a user, in one snapshot; null: there is no such user. */
+export async function findSubject({ db }: Store, userId: number): Promise<ExportedSubject | null> {
+  const [subject] = await db.query<ExportedSubject>(exportAll, [userId]);
+  return subject ?? null;
+}
+
+const identify: Statement = {
+  name: 'ops-subject-identify',
+  text: `
+    select u.email, u.document, u.phone, a.document as account_document,
+           coalesce(a.pix_keys, '{}') as pix_keys
+      from users u left join accounts a on a.user_id = u.id where u.id = $1`,
+};
+
+/** The values by which stored payloads may name a person, as the service has normalised them. */
+export interface SubjectIdentity {
+  readonly email: string;
+  readonly document: string | null;
+  readonly phone: string | null;
+  readonly account_document: string | null;
+  readonly pix_keys: readonly string[];
+}
+
+/** @returns null when there is no such user. */
+export async function findIdentity({ db }: Store, userId: number): Promise<SubjectIdentity | null> {
+  const [identity] = await db.query<SubjectIdentity>(identify, [userId]);
+  return identity ?? null;
+}
+
+const pageOfEvents = 2_000;
+
+const readEvents: Statement = {
+  name: 'ops-subject-events',
+  text: `
+    with page as (
+      select id, received_at, payload from webhook_events
+       where payload is not null and (received_at, id) > ($1::timestamptz, $2::uuid)
+       order by received_at, id limit ${pageOfEvents}
+    )
+    select id, received_at,
+           exists (select from unnest($3::bytea[]) as named where position(named in payload) > 0)
+             as is_named
+      from page order by received_at, id`,
+};
+
+/**
+ * Reads every stored payload, a page at a time.
+ * @param values as they may stand in a payload.
+ * @returns the ids of the events whose payload has one of the values.
+ */
+export async function findEventsNaming(
+  { db, stopping }: Pick<LocalContext, 'db' | 'stopping'>,
+  values: readonly string[],
+): Promise<string[]> {
+  const named: string[] = [];
+  const bytes = values.map((value) => Buffer.from(value));
+  let after: readonly unknown[] = ['-infinity', '00000000-0000-0000-0000-000000000000'];
+  while (!stopping.aborted) {
+    const rows = await db.query<{ id: string; received_at: Date; is_named: boolean }>(readEvents, [
+      ...after,
+      bytes,
+    ]);
+    named.push(...rows.filter((row) => row.is_named).map(({ id }) => id));
+    const last = rows.at(-1);
+    if (!last || rows.length < pageOfEvents) break;
+    after = [last.received_at, last.id];
+  }
+  return named;
+}
+
+/** Locks the user's row: a login, a registration and a new transaction of the user wait for it. */
+const lock: Statement = {
+  name: 'ops-subject-lock',
+  text: `select id from users where id = $1 for update`,
+};
+
+const openPayments: Statement = {
+  name: 'ops-subject-open',
+  text: `
+    select id from pix_transactions
+     where user_id = $1 and operation = 'SEND' and status = 'PROCESSING' order by created_at, id`,
+};
+
+/**
+ * Locks a user until the end of the transaction.
+ * @returns the ids of the payments that are open.
+ */
+export async function lockSubject({ db }: Store, userId: number): Promise<string[]> {
+  await db.query(lock, [userId]);
+  const open = await db.query<{ id: string }>(openPayments, [userId]);
+  return open.map(({ id }) => id);
+}
+
+/** In the place of a value that the schema or a check requires. */
+const erasedToken = 'erased';
+
+/** The e-mail of an erased user: no mail reaches this domain (RFC 2606). */
+export function erasedEmail(userId: number): string {
+  return `erased-${userId}@erased.invalid`;
+}
+
+/** The steps of an erasure, in their order; each takes the user's id, and some the time. */
+const steps = {
+  person: `
+    update users
+       set name = '${erasedToken}', email = $2, document = null, phone = null,
+           password_hash = '${erasedToken}', status = 'DISABLED', updated_at = $3
+     where id = $1`,
+  account: `
+    update accounts
+       set status = 'BLOCKED', agency = null, account_number = null, document = null,
+           pix_keys = null, provider_company_id = null, provider_client_token = null,
+           balance = null, balance_read_at = null, updated_at = $2
+     where user_id = $1`,
+  addresses: `delete from login_addresses where user_id = $1`,
+  /** The amount and the ids stay; the key of a payee does too, unless it is the person's own. */
+  transactions: `
+    update pix_transactions
+       set description = null,
+           pix_key = case when operation <> 'SEND' or pix_key = any($2::text[])
+                          then case when pix_key is not null then '${erasedToken}' end
+                          else pix_key end,
+           qr_code = case when qr_code is not null then '${erasedToken}' end,
+           copy_paste = case when copy_paste is not null then '${erasedToken}' end
+     where user_id = $1`,
+  events: `
+    update webhook_events set payload = null
+     where status in ('processed', 'ignored') and payload is not null
+       and (id = any($2::uuid[])
+            or id in (select l.event_id from pix_timeline l
+                        join pix_transactions t on t.id = l.transaction_id where t.user_id = $1))
+    returning id`,
+  /** The event and its time stay; the digests of the e-mail and of the address do not. */
+  security: `
+    update security_events set identity = '${erasedToken}', address = null
+     where user_id = $1 or identity = $2`,
+  documents: `
+    delete from onboarding_documents
+     where application_id in (select id from onboarding_applications where user_id = $1)
+    returning id`,
+  applications: `delete from onboarding_applications where user_id = $1`,
+  kept: `
+    select id from webhook_events
+     where payload is not null
+       and (id = any($2::uuid[])
+            or id in (select l.event_id from pix_timeline l
+                        join pix_transactions t on t.id = l.transaction_id where t.user_id = $1))
+     order by received_at, id`,
+  count: `select count(*)::int as transactions from pix_transactions where user_id = $1`,
+} as const;
+
+function step(name: keyof typeof steps): Statement {
+  return { name: `ops-subject-erase-${name}`, text: steps[name] };
+}
+
+export interface Erasure {
+  readonly userId: number;
+  /** The person's PIX keys, e-mail, document and phone. */
+  readonly values: readonly string[];
+  /** The events whose payload names the person. */
+  readonly eventIds: readonly string[];
+  /** The keyed digest of the e-mail. */
+  readonly identity: string;
+}
+
+/** What an erasure has removed and kept. */
+export interface Erased {
+  /** How many transactions stay, without personal values. */
+  readonly transactions: number;
+  readonly documents: number;
+  /** How many events have lost their payload. */
+  readonly events: number;
+  /** Events that name the person and are not settled: they keep their payload until they are. */
+  readonly keptEvents: readonly string[];
+}
+
+/**
+ * Removes what identifies a person.
+ * @param transaction the context of the transaction that has locked the user.
+ */
+export async function eraseSubject(
+  { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
+  { userId, values, eventIds, identity }: Erasure,
+): Promise<Erased> {
+  const now = clock.now();
+  await db.query(step('person'), [userId, erasedEmail(userId), now]);
+  await db.query(step('account'), [userId, now]);
+  await db.query(step('addresses'), [userId]);
+  await db.query(step('transactions'), [userId, values]);
+  const events = await db.query(step('events'), [userId, eventIds]);
+  await db.query(step('security'), [userId, identity]);
+  const documents = await db.query(step('documents'), [userId]);
+  await db.query(step('applications'), [userId]);
+  const kept = await db.query<{ id: string }>(step('kept'), [userId, eventIds]);
+  const [count] = await db.query<{ transactions: number }>(step('count'), [userId]);
+  return {
+    transactions: count?.transactions ?? 0,
+    documents: documents.length,
+    events: events.length,
+    keptEvents: kept.map(({ id }) => id),
+  };
+}

@@ -1,0 +1,109 @@
+/** `subject export` and `subject erase`: the rights of a person under the LGPD. */
+import { digestEmail } from '../auth/security-event-repository.ts';
+import { endActiveSession } from '../auth/session-repository.ts';
+import { decisionError, type Decision } from './decision.ts';
+import { type Op, OpError } from './op.ts';
+import { recordAction } from './operator-action-repository.ts';
+import {
+  erasedEmail,
+  eraseSubject,
+  findEventsNaming,
+  findIdentity,
+  findSubject,
+  lockSubject,
+  type Erased,
+  type SubjectIdentity,
+} from './subject-repository.ts';
+import { findUser } from './users.ts';
+
+export interface SubjectInput extends Decision {
+  /** An id or an e-mail. */
+  readonly user: string;
+}
+
+/** All that is stored about a person, by the name of the table. */
+interface SubjectExport {
+  /** ISO 8601. */
+  readonly exportedAt: string;
+  readonly subject: unknown;
+}
+
+/**
+ * Exports all that is stored about a user, without secrets.
+ * @throws OpError when there is no such user, or the reason or the operator is missing.
+ */
+export const exportSubject: Op<SubjectInput, SubjectExport> = {
+  async run(context, { user, reason }, { operator }) {
+    refuseUndecided(reason, operator);
+    const { id } = await findUser(context, user);
+    const action = { operator, command: 'subject export', reason: reason.trim() };
+    const subject = await recordAction(context, action, async (transaction) => {
+      const found = await findSubject(transaction, id);
+      return { result: found, targets: [`user:${id}`], outcome: 'exported' };
+    });
+    return { exportedAt: context.clock.now().toISOString(), subject };
+  },
+};
+
+export interface SubjectErased extends Erased {
+  readonly id: number;
+  readonly endedSession: boolean;
+}
+
+/**
+ * Erases a person: the user stays under a token, with the payments.
+ * @throws OpError when there is no such user, the user is erased already or has an open payment, or
+ *   the reason or the operator is missing.
+ */
+export const eraseUser: Op<SubjectInput, SubjectErased> = {
+  async run(context, { user, reason }, { operator }) {
+    refuseUndecided(reason, operator);
+    const { id, email } = await findUser(context, user);
+    if (email === erasedEmail(id)) throw new OpError('REFUSED', `user ${id} is erased already`);
+    const identity = await findIdentity(context, id);
+    if (!identity) throw new OpError('NOT_FOUND', `there is no user ${user}`);
+    const values = valuesOf(identity);
+    const erasure = {
+      ...{ userId: id, values, identity: digestEmail(context, email) },
+      eventIds: await findEventsNaming(context, [...new Set(values.flatMap(spellings))]),
+    };
+    const action = { operator, command: 'subject erase', reason: reason.trim() };
+    const erased = await recordAction(context, action, async (transaction) => {
+      refuseOpen(id, await lockSubject(transaction, id));
+      const endedSession = (await endActiveSession(transaction, { user: id })) !== null;
+      const result = { id, endedSession, ...(await eraseSubject(transaction, erasure)) };
+      return { result, targets: [`user:${id}`], outcome: 'erased' };
+    });
+    context.log.warn({ userId: id, operator }, 'an operator erased a user');
+    return erased;
+  },
+};
+
+function refuseUndecided(reason: string, operator: string): void {
+  const error = decisionError({ reason }, operator);
+  if (error !== null) throw new OpError('REFUSED', error);
+}
+
+const mostShown = 5;
+
+function refuseOpen(userId: number, open: readonly string[]): void {
+  if (open.length === 0) return;
+  const more = open.length > mostShown ? ` and ${open.length - mostShown} more` : '';
+  const which = open.slice(0, mostShown).join(', ');
+  const rule = 'wait until they have ended, or resolve them with `ponte pix resolve`';
+  throw new OpError('REFUSED', `user ${userId} has open payments (${which}${more}): ${rule}`);
+}
+
+function valuesOf(identity: SubjectIdentity): string[] {
+  const { email, document, phone, account_document: accountDocument } = identity;
+  const values = [email, email.toLowerCase(), document, phone, accountDocument];
+  return [...values.flatMap((value) => value ?? []), ...identity.pix_keys];
+}
+
+/** How a provider may write a value. */
+function spellings(value: string): string[] {
+  const cpf = value.replace(/^(\d{3})(\d{3})(\d{3})(\d{2})$/, '$1.$2.$3-$4');
+  const cnpj = value.replace(/^(\w{2})(\w{3})(\w{3})(\w{4})(\d{2})$/, '$1.$2.$3/$4-$5');
+  const phone = value.replace(/^\+(?:55)?/, '');
+  return [value, cpf, cnpj, phone];
+}

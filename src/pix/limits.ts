@@ -1,0 +1,75 @@
+/** The limits of sends: what the reserving statement gets and answers, and the refusal. */
+import type { Config } from '../config/config.ts';
+import { centsFromDecimal, decimalFromCents } from '../domain/money.ts';
+import { limitPeriod, nightHours, type LimitPeriod, type NightHour } from '../domain/pix-limits.ts';
+import { AppError, type Text } from '../errors.ts';
+
+type Limits = Pick<Config, 'pixLimits'>;
+
+/** Whether the bank has set a limit. */
+export function limitsAreOn({ pixLimits: { day, night } }: Limits): boolean {
+  return day !== null || night !== null;
+}
+
+/** What a limited send needs: of the limits that apply, and of the period that has begun. */
+export interface LimitColumns {
+  /** False: another send of the user was reserved after the statement began. */
+  readonly is_counted: boolean;
+  readonly night_hour: NightHour;
+  /** Null: no limit in this period. */
+  readonly limit_amount: string | null;
+  readonly spent: string;
+}
+
+/** What the user's limit lets through. */
+export interface SpendingLimit {
+  /** False: the sum was out of date, and nothing was reserved for that reason. */
+  readonly isCurrent: boolean;
+  readonly period: LimitPeriod;
+  /** What is left of the limit before this send, in centavos, at least 0; null: no limit. */
+  readonly leftCents: number | null;
+}
+
+/** @returns the last parameters of the limited reservation. */
+export function limitParameters(config: Limits, now: Date): readonly unknown[] {
+  const { day, night } = config.pixLimits;
+  const amounts = [day, night].map((cents) => (cents === null ? null : decimalFromCents(cents)));
+  const periods = nightHours.map((hour) => limitPeriod(now, hour));
+  return [...amounts, ...periods.flatMap(({ isNight, beganAt }) => [isNight, beganAt])];
+}
+
+/** Whether a row is an answer of the limited reservation. */
+export function isLimitedRow(row: object): row is LimitColumns {
+  return Object.hasOwn(row, 'spent');
+}
+
+/** @returns what the limit lets through, as the reservation has found it. */
+export function limitOf(row: LimitColumns, now: Date): SpendingLimit {
+  const limitCents = row.limit_amount === null ? null : centsFromDecimal(row.limit_amount);
+  return {
+    isCurrent: row.is_counted,
+    period: limitPeriod(now, row.night_hour),
+    leftCents:
+      limitCents === null ? null : Math.max(0, limitCents - (centsFromDecimal(row.spent) ?? 0)),
+  };
+}
+
+/**
+ * @param amountCents of the send.
+ * @throws AppError VALIDATION_FAILED for `amount`, with what is left and until when. The outcome is
+ *   unknown: the same request may pass later, when a payment has failed or the period is over.
+ */
+export function refuseOverLimit({ leftCents, period }: SpendingLimit, amountCents: number): void {
+  if (leftCents === null || amountCents <= leftCents) return;
+  const { isNight, endHour } = period;
+  const left = decimalFromCents(leftCents);
+  const [en, pt] = isNight ? ['at night', 'noturno'] : ['during the day', 'diurno'];
+  const text: Text = {
+    en: `The amount exceeds your limit ${en}: R$ ${left} are left until ${endHour}:00.`,
+    pt:
+      `O valor excede o seu limite ${pt}: ` +
+      `restam R$ ${left.replace('.', ',')} até as ${endHour}h.`,
+  };
+  const headers = { 'Pix-Outcome': 'unknown' };
+  throw new AppError('VALIDATION_FAILED', { fields: { amount: [text] }, headers });
+}

@@ -1,0 +1,86 @@
+/** `ponte limit`: what an operator types, and what is stored and shown of it. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setLimits, showLimits } from '../../../src/operator/limits.ts';
+import { startTestApp } from '../../support/app.ts';
+import { givenUser } from '../../support/factories.ts';
+import { refused, unwatched } from './asking.ts';
+import { runPonte } from './command-line.ts';
+
+const environment = { PIX_LIMIT_DAY: '100.00' };
+const app = await startTestApp({ environment: { ...environment, JOBS: 'off' } });
+
+const limit = (...argv: readonly string[]) => runPonte(app, ['limit', ...argv], { environment });
+
+test('limit show has the defaults of the settings for a user without limits', async () => {
+  const { id, email } = await givenUser(app);
+  const { stdout } = await limit('show', email);
+  const lines = [
+    `Limits of user ${id} (${email})`,
+    '  day    R$ 100.00 (default)',
+    '  night  no limit (default)',
+    '  night begins at 20:00',
+  ];
+  assert.equal(stdout, `${lines.join('\n')}\n`);
+});
+
+test('limit set records what was changed, who has done it and why', async () => {
+  const { id, email } = await givenUser(app);
+  const words = ['--day', '150.00', '--night', '10', '--night-from', '22', '--reason', 'ticket 7'];
+  const { code, stdout, stderr } = await limit('set', email, ...words, '--yes', '--by', 'ana');
+  assert.equal(code, 0, stderr);
+  assert.deepEqual(stdout.split('\n').slice(1, 4), [
+    '  day    R$ 100.00 (default), R$ 150.00 from 2026-05-25 12:00:00Z',
+    '  night  R$ 10.00',
+    '  night begins at 20:00, at 22:00 from 2026-05-25 12:00:00Z',
+  ]);
+  const [action] = await app.rows(
+    'select command, reason, outcome from operator_actions where target = $1',
+    [`user:${id}`],
+  );
+  assert.deepEqual(action, {
+    command: 'limit set',
+    reason: 'ticket 7',
+    outcome: 'day default, later 150.00; night 10.00; from 20, later 22',
+  });
+});
+
+test('limit set with --json prints the limits', async () => {
+  const { id, email } = await givenUser(app);
+  const words = ['--night', '0', '--reason', 'ticket 7', '--yes', '--json'];
+  const { stdout } = await limit('set', email, ...words);
+  assert.deepEqual(JSON.parse(stdout), {
+    ...{ id, email, areOn: true },
+    day: { amount: '100.00', isDefault: true, next: null },
+    night: { amount: '0.00', isDefault: false, next: null },
+    ...{ nightHour: 20, nextNightHour: null },
+  });
+});
+
+test('limit set refuses what is no amount, no reason and nothing to set', async () => {
+  const { email } = await givenUser(app);
+  for (const words of [
+    ['--day', '-1', '--reason', 'ticket 7'],
+    ['--day', '1,50', '--reason', 'ticket 7'],
+    ['--night', '1000000000', '--reason', 'ticket 7'],
+    ['--night-from', '21', '--reason', 'ticket 7'],
+    ['--day', '1'],
+    ['--reason', 'ticket 7'],
+  ]) {
+    assert.equal((await limit('set', email, ...words, '--yes')).code, 2, words.join(' '));
+  }
+  const { code, stderr } = await limit('set', email, '--day', '1', '--reason', email, '--yes');
+  assert.deepEqual([code, stderr.includes('e-mail')], [1, true]);
+});
+
+test('limit set refuses where limits are off: it would not know what a raise is', async () => {
+  const off = { ...app.context, config: { ...app.context.config } };
+  Object.assign(off.config, { pixLimits: { day: null, night: null } });
+  const { email } = await givenUser(app);
+  const change = { user: email, day: 100, reason: 'ticket 7' };
+  await refused(setLimits.run(off, change, unwatched), /limits are off: set PIX_LIMIT_DAY/);
+});
+
+test('limit show refuses a user who does not exist', async () => {
+  await refused(showLimits.run(app.context, { user: '999999' }, unwatched), /no user/, 'NOT_FOUND');
+});

@@ -1,0 +1,149 @@
+/** Limits: what a user may send by day and by night, also by sends at the same time. */
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import fc from 'fast-check';
+import { setLimits } from '../../../src/operator/limits.ts';
+import { startTestApp, type TestAnswer } from '../../support/app.ts';
+import { givenCustomer, logIn, type TestUser } from '../../support/factories.ts';
+import { startPixApp } from './pix-app.ts';
+
+const environment = { PIX_LIMIT_DAY: '100.00', PIX_LIMIT_NIGHT: '30.00' };
+const app = await startPixApp({ environment });
+const caller = { operator: 'ana', progress: () => undefined };
+
+function send(user: TestUser, amount: number, key?: string): Promise<TestAnswer> {
+  const body = { pix_key: 'ana@example.com', amount };
+  return app.send(user, body, key === undefined ? {} : { key });
+}
+
+/** Shows the service another time, without the hours that the jobs would pass until then. */
+function showTime(t: TestContext): (time: string, user: TestUser) => Promise<TestUser> {
+  let now = app.clock.now();
+  t.mock.method(app.clock, 'now', () => now);
+  return async (time, user) => {
+    now = new Date(time);
+    return { ...user, token: await logIn(app, user.email) };
+  };
+}
+
+function refusedWith(answer: TestAnswer, left: string, until: string): void {
+  assert.equal(answer.status, 422, JSON.stringify(answer.body));
+  // The same request may pass later.
+  assert.equal(answer.headers.get('pix-outcome'), 'unknown');
+  const [message] = answer.body.errors.amount;
+  assert.match(message, new RegExp(`R\\$ ${left.replace('.', '\\.')} are left until ${until}`));
+}
+
+test('sends pass up to the limit of the day, and what exceeds it stores nothing', async () => {
+  const user = await givenCustomer(app);
+  assert.equal((await send(user, 60)).status, 200);
+  const refused = await send(user, 40.01, 'over');
+  refusedWith(refused, '40.00', '20:00');
+  assert.equal(await app.countOf(user), 1);
+  assert.equal((await send(user, 40, 'over')).status, 200, 'the key was not used');
+  refusedWith(await send(user, 0.01), '0.00', '20:00');
+});
+
+test('the refusal is in Portuguese for an app that asks so', async () => {
+  const user = await givenCustomer(app);
+  const body = { pix_key: 'ana@example.com', amount: 100.01 };
+  const { body: answer } = await app.send(user, body, { headers: { 'accept-language': 'pt-BR' } });
+  const sentence = 'O valor excede o seu limite diurno: restam R$ 100,00 até as 20h.';
+  assert.deepEqual(answer.errors, { amount: [sentence] });
+});
+
+test('a repeat of a send is answered after the limit is used up', async () => {
+  const user = await givenCustomer(app);
+  const first = await send(user, 100, 'whole-limit');
+  const repeated = await send(user, 100, 'whole-limit');
+  assert.deepEqual([repeated.status, repeated.body], [200, first.body]);
+  const other = await send(user, 99, 'whole-limit');
+  assert.ok(other.body.errors['Idempotency-Key'], 'the key belongs to another request');
+});
+
+test('a send that has failed does not count, one with an unknown outcome does', async () => {
+  const user = await givenCustomer(app);
+  const failed = await send(user, 100);
+  await app.bank.settle(failed.body.end_to_end, 'FAILED');
+  await app.settled(failed.body.transaction_id);
+  const body = { pix_key: 'lost@ponte.test', amount: 70 };
+  const unknown = await app.throughTime(app.send(user, body));
+  assert.equal((await app.stored(unknown.body.transaction_id)).phase, 'UNKNOWN');
+  refusedWith(await send(user, 30.01), '30.00', '20:00');
+});
+
+test('the night has a limit of its own, which lasts over midnight', async (t) => {
+  const pass = showTime(t);
+  let user = await givenCustomer(app);
+  assert.equal((await send(user, 90)).status, 200);
+  user = await pass('2026-05-24T20:00:00.000-03:00', user);
+  assert.equal((await send(user, 20)).status, 200);
+  user = await pass('2026-05-25T05:59:59.999-03:00', user);
+  refusedWith(await send(user, 10.01), '10.00', '6:00');
+  user = await pass('2026-05-25T06:00:00.000-03:00', user);
+  assert.equal((await send(user, 100)).status, 200);
+});
+
+test('a lower limit applies at once, a higher one and another hour after a day', async (t) => {
+  const pass = showTime(t);
+  let user = await pass('2026-05-24T09:00:00.000-03:00', await givenCustomer(app));
+  const set = (change: object) =>
+    setLimits.run(app.context, { user: user.email, reason: 'ticket 7', ...change }, caller);
+  await set({ day: 1_000 });
+  refusedWith(await send(user, 10.01), '10.00', '20:00');
+  await set({ day: 20_000, nightHour: 22 });
+  refusedWith(await send(user, 10.01), '10.00', '20:00');
+  user = await pass('2026-05-25T08:59:59.999-03:00', user);
+  refusedWith(await send(user, 10.01), '10.00', '20:00');
+  user = await pass('2026-05-25T09:00:00.000-03:00', user);
+  assert.equal((await send(user, 150)).status, 200);
+  user = await pass('2026-05-25T21:59:59.999-03:00', user);
+  refusedWith(await send(user, 50.01), '50.00', '22:00');
+});
+
+test('a send that exceeds the limit of a blocked account is refused for the account', async () => {
+  const user = await givenCustomer(app);
+  await app.rows(`update accounts set status = 'BLOCKED' where user_id = $1`, [user.id]);
+  assert.deepEqual(Object.keys((await send(user, 500)).body.errors), ['account']);
+});
+
+test('sends of one user at a time do not exceed the limit together', async () => {
+  // Another process, where the database takes one.
+  const { database } = app;
+  const isShared = database.databaseUrl !== undefined;
+  const other = isShared
+    ? await startTestApp({ environment: { ...environment, JOBS: 'off' }, database })
+    : app;
+  const amounts = fc.array(fc.integer({ min: 1, max: 6_000 }), { minLength: 2, maxLength: 12 });
+  await fc.assert(
+    fc.asyncProperty(amounts, async (cents) => {
+      const user = await givenCustomer(app);
+      const token = user.token;
+      const answers = await Promise.all(
+        cents.map((one, index) =>
+          (index % 2 === 0 ? app : other).call('/pix/send', {
+            ...{ token, key: `${index}` },
+            body: { pix_key: 'ana@example.com', amount: one / 100 },
+          }),
+        ),
+      );
+      const statuses = answers.map(({ status }) => status);
+      assert.ok(
+        statuses.every((status) => status === 200 || status === 422),
+        statuses.join(' '),
+      );
+      const sent = cents.filter((_, index) => statuses[index] === 200);
+      const sum = sent.reduce((total, one) => total + one, 0);
+      assert.ok(sum <= 10_000, `${sum} centavos were sent`);
+      // Each that was refused exceeded what was left then, so it exceeds what is left now.
+      const refused = cents.filter((_, index) => statuses[index] === 422);
+      assert.ok(refused.every((one) => sum + one > 10_000));
+      const [stored] = await app.rows<{ sum: string | null }>(
+        'select sum(amount) from pix_transactions where user_id = $1',
+        [user.id],
+      );
+      assert.equal(Number(stored?.sum ?? 0), sum / 100);
+    }),
+    { numRuns: 15 },
+  );
+});

@@ -1,0 +1,103 @@
+/** Scenes of a send with limits: what counts, and which limit applies. */
+import { reservationStatements } from '../../../src/pix/reservation-repository.ts';
+import { moment, type Scene } from './stage.ts';
+
+const { earlier, made, now, later } = moment;
+
+type Columns = Readonly<Record<string, unknown>>;
+
+interface Limited {
+  /** The row of limits, and sends of the user that are stored. */
+  readonly own?: Columns | null;
+  readonly sent?: readonly Columns[];
+  /** The limits of the settings. */
+  readonly day?: string | null;
+  readonly night?: string | null;
+  /** Whether it is night for nights from 20, and from 22. */
+  readonly isNight?: readonly [boolean, boolean];
+  /** When the period began for nights from 20, and from 22. */
+  readonly began?: readonly [Date, Date];
+}
+
+const freeId = '00000000-0000-4000-8000-00000000ffff';
+
+const settled = { phase: 'SETTLED', settled_at: now };
+
+/** A send of 5.00. */
+const send = (says: string, how: Limited): Scene => ({
+  statement: reservationStatements.reserveWithinLimits,
+  says,
+  async play({ row, found, answers }) {
+    const { own = null, sent = [], day = '10.00', night = '1.00' } = how;
+    const { isNight = [false, false], began = [made, made] } = how;
+    const names = { agency: '1', account_number: '2', document: '52998224725' };
+    await row('accounts', names);
+    const [newest] = await found('select max(user_id) as user_id from accounts');
+    const user = Number(newest);
+    const session = await row('banking_sessions', { user_id: user });
+    await row('pix_transactions', { amount: '9.00', created_at: now });
+    for (const [place, changes] of sent.entries()) {
+      const good = { idempotency_key: `sent-${place}`, amount: '6.00', created_at: now };
+      const fingerprint = Buffer.from('fingerprint');
+      const id = freeId.replace('ffff', `000${place}`);
+      const status = { operation: 'SEND', status: 'PROCESSING', phase: 'RESERVED' };
+      const dated = { updated_at: now };
+      await row('pix_transactions', {
+        ...{ id, fingerprint, user_id: user },
+        ...good,
+        ...status,
+        ...dated,
+        ...changes,
+      });
+    }
+    if (own) await row('pix_limits', { user_id: user, ...own });
+    const [first, second] = isNight;
+    const rows = await answers(
+      ...[session, user, now, freeId, 'key', Buffer.from('fingerprint'), '5.00', 'a@b.c', null],
+      ...[later, false, day, night, first, began[0], second, began[1]],
+    );
+    const columns = ['reserved', 'is_counted', 'night_hour', 'limit_amount', 'spent'];
+    const answered = rows.map((one) => columns.map((column) => one[column]));
+    const stored = await found('select version from pix_limits');
+    return [answered, stored];
+  },
+});
+
+export const limitScenes: readonly Scene[] = [
+  send('a send within the limit is reserved', {}),
+  send('without a limit in this period it is reserved', { day: null, sent: [{}] }),
+  send('what was sent counts', { sent: [{}] }),
+  send('exactly the limit is reserved', { sent: [{ amount: '5.00' }] }),
+  send('a send that has failed does not count', { sent: [{ ...settled, status: 'FAILED' }] }),
+  send('a send that is completed counts', { sent: [{ ...settled, status: 'COMPLETED' }] }),
+  send('a charge does not count', {
+    sent: [{ operation: 'CHARGE', transaction_identification: 'a'.repeat(26) }],
+  }),
+  send('what was sent before the period does not count', { sent: [{ created_at: earlier }] }),
+  send('at night the limit of the night applies', { isNight: [true, true] }),
+  send('a night from 22 has not begun', { own: { night_hour: 22 }, isNight: [true, false] }),
+  send('a night from 20 has begun', { own: { night_hour: 20 }, isNight: [true, false] }),
+  send('a period of nights from 22 counts from its own begin', {
+    ...{ own: { night_hour: 22 }, began: [earlier, made] },
+    sent: [{ created_at: earlier }],
+  }),
+  send('another hour applies when its time has come', {
+    ...{ own: { night_hour_next: 22, night_hour_next_at: now }, isNight: [true, false] },
+  }),
+  send('another hour waits', {
+    ...{ own: { night_hour_next: 22, night_hour_next_at: later }, isNight: [true, false] },
+  }),
+  send('an own limit of the day applies', { own: { day: '4.99' } }),
+  send('an own limit of the night applies', { own: { night: '5.00' }, isNight: [true, true] }),
+  send('a raise of the day waits', { own: { day: '1.00', day_next: '9.00', day_next_at: later } }),
+  send('a raise of the day has come', {
+    own: { day: '1.00', day_next: '9.00', day_next_at: now },
+  }),
+  send('a raise of the night waits', {
+    ...{ own: { night: '1.00', night_next: '9.00', night_next_at: later }, isNight: [true, true] },
+  }),
+  send('a raise of the night has come', {
+    ...{ own: { night: '1.00', night_next: '9.00', night_next_at: now }, isNight: [true, true] },
+  }),
+  send('each send counts the row', { own: { version: 7 } }),
+];
