@@ -204,6 +204,7 @@ describe('ponte config check', () => {
     PROVIDER_PASSWORD: secret,
     WEBHOOK_SECRET: `${secret},${secret}2`,
     WEBHOOK_SIGNING_SECRET: `${secret}-of-more-than-32-characters`,
+    APP_EVENTS_SECRET: `whsec_${Buffer.from(secret.repeat(3)).subarray(0, 33).toString('base64')}`,
     PROVIDER_API_KEY: secret,
     JWT_PRIVATE_KEY: privatePem,
     JWT_PUBLIC_KEYS: publicPem + publicPem,
