@@ -97,12 +97,12 @@ export function readKeyOwner(json: unknown, requested: string): KeyOwner {
   };
 }
 
-/** Longer than any name, and than any document with its punctuation: other texts are neither. */
-const longestName = 255;
+/** As long as any name, and as any document with its punctuation: other texts are neither. */
+const longestName = 140;
 const longestDocument = 20;
 
 function upTo(limit: number, text: string | null): string | null {
-  return text !== null && text.length <= limit ? text : null;
+  return text !== null && text.length <= limit && !/\p{Cc}/u.test(text) ? text : null;
 }
 
 /**

@@ -220,7 +220,8 @@ test('a defect of our own after the payment may have been sent: its outcome is u
 test('an end-to-end id that another payment has: 502, not_sent, and nothing is paid', async (t) => {
   const user = await givenCustomer(app);
   const first = await app.send(user, body);
-  const value = { endToEnd: first.body.end_to_end };
+  const owner = { name: null, document: null, ispb: null };
+  const value = { endToEnd: first.body.end_to_end, ...owner };
   t.mock.method(app.bank, 'lookUpKey', async () => ({ outcome: 'done', value }) as const);
   const payments = t.mock.method(app.bank, 'pay');
   const sent = await app.send(user, body, { key: 'second' });
