@@ -207,8 +207,8 @@ function fieldsOf(schema: Schema): string {
   return [...listed, ...(schema.additionalProperties === false ? [] : ['…'])].join(' ');
 }
 
-test('the contract is version 1.0.0 under Apache-2.0', () => {
-  assert.equal(contract.info.version, '1.0.0');
+test('the contract is version 1.1.0 under Apache-2.0', () => {
+  assert.equal(contract.info.version, '1.1.0');
   assert.equal(contract.info.license.name, 'Apache-2.0');
 });
 
