@@ -42,9 +42,9 @@ export function Receipt({ transactionId, close }: ReceiptProps) {
 }
 
 const titles = {
-  PIX_SEND: 'PIX sent',
-  PIX_CHARGE: 'PIX charge',
-  PIX_RECEIVED: 'PIX received',
+  PIX_SEND: 'Pix payment',
+  PIX_CHARGE: 'Pix charge',
+  PIX_RECEIVED: 'Pix received',
 } as const;
 
 const noProof: Readonly<Record<PixReceipt['status'], string>> = {

@@ -92,7 +92,7 @@ function readPayee(found: PixKeyOwner | DecodedPixCode): Omit<Payee, 'typed'> {
 type Status = PixStatus | null;
 
 function outcomeLines(answer: Answer<'sendPix'>, status: Status, columns: number): Line[] {
-  const { colour, text } = sendOutcome(answer, status);
+  const { colour, text } = sendOutcome(answer, { live: status });
   const isReplay = answer.headers.get('idempotency-replayed') === 'true';
   const ids: Facts =
     answer.status !== 200

@@ -1,4 +1,7 @@
-/** Amounts and times as texts. Customers read São Paulo time, operators UTC. */
+/**
+ * Amounts and times as texts. Customers read São Paulo time, operators UTC. The development pages
+ * serve this module too (`src/pages/index.ts`): it imports nothing.
+ */
 
 const reais = new Intl.NumberFormat('pt-BR', { style: 'currency', currency: 'BRL' });
 
