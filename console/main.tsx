@@ -1,4 +1,5 @@
 /** The process of the console. `ponte console` starts it on a terminal, with a valid address. */
+import { flushCompileCache } from 'node:module';
 import { parseArgs } from 'node:util';
 import { render } from 'ink';
 import { Api } from './api.ts';
@@ -16,12 +17,18 @@ const { values } = parseArgs({
 });
 const { PROVIDER_EMAIL: email = '', PROVIDER_PASSWORD: password = '' } = process.env;
 
+/** OSC 52: the terminal puts the text into its clipboard, also over SSH. */
+function copy(text: string): void {
+  process.stdout.write(`\u001B]52;c;${Buffer.from(text).toString('base64')}\u0007`);
+}
+
 const app = render(
   <App
     api={new Api(values.url)}
     operate={values.operator ? operate : null}
     login={values.development ? { email, password } : { email: '', password: '' }}
     hasColours={process.stdout.hasColors()}
+    copy={copy}
   />,
   { alternateScreen: true, interactive: true },
 );
@@ -34,6 +41,9 @@ function fail(error: unknown): never {
   process.stderr.write(lines.slice(0, 8).join('\n').concat('\n'));
   process.exit(1);
 }
+
+// The next start is faster, however this one ends.
+flushCompileCache();
 
 process.on('uncaughtException', fail);
 process.on('unhandledRejection', fail);

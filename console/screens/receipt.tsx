@@ -18,12 +18,13 @@ export interface ReceiptProps {
 }
 
 export function Receipt({ transactionId, close }: ReceiptProps) {
-  const { api } = useApp();
+  const { api, copy } = useApp();
   const path = { transactionId };
   const call = useRead((signal) => api.call('getPixReceipt', { path }, signal));
   const list = useList();
   useKeys((press) => {
     if (press.key === 'escape') close();
+    else if (press.text === 'y') copy(transactionId);
     else if (press.text === 'r' && !call.isBusy) call.read();
     else list.press(press);
   });
@@ -33,7 +34,7 @@ export function Receipt({ transactionId, close }: ReceiptProps) {
     answer?.status === 200 ? receiptLines(answer.body, columns) : [];
   return (
     <Frame
-      {...{ title: 'receipt', hints: ['↑↓ scroll', 'r refresh'] }}
+      {...{ title: 'receipt', hints: ['↑↓ scroll', 'y copy the id', 'r refresh'] }}
       notice={reading(call) ?? failure(fault)}
     >
       {(room) => <ScrollView {...{ lines, list, room }} />}

@@ -42,7 +42,7 @@ interface TransactionsProps {
 const inputs = {
   type: {
     label: 'Type',
-    choices: { '': 'all', PIX_SEND: 'sent', PIX_CHARGE: 'charged', PIX_RECEIVED: 'received' },
+    choices: { '': 'all', PIX_SEND: 'payments', PIX_CHARGE: 'charges', PIX_RECEIVED: 'received' },
   },
   status: {
     label: 'Status',

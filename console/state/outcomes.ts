@@ -1,6 +1,6 @@
 /**
- * How a payment or a charge ended, and what a person should do next. The development pages serve this
- * module too (`src/pages/index.ts`), so that both clients say the same: it imports types only.
+ * How a payment or a charge ended, and what a person should do next. The development pages serve
+ * this module too (`src/pages/index.ts`), so that both clients say the same: it imports types only.
  */
 import type { PixStatus } from '../../contract/types.ts';
 import type { Answered, Refusal } from '../api.ts';

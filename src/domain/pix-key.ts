@@ -67,8 +67,8 @@ export function normalisePixKey(text: string): PixKey {
 }
 
 /**
- * Whether a text has the format of any kind of PIX key. The directory of keys has no others, so that
- * a text of another format is neither looked up nor paid.
+ * Whether a text has the format of any kind of PIX key. The directory of keys has no others, so
+ * that a text of another format is neither looked up nor paid.
  */
 export function isPixKey(text: string): boolean {
   return normalisePixKey(text).kind !== 'UNKNOWN';

@@ -129,9 +129,9 @@ async function readPage(file: URL): Promise<Buffer | string> {
   return file.pathname.endsWith('.ts') ? withoutTypes(bytes.toString('utf8')) : bytes;
 }
 
-/** Removes the types of a module, without Node's warning that it may do so in another way one day. */
+/** Removes the types of a module, without Node's warning that the function is experimental. */
 function withoutTypes(source: string): string {
-  const { emitWarning } = process;
+  const emitWarning = process.emitWarning;
   process.emitWarning = () => undefined;
   try {
     return stripTypeScriptTypes(source);

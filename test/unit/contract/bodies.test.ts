@@ -119,8 +119,8 @@ const limits: Limit[] = [
   { schema: 'ChargeRequest', base: charge, field: 'amount', ...amounts },
   {
     ...{ schema: 'SendPixRequest', base: send, field: 'pix_key' },
-    accepted: [' ana@example.com ', '(11) 98765-4321', ' '.repeat(240) + 'ana@example.com'],
-    refused: ['ana', digits(256), ' '.repeat(241) + 'ana@example.com', 1, null],
+    accepted: [' ana@example.com ', '(11) 98765-4321', `${' '.repeat(240)}ana@example.com`],
+    refused: ['ana', digits(256), `${' '.repeat(241)}ana@example.com`, 1, null],
   },
   atMost(512, { schema: 'SendPixRequest', base: send, field: 'description' }),
   atMost(140, { schema: 'ChargeRequest', base: charge, field: 'description' }),
