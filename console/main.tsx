@@ -1,5 +1,4 @@
 /** The process of the console. `ponte console` starts it on a terminal, with a valid address. */
-import { flushCompileCache } from 'node:module';
 import { parseArgs } from 'node:util';
 import { render } from 'ink';
 import { Api } from './api.ts';
@@ -41,9 +40,6 @@ function fail(error: unknown): never {
   process.stderr.write(lines.slice(0, 8).join('\n').concat('\n'));
   process.exit(1);
 }
-
-// The next start is faster, however this one ends.
-flushCompileCache();
 
 process.on('uncaughtException', fail);
 process.on('unhandledRejection', fail);

@@ -26,6 +26,7 @@ const keys: Facts = [
   ['ctrl+n', 'a new idempotency key, for another payment or charge'],
   ['ctrl+u', 'empty the field'],
   ['ctrl+t', 'the last request as a curl command'],
+  ['/', 'find in the statement and the transactions; esc shows all'],
   ['r', 'read again'],
   ['y', 'copy: a code, an id, a command'],
   ['?', 'these keys, except while you type'],

@@ -55,6 +55,34 @@ describe('over a screen', () => {
   });
 });
 
+describe('a list', () => {
+  it('is narrowed by what is typed after a slash, and whole again after esc', async () => {
+    const user = await givenCustomer(app);
+    for (const [key, pix] of [
+      ['one', 'ana@example.com'],
+      ['two', 'notfound@ponte.test'],
+    ] as const) {
+      const body = { pix_key: pix, amount: 1 };
+      await app.call('/pix/send', { token: user.token, key, body });
+    }
+    const screen = await logIn(user);
+    await screen.type('s');
+    await screen.until('1 of 2');
+    await screen.type('/ana?');
+    await screen.until('There are no items.');
+    await screen.press('backspace', 'enter');
+    await screen.until(/\/ana[^]+ana@example\.com[^]+1 of 1/);
+    await screen.press('enter');
+    await screen.until(/pix key +ana@example\.com/);
+    await screen.press('escape');
+    await screen.until('2 of 2');
+    await screen.type('/failed');
+    await screen.until('1 of 1');
+    await screen.press('escape');
+    await screen.until('1 of 2');
+  });
+});
+
 describe('beside the simulated bank', () => {
   it('a charge is paid by a key, and the home screen shows the balance', async () => {
     const copied: string[] = [];

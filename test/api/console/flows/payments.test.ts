@@ -31,7 +31,7 @@ async function openSend(): Promise<Sender> {
     ...{ id: user.id, screen },
     payments: () =>
       app.rows(
-        'select status, amount from pix_transactions where user_id = $1 order by created_at',
+        'select status, amount from pix_transactions where user_id = $1 order by created_at, id',
         [user.id],
       ),
   };
