@@ -49,6 +49,7 @@ const nouns: readonly Noun[] = [
   ['pix', 'inspect, audit and resolve payments and charges', () => import('./commands/pix.ts')],
   ['webhook', 'inspect, replay and send provider events', () => import('./commands/webhook.ts')],
   ['events', "list and resend events to the app's backend", () => import('./commands/events.ts')],
+  ['bank', "play the simulated bank's other side", () => import('./commands/bank.ts')],
   ['jobs', 'inspect and retry background jobs', () => import('./commands/jobs.ts')],
   ['audit', 'list operator actions and security events', () => import('./commands/audit.ts')],
   [

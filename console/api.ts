@@ -6,6 +6,7 @@ import {
   type SubmitDocumentRequest,
 } from '../contract/types.ts';
 import type { AnyRequest } from './state/contract.ts';
+import { withoutPasswords, type Exchange } from './state/exchange.ts';
 import type { Faults } from './state/form.ts';
 import { uploadForm } from './upload.ts';
 
@@ -36,6 +37,8 @@ export type OperationRequest<Id extends OperationId> = {
 export class Api {
   readonly url: string;
   token: string | null = null;
+  /** The last request but those that follow a transaction; null before the first. */
+  last: Exchange | null = null;
   /** Called once the service refuses the token, with the `Pix-Outcome` of that answer. */
   onRefused: (outcome: string | null) => void = () => undefined;
 
@@ -57,10 +60,11 @@ export class Api {
     // Every part of an operation's request is one of these.
     const { headers: given, body, ...address } = request as AnyRequest;
     const headers = new Headers(given);
-    const init = { method: routes[id].method, headers, ...(await this.#body(id, headers, body)) };
+    const method = routes[id].method;
+    const init = { ...(await this.#body(id, headers, body)), method, headers };
     const { token } = this;
     if (token !== null) headers.set('Authorization', `Bearer ${token}`);
-    const answer = await this.#fetch(this.#address(id, address), { ...init, signal });
+    const answer = await this.#noted(this.#address(id, address), { ...init, signal });
     if (answer.status === 401 && token !== null && token === this.token) {
       this.token = null;
       this.onRefused(answer.headers.get('pix-outcome'));
@@ -75,6 +79,40 @@ export class Api {
     if (status !== 200) throw this.#noAnswer(status);
   }
 
+  /** Makes a request, and keeps it for a person who wants to see it. */
+  async #noted(url: string, init: RequestInit & { readonly headers: Headers }): Promise<Answered> {
+    const { method = 'GET', headers, body } = init;
+    const text = typeof body === 'string' ? withoutPasswords(body) : null;
+    const request = { method, url, headers: Object.fromEntries(headers), body: text };
+    // A transaction that is followed would hide what a person has done.
+    const note = ({ status, answer }: Pick<Exchange, 'status' | 'answer'>): void => {
+      if (!headers.has('prefer')) this.last = { ...request, status, answer };
+    };
+    note({ status: null, answer: undefined });
+    const answered = await this.#fetch(url, init);
+    note({ status: answered.status, answer: answered.body });
+    return answered;
+  }
+
+  /**
+   * Makes the simulated bank of a service in development do something.
+   * @returns what the bank says, in a sentence.
+   * @throws Error as `call` does.
+   */
+  async actAtBank(
+    act: string,
+    values: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<string> {
+    const url = `${this.url}/dev/bank/${act}?${new URLSearchParams(values).toString()}`;
+    const headers = { 'x-ponte-bank': 'console' };
+    const answer = await this.#fetch(url, { method: 'POST', headers, signal });
+    const { message } = (answer.body ?? {}) as Refusal;
+    return answer.status === 404
+      ? 'Only the simulated bank of APP_ENV=local does it.'
+      : (message ?? '');
+  }
+
   #address(id: OperationId, { path = {}, query = {} }: AnyRequest): string {
     const filled = routes[id].path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
       encodeURIComponent(path[name] ?? ''),
@@ -83,7 +121,11 @@ export class Api {
     return `${this.url}/api/v1${filled}${search && `?${search}`}`;
   }
 
-  async #body(id: OperationId, headers: Headers, body: unknown): Promise<RequestInit> {
+  async #body(
+    id: OperationId,
+    headers: Headers,
+    body: unknown,
+  ): Promise<Pick<RequestInit, 'body'>> {
     if (body === undefined) return {};
     if (id === 'submitDocument') return { body: await uploadForm(body as SubmitDocumentRequest) };
     headers.set('Content-Type', 'application/json');

@@ -1,17 +1,18 @@
 /** The console: the state that all screens share, and the screen that is shown. */
 import { defaultTheme, ThemeProvider } from '@inkjs/ui';
-import { useWindowSize } from 'ink';
-import { useEffect, useMemo, useState, type ComponentType } from 'react';
+import { Box, useWindowSize } from 'ink';
+import { useEffect, useMemo, useRef, useState, type ComponentType } from 'react';
 import { colourlessTheme } from './components/coloured.tsx';
 import { isTooSmall } from './components/frame.tsx';
 import { AppContext, type AppValue } from './hooks/use-app.ts';
-import { KeyboardContext, useKeyboard } from './hooks/use-keys.ts';
+import { KeyboardContext, useKeyboard, type Keyboard, type Press } from './hooks/use-keys.ts';
 import { Balance } from './screens/balance.tsx';
 import { Charge } from './screens/charge.tsx';
 import { Home } from './screens/home.tsx';
 import { Login } from './screens/login.tsx';
 import { Onboarding } from './screens/onboarding.tsx';
 import { Operator } from './screens/operator.tsx';
+import { Overlay, type OverlayName } from './screens/overlay.tsx';
 import { PixKeys } from './screens/pix-keys.tsx';
 import { Send } from './screens/send.tsx';
 import { Statement } from './screens/statement.tsx';
@@ -32,27 +33,56 @@ const screens: Readonly<Record<ScreenName, ComponentType>> = {
   operator: Operator,
 };
 
-export type AppProps = Pick<AppValue, 'api' | 'operate' | 'login' | 'hasColours'>;
+export type AppProps = Pick<AppValue, 'api' | 'operate' | 'login' | 'hasColours'> &
+  Partial<Pick<AppValue, 'copy'>>;
 
-export function App({ api, operate, login, hasColours }: AppProps) {
+function overlayOf({ key, text }: Press, isTyping: boolean): OverlayName | null {
+  if (key === 'ctrl+t') return 'request';
+  return text === '?' && key === 'text' && !isTyping ? 'keys' : null;
+}
+
+export function App({ api, operate, login, hasColours, copy = ignore }: AppProps) {
   const [state, change] = useState(initialState);
-  const keyboard = useKeyboard({ isDeaf: isTooSmall(useWindowSize()) });
+  const [overlay, show] = useState<OverlayName | null>(null);
+  const keyboard = useKeyboard({
+    isDeaf: isTooSmall(useWindowSize()),
+    onPress(press, isTyping) {
+      if (overlay !== null) return false;
+      const wanted = overlayOf(press, isTyping);
+      if (wanted !== null) show(wanted);
+      return wanted !== null;
+    },
+  });
+  // A screen below goes on, and hears nothing.
+  const deaf = useRef<Keyboard['current']>(null);
   useEffect(() => {
     api.onRefused = (outcome) => change(loseSession(sessionEndedText(outcome)));
   }, [api]);
   const shared = useMemo(
-    () => ({ api, operate, login, hasColours, state, change }),
-    [api, operate, login, hasColours, state],
+    () => ({ api, operate, login, hasColours, copy, state, change }),
+    [api, operate, login, hasColours, copy, state],
   );
   const name = state.path.at(-1) ?? 'home';
   const Screen = screens[name];
   return (
     <ThemeProvider theme={hasColours ? defaultTheme : colourlessTheme}>
-      <KeyboardContext.Provider value={keyboard}>
-        <AppContext.Provider value={shared}>
-          <Screen key={name} />
-        </AppContext.Provider>
-      </KeyboardContext.Provider>
+      <AppContext.Provider value={shared}>
+        <KeyboardContext.Provider value={overlay === null ? keyboard : deaf}>
+          <Box display={overlay === null ? 'flex' : 'none'}>
+            <Screen key={name} />
+          </Box>
+        </KeyboardContext.Provider>
+        {overlay !== null && (
+          <KeyboardContext.Provider value={keyboard}>
+            <Overlay name={overlay} close={() => show(null)} />
+          </KeyboardContext.Provider>
+        )}
+      </AppContext.Provider>
     </ThemeProvider>
   );
+}
+
+/** Without a terminal there is no clipboard. */
+function ignore(): void {
+  // Nothing is copied.
 }

@@ -16,12 +16,18 @@ const { values } = parseArgs({
 });
 const { PROVIDER_EMAIL: email = '', PROVIDER_PASSWORD: password = '' } = process.env;
 
+/** OSC 52: the terminal puts the text into its clipboard, also over SSH. */
+function copy(text: string): void {
+  process.stdout.write(`\u001B]52;c;${Buffer.from(text).toString('base64')}\u0007`);
+}
+
 const app = render(
   <App
     api={new Api(values.url)}
     operate={values.operator ? operate : null}
     login={values.development ? { email, password } : { email: '', password: '' }}
     hasColours={process.stdout.hasColors()}
+    copy={copy}
   />,
   { alternateScreen: true, interactive: true },
 );

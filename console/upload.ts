@@ -15,11 +15,7 @@ import type { SubmitDocumentRequest } from '../contract/types.ts';
  * @throws Error with a message for the user when the file cannot be read.
  */
 export async function uploadForm(body: SubmitDocumentRequest): Promise<Blob> {
-  const path = resolve(
-    String(body.arquivo)
-      .trim()
-      .replace(/^~(?=$|\/)/, homedir()),
-  );
+  const path = resolve(unquoted(String(body.arquivo).trim()).replace(/^~(?=$|\/)/, homedir()));
   const isFile = await stat(path).then(
     (found) => found.isFile(),
     () => false,
@@ -36,6 +32,12 @@ export async function uploadForm(body: SubmitDocumentRequest): Promise<Blob> {
     `\r\n--${boundary}--\r\n`,
   ];
   return new Blob(form, { type: `multipart/form-data; boundary=${boundary}` });
+}
+
+/** A path that was dragged into the terminal is quoted for a shell, or its blanks are escaped. */
+function unquoted(typed: string): string {
+  const [, , quoted] = /^(['"])(.*)\1$/.exec(typed) ?? [];
+  return quoted ?? typed.replaceAll(/\\(?=[ ()'"])/g, '');
 }
 
 /** Escapes the name of a file as browsers do (HTML, multipart/form-data). */

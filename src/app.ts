@@ -1,4 +1,5 @@
 /** The composition root: starts and stops a service or a worker. */
+import manifest from '../package.json' with { type: 'json' };
 import { pause } from './clock.ts';
 import { compose, type AppOptions } from './compose.ts';
 import type { Config } from './config/config.ts';
@@ -11,6 +12,7 @@ import { JobLoop } from './jobs/loop.ts';
 import { operations } from './http/operations.ts';
 import type { DefectKind } from './metrics.ts';
 import type { DevUser } from './operator/ensure-dev-user.ts';
+import type { OtherSide } from './pages/other-side.ts';
 import type { Bank } from './provider/stub/bank.ts';
 import { findPrincipal } from './auth/banking-sessions.ts';
 import { finishSends } from './pix/payment-outcome.ts';
@@ -118,7 +120,7 @@ async function start(
 ): Promise<App> {
   const stopping = new AbortController();
   const { context, bank } = await compose(config, { ...options, stopping: stopping.signal }, parts);
-  const local = config.appEnv === 'local' ? await developmentParts(context) : null;
+  const local = config.appEnv === 'local' ? await developmentParts(context, bank) : null;
   await answerCommands(context, parts);
   const loop = config.jobs === 'inline' ? jobLoop(context) : null;
   const http = createHttpServer({
@@ -165,14 +167,32 @@ async function preload({ db, log }: Context): Promise<void> {
 const longestSendMs = 15_000;
 
 /** Loads the parts that exist only with `APP_ENV=local`. */
-async function developmentParts(context: Context) {
+async function developmentParts(context: Context, bank: Bank | null) {
   const [{ ensureDevUser }, { developmentPages }, { scenarios }] = await Promise.all([
     import('./operator/ensure-dev-user.ts'),
     import('./pages/index.ts'),
     import('./provider/stub/scenarios.ts'),
   ]);
-  const devUser = await ensureDevUser(context, context.config.provider);
-  return { devUser, pages: await developmentPages(scenarios) };
+  const { config } = context;
+  const devUser = await ensureDevUser(context, config.provider);
+  const provider = describeProvider(config);
+  const { version } = manifest;
+  const pages = await developmentPages({
+    ...{ scenarios, provider, version },
+    bank: bank && otherSide(bank, config.provider.retries + 1),
+  });
+  return { devUser, pages };
+}
+
+/** @param attempts that the longest call makes: all of them fail. */
+function otherSide(bank: Bank, attempts: number): OtherSide {
+  return {
+    payCharge: (identification) => bank.payCharge(identification),
+    findCharge: (copyPaste) => bank.findCharge(copyPaste),
+    receive: (email, amountCents) => bank.receive(email, amountCents),
+    expireCustomerTokens: (email) => bank.expireCustomerTokens(email),
+    failNextCall: (email) => bank.failCalls(email, attempts),
+  };
 }
 
 /**

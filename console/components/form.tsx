@@ -35,6 +35,8 @@ export interface FormScreenProps {
   close?(): void;
 }
 
+const typing = { isTyping: true } as const;
+
 /** A screen that is a form: its keys, and as much of it as there is room for. */
 export function FormScreen(props: FormScreenProps) {
   const { title, form, button, notice = form.notice, intro = '', outcome, onKey, close } = props;
@@ -44,7 +46,7 @@ export function FormScreen(props: FormScreenProps) {
     if (press.key !== 'escape') onKey?.(press);
     else if (close) close();
     else change(back);
-  });
+  }, typing);
   const hasKey = form.fields.some(({ name }) => name === keyName);
   const hints = [
     ...['↑↓ fields', `ctrl+s ${button.toLowerCase()}`, 'ctrl+u empty the field'],

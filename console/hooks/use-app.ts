@@ -12,6 +12,8 @@ export interface AppValue {
   readonly login: { readonly email: string; readonly password: string };
   /** False with NO_COLOR, and on terminals without colours. */
   readonly hasColours: boolean;
+  /** Puts a text into the clipboard of the terminal (OSC 52), where it allows that. */
+  copy(text: string): void;
   readonly state: AppState;
   change(next: Change): void;
 }

@@ -15,25 +15,38 @@ export interface Press {
 
 type Listener = (press: Press) => void;
 
-interface Keyboard {
+export interface Keyboard {
   current: Listener | null;
+  /** Whether the shown screen takes characters as a text. */
+  isTyping?: boolean;
 }
 
 export const KeyboardContext = createContext<Keyboard>({ current: null });
 
-/** Listens to the keyboard while the component is shown. */
-export function useKeys(listener: Listener): void {
+/**
+ * Listens to the keyboard while the component is shown.
+ * @param options.isTyping whether a character belongs to a text.
+ */
+export function useKeys(listener: Listener, options: { readonly isTyping?: boolean } = {}): void {
   const keyboard = useContext(KeyboardContext);
   useLayoutEffect(() => {
     keyboard.current = listener;
+    keyboard.isTyping = options.isTyping === true;
     return () => {
       if (keyboard.current === listener) keyboard.current = null;
     };
   });
 }
 
-/** The queue. @param isDeaf whether keys are dropped. */
-export function useKeyboard({ isDeaf }: { readonly isDeaf: boolean }): Keyboard {
+interface KeyboardOptions {
+  /** Whether keys are dropped. */
+  readonly isDeaf: boolean;
+  /** Takes the keys that work on every screen. @returns whether it uses the key. */
+  onPress(press: Press, isTyping: boolean): boolean;
+}
+
+/** The queue. */
+export function useKeyboard({ isDeaf, onPress }: KeyboardOptions): Keyboard {
   const keyboard = useRef<Listener | null>(null);
   const queue = useRef<Press[]>([]);
   const isBusy = useRef(false);
@@ -43,7 +56,8 @@ export function useKeyboard({ isDeaf }: { readonly isDeaf: boolean }): Keyboard 
     const press = queue.current.shift();
     isBusy.current = press !== undefined;
     if (!press) return;
-    keyboard.current?.(press);
+    const { isTyping = false } = keyboard as Keyboard;
+    if (!onPress(press, isTyping)) keyboard.current?.(press);
     setTaken((count) => count + 1);
   }, [taken]);
   const add = (presses: readonly Press[]): void => {

@@ -6,12 +6,13 @@ import { Lines } from '../components/coloured.tsx';
 import { FormScreen } from '../components/form.tsx';
 import { NoticeView } from '../components/frame.tsx';
 import { useApp } from '../hooks/use-app.ts';
+import { useCall } from '../hooks/use-call.ts';
 import { useForm } from '../hooks/use-form.ts';
 import { useKeys } from '../hooks/use-keys.ts';
 import { useLiveStatus, type LiveStatus } from '../hooks/use-live-status.ts';
 import { chargeOutcome, noAnswerToCharge } from '../state/outcomes.ts';
 import { copyText, drawCode, type DrawnCode } from '../state/qr-code.ts';
-import { statusColour, wrapLines, type Line, type Room } from '../state/text.ts';
+import { joinHints, statusColour, wrapLines, type Line, type Room } from '../state/text.ts';
 
 export function Charge() {
   const form = useForm({
@@ -38,7 +39,7 @@ const inputs = {
   amount: 'Amount in R$',
   zipcode: 'CEP',
   expiration_qr: 'Expires after',
-  payer_cpf: 'Payer CPF',
+  payer_cpf: "Payer's CPF or CNPJ",
   code_category: 'Category code',
 };
 
@@ -58,8 +59,15 @@ function ChargeCode(props: ChargeCodeProps) {
   const [isText, setText] = useState(false);
   // Without colours the ink may be dark or light.
   const [isDark, setDark] = useState(hasColours);
+  const { api, copy } = useApp();
+  const payment = useCall<string>();
   useKeys(({ key, text }) => {
     if (key === 'escape') props.close();
+    if (text === 'y') copy(copyText(props.charge));
+    if (text === 'b' && !payment.isBusy) {
+      const values = { code: copyText(props.charge) };
+      payment.run((signal) => api.actAtBank('pay-charge', values, signal));
+    }
     if (text === 't') setText(!isText);
     if (text === 'i' && !hasColours) setDark(!isDark);
   });
@@ -81,7 +89,7 @@ function ChargeCode(props: ChargeCodeProps) {
           </Text>
         ))}
       </Box>
-      <Words {...{ ...props, room, code, isText }} />
+      <Words {...{ ...props, room, code, isText }} said={payment.result ?? payment.failure} />
     </Box>
   );
 }
@@ -90,21 +98,31 @@ interface WordsProps extends ChargeCodeProps {
   readonly room: Room;
   readonly code: DrawnCode | null;
   readonly isText: boolean;
+  /** What the simulated bank has said. */
+  readonly said: string | null;
 }
 
 /** All but the code; its text too, where there is room for both. */
-function Words({ charge, isReplay, live, room, code, isText }: WordsProps) {
-  const { hasColours } = useApp();
+function Words({ charge, isReplay, live, room, code, isText, said }: WordsProps) {
+  const { hasColours, login } = useApp();
   const status = live.status ?? '';
   const text = copyText(charge);
   const head: Line[] = [
     { text: 'Ponte › charge', colour: 'strong' },
     { text: status, colour: statusColour(status) },
     ...wrapLines(isReplay ? 'the charge of this key' : '', room.columns, 'faint'),
+    ...wrapLines(said ?? '', room.columns),
   ];
-  const hints = [...(hasColours ? [] : ['i light or dark terminal']), 't code or text', 'esc back'];
+  const hints = [
+    ...(hasColours ? [] : ['i light or dark terminal']),
+    ...['t code or text', 'y copy the text'],
+    // Only a service in development has the simulated bank's other side.
+    ...(login.email === '' ? [] : ['b pay it (simulated bank)']),
+    'esc back',
+  ];
+  const hintLines = joinHints(hints, room.columns);
   const isRoomy =
-    head.length + Math.ceil(text.length / room.columns) + hints.length + 4 <= room.rows;
+    head.length + Math.ceil(text.length / room.columns) + hintLines.length + 4 <= room.rows;
   return (
     <Box flexDirection="column" width={room.columns} height={room.rows} marginLeft={1}>
       <Lines lines={head} />
@@ -112,7 +130,7 @@ function Words({ charge, isReplay, live, room, code, isText }: WordsProps) {
       {(code === null || isRoomy) && <Text wrap="hard">{text}</Text>}
       <Box flexGrow={1} />
       <NoticeView notice={live.notice} columns={room.columns} />
-      <Lines lines={hints.map((hint) => ({ text: hint, colour: 'faint' }))} />
+      <Lines lines={hintLines.map((hint) => ({ text: hint, colour: 'faint' }))} />
     </Box>
   );
 }

@@ -1,5 +1,7 @@
 /** The account of the customer, and the way to every other screen. */
 import { Box, useApp as useInk } from 'ink';
+import { useEffect } from 'react';
+import type { Api } from '../api.ts';
 import { Coloured, Lines } from '../components/coloured.tsx';
 import { Frame } from '../components/frame.tsx';
 import { useApp } from '../hooks/use-app.ts';
@@ -7,6 +9,7 @@ import { useCall, useRead } from '../hooks/use-call.ts';
 import { useKeys } from '../hooks/use-keys.ts';
 import { useList } from '../hooks/use-list.ts';
 import { logOut, open, type Holder } from '../state/app-state.ts';
+import { formatAmount } from '../state/format.ts';
 import { failure, success, writing } from '../state/notice.ts';
 import { factLines, statusColour, type Room } from '../state/text.ts';
 
@@ -16,9 +19,9 @@ const choices = [
   { key: 'b', label: 'Balance', screen: 'balance', needs: 'session' },
   { key: 's', label: 'Statement', screen: 'statement', needs: 'session' },
   { key: 't', label: 'Transactions and receipts', screen: 'transactions', needs: 'session' },
-  { key: 'p', label: 'Send a PIX', screen: 'send', needs: 'session' },
+  { key: 'p', label: 'Send a Pix', screen: 'send', needs: 'session' },
   { key: 'c', label: 'Charge by QR code', screen: 'charge', needs: 'session' },
-  { key: 'k', label: 'PIX keys', screen: 'keys', needs: 'session' },
+  { key: 'k', label: 'Pix keys', screen: 'keys', needs: 'session' },
   { key: 'n', label: 'Onboarding: open an account', screen: 'onboarding', needs: null },
   { key: 'o', label: 'Operator: queue, events, stuck payments', screen: 'operator', needs: null },
   { key: 'x', label: 'Log out', screen: 'logout', needs: 'session' },
@@ -30,6 +33,10 @@ export function Home() {
   const { holder, remark } = state;
   const ping = useRead((signal) => api.ping(signal));
   const logout = useCall<null>();
+  const balance = useCall<string>();
+  useEffect(() => {
+    if (holder?.account) balance.run((signal) => readBalance(api, signal));
+  }, [holder]);
   const leave = async (signal: AbortSignal): Promise<null> => {
     const answer = await api.call('logout', {}, signal).catch(() => null);
     // Whatever the service answers, the console forgets the token.
@@ -51,12 +58,15 @@ export function Home() {
     if (list.press(press)) return undefined;
     if (text === 'q') return exit();
     if (text === 'r' && ping.failure !== null) return ping.read();
+    if (text === 'r' && holder?.account) {
+      return balance.run((signal) => readBalance(api, signal));
+    }
     const chosen = key === 'enter' ? shown[list.chosen] : shown.find((one) => one.key === text);
     if (chosen?.screen === 'logout') return logout.run(leave);
     return chosen && change(open(chosen.screen));
   });
   const absent = `No Ponte answers at ${api.url}. Start the service (npm start), then press r.`;
-  const hints = ['↑↓ choose', 'enter open', 'or its letter'];
+  const hints = ['↑↓ choose', 'enter open', 'or its letter', '? keys'];
   return (
     <Frame
       title="home"
@@ -65,7 +75,7 @@ export function Home() {
     >
       {(room) => (
         <>
-          {holder && <AccountCard {...{ holder, room }} />}
+          {holder && <AccountCard {...{ holder, room }} balance={balance.result} />}
           {shown.map(({ key, label }, index) => (
             <Box key={key} flexShrink={0}>
               <Coloured bold={index === list.chosen} inverse={index === list.chosen}>
@@ -79,13 +89,29 @@ export function Home() {
   );
 }
 
-function AccountCard({ holder, room }: { readonly holder: Holder; readonly room: Room }) {
+/** The balance as a text; a dash where there is none. */
+async function readBalance(api: Api, signal: AbortSignal): Promise<string> {
+  const answer = await api.call('getBalance', {}, signal);
+  if (answer.status !== 200) return '–';
+  const { balance, source } = answer.body;
+  return `${formatAmount(balance)}${source === 'local' ? ' (last known)' : ''}`;
+}
+
+interface AccountCardProps {
+  readonly holder: Holder;
+  readonly room: Room;
+  /** Null until it is known. */
+  readonly balance: string | null;
+}
+
+function AccountCard({ holder, room, balance }: AccountCardProps) {
   const { user, account } = holder;
   const number = account && `${account.agency ?? '–'} / ${account.account_number ?? '–'}`;
   const facts = [
     ['Name', user.name],
     ['Document', user.document],
     ['Account', number ?? 'none yet'],
+    ['Balance', balance ?? '…'],
   ] as const;
   const status = {
     text: `Status    ${account?.status ?? '–'}`,

@@ -82,9 +82,9 @@ function KeyList({ said, setSaid, create }: KeyListProps) {
     refusal(result) ??
     success(said);
   const hints = ['↑↓ choose', 'c create', 'd delete', 'r refresh'];
-  const none = 'The account has no PIX keys. c creates one.';
+  const none = 'The account has no Pix keys. c creates one.';
   return (
-    <Frame {...{ title: 'PIX keys', hints, notice }}>
+    <Frame {...{ title: 'Pix keys', hints, notice }}>
       {(room) => pixKeys && <TableView {...{ columns, rows: pixKeys, list, room, none }} />}
     </Frame>
   );
@@ -119,5 +119,5 @@ function CreateKey({ close }: { close(said: string): void }) {
     },
   });
   const leave = (): void => close('');
-  return <FormScreen {...{ title: 'PIX keys › create', form, button: 'Create', close: leave }} />;
+  return <FormScreen {...{ title: 'Pix keys › create', form, button: 'Create', close: leave }} />;
 }

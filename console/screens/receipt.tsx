@@ -18,12 +18,13 @@ export interface ReceiptProps {
 }
 
 export function Receipt({ transactionId, close }: ReceiptProps) {
-  const { api } = useApp();
+  const { api, copy } = useApp();
   const path = { transactionId };
   const call = useRead((signal) => api.call('getPixReceipt', { path }, signal));
   const list = useList();
   useKeys((press) => {
     if (press.key === 'escape') close();
+    else if (press.text === 'y') copy(transactionId);
     else if (press.text === 'r' && !call.isBusy) call.read();
     else list.press(press);
   });
@@ -33,7 +34,7 @@ export function Receipt({ transactionId, close }: ReceiptProps) {
     answer?.status === 200 ? receiptLines(answer.body, columns) : [];
   return (
     <Frame
-      {...{ title: 'receipt', hints: ['↑↓ scroll', 'r refresh'] }}
+      {...{ title: 'receipt', hints: ['↑↓ scroll', 'y copy the id', 'r refresh'] }}
       notice={reading(call) ?? failure(fault)}
     >
       {(room) => <ScrollView {...{ lines, list, room }} />}
@@ -42,11 +43,11 @@ export function Receipt({ transactionId, close }: ReceiptProps) {
 }
 
 const titles = {
-  PIX_SEND: 'PIX sent',
-  PIX_CHARGE: 'PIX charge',
-  PIX_RECEIVED: 'PIX received',
-  PIX_REFUND_IN: 'PIX refund received',
-  PIX_REFUND_OUT: 'PIX refund sent',
+  PIX_SEND: 'Pix payment',
+  PIX_CHARGE: 'Pix charge',
+  PIX_RECEIVED: 'Pix received',
+  PIX_REFUND_IN: 'Pix refund received',
+  PIX_REFUND_OUT: 'Pix refund sent',
 } as const;
 
 const noProof: Readonly<Record<PixReceipt['status'], string>> = {

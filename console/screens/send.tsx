@@ -1,5 +1,5 @@
 /** Sends a PIX, with a key that stays until a person makes a new one, and follows the payment. */
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import type { DecodedPixCode, PixKeyOwner, PixStatus } from '../../contract/types.ts';
 import { readFaults, type Answer } from '../api.ts';
 import { FormScreen } from '../components/form.tsx';
@@ -10,7 +10,7 @@ import type { Press } from '../hooks/use-keys.ts';
 import { useLiveStatus } from '../hooks/use-live-status.ts';
 import { formatAmount } from '../state/format.ts';
 import { writing } from '../state/notice.ts';
-import { noAnswerToSend, sendOutcome } from '../state/outcomes.ts';
+import { noAnswerToSend, sendOutcome, type Known } from '../state/outcomes.ts';
 import { factLines, statusColour, wrapLines, type Facts, type Line } from '../state/text.ts';
 import { Receipt } from './receipt.tsx';
 
@@ -46,13 +46,14 @@ export function Send() {
   const answer = form.call.result;
   const sent = answer?.status === 200 ? answer.body : null;
   const live = useLiveStatus(sent);
+  const reason = useReason(sent?.transaction_id ?? null, live.status);
   const [hasReceipt, showReceipt] = useState(false);
   const onKey = (press: Press): void => {
     if (press.key === 'ctrl+l') check.run(findPayee);
     if (press.key === 'ctrl+r' && sent) showReceipt(true);
   };
   const outcome = (columns: number): Line[] => {
-    if (answer) return outcomeLines(answer, live.status, columns);
+    if (answer) return outcomeLines(answer, { live: live.status, reason }, columns);
     return payee ? [{ text: '' }, ...factLines(payee.facts, columns)] : [];
   };
   const notice = form.notice ?? writing(check, 'Looking the payee up') ?? live.notice;
@@ -60,13 +61,13 @@ export function Send() {
   if (hasReceipt && sent) return <Receipt transactionId={sent.transaction_id} close={close} />;
   const hints = ['ctrl+l check the payee', ...(sent ? ['ctrl+r receipt'] : [])];
   return (
-    <FormScreen {...{ title: 'send a PIX', form, button: 'Send', hints, notice, outcome, onKey }} />
+    <FormScreen {...{ title: 'send a Pix', form, button: 'Send', hints, notice, outcome, onKey }} />
   );
 }
 
 const inputs = {
-  pix_key: 'PIX key',
-  copy_paste: { label: 'Or Pix code', hint: 'copia e cola, in place of the PIX key' },
+  pix_key: 'Pix key',
+  copy_paste: { label: 'Or Pix code', hint: 'copia e cola, in place of the Pix key' },
   amount: 'Amount in R$',
 };
 
@@ -83,16 +84,31 @@ function readPayee(found: PixKeyOwner | DecodedPixCode): Omit<Payee, 'typed'> {
   const { kind, payee_name: name, payee_city: city, pix_key: key = null, amount } = found;
   const facts = [
     ['Payee', `${name}, ${city}`],
-    ['PIX key', kind === 'static' ? key : 'none: a dynamic code cannot be paid here'],
+    ['Pix key', kind === 'static' ? key : 'none: a dynamic code cannot be paid here'],
     ['Amount', amount === undefined ? 'chosen by the payer' : formatAmount(amount)],
   ] as const;
   return { facts };
 }
 
-type Status = PixStatus | null;
+/** Reads why a payment has failed, once it has. */
+function useReason(id: string | null, status: PixStatus | null): string | undefined {
+  const { api } = useApp();
+  const call = useCall<string | undefined>();
+  useEffect(() => {
+    call.clear();
+    if (id === null || status !== 'FAILED') return;
+    call.run(async (signal) => {
+      const path = { transactionId: id };
+      const receipt = await api.call('getPixReceipt', { path }, signal);
+      return receipt.status === 200 ? receipt.body.failure?.message : undefined;
+    });
+  }, [id, status]);
+  return call.result ?? undefined;
+}
 
-function outcomeLines(answer: Answer<'sendPix'>, status: Status, columns: number): Line[] {
-  const { colour, text } = sendOutcome(answer, status);
+function outcomeLines(answer: Answer<'sendPix'>, known: Known, columns: number): Line[] {
+  const { colour, text } = sendOutcome(answer, known);
+  const { live: status } = known;
   const isReplay = answer.headers.get('idempotency-replayed') === 'true';
   const ids: Facts =
     answer.status !== 200

@@ -6,16 +6,18 @@ import { FormScreen } from '../components/form.tsx';
 import { Frame } from '../components/frame.tsx';
 import { ScrollView, TableView } from '../components/lists.tsx';
 import { useApp } from '../hooks/use-app.ts';
+import { useFilter } from '../hooks/use-filter.ts';
 import { useForm, type Form } from '../hooks/use-form.ts';
 import { useKeys } from '../hooks/use-keys.ts';
 import { useList } from '../hooks/use-list.ts';
 import { back } from '../state/app-state.ts';
 import type { Values } from '../state/contract.ts';
-import { formatAmount, localTime, shortLocalTime } from '../state/format.ts';
+import { formatAmount, localTime } from '../state/format.ts';
 import { failure, reading, type Notice } from '../state/notice.ts';
 import { readValues } from '../state/form.ts';
-import { cellText, memberColumns, memberFacts, type FormatCell, type Row } from '../state/table.ts';
+import { cellText, memberFacts, type FormatCell, type Row } from '../state/table.ts';
 import { factLines, type Line } from '../state/text.ts';
+import { transactionColumns } from '../state/transactions.ts';
 import { Receipt } from './receipt.tsx';
 
 type Reply = Extract<Answer<'getStatement'>, { readonly status: 200 }>;
@@ -75,18 +77,24 @@ function Items({ form, reply, view, query, go }: StatementProps) {
   const { change } = useApp();
   const { side } = view;
   const { title, other } = sides[side];
-  const rows = readItems(reply, side);
+  const all = readItems(reply, side);
+  const filter = useFilter(all, columns[side]);
+  const { rows } = filter;
   const list = useList(rows.length, view.chosen);
+  const options = { isTyping: filter.isTyping };
   useKeys((press) => {
     const { key, text } = press;
+    if (filter.press(press)) return list.choose(0);
     if (key === 'escape') return change(back);
     if (form.call.isBusy || list.press(press)) return undefined;
-    if (key === 'enter' && rows.length > 0) return go({ mode: 'item', chosen: list.chosen });
-    if (text === 'd') return go({ mode: 'dates', chosen: list.chosen });
+    const row = rows[list.chosen];
+    const chosen = row ? all.indexOf(row) : 0;
+    if (key === 'enter' && row) return go({ mode: 'item', chosen });
+    if (text === 'd') return go({ mode: 'dates', chosen });
     if (key !== 'tab' && text !== 'r') return undefined;
     list.choose(0);
     return key === 'tab' ? go({ side: other }) : form.send(query);
-  });
+  }, options);
   const hints = ['↑↓ pgup pgdn', 'enter details', 'd dates', 'r refresh'];
   return (
     <Frame
@@ -97,7 +105,7 @@ function Items({ form, reply, view, query, go }: StatementProps) {
         reply && (
           <TableView
             {...{ list, rows, room, columns: columns[side], none: 'There are no items.' }}
-            title={<Coloured>{`${title}, ${daysText(query)}`}</Coloured>}
+            title={<Coloured>{`${title}, ${daysText(query)}${filter.title}`}</Coloured>}
           />
         )
       }
@@ -151,15 +159,9 @@ function Dates({ form, reply, go }: StatementProps) {
 const detailCell: FormatCell = (row, name) => localTime(valueText(row, name));
 
 const columns = {
-  local: memberColumns(['created_at', 'type', 'amount', 'status', 'pix_key'], listCell),
-  remote: memberColumns(['createdAt', 'type', 'amount', 'status', 'description'], listCell),
+  local: transactionColumns(['created_at', 'type', 'amount', 'status', 'pix_key']),
+  remote: transactionColumns(['createdAt', 'type', 'amount', 'status', 'description']),
 } as const;
-
-function listCell(row: Row, name: string): string {
-  const { amount } = row;
-  if (name === 'amount' && row['type'] === 'PIX_SEND') return formatAmount(-Number(amount));
-  return shortLocalTime(valueText(row, name));
-}
 
 function valueText(row: Row, name: string): string {
   const value = row[name];

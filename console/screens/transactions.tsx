@@ -7,15 +7,16 @@ import { FormScreen } from '../components/form.tsx';
 import { Frame } from '../components/frame.tsx';
 import { TableView } from '../components/lists.tsx';
 import { useApp } from '../hooks/use-app.ts';
+import { useFilter } from '../hooks/use-filter.ts';
 import { useForm, type Form } from '../hooks/use-form.ts';
 import { useKeys } from '../hooks/use-keys.ts';
 import { useList } from '../hooks/use-list.ts';
 import { back } from '../state/app-state.ts';
 import type { Values } from '../state/contract.ts';
 import { readValues } from '../state/form.ts';
-import { formatAmount, shortLocalTime } from '../state/format.ts';
 import { failure, reading } from '../state/notice.ts';
-import { cellText, memberColumns, type Row } from '../state/table.ts';
+import type { Row } from '../state/table.ts';
+import { transactionColumns } from '../state/transactions.ts';
 import { Receipt } from './receipt.tsx';
 
 /** What is listed so far. */
@@ -42,7 +43,7 @@ interface TransactionsProps {
 const inputs = {
   type: {
     label: 'Type',
-    choices: { '': 'all', PIX_SEND: 'sent', PIX_CHARGE: 'charged', PIX_RECEIVED: 'received' },
+    choices: { '': 'all', PIX_SEND: 'payments', PIX_CHARGE: 'charges', PIX_RECEIVED: 'received' },
   },
   status: {
     label: 'Status',
@@ -88,20 +89,26 @@ export function Transactions() {
 function Items({ form, shown, view, go }: TransactionsProps) {
   const { change } = useApp();
   const { items, next, query } = shown;
-  const list = useList(items.length, view.chosen);
+  const all = items.map((item): Row => Object.fromEntries(Object.entries(item)));
+  const filter = useFilter(all, columns);
+  const { rows } = filter;
+  const list = useList(rows.length, view.chosen);
+  const options = { isTyping: filter.isTyping };
   useKeys((press) => {
     const { key, text } = press;
+    if (filter.press(press)) return list.choose(0);
     if (key === 'escape') return change(back);
     if (form.call.isBusy || list.press(press)) return undefined;
-    if (key === 'enter' && items.length > 0) return go({ mode: 'receipt', chosen: list.chosen });
-    if (text === 'f') return go({ mode: 'filters', chosen: list.chosen });
+    const row = rows[list.chosen];
+    const chosen = row ? all.indexOf(row) : 0;
+    if (key === 'enter' && row) return go({ mode: 'receipt', chosen });
+    if (text === 'f') return go({ mode: 'filters', chosen });
     if (text === 'm' && query && next) return form.send({ ...query, cursor: next });
     if (text !== 'r' || !query) return undefined;
     list.choose(0);
     return form.send(query);
-  });
-  const hints = ['↑↓ pgup pgdn', 'enter receipt', 'f filters', 'r refresh'];
-  const rows = items.map((item): Row => Object.fromEntries(Object.entries(item)));
+  }, options);
+  const hints = ['↑↓ pgup pgdn', 'enter receipt', '/ find', 'f filters', 'r refresh'];
   const none = next === null ? 'There are no transactions.' : 'None so far: m looks on.';
   return (
     <Frame
@@ -112,7 +119,7 @@ function Items({ form, shown, view, go }: TransactionsProps) {
         query && (
           <TableView
             {...{ list, rows, room, columns, none }}
-            title={<Coloured>{`Transactions: ${filterText(query)}`}</Coloured>}
+            title={<Coloured>{`Transactions: ${filterText(query)}${filter.title}`}</Coloured>}
           />
         )
       }
@@ -136,8 +143,4 @@ function Filters({ form, shown, go }: TransactionsProps) {
   return <FormScreen {...{ title: 'transactions', form, button: 'List', notice, ...close }} />;
 }
 
-const columns = memberColumns(['created_at', 'type', 'amount', 'status'], (row, name) => {
-  const { amount } = row;
-  if (name !== 'amount') return shortLocalTime(cellText(row, name));
-  return formatAmount(row['type'] === 'PIX_SEND' ? -Number(amount) : Number(amount));
-});
+const columns = transactionColumns(['created_at', 'type', 'amount', 'status']);

@@ -50,7 +50,7 @@ interface Place {
 
 export interface Field extends Input, Place {
   readonly label: string;
-  readonly kind: 'text' | 'amount' | 'integer' | 'flag';
+  readonly kind: 'text' | 'amount' | 'integer' | 'flag' | 'day';
   readonly isSecret: boolean;
 }
 
@@ -120,12 +120,12 @@ function newField(place: Place, unresolved: Schema, input: Input | string = {}):
   const { name } = place;
   const schema = resolve(unresolved);
   const { type = 'string', description = '', default: initial } = schema;
-  const kind = kinds[type] ?? 'text';
+  const kind = schema.format === 'date' ? 'day' : (kinds[type] ?? 'text');
   const values = kind === 'flag' ? ['no', 'yes'] : schema.enum;
   const said = typeof input === 'string' ? { label: input } : input;
   const choices = said.choices ?? (values && Object.fromEntries(values.map((one) => [one, one])));
   const example = kind === 'amount' ? 'such as 25,00 or 1.234,56' : description.replaceAll('`', '');
-  const text = schema.format === 'date' ? `yyyy-mm-dd. ${example}` : example;
+  const text = kind === 'day' ? `such as 22/11/2026. ${example}` : example;
   return {
     ...{ ...place, kind, isSecret: name.startsWith('password') },
     ...{ label: capitalise(name), hint: choices ? `← → to choose. ${text}` : text },

@@ -1,7 +1,7 @@
 /** What a form holds, and how each key changes it. */
 import type { Press } from '../hooks/use-keys.ts';
 import type { Field, Values } from './contract.ts';
-import { parseAmount } from './format.ts';
+import { parseAmount, parseDay } from './format.ts';
 
 /** What is wrong, by the name of the field; the empty name is for the request as a whole. */
 export type Faults = Readonly<Record<string, string>>;
@@ -66,6 +66,7 @@ export function readValues(state: FormState, fields: readonly Field[]): Values {
 function readValue({ kind }: Field, text: string): Values[string] {
   if (kind === 'flag') return text === 'yes';
   if (kind === 'amount') return parseAmount(text) ?? text;
+  if (kind === 'day') return parseDay(text);
   return kind === 'integer' ? Number(text) : text;
 }
 

@@ -1,4 +1,7 @@
-/** Amounts and times as texts. Customers read São Paulo time, operators UTC. */
+/**
+ * Amounts and times as texts. Customers read São Paulo time, operators UTC. The development pages
+ * serve this module too (`src/pages/index.ts`): it imports nothing.
+ */
 
 const reais = new Intl.NumberFormat('pt-BR', { style: 'currency', currency: 'BRL' });
 
@@ -28,6 +31,16 @@ export function parseAmount(text: string): number | null {
   return Number(`${whole.replaceAll('.', '')}.${cents || '0'}`);
 }
 
+/**
+ * Reads a day as people write it, such as `22/11/2026`, or as ISO 8601 does.
+ * @returns ISO 8601; another text stays as it is, and the service says what is wrong with it.
+ */
+export function parseDay(text: string): string {
+  const [, day = '', month = '', year = ''] =
+    /^(\d{1,2})[/.](\d{1,2})[/.](\d{4})$/.exec(text.trim()) ?? [];
+  return year === '' ? text.trim() : `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
+}
+
 /** The zone of the provider and of statements. The Swedish format is that of ISO 8601. */
 const local = new Intl.DateTimeFormat('sv-SE', {
   ...{ timeZone: 'America/Sao_Paulo', hourCycle: 'h23' },
@@ -52,7 +65,7 @@ export function utcTime(iso: string): string {
   return iso.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z$/, '$1 $2Z');
 }
 
-/** @returns a time in UTC for a list, such as `11-21 03:49Z`. */
+/** @returns a time in UTC for a list, such as `21/11 03:49Z`. */
 export function shortUtcTime(iso: string): string {
-  return utcTime(iso).replace(/^\d+-(\d+-\d+ \d+:\d+):\d+Z$/, '$1Z');
+  return utcTime(iso).replace(/^\d+-(\d+)-(\d+) (\d+:\d+):\d+Z$/, '$2/$1 $3Z');
 }

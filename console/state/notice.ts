@@ -12,7 +12,7 @@ export function failure(text: string | false | null | undefined): Notice | null 
   return text ? { kind: 'error', text } : null;
 }
 
-export function success(text: string | null | undefined): Notice | null {
+export function success(text: string | false | null | undefined): Notice | null {
   return text ? { kind: 'success', text } : null;
 }
 

@@ -1,4 +1,7 @@
-/** How a payment or a charge ended, and what a person should do next. */
+/**
+ * How a payment or a charge ended, and what a person should do next. The development pages serve
+ * this module too (`src/pages/index.ts`), so that both clients say the same: it imports types only.
+ */
 import type { PixStatus } from '../../contract/types.ts';
 import type { Answered, Refusal } from '../api.ts';
 import type { Colour } from './text.ts';
@@ -8,7 +11,8 @@ export interface Outcome {
   readonly text: string;
 }
 
-const newKey = 'ctrl+n makes a new key';
+/** How a person makes a new key in the console. */
+const consoleKey = 'ctrl+n makes a new key';
 
 /** Without an answer a payment may have been made: only its own key is safe. */
 export const noAnswerToSend =
@@ -16,19 +20,33 @@ export const noAnswerToSend =
 
 export const noAnswerToCharge = 'Charge again with the same key: it is the same charge.';
 
-const adviceByCode: Readonly<Record<string, string>> = {
-  PIX_KEY_NOT_FOUND: `Nothing was sent. Correct the PIX key; ${newKey}.`,
-  INSUFFICIENT_FUNDS: `No money has moved. Pay less, or add money to the account; ${newKey}.`,
-  PROVIDER_REJECTED: `No money has moved. Change the payment; ${newKey}.`,
-};
+function adviceFor(code: string, newKey: string): string | undefined {
+  const advice: Readonly<Record<string, string>> = {
+    PIX_KEY_NOT_FOUND: `Nothing was sent. Correct the Pix key; ${newKey}.`,
+    INSUFFICIENT_FUNDS: `No money has moved. Pay less, or add money to the account; ${newKey}.`,
+    PROVIDER_REJECTED: `No money has moved. Change the payment; ${newKey}.`,
+  };
+  return advice[code];
+}
 
-/** @param live the newest status of the transaction; null when there is none. */
-export function sendOutcome(answer: Answered, live: PixStatus | null): Outcome {
-  if (answer.status === 200) return acceptedOutcome(live, answer.headers.get('pix-outcome'));
+/** What is known of a payment, and what a client calls things. */
+export interface Known {
+  /** The newest status of the transaction; null when there is none. */
+  readonly live: PixStatus | null;
+  /** Why the payment has failed, in a sentence, once it is known. */
+  readonly reason?: string | undefined;
+  /** How a person makes a new key. */
+  readonly newKey?: string;
+}
+
+/** @returns what to do after an answer to a send. */
+export function sendOutcome(answer: Answered, known: Known): Outcome {
+  const { newKey = consoleKey } = known;
+  if (answer.status === 200) return acceptedOutcome(known, answer.headers.get('pix-outcome'));
   const { code = '', errors = {} } = (answer.body ?? {}) as Refusal;
   if (answer.status === 502) {
     const later = `Nothing was sent. Try again${retryTime(answer)}; ${newKey}.`;
-    return bad(adviceByCode[code] ?? later);
+    return bad(adviceFor(code, newKey) ?? later);
   }
   if (answer.status === 422 && 'Idempotency-Key' in errors) {
     return bad(`This key belongs to another payment; see the statement. For this one, ${newKey}.`);
@@ -36,11 +54,15 @@ export function sendOutcome(answer: Answered, live: PixStatus | null): Outcome {
   return bad(nothingDone(answer) ?? noAnswerToSend);
 }
 
-function acceptedOutcome(live: PixStatus | null, outcome: string | null): Outcome {
+function acceptedOutcome(known: Known, outcome: string | null): Outcome {
+  const { live, reason, newKey = consoleKey } = known;
   if (live === 'COMPLETED') {
     return { colour: 'good', text: `It is paid. For another payment, ${newKey}.` };
   }
-  if (live === 'FAILED') return bad(`The payment has failed. To try again, ${newKey}.`);
+  if (live === 'FAILED') {
+    const why = reason === undefined ? '' : ` ${reason}`;
+    return bad(`The payment has failed.${why} To try again, ${newKey}.`);
+  }
   const text =
     outcome === 'unknown'
       ? "The bank's answer was lost: it may have been paid. Wait here; never pay it with a new key."
@@ -49,7 +71,7 @@ function acceptedOutcome(live: PixStatus | null, outcome: string | null): Outcom
 }
 
 /** A charge moves no money: its key is good until the charge has failed. */
-export function chargeOutcome(answer: Answered): Outcome {
+export function chargeOutcome(answer: Answered, newKey = consoleKey): Outcome {
   if (answer.status === 200) return bad(`This charge has failed. For another one, ${newKey}.`);
   const { errors = {} } = (answer.body ?? {}) as Refusal;
   if (answer.status === 422 && 'Idempotency-Key' in errors) {
@@ -77,7 +99,7 @@ function retryTime({ headers }: Answered): string {
 }
 
 /** Why the login is shown after a call was refused. */
-export function sessionEndedText(outcome: string | null): string {
+export function sessionEndedText(outcome: string | null, newKey = consoleKey): string {
   return outcome === 'not_sent'
     ? `The bank has ended your session, and the payment has failed: log in, then ${newKey}.`
     : 'Your session has ended. Log in again: your input is kept.';

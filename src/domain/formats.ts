@@ -8,6 +8,7 @@ import { normaliseCep, toState } from './cep.ts';
 import { EMPTY, UNSTORABLE } from './validation-errors.ts';
 import { toE164 } from './contact.ts';
 import { parsePixCursor } from './pix-cursor.ts';
+import { isPixKey } from './pix-key.ts';
 import { taxIdKind } from './tax-id.ts';
 import { tidyLine } from './text.ts';
 
@@ -61,6 +62,11 @@ const NOT_A_KEY: Text = {
   pt: 'A chave deve ter de 1 a 128 caracteres ASCII visíveis. Um UUID é o ideal.',
 };
 
+const NOT_A_PIX_KEY: Text = {
+  en: 'This is not a Pix key: a CPF, CNPJ, e-mail, random key, or phone with its area code.',
+  pt: 'Isto não é uma chave Pix: CPF, CNPJ, e-mail, chave aleatória ou telefone com DDD.',
+};
+
 const NOT_A_CURSOR: Text = {
   en: 'Enter the next_cursor of the page before unchanged. Begin without a cursor.',
   pt: 'Informe o next_cursor da página anterior sem alterações. Comece sem cursor.',
@@ -81,6 +87,7 @@ const formats = {
   state: (text) => (toState(text) === null ? NOT_A_STATE : null),
   'br-code': brCodeError,
   'idempotency-key': (text) => (/^[\x21-\x7e]{1,128}$/.test(text) ? null : NOT_A_KEY),
+  'pix-key': pixKeyError,
   'pix-cursor': (text) => (parsePixCursor(text) === null ? NOT_A_CURSOR : null),
 } as const satisfies Record<string, (text: string) => Text | null>;
 
@@ -97,6 +104,13 @@ function lineError(text: string): Text | null {
   const line = tidyLine(text);
   if (CONTROL_CHARACTER.test(line)) return UNSTORABLE;
   return line === '' ? EMPTY : null;
+}
+
+function pixKeyError(text: string): Text | null {
+  const key = text.trim();
+  if (key === '') return EMPTY;
+  if (/\p{Cc}/u.test(key)) return UNSTORABLE;
+  return isPixKey(key) ? null : NOT_A_PIX_KEY;
 }
 
 function taxIdError(

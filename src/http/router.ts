@@ -34,7 +34,7 @@ export interface OperationRoute {
 export interface SystemRoute {
   readonly kind: 'system';
   readonly name: string;
-  readonly method: 'GET';
+  readonly method: 'GET' | 'POST';
   readonly path: string;
   answer(exchange: Exchange): Reply | Promise<Reply>;
 }

@@ -1,13 +1,15 @@
 /**
  * The development pages and the API reference, for `APP_ENV=local` only. They are static files that
- * call the service over HTTP like any app.
+ * call the service over HTTP like any app. Beside the simulated bank they also play its other side.
  */
 import { readFile, readdir } from 'node:fs/promises';
+import { stripTypeScriptTypes } from 'node:module';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { jsonReply, type Headers, type Reply } from '../http/reply.ts';
 import type { SystemRoute } from '../http/router.ts';
 import { staticAnswer } from '../http/static-answer.ts';
+import { bankRoutes, type OtherSide } from './other-side.ts';
 
 const types: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
@@ -15,6 +17,7 @@ const types: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
   '.png': 'image/png',
   '.svg': 'image/svg+xml',
+  '.ts': 'text/javascript; charset=utf-8',
 };
 
 /** No inline code, no other origins, and no framing. */
@@ -41,6 +44,11 @@ const referenceFiles = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32
 const devFolder = new URL('./dev/', import.meta.url);
 const docsFolder = new URL('./docs/', import.meta.url);
 
+/** The modules of the console that the pages use too. They import types only. */
+const sharedModules = ['format', 'outcomes'] as const;
+
+const sharedFolder = new URL('../../console/state/', import.meta.url);
+
 /** A value that triggers a scenario of the simulated bank. */
 export interface PageScenario {
   /** The field that it is entered in, such as `PIX key`. */
@@ -49,15 +57,32 @@ export interface PageScenario {
   readonly effect: string;
 }
 
+/** What the pages say about the service. */
+export interface PageFacts {
+  readonly scenarios: readonly PageScenario[];
+  /** The provider in words, such as `simulated bank`. */
+  readonly provider: string;
+  readonly version: string;
+  /** The simulated bank; null with a real provider. */
+  readonly bank: OtherSide | null;
+}
+
 /** The routes of `/dev` and `/docs`. */
-export async function developmentPages(scenarios: readonly PageScenario[]): Promise<SystemRoute[]> {
+export async function developmentPages(facts: PageFacts): Promise<SystemRoute[]> {
   const dev = await readdir(devFolder);
+  const { provider, version, bank } = facts;
+  const scenarios = facts.scenarios.map(({ input, value, effect }) => ({ input, value, effect }));
   return [
     page('/dev', new URL('index.html', devFolder), ownPolicy),
     page('/dev/onboarding', new URL('onboarding.html', devFolder), ownPolicy),
     page('/dev/prova-vida/{session}', new URL('prova-vida.html', devFolder), framedPolicy),
-    scenarioList(scenarios),
+    json('/dev/scenarios.json', scenarios),
+    json('/dev/about.json', { provider, version, hasBank: bank !== null }),
+    ...(bank === null ? [] : bankRoutes(bank)),
     ...dev.map((name) => page(`/dev/assets/${name}`, new URL(name, devFolder), ownPolicy)),
+    ...sharedModules.map((name) =>
+      page(`/dev/assets/${name}.js`, new URL(`${name}.ts`, sharedFolder), ownPolicy),
+    ),
     ...(await referencePages()),
   ];
 }
@@ -94,9 +119,25 @@ function page(path: string, file: URL, policy: string): SystemRoute {
     answer: async (): Promise<Reply> => ({
       status: 200,
       headers: pageHeaders(policy),
-      content: { type: mediaType(file), bytes: await readFile(file) },
+      content: { type: mediaType(file), bytes: await readPage(file) },
     }),
   };
+}
+
+async function readPage(file: URL): Promise<Buffer | string> {
+  const bytes = await readFile(file);
+  return file.pathname.endsWith('.ts') ? withoutTypes(bytes.toString('utf8')) : bytes;
+}
+
+/** Removes the types of a module, without Node's warning that the function is experimental. */
+function withoutTypes(source: string): string {
+  const emitWarning = process.emitWarning;
+  process.emitWarning = () => undefined;
+  try {
+    return stripTypeScriptTypes(source);
+  } finally {
+    process.emitWarning = emitWarning;
+  }
 }
 
 /** Serves a file of a package, which does not change while the service runs. */
@@ -122,13 +163,7 @@ function pageHeaders(policy: string): Headers {
   return { 'Content-Security-Policy': policy, 'Referrer-Policy': 'no-referrer' };
 }
 
-function scenarioList(scenarios: readonly PageScenario[]): SystemRoute {
-  const shown = scenarios.map(({ input, value, effect }) => ({ input, value, effect }));
-  return {
-    kind: 'system',
-    name: 'page',
-    method: 'GET',
-    path: '/dev/scenarios.json',
-    answer: () => jsonReply(200, shown),
-  };
+function json(path: string, body: unknown): SystemRoute {
+  const answer = (): Reply => jsonReply(200, body);
+  return { kind: 'system', name: 'page', method: 'GET', path, answer };
 }

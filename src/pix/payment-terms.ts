@@ -1,7 +1,7 @@
 /** The payment that a request orders: by a PIX key, or by a static Pix code. */
 import { decodeBrCode } from '../domain/br-code.ts';
 import { centsFromNumber, MAX_AMOUNT_CENTS } from '../domain/money.ts';
-import { normalisePixKey } from '../domain/pix-key.ts';
+import { isPixKey, normalisePixKey } from '../domain/pix-key.ts';
 import { REQUIRED } from '../domain/validation-errors.ts';
 import { invalidField, type Text } from '../errors.ts';
 import { fingerprintOf } from './idempotency.ts';
@@ -39,6 +39,11 @@ const OTHER_AMOUNT: Text = {
   pt: 'O código tem outro valor. Omita o valor ou envie o mesmo.',
 };
 
+const NO_KEY: Text = {
+  en: 'The code has no valid Pix key. Ask the payee for another code.',
+  pt: 'O código não tem uma chave Pix válida. Peça outro código a quem vai receber.',
+};
+
 const TOO_MUCH: Text = {
   en: 'The amount of the code is too large.',
   pt: 'O valor do código é grande demais.',
@@ -46,8 +51,8 @@ const TOO_MUCH: Text = {
 
 /**
  * Reads the terms of a payment.
- * @throws AppError VALIDATION_FAILED for both a key and a code, a dynamic code, and an amount that
- *   is missing or differs from the code's.
+ * @throws AppError VALIDATION_FAILED for both a key and a code, a dynamic code, a code whose key
+ *   has no known format, and an amount that is missing or differs from the code's.
  */
 export function readPaymentTerms(body: RequestedPayment): PaymentTerms {
   const description = body.description ?? null;
@@ -74,6 +79,7 @@ function codeTerms(
   if (body.pix_key !== undefined) throw invalidField('copy_paste', KEY_AND_CODE);
   const code = decodeBrCode(copyPaste);
   if (code.kind === 'dynamic') throw invalidField('copy_paste', DYNAMIC);
+  if (!isPixKey(code.key)) throw invalidField('copy_paste', NO_KEY);
   const requested = requestedCents(body);
   const amountCents = code.amountCents ?? requested;
   if (amountCents === null) throw invalidField('amount', REQUIRED);

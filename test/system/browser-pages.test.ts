@@ -4,11 +4,9 @@ import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { ServiceProcess, settingsFor } from './service-process.ts';
 import { createTestDatabase, type TestDatabase } from '../support/db.ts';
-import { pdfOf } from '../support/documents.ts';
-import { eventually } from '../support/eventually.ts';
 import { accessibilityFaults, noBrowser, openBrowser, openPage, scan } from './browser.ts';
 
-describe('the page of account and PIX', { skip: noBrowser }, () => {
+describe('the pages of an account', { skip: noBrowser }, () => {
   let database: TestDatabase;
   let service: ServiceProcess;
   let browser: Browser;
@@ -30,14 +28,21 @@ describe('the page of account and PIX', { skip: noBrowser }, () => {
     const page = await openPage(t, browser, `${url}/dev`);
     await logIn(page);
     assert.match(await page.innerText('#account-facts'), /Pessoa de Desenvolvimento/);
+    const shown = await page.innerText('#balance');
+    assert.match(shown, /R\$\s[\d.]+,\d\d/);
+    await open(page, 'send');
     await page.click('#send .actions button');
     await page.locator('#send-status', { hasText: 'COMPLETED' }).waitFor();
-    assert.match(await page.innerText('#send-outcome'), /Outcome: accepted/);
+    await page.locator('#send-outcome', { hasText: 'It is paid' }).waitFor();
+    await page.waitForFunction(
+      `document.querySelector('#balance').textContent !== ${JSON.stringify(shown)}`,
+    );
   });
 
   it('shows a charge as a QR code that can be scanned', async (t) => {
     const page = await openPage(t, browser, `${url}/dev`);
     await logIn(page);
+    await open(page, 'charge');
     await page.click('#charge .actions button');
     const image = page.locator('#charge-result img');
     await image.waitFor();
@@ -49,6 +54,7 @@ describe('the page of account and PIX', { skip: noBrowser }, () => {
   it('shows the payee before the payment, and pays by that look-up', async (t) => {
     const page = await openPage(t, browser, `${url}/dev`);
     await logIn(page);
+    await open(page, 'send');
     await page.click('#look-up');
     await page.locator('#send-payee', { hasText: 'Recebedor de Teste' }).waitFor();
     assert.match(await page.innerText('#send-payee'), /\*\*\*\.456\.789-\*\*/);
@@ -65,10 +71,12 @@ describe('the page of account and PIX', { skip: noBrowser }, () => {
   it('shows what a pasted code asks for, and pays it', async (t) => {
     const page = await openPage(t, browser, `${url}/dev`);
     await logIn(page);
+    await open(page, 'charge');
     await page.selectOption('#charge-type', 'static');
     await page.click('#charge .actions button');
     await page.locator('#charge-result textarea').waitFor();
     const code = await page.inputValue('#charge-result textarea');
+    await open(page, 'send');
     await page.fill('#copy_paste', code.slice(0, -1));
     await page.press('#copy_paste', 'Tab');
     await page.locator('#send .error', { hasText: 'incomplete or was changed' }).waitFor();
@@ -86,6 +94,9 @@ describe('the page of account and PIX', { skip: noBrowser }, () => {
     await tabTo(page, 'Log in');
     await page.keyboard.press('Enter');
     await page.locator('#account dl').waitFor();
+    await tabTo(page, 'Send a Pix');
+    await page.keyboard.press('Enter');
+    await page.locator('#send').waitFor();
     await tabTo(page, 'Amount in reais');
     await page.keyboard.press('ControlOrMeta+A');
     await page.keyboard.type('1.234,56');
@@ -98,6 +109,7 @@ describe('the page of account and PIX', { skip: noBrowser }, () => {
   it('shows each fault at its field, goes there, and keeps what was typed', async (t) => {
     const page = await openPage(t, browser, `${url}/dev`);
     await logIn(page);
+    await open(page, 'send');
     await page.fill('#send-amount', '0,001');
     await page.fill('#send-key', '');
     await page.click('#send .actions button');
@@ -111,6 +123,7 @@ describe('the page of account and PIX', { skip: noBrowser }, () => {
   it('opens what is folded up where a fault is in it', async (t) => {
     const page = await openPage(t, browser, `${url}/dev`);
     await logIn(page);
+    await open(page, 'charge');
     await page.evaluate(`document.querySelector('#zipcode').value = '1'`);
     assert.equal(await page.isVisible('#zipcode'), false);
     await page.click('#charge .actions button');
@@ -118,70 +131,78 @@ describe('the page of account and PIX', { skip: noBrowser }, () => {
     assert.equal(await page.evaluate<string>('document.activeElement.id'), 'zipcode');
   });
 
-  it('goes to the account after a login, and keeps nothing of it after a logout', async (t) => {
+  it('goes to the content after a login, and keeps nothing of it after a logout', async (t) => {
     const page = await openPage(t, browser, `${url}/dev`);
     await logIn(page);
-    assert.equal(await page.evaluate<string>('document.activeElement.id'), 'account');
-    await page.click('#show-balance');
-    await page.locator('#balance', { hasText: 'source' }).waitFor();
+    assert.equal(await page.evaluate<string>('document.activeElement.id'), 'main');
+    await open(page, 'send');
     await page.click('#send .actions button');
     await page.locator('#send-status', { hasText: 'COMPLETED' }).waitFor();
-    await page.click('#charge .actions button');
-    await page.locator('#charge-result img').waitFor();
-    await page.click('#statement .actions button');
-    await page.locator('#statement-items table').waitFor();
-    await page.click('#transactions .actions button');
-    await page.locator('#transaction-items table').waitFor();
     await page.click('#send-receipt button');
     await page.locator('#receipt dl').waitFor();
-    await page.click('#list-keys');
+    await open(page, 'charge');
+    await page.click('#charge .actions button');
+    await page.locator('#charge-result img').waitFor();
+    await open(page, 'statement');
+    await page.locator('#statement-items table').waitFor();
+    await open(page, 'keys');
     await page.locator('#key-list *').first().waitFor();
     await page.click('#logout');
     await page.locator('#login').waitFor();
-    await logIn(page);
+    assert.match(await page.innerText('#login-reason'), /You are logged out/);
     for (const place of [
-      'balance',
-      'send-outcome',
-      'send-status',
-      'send-receipt',
-      'charge-result',
-      'statement-items',
-      'transaction-items',
-      'receipt',
-      'key-list',
+      ...['who', 'account-facts', 'balance', 'send-outcome', 'send-status', 'send-receipt'],
+      ...['charge-result', 'statement-items', 'receipt', 'key-list'],
     ]) {
       assert.equal(await page.textContent(`#${place}`), '', place);
     }
   });
 
-  it('lists all transactions page by page, by their filters', async (t) => {
+  it('lists all transactions page by page, by their filters, and the bank’s own list', async (t) => {
     const page = await openPage(t, browser, `${url}/dev`);
     await logIn(page);
-    for (const count of [1, 2]) {
+    await open(page, 'send');
+    for (let count = 0; count < 2; count += 1) {
       await page.click('#send-new-key');
       await page.click('#send .actions button');
-      const sent = page.locator('#trace li', { hasText: 'POST /api/v1/pix/send' });
-      await sent.nth(count - 1).waitFor();
+      await page.locator('#send-status', { hasText: 'COMPLETED' }).waitFor();
     }
+    await open(page, 'statement');
     await page.selectOption('#list-type', 'PIX_SEND');
     await page.fill('#list-limit', '0');
-    await page.click('#transactions .actions button');
+    await page.click('#statement .actions button');
     await page.locator('#list-limit-error', { hasText: 'at least 1' }).waitFor();
     await page.fill('#list-limit', '1');
-    await page.click('#transactions .actions button');
-    await page.locator('#transaction-items', { hasText: '1 so far.' }).waitFor();
+    await page.click('#statement .actions button');
+    await page.locator('#statement-items', { hasText: '1 so far.' }).waitFor();
     await page.getByRole('button', { name: 'More' }).click();
-    const rows = page.locator('#transaction-items tbody tr', { hasText: 'PIX_SEND' });
+    const rows = page.locator('#statement-items tbody tr', { hasText: 'payment' });
     await rows.nth(1).waitFor();
     assert.equal(await rows.count(), 2);
     await page.selectOption('#list-type', 'PIX_RECEIVED');
-    await page.click('#transactions .actions button');
-    await page.locator('#transaction-items', { hasText: '0 in all.' }).waitFor();
+    await page.fill('#start_date', '2020-01-02');
+    await page.fill('#end_date', '2020-01-01');
+    await page.click('#statement .actions button');
+    await page
+      .locator('#statement .error', { hasText: /“(?:From|To)”/ })
+      .first()
+      .waitFor();
+    await page.fill('#end_date', '2020-01-03');
+    await page.click('#statement .actions button');
+    await page.locator('#statement-items', { hasText: '0 in all.' }).waitFor();
+    await page.fill('#start_date', '');
+    await page.fill('#end_date', '');
+    await page.getByRole('button', { name: "The bank's own list" }).click();
+    await page
+      .locator('#statement-items tbody tr', { hasText: 'PIX_PAYMENT_OUT' })
+      .nth(1)
+      .waitFor();
   });
 
   it('shows the receipt of a payment, and prints nothing else', async (t) => {
     const page = await openPage(t, browser, `${url}/dev`);
     await logIn(page);
+    await open(page, 'send');
     await page.fill('#send-amount', '1.234,56');
     await page.click('#send .actions button');
     await page.locator('#send-status', { hasText: 'COMPLETED' }).waitFor();
@@ -208,19 +229,84 @@ describe('the page of account and PIX', { skip: noBrowser }, () => {
   it('offers the scenarios of the simulated bank, and says what to do next', async (t) => {
     const page = await openPage(t, browser, `${url}/dev`);
     await logIn(page);
+    await open(page, 'send');
     await page.selectOption('#send-scenario', 'notfound@ponte.test');
     assert.equal(await page.inputValue('#pix_key'), 'notfound@ponte.test');
     await page.click('#send .actions button');
     await page.locator('#send .error', { hasText: 'PIX_KEY_NOT_FOUND' }).waitFor();
-    assert.match(await page.innerText('#send-outcome'), /Nothing was sent/);
+    assert.match(await page.innerText('#send-outcome'), /Nothing was sent\. Correct the Pix key/);
+  });
+
+  it('shows nothing of the send before, and that one without an answer may be paid', async (t) => {
+    const page = await openPage(t, browser, `${url}/dev`);
+    await logIn(page);
+    await open(page, 'send');
+    await page.selectOption('#send-scenario', 'fail@ponte.test');
+    await page.click('#send .actions button');
+    await page.locator('#send-outcome', { hasText: /has failed\. .+ To try again/ }).waitFor();
+    await page.click('#send-new-key');
+    assert.equal(await page.textContent('#send-outcome'), '');
+    const held = Promise.withResolvers<undefined>();
+    await page.route('**/api/v1/pix/send', async (route) => {
+      await held.promise;
+      await route.abort();
+    });
+    await page.fill('#pix_key', 'bruno@example.com');
+    const key = await page.inputValue('#send-key');
+    await page.click('#send .actions button');
+    await page.locator('#send-outcome', { hasText: 'Sending…' }).waitFor();
+    assert.equal(await page.textContent('#send-status'), '');
+    assert.equal(await page.isDisabled('#send-new-key'), true);
+    held.resolve(undefined);
+    const said = page.locator('#send-outcome', { hasText: 'It may have been paid' });
+    await said.waitFor();
+    assert.match(await said.innerText(), /Send again with the same key/);
+    await page.click('#send-new-key');
+    assert.match(await page.innerText('#send-new-key'), /Really a new key\?/);
+    assert.equal(await page.inputValue('#send-key'), key);
+    await page.unroute('**/api/v1/pix/send');
+    await page.click('#send .actions button:first-child');
+    await page.locator('#send-status', { hasText: 'COMPLETED' }).waitFor();
+    assert.equal(await page.inputValue('#send-key'), key);
+  });
+
+  it('says that a session has ended, and keeps what was typed', async (t) => {
+    const page = await openPage(t, browser, `${url}/dev`);
+    await logIn(page);
+    await open(page, 'send');
+    await page.fill('#send-description', 'Rent');
+    const token = await page.evaluate<string>(`sessionStorage.getItem('ponte-dev-token')`);
+    await service.call('/auth/logout', { token, body: {} });
+    await page.click('#send .actions button');
+    await page.locator('#login-reason', { hasText: 'Your session has ended' }).waitFor();
+    await page.click('#login button');
+    await page.locator('#send').waitFor();
+    assert.equal(await page.inputValue('#send-description'), 'Rent');
+  });
+
+  it('plays the other side of the bank: a charge is paid, and a Pix comes', async (t) => {
+    const page = await openPage(t, browser, `${url}/dev`);
+    await logIn(page);
+    await open(page, 'charge');
+    await page.click('#charge .actions button');
+    await page.getByRole('button', { name: 'Pay this charge' }).click();
+    await page.locator('#charge-result .completed').waitFor();
+    await open(page, 'bank');
+    await page.fill('#bank-amount', '42,50');
+    await page.click('#bank-receive button');
+    await page.locator('#bank-said', { hasText: 'has done it' }).waitFor();
+    assert.deepEqual(await accessibilityFaults(page), []);
+    await open(page, 'statement');
+    await page.locator('#statement-items tr', { hasText: /received\s*R\$\s42,50/ }).waitFor();
   });
 
   it('keeps every request to read, with a curl command of it', async (t) => {
     const page = await openPage(t, browser, `${url}/dev`);
     await logIn(page);
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.click('#trace-toggle');
     const login = page.locator('#trace li', { hasText: 'POST /api/v1/auth/login' });
-    await login.locator('summary').click();
+    await login.locator('summary').first().click();
     await login.getByRole('button', { name: 'Copy as curl' }).click();
     await login.getByRole('button', { name: 'Copied' }).waitFor();
     const copied = await page.evaluate<string>('navigator.clipboard.readText()');
@@ -231,115 +317,28 @@ describe('the page of account and PIX', { skip: noBrowser }, () => {
     const page = await openPage(t, browser, `${url}/dev`);
     assert.deepEqual(await accessibilityFaults(page), []);
     await logIn(page);
-    await page.click('#charge .actions button');
-    await page.locator('#charge-result img').waitFor();
-    await page.click('#statement .actions button');
-    await page.locator('#statement-items table').waitFor();
-    await page.click('#transactions .actions button');
-    await page.locator('#transaction-items table').waitFor();
-    await page.locator('#statement-items button').first().click();
-    await page.locator('#receipt dl').waitFor();
-    assert.deepEqual(await accessibilityFaults(page), []);
-    await page.emulateMedia({ colorScheme: 'dark' });
-    await page.setViewportSize({ width: 375, height: 700 });
-    assert.deepEqual(await accessibilityFaults(page), []);
     const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
-    assert.equal(await page.evaluate<number>(overflow), 0);
-  });
-
-  it('opens an account step by step, and the new customer logs in', async (t) => {
-    const page = await openPage(t, browser, `${url}/dev/onboarding`);
-    assert.deepEqual(await accessibilityFaults(page), []);
-    assert.equal(await page.isVisible('#wizard'), false);
-    await register(page);
-    assert.equal(await page.isVisible('#start'), false);
-    assert.equal(await page.inputValue('#cidade'), 'São Paulo');
-    assert.deepEqual(await accessibilityFaults(page), []);
-    for (const kind of ['1', '5', '6']) await upload(page, kind);
-    for (const form of ['proposal', 'validation', 'confirmation', 'liveness', 'kyc']) {
-      await page.click(`#${form} .actions button`);
-      await page.locator(`#${form}:not([aria-busy])`).waitFor();
-      if (form !== 'liveness') continue;
-      // Once the application is decided it is not shown any more.
-      const liveness = page.getByRole('link', { name: 'Open the proof of life' });
-      assert.match((await liveness.getAttribute('href')) ?? '', /\/prova-vida\//);
+    await page.click('#trace-toggle');
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      for (const width of [1_280, 375]) {
+        await page.setViewportSize({ width, height: 700 });
+        for (const view of ['account', 'send', 'charge', 'statement', 'keys', 'bank']) {
+          await page.goto(`${url}/dev#${view}`);
+          await page.locator(`[data-view="${view}"]:not([hidden])`).waitFor();
+          const found = { colorScheme, width, view, faults: await accessibilityFaults(page) };
+          assert.deepEqual(found, { colorScheme, width, view, faults: [] });
+          assert.equal(await page.evaluate<number>(overflow), 0, view);
+        }
+      }
     }
-    await page.locator('#progress', { hasText: 'APPROVED' }).waitFor();
-    await page.locator('#progress', { hasText: /0001 \/ \d+/ }).waitFor();
-    await page.reload();
-    await page.locator('#progress', { hasText: 'APPROVED' }).waitFor();
-
-    await page.goto(`${url}/dev`);
-    await page.fill('#email', 'carla@example.com');
-    await page.fill('#password', 'correct horse');
-    await logIn(page);
-    assert.match(await page.innerText('#account'), /Carla Dias[^]*ACTIVE/);
-  });
-
-  it('lets nothing stand in the address that another CEP has filled in', async (t) => {
-    const page = await openPage(t, browser, `${url}/dev/onboarding`);
-    // The section is shown only with an application; its look-up works without.
-    await page.evaluate('document.querySelector("#wizard").hidden = false');
-    await lookUp(page, '01310-100', 'SP');
-    assert.equal(await page.inputValue('#cidade'), 'São Paulo');
-    await page.fill('#bairro', 'Centro');
-    await lookUp(page, '99999-999', 'RS');
-    assert.equal(await page.inputValue('#logradouro'), '');
-    assert.equal(await page.inputValue('#cidade'), '');
-    assert.equal(await page.inputValue('#bairro'), 'Centro');
-    await lookUp(page, '01310-100', 'SP');
-    assert.equal(await page.inputValue('#logradouro'), 'Avenida Paulista');
-  });
-
-  it('shows the reference of the API, which can be tried on this service', async (t) => {
-    const page = await openPage(t, browser, `${url}/docs`);
-    const login = page.locator('#operations-auth-login');
-    await login.locator('.opblock-summary').click();
-    const body = '{"email": "dev@ponte.test", "password": "ponte-dev-password"}';
-    await login.locator('textarea.body-param__text').fill(body);
-    await login.getByRole('button', { name: 'Execute' }).click();
-    const answer = login.locator('.live-responses-table .response-col_status');
-    await answer.filter({ hasText: '200' }).waitFor();
   });
 });
 
-/** Registers a person and gives the address, which the CEP fills in. */
-async function register(page: Page): Promise<void> {
-  const person = {
-    name: 'Carla Dias',
-    email: 'carla@example.com',
-    password: 'correct horse',
-    password_confirmation: 'correct horse',
-    document: '529.982.247-25',
-    phone: '(11) 98765-4321',
-  };
-  for (const [name, value] of Object.entries(person)) {
-    await page.fill(`#registration [name="${name}"]`, value);
-  }
-  await page.click('#registration .actions button');
-  await page.locator('#wizard').waitFor();
-  await page.fill('#cep', '01310-100');
-  await page.locator('#cep').blur();
-  await page.locator('#cep-hint', { hasText: 'was filled in' }).waitFor();
-  await page.fill('#numero', '1000');
-  await page.click('#address .actions button');
-  await page.locator('#progress', { hasText: 'address done' }).waitFor();
-}
-
-/** Types a CEP, and waits for the state that it lies in. */
-async function lookUp(page: Page, cep: string, state: string): Promise<void> {
-  await page.fill('#cep', cep);
-  await page.locator('#cep').blur();
-  await eventually(async () => (await page.inputValue('#estado')) === state, state);
-}
-
-async function upload(page: Page, kind: string): Promise<void> {
-  await page.selectOption('#tipo_documento', kind);
-  const buffer = pdfOf(`kind ${kind}`);
-  await page.setInputFiles('#arquivo', { name: 'file.pdf', mimeType: 'application/pdf', buffer });
-  const stored = await page.locator('#uploads li', { hasText: 'stored' }).count();
-  await page.click('#documents .actions button');
-  await page.locator('#uploads li', { hasText: 'stored' }).nth(stored).waitFor();
+/** Opens a view of the page by its link. */
+async function open(page: Page, view: string): Promise<void> {
+  await page.click(`nav a[href="/dev#${view}"]`);
+  await page.locator(`[data-view="${view}"]:not([hidden])`).waitFor();
 }
 
 async function logIn(page: Page): Promise<void> {

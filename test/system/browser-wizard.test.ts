@@ -33,16 +33,19 @@ describe('the wizard, where the provider opens accounts', { skip: noBrowser }, (
   it('shows what jobs have done without being asked, and then rests', async (t) => {
     const page = await openPage(t, browser, `${url}/dev/onboarding`);
     await register(page);
-    await page.locator('#progress', { hasText: 'registration done' }).waitFor();
+    await page.locator('#steps', { hasText: 'registration done' }).waitFor();
+    await openStep(page, 'proposal');
     await page.click('#proposal .actions button');
-    await page.locator('#progress', { hasText: 'proposal done' }).waitFor();
+    await page.locator('#steps', { hasText: 'proposal done' }).waitFor();
+    await openStep(page, 'address');
     await giveRest(page);
     await page.locator('#progress', { hasText: 'UNDER_ANALYSIS' }).waitFor();
+    await openStep(page, 'kyc');
     for (let presses = 0; presses < 3; presses += 1) {
       await page.click('#kyc .actions button');
       await page.locator('#kyc:not([aria-busy])').waitFor();
     }
-    await page.locator('#progress', { hasText: 'kyc queued' }).waitFor();
+    await page.locator('#steps', { hasText: 'decision queued' }).waitFor();
     const asked = await page.locator('#trace li').count();
     // Twice as long as the first look would take.
     await page.waitForTimeout(1_000);
@@ -56,10 +59,12 @@ describe('the wizard, where the provider opens accounts', { skip: noBrowser }, (
   it('keeps the file of an upload that was refused, and says how large it may be', async (t) => {
     const page = await openPage(t, browser, `${url}/dev/onboarding`);
     await register(page);
+    await openStep(page, 'documents');
     const count = () => page.evaluate<number>(`document.querySelector('#arquivo').files.length`);
     await choose(page, 4_000);
     await page.click('#documents .actions button');
     await page.locator('#documents .error', { hasText: 'at most 2 kB' }).waitFor();
+    assert.equal(await page.locator('#uploads progress').isVisible(), false, 'no full bar');
     assert.equal(await count(), 1);
     await choose(page, 1_000);
     await page.click('#documents .actions button');
@@ -70,10 +75,11 @@ describe('the wizard, where the provider opens accounts', { skip: noBrowser }, (
   it('reads an amount as people write it', async (t) => {
     const page = await openPage(t, browser, `${url}/dev/onboarding`);
     await register(page);
+    await openStep(page, 'proposal');
     await page.fill('#valor_solicitado', '1.010,50');
     await page.click('#proposal .actions button');
     const sent = page.locator('#trace li', { hasText: '/proposal' });
-    await sent.waitFor();
+    await sent.waitFor({ state: 'attached' });
     assert.match((await sent.locator('pre').first().textContent()) ?? '', /solicitado": 1010\.5/);
   });
 });
@@ -111,17 +117,29 @@ async function giveRest(page: Page): Promise<void> {
   };
   for (const [name, value] of Object.entries(address)) await page.fill(`#${name}`, value);
   await page.click('#address .actions button');
+  await openStep(page, 'documents');
   for (const kind of ['1', '5', '6']) {
     await page.selectOption('#tipo_documento', kind);
     await choose(page, 1_000 + Number(kind));
     const stored = await page.locator('#uploads li', { hasText: 'stored' }).count();
     await page.click('#documents .actions button');
-    await page.locator('#uploads li', { hasText: 'stored' }).nth(stored).waitFor();
+    const next = page.locator('#uploads li', { hasText: 'stored' }).nth(stored);
+    await next.waitFor({ state: 'attached' });
   }
-  for (const form of ['validation', 'confirmation', 'liveness']) {
+  for (const [form, step] of [
+    ['validation', 'electronic_validation'],
+    ['confirmation', 'electronic_validation_confirm'],
+    ['liveness', 'prova_vida'],
+  ] as const) {
+    await openStep(page, step);
     await page.click(`#${form} .actions button`);
-    await page.locator(`#${form}:not([aria-busy])`).waitFor();
+    await page.locator(`#${form}:not([aria-busy])`).waitFor({ state: 'attached' });
   }
+}
+
+/** Opens a step of the wizard by its button. */
+function openStep(page: Page, name: string): Promise<void> {
+  return page.click(`[data-opens="${name}"]`);
 }
 
 function choose(page: Page, bytes: number): Promise<void> {

@@ -19,13 +19,18 @@ export function keepToken(accessToken) {
 }
 
 /** The result of a request without an answer. */
-const noAnswer = { status: 0, headers: [], body: { message: 'The service did not answer.' } };
+const noAnswer = {
+  status: 0,
+  headers: new Headers(),
+  body: { message: 'The service did not answer.' },
+};
 
 /**
  * Makes one call.
  * @param {{method?: string, path: string, body?: unknown, headers?: Record<string, string>,
  *   signal?: AbortSignal}} request
- * @returns {Promise<{status: number, headers: [string, string][], body: any, header: Function}>}
+ * @returns {Promise<{status: number, headers: Headers, body: any}>} with the status 0 without an
+ *   answer.
  */
 export async function call({ method = 'GET', path, body, headers = {}, signal }) {
   const sent = { ...headers };
@@ -43,7 +48,7 @@ async function sendRequest({ method, url, headers, body }, signal) {
     const init = { method, headers, body, signal, cache: 'no-store' };
     const response = await fetch(url, init);
     const text = await response.text();
-    return { status: response.status, headers: [...response.headers], body: parsed(text) };
+    return { status: response.status, headers: response.headers, body: parsed(text) };
   } catch (error) {
     if (error.name === 'AbortError') throw error;
     return noAnswer;
@@ -71,7 +76,8 @@ export function uploadDocument({ path, kind, file, onProgress }) {
       if (event.lengthComputable) onProgress(event.loaded / event.total);
     });
     transfer.addEventListener('load', () => {
-      const headers = transfer.getAllResponseHeaders().trim().split(/\r?\n/).map(parseHeader);
+      const lines = transfer.getAllResponseHeaders().trim().split(/\r?\n/);
+      const headers = new Headers(lines.map(parseHeader));
       const answer = { status: transfer.status, headers, body: parsed(transfer.responseText) };
       resolve(publish(request, answer, startedAt));
     });
@@ -97,6 +103,5 @@ function parsed(text) {
 function publish(request, answer, startedAt) {
   const durationMs = Math.round(performance.now() - startedAt);
   exchanges.dispatchEvent(new CustomEvent('exchange', { detail: { request, answer, durationMs } }));
-  const header = (name) => answer.headers.find(([key]) => key === name)?.[1] ?? null;
-  return { ...answer, header };
+  return answer;
 }

@@ -1,8 +1,13 @@
 /* Charges by QR code. */
 import { call } from './api.js';
-import { offerKeys, withKeyField } from './idempotency.js';
+import { actAtBank } from './bank.js';
+import { parseAmount } from './format.js';
+import { newKeyWords, offerKeys, withKeyField } from './idempotency.js';
 import { follow } from './live.js';
-import { parseAmount, byId, copy, element, onSubmit } from './page.js';
+import { chargeOutcome, noAnswerToCharge } from './outcomes.js';
+import { byId, copy, element, onSubmit } from './page.js';
+import { refreshBalance } from './session.js';
+import { about } from './shell.js';
 
 byId('add-datum').addEventListener('click', () => addDatum());
 
@@ -23,18 +28,32 @@ function addDatum() {
   row.querySelector('input').focus();
 }
 
-offerKeys({ field: 'charge-key', button: 'charge-new-key' });
+offerKeys({ field: 'charge-key', button: 'charge-new-key', onRenew: forget });
 
 onSubmit(byId('charge'), async ({ idempotency_key: key = '', ...values }) => {
+  forget();
+  byId('charge-outcome').textContent = 'Charging…';
   const answer = await call({
     method: 'POST',
     path: '/pix/charge',
     headers: { 'Idempotency-Key': key },
     body: buildBody(values),
   });
-  if (answer.status === 200) showCharge(answer.body);
+  byId('charge-outcome').textContent = outcomeText(answer);
+  if (answer.status === 200) void showCharge(answer.body);
   return withKeyField(answer);
 });
+
+function forget() {
+  byId('charge-outcome').replaceChildren();
+  byId('charge-result').replaceChildren();
+}
+
+function outcomeText(answer) {
+  if (answer.status === 0) return noAnswerToCharge;
+  if (answer.status === 200 && answer.body.status !== 'FAILED') return '';
+  return chargeOutcome(answer, newKeyWords).text;
+}
 
 function buildBody(values) {
   const { amount, expiration_qr: seconds, reusable, ...rest } = values;
@@ -46,36 +65,40 @@ function buildBody(values) {
   }));
   return {
     ...Object.fromEntries(plain),
-    amount: parseAmount(amount),
+    ...(amount !== undefined && { amount: parseAmount(amount) ?? amount }),
     ...(seconds !== undefined && { expiration_qr: Number(seconds) }),
     ...(reusable === 'on' && { reusable: true }),
     ...(additional.length > 0 && { additional_data: additional }),
   };
 }
 
-function showCharge(charge) {
+async function showCharge(charge) {
   const { qr_code: image, copy_paste: text } = charge;
-  const button = element('button', { type: 'button' }, 'Copy the text');
-  button.addEventListener('click', () => copy(text, button));
   const status = element('p', { className: 'live', role: 'status' });
+  const said = element('p', { className: 'hint', role: 'status' });
   byId('charge-result').replaceChildren(
+    status,
     ...(image
       ? [element('img', { className: 'qr', alt: 'QR code of the charge', src: source(image) })]
       : []),
-    ...(text
-      ? [
-          element('textarea', {
-            readOnly: true,
-            rows: 4,
-            'aria-label': 'PIX copy and paste',
-            value: text,
-          }),
-          button,
-        ]
-      : []),
-    status,
+    ...(text ? codeParts(text, said) : []),
+    said,
   );
-  void follow(status, charge);
+  if ((await follow(status, charge)) === 'COMPLETED') await refreshBalance();
+}
+
+function codeParts(text, said) {
+  const copyButton = element('button', { type: 'button', className: 'quiet' }, 'Copy the text');
+  copyButton.addEventListener('click', () => copy(text, copyButton));
+  const pay = element('button', { type: 'button', hidden: !about.hasBank }, 'Pay this charge');
+  pay.addEventListener('click', async () => {
+    said.textContent = await actAtBank('pay-charge', { code: text });
+  });
+  const label = 'Pix copia e cola';
+  return [
+    element('textarea', { readOnly: true, rows: 4, 'aria-label': label, value: text }),
+    element('div', { className: 'actions' }, pay, copyButton),
+  ];
 }
 
 function source(image) {

@@ -1,11 +1,31 @@
 /* The idempotency key of a form, which stays the same until the person requests a new one. */
 import { byId } from './page.js';
 
-/** Fills the field with a new key, now and whenever the button is pressed. */
-export function offerKeys({ field, button }) {
+/** How a person makes a new key, as the words of an outcome say it. */
+export const newKeyWords = 'the button “New key” makes a new key';
+
+/**
+ * Fills the field with a new key, now and whenever the button is pressed. While `isInDoubt`, a
+ * payment may have been made: then the button asks first.
+ * @param {{field: string, button: string, isInDoubt?: () => boolean, onRenew?: () => void}} options
+ */
+export function offerKeys({ field, button, isInDoubt = () => false, onRenew = () => {} }) {
   const renew = () => (byId(field).value = crypto.randomUUID());
+  const pressed = byId(button);
+  const words = pressed.textContent;
+  let isAsking = false;
+  const ask = (asks) => {
+    isAsking = asks;
+    pressed.textContent = asks ? 'The last payment may have been made. Really a new key?' : words;
+  };
   renew();
-  byId(button).addEventListener('click', renew);
+  pressed.addEventListener('click', () => {
+    if (isInDoubt() && !isAsking) return ask(true);
+    ask(false);
+    renew();
+    return onRenew();
+  });
+  pressed.addEventListener('blur', () => ask(false));
 }
 
 /** Moves the error of the header to the field that it is typed in. */

@@ -1,22 +1,29 @@
-/* The account's PIX keys. */
+/* The account's Pix keys. */
 import { call } from './api.js';
 import { byId, element, onSubmit } from './page.js';
 
 byId('list-keys').addEventListener('click', list);
+document.addEventListener('show-keys', list);
+
+const place = byId('key-list');
 
 async function list() {
+  if (place.childElementCount === 0) place.replaceChildren(element('p', {}, 'Loading…'));
   const answer = await call({ path: '/pix/keys' });
-  const place = byId('key-list');
   if (answer.status !== 200) {
-    place.replaceChildren(element('p', { className: 'error', role: 'alert' }, answer.body.message));
+    refuse(answer);
     return;
   }
   const keys = findKeys(answer.body.data);
   place.replaceChildren(
     keys.length === 0
-      ? element('p', {}, 'The account has no PIX keys.')
-      : element('ul', {}, ...keys.map(keyItem)),
+      ? element('p', { className: 'empty' }, 'The account has no Pix keys. Create one below.')
+      : element('ul', { className: 'keys' }, ...keys.map(keyItem)),
   );
+}
+
+function refuse({ body }, text = body.message) {
+  place.replaceChildren(element('p', { className: 'error', role: 'alert' }, text));
 }
 
 /** Finds the keys in the provider's list, which is passed on unchanged. */
@@ -24,6 +31,12 @@ function findKeys(data) {
   const lists = [data, ...Object.values(data ?? {})].filter(Array.isArray);
   return lists.flat().flatMap((item) => (typeof item?.key === 'string' ? [item] : []));
 }
+
+const typeNames = {
+  EVP_ENDERECO_VIRTUAL_DE_PAGAMENTO: 'random',
+  CELULAR: 'phone',
+  E_MAIL: 'e-mail',
+};
 
 function keyItem({ key, keyType }) {
   const button = element('button', { type: 'button', className: 'quiet' }, `Delete ${key}`);
@@ -34,11 +47,22 @@ function keyItem({ key, keyType }) {
       button.textContent = `Really delete ${key}?`;
       return;
     }
-    await call({ method: 'DELETE', path: '/pix/keys', body: { key } });
-    await list();
+    const answer = await call({ method: 'DELETE', path: '/pix/keys', body: { key } });
     byId('list-keys').focus();
+    if (answer.status === 200) await list();
+    else refuse(answer);
   });
-  return element('li', {}, `${keyType ?? 'key'}: `, element('code', {}, key), ' ', button);
+  button.addEventListener('blur', () => {
+    isConfirming = false;
+    button.textContent = `Delete ${key}`;
+  });
+  return element(
+    'li',
+    {},
+    `${typeNames[keyType] ?? keyType ?? 'key'}: `,
+    element('code', {}, key),
+    button,
+  );
 }
 
 onSubmit(byId('new-key'), async (values) => {

@@ -9,28 +9,35 @@ const pauseMs = 2_000;
 
 /**
  * Shows a transaction in an element and follows it by long polling. Another transaction in the same
- * element ends the polling of the first.
+ * element, or null, ends the polling of the first.
+ * @returns the final status, or null when it was not followed to its end.
  */
 export async function follow(place, transaction) {
   followed.get(place)?.abort();
+  followed.delete(place);
+  if (transaction === null) return null;
   const controller = new AbortController();
+  const { signal } = controller;
   followed.set(place, controller);
   let { status } = transaction;
-  place.replaceChildren(
-    element('span', {}, statusBadge(status)),
-    element('code', {}, transaction.transaction_id),
-  );
-  while (status === 'PROCESSING' && !controller.signal.aborted) {
-    const answer = await poll(transaction.transaction_id, controller.signal);
+  const badge = element('span', {}, statusBadge(status));
+  const note = element('span', { className: 'hint' });
+  place.replaceChildren(badge, element('code', {}, transaction.transaction_id), note);
+  while (status === 'PROCESSING') {
+    const answer = await poll(transaction.transaction_id, signal);
+    if (signal.aborted) return null;
+    note.textContent = '';
     if (answer?.status === 200) {
       ({ status } = answer.body);
-      place.firstElementChild?.replaceChildren(statusBadge(status));
+      badge.replaceChildren(statusBadge(status));
     } else if (answer?.status === 401 || answer?.status === 404) {
-      return;
+      return null;
     } else {
+      note.textContent = 'The service does not answer: the status may be old.';
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
   }
+  return signal.aborted ? null : status;
 }
 
 const followed = new Map();

@@ -1,9 +1,16 @@
-/* The onboarding, step by step. The application's id is a secret and is stored in this tab only. */
-import { call, uploadDocument } from './api.js';
-import { parseAmount, byId, element, facts, onSubmit, showErrors, statusBadge } from './page.js';
+/*
+ * The onboarding, one step at a time. The application's id is a secret and is stored in this tab only.
+ */
+import { call } from './api.js';
+import { parseAmount } from './format.js';
+import { byId, element, facts, onSubmit, statusBadge } from './page.js';
+import { samplePerson } from './sample.js';
 import { offerScenarios } from './scenarios.js';
 
 const idKey = 'ponte-dev-application';
+
+/** The e-mail of the registration. */
+const registeredKey = 'ponte-dev-registered';
 
 const shortestPollMs = 500;
 
@@ -13,14 +20,23 @@ function applicationId() {
   return sessionStorage.getItem(idKey);
 }
 
-function stepPath(step) {
+/** The path of a step of the open application, such as `/address`. */
+export function stepPath(step) {
   return `/onboarding/${encodeURIComponent(applicationId())}${step}`;
 }
 
 onSubmit(byId('registration'), async (values) => {
   const answer = await call({ method: 'POST', path: '/onboarding/pf', body: values });
-  if (answer.status === 201) keep(answer.body);
+  if (answer.status === 201) {
+    // The application shows it masked.
+    sessionStorage.setItem(registeredKey, values.email ?? '');
+    keep(answer.body);
+  }
   return answer;
+});
+
+byId('sample-person').addEventListener('click', () => {
+  for (const [name, value] of Object.entries(samplePerson())) byId(name).value = value;
 });
 
 onSubmit(byId('resume'), async ({ application_id: id = '' }) => {
@@ -39,13 +55,18 @@ byId('refresh').addEventListener('click', refresh);
 function keep(application) {
   sessionStorage.setItem(idKey, application.id);
   show(application);
-  byId('progress').focus();
 }
 
 onSubmit(byId('address'), async (values) => {
   const answer = await call({ method: 'POST', path: stepPath('/address'), body: values });
-  if (answer.status === 201) show(answer.body);
+  if (answer.status === 201) goOn(answer.body, 'address');
   return answer;
+});
+
+byId('sample-address').addEventListener('click', async () => {
+  byId('cep').value = '01310-100';
+  byId('numero').value = '1000';
+  await lookUpCep();
 });
 
 /**
@@ -53,36 +74,43 @@ onSubmit(byId('address'), async (values) => {
  */
 const filledIn = new Map();
 
-byId('cep').addEventListener('change', async ({ target }) => {
-  const digits = target.value.replaceAll(/\D/g, '');
+byId('cep').addEventListener('change', lookUpCep);
+
+async function lookUpCep() {
+  const digits = byId('cep').value.replaceAll(/\D/g, '');
   if (digits.length !== 8) return;
   const answer = await call({ path: `/onboarding/cep/${digits}` });
   if (answer.status !== 200) {
     byId('cep-hint').textContent = answer.body.message;
     return;
   }
-  byId('cep-hint').textContent = 'The address of the CEP was filled in.';
+  const { cep } = answer.body;
+  byId('cep-hint').textContent = cep.logradouro
+    ? 'The address of the CEP was filled in.'
+    : 'The street of this CEP is not known: type the address.';
   for (const name of ['logradouro', 'bairro', 'cidade', 'estado']) {
     const field = byId(name);
     if (field.value !== '' && field.value !== filledIn.get(name)) continue;
-    field.value = answer.body.cep[name] ?? '';
+    field.value = cep[name] ?? '';
     filledIn.set(name, field.value);
   }
-});
+}
 
 for (const [form, step] of [
   ['proposal', '/proposal'],
   ['validation', '/electronic-validation'],
   ['confirmation', '/electronic-validation/confirm'],
 ]) {
-  onSubmit(byId(form), async ({ valor_solicitado: amount, tipo, ...rest }) => {
+  onSubmit(byId(form), async ({ valor_solicitado: amount, tipo, codigo, ...rest }) => {
     const body = {
       ...rest,
       ...(tipo !== undefined && { tipo: form === 'proposal' ? tipo : Number(tipo) }),
-      ...(amount !== undefined && { valor_solicitado: parseAmount(amount) }),
+      ...(amount !== undefined && { valor_solicitado: parseAmount(amount) ?? amount }),
+      // The bank sends capital letters.
+      ...(codigo !== undefined && { codigo: codigo.trim().toUpperCase() }),
     };
     const answer = await call({ method: 'POST', path: stepPath(step), body });
-    return shown(answer);
+    return shown(answer, (application) => goOn(application, byId(form).parentElement.dataset.step));
   });
 }
 
@@ -92,10 +120,24 @@ onSubmit(byId('liveness'), async () =>
 
 onSubmit(byId('sync'), async () => shown(await call({ method: 'POST', path: stepPath('/sync') })));
 
-onSubmit(byId('kyc'), async () => shown(await call({ path: stepPath('/kyc') })));
+onSubmit(byId('kyc'), async () => {
+  const answer = shown(await call({ path: stepPath('/kyc') }));
+  const { application } = answer.body;
+  if (application !== undefined) byId('kyc-said').textContent = decisionText(application);
+  return answer;
+});
 
-function shown(answer) {
-  if (answer.body?.application) show(answer.body.application);
+function decisionText({ status, steps }) {
+  if (status === 'APPROVED') return 'Approved.';
+  if (status === 'REJECTED') return 'Rejected: no account is opened.';
+  const open = steps.filter(isMissing);
+  return open.length > 0
+    ? `Too early. Still missing: ${open.map(({ name }) => labels[name]).join(', ')}.`
+    : 'The bank has not decided yet. Ask again later.';
+}
+
+function shown(answer, then = show) {
+  if (answer.body?.application) then(answer.body.application);
   return answer;
 }
 
@@ -130,20 +172,108 @@ async function pollAgain(application) {
   if (!isShown) schedulePoll(application);
 }
 
-function show(application) {
+const labels = {
+  registration: 'registration',
+  address: 'address',
+  documents: 'documents',
+  proposal: 'proposal',
+  electronic_validation: 'electronic validation',
+  electronic_validation_confirm: 'code',
+  prova_vida: 'proof of life',
+  kyc: 'decision',
+  account: 'account',
+};
+
+/** The step whose form is shown. */
+let current = null;
+
+const panels = [...document.querySelectorAll('[data-step]')];
+
+/** Whether a person has to do a step; the bank does the last two. */
+function isMissing({ name, status }) {
+  return name !== 'kyc' && name !== 'account' && (status === 'pending' || status === 'failed');
+}
+
+/** Shows an application after a step, and the next one, unless a person has opened another. */
+export function goOn(application, step) {
+  if (current !== step) {
+    show(application);
+    return;
+  }
+  current = null;
+  show(application);
+  document.querySelector('[data-step]:not([hidden]) h2')?.focus();
+}
+
+/** Shows an application; the open step stays open. */
+export function show(application) {
+  const { status, name, steps } = application;
+  const isFirst = byId('wizard').hidden;
   byId('start').hidden = true;
   byId('wizard').hidden = false;
+  const missing = steps.filter(isMissing);
+  current ??= (missing.find((step) => hasPanel(step)) ?? { name: 'kyc' }).name;
   byId('progress').replaceChildren(
-    element('p', {}, statusBadge(application.status), ` ${application.name}`),
-    element('ol', { className: 'steps' }, ...application.steps.map(stepItem)),
+    element('p', {}, statusBadge(status), ` ${name}`),
     facts([
       ['KYC', application.kyc_status],
       ['Account', application.conta_bancaria_criada ? accountText(application) : 'not opened yet'],
       ['Application id (a secret)', element('code', {}, application.id)],
     ]),
   );
+  showSteps(steps);
+  const names = missing.map((step) => labels[step.name]);
+  byId('missing').textContent = names.length === 0 ? '' : `Still missing: ${names.join(', ')}.`;
+  showDecision(application);
   showLiveness(application.prova_vida.url_iframe);
   schedulePoll(application);
+  if (isFirst) byId('progress').focus();
+}
+
+function hasPanel({ name }) {
+  return panels.some(({ dataset }) => dataset.step === name);
+}
+
+function showSteps(steps) {
+  const isFocused = byId('steps').contains(document.activeElement);
+  byId('steps').replaceChildren(...steps.map(stepItem));
+  showPanel();
+  if (isFocused) byId('steps').querySelector('[aria-current]')?.focus();
+}
+
+function stepItem(step) {
+  const { name, status, error } = step;
+  const content = [`${labels[name] ?? name} `, statusBadge(status), error ? ` ${error}` : ''];
+  if (!hasPanel(step)) return element('li', {}, ...content);
+  const button = element('button', { type: 'button', 'data-opens': name }, ...content);
+  button.addEventListener('click', () => {
+    current = name;
+    showPanel();
+    byId(`${name}-title`).focus();
+  });
+  return element('li', {}, button);
+}
+
+function showPanel() {
+  for (const panel of panels) panel.hidden = panel.dataset.step !== current;
+  for (const button of byId('steps').querySelectorAll('button')) {
+    if (button.dataset.opens === current) button.setAttribute('aria-current', 'step');
+    else button.removeAttribute('aria-current');
+  }
+}
+
+/** The e-mail that the login starts with. */
+const emailKey = 'ponte-dev-email';
+
+function showDecision({ status }) {
+  const place = byId('decided');
+  if (status !== 'APPROVED' || place.childElementCount > 0) return;
+  const link = element('a', { href: '/dev#account' }, 'Log in now');
+  link.addEventListener('click', () =>
+    sessionStorage.setItem(emailKey, sessionStorage.getItem(registeredKey) ?? ''),
+  );
+  const words = 'The account is open. The e-mail and the password are those of the registration. ';
+  place.replaceChildren(element('p', { className: 'outcome good' }, words, link));
 }
 
 function showLiveness(href) {
@@ -158,69 +288,5 @@ function accountText({ provider }) {
   return `${provider.agency ?? '–'} / ${provider.account_number ?? '–'}`;
 }
 
-function stepItem({ name, status, error }) {
-  return element('li', {}, `${name} `, statusBadge(status), error ? ` ${error}` : '');
-}
-
-const documents = byId('documents');
-
-documents.addEventListener('submit', async (event) => {
-  event.preventDefault();
-  const chosen = byId('arquivo').files;
-  const areStored = await uploadAll([...chosen]);
-  // Another file may have been chosen meanwhile.
-  if (areStored && byId('arquivo').files[0] === chosen[0]) byId('arquivo').value = '';
-});
-
-/** @returns whether all of them are stored. */
-async function uploadAll(files) {
-  showErrors(documents, null);
-  if (files.length === 0) showErrors(documents, noFile);
-  let stored = 0;
-  for (const file of files) if (await upload(file)) stored += 1;
-  return stored === files.length;
-}
-
-const noFile = {
-  status: 422,
-  body: { message: 'Choose a file.', errors: { arquivo: ['The field is required.'] } },
-};
-
-async function upload(file) {
-  const progress = element('progress', {
-    max: 1,
-    value: 0,
-    'aria-label': `Upload of ${file.name}`,
-  });
-  const words = element('span', { role: 'status' }, 'uploading');
-  byId('uploads').prepend(element('li', {}, `${file.name} `, progress, ' ', words));
-  const answer = await uploadDocument({
-    path: stepPath('/documents'),
-    kind: byId('tipo_documento').value,
-    file,
-    onProgress: (share) => (progress.value = share),
-  });
-  words.textContent = answer.status === 201 ? 'stored' : 'refused';
-  if (answer.status === 201) show(answer.body);
-  else showErrors(documents, answer);
-  return answer.status === 201;
-}
-
-const target = byId('drop');
-
-for (const name of ['dragenter', 'dragover']) {
-  target.addEventListener(name, (event) => {
-    event.preventDefault();
-    target.classList.add('over');
-  });
-}
-for (const name of ['dragleave', 'drop']) {
-  target.addEventListener(name, () => target.classList.remove('over'));
-}
-target.addEventListener('drop', (event) => {
-  event.preventDefault();
-  void uploadAll([...event.dataTransfer.files]);
-});
-
 await offerScenarios({ input: 'onboarding phone', picker: 'phone-scenario', field: 'phone' });
-if (applicationId() !== null) await refresh();
+if (applicationId() === null || !(await refresh())) byId('start').hidden = false;

@@ -16,26 +16,10 @@ export function byId(id) {
   return document.querySelector(`#${id}`);
 }
 
-const reais = new Intl.NumberFormat('pt-BR', { style: 'currency', currency: 'BRL' });
-
-export function money(amount) {
-  return reais.format(amount);
-}
-
 /** The fields of a form as typed, without empty ones. */
-export function typed(form) {
-  const entries = [...new FormData(form)].filter(([, value]) => value !== '');
+function typed(form, submitter) {
+  const entries = [...new FormData(form, submitter)].filter(([, value]) => value !== '');
   return Object.fromEntries(entries);
-}
-
-/** Parses a typed amount with a comma or a point; returns the text itself if it is not a number. */
-export function parseAmount(text) {
-  if (text === undefined) return undefined;
-  const trimmed = text.trim();
-  const plain = /^\d{1,3}(?:\.\d{3})*,\d+$/.test(trimmed)
-    ? trimmed.replaceAll('.', '').replace(',', '.')
-    : trimmed.replace(',', '.');
-  return plain === '' || Number.isNaN(Number(plain)) ? text : Number(plain);
 }
 
 /**
@@ -68,12 +52,24 @@ function markField(form, name, texts) {
   const id = `${field.id}-error`;
   field.setAttribute('aria-invalid', 'true');
   field.setAttribute('aria-describedby', id);
-  field.after(element('span', { className: 'error', id }, texts.join(' ')));
+  const words = inLabels(form, texts.join(' '));
+  (field.closest('.beside') ?? field).after(element('span', { className: 'error', id }, words));
   return true;
 }
 
+/** Names the fields of a message as the form does. */
+function inLabels(form, text) {
+  const fields = [...form.elements].filter(({ name, labels }) => name && labels?.length > 0);
+  return fields.reduce(
+    (said, { name, labels }) =>
+      name.includes('_') ? said.replaceAll(name, `“${labels[0].textContent.trim()}”`) : said,
+    text,
+  );
+}
+
 /**
- * Runs `work` at each submit of a form; further submits are ignored until it ends.
+ * Runs `work` at each submit of a form; until it ends the form takes no input. The values of the
+ * form include the name of the button that was pressed, if it has one.
  * @param {(values: Record<string, any>) => Promise<{status: number, body: any} | null>} work
  */
 export function onSubmit(form, work) {
@@ -81,15 +77,26 @@ export function onSubmit(form, work) {
     event.preventDefault();
     const button = event.submitter ?? form.querySelector('button');
     if (form.getAttribute('aria-busy') === 'true') return;
+    const values = typed(form, event.submitter);
     form.setAttribute('aria-busy', 'true');
+    setDisabled(form, true);
     showErrors(form, null);
+    let answer = null;
     try {
-      showErrors(form, await work(typed(form)));
+      answer = await work(values);
     } finally {
       form.removeAttribute('aria-busy');
-      if (!form.querySelector('[aria-invalid]')) button?.focus();
+      setDisabled(form, false);
+      showErrors(form, answer);
+      const isElsewhere = ![document.body, null].includes(document.activeElement);
+      if (!form.querySelector('[aria-invalid]') && !isElsewhere) button?.focus();
     }
   });
+}
+
+/** A key or an amount that changes while a payment is under way would belong to no payment. */
+function setDisabled(form, isDisabled) {
+  for (const fieldset of form.querySelectorAll('fieldset')) fieldset.disabled = isDisabled;
 }
 
 /** A description list; null is shown as a dash. */

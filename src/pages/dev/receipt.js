@@ -1,11 +1,12 @@
 /* The receipt of a transaction, on the page and on paper. */
 import { call } from './api.js';
-import { byId, element, facts, money, statusBadge } from './page.js';
+import { formatAmount, localTime } from './format.js';
+import { byId, element, facts, statusBadge } from './page.js';
 
 const types = {
-  PIX_SEND: 'PIX sent',
-  PIX_CHARGE: 'PIX charge',
-  PIX_RECEIVED: 'PIX received',
+  PIX_SEND: 'Pix payment',
+  PIX_CHARGE: 'Pix charge',
+  PIX_RECEIVED: 'Pix received',
 };
 
 /** What a receipt says of a transaction that is not completed. */
@@ -63,7 +64,7 @@ function receipt(body) {
   ];
   return [
     element('p', {}, `${types[body.type] ?? body.type} `, statusBadge(body.status)),
-    element('p', { className: 'amount' }, money(body.amount)),
+    element('p', { className: 'amount' }, formatAmount(body.amount)),
     ...(doubts[body.status] ? [element('p', {}, doubts[body.status])] : []),
     facts(pairs.filter(([, value]) => value !== undefined)),
     element('p', { className: 'hint' }, 'Times are those of São Paulo.'),
@@ -75,17 +76,11 @@ function party(role, { name, document, institution, key }) {
     [role, name],
     [`${role}'s CPF or CNPJ`, document],
     [`${role}'s institution`, institution && `ISPB ${institution.ispb}`],
-    [`${role}'s PIX key`, key],
+    [`${role}'s Pix key`, key],
   ];
 }
 
-const format = new Intl.DateTimeFormat('pt-BR', {
-  dateStyle: 'short',
-  timeStyle: 'medium',
-  timeZone: 'America/Sao_Paulo',
-});
-
 /** A time in São Paulo, as the statement's days are. */
 function time(text) {
-  return text === undefined ? undefined : format.format(new Date(text));
+  return text === undefined ? undefined : localTime(text);
 }

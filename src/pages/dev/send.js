@@ -1,46 +1,86 @@
-/* Sends a PIX. */
+/* Sends a Pix, and says at each moment what is known of it and what to do. */
 import { call } from './api.js';
-import { offerKeys, withKeyField } from './idempotency.js';
+import { formatAmount, localTime, parseAmount } from './format.js';
+import { newKeyWords, offerKeys, withKeyField } from './idempotency.js';
 import { follow } from './live.js';
-import { byId, element, facts, money, onSubmit, parseAmount, showErrors } from './page.js';
+import { noAnswerToSend, sendOutcome } from './outcomes.js';
+import { byId, element, facts, onSubmit, showErrors } from './page.js';
 import { receiptButton } from './receipt.js';
 import { offerScenarios } from './scenarios.js';
+import { refreshBalance } from './session.js';
 
-const next = {
-  accepted: 'The bank accepted the payment. The status is updated automatically.',
-  unknown:
-    'The answer was lost; the payment may have been made. Wait, or repeat with the same key.',
-  not_sent: 'Nothing was sent. Use a new key to try again.',
-  rejected: 'The bank refused the payment. Use a new key for a changed payment.',
-};
+/** Whether the last payment may have been made without its end being known. */
+let isInDoubt = false;
 
-offerKeys({ field: 'send-key', button: 'send-new-key' });
+offerKeys({
+  field: 'send-key',
+  button: 'send-new-key',
+  isInDoubt: () => isInDoubt,
+  onRenew: forgetOutcome,
+});
 
 onSubmit(byId('send'), async ({ idempotency_key: key = '', amount, ...rest }) => {
+  forgetOutcome();
+  say('Sending…');
+  // Until there is an answer.
+  isInDoubt = true;
   const answer = await call({
     method: 'POST',
     path: '/pix/send',
     headers: { 'Idempotency-Key': key },
-    body: { ...rest, amount: parseAmount(amount) },
+    body: { ...rest, amount: amountOf(amount) },
   });
-  showOutcome(answer);
+  void showOutcome(answer);
   return withKeyField(answer);
 });
 
-function showOutcome(answer) {
-  // For any other status the message itself says what to do.
-  const outcome = [200, 502].includes(answer.status) ? answer.header('pix-outcome') : null;
-  const isReplay = answer.header('idempotency-replayed') === 'true';
-  const lines = [
-    ...(outcome ? [`Outcome: ${outcome}. ${next[outcome] ?? ''}`] : []),
-    ...(isReplay ? ['This key was used before: nothing was paid again.'] : []),
-  ];
-  byId('send-outcome').replaceChildren(...lines.map((line) => element('p', {}, line)));
-  byId('send-status').replaceChildren();
-  byId('send-receipt').replaceChildren();
+/** An amount that cannot be read goes as it is: the service says what is wrong with it. */
+function amountOf(text) {
+  return text === undefined ? undefined : (parseAmount(text) ?? text);
+}
+
+function forgetOutcome() {
+  isInDoubt = false;
+  void follow(byId('send-status'), null);
+  for (const part of ['outcome', 'status', 'receipt']) byId(`send-${part}`).replaceChildren();
+}
+
+function say(text, colour = 'plain', ...more) {
+  byId('send-outcome').replaceChildren(
+    element('p', { className: `outcome ${colour}` }, text),
+    ...more.map((line) => element('p', { className: 'hint' }, line)),
+  );
+}
+
+async function showOutcome(answer) {
+  if (answer.status === 0) {
+    say(noAnswerToSend, 'bad');
+    return;
+  }
+  const isReplay = answer.headers.get('idempotency-replayed') === 'true';
+  const notes = isReplay ? ['This key was used before: nothing was paid again.'] : [];
+  const known = answer.headers.get('pix-outcome');
+  const show = ({ live, reason }) => {
+    const { colour, text } = sendOutcome(answer, { live, reason, newKey: newKeyWords });
+    // An ended session is announced by the login.
+    if (answer.status !== 401) say(text, colour, ...notes);
+    const isOpen = answer.status === 200 ? live === 'PROCESSING' : known !== 'not_sent';
+    isInDoubt = isOpen && ![502, 422].includes(answer.status);
+  };
+  show({ live: answer.body.status ?? null });
   if (answer.status !== 200) return;
-  void follow(byId('send-status'), answer.body);
-  byId('send-receipt').replaceChildren(receiptButton(answer.body.transaction_id));
+  const { transaction_id: id } = answer.body;
+  byId('send-receipt').replaceChildren(receiptButton(id));
+  const status = await follow(byId('send-status'), answer.body);
+  // Another payment may have taken the place meanwhile.
+  if (status === null) return;
+  show({ live: status, reason: status === 'FAILED' ? await readReason(id) : undefined });
+  await refreshBalance();
+}
+
+async function readReason(id) {
+  const { status, body } = await call({ path: `/pix/${encodeURIComponent(id)}/receipt` });
+  return status === 200 ? body.failure?.message : undefined;
 }
 
 byId('look-up').addEventListener('click', async () => {
@@ -65,7 +105,7 @@ function showOwner({ lookup_id: lookupId, name, document, institution, expires_a
     ['Payee', name],
     ['Document', document],
     ['Institution', institution],
-    ['Valid until', new Date(expiresAt).toLocaleTimeString('pt-BR')],
+    ['Valid until', localTime(expiresAt).slice(11)],
   ];
   byId('send-payee').replaceChildren(facts(lines));
 }
@@ -96,8 +136,8 @@ function showCode({ kind, pix_key: key, amount, payee_name: name, payee_city: ci
   if (kind === 'static') byId('send-amount').value = (amount?.toFixed(2) ?? '').replace('.', ',');
   const lines = [
     ['Payee', `${name}, ${city}`],
-    ['PIX key', key ?? 'known to the payee’s bank only: a dynamic code cannot be paid here'],
-    ['Amount', amount === undefined ? 'chosen by the payer' : money(amount)],
+    ['Pix key', key ?? 'known to the payee’s bank only: a dynamic code cannot be paid here'],
+    ['Amount', amount === undefined ? 'chosen by the payer' : formatAmount(amount)],
     ...(rest.description === undefined ? [] : [['Description', rest.description]]),
   ];
   byId('send-payee').replaceChildren(facts(lines));

@@ -1,71 +1,126 @@
-/* Login, logout and the logged-in account. */
+/* Login, logout, the logged-in account and its balance. */
 import { call, exchanges, keepToken, token } from './api.js';
+import { formatAmount as money } from './format.js';
 import { byId, element, facts, onSubmit, statusBadge } from './page.js';
+import { sessionEndedText } from './outcomes.js';
+import { showView } from './shell.js';
+import { newKeyWords } from './idempotency.js';
+
+/** The e-mail of a customer who has just been approved, as the onboarding hands it over. */
+const emailKey = 'ponte-dev-email';
 
 onSubmit(byId('login'), async (values) => {
   const answer = await call({ method: 'POST', path: '/auth/login', body: values });
   if (answer.status === 200) {
+    byId('login-reason').replaceChildren();
     keepToken(answer.body.access_token);
     await showAccount();
     // The pressed button is now hidden.
-    byId('account').focus();
+    byId('main').focus();
   }
   return answer;
 });
 
 byId('logout').addEventListener('click', async () => {
-  await call({ method: 'POST', path: '/auth/logout' });
-  keepToken(null);
-  byId('email').focus();
+  const answer = await call({ method: 'POST', path: '/auth/logout' });
+  endSession(
+    answer.status === 200
+      ? 'You are logged out.'
+      : 'You are logged out here; the service did not confirm it.',
+  );
 });
 
 exchanges.addEventListener('session', showSession);
-exchanges.addEventListener('exchange', ({ detail }) => {
+exchanges.addEventListener('exchange', ({ detail: { answer } }) => {
   // A refused token is now invalid; a refused login has none.
-  if (detail.answer.status === 401 && token() !== null) keepToken(null);
+  if (answer.status !== 401 || token() === null) return;
+  endSession(sessionEndedText(answer.headers.get('pix-outcome'), newKeyWords));
 });
+
+function endSession(reason) {
+  keepToken(null);
+  byId('login-reason').textContent = reason;
+  byId('email').focus();
+}
 
 /** The elements with personal data, to be cleared on logout. */
 const personal = [
+  'who',
   'account-facts',
   'balance',
   'send-outcome',
   'send-status',
   'send-receipt',
+  'send-payee',
+  'charge-outcome',
   'charge-result',
   'statement-items',
-  'transaction-items',
   'receipt',
   'key-list',
+  'bank-said',
 ];
 
 function showSession() {
   const isIn = token() !== null;
   if (!isIn) for (const id of personal) byId(id).replaceChildren();
-  byId('login').hidden = isIn;
-  byId('account').hidden = !isIn;
-  for (const section of document.querySelectorAll('[data-needs-session]')) {
-    section.classList.toggle('locked', !isIn);
-    for (const field of section.querySelectorAll('fieldset')) field.disabled = !isIn;
-  }
+  byId('account-bar').hidden = !isIn;
+  byId('logout').hidden = !isIn;
+}
+
+/* As `/accounts/me` reports it. */
+let customer = null;
+
+/** The e-mail of the logged-in customer; empty before. */
+export function customerEmail() {
+  return customer?.user.email ?? '';
 }
 
 async function showAccount() {
+  byId('account-facts').replaceChildren(element('p', { className: 'hint' }, 'Loading…'));
   const answer = await call({ path: '/accounts/me' });
   if (answer.status !== 200) return;
-  const { user, account } = answer.body;
+  customer = answer.body;
+  const { user, account } = customer;
+  const number = account ? `${account.agency ?? '–'} / ${account.account_number ?? '–'}` : 'none';
+  byId('who').replaceChildren(element('strong', {}, user.name), ` ${number}`);
   byId('account-facts').replaceChildren(
     facts([
       ['Name', user.name],
       ['E-mail', user.email],
       ['CPF or CNPJ', user.document],
-      ['Account', account ? `${account.agency ?? '–'} / ${account.account_number ?? '–'}` : 'none'],
+      ['Account', number],
+      ['Status', account ? statusBadge(account.status) : 'no account yet'],
     ]),
-    account
-      ? statusBadge(account.status)
-      : element('p', {}, 'Complete the onboarding to open an account.'),
+    ...(account ? [] : [element('a', { href: '/dev/onboarding' }, 'Open an account')]),
+  );
+  await refreshBalance();
+}
+
+/** Reads the balance again, as after a payment has ended. */
+export async function refreshBalance() {
+  if (token() === null) return;
+  const { status, body } = await call({ path: '/accounts/balance' });
+  if (token() === null) return;
+  byId('balance').replaceChildren(
+    ...(status === 200
+      ? [
+          element('strong', {}, money(body.balance)),
+          body.source === 'provider' ? '' : ` last known: the bank does not answer`,
+        ]
+      : [body.message]),
   );
 }
 
+byId('show-balance').addEventListener('click', refreshBalance);
+
+const approved = sessionStorage.getItem(emailKey);
+if (approved !== null && token() === null) {
+  sessionStorage.removeItem(emailKey);
+  if (approved !== '') byId('email').value = approved;
+  byId('password').value = '';
+  byId('login-reason').textContent =
+    'The account is open. Log in with the password of the registration.';
+}
 showSession();
+showView();
 if (token() !== null) await showAccount();

@@ -9,13 +9,18 @@ const list = byId('trace');
 exchanges.addEventListener('exchange', ({ detail }) => {
   list.prepend(createEntry(detail));
   while (list.children.length > kept) list.lastElementChild.remove();
-  byId('trace-count').textContent = `${list.children.length}`;
+  showCount();
 });
 
 byId('trace-clear').addEventListener('click', () => {
   list.replaceChildren();
-  byId('trace-count').textContent = '0';
+  showCount();
 });
+
+function showCount() {
+  byId('trace-count').textContent = `${list.children.length}`;
+  byId('trace-empty').hidden = list.children.length > 0;
+}
 
 function createEntry({ request, answer, durationMs }) {
   const { method, url } = request;
@@ -35,29 +40,36 @@ function createEntry({ request, answer, durationMs }) {
         ` ${method} ${url} `,
         element('span', { className: 'hint' }, `${durationMs} ms`),
       ),
-      element('h3', {}, 'Request'),
-      scrolling(requestText(request)),
+      ...requestParts(request),
       element('h3', {}, 'Answer'),
-      scrolling(answerText(answer)),
+      scrolling('The answer', ...highlighted(pretty(answer.body))),
+      headerParts(request, answer),
       button,
     ),
   );
 }
 
+function requestParts({ body, form }) {
+  const json = body === undefined ? undefined : pretty(JSON.parse(body));
+  const text = form?.join('\n') ?? json;
+  if (text === undefined) return [];
+  return [element('h3', {}, 'Request'), scrolling('The request', ...highlighted(text))];
+}
+
+function headerParts(request, { headers }) {
+  const lines = (pairs) => pairs.map(([name, value]) => `${name}: ${value}`).join('\n');
+  return element(
+    'details',
+    {},
+    element('summary', {}, 'Headers'),
+    scrolling('Headers of the request', lines(Object.entries(request.headers)) || 'none'),
+    scrolling('Headers of the answer', lines([...headers]) || 'none'),
+  );
+}
+
 /** A scrolling region that can be reached by keyboard. */
-function scrolling(text) {
-  return element('pre', { tabIndex: 0, role: 'region', 'aria-label': 'Raw text' }, text);
-}
-
-function requestText({ method, url, headers, body, form }) {
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
-  const json = body === undefined ? [] : [pretty(JSON.parse(body))];
-  return [`${method} ${url}`, ...lines, '', ...(form ?? json)].join('\n').trim();
-}
-
-function answerText({ status, headers, body }) {
-  const lines = headers.map(([name, value]) => `${name}: ${value}`);
-  return [String(status), ...lines, '', pretty(body)].join('\n').trim();
+function scrolling(label, ...content) {
+  return element('pre', { tabIndex: 0, role: 'region', 'aria-label': label }, ...content);
 }
 
 /** Shortens long texts such as images. */
@@ -65,6 +77,22 @@ function pretty(value) {
   const short = (_key, part) =>
     typeof part === 'string' && part.length > 400 ? `${part.slice(0, 80)}… (${part.length})` : part;
   return typeof value === 'string' ? value : JSON.stringify(value, short, 2);
+}
+
+const tokens = /("(?:[^"\\]|\\.)*")(\s*:)?|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?|\b(?:true|false|null)\b/gi;
+
+/** The parts of a JSON text: names, texts and other values in colours of their own. */
+function highlighted(text) {
+  const parts = [];
+  let end = 0;
+  for (const match of text.matchAll(tokens)) {
+    const [whole, inQuotes, colon] = match;
+    const ofText = colon === undefined ? 'text' : 'name';
+    const kind = inQuotes === undefined ? 'value' : ofText;
+    parts.push(text.slice(end, match.index), element('span', { className: `json-${kind}` }, whole));
+    end = match.index + whole.length;
+  }
+  return [...parts, text.slice(end)];
 }
 
 function curlCommand({ method, url, headers, body, form }) {

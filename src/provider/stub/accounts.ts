@@ -40,6 +40,8 @@ export class Accounts {
   readonly #generations = new Map<string, number>();
   readonly #expired = new Set<string>();
   readonly #refusedOnce = new Set<string>();
+  /** The number of calls that still fail, by customer. */
+  readonly #failing = new Map<string, number>();
 
   constructor(state: State) {
     this.#state = state;
@@ -63,6 +65,11 @@ export class Accounts {
     if (bank !== 'stub' || random === '' || parts.length > 4) return INVALID_TOKEN;
     const email = Buffer.from(name, 'base64url').toString('utf8');
     if (!this.#isValid(token, email, Number(generation))) return INVALID_TOKEN;
+    const failing = this.#failing.get(email) ?? 0;
+    if (failing > 0) {
+      this.#failing.set(email, failing - 1);
+      return faulty('unavailable');
+    }
     const script = customerScript(email);
     if (script === 'unavailable') return faulty('unavailable');
     if (script === 'token_works_once') this.expireToken(token);
@@ -75,6 +82,10 @@ export class Accounts {
 
   expireToken(token: string): void {
     this.#expired.add(token);
+  }
+
+  failCalls(typedEmail: string, count: number): void {
+    this.#failing.set(typedEmail.trim().toLowerCase(), count);
   }
 
   expireCustomerTokens(typedEmail: string): void {

@@ -7,6 +7,7 @@
  */
 import type { Clock } from '../../clock.ts';
 import { dayRange } from '../../domain/calendar.ts';
+import { MAX_AMOUNT_CENTS } from '../../domain/money.ts';
 import type {
   AccountRef,
   ChargeCode,
@@ -185,6 +186,30 @@ export class Bank {
    */
   refund(endToEnd: string, amountCents?: number): Promise<BankAnswer<RefundMade>> {
     return this.#refunds.refund(endToEnd, amountCents);
+  }
+
+  /**
+   * Credits a customer with a Pix that pays no charge, and posts its webhook.
+   *
+   * @returns once the webhook is received, or its next attempt is scheduled.
+   */
+  async receive(email: string, amountCents: number): Promise<BankAnswer<ChargePayment>> {
+    if (email === '' || amountCents < 1 || amountCents > MAX_AMOUNT_CENTS) {
+      return brokenRule('InvalidCredit');
+    }
+    return this.#charges.receive(email, amountCents);
+  }
+
+  /** @returns the `transactionIdentification` of the charge with this code, or null. */
+  findCharge(copyPaste: string): string | null {
+    const charges = [...this.state.charges.values()];
+    const found = charges.find((charge) => charge.copyPaste === copyPaste);
+    return found?.order.transactionIdentification ?? null;
+  }
+
+  /** Answers the next calls of a customer with 503. */
+  failCalls(email: string, count: number): void {
+    this.#accounts.failCalls(email, count);
   }
 
   listKeys(token: string, account: AccountRef): BankAnswer<ProviderPayload> {

@@ -2,12 +2,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import { BrCodeError, encodeDynamicBrCode, encodeStaticBrCode } from './br-code.ts';
-import { newEndToEndId } from '../../domain/pix.ts';
+import { newEndToEndId, newTransactionIdentification } from '../../domain/pix.ts';
 import { MAX_AMOUNT_CENTS } from '../../domain/money.ts';
 import type { ChargeCode, ChargeOrder } from '../provider.ts';
 import type { Accounts } from './accounts.ts';
 import { type BankAnswer, brokenRule, done, refused, type Refused } from './answer.ts';
-import type { Charge, ChargeKind } from './rows.ts';
+import type { Charge, ChargeKind, Receipt } from './rows.ts';
 import type { State } from './state.ts';
 import type { Webhooks } from './webhooks.ts';
 
@@ -77,17 +77,28 @@ export class Charges {
     const charge = this.#payable(transactionIdentification);
     if ('outcome' in charge) return charge;
     const { email, order } = charge;
-    const { agency, accountNumber, document } = this.#options.accounts.of(email);
+    const { amountCents, key } = order;
+    return this.#credit({ email, transactionIdentification, amountCents, key });
+  }
+
+  /** Credits a customer with a Pix to the document; its payer's app has named it. */
+  receive(email: string, amountCents: number): Promise<BankAnswer<ChargePayment>> {
+    const transactionIdentification = newTransactionIdentification();
+    const key = this.#options.accounts.of(email).document;
+    return this.#credit({ email, transactionIdentification, amountCents, key });
+  }
+
+  async #credit(
+    credit: Pick<Receipt, 'email' | 'transactionIdentification' | 'amountCents' | 'key'>,
+  ): Promise<BankAnswer<ChargePayment>> {
+    const { agency, accountNumber, document } = this.#options.accounts.of(credit.email);
     const now = this.#options.clock.now();
     const endToEnd = newEndToEndId(PAYERS_ISPB, now);
     this.#state.save({
+      ...credit,
       row: 'receipt',
       endToEnd,
-      email,
       id: randomUUID(),
-      transactionIdentification,
-      amountCents: order.amountCents,
-      key: order.key,
       receiver: { agency, accountNumber, document },
       atMs: now.getTime(),
       webhooksLeft: 1,

@@ -56,7 +56,8 @@ describe('a call', () => {
   it('gives an answer without a body as none', async () => {
     const api = await apiOf((await givenCustomer(app)).token);
     const headers = { 'Idempotency-Key': 'k2' };
-    const sent = await api.call('sendPix', { headers, body: { pix_key: 'x', amount: 1 } }, never);
+    const body = { pix_key: 'x@y.test', amount: 1 };
+    const sent = await api.call('sendPix', { headers, body }, never);
     assert.ok(sent.status === 200);
     const path = { transactionId: sent.body.transaction_id };
     const first = await api.call('getPixTransaction', { path }, never);

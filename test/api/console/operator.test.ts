@@ -67,13 +67,13 @@ describe('the operator', () => {
   it('sees the queue, dead jobs, events and stuck payments as tables, times in UTC', async () => {
     const screen = await openOperator();
     await screen.until(
-      /KIND +STATE +JOBS +LAPSED +OLDEST AT[^]*› sweep-pix +queued +1 +0 +11-21 03:49Z/,
+      /KIND +STATE +JOBS +LAPSED +OLDEST AT[^]*› sweep-pix +queued +1 +0 +21\/11 03:49Z/,
     );
     await screen.press('right');
     await screen.until(/ID +KIND +ATTEMPTS +FINISHED AT[^]*› 4711 +settle-webhook +8/);
     await screen.press('right');
     await screen.until(
-      /ID +RECEIVED AT +PROCESSED AT[^]*› …45241b905603 +11-21 03:49Z +11-21 03:49Z +1 parked/,
+      /ID +RECEIVED AT +PROCESSED AT[^]*› …45241b905603 +21\/11 03:49Z +21\/11 03:49Z +1 parked/,
     );
     await screen.press('right');
     await screen.until('There is no event in state orphaned.');
@@ -81,7 +81,7 @@ describe('the operator', () => {
     await screen.until('There is no event in state anomaly.');
     await screen.press('right');
     await screen.until(
-      /ID +CREATED AT +AMOUNT +USER ID[^]*› …a7d299a5dbba +11-21 03:49Z +77\.70 +7 +UNKNOWN/,
+      /ID +CREATED AT +AMOUNT +USER ID[^]*› …a7d299a5dbba +21\/11 03:49Z +77\.70 +7 +UNKNOWN/,
     );
     await screen.press('right');
     await screen.until('[queue]');

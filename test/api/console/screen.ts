@@ -51,6 +51,7 @@ const keys = {
   'ctrl+n': '\u000E',
   'ctrl+r': '\u0012',
   'ctrl+s': '\u0013',
+  'ctrl+t': '\u0014',
   'ctrl+u': '\u0015',
 } as const;
 

@@ -27,7 +27,7 @@ describe('at first', () => {
       ' › l  Log in',
       '   n  Onboarding: open an account',
       '   o  Operator: queue, events, stuck payments',
-      ' ↑↓ choose · enter open · or its letter · q quit',
+      ' ↑↓ choose · enter open · or its letter · ? keys · q quit',
     ]);
   });
 
@@ -61,9 +61,9 @@ describe('every screen', () => {
   const titles = {
     b: 'balance',
     s: 'statement',
-    p: 'send a PIX',
+    p: 'send a Pix',
     c: 'charge',
-    k: 'PIX keys',
+    k: 'Pix keys',
     n: 'onboarding',
     o: 'operator',
   } as const;

@@ -33,6 +33,19 @@ test('the form has the fields and the file, with any name', async () => {
   );
 });
 
+test('a path is read as a terminal writes it when a file is dragged into it', async () => {
+  const path = givenFile('my scan.pdf', 'the content');
+  for (const arquivo of [
+    `'${path}'`,
+    `"${path}"`,
+    path.replaceAll(' ', String.raw`\ `),
+    ` ${path} `,
+  ]) {
+    const body = await uploadForm({ tipo_documento: 1, arquivo });
+    assert.match(await body.text(), /the content/, arquivo);
+  }
+});
+
 test('an answer before the end of an upload leaves no error behind', async (t) => {
   const unhandled: unknown[] = [];
   const note = (error: unknown): void => void unhandled.push(error);

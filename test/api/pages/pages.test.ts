@@ -1,9 +1,13 @@
-/** Which pages are served, to whom, and under which policy; test/browser/ looks at them. */
+/** Which pages are served, to whom, and under which policy; test/system opens them in a browser. */
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { describe, it } from 'node:test';
+import manifest from '../../../package.json' with { type: 'json' };
 import { scenarios } from '../../../src/provider/stub/scenarios.ts';
 import { startTestApp } from '../../support/app.ts';
+import { eventually } from '../../support/eventually.ts';
+import { givenCustomer } from '../../support/factories.ts';
+import { passUntil } from '../../support/passing-time.ts';
 
 const pages = ['/dev', '/dev/onboarding', '/dev/prova-vida/some-session', '/docs'];
 
@@ -46,6 +50,22 @@ describe('in local', () => {
     );
   });
 
+  it('what the pages share with the console is served without its types', async () => {
+    for (const name of ['format', 'outcomes']) {
+      const answer = await fetch(`${url}/dev/assets/${name}.js`);
+      assert.match(answer.headers.get('content-type') ?? '', /^text\/javascript;/);
+      const text = await answer.text();
+      const module: object = await import(`data:text/javascript,${encodeURIComponent(text)}`);
+      assert.ok(Object.keys(module).length > 3);
+    }
+  });
+
+  it('the pages know the version, and that there is a simulated bank', async () => {
+    const about: unknown = await (await fetch(`${url}/dev/about.json`)).json();
+    const { version } = manifest;
+    assert.deepEqual(about, { provider: 'simulated bank', version, hasBank: true });
+  });
+
   it('a file that is none of ours is not served', async () => {
     for (const path of ['/dev/assets/index.ts', '/dev/assets/..%2f..%2fapp.ts', '/dev/nothing']) {
       assert.equal((await fetch(`${url}${path}`)).status, 404, path);
@@ -53,11 +73,87 @@ describe('in local', () => {
   });
 });
 
+describe('the other side of the simulated bank', () => {
+  const own = { 'x-ponte-bank': '1' };
+  const act = async (
+    name: string,
+    values: Record<string, string>,
+    headers: Record<string, string> = own,
+  ) => {
+    const query = String(new URLSearchParams(values));
+    const url = `${local.url}/dev/bank/${name}?${query}`;
+    const answer = await fetch(url, { method: 'POST', headers });
+    return {
+      status: answer.status,
+      message: ((await answer.json()) as { message: string }).message,
+    };
+  };
+  const balanceOf = async (token: string) =>
+    (await local.call('/accounts/balance', { token })).body as { balance: number; source: string };
+  const listOf = async (token: string, status: string) => {
+    const { body } = await local.call(`/pix?status=${status}`, { token });
+    return (body as { items: { type: string; amount: number }[] }).items;
+  };
+
+  it('pays a charge: the webhook completes it, and the balance grows', async () => {
+    const { token } = await givenCustomer(local);
+    const before = await balanceOf(token);
+    const charge = await local.call('/pix/charge', {
+      ...{ token, key: 'charge', body: { type: 'dynamic', amount: 20 } },
+    });
+    const code = String(charge.body.copy_paste);
+    assert.equal((await act('pay-charge', { code: ` ${code}\n` })).status, 200);
+    const done = () => listOf(token, 'COMPLETED');
+    await eventually(async () => (await done()).length === 1, 'the charge is paid');
+    assert.equal((await balanceOf(token)).balance, before.balance + 20);
+    assert.deepEqual(await act('pay-charge', { code }), {
+      ...{ status: 422, message: 'The bank refuses it: ChargeAlreadyPaid.' },
+    });
+  });
+
+  it('credits a Pix that pays no charge: the statement has it, once', async () => {
+    const { token, email } = await givenCustomer(local);
+    assert.equal((await act('receive', { email, amount: '12.34' })).status, 200);
+    const received = () => listOf(token, 'COMPLETED');
+    await eventually(async () => (await received()).length > 0, 'the Pix is received');
+    const items = (await received()).map(({ type, amount }) => [type, amount]);
+    assert.deepEqual(items, [['PIX_RECEIVED', 12.34]]);
+    for (const amount of ['0', '-1', 'x', '']) {
+      assert.equal((await act('receive', { email, amount })).status, 422, amount);
+    }
+  });
+
+  it('lets the next call fail with all its attempts, and the one after it work', async () => {
+    const { token, email } = await givenCustomer(local);
+    assert.equal((await balanceOf(token)).source, 'provider');
+    assert.equal((await act('fail-next', { email })).status, 200);
+    const failed = await passUntil(local.clock, balanceOf(token));
+    assert.equal(failed.source, 'local');
+    assert.equal((await balanceOf(token)).source, 'provider');
+  });
+
+  it("lets the bank's token expire, which ends the session", async () => {
+    const { token, email } = await givenCustomer(local);
+    assert.equal((await local.call('/accounts/balance', { token })).status, 200);
+    assert.equal((await act('expire-token', { email })).status, 200);
+    const refused = await passUntil(local.clock, local.call('/accounts/balance', { token }));
+    assert.equal(refused.status, 401);
+  });
+
+  it('takes no request that a page of another origin could send', async () => {
+    const { email } = await givenCustomer(local);
+    assert.equal((await act('receive', { email, amount: '1' }, {})).status, 400);
+  });
+});
+
 describe('anywhere else', () => {
   const { url } = anywhere;
 
   it('there are no pages, whatever the method', async () => {
-    for (const path of [...pages, '/dev/assets/api.js', '/docs/assets/reference.js']) {
+    for (const path of [
+      ...[...pages, '/dev/assets/api.js', '/docs/assets/reference.js', '/dev/about.json'],
+      ...['pay-charge', 'receive', 'expire-token', 'fail-next'].map((act) => `/dev/bank/${act}`),
+    ]) {
       for (const method of ['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS']) {
         assert.equal((await fetch(`${url}${path}`, { method })).status, 404, `${method} ${path}`);
       }

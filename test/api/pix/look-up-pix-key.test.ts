@@ -132,3 +132,14 @@ test('a look-up refuses a missing key, and an account that cannot pay', async ()
   assert.deepEqual(Object.keys((await lookUp(blocked)).body.errors), ['account']);
   assert.equal((await app.call('/pix/lookup', { body: { pix_key: phone } })).status, 401);
 });
+
+test('a text that has the format of no key is refused, and the directory is not asked', async (t) => {
+  const user = await givenCustomer(app);
+  const lookUps = t.mock.method(app.bank, 'lookUpKey');
+  for (const key of ['nobody', '123', '💰', 'x'.repeat(78)]) {
+    const { status, body } = await lookUp(user, key);
+    assert.equal(status, 422, key);
+    assert.match(body.errors.pix_key[0], /^This is not a Pix key: a CPF/);
+  }
+  assert.equal(lookUps.mock.callCount(), 0);
+});

@@ -111,7 +111,18 @@ test('a repeat with the code, or with the terms that it orders, pays nothing mor
 
 const refusedTerms: [what: string, body: object, field: string, error: RegExp][] = [
   ['a dynamic code', { copy_paste: dynamic, amount: 1 }, 'copy_paste', /dynamic/],
-  ['a key beside a code', { copy_paste: open, pix_key: 'a', amount: 1 }, 'copy_paste', /either/],
+  [
+    'a code whose key has no format',
+    { copy_paste: encodeStaticBrCode({ ...payee, key: 'new-kind-of-key' }), amount: 1 },
+    'copy_paste',
+    /no valid Pix key/,
+  ],
+  [
+    'a key beside a code',
+    { copy_paste: open, pix_key: 'a@b.test', amount: 1 },
+    'copy_paste',
+    /either/,
+  ],
   ['no amount at all', { copy_paste: open }, 'amount', /required/],
   ['an amount that is not the code’s', { copy_paste: priced, amount: 12.51 }, 'amount', /another/],
   [

@@ -19,6 +19,9 @@ const tooLarge = 'The value must be at most 999999999.99.';
 const decimals = 'The value must have at most two decimals.';
 const longest = (limit: number): string => `The text must have at most ${limit} characters.`;
 
+const noPixKey =
+  'This is not a Pix key: a CPF, CNPJ, e-mail, random key, or phone with its area code.';
+
 interface Fault {
   readonly what: string;
   readonly body: unknown;
@@ -42,7 +45,7 @@ const faults: Fault[] = [
   {
     what: 'a pix_key over 255 characters',
     body: { ...valid, pix_key: 'x'.repeat(256) },
-    errors: { pix_key: [longest(255)] },
+    errors: { pix_key: [noPixKey] },
   },
   {
     what: 'a pix_key that is no text',
@@ -83,6 +86,11 @@ const faults: Fault[] = [
   },
 ];
 
+for (const key of ['nobody', '123', '💰', '111.444.777-36', 'a@@b.test', '98765-4321']) {
+  const body = { ...valid, pix_key: key };
+  faults.push({ what: `the pix_key ${key}`, body, errors: { pix_key: [noPixKey] } });
+}
+
 const amountFaults: [string, string[]][] = [
   ['0', [tooSmall]],
   ['-0', [tooSmall]],
@@ -111,8 +119,10 @@ for (const [written, messages] of amountFaults) {
 }
 
 for (const { what, body, errors } of faults) {
-  test(`422 for ${what}, naming ${Object.keys(errors).join(', ')}`, async () => {
+  test(`422 for ${what}, naming ${Object.keys(errors).join(', ')}`, async (t) => {
+    const lookUps = t.mock.method(app.bank, 'lookUpKey');
     const sent = await app.send(user, body);
+    assert.equal(lookUps.mock.callCount(), 0);
     assert.equal(sent.status, 422);
     assert.equal(sent.body.message, 'Some fields are missing or invalid.');
     assert.deepEqual(sent.body.errors, errors);
@@ -165,7 +175,9 @@ test('a 422 speaks Portuguese to who prefers it', async () => {
     message: 'Há campos ausentes ou inválidos.',
     errors: {
       'Idempotency-Key': ['O campo é obrigatório.'],
-      pix_key: ['O texto deve ter no máximo 255 caracteres.'],
+      pix_key: [
+        'Isto não é uma chave Pix: CPF, CNPJ, e-mail, chave aleatória ou telefone com DDD.',
+      ],
       amount: [
         'O valor deve ser no mínimo 0,01.',
         'O valor deve ter no máximo duas casas decimais.',

@@ -117,7 +117,11 @@ const amounts = {
 const limits: Limit[] = [
   { schema: 'SendPixRequest', base: send, field: 'amount', ...amounts },
   { schema: 'ChargeRequest', base: charge, field: 'amount', ...amounts },
-  atMost(255, { schema: 'SendPixRequest', base: send, field: 'pix_key' }),
+  {
+    ...{ schema: 'SendPixRequest', base: send, field: 'pix_key' },
+    accepted: [' ana@example.com ', '(11) 98765-4321', `${' '.repeat(240)}ana@example.com`],
+    refused: ['ana', digits(256), `${' '.repeat(241)}ana@example.com`, 1, null],
+  },
   atMost(512, { schema: 'SendPixRequest', base: send, field: 'description' }),
   atMost(140, { schema: 'ChargeRequest', base: charge, field: 'description' }),
   atMost(255, { schema: 'ChargeRequest', base: charge, field: 'key' }),

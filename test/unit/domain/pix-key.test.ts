@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { normalisePixKey, type PixKeyKind } from '../../../src/domain/pix-key.ts';
+import { isPixKey, normalisePixKey, type PixKeyKind } from '../../../src/domain/pix-key.ts';
 import { isCpf } from '../../../src/domain/tax-id.ts';
 
 /** A mobile number whose eleven digits also have the check digits of a CPF. */
@@ -45,6 +45,7 @@ describe('normalisePixKey', () => {
   for (const [typed, kind, key] of vectors) {
     it(`reads ${JSON.stringify(typed)} as ${kind}`, () => {
       assert.deepEqual(normalisePixKey(typed), { kind, key });
+      assert.equal(isPixKey(typed), kind !== 'UNKNOWN');
     });
   }
 

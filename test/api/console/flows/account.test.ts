@@ -108,14 +108,14 @@ describe('the statement', () => {
 async function openKeys(): Promise<Screen> {
   const screen = await openFor(await givenUser(app));
   await screen.type('k');
-  await screen.until('Ponte › PIX keys');
+  await screen.until('Ponte › Pix keys');
   return screen;
 }
 
 /** Begins a new key of this type. */
 async function begin(screen: Screen, type: string): Promise<void> {
   await screen.type('c');
-  await screen.until('PIX keys › create');
+  await screen.until('Pix keys › create');
   const isChosen = (): boolean => screen.text.includes(`‹ ${type}`);
   while (!isChosen()) {
     const { text } = screen;
@@ -127,7 +127,7 @@ async function begin(screen: Screen, type: string): Promise<void> {
 describe('a PIX key', () => {
   it('is made by its type, and shown whole in the smallest window', async () => {
     const screen = await openKeys();
-    await screen.until('The account has no PIX keys. c creates one.');
+    await screen.until('The account has no Pix keys. c creates one.');
     await begin(screen, 'random (EVP)');
     await screen.press('ctrl+s');
     await screen.until(/› random \(EVP\) +([0-9a-f-]{36})\n[^]*Created: \1\./);
@@ -138,13 +138,13 @@ describe('a PIX key', () => {
 
   it('that is an e-mail is checked by the service, and kept while one looks away', async () => {
     const screen = await openKeys();
-    await screen.until('The account has no PIX keys.');
+    await screen.until('The account has no Pix keys.');
     await begin(screen, 'e-mail');
     await screen.fill({ 'E-mail': 'new@' });
     await screen.press('ctrl+s');
     await screen.until(/› E-mail +new@\n +The value must be an e-mail address\./);
     await screen.press('escape');
-    await screen.until('The account has no PIX keys.');
+    await screen.until('The account has no Pix keys.');
     await screen.type('c');
     await screen.until(/› E-mail +new@\n/);
     await screen.type('example.com');
@@ -155,7 +155,7 @@ describe('a PIX key', () => {
 
   it('that the service refuses says why at its field', async () => {
     const screen = await openKeys();
-    await screen.until('The account has no PIX keys.');
+    await screen.until('The account has no Pix keys.');
     await begin(screen, 'CNPJ');
     await screen.press('ctrl+s');
     await screen.until(/› Type \* +‹ CNPJ ›\n +The account's document is not a CNPJ\./);
@@ -163,7 +163,7 @@ describe('a PIX key', () => {
 
   it('is deleted after a yes, and after no other answer', async () => {
     const screen = await openKeys();
-    await screen.until('The account has no PIX keys.');
+    await screen.until('The account has no Pix keys.');
     await begin(screen, 'random (EVP)');
     await screen.press('ctrl+s');
     await screen.until(/› random[^]*Created: /);
@@ -175,7 +175,7 @@ describe('a PIX key', () => {
     await screen.type('d');
     await screen.until('Delete ');
     await screen.type('y');
-    await screen.until(/The account has no PIX keys\.[^]*Deleted: [0-9a-f-]{36}\./);
+    await screen.until(/The account has no Pix keys\.[^]*Deleted: [0-9a-f-]{36}\./);
   });
 });
 

@@ -55,7 +55,7 @@ describe('the form of a charge', () => {
     const { screen, charges } = await openCharge({ rows: 40 });
     for (const label of [
       ...['Type', 'Amount in R$', 'Description', 'Key', 'Receiver name', 'City', 'CEP'],
-      ...['Expires after', 'Payer name', 'Payer CPF', 'Reusable', 'Category code'],
+      ...['Expires after', 'Payer name', "Payer's CPF or CNPJ", 'Reusable', 'Category code'],
       ...['Additional data 1, name', 'Additional data 1, value', 'Idempotency-Key'],
     ]) {
       await screen.focus(label);

@@ -12,7 +12,7 @@ import type { Screen } from '../screen.ts';
 const app = await startTestApp({ environment: { ...lastingTokens, STUB_SETTLE_MS: '1500' } });
 const openFor = consoleFor(app);
 
-const lunch = { 'PIX key': 'bruno@example.com', Amount: '1.234,56', Description: 'Lunch' };
+const lunch = { 'Pix key': 'bruno@example.com', Amount: '1.234,56', Description: 'Lunch' };
 
 interface Sender {
   readonly id: number;
@@ -31,7 +31,7 @@ async function openSend(): Promise<Sender> {
     ...{ id: user.id, screen },
     payments: () =>
       app.rows(
-        'select status, amount from pix_transactions where user_id = $1 order by created_at',
+        'select status, amount from pix_transactions where user_id = $1 order by created_at, id',
         [user.id],
       ),
   };
@@ -52,7 +52,7 @@ function later(screen: Screen, what: string | RegExp): Promise<string> {
 describe('the payee', () => {
   it('is shown before the payment, which uses that look-up', async (t) => {
     const { screen, payments } = await openSend();
-    await screen.fill({ 'PIX key': 'notfound@ponte.test' });
+    await screen.fill({ 'Pix key': 'notfound@ponte.test' });
     await screen.press('ctrl+l');
     await screen.until('No account was found for this PIX key.');
     await screen.fill(lunch);
@@ -74,7 +74,7 @@ describe('the payee', () => {
     await screen.until('The code is incomplete or was changed');
     await screen.fill({ 'Or Pix code': code });
     await screen.press('ctrl+l');
-    await screen.until(/Payee +PADARIA, RECIFE\n +PIX key +ana@example\.com\n +Amount +R\$ 4,50/);
+    await screen.until(/Payee +PADARIA, RECIFE\n +Pix key +ana@example\.com\n +Amount +R\$ 4,50/);
     await screen.press('ctrl+s');
     await screen.until('The bank has accepted it');
     assert.deepEqual(
@@ -90,8 +90,8 @@ describe('a payment', () => {
     await screen.fill({ Amount: '1.000' });
     await screen.until(/› Amount in R\$ \* +1\.000\n +An amount, such as 25 or 1\.234,56\./);
     await screen.press('ctrl+s');
-    await screen.until(/› PIX key \*\s+The field is required\./);
-    await screen.fill({ 'PIX key': 'bruno@example.com', Amount: '0' });
+    await screen.until(/› Pix key \*\s+The field is required\./);
+    await screen.fill({ 'Pix key': 'bruno@example.com', Amount: '0' });
     await screen.press('ctrl+s');
     await screen.until(/› Amount in R\$ \* +0\n +The value must be at least 0\.01\./);
     await screen.until('Nothing was done. Correct the marked fields.');
@@ -135,7 +135,7 @@ describe('a payment', () => {
 
   it('that fails after all says so by itself', async () => {
     const { screen } = await openSend();
-    await screen.fill({ ...lunch, 'PIX key': 'fail@ponte.test' });
+    await screen.fill({ ...lunch, 'Pix key': 'fail@ponte.test' });
     await screen.press('ctrl+s');
     await screen.until('PROCESSING');
     await later(screen, /FAILED\n The payment has failed\. To try again, ctrl\+n/);
@@ -173,14 +173,14 @@ describe('a slow payment', () => {
   it('shows that it is in progress, can be cancelled, and is followed by its key', async () => {
     const { screen, payments } = await openSend();
     const key = keyOn(screen);
-    await screen.fill({ ...lunch, 'PIX key': 'timeout@ponte.test' });
+    await screen.fill({ ...lunch, 'Pix key': 'timeout@ponte.test' });
     await screen.press('ctrl+s');
     await screen.until(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] Sending … esc gives up/);
     await eventually(async () => (await payments()).length === 1, 'the payment');
     await screen.type('x');
     await screen.press('escape');
     await screen.until('You gave up waiting. It may have been paid. Send again with the same key');
-    assert.match(screen.text, /PIX key \* +timeout@ponte\.test/);
+    assert.match(screen.text, /Pix key \* +timeout@ponte\.test/);
     assert.equal(keyOn(screen), key);
     await screen.press('ctrl+s');
     await later(screen, 'COMPLETED');
@@ -191,7 +191,7 @@ describe('a slow payment', () => {
 
 describe('a payment that did not leave, or was refused', () => {
   const cases = [
-    ['notfound@ponte.test', '1', 'Correct the PIX key; ctrl+n', 'PIX_KEY_NOT_FOUND'],
+    ['notfound@ponte.test', '1', 'Correct the Pix key; ctrl+n', 'PIX_KEY_NOT_FOUND'],
     ['unavailable@ponte.test', '1', 'Nothing was sent. Try again later', 'PROVIDER_UNAVAILABLE'],
     ['ratelimited@ponte.test', '1', 'Nothing was sent. Try again', 'PROVIDER_RATE_LIMITED'],
     ['reject@ponte.test', '1', 'No money has moved. Change the payment', 'PROVIDER_REJECTED'],
@@ -200,7 +200,7 @@ describe('a payment that did not leave, or was refused', () => {
   for (const [pixKey, amount, advice, code] of cases) {
     it(`says what to do next: ${code}`, async () => {
       const { screen } = await openSend();
-      await screen.fill({ 'PIX key': pixKey, Amount: amount });
+      await screen.fill({ 'Pix key': pixKey, Amount: amount });
       await screen.press('ctrl+s');
       // Only the provider that is away is tried again. While time passes, a claim runs out.
       const isTriedAgain = code === 'PROVIDER_UNAVAILABLE';

@@ -9,7 +9,7 @@ import type { Screen } from '../screen.ts';
 const app = await startTestApp();
 const openFor = consoleFor(app);
 
-const lunch = { 'PIX key': 'bruno@example.com', Amount: '10', Description: 'Lunch' };
+const lunch = { 'Pix key': 'bruno@example.com', Amount: '10', Description: 'Lunch' };
 
 async function endSessionOf(userId: number): Promise<void> {
   await app.rows(
@@ -43,7 +43,7 @@ describe('a session that is lost', () => {
   it('leads to the login, back to what was typed, and on', async () => {
     const { screen, key } = await loseSession();
     await screen.press('ctrl+s');
-    await screen.until(/Ponte › send a PIX[^]*bruno@example\.com[^]*10[^]*Lunch/);
+    await screen.until(/Ponte › send a Pix[^]*bruno@example\.com[^]*10[^]*Lunch/);
     assert.ok(screen.text.includes(key), 'the key is the same');
     assert.ok(!screen.text.includes('ended'), 'what was said to the session before is gone');
     await screen.press('ctrl+s');
@@ -76,7 +76,7 @@ describe('a session that is lost', () => {
 
 describe('what was typed', () => {
   const forms = [
-    { key: 'p', screen: 'send a PIX', typed: lunch },
+    { key: 'p', screen: 'send a Pix', typed: lunch },
     { key: 'c', screen: 'charge', typed: { Amount: '89,9', City: 'Recife', CEP: '50030230' } },
     { key: 'n', screen: 'onboarding', typed: { Name: 'Carla', 'E-mail': 'carla@example.com' } },
   ] as const;

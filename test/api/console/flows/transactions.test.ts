@@ -57,7 +57,7 @@ describe('the list of transactions', () => {
     await screen.until('[ List ]');
     await screen.focus('Type');
     await screen.press('right');
-    await screen.until('‹ sent ›');
+    await screen.until('‹ payments ›');
     await screen.press('ctrl+s');
     await screen.until(/Transactions: PIX_SEND, from 2026-05-23[^]*There are no transactions\./);
   });
@@ -68,7 +68,7 @@ describe('a receipt', () => {
     const screen = await openList(2);
     await screen.until('1 of 2');
     await screen.press('down', 'enter');
-    await screen.until(/Ponte › receipt[^]*PIX received: R\$ 2,00\n COMPLETED\n/);
+    await screen.until(/Ponte › receipt[^]*Pix received: R\$ 2,00\n COMPLETED\n/);
     await screen.until(/made +2026-05-23 09:00:00\n[^]*payee +Ana Souza\n/);
     await screen.press('escape');
     await screen.until(/Ponte › transactions[^]*2 of 2/);
@@ -77,13 +77,13 @@ describe('a receipt', () => {
   it('is shown of the payment that was just sent, and leads back to its status', async () => {
     const screen = await openFor(await givenUser(app));
     await screen.type('p');
-    await screen.fill({ 'PIX key': 'silent@ponte.test', 'Amount in R$': '25' });
+    await screen.fill({ 'Pix key': 'silent@ponte.test', 'Amount in R$': '25' });
     await screen.press('ctrl+s');
     await screen.until(/PROCESSING\n[^]*ctrl\+r receipt/);
     await screen.press('ctrl+r');
-    await screen.until(/PIX sent: R\$ 25,00\n PROCESSING\n[^]*this is no proof/);
+    await screen.until(/Pix payment: R\$ 25,00\n PROCESSING\n[^]*this is no proof/);
     await screen.press('escape');
-    await screen.until(/Ponte › send a PIX[^]*PROCESSING\n/);
+    await screen.until(/Ponte › send a Pix[^]*PROCESSING\n/);
   });
 
   it('is shown of a payment in the statement, with the reason of its failure', async () => {
@@ -96,7 +96,7 @@ describe('a receipt', () => {
     await screen.press('enter');
     await screen.until('v receipt');
     await screen.type('v');
-    await screen.until(/PIX sent: R\$ 12,50\n FAILED\n[^]*this is no proof/);
+    await screen.until(/Pix payment: R\$ 12,50\n FAILED\n[^]*this is no proof/);
     await screen.until(/payee's key +notfound@ponte\.test\n/);
     screen.resize(80, 30);
     await screen.until('No account was found for this PIX key. (PIX_KEY_NOT_FOUND)');

@@ -36,7 +36,10 @@ describe('the fields of an operation', () => {
     assert.deepEqual(field('reusable')?.choices, { no: 'no', yes: 'yes' });
     assert.equal(field('expiration_qr')?.kind, 'integer');
     assert.equal(field('city')?.initial, 'Sao Paulo');
-    assert.match(contractFields('getStatement', {}, {})[0]?.hint ?? '', /^yyyy-mm-dd\. The first/);
+    assert.match(
+      contractFields('getStatement', {}, {})[0]?.hint ?? '',
+      /^such as 22\/11\/2026\. The first/,
+    );
   });
 
   it('hide passwords', () => {

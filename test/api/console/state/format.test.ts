@@ -5,6 +5,7 @@ import {
   formatAmount,
   localTime,
   parseAmount,
+  parseDay,
   shortLocalTime,
   shortUtcTime,
   utcTime,
@@ -43,6 +44,17 @@ describe('an amount', () => {
   });
 });
 
+it('a day is read as people write it, and anything else stays', () => {
+  for (const [typed, day] of [
+    ['22/11/2026', '2026-11-22'],
+    [' 2.1.2026 ', '2026-01-02'],
+    ['2026-11-22', '2026-11-22'],
+    ['tomorrow', 'tomorrow'],
+  ] as const) {
+    assert.equal(parseDay(typed), day);
+  }
+});
+
 describe('a time', () => {
   const iso = '2026-11-21T06:49:13.829Z';
 
@@ -53,7 +65,7 @@ describe('a time', () => {
 
   it('is in UTC for operators', () => {
     assert.equal(utcTime(iso), '2026-11-21 06:49:13Z');
-    assert.equal(shortUtcTime(iso), '11-21 06:49Z');
+    assert.equal(shortUtcTime(iso), '21/11 06:49Z');
   });
 
   it('that is none stays as it is', () => {

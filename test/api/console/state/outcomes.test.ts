@@ -34,7 +34,7 @@ describe('after a send', () => {
     [{ status: 200, live: 'PROCESSING', outcome: 'accepted' }, /Wait/, null],
     [{ status: 200, live: 'PROCESSING', outcome: 'unknown' }, /never pay it with a new key/, null],
     [{ status: 200, live: 'FAILED', outcome: 'accepted' }, /has failed/, newKey],
-    [{ status: 502, code: 'PIX_KEY_NOT_FOUND' }, /Correct the PIX key/, newKey],
+    [{ status: 502, code: 'PIX_KEY_NOT_FOUND' }, /Correct the Pix key/, newKey],
     [{ status: 502, code: 'INSUFFICIENT_FUNDS' }, /No money has moved/, newKey],
     [{ status: 502, code: 'PROVIDER_REJECTED' }, /Change the payment/, newKey],
     [{ status: 502, code: 'PROVIDER_RATE_LIMITED', wait: '60' }, /in 60 s/, newKey],
@@ -47,7 +47,7 @@ describe('after a send', () => {
   ];
   for (const [reply, says, key] of cases) {
     it(`${JSON.stringify(reply)}: ${String(says)}, ${key ?? 'no other key'}`, () => {
-      const { text } = sendOutcome(answered(reply), reply.live ?? null);
+      const { text } = sendOutcome(answered(reply), { live: reply.live ?? null });
       assert.match(text, says);
       assert.equal(text.includes(newKey), key === newKey, text);
       assert.equal(text.includes(sameKey), key === sameKey, text);

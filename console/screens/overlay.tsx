@@ -1,0 +1,85 @@
+/** What is shown over any screen, which goes on below: the keys, and the last request. */
+import { useState } from 'react';
+import { Frame } from '../components/frame.tsx';
+import { ScrollView } from '../components/lists.tsx';
+import { useApp } from '../hooks/use-app.ts';
+import { useKeys } from '../hooks/use-keys.ts';
+import { useList } from '../hooks/use-list.ts';
+import { curlCommand, type Exchange } from '../state/exchange.ts';
+import { success } from '../state/notice.ts';
+import { factLines, wrapLines, type Facts, type Line } from '../state/text.ts';
+
+export type OverlayName = 'keys' | 'request';
+
+/** @param props.close goes back to the screen. */
+export function Overlay({ name, close }: { readonly name: OverlayName; close(): void }) {
+  return name === 'keys' ? <Keys close={close} /> : <LastRequest close={close} />;
+}
+
+const keys: Facts = [
+  ['↑ ↓, tab', 'the next field, or the next item'],
+  ['pgup pgdn', 'a page of a list or of a text'],
+  ['← →', 'another choice, or another list'],
+  ['enter', 'open, or send the form on its button'],
+  ['esc', 'back; while a request is under way, stop waiting'],
+  ['ctrl+s', 'send the form'],
+  ['ctrl+n', 'a new idempotency key, for another payment or charge'],
+  ['ctrl+u', 'empty the field'],
+  ['ctrl+t', 'the last request as a curl command'],
+  ['/', 'find in the statement and the transactions; esc shows all'],
+  ['r', 'read again'],
+  ['y', 'copy: a code, an id, a command'],
+  ['?', 'these keys, except while you type'],
+  ['ctrl+c', 'quit'],
+];
+
+function Keys({ close }: { close(): void }) {
+  const list = useList();
+  useKeys((press) => (list.press(press) ? undefined : close()));
+  const lines = (columns: number): Line[] => factLines(keys, columns);
+  return (
+    <Frame title="keys" hints={['any key closes']} notice={null}>
+      {(room) => <ScrollView {...{ lines, list, room }} />}
+    </Frame>
+  );
+}
+
+function LastRequest({ close }: { close(): void }) {
+  const { api, copy } = useApp();
+  const { last } = api;
+  const list = useList();
+  const [isCopied, setCopied] = useState(false);
+  useKeys((press) => {
+    if (press.key === 'escape' || press.key === 'ctrl+t') return close();
+    if (press.text === 'y' && last) {
+      copy(curlCommand(last));
+      return setCopied(true);
+    }
+    return list.press(press);
+  });
+  const lines = (columns: number): Line[] =>
+    last ? exchangeLines(last, columns) : [{ text: 'There was no request yet.' }];
+  return (
+    <Frame
+      {...{ title: 'last request', hints: ['↑↓ scroll', 'y copy the command', 'esc close'] }}
+      notice={success(isCopied && 'Copied, if your terminal allows it.')}
+    >
+      {(room) => <ScrollView {...{ lines, list, room }} />}
+    </Frame>
+  );
+}
+
+function exchangeLines(exchange: Exchange, columns: number): Line[] {
+  const { status, answer } = exchange;
+  const text = answer === undefined ? '' : JSON.stringify(answer, null, 2);
+  return [
+    ...wrapLines(curlCommand(exchange), columns, 'strong'),
+    { text: '' },
+    ...wrapLines(status === null ? 'no answer' : String(status), columns, colourOf(status)),
+    ...wrapLines(text, columns),
+  ];
+}
+
+function colourOf(status: number | null): 'good' | 'bad' {
+  return status !== null && status < 400 ? 'good' : 'bad';
+}

@@ -1,0 +1,39 @@
+/** The last request to the service and its answer, for a person who wants to repeat it. */
+
+export interface Exchange {
+  readonly method: string;
+  readonly url: string;
+  /** Without the access token, which is no part of what is shown. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** JSON; null without a body, and for a form. */
+  readonly body: string | null;
+  /** Null without an answer. */
+  readonly status: number | null;
+  readonly answer: unknown;
+}
+
+/** Replaces the passwords in a body by asterisks. */
+export function withoutPasswords(body: string): string {
+  const hide = (name: string, value: unknown): unknown =>
+    name.startsWith('password') && typeof value === 'string' ? '***' : value;
+  return JSON.stringify(JSON.parse(body, hide));
+}
+
+/** The request as a curl command; `$token` stands for the access token. */
+export function curlCommand({ method, url, headers, body }: Exchange): string {
+  const parts = [
+    `curl -i -X ${method} ${quoted(url)}`,
+    ...Object.entries(headers).map(([name, value]) =>
+      name === 'authorization'
+        ? '-H "Authorization: Bearer $token"'
+        : `-H ${quoted(`${name}: ${value}`)}`,
+    ),
+    ...(body === null ? [] : [`-d ${quoted(body)}`]),
+  ];
+  return parts.join(' \\\n  ');
+}
+
+/** Quotes a text for a POSIX shell. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}

@@ -1,0 +1,70 @@
+/* The frame of the pages: the navigation, the views of one page, and the drawer of requests. */
+import { token, exchanges } from './api.js';
+import { byId } from './page.js';
+
+const views = [...document.querySelectorAll('[data-view]')];
+
+/** What the service is, and whether it has the simulated bank. */
+export const about = await (await fetch('/dev/about.json')).json();
+
+const { provider, version, hasBank } = about;
+byId('where').textContent = `local · ${provider} · version ${version}`;
+for (const link of document.querySelectorAll('[data-needs-bank]')) link.hidden = !hasBank;
+
+function viewName() {
+  const wanted = location.hash.slice(1);
+  return views.some(({ dataset }) => dataset.view === wanted) ? wanted : 'account';
+}
+
+/** Shows the view that the address names, or the login without a session. */
+export function showView() {
+  if (views.length === 0) return;
+  const isIn = token() !== null;
+  const name = viewName();
+  for (const view of views) view.hidden = !isIn || view.dataset.view !== name;
+  byId('login-view').hidden = isIn;
+  if (isIn) document.dispatchEvent(new CustomEvent(`show-${name}`));
+  markPage();
+}
+
+function markPage() {
+  const here = views.length === 0 ? location.pathname : `/dev#${viewName()}`;
+  for (const link of document.querySelectorAll('nav a')) {
+    if (link.getAttribute('href') === here) link.setAttribute('aria-current', 'page');
+    else link.removeAttribute('aria-current');
+  }
+}
+
+addEventListener('hashchange', () => {
+  // The skip link names no view.
+  if (location.hash === '#main') return;
+  showView();
+  byId('main').focus();
+});
+exchanges.addEventListener('session', showView);
+
+const openKey = 'ponte-dev-requests';
+
+function toggleDrawer(isOpen) {
+  byId('drawer').hidden = !isOpen;
+  byId('trace-toggle').setAttribute('aria-expanded', String(isOpen));
+  sessionStorage.setItem(openKey, isOpen ? 'open' : '');
+}
+
+byId('trace-toggle').addEventListener('click', () => {
+  toggleDrawer(byId('drawer').hidden);
+  if (!byId('drawer').hidden) byId('drawer').scrollIntoView({ block: 'nearest' });
+});
+byId('trace-close').addEventListener('click', closeDrawer);
+byId('drawer').addEventListener('keydown', ({ key }) => {
+  if (key === 'Escape') closeDrawer();
+});
+
+function closeDrawer() {
+  toggleDrawer(false);
+  byId('trace-toggle').focus();
+}
+
+toggleDrawer(sessionStorage.getItem(openKey) === 'open');
+showView();
+markPage();

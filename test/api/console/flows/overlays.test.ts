@@ -1,0 +1,102 @@
+/** What is shown over a screen, and what only the simulated bank does. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { startTestApp } from '../../../support/app.ts';
+import { givenCustomer, password, type TestUser } from '../../../support/factories.ts';
+import { openScreen, type Screen } from '../screen.ts';
+
+const app = await startTestApp({ environment: { APP_ENV: 'local' } });
+
+/** Opens the console, and logs the customer in. */
+async function logIn({ email }: TestUser, copied: string[] = []): Promise<Screen> {
+  const screen = await openScreen({
+    ...{ url: app.url, rows: 40, columns: 100, copy: (text) => void copied.push(text) },
+    login: { email, password },
+  });
+  await screen.type('l');
+  await screen.until('E-mail *');
+  await screen.press('ctrl+s');
+  await screen.until('Send a Pix');
+  return screen;
+}
+
+describe('over a screen', () => {
+  it('the keys are shown, except while a text is typed', async () => {
+    const screen = await openScreen({ url: app.url, rows: 30 });
+    await screen.type('?');
+    await screen.until('Ponte › keys');
+    await screen.until('the last request as a curl command');
+    await screen.type('x');
+    await screen.until('Ponte › home');
+    await screen.type('l');
+    await screen.until('E-mail *');
+    await screen.type('?');
+    await screen.until(/› E-mail \* +\?/);
+  });
+
+  it('the last request is shown as a curl command without secrets, and copied', async () => {
+    const copied: string[] = [];
+    const user = await givenCustomer(app);
+    const screen = await logIn(user, copied);
+    await screen.type('p');
+    await screen.fill({ 'Pix key': 'nobody', Amount: '1' });
+    await screen.press('ctrl+s');
+    await screen.until('This is not a Pix key');
+    await screen.press('ctrl+t');
+    await screen.until(/curl -i -X POST 'http:[^]+pix\/send'[^]+422[^]+"errors"/);
+    assert.ok(!screen.text.includes(app.context.config.jwt.issuer));
+    await screen.type('y');
+    await screen.until('Copied');
+    assert.match(copied.join(''), /Bearer \$token"[^]+-d '\{"pix_key":"nobody","amount":1\}'/);
+    await screen.press('escape');
+    // The screen below is as it was.
+    await screen.until(/Pix key \* +nobody/);
+    await screen.until('This is not a Pix key');
+  });
+});
+
+describe('a list', () => {
+  it('is narrowed by what is typed after a slash, and whole again after esc', async () => {
+    const user = await givenCustomer(app);
+    for (const [key, pix] of [
+      ['one', 'ana@example.com'],
+      ['two', 'notfound@ponte.test'],
+    ] as const) {
+      const body = { pix_key: pix, amount: 1 };
+      await app.call('/pix/send', { token: user.token, key, body });
+    }
+    const screen = await logIn(user);
+    await screen.type('s');
+    await screen.until('1 of 2');
+    await screen.type('/ana?');
+    await screen.until('There are no items.');
+    await screen.press('backspace', 'enter');
+    await screen.until(/\/ana[^]+ana@example\.com[^]+1 of 1/);
+    await screen.press('enter');
+    await screen.until(/pix key +ana@example\.com/);
+    await screen.press('escape');
+    await screen.until('2 of 2');
+    await screen.type('/failed');
+    await screen.until('1 of 1');
+    await screen.press('escape');
+    await screen.until('1 of 2');
+  });
+});
+
+describe('beside the simulated bank', () => {
+  it('a charge is paid by a key, and the home screen shows the balance', async () => {
+    const copied: string[] = [];
+    const screen = await logIn(await givenCustomer(app), copied);
+    await screen.until('R$ 10.000,00');
+    await screen.type('c');
+    await screen.fill({ Amount: '25' });
+    await screen.press('ctrl+s');
+    await screen.until('b pay it (simulated bank)');
+    await screen.type('y');
+    await screen.type('b');
+    await screen.until('COMPLETED');
+    assert.match(copied.join(''), /^000201/);
+    await screen.press('escape', 'escape');
+    await screen.until('R$ 10.025,00');
+  });
+});

@@ -1,0 +1,39 @@
+/** `ponte bank`: beside a service in development it does what others do to an account. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { startTestApp } from '../../support/app.ts';
+import { givenCustomer } from '../../support/factories.ts';
+import { runPonte } from './command-line.ts';
+
+const local = await startTestApp({ environment: { APP_ENV: 'local' } });
+const other = await startTestApp();
+
+const balanceOf = async (token: string): Promise<unknown> =>
+  (await local.call('/accounts/balance', { token })).body.balance;
+
+test('a Pix comes, and a charge is paid', async () => {
+  const { token, email } = await givenCustomer(local);
+  const received = await runPonte(local, ['bank', 'receive', email, '42.50', '--json']);
+  assert.deepEqual(
+    [received.code, JSON.parse(received.stdout)],
+    [...[0, { status: 200, message: 'The bank has done it.' }]],
+  );
+  assert.equal(await balanceOf(token), 10_042.5);
+  const { body } = await local.call('/pix/charge', {
+    ...{ token, key: 'charge', body: { type: 'static', amount: 7.5 } },
+  });
+  const paid = await runPonte(local, ['bank', 'pay-charge', body.copy_paste]);
+  assert.equal(paid.code, 0, paid.stderr);
+  assert.equal(await balanceOf(token), 10_050);
+});
+
+test('what the bank refuses, and a service without it, end with exit 1 and a sentence', async () => {
+  const refused = await runPonte(local, ['bank', 'pay-charge', 'x']);
+  assert.deepEqual(
+    [refused.code, refused.stderr.trim()],
+    [...[1, 'ponte: The bank refuses it: ChargeNotFound.']],
+  );
+  const elsewhere = await runPonte(other, ['bank', 'fail-next', 'ana@example.com']);
+  assert.equal(elsewhere.code, 1);
+  assert.match(elsewhere.stderr, /only a service with APP_ENV=local and the simulated bank/);
+});

@@ -1,0 +1,153 @@
+/** The onboarding and the API reference in a real browser, against the real service. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import { ServiceProcess, settingsFor } from './service-process.ts';
+import { createTestDatabase, type TestDatabase } from '../support/db.ts';
+import { pdfOf } from '../support/documents.ts';
+import { eventually } from '../support/eventually.ts';
+import { accessibilityFaults, noBrowser, openBrowser, openPage } from './browser.ts';
+
+describe('the onboarding and the reference', { skip: noBrowser }, () => {
+  let database: TestDatabase;
+  let service: ServiceProcess;
+  let browser: Browser;
+  let url: string;
+
+  before(async () => {
+    database = await createTestDatabase();
+    service = new ServiceProcess(settingsFor(database));
+    [url, browser] = await Promise.all([service.ready(), openBrowser()]);
+  });
+
+  after(async () => {
+    await browser.close();
+    await service.kill();
+    await database.drop();
+  });
+
+  it('opens an account step by step, and the new customer logs in', async (t) => {
+    const page = await openPage(t, browser, `${url}/dev/onboarding`);
+    assert.deepEqual(await accessibilityFaults(page), []);
+    assert.equal(await page.isVisible('#wizard'), false);
+    await register(page);
+    assert.equal(await page.isVisible('#start'), false);
+    assert.equal(await page.inputValue('#cidade'), 'São Paulo');
+    assert.deepEqual(await accessibilityFaults(page), []);
+    for (const kind of ['1', '5', '6']) await upload(page, kind);
+    for (const form of ['proposal', 'validation']) await page.click(`#${form} .actions button`);
+    await page.fill('#codigo', 'abc123');
+    await page.click('#confirmation .actions button');
+    await page.click('[data-opens="kyc"]');
+    await page.click('#kyc .actions button');
+    await page.locator('#kyc-said', { hasText: 'Still missing: proof of life.' }).waitFor();
+    await page.click('[data-opens="prova_vida"]');
+    await page.click('#liveness .actions button');
+    // Once the application is decided it is not shown any more.
+    const liveness = page.getByRole('link', { name: 'Open the proof of life' });
+    assert.match((await liveness.getAttribute('href')) ?? '', /\/prova-vida\//);
+    await page.click('[data-opens="kyc"]');
+    await page.click('#kyc .actions button');
+    await page.locator('#progress', { hasText: 'APPROVED' }).waitFor();
+    await page.locator('#progress', { hasText: /0001 \/ \d+/ }).waitFor();
+    assert.deepEqual(await accessibilityFaults(page), []);
+    await page.reload();
+    await page.locator('#progress', { hasText: 'APPROVED' }).waitFor();
+
+    await page.getByRole('link', { name: 'Log in now' }).click();
+    await page.waitForURL('**/dev#account');
+    await page.locator('#login-reason', { hasText: 'The account is open' }).waitFor();
+    assert.equal(await page.inputValue('#email'), 'carla@example.com');
+    await page.fill('#password', 'correct horse');
+    await logIn(page);
+    assert.match(await page.innerText('#account'), /Carla Dias[^]*ACTIVE/);
+  });
+
+  it('lets nothing stand in the address that another CEP has filled in', async (t) => {
+    const page = await openPage(t, browser, `${url}/dev/onboarding`);
+    // The section is shown only with an application; its look-up works without.
+    await page.evaluate(`
+      for (const part of document.querySelectorAll('#wizard, [data-step="address"]')) {
+        part.hidden = false;
+      }`);
+    await lookUp(page, '01310-100', 'SP');
+    assert.equal(await page.inputValue('#cidade'), 'São Paulo');
+    await page.fill('#bairro', 'Centro');
+    await lookUp(page, '99999-999', 'RS');
+    assert.equal(await page.inputValue('#logradouro'), '');
+    assert.equal(await page.inputValue('#cidade'), '');
+    assert.equal(await page.inputValue('#bairro'), 'Centro');
+    await lookUp(page, '01310-100', 'SP');
+    assert.equal(await page.inputValue('#logradouro'), 'Avenida Paulista');
+  });
+
+  it('shows the reference of the API, which can be tried on this service', async (t) => {
+    const page = await openPage(t, browser, `${url}/docs`);
+    const login = page.locator('#operations-auth-login');
+    await login.locator('.opblock-summary').click();
+    await login.getByRole('button', { name: 'Execute' }).click();
+    const answer = login.locator('.live-responses-table .response-col_status');
+    await answer.filter({ hasText: '200' }).waitFor();
+    // The token of the login and a key of its own go with each request.
+    const send = page.locator('#operations-pix-sendPix');
+    await send.locator('.opblock-summary').click();
+    for (let count = 0; count < 2; count += 1) {
+      await send.getByRole('button', { name: 'Execute' }).click();
+      const paid = send.locator('.live-responses-table .response-col_status');
+      await paid.filter({ hasText: '200' }).waitFor();
+    }
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      await page.waitForTimeout(100);
+      assert.deepEqual(await accessibilityFaults(page), [], colorScheme);
+    }
+    await page.getByRole('link', { name: 'Development pages' }).click();
+    await page.locator('#login').waitFor();
+  });
+});
+
+/** Registers a person and gives the address, which the CEP fills in. */
+async function register(page: Page): Promise<void> {
+  const person = {
+    name: 'Carla Dias',
+    email: 'carla@example.com',
+    password: 'correct horse',
+    password_confirmation: 'correct horse',
+    document: '529.982.247-25',
+    phone: '(11) 98765-4321',
+  };
+  for (const [name, value] of Object.entries(person)) {
+    await page.fill(`#registration [name="${name}"]`, value);
+  }
+  await page.click('#registration .actions button');
+  await page.locator('#wizard').waitFor();
+  await page.fill('#cep', '01310-100');
+  await page.locator('#cep').blur();
+  await page.locator('#cep-hint', { hasText: 'was filled in' }).waitFor();
+  await page.fill('#numero', '1000');
+  await page.click('#address .actions button');
+  await page.locator('#steps', { hasText: 'address done' }).waitFor();
+}
+
+/** Types a CEP, and waits for the state that it lies in. */
+async function lookUp(page: Page, cep: string, state: string): Promise<void> {
+  await page.fill('#cep', cep);
+  await page.locator('#cep').blur();
+  await eventually(async () => (await page.inputValue('#estado')) === state, state);
+}
+
+async function upload(page: Page, kind: string): Promise<void> {
+  await page.selectOption('#tipo_documento', kind);
+  const buffer = pdfOf(`kind ${kind}`);
+  await page.setInputFiles('#arquivo', { name: 'file.pdf', mimeType: 'application/pdf', buffer });
+  const stored = await page.locator('#uploads li', { hasText: 'stored' }).count();
+  await page.click('#documents .actions button');
+  // With the last one the next step is shown.
+  const next = page.locator('#uploads li', { hasText: 'stored' }).nth(stored);
+  await next.waitFor({ state: 'attached' });
+}
+
+async function logIn(page: Page): Promise<void> {
+  await page.click('#login button');
+  await page.locator('#account dl').waitFor();
+}
