@@ -70,7 +70,9 @@ describe('the result of an op', () => {
       isPlainJson(result);
       // A list without rows would prove nothing.
       for (const [member, value] of Object.entries(result as object)) {
-        const mayBeEmpty = /^(?:pending|unknown|applied|notDead|notFound|waitsFor|refunds)$/.test(member);
+        const mayBeEmpty = /^(?:pending|unknown|applied|notDead|notFound|waitsFor|refunds)$/.test(
+          member,
+        );
         assert.ok(mayBeEmpty || !Array.isArray(value) || value.length > 0, `no ${member}`);
       }
     });
