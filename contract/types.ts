@@ -235,12 +235,7 @@ export interface PixTransactionView {
   expires_at?: string | undefined;
 }
 
-/**
- * What a transaction is. `PIX_SEND` is sent, `PIX_CHARGE` a charge, `PIX_RECEIVED` received without
- * a charge. A refund (devolução) is a transaction of its own, of the whole payment or of a part:
- * with `PIX_REFUND_IN` the user gets back what was sent, with `PIX_REFUND_OUT` the user gives back
- * what was received or charged. The refunded payment stays `COMPLETED`.
- */
+/** What a transaction is. `PIX_SEND` is sent, `PIX_CHARGE` a charge, `PIX_RECEIVED` received without a charge; `PIX_REFUND_IN` came back, `PIX_REFUND_OUT` was given back. */
 export type PixType =
   'PIX_SEND' | 'PIX_CHARGE' | 'PIX_RECEIVED' | 'PIX_REFUND_IN' | 'PIX_REFUND_OUT';
 

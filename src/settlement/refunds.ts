@@ -20,11 +20,10 @@ export function decideRefund(
   if (!refund) return [unmatched];
   const ofPayment = candidates.filter((one) => one.end_to_end === ids.endToEnd);
   const sent = ofPayment.find(({ operation }) => operation === 'SEND');
-  // Where both are stored, the PIX that was recorded on its own: a charge may have been identified
-  // later, and its refunds count together with these.
+  // Where both are stored, lists show the charge only. Their refunds count together.
   const received =
-    ofPayment.find(({ operation }) => operation === 'RECEIVED') ??
-    ofPayment.find(({ operation }) => operation === 'CHARGE');
+    ofPayment.find(({ operation }) => operation === 'CHARGE') ??
+    ofPayment.find(({ operation }) => operation === 'RECEIVED');
   const decisions = [
     ...(sent && refund.direction !== 'out' ? [refundOf(item, sent, 'REFUND_IN')] : []),
     ...(received && refund.direction !== 'in' ? [refundOf(item, received, 'REFUND_OUT')] : []),

@@ -4,6 +4,8 @@ import { test } from 'node:test';
 import { newReturnId } from '../../../src/domain/pix.ts';
 import { givenCustomer, logIn } from '../../support/factories.ts';
 import { auditPix } from '../../../src/operator/pix-audit.ts';
+import { eventually } from '../../support/eventually.ts';
+import { onlyOnServer } from '../../support/open-database.ts';
 import { confirmed, results, startSettlingApp } from './settling.ts';
 
 const app = await startSettlingApp();
@@ -119,6 +121,40 @@ test('concurrent refunds of one payment are counted one after the other', async 
   assert.equal(words[0], 'anomaly: refunds_exceed_amount');
   assert.equal(await refundedAmount(send.id), '9.00');
 });
+
+for (const [says, others, expected] of [
+  ['that leave no room for it', '8.00', 'anomaly: refunds_exceed_amount'],
+  ['that leave room for it', '7.00', 'applied'],
+] as const) {
+  test(`a refund waits for those of another process ${says}`, onlyOnServer, async () => {
+    const send = await givenPaid(10);
+    const other = await app.context.db.em();
+    await other.begin();
+    const count = 'update pix_transactions set refunded_amount = ? where id = ?';
+    await other.execute(count, [others, send.id]);
+    const waiting = app.receive(refundIn(send.end_to_end, 3));
+    // The statement has its snapshot, and waits for the row.
+    await eventually(async () => {
+      const waits = await app.rows(
+        `select from pg_stat_activity
+          where wait_event_type = 'Lock' and query like '%refunded_amount%'
+            and datname = current_database()`,
+      );
+      return waits.length > 0;
+    }, 'the wait for the row');
+    await other.commit();
+    assert.deepEqual(results(await waiting), [expected]);
+    const sum = expected === 'applied' ? '10.00' : others;
+    assert.equal(await refundedAmount(send.id), sum);
+    // What the other process has counted has no refund here.
+    await app.rows(
+      `update pix_transactions t
+          set refunded_amount = (select sum(amount) from pix_transactions
+                                  where original_id = t.id) where id = $1`,
+      [send.id],
+    );
+  });
+}
 
 test('a refund that is told before the end of its payment waits for it', async () => {
   const send = await app.givenSend();
