@@ -126,9 +126,9 @@ function heldBatches(batching: Batching) {
   };
   return {
     sizes,
-    async call(times: number, name = 'one') {
+    async call(times: number, name = 'one', own = batching) {
       for (const id of numbers(times)) {
-        void batcher.query({ name, text: '', batching }, [id]);
+        void batcher.query({ name, text: '', batching: own }, [id]);
       }
       await turns();
     },
@@ -176,6 +176,38 @@ test('the statements of one lane share two batches, and the longest wait is firs
   assert.deepEqual(sizes, [1, 2, 4]);
   await finish(1);
   assert.deepEqual(sizes, [1, 2, 4, 5]);
+});
+
+test('a statement that comes after a busy one gathers what four batches of it lead to', async () => {
+  const { sizes, call, finish } = heldBatches({});
+  const callAfter = (times: number) => call(times, 'after', { after: 'one' });
+  await call(1);
+  await callAfter(5);
+  for (const batch of [0, 1, 2]) {
+    await call(1);
+    await callAfter(1);
+    await finish(batch);
+  }
+  assert.deepEqual(sizes, [1, 1, 1, 1], 'three have ended, and the fourth is in flight');
+  await call(1);
+  await finish(3);
+  assert.deepEqual(sizes, [1, 1, 1, 1, 1, 8]);
+  await callAfter(1);
+  await finish(5);
+  assert.deepEqual(sizes, [1, 1, 1, 1, 1, 8], 'the next ones wait for four more');
+});
+
+test('a statement that comes after another waits for none when that is idle', async () => {
+  const { sizes, call, finish } = heldBatches({});
+  const callAfter = (times: number) => call(times, 'after', { after: 'one' });
+  await callAfter(2);
+  assert.deepEqual(sizes, [2], 'it has never been called');
+  await call(1);
+  await finish(0);
+  await callAfter(3);
+  assert.deepEqual(sizes, [2, 1]);
+  await finish(1);
+  assert.deepEqual(sizes, [2, 1, 3], 'it has become idle');
 });
 
 test('a call without a row gets none, beside calls with rows', async () => {
