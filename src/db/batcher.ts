@@ -4,9 +4,10 @@
  *
  * There is no timer. Each statement has one batch in flight, or two if it has a lane, and the calls
  * that arrive meanwhile form the next batch. A single call is sent at once, so no call waits for
- * others; the higher the load, the larger the batches ("natural group commit"). A batched statement
- * takes arrays: `unnest` makes a row of each call, `with ordinality` numbers them, and each row of
- * the result has the number of its call in `ordinal`.
+ * others, unless it is work in the background (`after`); the higher the load, the larger the
+ * batches ("natural group commit"). A batched statement takes arrays: `unnest` makes a row of each
+ * call, `with ordinality` numbers them, and each row of the result has the number of its call in
+ * `ordinal`.
  *
  * A call gets the result that it would get without batching:
  *
@@ -36,10 +37,19 @@ export interface Batching {
    * The name of a queue that the statement shares with the others that one request runs in turn.
    * A lane has two batches in flight, so that one runs while the other waits for the disk or its
    * results are processed here. Each takes at most half of the active callers: without the limit
-   * one batch would absorb them all, and the two would alternate. More than two would be smaller,
-   * and cost more. Only for statements whose batches may overtake each other.
+   * one batch would absorb them all, and the two would alternate. The second starts when as many
+   * calls wait as the first has: smaller ones would cost a send 8 % more CPU, and a read 14 %. More
+   * than two would be smaller, too. Only for statements whose batches may overtake each other.
    */
   readonly lane?: string;
+  /**
+   * The name of the statement whose calls lead to this one's, which no request waits for. While
+   * that statement is busy, a call waits until four batches of it have ended, so that a batch of
+   * this one has the work of all four. The fewer batches and commits cost a settled webhook 9 %
+   * less CPU; for two batches it is half of that, and for eight not more. While that statement is
+   * idle, no call waits.
+   */
+  readonly after?: string;
 }
 
 interface BatchedStatement {
@@ -73,6 +83,9 @@ export interface BatchRunners {
 /** A larger batch would delay its first calls, and gain nothing. */
 const maxCalls = 256;
 
+/** How many batches of another statement lead to one of a statement that comes `after` it. */
+const gatheredBatches = 4;
+
 interface Call {
   readonly statement: BatchedStatement;
   readonly parameters: readonly unknown[];
@@ -97,14 +110,20 @@ export class QueryBatcher {
 
   /** @returns the rows of this call. */
   query(statement: BatchedStatement, parameters: readonly unknown[]): Promise<OrdinalRow[]> {
-    const { lane } = statement.batching;
+    const { lane, after } = statement.batching;
     const name = lane ?? statement.name;
+    const queue = this.#queue(name, lane === undefined ? 1 : 2);
+    if (after !== undefined) queue.follow(this.#queue(after, 1));
+    return queue.add(statement, parameters);
+  }
+
+  #queue(name: string, maxBatches: number): Queue {
     let queue = this.#queues.get(name);
     if (!queue) {
-      queue = new Queue(this.#runners, lane === undefined ? 1 : 2);
+      queue = new Queue(this.#runners, maxBatches);
       this.#queues.set(name, queue);
     }
-    return queue.add(statement, parameters);
+    return queue;
   }
 }
 
@@ -120,13 +139,28 @@ class Queue {
   #calls = 0;
   /** How many calls the last finished batch had; 0 after an idle period. */
   #finished = 0;
+  /** How many batches have ended. */
+  #ended = 0;
+  /** The queue that this one follows, and how many of its batches the next batch waits for. */
+  #leader: Queue | null = null;
+  #leaderEnded = 0;
+  readonly #followers = new Set<Queue>();
 
   constructor(runners: BatchRunners, maxBatches: number) {
     this.#runners = runners;
     this.#maxBatches = maxBatches;
   }
 
+  /** See {@link Batching.after}. */
+  follow(leader: Queue): void {
+    this.#leader = leader;
+    leader.#followers.add(this);
+  }
+
   add(statement: BatchedStatement, parameters: readonly unknown[]): Promise<OrdinalRow[]> {
+    if (this.#leader && this.#waiting.length === 0) {
+      this.#leaderEnded = this.#leader.#ended + gatheredBatches;
+    }
     const { promise, resolve, reject } = Promise.withResolvers<OrdinalRow[]>();
     this.#waiting.push({ statement, parameters, resolve, reject });
     this.#startAfterThisTurn();
@@ -148,9 +182,25 @@ class Queue {
     for (;;) {
       const [first] = this.#waiting;
       if (!first || this.#batches === this.#maxBatches) break;
+      if (this.#isGathering() || !this.#isWorthBatch(first)) break;
       void this.#run(this.#takeBatch(first.statement));
     }
     if (this.#batches === 0) this.#finished = 0;
+    for (const follower of this.#followers) follower.#start();
+  }
+
+  /** Whether a batch would not be smaller than the one that is in flight. */
+  #isWorthBatch({ statement: { name } }: Call): boolean {
+    if (this.#batches === 0) return true;
+    const sameCalls = this.#waiting.filter(({ statement }) => statement.name === name);
+    return sameCalls.length >= this.#calls;
+  }
+
+  /** The leader starts its followers each time that it starts batches, or becomes idle. */
+  #isGathering(): boolean {
+    if (!this.#leader) return false;
+    const isIdle = this.#leader.#batches === 0 && this.#leader.#waiting.length === 0;
+    return !isIdle && this.#leader.#ended < this.#leaderEnded;
   }
 
   async #run(batch: Batch): Promise<void> {
@@ -164,6 +214,7 @@ class Queue {
     this.#batches -= 1;
     this.#calls -= length;
     this.#finished = length;
+    this.#ended += 1;
     this.#startAfterThisTurn();
   }
 

@@ -205,7 +205,7 @@ export async function findEvent(
  */
 export const finishWebhookEvent: Statement = {
   name: 'webhook-finish',
-  batching: { conflictKey: 1 },
+  batching: { conflictKey: 1, after: storeWebhookEvent.name },
   text: `
     with requested as (
       select * from unnest($1::uuid[], $2::text[], $3::text[], $4::timestamptz[], $5::text[],

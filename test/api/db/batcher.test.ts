@@ -126,9 +126,9 @@ function heldBatches(batching: Batching) {
   };
   return {
     sizes,
-    async call(times: number, name = 'one') {
+    async call(times: number, name = 'one', own = batching) {
       for (const id of numbers(times)) {
-        void batcher.query({ name, text: '', batching }, [id]);
+        void batcher.query({ name, text: '', batching: own }, [id]);
       }
       await turns();
     },
@@ -157,11 +157,13 @@ test('a lane has two batches in flight, each with half of the active callers', a
   await finish(0);
   assert.deepEqual(sizes, [1, 2, 17], 'half of 30 waiting, 2 in flight and 1 finished');
   await finish(1);
-  assert.deepEqual(sizes, [1, 2, 17, 13], 'the remaining calls');
+  assert.deepEqual(sizes, [1, 2, 17], 'none that is smaller than the one in flight');
+  await call(4);
+  assert.deepEqual(sizes, [1, 2, 17, 17], 'as many as are in flight');
   await call(3);
   for (const batch of [2, 3, 4]) await finish(batch);
   await call(40);
-  assert.deepEqual(sizes, [1, 2, 17, 13, 3, 40], 'after an idle period all of them');
+  assert.deepEqual(sizes, [1, 2, 17, 17, 3, 40], 'after an idle period all of them');
 });
 
 test('the statements of one lane share two batches, and the longest wait is first', async () => {
@@ -176,6 +178,42 @@ test('the statements of one lane share two batches, and the longest wait is firs
   assert.deepEqual(sizes, [1, 2, 4]);
   await finish(1);
   assert.deepEqual(sizes, [1, 2, 4, 5]);
+  await finish(2);
+  await call(3, 'step');
+  await call(4, 'claim');
+  assert.deepEqual(sizes, [1, 2, 4, 5], 'the longest wait is for a batch of three');
+});
+
+test('a statement that comes after a busy one gathers what four batches of it lead to', async () => {
+  const { sizes, call, finish } = heldBatches({});
+  const callAfter = (times: number) => call(times, 'after', { after: 'one' });
+  await call(1);
+  await callAfter(5);
+  for (const batch of [0, 1, 2]) {
+    await call(1);
+    await callAfter(1);
+    await finish(batch);
+  }
+  assert.deepEqual(sizes, [1, 1, 1, 1], 'three have ended, and the fourth is in flight');
+  await call(1);
+  await finish(3);
+  assert.deepEqual(sizes, [1, 1, 1, 1, 1, 8]);
+  await callAfter(1);
+  await finish(5);
+  assert.deepEqual(sizes, [1, 1, 1, 1, 1, 8], 'the next ones wait for four more');
+});
+
+test('a statement that comes after another waits for none when that is idle', async () => {
+  const { sizes, call, finish } = heldBatches({});
+  const callAfter = (times: number) => call(times, 'after', { after: 'one' });
+  await callAfter(2);
+  assert.deepEqual(sizes, [2], 'it has never been called');
+  await call(1);
+  await finish(0);
+  await callAfter(3);
+  assert.deepEqual(sizes, [2, 1]);
+  await finish(1);
+  assert.deepEqual(sizes, [2, 1, 3], 'it has become idle');
 });
 
 test('a call without a row gets none, beside calls with rows', async () => {
