@@ -1,6 +1,6 @@
 /* The statement: what Ponte lists, a page at a time, and beside it the bank's own list. */
 import { call } from './api.js';
-import { formatAmount, localTime } from './format.js';
+import { formatAmount, localTime, shortLocalTime } from './format.js';
 import { byId, element, onSubmit, showErrors, statusBadge, table } from './page.js';
 import { receiptButton } from './receipt.js';
 
@@ -82,11 +82,16 @@ function cells(item) {
   const when = item.created_at ?? item.createdAt ?? item.date;
   const about = item.pix_key ?? item.description ?? item.endToEnd;
   return [
-    when === undefined ? '–' : localTime(when),
+    when === undefined ? '–' : timeOf(when),
     types[type] ?? type ?? '–',
     element('span', { className: 'number' }, formatAmount(isDebit ? -Math.abs(amount) : amount)),
     status === undefined ? '–' : statusBadge(status),
     element('code', {}, about ?? id ?? '–'),
     id === undefined ? '–' : receiptButton(id),
   ];
+}
+
+/** Short, so that a phone shows the row; the whole time is its title. */
+function timeOf(when) {
+  return element('time', { dateTime: when, title: localTime(when) }, shortLocalTime(when));
 }
