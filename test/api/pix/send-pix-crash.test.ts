@@ -283,9 +283,8 @@ test('a refusal that cannot be stored is replied as to a repeat: 200 PROCESSING'
   assert.equal(sent.headers.get('pix-outcome'), 'unknown');
   const again = await app.send(user, refused, { key: 'refused' });
   assert.deepEqual([again.status, again.body], [200, sent.body]);
-  await app.clock.advance(10_000);
   const isStored = async () => (await app.stored(sent.body.transaction_id)).phase === 'REJECTED';
-  await eventually(isStored, 'the refusal');
+  await app.throughTime(eventually(isStored, 'the refusal'));
 });
 
 test('a payment that provably has not left does not stay in PAYING', async (t) => {
@@ -308,9 +307,8 @@ test('a payment that provably has not left does not stay in PAYING', async (t) =
     `select id, phase from pix_transactions where idempotency_key = 'not-left'`,
   );
   assert.equal(before?.phase, 'PAYING');
-  await app.clock.advance(10_000);
   const isFailed = async () => (await app.stored(before.id)).outcome === 'not_sent';
-  await eventually(isFailed, 'the end of the payment');
+  await app.throughTime(eventually(isFailed, 'the end of the payment'));
   assert.equal((await app.stored(before.id)).status, 'FAILED');
   assert.equal(payments.mock.callCount(), 0);
   const { invariants } = await auditPix.run(app.context, {}, unwatched);
