@@ -12,7 +12,8 @@ const { context, newEndToEnd, rows, stored } = app;
 
 /**
  * Receives an event whose job begins at once.
- * @param meanwhile happens when a statement has ended, the one that stores the event by default.
+ * @param meanwhile happens once, when a statement has ended: by default that which stores the
+ *   event.
  * @returns the statements that were run, and what the job has to do yet.
  */
 async function receive(
@@ -21,10 +22,11 @@ async function receive(
   after = 'webhook-store',
 ) {
   const statements: string[] = [];
+  let happens: Promise<unknown> | undefined;
   const query: typeof context.db.query = async (statement, parameters) => {
     statements.push(statement.name);
     const answer = await context.db.query<never>(statement, parameters);
-    if (statement.name === after) await meanwhile();
+    if (statement.name === after) await (happens ??= meanwhile());
     return answer;
   };
   let run: Promise<JobResult> | undefined;

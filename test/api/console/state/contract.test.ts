@@ -35,7 +35,8 @@ describe('the fields of an operation', () => {
     assert.deepEqual(field('type')?.choices, { dynamic: 'D' });
     assert.deepEqual(field('reusable')?.choices, { no: 'no', yes: 'yes' });
     assert.equal(field('expiration_qr')?.kind, 'integer');
-    assert.equal(field('city')?.initial, 'Sao Paulo');
+    assert.match(field('city')?.hint ?? '', /by default Sao Paulo/);
+    assert.equal(contractFields('listPixTransactions', {}, {})[4]?.initial, '20');
     assert.match(
       contractFields('getStatement', {}, {})[0]?.hint ?? '',
       /^such as 22\/11\/2026\. The first/,
