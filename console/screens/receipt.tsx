@@ -58,14 +58,19 @@ const noProof: Readonly<Record<PixReceipt['status'], string>> = {
 
 function receiptLines(receipt: PixReceipt, columns: number): Line[] {
   const { type, status, amount, payer = {}, payee = {}, failure: reason } = receipt;
+  const { refunded_amount: refunded } = receipt;
   const facts: readonly (readonly [name: string, value: string | undefined])[] = [
     ['made', localTime(receipt.created_at)],
     ['settled', receipt.settled_at && localTime(receipt.settled_at)],
+    ['expires', receipt.expires_at && localTime(receipt.expires_at)],
+    ['refunded', refunded === undefined ? undefined : formatAmount(refunded)],
     ['description', receipt.description],
     ...partyFacts('payer', payer),
     ...partyFacts('payee', payee),
     ['reason', reason && `${reason.message} (${reason.code})`],
     ['end-to-end id', receipt.end_to_end],
+    ['return id', receipt.return_id],
+    ['original', receipt.original_transaction_id],
     ['transaction', receipt.transaction_id],
     ['issued', localTime(receipt.issued_at)],
   ];

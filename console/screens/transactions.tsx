@@ -43,7 +43,10 @@ interface TransactionsProps {
 const inputs = {
   type: {
     label: 'Type',
-    choices: { '': 'all', PIX_SEND: 'payments', PIX_CHARGE: 'charges', PIX_RECEIVED: 'received' },
+    choices: {
+      ...{ '': 'all', PIX_SEND: 'payments', PIX_CHARGE: 'charges', PIX_RECEIVED: 'received' },
+      ...{ PIX_REFUND_IN: 'refunds received', PIX_REFUND_OUT: 'refunds sent' },
+    },
   },
   status: {
     label: 'Status',

@@ -7,8 +7,11 @@ export function transactionColumns(names: readonly string[]): Column[] {
   return memberColumns(names, transactionCell);
 }
 
+/** What the user pays. */
+const debits: ReadonlySet<unknown> = new Set(['PIX_SEND', 'PIX_REFUND_OUT']);
+
 function transactionCell(row: Row, name: string): string {
   const value = row[name];
   if (name !== 'amount' || typeof value !== 'number') return shortLocalTime(cellText(row, name));
-  return formatAmount(row['type'] === 'PIX_SEND' ? -value : value);
+  return formatAmount(debits.has(row['type']) ? -value : value);
 }

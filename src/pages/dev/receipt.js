@@ -7,6 +7,8 @@ const types = {
   PIX_SEND: 'Pix payment',
   PIX_CHARGE: 'Pix charge',
   PIX_RECEIVED: 'Pix received',
+  PIX_REFUND_IN: 'Pix refund received',
+  PIX_REFUND_OUT: 'Pix refund sent',
 };
 
 /** What a receipt says of a transaction that is not completed. */
@@ -54,11 +56,15 @@ function receipt(body) {
   const pairs = [
     ['Made', time(body.created_at)],
     ['Settled', time(body.settled_at)],
+    ['Expires', time(body.expires_at)],
+    ['Refunded', body.refunded_amount && formatAmount(body.refunded_amount)],
     ['Description', body.description],
     ...party('Payer', payer),
     ...party('Payee', payee),
     ['Reason', reason && `${reason.message} (${reason.code})`],
     ['End-to-end id', body.end_to_end],
+    ['Return id', body.return_id],
+    ['Original', body.original_transaction_id],
     ['Transaction', body.transaction_id],
     ['Issued', time(body.issued_at)],
   ];

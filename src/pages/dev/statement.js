@@ -74,11 +74,19 @@ function list(caption, items) {
   return table(caption, heads, items.map(cells));
 }
 
-const types = { PIX_SEND: 'payment', PIX_CHARGE: 'charge', PIX_RECEIVED: 'received' };
+const types = {
+  PIX_SEND: 'payment',
+  PIX_CHARGE: 'charge',
+  PIX_RECEIVED: 'received',
+  PIX_REFUND_IN: 'refund received',
+  PIX_REFUND_OUT: 'refund sent',
+};
+
+const debits = new Set(['PIX_SEND', 'PIX_REFUND_OUT']);
 
 function cells(item) {
   const { transaction_id: id, type, amount, status, direction } = item;
-  const isDebit = type === 'PIX_SEND' || direction === 'DEBIT';
+  const isDebit = debits.has(type) || direction === 'DEBIT';
   const when = item.created_at ?? item.createdAt ?? item.date;
   const about = item.pix_key ?? item.description ?? item.endToEnd;
   return [
