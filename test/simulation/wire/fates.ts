@@ -1,4 +1,5 @@
 /** What becomes of one attempt on its way to the bank and back. */
+import { createHash } from 'node:crypto';
 import type { Chance } from '../chance.ts';
 import { json, text, type Answer } from '../bank/answers.ts';
 
@@ -88,13 +89,17 @@ const serverErrors = [
   json(408, { message: 'Request Timeout' }),
 ] as const;
 
-/** Another payment's ids in an answer that carries ids; any other one stays as it is. */
+/**
+ * Another payment's ids in an answer that carries ids; any other one stays as it is. Two answers
+ * have different ones: a look-up and a statement that agree on an id are evidence.
+ */
 export function withForeignIds(answer: Answer): Answer {
+  const id = `foreign-${createHash('sha256').update(answer.body).digest('hex').slice(0, 12)}`;
   const body = answer.body
     .toString('utf8')
-    .replaceAll(/"(endToEnd|endToEndId|clientRequestId|clientCode)":"[^"]*"/g, '"$1":"foreign"');
+    .replaceAll(/"(endToEnd|endToEndId|clientRequestId|clientCode)":"[^"]*"/g, `"$1":"${id}"`);
   const bytes = Buffer.from(body, 'utf8');
-  const isForeign = body.includes('"foreign"');
+  const isForeign = body.includes(`"${id}"`);
   const headers = { ...answer.headers, 'content-length': String(bytes.length) };
   return { ...answer, headers, body: bytes, ...(isForeign && { proves: 'nothing' }) };
 }
