@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** What the app's own backend is told, in an outbox. */
+/** The outbox of the events for the app's own backend. */
 export class Migration20261123202522_app_events extends Migration {
   override name = 'Migration20261123202522_app_events';
 

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** The end of a transaction is told, where the session asks for it. */
+/** Triggers write an app event when a transaction ends, where the session asks for it. */
 export class Migration20261123202523_pix_told extends Migration {
   override name = 'Migration20261123202523_pix_told';
 

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** The decision of an onboarding is told, where the session asks for it. */
+/** Triggers write an app event when an onboarding is decided, where the session asks for it. */
 export class Migration20261123202524_onboarding_told extends Migration {
   override name = 'Migration20261123202524_onboarding_told';
 

@@ -1,4 +1,4 @@
-/** `ponte events`: what the app's own backend is told (`APP_EVENTS_URL`). */
+/** `ponte events`: the events for the app's own backend (`APP_EVENTS_URL`). */
 import type { EventsListInput, EventView } from '../../src/operator/app-events.ts';
 import type { Context, Declare } from '../context.ts';
 import { UsageError } from '../exit-codes.ts';

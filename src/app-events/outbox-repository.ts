@@ -8,7 +8,7 @@ import type { Statement } from '../db/database.ts';
 
 type Store = Pick<LocalContext, 'db'>;
 
-/** What is told; ids, words and a time, no personal data. */
+/** The content of an event: ids, words and a time, no personal data. */
 export interface OutboxEvent {
   readonly id: string;
   /** `pix.completed`, `pix.failed`, `onboarding.approved` or `onboarding.rejected`. */

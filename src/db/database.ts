@@ -72,7 +72,7 @@ export interface DatabaseOptions {
   readonly databaseUrl: string | undefined;
   readonly dataDir: string;
   readonly clock: Clock;
-  /** Whether changes are told to the app's backend; by default not. */
+  /** Whether changes write events for the app's backend; by default not. */
   readonly appEvents?: boolean;
   /** Called for each round trip to the database. */
   readonly onQuery?: () => void;

@@ -2,7 +2,7 @@ import { defineEntity, p } from '@mikro-orm/core';
 import { instant } from './columns.ts';
 
 /**
- * What the app's own backend is told: the end of a transaction, or the decision of an onboarding.
+ * An event for the app's own backend: the end of a transaction, or the decision of an onboarding.
  * The triggers of those tables write it and queue its job, in the commit of the change.
  */
 export const AppEvent = defineEntity({
