@@ -289,7 +289,7 @@ export interface Operations {
     body: undefined;
     replies: { 200: Statement; 401: Problem; 422: Problem; 503: Problem };
   };
-  /** Look a PIX key up in the directory. */
+  /** Look a Pix key up in the directory. */
   lookUpKey: {
     path: Record<string, never>;
     query: Record<string, never>;
@@ -321,7 +321,7 @@ export interface Operations {
     body: StaticCharge;
     replies: { 200: ChargeCode; 401: Problem; 422: Problem; 503: Problem };
   };
-  /** List the PIX keys of an account. */
+  /** List the Pix keys of an account. */
   listKeys: {
     path: Record<string, never>;
     query: Record<string, never>;
@@ -329,7 +329,7 @@ export interface Operations {
     body: KeyList;
     replies: { 200: Payload; 401: Problem; 503: Problem };
   };
-  /** Register a PIX key for an account. */
+  /** Register a Pix key for an account. */
   createKey: {
     path: Record<string, never>;
     query: Record<string, never>;
@@ -337,7 +337,7 @@ export interface Operations {
     body: NewKey;
     replies: { 200: Payload; 401: Problem; 422: Problem; 503: Problem };
   };
-  /** Delete a PIX key of an account. */
+  /** Delete a Pix key of an account. */
   deleteKey: {
     path: Record<string, never>;
     query: Record<string, never>;

@@ -19,10 +19,10 @@ export interface ValidationError {
  *
  * - `PROVIDER_UNAVAILABLE`: it could not be reached and nothing was done. The same
  *   `Idempotency-Key` and a new one are both safe; a send that has failed needs a new one.
- * - `PROVIDER_TIMEOUT`: it did not answer in time. A send did not move money; before a PIX key is
+ * - `PROVIDER_TIMEOUT`: it did not answer in time. A send did not move money; before a Pix key is
  *   created or deleted again, list the keys.
  * - `PROVIDER_REJECTED`: it refused. Do not repeat unchanged.
- * - `PIX_KEY_NOT_FOUND`: no account has this PIX key. Ask the customer to check it; wrong keys use up a
+ * - `PIX_KEY_NOT_FOUND`: no account has this Pix key. Ask the customer to check it; wrong keys use up a
  *   small allowance of look-ups.
  * - `INSUFFICIENT_FUNDS`: the balance is too low.
  * - `PROVIDER_RATE_LIMITED`: too many look-ups for this payer. Wait a minute or more.
@@ -97,7 +97,7 @@ export interface Balance {
   source: 'provider' | 'local';
 }
 
-/** The state of a PIX. `COMPLETED` and `FAILED` are final. */
+/** The state of a Pix. `COMPLETED` and `FAILED` are final. */
 export type PixStatus = 'PROCESSING' | 'COMPLETED' | 'FAILED';
 
 /** A transaction that this service knows. */
@@ -173,7 +173,7 @@ export interface LookUpPixKeyRequest {
   pix_key: string;
 }
 
-/** Who has a PIX key. A field that the provider does not tell is absent. */
+/** Who has a Pix key. A field that the provider does not tell is absent. */
 export interface PixKeyOwner {
   pix_key: string;
   pix_key_type?: PixKeyType | undefined;
@@ -184,7 +184,7 @@ export interface PixKeyOwner {
   expires_at: string;
 }
 
-/** A sent PIX. */
+/** A sent Pix. */
 export interface PixTransaction {
   transaction_id: string;
   status: PixStatus;
@@ -226,7 +226,7 @@ export interface Charge {
   expires_at?: string | undefined;
 }
 
-/** A PIX as the service knows it; `qr_code`, `copy_paste` and `expires_at` only for charges, when stored. */
+/** A Pix as the service knows it; `qr_code`, `copy_paste` and `expires_at` only for charges, when stored. */
 export interface PixTransactionView {
   transaction_id: string;
   status: PixStatus;
@@ -239,7 +239,7 @@ export interface PixTransactionView {
 export type PixType =
   'PIX_SEND' | 'PIX_CHARGE' | 'PIX_RECEIVED' | 'PIX_REFUND_IN' | 'PIX_REFUND_OUT';
 
-/** A PIX in a list. `qr_code`, `copy_paste` and `expires_at` only for charges, when stored. */
+/** A Pix in a list. `qr_code`, `copy_paste` and `expires_at` only for charges, when stored. */
 export interface PixListItem {
   transaction_id: string;
   type: PixType;
@@ -277,7 +277,7 @@ export interface PixReceiptFailure {
   message: string;
 }
 
-/** What a receipt of a PIX shows. Unknown parts are left out. */
+/** What a receipt of a Pix shows. Unknown parts are left out. */
 export interface PixReceipt {
   transaction_id: string;
   type: PixType;
@@ -298,7 +298,7 @@ export interface PixReceipt {
   issued_at: string;
 }
 
-/** The type of a PIX key: tax id, phone, e-mail, or random. */
+/** The type of a Pix key: tax id, phone, e-mail, or random. */
 export type PixKeyType =
   'CPF' | 'CNPJ' | 'CELULAR' | 'E_MAIL' | 'EVP_ENDERECO_VIRTUAL_DE_PAGAMENTO';
 
@@ -313,7 +313,7 @@ export interface DeletePixKeyRequest {
   key: string;
 }
 
-/** The provider's payload about PIX keys. */
+/** The provider's payload about Pix keys. */
 export interface PixKeysReply {
   data: Record<string, unknown>;
 }
@@ -470,8 +470,8 @@ export interface KycReply {
   application: OnboardingApplication;
 }
 
-/** An event of the provider, or a batch, in any shape. What cannot be read is stored and ignored. */
-export type ProviderEvent = Record<string, unknown> | unknown[] | string | number | boolean | null;
+/** An event of the provider, or a batch, in any shape. What cannot be read is stored and ignored. A bare text, number, `true`, `false` or `null` is refused. */
+export type ProviderEvent = Record<string, unknown> | unknown[];
 
 /** The proof that an event is stored. */
 export interface WebhookReceipt {
@@ -563,7 +563,7 @@ export interface Operations {
       503: Message;
     };
   };
-  /** Send a PIX. */
+  /** Send a Pix. */
   sendPix: {
     path: Record<string, never>;
     query: Record<string, never>;
@@ -581,7 +581,7 @@ export interface Operations {
       503: Message;
     };
   };
-  /** Charge by PIX with a QR code. */
+  /** Charge by Pix with a QR code. */
   createCharge: {
     path: Record<string, never>;
     query: Record<string, never>;
@@ -615,7 +615,7 @@ export interface Operations {
       503: Message;
     };
   };
-  /** Look up who has a PIX key. */
+  /** Look up who has a Pix key. */
   lookUpPixKey: {
     path: Record<string, never>;
     query: Record<string, never>;
@@ -633,7 +633,7 @@ export interface Operations {
       503: Message;
     };
   };
-  /** List the user's PIX transactions. */
+  /** List the user's Pix transactions. */
   listPixTransactions: {
     path: Record<string, never>;
     query: {
@@ -648,7 +648,7 @@ export interface Operations {
     body: undefined;
     replies: { 200: PixPage; 401: Message; 422: ValidationError; 429: Message; 503: Message };
   };
-  /** Follow a PIX. */
+  /** Follow a Pix. */
   getPixTransaction: {
     path: { transactionId: string };
     query: Record<string, never>;
@@ -656,7 +656,7 @@ export interface Operations {
     body: undefined;
     replies: { 200: PixTransactionView; 304: undefined; 401: Message; 404: Message; 503: Message };
   };
-  /** The receipt of a PIX. */
+  /** The receipt of a Pix. */
   getPixReceipt: {
     path: { transactionId: string };
     query: Record<string, never>;
@@ -664,7 +664,7 @@ export interface Operations {
     body: undefined;
     replies: { 200: PixReceipt; 401: Message; 404: Message; 503: Message };
   };
-  /** List the account's PIX keys. */
+  /** List the account's Pix keys. */
   listPixKeys: {
     path: Record<string, never>;
     query: Record<string, never>;
@@ -679,7 +679,7 @@ export interface Operations {
       503: Message;
     };
   };
-  /** Create a PIX key. */
+  /** Create a Pix key. */
   createPixKey: {
     path: Record<string, never>;
     query: Record<string, never>;
@@ -697,7 +697,7 @@ export interface Operations {
       503: Message;
     };
   };
-  /** Delete a PIX key. */
+  /** Delete a Pix key. */
   deletePixKey: {
     path: Record<string, never>;
     query: Record<string, never>;

@@ -214,7 +214,8 @@ async function readiness(context: Context, loop: JobLoop | null) {
     ...(loop && { jobs: loop.healthy }),
   };
   const ready = Object.values(checks).every(Boolean);
-  return { ready, checks: { ...checks, notifications: context.db.notificationsUp() } };
+  const { version } = manifest;
+  return { ready, version, checks: { ...checks, notifications: context.db.notificationsUp() } };
 }
 
 /** A database that takes longer cannot serve requests either. */

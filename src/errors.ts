@@ -134,7 +134,7 @@ const catalogue = {
     status: 502,
     codeInBody: true,
     text: {
-      en: 'No account was found for this PIX key.',
+      en: 'No account was found for this Pix key.',
       pt: 'Nenhuma conta foi encontrada para esta chave Pix.',
     },
   },

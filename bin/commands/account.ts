@@ -1,4 +1,4 @@
-/** `ponte account`: who may send, charge and manage PIX keys. */
+/** `ponte account`: who may send, charge and manage Pix keys. */
 import type { Command } from 'commander';
 import type { Context, Declare } from '../context.ts';
 import { examples, parseUser, withChangeOptions, type ChangeOptions } from '../options.ts';

@@ -1,4 +1,4 @@
-/** The PIX keys of the account: the list, a new key, and deleting one after a question. */
+/** The Pix keys of the account: the list, a new key, and deleting one after a question. */
 import { useState } from 'react';
 import type { PixKeyType } from '../../contract/types.ts';
 import { readFaults, type Answer, type Answered } from '../api.ts';

@@ -1,4 +1,4 @@
-/** Sends a PIX, with a key that stays until a person makes a new one, and follows the payment. */
+/** Sends a Pix, with a key that stays until a person makes a new one, and follows the payment. */
 import { useEffect, useState } from 'react';
 import type { DecodedPixCode, PixKeyOwner, PixStatus } from '../../contract/types.ts';
 import { readFaults, type Answer } from '../api.ts';
@@ -20,7 +20,7 @@ const formName = 'send';
 interface Payee {
   readonly typed: string;
   readonly facts: Facts;
-  /** Of a PIX key: the payment uses this look-up. */
+  /** Of a Pix key: the payment uses this look-up. */
   readonly lookupId?: string;
 }
 

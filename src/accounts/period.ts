@@ -18,8 +18,8 @@ const rangeErrors: Readonly<Record<DayError['rule'], Text>> = {
     pt: `Deve ser um dia dos anos de ${FIRST_YEAR} a ${LAST_YEAR}.`,
   },
   after_end: {
-    en: 'Must not be after end_date.',
-    pt: 'Não pode ser depois de end_date.',
+    en: 'The first day must not be after the last one.',
+    pt: 'O primeiro dia não pode ser depois do último.',
   },
   too_long: {
     en: 'The period must not be longer than 366 days.',

@@ -147,7 +147,7 @@ export const entries = {
     default: 'x-api-key',
   },
   PROVIDER_ISPB: {
-    meaning: 'institution identifier for listing and deleting PIX keys',
+    meaning: 'institution identifier for listing and deleting Pix keys',
     expected: '8 characters from 0-9 and A-Z',
     schema: { type: 'string', pattern: '^[0-9A-Z]{8}$' },
     default: '11165756',
@@ -345,7 +345,7 @@ export const entries = {
   },
   THROTTLE_USER_PER_MINUTE: {
     meaning:
-      'sends, charges, lists, statements and changes of PIX keys per user, minute and instance, ' +
+      'sends, charges, lists, statements and changes of Pix keys per user, minute and instance, ' +
       'each counted separately; 0: no limit; 1 to 6000 in production',
     ...integer(0, 1_000_000),
     inProduction: integer(1, 6_000),

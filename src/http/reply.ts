@@ -48,7 +48,7 @@ export function errorReply(error: AppError, locale: Locale): Reply {
   return jsonReply(error.status, errorBody(error, locale), {
     'Content-Language': locale === 'pt' ? 'pt-BR' : 'en',
     Vary: 'Accept-Language',
-    ...(error.status === 401 && { 'WWW-Authenticate': 'Bearer' }),
+    ...(error.code === 'UNAUTHENTICATED' && { 'WWW-Authenticate': 'Bearer' }),
     ...(error.status === 503 && { 'Retry-After': RETRY_AFTER_SECONDS }),
     ...error.headers,
   });

@@ -13,6 +13,8 @@ export interface Readiness {
   readonly ready: boolean;
   /** The result of each check by name, such as `database`. */
   readonly checks: Readonly<Record<string, boolean>>;
+  /** The running release, such as `1.1.0`. */
+  readonly version: string;
 }
 
 export interface SystemRoutesOptions {
@@ -54,10 +56,10 @@ function route(name: string, path: string, answer: SystemRoute['answer']): Syste
 }
 
 async function readinessReply({ readiness, isDraining }: SystemRoutesOptions): Promise<Reply> {
-  const { ready, checks } = await readiness();
+  const { ready, checks, version } = await readiness();
   return ready && !isDraining()
-    ? jsonReply(200, { status: 'ok', checks })
-    : jsonReply(503, { status: 'unavailable', checks });
+    ? jsonReply(200, { status: 'ok', version, checks })
+    : jsonReply(503, { status: 'unavailable', version, checks });
 }
 
 function metricsRoute(context: Context, admit: (exchange: Exchange) => void): SystemRoute {

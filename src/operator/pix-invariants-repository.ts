@@ -169,7 +169,7 @@ export const pixInvariants: readonly Invariant[] = [
   }),
   invariant({
     name: 'timeline_begins',
-    says: 'A timeline begins with RESERVED, that of a received PIX or a refund with SETTLED',
+    says: 'A timeline begins with RESERVED, that of a received Pix or a refund with SETTLED',
     found: `coalesce('begins with ' || first.phase, 'no timeline')`,
     join: `left join lateral (select l.phase from pix_timeline l where l.transaction_id = t.id
                                order by l.id limit 1) as first on true`,

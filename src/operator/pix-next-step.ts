@@ -43,8 +43,8 @@ function stepOfCharge({ phase, expiresAt }: InspectedPix): NextStep {
     : {
         waitsFor:
           expiresAt === null
-            ? 'The payer: the webhook of the received PIX completes the charge.'
-            : 'The payer: the webhook of the received PIX completes the charge. The sweep fails ' +
+            ? 'The payer: the webhook of the received Pix completes the charge.'
+            : 'The payer: the webhook of the received Pix completes the charge. The sweep fails ' +
               `it a day after ${expiresAt.toISOString()}, when it expires.`,
         operator: nothingToDo,
       };
@@ -55,7 +55,7 @@ function stepOfSend(row: InspectedPix, circumstances: Circumstances): NextStep {
   if (phase === 'RESERVED' || phase === 'RESOLVED') {
     return {
       waitsFor: isHeld(row, circumstances)
-        ? 'The process that looks up its PIX key. Nothing has been sent.'
+        ? 'The process that looks up its Pix key. Nothing has been sent.'
         : 'A request with the same key, which continues it, or the sweep, which fails it after ' +
           'at least two minutes. Nothing has been sent.',
       operator: `${nothingToDo} If this lasts longer, check \`ponte jobs stats\`: no job loop runs.`,

@@ -71,9 +71,9 @@ function findRefusal(
   status: 'COMPLETED' | 'FAILED',
   shape: WebhookShape,
 ): string | null {
-  if (operation === 'RECEIVED') return 'a received PIX already has its webhook';
+  if (operation === 'RECEIVED') return 'a received Pix already has its webhook';
   if (isRefund(operation)) return 'a refund already has its webhook';
-  if (operation === 'SEND' && shape === 'bacen') return 'this shape reports received PIX only';
+  if (operation === 'SEND' && shape === 'bacen') return 'this shape reports received Pix only';
   const isNamed = operation === 'CHARGE' || endToEnd !== null;
   return isNamed ? null : 'it has no end-to-end id: no payment can have been sent';
 }

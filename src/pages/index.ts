@@ -51,7 +51,7 @@ const sharedFolder = new URL('../../console/state/', import.meta.url);
 
 /** A value that triggers a scenario of the simulated bank. */
 export interface PageScenario {
-  /** The field that it is entered in, such as `PIX key`. */
+  /** The field that it is entered in, such as `Pix key`. */
   readonly input: string;
   readonly value: string;
   readonly effect: string;

@@ -133,8 +133,8 @@ async function claimFrom(
 }
 
 const usedElsewhere: Text = {
-  en: 'This key belongs to another request. See first what became of that one.',
-  pt: 'Esta chave pertence a outra requisição. Veja antes o que aconteceu com aquela.',
+  en: 'This key belongs to another request. Check the outcome of that one first.',
+  pt: 'Esta chave pertence a outra requisição. Confira antes o resultado daquela.',
 };
 
 /** The refusal of a send reports the outcome of the payment that has the key. */

@@ -62,14 +62,17 @@ export function limitOf(row: LimitColumns, now: Date): SpendingLimit {
 export function refuseOverLimit({ leftCents, period }: SpendingLimit, amountCents: number): void {
   if (leftCents === null || amountCents <= leftCents) return;
   const { isNight, endHour } = period;
-  const left = decimalFromCents(leftCents);
+  const left = { en: reais(leftCents, 'en-US'), pt: reais(leftCents, 'pt-BR') };
   const [en, pt] = isNight ? ['at night', 'noturno'] : ['during the day', 'diurno'];
   const text: Text = {
-    en: `The amount exceeds your limit ${en}: R$ ${left} are left until ${endHour}:00.`,
-    pt:
-      `O valor excede o seu limite ${pt}: ` +
-      `restam R$ ${left.replace('.', ',')} até as ${endHour}h.`,
+    en: `The amount exceeds your limit ${en}: R$ ${left.en} are left until ${endHour}:00.`,
+    pt: `O valor excede o seu limite ${pt}: restam R$ ${left.pt} até as ${endHour}h.`,
   };
   const headers = { 'Pix-Outcome': 'unknown' };
   throw new AppError('VALIDATION_FAILED', { fields: { amount: [text] }, headers });
+}
+
+/** An amount as people write it in a language: `2,694.50` or `2.694,50`. */
+function reais(cents: number, language: 'en-US' | 'pt-BR'): string {
+  return (cents / 100).toLocaleString(language, { minimumFractionDigits: 2 });
 }

@@ -32,7 +32,10 @@ let sources: readonly Source[];
 
 before(() => {
   texts = readTexts(root);
-  const code = new Map([...texts].filter(([path]) => /\.tsx?$/.test(path)));
+  // test/clients is a package of its own.
+  const code = new Map(
+    [...texts].filter(([path]) => /\.tsx?$/.test(path) && !path.startsWith('test/clients/')),
+  );
   sources = parseAll(root, code, readSource);
 });
 

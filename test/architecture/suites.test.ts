@@ -10,7 +10,8 @@ const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   scripts: Record<'test' | 'test:system', string>;
 };
 
-const find = (pattern: string): string[] => globSync(pattern, { cwd: root });
+const find = (pattern: string): string[] =>
+  globSync(pattern, { cwd: root, exclude: ['**/node_modules/**'] });
 
 /** @returns the files that a suite runs: those in the folders that it names. */
 function membersOf(suite: string): string[] {

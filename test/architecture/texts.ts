@@ -3,7 +3,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Comment, Source } from './source.ts';
 
-const skipped = new Set(['node_modules', '.git', '.data', 'coverage', '.env', 'package-lock.json']);
+const skipped = new Set([
+  ...['node_modules', '.git', '.data', 'coverage', '.env', 'package-lock.json'],
+  // What generators make of the contract.
+  'generated',
+]);
 
 const noText = /\.(?:log|png|jpe?g|gif|ico|pdf|wasm|woff2?|gz|tgz)$/;
 

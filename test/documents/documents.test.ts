@@ -16,7 +16,8 @@ import {
 } from '../system/service-process.ts';
 import { createTestDatabase, serverUrl, type TestDatabase } from '../support/db.ts';
 import { anchorOf, codeIn, linksIn, sectionsOf, tablesIn, type Section } from './document.ts';
-import { codeTables, withFreshTables } from './tables.ts';
+import { collectionFile, postmanCollection } from './postman.ts';
+import { documentsWithParts, shownScripts, walkthroughs, withFreshParts } from './tables.ts';
 
 interface Document {
   readonly path: string;
@@ -58,15 +59,19 @@ const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   scripts: Record<string, string>;
 };
 
+it('the Postman collection is that of the contract; otherwise run: npm run docs', async () => {
+  assert.equal(readFileSync(collectionFile, 'utf8'), await postmanCollection());
+});
+
 it('README.md has at most 250 lines', () => {
   assert.ok(documentAt('README.md').text.split('\n').length <= 250);
 });
 
-describe('the tables of the documents', () => {
-  for (const path of new Set(codeTables.map((one) => one.path))) {
-    it(`${path} has the rows that the code owns; otherwise run: npm run docs`, async () => {
+describe('the parts of the documents', () => {
+  for (const path of documentsWithParts) {
+    it(`${path} has the rows and scripts of the sources; otherwise run: npm run docs`, async () => {
       const { text } = documentAt(path);
-      assert.equal(text, await withFreshTables(path, text));
+      assert.equal(text, await withFreshParts(path, text));
     });
   }
 
@@ -125,7 +130,8 @@ for (const { path, text } of documents) {
     it('that look like settings or error codes are', () => {
       const types = pixTypes.flatMap((type) => [type, transactionType(type)]);
       const codes = [...errorCodes, chargeExpired];
-      const known = new Set<string>([...settings.map(({ name }) => name), ...codes, ...types]);
+      const names = ['PONTE_URL', ...settings.map(({ name }) => name)];
+      const known = new Set<string>([...names, ...codes, ...types]);
       const named = [...text.matchAll(/`([A-Z]+(?:_[A-Z]+)+)(?:=[^`]*)?`/g)];
       const unknown = named.map(([, name = '']) => name).filter((name) => !known.has(name));
       assert.deepEqual(unknown, []);
@@ -230,7 +236,7 @@ describe('what the documents show of a running service', () => {
         key: `rule-${(made += 1)}`,
         body: { pix_key: pixKey, amount },
       });
-    const keys = scenarios.filter(({ input }) => input === 'PIX key').map(({ value }) => value);
+    const keys = scenarios.filter(({ input }) => input === 'Pix key').map(({ value }) => value);
     for (const key of [...keys, 'bruno@example.com']) assertInRule(await send(key, 1), key);
     assertInRule(await send('bruno@example.com', 1_000_000), 'more than the balance');
     assertInRule(await send('bruno@example.com', 0), 'no amount');
@@ -248,15 +254,15 @@ interface Place {
 
 /** Runs the script under a heading against a service, and compares what it prints with the text. */
 function assertWalk({ path, heading }: Place, url: string): void {
-  const [script = ''] = codeIn(under(path, heading), 'sh');
   const [shown = ''] = codeIn(under(path, heading), 'text');
-  assert.ok(script.includes('http://127.0.0.1:3000/'));
+  const { script = '' } = shownScripts.find((one) => one.heading === heading) ?? {};
   const { PATH = '' } = process.env;
-  const { stdout, stderr } = spawnSync(
-    'bash',
-    ['--norc', '-c', script.replaceAll('http://127.0.0.1:3000/', `${url}/`)],
-    { encoding: 'utf8', env: { PATH }, stdio: ['ignore', 'pipe', 'pipe'], timeout: 60_000 },
-  );
+  const { stdout, stderr } = spawnSync('bash', [join(walkthroughs, script)], {
+    encoding: 'utf8',
+    env: { PATH, PONTE_URL: url },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: 60_000,
+  });
   assert.equal(stderr, '');
   assert.deepEqual(stepsOf(stdout), stepsOf(shown));
 }
@@ -272,7 +278,7 @@ function stepsOf(output: string): string[] {
     .replaceAll(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '<uuid>')
     .replaceAll(/E\d{20}\w{11}/g, '<end-to-end id>')
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>')
-    .replaceAll(/rent-\d+/g, '<key>')
+    .replaceAll(/rent-[\d-]+/g, '<key>')
     .split('# ')
     .map((step) => step.trim())
     .filter((step) => step !== '');

@@ -1,10 +1,13 @@
-/** `npm run docs`: writes the tables of the documents whose rows the code owns. */
+/** `npm run docs`: writes the parts of the documents that files own, and the Postman collection. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../system/service-process.ts';
-import { codeTables, withFreshTables } from './tables.ts';
+import { collectionFile, postmanCollection } from './postman.ts';
+import { documentsWithParts, withFreshParts } from './tables.ts';
 
-for (const path of new Set(codeTables.map((table) => table.path))) {
+for (const path of documentsWithParts) {
   const file = join(root, path);
-  writeFileSync(file, await withFreshTables(path, readFileSync(file, 'utf8')));
+  writeFileSync(file, await withFreshParts(path, readFileSync(file, 'utf8')));
 }
+
+writeFileSync(collectionFile, await postmanCollection());

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { Command } from 'commander';
+import { parse } from 'yaml';
 import { loadProgram } from '../../bin/program.ts';
 import { breakerStates, createMetrics, type Metrics } from '../../src/metrics.ts';
 import { providerLanes } from '../../src/provider/resilience/call-policy.ts';
@@ -129,6 +130,92 @@ describe('the alarms of the handbook', () => {
       ours.filter((name) => !text.includes(name)),
       [],
     );
+  });
+});
+
+const monitoring = join(root, 'src', 'operator', 'monitoring');
+
+/** The expressions of the alert rules and of the dashboard, by their titles. */
+function expressions(): { title: string; expr: string }[] {
+  const rules = parse(readFileSync(join(monitoring, 'alerts.yaml'), 'utf8')) as {
+    groups: { rules: { alert: string; expr: string }[] }[];
+  };
+  const board = JSON.parse(readFileSync(join(monitoring, 'dashboard.json'), 'utf8')) as {
+    panels: { title: string; targets?: { expr: string }[] }[];
+  };
+  return [
+    ...rules.groups.flatMap((group) =>
+      group.rules.map(({ alert, expr }) => ({ title: alert, expr })),
+    ),
+    ...board.panels.flatMap(({ title, targets = [] }) =>
+      targets.map(({ expr }) => ({ title, expr })),
+    ),
+  ];
+}
+
+/** The metrics of an expression, each with its matchers. */
+function selectorsIn(expr: string): { name: string; matchers: string }[] {
+  const found = expr.matchAll(/\b((?:ponte|nodejs|process)_\w+)(?:\{([^}]*)\})?/g);
+  return [...found].map(([, name = '', matchers = '']) => ({ name, matchers }));
+}
+
+describe('the alert rules and the dashboard', () => {
+  const { registry } = metricsWith(backlog);
+  const metricOf = (name: string) =>
+    registry.getSingleMetric(name) ??
+    registry.getSingleMetric(name.replace(/_(?:count|bucket|sum)$/, ''));
+  const labelsOf = (name: string): readonly string[] => {
+    const { labelNames = [] } = (metricOf(name) ?? {}) as { labelNames?: readonly string[] };
+    return name.endsWith('_bucket') ? [...labelNames, 'le'] : labelNames;
+  };
+  const contractText = readFileSync(join(root, 'contract', 'openapi.yaml'), 'utf8');
+  const operations = [...contractText.matchAll(/operationId: (\w+)/g)].map(([, id = '']) => id);
+  /** The values of labels; a label that is not here has a value of the outside. */
+  const values: Readonly<Record<string, readonly string[]>> = {
+    operation: operations,
+    lane: providerLanes,
+    state: ['dead', 'received', 'parked', 'orphaned', 'anomaly', 'waiting'],
+    status: ['500'],
+    status_class: ['5xx', 'timeout', 'reset', 'connect'],
+    result: ['received'],
+  };
+
+  for (const { title, expr } of expressions()) {
+    it(`${title}: uses metrics and labels that are exported`, () => {
+      const selectors = selectorsIn(expr);
+      assert.ok(selectors.length > 0, expr);
+      for (const { name, matchers } of selectors) {
+        assert.ok(metricOf(name), `${name} is not exported`);
+        for (const [, label = '', , text = ''] of matchers.matchAll(/(\w+)([!=~]+)"([^"]*)"/g)) {
+          assert.ok(labelsOf(name).includes(label), `${name} has no label ${label}`);
+          const unknown = text.split('|').filter((value) => !values[label]?.includes(value));
+          assert.deepEqual(unknown, [], `${name}{${label}}`);
+        }
+      }
+      const known = ['instance', ...selectors.flatMap(({ name }) => labelsOf(name))];
+      const grouped = [...expr.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, names = '']) =>
+        names.split(', '),
+      );
+      assert.deepEqual(
+        grouped.filter((label) => !known.includes(label)),
+        [],
+      );
+    });
+  }
+
+  it('have a rule for each alarm of the table', () => {
+    const rules = expressions().filter(({ title }) => title.startsWith('Ponte'));
+    const missing = alarms().filter(
+      ({ name, label, value }) =>
+        !rules.some(({ expr }) =>
+          selectorsIn(expr).some(
+            (one) =>
+              one.name === name &&
+              (label === undefined || new RegExp(`${label}=~?"${value}`).test(one.matchers)),
+          ),
+        ),
+    );
+    assert.deepEqual(missing, []);
   });
 });
 

@@ -1,4 +1,4 @@
-/** The tables of the documents whose rows the code owns, and how they are written into a text. */
+/** The parts of the documents that files own: tables and scripts, and how they are written. */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -52,6 +52,25 @@ export const codeTables: readonly CodeTable[] = [
   },
 ];
 
+interface ShownScript {
+  /** The document, from the project's root. */
+  readonly path: string;
+  /** The script is the first block of `sh` below this heading. */
+  readonly heading: string;
+  readonly script: string;
+}
+
+/** Every script that `npm run docs` writes into a document. */
+export const shownScripts: readonly ShownScript[] = [
+  { path: 'README.md', heading: 'The first payment', script: 'payment.sh' },
+  { path: 'contract/README.md', heading: 'A walk with curl', script: 'account.sh' },
+  { path: 'contract/README.md', heading: 'An account from nothing', script: 'onboarding.sh' },
+  { path: 'contract/README.md', heading: 'Whom a payment goes to', script: 'payee.sh' },
+];
+
+/** The folder of the scripts. */
+export const walkthroughs = join(root, 'contract', 'walkthroughs');
+
 interface ContractOperation {
   readonly method: string;
   readonly path: string;
@@ -87,17 +106,23 @@ function commandRows(): string[][] {
 }
 
 /**
- * Writes the tables of a document anew.
+ * Writes the tables and the scripts of a document again.
  * @param path the document, from the project's root.
- * @returns the document as it should stand.
- * @throws Error when a heading or its table is missing.
+ * @returns the document as it should be.
+ * @throws Error when a heading, its table or its script is missing.
  */
-export async function withFreshTables(path: string, text: string): Promise<string> {
+export async function withFreshParts(path: string, text: string): Promise<string> {
   let fresh = text;
   for (const table of codeTables.filter((one) => one.path === path)) {
     const below = new RegExp(String.raw`(^#+ ${table.heading}\n[^]*?)((?:^\|.*\n)+)`, 'm');
     if (!below.test(fresh)) throw new Error(`${path} has no table below "${table.heading}"`);
     fresh = fresh.replace(below, (_, before: string) => before + tableText(table));
+  }
+  for (const { heading, script } of shownScripts.filter((one) => one.path === path)) {
+    const below = new RegExp(String.raw`(^#+ ${heading}\n[^]*?\n\`\`\`sh\n)[^]*?(?=^\`\`\`$)`, 'm');
+    if (!below.test(fresh)) throw new Error(`${path} has no script below "${heading}"`);
+    const source = readFileSync(join(walkthroughs, script), 'utf8');
+    fresh = fresh.replace(below, (_, before: string) => before + source);
   }
   const options = await resolveConfig(join(root, path));
   return format(fresh, { ...options, parser: 'markdown' });
@@ -113,3 +138,8 @@ function escaped(cell: string): string {
     .replaceAll('|', String.raw`\|`)
     .replaceAll(/(?<!`[^`]*)\*(?![^`]*`)/g, String.raw`\*`);
 }
+
+/** Every document that has a part of which a file is the owner. */
+export const documentsWithParts: ReadonlySet<string> = new Set(
+  [...codeTables, ...shownScripts].map(({ path }) => path),
+);

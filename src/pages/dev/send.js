@@ -143,4 +143,4 @@ function showCode({ kind, pix_key: key, amount, payee_name: name, payee_city: ci
   byId('send-payee').replaceChildren(facts(lines));
 }
 
-await offerScenarios({ input: 'PIX key', picker: 'send-scenario', field: 'pix_key' });
+await offerScenarios({ input: 'Pix key', picker: 'send-scenario', field: 'pix_key' });

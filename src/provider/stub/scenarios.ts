@@ -37,7 +37,7 @@ export type KycScript = 'APPROVED' | 'REJECTED' | 'PENDING';
 /** One row of the table. */
 export interface Scenario {
   readonly input:
-    | 'PIX key'
+    | 'Pix key'
     | 'login e-mail'
     | 'payment amount'
     | 'charge expiration'
@@ -58,85 +58,85 @@ export const LATE_WEBHOOK_MS = 30_000;
 
 export const scenarios: readonly Scenario[] = [
   {
-    input: 'PIX key',
+    input: 'Pix key',
     value: 'notfound@ponte.test',
     effect: 'the DICT look-up answers 404: no account has this key',
     lookUp: 'not_found',
   },
   {
-    input: 'PIX key',
+    input: 'Pix key',
     value: 'ratelimited@ponte.test',
     effect: 'the DICT look-up answers 429',
     lookUp: 'rate_limited',
   },
   {
-    input: 'PIX key',
+    input: 'Pix key',
     value: 'unavailable@ponte.test',
     effect: 'the DICT look-up answers 503, always',
     lookUp: 'unavailable',
   },
   {
-    input: 'PIX key',
+    input: 'Pix key',
     value: 'flaky@ponte.test',
     effect: "the payer's first DICT look-up answers 503, the next ones are fine",
     lookUp: 'unavailable_once',
   },
   {
-    input: 'PIX key',
+    input: 'Pix key',
     value: 'reject@ponte.test',
     effect: 'the payment is refused (422, reason AC03)',
     payment: { answer: 'refused' },
   },
   {
-    input: 'PIX key',
+    input: 'Pix key',
     value: 'timeout@ponte.test',
     effect: 'the payment is executed and never answered, at every attempt',
     payment: { answer: 'hang' },
   },
   {
-    input: 'PIX key',
+    input: 'Pix key',
     value: 'lost@ponte.test',
     effect: 'the payment is executed and answered with 500, at every attempt',
     payment: { answer: 'internal_error' },
   },
   {
-    input: 'PIX key',
+    input: 'Pix key',
     value: 'html@ponte.test',
     effect: 'the payment is executed and answered with 200 and HTML, at every attempt',
     payment: { answer: 'garbled' },
   },
   {
-    input: 'PIX key',
+    input: 'Pix key',
     value: 'fail@ponte.test',
     effect: 'the payment is accepted, then the webhook says that it failed (reason BE17)',
     payment: { settlement: 'FAILED' },
   },
   {
-    input: 'PIX key',
+    input: 'Pix key',
     value: 'slow@ponte.test',
     effect: 'the payment is accepted, the webhook comes after 30 seconds',
     payment: { webhook: 'late' },
   },
   {
-    input: 'PIX key',
+    input: 'Pix key',
     value: 'silent@ponte.test',
     effect: 'the payment is accepted, no webhook comes',
     payment: { webhook: 'never' },
   },
   {
-    input: 'PIX key',
+    input: 'Pix key',
     value: 'early@ponte.test',
     effect: "the webhook comes before the payment's answer",
     payment: { webhook: 'early' },
   },
   {
-    input: 'PIX key',
+    input: 'Pix key',
     value: 'twice@ponte.test',
     effect: 'the webhook comes twice, then one that contradicts it',
     payment: { webhook: 'contradicted' },
   },
   {
-    input: 'PIX key',
+    input: 'Pix key',
     value: 'refund@ponte.test',
     effect: 'the payment is completed, then half of it comes back, with a webhook of its own',
     payment: { isRefunded: true },
@@ -207,7 +207,7 @@ const happyPayment: PaymentScript = {
   isRefunded: false,
 };
 
-const ofKey = byValue('PIX key');
+const ofKey = byValue('Pix key');
 const ofCustomer = byValue('login e-mail');
 const ofPhone = byValue('onboarding phone');
 

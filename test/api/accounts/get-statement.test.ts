@@ -200,7 +200,7 @@ test('the newest thousand of a period are listed, and a header says that there a
 
 const noDate = ['The value must be a date such as 2026-05-24.'];
 const outside = ['Must be a day of the years 1970 to 2100.'];
-const afterEnd = ['Must not be after end_date.'];
+const afterEnd = ['The first day must not be after the last one.'];
 const tooLong = ['The period must not be longer than 366 days.'];
 const twice = ['The parameter must not be repeated.'];
 
@@ -249,7 +249,7 @@ test('422 is worded in Portuguese for those who prefer it', async () => {
     return body.errors;
   };
   assert.deepEqual(await errorsOf('?start_date=2026-05-02&end_date=2026-05-01'), {
-    start_date: ['Não pode ser depois de end_date.'],
+    start_date: ['O primeiro dia não pode ser depois do último.'],
   });
   assert.deepEqual(await errorsOf('?start_date=2020-01-01'), {
     start_date: ['O período não pode passar de 366 dias.'],

@@ -6,7 +6,7 @@ import { call, createThing, ENDED_TOKEN, startWire, THING_ID, TOKEN } from './wi
 const thing = { path: `/api/v1/things/${THING_ID}` };
 const event = { method: 'POST', path: '/api/v1/events', body: '{}' };
 
-test('a missing, malformed or refused token is 401', async (t) => {
+test('a missing, malformed or refused token is 401, with the scheme to use', async (t) => {
   const wire = await startWire(t);
   const refused = ['', 'Bearer', 'Bearer ', TOKEN, `Basic ${TOKEN}`, 'Bearer other', 'Bearer a b'];
   for (const Authorization of refused) {

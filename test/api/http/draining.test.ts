@@ -52,7 +52,8 @@ test('a new request on an open connection is 503 with Retry-After and closes it'
 test('while it drains the service is not ready', async (t) => {
   const { opened, open } = gate();
   const wire = await startWire(t, {
-    readiness: () => opened.then(() => ({ ready: true, checks: { database: true } })),
+    readiness: () =>
+      opened.then(() => ({ ready: true, version: '1.2.3', checks: { database: true } })),
   });
   const client = await rawConnection(wire);
   client.send('GET /health/ready HTTP/1.1\r\nHost: x\r\n\r\n');

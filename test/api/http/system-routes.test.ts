@@ -10,24 +10,32 @@ import { smallContract } from './small-contract.ts';
 import { call, startWire, type Wire } from './wire.ts';
 
 test('live is 200 whatever the checks say', async (t) => {
-  const readiness = () => Promise.resolve({ ready: false, checks: { database: false } });
+  const readiness = () =>
+    Promise.resolve({ ready: false, version: '1.2.3', checks: { database: false } });
   const wire = await startWire(t, { readiness });
   const answer = await call(wire, { path: '/health/live' });
   assert.equal(answer.status, 200);
   assert.deepEqual(answer.json, { status: 'ok' });
 });
 
-test('ready is 200 with the checks, or 503 with those that fail', async (t) => {
+test('ready is 200 with the version and the checks, or 503 with those that fail', async (t) => {
   let ready = true;
-  const readiness = () => Promise.resolve({ ready, checks: { database: ready, jobs: true } });
+  const readiness = () =>
+    Promise.resolve({ ready, version: '1.2.3', checks: { database: ready, jobs: true } });
   const wire = await startWire(t, { readiness });
   const good = await call(wire, { path: '/health/ready' });
   assert.equal(good.status, 200);
-  assert.deepEqual(good.json, { status: 'ok', checks: { database: true, jobs: true } });
+  assert.deepEqual(good.json, {
+    ...{ status: 'ok', version: '1.2.3' },
+    checks: { database: true, jobs: true },
+  });
   ready = false;
   const bad = await call(wire, { path: '/health/ready' });
   assert.equal(bad.status, 503);
-  assert.deepEqual(bad.json, { status: 'unavailable', checks: { database: false, jobs: true } });
+  assert.deepEqual(bad.json, {
+    ...{ status: 'unavailable', version: '1.2.3' },
+    checks: { database: false, jobs: true },
+  });
 });
 
 test('the public keys are published', async (t) => {

@@ -70,7 +70,8 @@ export async function startWire(t: TestContext, options: WireOptions = {}): Prom
     context,
     contract: contractOf(smallContract),
     operations: withAdmission(operationTable(options.runs ?? {}, calls), options.admits ?? {}),
-    readiness: options.readiness ?? (() => Promise.resolve({ ready: true, checks: {} })),
+    readiness:
+      options.readiness ?? (() => Promise.resolve({ ready: true, version: '1.2.3', checks: {} })),
     findPrincipal: (_context, token) =>
       Promise.resolve(token.tokenId === TOKEN ? ({ user: { id: 7 } } as Principal) : null),
     countAddress: async (_context, scope, address) => options.countAddress?.(scope, address),

@@ -169,15 +169,7 @@ test('what moves nothing is ignored with the reason', async () => {
 });
 
 test('a payload without items is ignored, whatever it is', async () => {
-  for (const payload of [
-    [],
-    { pix: [] },
-    {},
-    'null',
-    '7',
-    '"PIX"',
-    '['.repeat(9_000) + ']'.repeat(9_000),
-  ]) {
+  for (const payload of [[], { pix: [] }, {}, '['.repeat(9_000) + ']'.repeat(9_000)]) {
     assert.equal((await receive(payload)).status, 'ignored');
   }
 });

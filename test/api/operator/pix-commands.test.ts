@@ -129,7 +129,7 @@ describe('pix show', () => {
   });
 
   const waits: readonly { phase: string; ms: number; claimed?: boolean; says: RegExp }[] = [
-    { phase: 'RESERVED', ms: 0, says: /process that looks up its PIX key.*Nothing has been sent/ },
+    { phase: 'RESERVED', ms: 0, says: /process that looks up its Pix key.*Nothing has been sent/ },
     { phase: 'RESERVED', ms: 60 * minuteMs, says: /A request with the same key.*the sweep/ },
     { phase: 'RESOLVED', ms: 60 * minuteMs, says: /A request with the same key.*the sweep/ },
     { phase: 'PAYING', ms: 0, says: /a process is sending the payment/ },
@@ -165,7 +165,7 @@ describe('pix show', () => {
     const charge = await app.charge(customer, { type: 'dynamic', amount: 5 });
     assert.match(
       (await show(charge.body.transaction_id)).waitsFor,
-      /received PIX completes the charge/,
+      /received Pix completes the charge/,
     );
     await putIn(charge.body.transaction_id, 'RESERVED', { ms: 0 });
     assert.match((await show(charge.body.transaction_id)).waitsFor, /gets the BR Code/);

@@ -390,7 +390,7 @@ describe('webhook send', () => {
       assert.equal((await stored(chargeId)).status, 'COMPLETED');
       if (shape === 'bacen') {
         const { id } = await app.givenSend();
-        await refused(compose(id, { shape }), /reports received PIX only/);
+        await refused(compose(id, { shape }), /reports received Pix only/);
         return;
       }
       for (const status of ['COMPLETED', 'FAILED']) {

@@ -120,7 +120,7 @@ test('a charge shows its payee and, once it is paid, its payment, and no payer',
   assert.ok(paid.end_to_end);
 });
 
-test('a received PIX shows its payee, and no payer', async () => {
+test('a received Pix shows its payee, and no payer', async () => {
   const id = randomUUID();
   const at = new Date('2026-05-20T12:00:00.123Z');
   await app.rows(
@@ -143,7 +143,7 @@ const reasons: [key: string, code: string, en: string, pt: string][] = [
   [
     'notfound@ponte.test',
     'PIX_KEY_NOT_FOUND',
-    'No account was found for this PIX key.',
+    'No account was found for this Pix key.',
     'Nenhuma conta foi encontrada para esta chave Pix.',
   ],
   [

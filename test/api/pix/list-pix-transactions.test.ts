@@ -329,7 +329,7 @@ for (const [query, errors] of [
   ['?type=SEND', { type: [oneOfTypes] }],
   ['?status=', { status: ['The value must be one of PROCESSING, COMPLETED, FAILED.'] }],
   ['?start_date=2026-02-30', { start_date: date }],
-  ['?start_date=2026-05-25', { start_date: ['Must not be after end_date.'] }],
+  ['?start_date=2026-05-25', { start_date: ['The first day must not be after the last one.'] }],
   ['?start_date=2025-05-23', { start_date: ['The period must not be longer than 366 days.'] }],
   ['?end_date=2101-01-01', { end_date: ['Must be a day of the years 1970 to 2100.'] }],
   ['?limit=1&limit=2', { limit: ['The parameter must not be repeated.'] }],

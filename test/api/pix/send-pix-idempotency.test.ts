@@ -65,7 +65,7 @@ for (const [what, other] of [
     const payments = t.mock.method(app.bank, 'pay');
     const sent = await app.send(user, other, { key: 'reused' });
     assert.equal(sent.status, 422);
-    const text = 'This key belongs to another request. See first what became of that one.';
+    const text = 'This key belongs to another request. Check the outcome of that one first.';
     assert.deepEqual(sent.body.errors, { 'Idempotency-Key': [text] });
     assert.equal(sent.headers.get('pix-outcome'), 'accepted', 'of the payment that has the key');
     assert.equal(payments.mock.callCount(), 0);
@@ -78,7 +78,7 @@ test('the refusal of a key used elsewhere speaks Portuguese', async () => {
   await app.send(user, body, { key: 'reused' });
   const headers = { 'accept-language': 'pt-BR' };
   const sent = await app.send(user, { ...body, amount: 11 }, { key: 'reused', headers });
-  const text = 'Esta chave pertence a outra requisição. Veja antes o que aconteceu com aquela.';
+  const text = 'Esta chave pertence a outra requisição. Confira antes o resultado daquela.';
   assert.deepEqual(sent.body.errors, { 'Idempotency-Key': [text] });
 });
 

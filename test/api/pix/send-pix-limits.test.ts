@@ -52,6 +52,21 @@ test('the refusal is in Portuguese for an app that asks so', async () => {
   assert.deepEqual(answer.errors, { amount: [sentence] });
 });
 
+test('a long amount has the separators of the language', async (t) => {
+  const user = await showTime(t)('2026-05-24T09:00:00.000-03:00', await givenCustomer(app));
+  await app.rows('insert into pix_limits (user_id, day, version) values ($1, 2694.5, 1)', [
+    user.id,
+  ]);
+  const body = { pix_key: 'ana@example.com', amount: 3_000 };
+  for (const [language, sentence] of [
+    ['en', 'The amount exceeds your limit during the day: R$ 2,694.50 are left until 20:00.'],
+    ['pt-BR', 'O valor excede o seu limite diurno: restam R$ 2.694,50 até as 20h.'],
+  ] as const) {
+    const answer = await app.send(user, body, { headers: { 'accept-language': language } });
+    assert.deepEqual(answer.body.errors, { amount: [sentence] });
+  }
+});
+
 test('a repeat of a send is answered after the limit is used up', async () => {
   const user = await givenCustomer(app);
   const first = await send(user, 100, 'whole-limit');

@@ -142,7 +142,7 @@ const pixFlows: readonly Flow[] = [
     },
   },
   ...scenarios
-    .filter(({ input }) => input === 'PIX key')
+    .filter(({ input }) => input === 'Pix key')
     .map(({ value, effect }) => ({
       name: `a send to ${value}: ${effect}`,
       async run(world: World) {
@@ -209,7 +209,7 @@ const pixFlows: readonly Flow[] = [
     },
   },
   {
-    name: 'PIX keys: listed, made, removed, and malformed',
+    name: 'Pix keys: listed, made, removed, and malformed',
     async run({ call, token, hidden }) {
       await answers(200, call('/pix/keys', { token }));
       const types = ['CPF', 'CELULAR', 'EVP_ENDERECO_VIRTUAL_DE_PAGAMENTO'];

@@ -121,14 +121,23 @@ test('of identical deliveries at once one is stored and all are acknowledged', a
   }
 });
 
-test('any JSON is taken, whether or not it can be an event', async () => {
+test('any JSON object or array is taken, whether or not it can be an event', async () => {
   const bodies = [
-    ...['{}', '[]', '{"pix":[]}', '[[]]', '{"a":{"b":[null,"ã",1e300]}}', '1', '"PIX"', 'null'],
+    ...['{}', '[]', '{"pix":[]}', '[[]]', '{"a":{"b":[null,"ã",1e300]}}'],
     '['.repeat(50_000) + ']'.repeat(50_000),
   ];
   for (const body of bodies) assert.equal((await post(body)).status, 200, body.slice(0, 40));
   const { events, jobs } = await takeStored();
   assert.deepEqual([events.length, jobs.length], [bodies.length, bodies.length]);
+});
+
+test('a bare number, text, boolean or null is 422, however long, and nothing is stored', async () => {
+  for (const body of ['1', '"PIX"', 'true', 'null', `"${'x'.repeat(100_000)}"`]) {
+    const { status, body: answer } = await post(body);
+    assert.equal(status, 422, body.slice(0, 40));
+    assert.deepEqual(answer.errors, { body: ['The value must be an object or a list.'] });
+  }
+  await storesNothing();
 });
 
 test('text that the database could not hold as text is taken too, and kept in its bytes', async () => {
@@ -264,6 +273,7 @@ test('with secrets configured', async (t) => {
       const answer = await post(payment, withSecret(secret), guarded);
       assert.equal(answer.status, 401, secret);
       assert.deepEqual(Object.keys(answer.body), ['message']);
+      assert.equal(answer.headers.get('www-authenticate'), null);
     }
     await storesNothing(guarded);
   });

@@ -1,6 +1,7 @@
 /** The contract's schemas hold the limits of each field, and its examples meet its schemas. */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
 import { validationMessage } from '../../../src/contract/validation-messages.ts';
@@ -282,9 +283,35 @@ test('Idempotency-Key is 1 to 128 visible ASCII characters', () => {
   }
 });
 
-test('an event of the provider is any JSON', () => {
+test('an event of the provider is any JSON object or array', () => {
   const place = ['components', 'schemas', 'ProviderEvent'];
-  for (const event of [{}, [], { pix: [] }, [{ status: 'PAID' }], 'text', 1, null, true]) {
+  for (const event of [{}, [], { pix: [] }, [{ status: 'PAID' }]]) {
     assert.deepEqual(faultsOf(place, event), []);
   }
+  for (const event of ['text', 1, null, true]) assert.notDeepEqual(faultsOf(place, event), []);
+});
+
+/** The sentences for people in an example: its message, and those beside its fields. */
+function sentencesIn(example: unknown): string[] {
+  const { message, errors = {} } = example as { message?: unknown; errors?: Json };
+  return [message, ...Object.values(errors).flat()].filter((one) => typeof one === 'string');
+}
+
+test('every sentence in an example is one that the service says', () => {
+  const files = globSync(join(import.meta.dirname, '../../../src/**/*.ts'));
+  const source = files
+    .map((file) => readFileSync(file, 'utf8'))
+    .join('\n')
+    .replaceAll(/['`] \+\s+['`]/g, '');
+  const literals = [...source.matchAll(/'((?:[^'\\\n]|\\.)+\.)'|"([^"\n]+\.)"|`([^`]+\.)`/g)];
+  const said = literals.map(([, single, double, template]) => {
+    const literal = single?.replaceAll("\\'", "'") ?? double ?? template ?? '';
+    return new RegExp(`^${RegExp.escape(literal).replaceAll(/\\\$\\\{.+?\\\}/g, '.+')}$`);
+  });
+  const shown = bodies
+    .filter(({ place }) => place.includes('responses'))
+    .flatMap(({ media }) => examplesOf(media).flatMap(sentencesIn));
+  assert.ok(shown.length > 60);
+  const unknown = shown.filter((sentence) => !said.some((one) => one.test(sentence)));
+  assert.deepEqual(unknown, []);
 });

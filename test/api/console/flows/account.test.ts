@@ -1,4 +1,4 @@
-/** What an account has, at the console: its statement, and its PIX keys. */
+/** What an account has, at the console: its statement, and its Pix keys. */
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { startTestApp } from '../../../support/app.ts';
@@ -11,7 +11,7 @@ import type { Screen } from '../screen.ts';
 const app = await startTestApp({ environment: lastingTokens });
 const openFor = consoleFor(app);
 
-/** A customer of their own with a received PIX on each of the last 25 days, today's of R$ 1. */
+/** A customer of their own with a received Pix on each of the last 25 days, today's of R$ 1. */
 async function openStatement(): Promise<Screen> {
   const user = await givenUser(app);
   await app.rows(
@@ -56,7 +56,7 @@ describe('the statement', () => {
     await screen.until(/› From +2026-05-32\n +The value must be a date such as/);
     await screen.fill({ From: '2026-05-22', To: '2026-05-20' });
     await screen.press('ctrl+s');
-    await screen.until(/› From +2026-05-22\n +Must not be after/);
+    await screen.until(/› From +2026-05-22\n +The first day must not be after/);
     await screen.until('Some fields are missing or invalid.');
     await screen.press('escape');
     await screen.until(/the last 30 days[^]*1 of 25/);
@@ -124,7 +124,7 @@ async function begin(screen: Screen, type: string): Promise<void> {
   }
 }
 
-describe('a PIX key', () => {
+describe('a Pix key', () => {
   it('is made by its type, and shown whole in the smallest window', async () => {
     const screen = await openKeys();
     await screen.until('The account has no Pix keys. c creates one.');
@@ -193,7 +193,7 @@ describe('while the bank is silent', () => {
     await screen.until('Ponte › home');
     await screen.type('k');
     await passUntil(app.clock, screen.until('(PROVIDER_UNAVAILABLE)'));
-    assert.ok(!screen.text.includes('has no PIX keys'));
+    assert.ok(!screen.text.includes('has no Pix keys'));
   });
 
   it('one need not wait for what is only read: esc leads back at once', async () => {

@@ -1,4 +1,4 @@
-/** Sending a PIX at the console: what is typed, how it ends, and what is said to do next. */
+/** Sending a Pix at the console: what is typed, how it ends, and what is said to do next. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { encodeStaticBrCode } from '../../../../src/provider/stub/br-code.ts';
@@ -54,7 +54,7 @@ describe('the payee', () => {
     const { screen, payments } = await openSend();
     await screen.fill({ 'Pix key': 'notfound@ponte.test' });
     await screen.press('ctrl+l');
-    await screen.until('No account was found for this PIX key.');
+    await screen.until('No account was found for this Pix key.');
     await screen.fill(lunch);
     await screen.press('ctrl+l');
     await screen.until(/Payee +Recebedor de Teste\n +Document +\*\*\*\.456\.789-\*\*/);

@@ -9,7 +9,7 @@ import type { Screen } from '../screen.ts';
 const app = await startTestApp({ environment: lastingTokens });
 const openFor = consoleFor(app);
 
-/** A customer of their own who has received a PIX on each of the last days, today's of R$ 1. */
+/** A customer of their own who has received a Pix on each of the last days, today's of R$ 1. */
 async function openList(days: number): Promise<Screen> {
   const user = await givenUser(app, { name: 'Ana Souza' });
   await app.rows(
@@ -99,7 +99,7 @@ describe('a receipt', () => {
     await screen.until(/Pix payment: R\$ 12,50\n FAILED\n[^]*this is no proof/);
     await screen.until(/payee's key +notfound@ponte\.test\n/);
     screen.resize(80, 30);
-    await screen.until('No account was found for this PIX key. (PIX_KEY_NOT_FOUND)');
+    await screen.until('No account was found for this Pix key. (PIX_KEY_NOT_FOUND)');
     await screen.press('escape');
     await screen.until(/Ponte › statement[^]*type +PIX_SEND/);
   });

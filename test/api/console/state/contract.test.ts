@@ -8,7 +8,7 @@ const names = (...parameters: Parameters<typeof contractFields>): string[] =>
 
 describe('the fields of an operation', () => {
   it('are the members of its body and its parameters', () => {
-    const fields = contractFields('sendPix', { pix_key: 'PIX key' }, {});
+    const fields = contractFields('sendPix', { pix_key: 'Pix key' }, {});
     assert.deepEqual(
       fields.map(({ name, in: place, kind, isRequired }) => [name, place, kind, isRequired]),
       [
@@ -20,7 +20,7 @@ describe('the fields of an operation', () => {
         ['Idempotency-Key', 'header', 'text', true],
       ],
     );
-    assert.equal(fields[0]?.label, 'PIX key');
+    assert.equal(fields[0]?.label, 'Pix key');
     const [pixKey] = contractFields('sendPix', {}, { copy_paste: '000201' });
     assert.equal(pixKey?.isRequired, false);
     assert.equal(fields[2]?.label, 'Description');

@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# Pays a payee that gives half of it back, and waits until the refund is listed. Can be run again.
+set -euo pipefail
+api=${PONTE_URL:-http://127.0.0.1:3000}/api/v1
+field() { sed -nE "s/.*\"$1\":\"([^\"]+)\".*/\\1/p"; }
+call() {
+  curl -sS --fail-with-body -H "Authorization: Bearer $token" \
+    -H 'Content-Type: application/json' "$@"
+}
+
+login='{"email": "dev@ponte.test", "password": "ponte-dev-password"}'
+token=$(curl -sS --fail-with-body -H 'Content-Type: application/json' -d "$login" \
+  "$api/auth/login" | field access_token)
+
+echo '# send'
+payment='{"pix_key": "refund@ponte.test", "amount": 80}'
+sent=$(call -H "Idempotency-Key: refund-$(date +%s)-$$" -d "$payment" "$api/pix/send")
+id=$(echo "$sent" | field transaction_id)
+call -H 'Prefer: wait=10' "$api/pix/$id" | field status
+echo
+
+echo '# the refund is a transaction of its own'
+for _ in {1..40}; do
+  refunds=$(call "$api/pix?type=PIX_REFUND_IN" | tr '{' '\n' | grep "$id" || true)
+  if [ -n "$refunds" ]; then break; fi
+  sleep 0.25
+done
+echo "$refunds" | sed -nE 's/.*("amount":[0-9.]+).*/\1/p'

@@ -1,0 +1,49 @@
+/** Clients that common generators make of the contract compile under `strict`, and pay. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { createTestDatabase, type TestDatabase } from '../support/db.ts';
+import { root, ServiceProcess, settingsFor } from './service-process.ts';
+
+const folder = join(root, 'test', 'clients');
+
+function run(command: string, ...words: readonly string[]): string {
+  const { status, stdout, stderr } = spawnSync(command, words, {
+    cwd: folder,
+    encoding: 'utf8',
+    timeout: 300_000,
+  });
+  assert.equal(status, 0, `${command} ${words.join(' ')}\n${stdout}${stderr}`);
+  return stdout;
+}
+
+describe('clients that are generated from the contract', () => {
+  let database: TestDatabase;
+  let service: ServiceProcess;
+  let url: string;
+
+  before(async () => {
+    run('npm', 'ci', '--ignore-scripts', '--no-audit', '--no-fund');
+    run('npm', 'run', 'generate');
+    database = await createTestDatabase();
+    service = new ServiceProcess(settingsFor(database));
+    url = await service.ready();
+  });
+
+  after(async () => {
+    await service.kill();
+    await database.drop();
+  });
+
+  it('compile under strict', () => {
+    run('npm', 'run', 'typecheck');
+  });
+
+  const pays = (client: string) => (): void => {
+    assert.equal(run(process.execPath, 'main.ts', client, url), 'COMPLETED\n');
+  };
+  it('log in, send and wait for the end with openapi-typescript', pays('openapi-typescript'));
+  it('log in, send and wait for the end with hey-api', pays('hey-api'));
+  it('log in, send and wait for the end with orval', pays('orval'));
+});

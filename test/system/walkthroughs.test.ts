@@ -1,0 +1,63 @@
+/** The walkthroughs run against a service, and run again on the same one. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { createTestDatabase, type TestDatabase } from '../support/db.ts';
+import { root, ServiceProcess, settingsFor } from './service-process.ts';
+
+const folder = join(root, 'contract', 'walkthroughs');
+const scripts = readdirSync(folder);
+
+function run(script: string, url: string): { status: number | null; stdout: string } {
+  const { PATH = '' } = process.env;
+  return spawnSync('bash', [join(folder, script)], {
+    encoding: 'utf8',
+    env: { PATH, PONTE_URL: url },
+    timeout: 60_000,
+  });
+}
+
+describe('a walkthrough', () => {
+  let database: TestDatabase;
+  let service: ServiceProcess;
+  let url: string;
+
+  before(async () => {
+    database = await createTestDatabase();
+    service = new ServiceProcess(settingsFor(database));
+    url = await service.ready();
+  });
+
+  after(async () => {
+    await service.kill();
+    await database.drop();
+  });
+
+  it('passes twice on one service', () => {
+    assert.ok(scripts.length >= 6);
+    for (const script of [...scripts, ...scripts]) {
+      const { status, stdout } = run(script, url);
+      assert.equal(status, 0, `${script}\n${stdout}`);
+      assert.ok(!stdout.includes('FAILED'), `${script}\n${stdout}`);
+    }
+  });
+
+  it('stops at the first error', async (t) => {
+    const other = await createTestDatabase({ isOwn: true });
+    // The user of the scripts is not in this service.
+    const environment = { ...settingsFor(other), PROVIDER_EMAIL: 'other@ponte.test' };
+    const refusing = new ServiceProcess(environment);
+    t.after(async () => {
+      await refusing.kill();
+      await other.drop();
+    });
+    const address = await refusing.ready();
+    for (const script of scripts.filter((name) => name !== 'onboarding.sh')) {
+      const { status, stdout } = run(script, address);
+      assert.notEqual(status, 0, script);
+      assert.ok(!stdout.includes('PROCESSING'), stdout);
+    }
+  });
+});
