@@ -184,7 +184,7 @@ describe('the pages of an account', { skip: noBrowser }, () => {
     await page.fill('#end_date', '2020-01-01');
     await page.click('#statement .actions button');
     await page
-      .locator('#statement .error', { hasText: /“(?:From|To)”/ })
+      .locator('#statement .error', { hasText: /first day/ })
       .first()
       .waitFor();
     await page.fill('#end_date', '2020-01-03');
