@@ -127,6 +127,7 @@ describe('the colours', () => {
       openFor(ana, { hasColours: true }),
       openFor(ana, { hasColours: false }),
     ]);
+    await Promise.all([coloured.until('R$ 10.000,00'), plain.until('R$ 10.000,00')]);
     const colour = /\u001B\[(?:3[0-7]|9[0-7]|4[0-7]|10[0-7])m/;
     assert.match(coloured.raw, colour);
     assert.doesNotMatch(plain.raw, colour);

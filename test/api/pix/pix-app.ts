@@ -47,6 +47,8 @@ export interface PixApp extends TestApp {
   anomalies(): Promise<number>;
   /** Awaits work that waits for time: time-outs and back-offs end as soon as they have begun. */
   throughTime<T>(work: Promise<T>): Promise<T>;
+  /** Awaits the storing of an outcome that is kept, which is retried with a back-off. */
+  throughBackOff<T>(stored: Promise<T>): Promise<T>;
   /** Resolves when there is a wait of exactly that duration. */
   waiting(delayMs: number): Promise<void>;
   /** Resolves when there is no wait of exactly that duration any more. */
@@ -55,6 +57,9 @@ export interface PixApp extends TestApp {
 
 /** Longer than any wait of the provider layer, shorter than any other. */
 const longestProviderWaitMs = 1_000;
+
+/** The longest back-off of an outcome that is kept: how far it is depends on earlier failures. */
+const longestBackOffMs = 10_000;
 
 /** Starts the service of a test file. */
 export async function startPixApp(options: TestAppOptions = {}): Promise<PixApp> {
@@ -84,7 +89,9 @@ export async function startPixApp(options: TestAppOptions = {}): Promise<PixApp>
     executed: (user) => executed(app, user),
     resultsFor: (id, count) => resultsFor(app, id, count),
     anomalies: async () => (await app.context.metrics.pixAnomalies.get()).values[0]?.value ?? 0,
-    throughTime: (work) => throughTime(app.clock, waits, work),
+    throughTime: (work) => throughTime(work, { clock: app.clock, waits }),
+    throughBackOff: (stored) =>
+      throughTime(stored, { clock: app.clock, waits, longestMs: longestBackOffMs }),
     waiting: (delayMs) => eventually(() => [...waits].some((wait) => wait.delayMs === delayMs)),
     released: (delayMs) => eventually(() => [...waits].every((wait) => wait.delayMs !== delayMs)),
   };
@@ -160,10 +167,16 @@ function watchWaits(clock: ManualClock): ReadonlySet<Wait> {
   return waits;
 }
 
+interface ThroughTimeOptions {
+  readonly clock: ManualClock;
+  readonly waits: ReadonlySet<Wait>;
+  readonly longestMs?: number;
+}
+
+/** Ends each wait that is at most as long, until the work is done. */
 async function throughTime<T>(
-  clock: ManualClock,
-  waits: ReadonlySet<Wait>,
   work: Promise<T>,
+  { clock, waits, longestMs = longestProviderWaitMs }: ThroughTimeOptions,
 ): Promise<T> {
   let isDone = false;
   const done = work.finally(() => {
@@ -173,9 +186,7 @@ async function throughTime<T>(
   done.catch(() => undefined);
   await eventually(async () => {
     if (isDone) return true;
-    const dues = [...waits]
-      .filter(({ delayMs }) => delayMs <= longestProviderWaitMs)
-      .map(({ dueMs }) => dueMs);
+    const dues = [...waits].filter(({ delayMs }) => delayMs <= longestMs).map(({ dueMs }) => dueMs);
     if (dues.length > 0) await clock.advance(Math.min(...dues) - clock.now().getTime());
     return false;
   });
