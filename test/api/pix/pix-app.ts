@@ -48,7 +48,7 @@ export interface PixApp extends TestApp {
   /** Awaits work that waits for time: time-outs and back-offs end as soon as they have begun. */
   throughTime<T>(work: Promise<T>): Promise<T>;
   /** Awaits the storing of an outcome that is kept, which is retried with a back-off. */
-  throughBackOff<T>(stored: Promise<T>): Promise<T>;
+  throughBackOff<T>(work: Promise<T>): Promise<T>;
   /** Resolves when there is a wait of exactly that duration. */
   waiting(delayMs: number): Promise<void>;
   /** Resolves when there is no wait of exactly that duration any more. */
@@ -90,8 +90,8 @@ export async function startPixApp(options: TestAppOptions = {}): Promise<PixApp>
     resultsFor: (id, count) => resultsFor(app, id, count),
     anomalies: async () => (await app.context.metrics.pixAnomalies.get()).values[0]?.value ?? 0,
     throughTime: (work) => throughTime(work, { clock: app.clock, waits }),
-    throughBackOff: (stored) =>
-      throughTime(stored, { clock: app.clock, waits, longestMs: longestBackOffMs }),
+    throughBackOff: (work) =>
+      throughTime(work, { clock: app.clock, waits, longestMs: longestBackOffMs }),
     waiting: (delayMs) => eventually(() => [...waits].some((wait) => wait.delayMs === delayMs)),
     released: (delayMs) => eventually(() => [...waits].every((wait) => wait.delayMs !== delayMs)),
   };
