@@ -179,17 +179,23 @@ async function developmentParts(context: Context, bank: Bank | null) {
   const { version } = manifest;
   const pages = await developmentPages({
     ...{ scenarios, provider, version },
-    bank: bank && otherSide(bank, config.provider.retries + 1),
+    bank: bank && otherSide(context, bank),
   });
   return { devUser, pages };
 }
 
-/** @param attempts that the longest call makes: all of them fail. */
-function otherSide(bank: Bank, attempts: number): OtherSide {
+function otherSide(context: Context, bank: Bank): OtherSide {
+  // As many as the longest call makes: all of them fail.
+  const attempts = context.config.provider.retries + 1;
   return {
     payCharge: (identification) => bank.payCharge(identification),
     findCharge: (copyPaste) => bank.findCharge(copyPaste),
     receive: (email, amountCents) => bank.receive(email, amountCents),
+    findTransfer: async (transactionId) => {
+      const { findPix } = await import('./operator/pix-repository.ts');
+      return (await findPix(context, transactionId))?.endToEnd ?? null;
+    },
+    refund: (endToEnd, amountCents) => bank.refund(endToEnd, amountCents),
     expireCustomerTokens: (email) => bank.expireCustomerTokens(email),
     failNextCall: (email) => bank.failCalls(email, attempts),
   };

@@ -5,10 +5,12 @@ import type { Context, Declare } from '../context.ts';
 import { examples, withJson, type JsonOption } from '../options.ts';
 
 interface Act {
-  readonly name: 'pay-charge' | 'receive' | 'expire-token' | 'fail-next';
+  readonly name: 'pay-charge' | 'receive' | 'return' | 'expire-token' | 'fail-next';
   readonly description: string;
   /** The arguments: each is a value of the request. */
   readonly values: Readonly<Record<string, string>>;
+  /** The options that are values of the request too. */
+  readonly optional?: Readonly<Record<string, string>>;
   readonly example: string;
 }
 
@@ -25,6 +27,12 @@ const acts: readonly Act[] = [
     ...{ values: { email, amount: 'in reais, such as 42.50' }, example: 'dev@ponte.test 42.50' },
   },
   {
+    ...{ name: 'return', description: 'return a payment or a received Pix, whole or in part' },
+    values: { transaction: 'id of the transaction' },
+    optional: { amount: 'in reais, such as 42.50 (default: what is left)' },
+    example: '01934a5e-7b60-7cc1-a8f0-2d4f2f6f0b11 --amount 4.50',
+  },
+  {
     ...{ name: 'expire-token', description: "refuse the bank's tokens of a customer" },
     ...{ values: { email }, example: 'dev@ponte.test' },
   },
@@ -37,18 +45,22 @@ const acts: readonly Act[] = [
 export const declare: Declare = (noun, run) => {
   noun.addHelpText('after', examples('ponte bank receive dev@ponte.test 42.50'));
   for (const act of acts) {
-    const { name, description, values, example } = act;
+    const { name, description, values, optional = {}, example } = act;
     const command: Command = withJson(noun.command(name))
       .description(description)
       .option('--url <address>', 'address of the service (default: from HOST and PORT)')
       .addHelpText('after', examples(`ponte bank ${name} ${example}`));
     for (const [value, help] of Object.entries(values)) command.argument(`<${value}>`, help);
+    for (const [value, help] of Object.entries(optional))
+      command.option(`--${value} <${value}>`, help);
     command.action(run((context: Context, ...typed: never[]) => perform(context, act, typed)));
   }
 };
 
 interface BankOptions extends JsonOption {
   readonly url?: string;
+  /** Of `return`. */
+  readonly amount?: string;
 }
 
 /** Longer than the simulated bank takes to post its webhook. */
@@ -60,6 +72,7 @@ async function perform(context: Context, { name, values }: Act, typed: readonly 
   const query = new URLSearchParams();
   for (const [index, value] of Object.keys(values).entries())
     query.set(value, String(typed[index]));
+  if (options.amount !== undefined) query.set('amount', options.amount);
   const { url } = context.serviceUrl(options.url, '/');
   const target = new URL(`/dev/bank/${name}`, url);
   target.search = query.toString();
@@ -74,6 +87,12 @@ async function perform(context: Context, { name, values }: Act, typed: readonly 
   context.terminal.result({ status, message }, options, message);
 }
 
+interface BankReply {
+  readonly message?: string;
+  /** Of a 422, by the name of the value. */
+  readonly errors?: Readonly<Record<string, readonly string[]>>;
+}
+
 async function post({ clock }: Context, url: URL) {
   const { request } = await import('undici');
   const timeout = new AbortController();
@@ -84,8 +103,9 @@ async function post({ clock }: Context, url: URL) {
       headers: { 'x-ponte-bank': 'command' },
       signal: timeout.signal,
     });
-    const answer = (await body.json()) as { readonly message?: string };
-    return { status: statusCode, message: answer.message ?? '' };
+    const { message = '', errors = {} } = (await body.json()) as BankReply;
+    const lines = Object.entries(errors).map(([field, texts]) => `${field}: ${texts.join(' ')}`);
+    return { status: statusCode, message: [message, ...lines].join(' ') };
   } catch (error) {
     const { UnreachableError } = await import('../../src/operator/failure-message.ts');
     throw new UnreachableError(`${url.origin} does not answer`, { cause: error });

@@ -67,12 +67,13 @@ export interface PageFacts {
   readonly bank: OtherSide | null;
 }
 
-/** The routes of `/dev` and `/docs`. */
+/** The routes of `/dev` and `/docs`; `/` leads to the first. */
 export async function developmentPages(facts: PageFacts): Promise<SystemRoute[]> {
   const dev = await readdir(devFolder);
   const { provider, version, bank } = facts;
   const scenarios = facts.scenarios.map(({ input, value, effect }) => ({ input, value, effect }));
   return [
+    redirect('/', '/dev'),
     page('/dev', new URL('index.html', devFolder), ownPolicy),
     page('/dev/onboarding', new URL('onboarding.html', devFolder), ownPolicy),
     page('/dev/prova-vida/{session}', new URL('prova-vida.html', devFolder), framedPolicy),
@@ -161,6 +162,11 @@ function mediaType(file: URL): string {
 
 function pageHeaders(policy: string): Headers {
   return { 'Content-Security-Policy': policy, 'Referrer-Policy': 'no-referrer' };
+}
+
+function redirect(path: string, target: string): SystemRoute {
+  const answer = (): Reply => ({ status: 302, headers: { Location: target }, content: null });
+  return { kind: 'system', name: 'page', method: 'GET', path, answer };
 }
 
 function json(path: string, body: unknown): SystemRoute {

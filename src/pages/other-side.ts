@@ -3,7 +3,7 @@
  * luck do. It is no part of the contract. The webhooks that follow come as from the provider.
  */
 import { centsFromDecimal } from '../domain/money.ts';
-import { AppError } from '../errors.ts';
+import { AppError, invalidField, type FieldErrors, type Text } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { jsonReply, type Reply } from '../http/reply.ts';
 import type { SystemRoute } from '../http/router.ts';
@@ -23,6 +23,13 @@ export interface OtherSide {
   findCharge(copyPaste: string): string | null;
   /** Credits a customer with a Pix that pays no charge; the webhook follows. */
   receive(email: string, amountCents: number): Promise<BankAnswer>;
+  /** @returns the end-to-end id of a transaction of Ponte, or null. */
+  findTransfer(transactionId: string): Promise<string | null>;
+  /**
+   * Returns a completed payment, or a received Pix; the webhook follows.
+   * @param amountCents by default everything that is left.
+   */
+  refund(endToEnd: string, amountCents?: number): Promise<BankAnswer>;
   /** Refuses all tokens that a customer has. */
   expireCustomerTokens(email: string): void;
   /** Lets the next call for a customer fail, with all its attempts. */
@@ -40,10 +47,11 @@ const acts: Readonly<Record<string, Act>> = {
     return bank.payCharge(bank.findCharge(code) ?? code);
   },
   receive: (bank, query) => {
-    const cents = centsFromDecimal(query.get('amount') ?? '');
-    if (cents === null || cents < 1) return refused('InvalidAmount');
+    const cents = centsIn(query);
+    if (cents === null) throw invalidField('amount', amountText);
     return bank.receive(emailIn(query), cents);
   },
+  return: returnTransfer,
   'expire-token': (bank, query) => {
     bank.expireCustomerTokens(emailIn(query));
     return { outcome: 'done' };
@@ -53,6 +61,53 @@ const acts: Readonly<Record<string, Act>> = {
     return { outcome: 'done' };
   },
 };
+
+/** Checks both fields first, so that one answer has all their errors. */
+async function returnTransfer(bank: OtherSide, query: URLSearchParams): Promise<BankAnswer> {
+  const endToEnd = await bank.findTransfer((query.get('transaction') ?? '').trim());
+  const isWhole = (query.get('amount') ?? '').trim() === '';
+  const cents = isWhole ? undefined : centsIn(query);
+  if (endToEnd === null || cents === null) {
+    const fields: FieldErrors = {
+      ...(endToEnd === null && { transaction: [refundTexts.unknown] }),
+      ...(cents === null && { amount: [amountText] }),
+    };
+    throw new AppError('VALIDATION_FAILED', { fields });
+  }
+  const done = await bank.refund(endToEnd, cents);
+  const reason = done.refusal?.reason;
+  if (reason === 'TransferNotFound') throw invalidField('transaction', refundTexts.unknown);
+  if (reason === 'TransferNotCompleted') throw invalidField('transaction', refundTexts.open);
+  // Of the amount: with an omitted one nothing is left.
+  if (reason !== 'AM09') return done;
+  throw isWhole
+    ? invalidField('transaction', refundTexts.returned)
+    : invalidField('amount', refundTexts.exceeded);
+}
+
+const amountText: Text = {
+  en: 'Must be an amount in reais, such as 42.50.',
+  pt: 'Deve ser um valor em reais, como 42.50.',
+};
+
+const refundTexts = {
+  unknown: {
+    en: 'Is not a payment or a received Pix that the simulated bank has made.',
+    pt: 'Não é um pagamento nem um Pix recebido que o banco simulado tenha feito.',
+  },
+  open: {
+    en: 'Is not completed: there is nothing to return.',
+    pt: 'Não está concluída: não há o que devolver.',
+  },
+  returned: {
+    en: 'Was returned in whole already.',
+    pt: 'Já foi devolvida por inteiro.',
+  },
+  exceeded: {
+    en: 'Is more than what is left to return.',
+    pt: 'É mais do que resta a devolver.',
+  },
+} satisfies Record<string, Text>;
 
 /** The routes under `/dev/bank`: each does one thing, with its values in the query. */
 export function bankRoutes(bank: OtherSide): SystemRoute[] {
@@ -81,6 +136,8 @@ function emailIn(query: URLSearchParams): string {
   return (query.get('email') ?? '').trim().toLowerCase();
 }
 
-function refused(reason: string): BankAnswer {
-  return { outcome: 'refused', refusal: { reason } };
+/** @returns the amount in centavos, or null for one that cannot be paid. */
+function centsIn(query: URLSearchParams): number | null {
+  const cents = centsFromDecimal((query.get('amount') ?? '').trim());
+  return cents === null || cents < 1 ? null : cents;
 }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startTestApp } from '../../support/app.ts';
+import { eventually } from '../../support/eventually.ts';
 import { givenCustomer } from '../../support/factories.ts';
 import { runPonte } from './command-line.ts';
 
@@ -25,6 +26,20 @@ test('a Pix comes, and a charge is paid', async () => {
   const paid = await runPonte(local, ['bank', 'pay-charge', body.copy_paste]);
   assert.equal(paid.code, 0, paid.stderr);
   assert.equal(await balanceOf(token), 10_050);
+});
+
+test('a received Pix is returned in part, and what is wrong is named', async () => {
+  const { token, email } = await givenCustomer(local);
+  await runPonte(local, ['bank', 'receive', email, '10']);
+  const listed = async () => (await local.call('/pix', { token })).body.items;
+  await eventually(async () => (await listed()).length === 1, 'the Pix is received');
+  const [{ transaction_id: id }] = await listed();
+  const returned = await runPonte(local, ['bank', 'return', id, '--amount', '4']);
+  assert.deepEqual([returned.code, returned.stdout], [0, 'The bank has done it.\n']);
+  assert.equal(await balanceOf(token), 10_006);
+  const refused = await runPonte(local, ['bank', 'return', id, '--amount', '6.01']);
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, /amount: Is more than what is left to return\./);
 });
 
 test('what the bank refuses, and a service without it, end with exit 1 and a sentence', async () => {

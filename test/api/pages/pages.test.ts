@@ -66,12 +66,29 @@ describe('in local', () => {
     assert.deepEqual(about, { provider: 'simulated bank', version, hasBank: true });
   });
 
+  it('/ leads to /dev', async () => {
+    const answer = await fetch(`${url}/`, { redirect: 'manual' });
+    assert.equal(answer.status, 302);
+    assert.equal(answer.headers.get('location'), '/dev');
+  });
+
   it('a file that is none of ours is not served', async () => {
     for (const path of ['/dev/assets/index.ts', '/dev/assets/..%2f..%2fapp.ts', '/dev/nothing']) {
       assert.equal((await fetch(`${url}${path}`)).status, 404, path);
     }
   });
 });
+
+interface BankReply {
+  readonly message: string;
+  readonly errors?: Readonly<Record<string, readonly string[]>>;
+}
+
+interface ListedPix {
+  readonly transaction_id: string;
+  readonly type: string;
+  readonly amount: number;
+}
 
 describe('the other side of the simulated bank', () => {
   const own = { 'x-ponte-bank': '1' };
@@ -83,16 +100,13 @@ describe('the other side of the simulated bank', () => {
     const query = String(new URLSearchParams(values));
     const url = `${local.url}/dev/bank/${name}?${query}`;
     const answer = await fetch(url, { method: 'POST', headers });
-    return {
-      status: answer.status,
-      message: ((await answer.json()) as { message: string }).message,
-    };
+    return { status: answer.status, ...((await answer.json()) as BankReply) };
   };
   const balanceOf = async (token: string) =>
     (await local.call('/accounts/balance', { token })).body as { balance: number; source: string };
   const listOf = async (token: string, status: string) => {
     const { body } = await local.call(`/pix?status=${status}`, { token });
-    return (body as { items: { type: string; amount: number }[] }).items;
+    return (body as { items: ListedPix[] }).items;
   };
 
   it('pays a charge: the webhook completes it, and the balance grows', async () => {
@@ -119,7 +133,60 @@ describe('the other side of the simulated bank', () => {
     const items = (await received()).map(({ type, amount }) => [type, amount]);
     assert.deepEqual(items, [['PIX_RECEIVED', 12.34]]);
     for (const amount of ['0', '-1', 'x', '']) {
-      assert.equal((await act('receive', { email, amount })).status, 422, amount);
+      const { status, errors } = await act('receive', { email, amount });
+      assert.deepEqual([status, Object.keys(errors ?? {})], [422, ['amount']], amount);
+    }
+  });
+
+  it('returns a payment in part, then a received Pix in whole, each with its webhook', async () => {
+    const { token, email } = await givenCustomer(local);
+    const { balance } = await balanceOf(token);
+    const send = { pix_key: 'maria@example.com', amount: 10 };
+    const { body: sent } = await local.call('/pix/send', { token, key: 'send', body: send });
+    const transaction = String(sent.transaction_id);
+    assert.deepEqual((await act('return', { transaction })).errors, {
+      transaction: ['Is not completed: there is nothing to return.'],
+    });
+    await local.clock.advance(local.context.config.stubSettleMs);
+    await eventually(async () => (await listOf(token, 'COMPLETED')).length === 1, 'it is paid');
+    assert.equal((await act('return', { transaction, amount: ' 4.5 ' })).status, 200);
+    assert.equal((await balanceOf(token)).balance, balance - 5.5);
+    await act('receive', { email, amount: '7' });
+    await eventually(async () => (await listOf(token, 'COMPLETED')).length === 3, 'it is received');
+    const [received] = await listOf(token, 'COMPLETED');
+    assert.equal(
+      (await act('return', { transaction: received?.transaction_id ?? '' })).status,
+      200,
+    );
+    assert.equal((await balanceOf(token)).balance, balance - 5.5);
+    await eventually(async () => (await listOf(token, 'COMPLETED')).length === 4, 'it is returned');
+    assert.deepEqual(
+      (await listOf(token, 'COMPLETED')).map(({ type, amount }) => [type, amount]).toReversed(),
+      [
+        ['PIX_SEND', 10],
+        ['PIX_REFUND_IN', 4.5],
+        ['PIX_RECEIVED', 7],
+        ['PIX_REFUND_OUT', 7],
+      ],
+    );
+    const { status, errors } = await act('return', { transaction, amount: '5.51' });
+    assert.deepEqual(
+      { status, errors },
+      {
+        ...{ status: 422, errors: { amount: ['Is more than what is left to return.'] } },
+      },
+    );
+    assert.equal((await act('return', { transaction })).status, 200);
+    assert.deepEqual((await act('return', { transaction })).errors, {
+      transaction: ['Was returned in whole already.'],
+    });
+  });
+
+  it('names each value of a return that is wrong', async () => {
+    const transaction = '01934a5e-7b60-7cc1-a8f0-2d4f2f6f0b11';
+    for (const values of [{}, { transaction: 'x' }, { transaction }]) {
+      const { status, errors = {} } = await act('return', { ...values, amount: '0' });
+      assert.deepEqual([status, Object.keys(errors)], [422, ['transaction', 'amount']]);
     }
   });
 
@@ -151,8 +218,10 @@ describe('anywhere else', () => {
 
   it('there are no pages, whatever the method', async () => {
     for (const path of [
-      ...[...pages, '/dev/assets/api.js', '/docs/assets/reference.js', '/dev/about.json'],
-      ...['pay-charge', 'receive', 'expire-token', 'fail-next'].map((act) => `/dev/bank/${act}`),
+      ...[...pages, '/', '/dev/assets/api.js', '/docs/assets/reference.js', '/dev/about.json'],
+      ...['pay-charge', 'receive', 'return', 'expire-token', 'fail-next'].map(
+        (act) => `/dev/bank/${act}`,
+      ),
     ]) {
       for (const method of ['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS']) {
         assert.equal((await fetch(`${url}${path}`, { method })).status, 404, `${method} ${path}`);
