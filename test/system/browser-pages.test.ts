@@ -140,6 +140,7 @@ describe('the pages of an account', { skip: noBrowser }, () => {
     await page.locator('#send-status', { hasText: 'COMPLETED' }).waitFor();
     await page.click('#send-receipt button');
     await page.locator('#receipt dl').waitFor();
+    await page.keyboard.press('Escape');
     await open(page, 'charge');
     await page.click('#charge .actions button');
     await page.locator('#charge-result img').waitFor();
@@ -151,7 +152,16 @@ describe('the pages of an account', { skip: noBrowser }, () => {
     await page.locator('#login').waitFor();
     assert.match(await page.innerText('#login-reason'), /You are logged out/);
     for (const place of [
-      ...['who', 'account-facts', 'balance', 'send-outcome', 'send-status', 'send-receipt'],
+      ...[
+        'who',
+        'account-facts',
+        'balance',
+        'overview-balance',
+        'latest',
+        'send-outcome',
+        'send-status',
+        'send-receipt',
+      ],
       ...['charge-result', 'statement-items', 'receipt', 'key-list'],
     ]) {
       assert.equal(await page.textContent(`#${place}`), '', place);
@@ -194,7 +204,7 @@ describe('the pages of an account', { skip: noBrowser }, () => {
     await page.fill('#end_date', '');
     await page.getByRole('button', { name: "The bank's own list" }).click();
     await page
-      .locator('#statement-items tbody tr', { hasText: 'PIX_PAYMENT_OUT' })
+      .locator('#statement-items tbody tr', { hasText: /payment.*CONFIRMED/ })
       .nth(1)
       .waitFor();
   });
@@ -219,9 +229,10 @@ describe('the pages of an account', { skip: noBrowser }, () => {
       [...document.querySelectorAll('h1, h2, button')]
         .filter((one) => one.checkVisibility()).map((one) => one.textContent)`);
     assert.deepEqual(visible, ['Receipt']);
+    assert.equal(await page.evaluate<boolean>(`document.querySelector('#receipt').open`), true);
     await page.emulateMedia({ media: 'screen' });
     await receipt.getByRole('button', { name: 'Close' }).click();
-    assert.equal(await receipt.textContent(), '');
+    await page.locator('#receipt:empty').waitFor({ state: 'attached' });
     const focused = await page.evaluate<string>('document.activeElement.textContent');
     assert.equal(focused, 'Receipt');
   });
@@ -297,7 +308,33 @@ describe('the pages of an account', { skip: noBrowser }, () => {
     await page.locator('#bank-said', { hasText: 'has done it' }).waitFor();
     assert.deepEqual(await accessibilityFaults(page), []);
     await open(page, 'statement');
-    await page.locator('#statement-items tr', { hasText: /received\s*R\$\s42,50/ }).waitFor();
+    await page.locator('#statement-items tr', { hasText: /received\s*\+R\$\s42,50/ }).waitFor();
+  });
+
+  it('returns a payment from its receipt, and lists the refund', async (t) => {
+    const page = await openPage(t, browser, `${url}/dev`);
+    await logIn(page);
+    await open(page, 'send');
+    await page.fill('#send-amount', '20,00');
+    await page.click('#send .actions button');
+    await page.locator('#send-status', { hasText: 'COMPLETED' }).waitFor();
+    await page.click('#send-receipt button');
+    const receipt = page.locator('#receipt');
+    await page.fill('#return-amount', '20,01');
+    await receipt.getByRole('button', { name: 'Return this payment' }).click();
+    await receipt.locator('#return-amount-error', { hasText: 'more than what is left' }).waitFor();
+    await page.fill('#return-amount', '4,50');
+    await receipt.getByRole('button', { name: 'Return this payment' }).click();
+    await receipt.locator('dl', { hasText: /Refunded\s*R\$ 4,50/ }).waitFor();
+    assert.equal(await page.evaluate<string>('document.activeElement.id'), 'receipt-title');
+    await page.keyboard.press('Escape');
+    await open(page, 'account');
+    const newest = page.locator('#latest tbody tr').first();
+    await newest.filter({ hasText: /refund received\s*\+R\$ 4,50/ }).waitFor();
+    await newest.getByRole('button', { name: 'Receipt' }).click();
+    await receipt.locator('.badge', { hasText: 'COMPLETED' }).waitFor();
+    // A refund is not returned again.
+    assert.equal(await receipt.locator('form').count(), 0);
   });
 
   it('keeps every request to read, with a curl command of it', async (t) => {

@@ -5,37 +5,44 @@ import { customerEmail, refreshBalance } from './session.js';
 
 /**
  * Makes the bank do something. The requests are none of the app's: the list leaves them out.
- * @returns what the bank says, in a sentence.
+ * @returns {Promise<{status: number, body: {message: string, errors?: object}}>} with the status 0
+ *   without an answer.
  */
 export async function actAtBank(act, values) {
   try {
     const query = new URLSearchParams(values);
     const request = { method: 'POST', headers: { 'X-Ponte-Bank': 'page' } };
     const answer = await fetch(`/dev/bank/${act}?${query}`, request);
-    return (await answer.json()).message;
+    return { status: answer.status, body: await answer.json() };
   } catch {
-    return 'The service did not answer.';
+    return { status: 0, body: { message: 'The service did not answer.' } };
   }
 }
 
 async function actAndSay(name, values) {
   byId('bank-said').textContent = 'The bank is at it…';
-  byId('bank-said').textContent = await actAtBank(name, values);
+  const answer = await actAtBank(name, values);
+  // What is wrong with a field is said there.
+  byId('bank-said').textContent = answer.body.errors === undefined ? answer.body.message : '';
+  return answer;
+}
+
+/** Shows the errors of the fields; the message is below the forms already. */
+function faultsOf(answer) {
+  return answer.body.errors === undefined ? null : answer;
 }
 
 onSubmit(byId('bank-pay'), async ({ code = '' }) => {
-  await actAndSay('pay-charge', { code });
+  const answer = await actAndSay('pay-charge', { code });
   await refreshBalance();
-  return null;
+  return faultsOf(answer);
 });
 
 onSubmit(byId('bank-receive'), async ({ amount = '' }) => {
-  await actAndSay('receive', {
-    email: customerEmail(),
-    amount: String(parseAmount(amount) ?? amount),
-  });
+  const reais = String(parseAmount(amount) ?? amount);
+  const answer = await actAndSay('receive', { email: customerEmail(), amount: reais });
   await refreshBalance();
-  return null;
+  return faultsOf(answer);
 });
 
 byId('bank-expire').addEventListener('click', () =>

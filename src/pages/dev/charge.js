@@ -92,7 +92,7 @@ function codeParts(text, said) {
   copyButton.addEventListener('click', () => copy(text, copyButton));
   const pay = element('button', { type: 'button', hidden: !about.hasBank }, 'Pay this charge');
   pay.addEventListener('click', async () => {
-    said.textContent = await actAtBank('pay-charge', { code: text });
+    said.textContent = (await actAtBank('pay-charge', { code: text })).body.message;
   });
   const label = 'Pix copia e cola';
   return [

@@ -1,11 +1,12 @@
 /* The account's Pix keys. */
 import { call } from './api.js';
 import { byId, element, onSubmit } from './page.js';
-
-byId('list-keys').addEventListener('click', list);
-document.addEventListener('show-keys', list);
+import { onShow } from './shell.js';
 
 const place = byId('key-list');
+
+byId('list-keys').addEventListener('click', list);
+onShow('keys', list);
 
 async function list() {
   if (place.childElementCount === 0) place.replaceChildren(element('p', {}, 'Loading…'));

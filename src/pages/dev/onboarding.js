@@ -222,6 +222,9 @@ export function show(application) {
     ]),
   );
   showSteps(steps);
+  const isRequested = !missing.some((step) => step.name === 'electronic_validation');
+  byId('no-code').hidden = isRequested;
+  byId('confirmation').hidden = !isRequested;
   const names = missing.map((step) => labels[step.name]);
   byId('missing').textContent = names.length === 0 ? '' : `Still missing: ${names.join(', ')}.`;
   showDecision(application);
@@ -246,13 +249,17 @@ function stepItem(step) {
   const content = [`${labels[name] ?? name} `, statusBadge(status), error ? ` ${error}` : ''];
   if (!hasPanel(step)) return element('li', {}, ...content);
   const button = element('button', { type: 'button', 'data-opens': name }, ...content);
-  button.addEventListener('click', () => {
-    current = name;
-    showPanel();
-    byId(`${name}-title`).focus();
-  });
+  button.addEventListener('click', () => openStep(name));
   return element('li', {}, button);
 }
+
+function openStep(name) {
+  current = name;
+  showPanel();
+  byId(`${name}-title`).focus();
+}
+
+byId('to-request').addEventListener('click', () => openStep('electronic_validation'));
 
 function showPanel() {
   for (const panel of panels) panel.hidden = panel.dataset.step !== current;

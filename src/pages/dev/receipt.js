@@ -1,7 +1,10 @@
-/* The receipt of a transaction, on the page and on paper. */
-import { call } from './api.js';
-import { formatAmount, localTime } from './format.js';
-import { byId, element, facts, statusBadge } from './page.js';
+/* The receipt of a transaction, in front of the page and on paper. */
+import { call, exchanges, token } from './api.js';
+import { actAtBank } from './bank.js';
+import { formatAmount, localTime, parseAmount } from './format.js';
+import { byId, element, facts, onSubmit, statusBadge } from './page.js';
+import { refreshBalance } from './session.js';
+import { about, showView } from './shell.js';
 
 const types = {
   PIX_SEND: 'Pix payment',
@@ -17,34 +20,90 @@ const doubts = {
   FAILED: 'The transaction has failed: this is no proof of a payment.',
 };
 
+const dialog = byId('receipt');
+
+dialog.addEventListener('close', () => dialog.replaceChildren());
+exchanges.addEventListener('session', () => {
+  if (token() === null) dialog.close();
+});
+
 /** A button that shows the receipt of a transaction. */
 export function receiptButton(id) {
   const button = element('button', { type: 'button', className: 'quiet' }, 'Receipt');
-  button.addEventListener('click', async () => {
-    const answer = await call({ path: `/pix/${encodeURIComponent(id)}/receipt` });
-    show(answer.status === 200 ? receipt(answer.body) : [failure(answer)], button);
-  });
+  button.addEventListener('click', async () => show(await read(id)));
   return button;
 }
 
-/** @param opener gets the focus back when the receipt is closed. */
-function show(content, opener) {
+function read(id) {
+  return call({ path: `/pix/${encodeURIComponent(id)}/receipt` });
+}
+
+/** Shows a receipt in front of the page, which gets the focus back when it is closed. */
+function show(answer) {
+  // The session may have ended.
+  if (token() === null) return;
   const print = element('button', { type: 'button' }, 'Print');
   print.addEventListener('click', () => window.print());
   const close = element('button', { type: 'button', className: 'quiet' }, 'Close');
-  close.addEventListener('click', () => {
-    byId('receipt').replaceChildren();
-    opener.focus();
-  });
-  const section = element(
-    'section',
-    { tabIndex: -1, 'aria-labelledby': 'receipt-title' },
-    element('h2', { id: 'receipt-title' }, 'Receipt'),
-    ...content,
+  close.addEventListener('click', () => dialog.close());
+  const { status, body } = answer;
+  dialog.replaceChildren(
+    element('h2', { id: 'receipt-title', tabIndex: -1, autofocus: true }, 'Receipt'),
+    ...(status === 200 ? receipt(body) : [failure(answer)]),
+    ...(status === 200 && canBeReturned(body) ? [returnForm(body)] : []),
     element('div', { className: 'actions' }, print, close),
   );
-  byId('receipt').replaceChildren(section);
-  section.focus();
+  if (dialog.open) byId('receipt-title').focus();
+  else dialog.showModal();
+}
+
+const returned = new Set(['PIX_SEND', 'PIX_CHARGE', 'PIX_RECEIVED']);
+
+function canBeReturned({ type, status, amount, refunded_amount: refunded = 0 }) {
+  return about.hasBank && returned.has(type) && status === 'COMPLETED' && refunded < amount;
+}
+
+/** What the payee's bank or the payee does: the simulated bank plays both. */
+function returnForm({ transaction_id: id, type, refunded_amount: before }) {
+  const form = element(
+    'form',
+    { className: 'at-bank', noValidate: true },
+    element('h3', {}, 'At the simulated bank'),
+    element('label', { htmlFor: 'return-amount' }, 'Amount to return (empty: all that is left)'),
+    element('input', { id: 'return-amount', name: 'amount', inputMode: 'decimal' }),
+    element(
+      'div',
+      { className: 'actions' },
+      element(
+        'button',
+        { className: 'quiet' },
+        type === 'PIX_SEND' ? 'Return this payment' : 'Return this Pix',
+      ),
+    ),
+  );
+  onSubmit(form, async ({ amount = '' }) => {
+    const reais = String(parseAmount(amount) ?? amount);
+    const answer = await actAtBank('return', { transaction: id, amount: reais });
+    if (answer.status === 200) await showReturned(id, before);
+    return answer;
+  });
+  return form;
+}
+
+const attempts = 20;
+
+const pauseMs = 250;
+
+/** The bank has posted its webhook; Ponte works on it a moment later. */
+async function showReturned(id, before) {
+  let answer = await read(id);
+  for (let nth = 1; nth < attempts && answer.body.refunded_amount === before; nth += 1) {
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    answer = await read(id);
+  }
+  if (dialog.open) show(answer);
+  showView();
+  await refreshBalance();
 }
 
 function failure({ body }) {
@@ -62,10 +121,10 @@ function receipt(body) {
     ...party('Payer', payer),
     ...party('Payee', payee),
     ['Reason', reason && `${reason.message} (${reason.code})`],
-    ['End-to-end id', body.end_to_end],
-    ['Return id', body.return_id],
-    ['Original', body.original_transaction_id],
-    ['Transaction', body.transaction_id],
+    ['End-to-end id', code(body.end_to_end)],
+    ['Return id', code(body.return_id)],
+    ['Original', code(body.original_transaction_id)],
+    ['Transaction', code(body.transaction_id)],
     ['Issued', time(body.issued_at)],
   ];
   return [
@@ -75,6 +134,10 @@ function receipt(body) {
     facts(pairs.filter(([, value]) => value !== undefined)),
     element('p', { className: 'hint' }, 'Times are those of São Paulo.'),
   ];
+}
+
+function code(id) {
+  return id === undefined ? undefined : element('code', {}, id);
 }
 
 function party(role, { name, document, institution, key }) {

@@ -3,7 +3,7 @@ import { call, exchanges, keepToken, token } from './api.js';
 import { formatAmount as money } from './format.js';
 import { byId, element, facts, onSubmit, statusBadge } from './page.js';
 import { sessionEndedText } from './outcomes.js';
-import { showView } from './shell.js';
+import { onShow } from './shell.js';
 import { newKeyWords } from './idempotency.js';
 
 /** The e-mail of a customer who has just been approved, as the onboarding hands it over. */
@@ -43,11 +43,16 @@ function endSession(reason) {
   byId('email').focus();
 }
 
+/* As `/accounts/me` reports it. */
+let customer = null;
+
 /** The elements with personal data, to be cleared on logout. */
 const personal = [
   'who',
   'account-facts',
   'balance',
+  'overview-balance',
+  'latest',
   'send-outcome',
   'send-status',
   'send-receipt',
@@ -55,7 +60,6 @@ const personal = [
   'charge-outcome',
   'charge-result',
   'statement-items',
-  'receipt',
   'key-list',
   'bank-said',
 ];
@@ -63,12 +67,10 @@ const personal = [
 function showSession() {
   const isIn = token() !== null;
   if (!isIn) for (const id of personal) byId(id).replaceChildren();
+  if (!isIn) customer = null;
   byId('account-bar').hidden = !isIn;
   byId('logout').hidden = !isIn;
 }
-
-/* As `/accounts/me` reports it. */
-let customer = null;
 
 /** The e-mail of the logged-in customer; empty before. */
 export function customerEmail() {
@@ -101,17 +103,23 @@ export async function refreshBalance() {
   if (token() === null) return;
   const { status, body } = await call({ path: '/accounts/balance' });
   if (token() === null) return;
+  const isKnown = status === 200;
+  const note = body.source === 'provider' ? '' : ' last known: the bank does not answer';
   byId('balance').replaceChildren(
-    ...(status === 200
-      ? [
-          element('strong', {}, money(body.balance)),
-          body.source === 'provider' ? '' : ` last known: the bank does not answer`,
-        ]
-      : [body.message]),
+    ...(isKnown ? [element('strong', {}, money(body.balance)), note] : [body.message]),
   );
+  byId('overview-balance').textContent = isKnown ? money(body.balance) : '–';
 }
 
 byId('show-balance').addEventListener('click', refreshBalance);
+/** The views with amounts: what they show comes with the balance of now. */
+function renewBalance() {
+  // At first the account is read, and the balance after it.
+  if (customer !== null) void refreshBalance();
+}
+
+onShow('account', renewBalance);
+onShow('statement', renewBalance);
 
 const approved = sessionStorage.getItem(emailKey);
 if (approved !== null && token() === null) {
@@ -122,5 +130,4 @@ if (approved !== null && token() === null) {
     'The account is open. Log in with the password of the registration.';
 }
 showSession();
-showView();
 if (token() !== null) await showAccount();

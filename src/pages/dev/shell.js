@@ -27,11 +27,20 @@ export function showView() {
   markPage();
 }
 
+/** Calls `work` whenever a view is shown, and now if it is. */
+export function onShow(name, work) {
+  document.addEventListener(`show-${name}`, work);
+  if (token() !== null && viewName() === name) work();
+}
+
 function markPage() {
   const here = views.length === 0 ? location.pathname : `/dev#${viewName()}`;
   for (const link of document.querySelectorAll('nav a')) {
-    if (link.getAttribute('href') === here) link.setAttribute('aria-current', 'page');
+    const isHere = link.getAttribute('href') === here;
+    if (isHere) link.setAttribute('aria-current', 'page');
     else link.removeAttribute('aria-current');
+    // On a phone the navigation is a strip that scrolls.
+    if (isHere) link.parentElement.scrollLeft = link.offsetLeft - link.parentElement.offsetLeft;
   }
 }
 

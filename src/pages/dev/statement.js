@@ -1,16 +1,15 @@
 /* The statement: what Ponte lists, a page at a time, and beside it the bank's own list. */
 import { call } from './api.js';
-import { formatAmount, localTime, shortLocalTime } from './format.js';
-import { byId, element, onSubmit, showErrors, statusBadge, table } from './page.js';
-import { receiptButton } from './receipt.js';
+import { byId, element, onSubmit, showErrors } from './page.js';
+import { onShow } from './shell.js';
+import { listOf } from './transactions.js';
 
 onSubmit(byId('statement'), async ({ view, ...filters }) =>
   view === 'bank' ? showBankList(filters) : showPage({ filters, before: [] }),
 );
 
-document.addEventListener('show-statement', () => {
-  if (byId('statement-items').childElementCount === 0) byId('statement').requestSubmit();
-});
+// What has happened since the last time is on the first page.
+onShow('statement', () => byId('statement').requestSubmit());
 
 const place = byId('statement-items');
 
@@ -37,7 +36,7 @@ async function showPage({ filters, before, cursor }) {
   });
   const end = next ? `${items.length} so far.` : `${items.length} in all.`;
   place.replaceChildren(
-    list('Transactions of Ponte', items),
+    listOf('Transactions of Ponte', items),
     element('p', { className: 'hint', role: 'status' }, `${end} Times are those of São Paulo.`),
     ...(next ? [more] : []),
   );
@@ -60,46 +59,7 @@ async function showBankList({ start_date: from, end_date: to }) {
   place.replaceChildren(
     isMissing
       ? element('p', { className: 'error', role: 'alert' }, 'The bank did not return its own list.')
-      : list("The bank's own list", answer.body.items.remote),
+      : listOf("The bank's own list", answer.body.items.remote),
   );
   return answer;
-}
-
-/** Both lists have one shape; the bank's names differ, and its items have no receipt. */
-function list(caption, items) {
-  if (items.length === 0) {
-    return element('p', { className: 'empty' }, `${caption}: nothing in these days.`);
-  }
-  const heads = ['When', 'Type', 'Amount', 'Status', 'Details', 'Receipt'];
-  return table(caption, heads, items.map(cells));
-}
-
-const types = {
-  PIX_SEND: 'payment',
-  PIX_CHARGE: 'charge',
-  PIX_RECEIVED: 'received',
-  PIX_REFUND_IN: 'refund received',
-  PIX_REFUND_OUT: 'refund sent',
-};
-
-const debits = new Set(['PIX_SEND', 'PIX_REFUND_OUT']);
-
-function cells(item) {
-  const { transaction_id: id, type, amount, status, direction } = item;
-  const isDebit = debits.has(type) || direction === 'DEBIT';
-  const when = item.created_at ?? item.createdAt ?? item.date;
-  const about = item.pix_key ?? item.description ?? item.endToEnd;
-  return [
-    when === undefined ? '–' : timeOf(when),
-    types[type] ?? type ?? '–',
-    element('span', { className: 'number' }, formatAmount(isDebit ? -Math.abs(amount) : amount)),
-    status === undefined ? '–' : statusBadge(status),
-    element('code', {}, about ?? id ?? '–'),
-    id === undefined ? '–' : receiptButton(id),
-  ];
-}
-
-/** Short, so that a phone shows the row; the whole time is its title. */
-function timeOf(when) {
-  return element('time', { dateTime: when, title: localTime(when) }, shortLocalTime(when));
 }

@@ -1,0 +1,30 @@
+/* The overview: the balance, the account and the latest transactions. */
+import { call, token } from './api.js';
+import { byId, element } from './page.js';
+import { onShow } from './shell.js';
+import { listOf } from './transactions.js';
+
+const place = byId('latest');
+
+onShow('account', showLatest);
+
+async function showLatest() {
+  if (place.childElementCount === 0) {
+    place.replaceChildren(element('p', { className: 'hint', role: 'status' }, 'Loading…'));
+  }
+  const { status, body } = await call({ path: '/pix?limit=5' });
+  if (token() === null) return;
+  if (status !== 200) {
+    place.replaceChildren(element('p', { className: 'error', role: 'alert' }, body.message));
+    return;
+  }
+  place.replaceChildren(
+    body.items.length === 0 ? nothingYet() : listOf('The newest five', body.items),
+  );
+}
+
+function nothingYet() {
+  const words =
+    'No transaction yet. Send a Pix, make a charge, or receive a Pix from the other side.';
+  return element('p', { className: 'empty' }, words);
+}

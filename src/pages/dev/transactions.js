@@ -1,0 +1,67 @@
+/* A list of transactions, of Ponte or of the bank, as a table. */
+import { formatAmount, localTime, shortLocalTime } from './format.js';
+import { element, statusBadge, table } from './page.js';
+import { receiptButton } from './receipt.js';
+
+/** Both lists have one shape; the bank's names differ, and its items have no receipt. */
+export function listOf(caption, items) {
+  if (items.length === 0) {
+    return element('p', { className: 'empty' }, `${caption}: nothing in these days.`);
+  }
+  const heads = ['When', 'Type', 'Amount', 'Status', 'Details', 'Receipt'];
+  return table(caption, heads, items.map(cells));
+}
+
+const types = {
+  PIX_SEND: 'payment',
+  PIX_CHARGE: 'charge',
+  PIX_RECEIVED: 'received',
+  PIX_REFUND_IN: 'refund received',
+  PIX_REFUND_OUT: 'refund sent',
+  // Of the bank's own list.
+  PIX_PAYMENT_OUT: 'payment',
+  PIX_PAYMENT_REVERSAL: 'payment reversed',
+};
+
+const debits = new Set(['PIX_SEND', 'PIX_REFUND_OUT']);
+
+function cells(item) {
+  const { transaction_id: id, type, status } = item;
+  const when = item.created_at ?? item.createdAt ?? item.date;
+  const about = item.pix_key ?? item.description ?? item.endToEnd ?? item.returnId;
+  return [
+    when === undefined ? '–' : timeOf(when),
+    typeOf(type),
+    amountOf(item),
+    status === undefined ? '–' : statusBadge(status),
+    element('code', {}, about ?? id ?? '–'),
+    id === undefined ? '–' : receiptButton(id),
+  ];
+}
+
+/** Refunds are seldom: they stand out. */
+function typeOf(type) {
+  const words = types[type] ?? type ?? '–';
+  return /REFUND|REVERSAL/.test(type)
+    ? element('span', { className: 'badge refund' }, words)
+    : words;
+}
+
+const settled = new Set(['COMPLETED', 'CONFIRMED']);
+
+/** What left has a minus, and what came a plus; a charge that is not paid is neither. */
+function amountOf({ type, amount, status, direction }) {
+  const isDebit = debits.has(type) || direction === 'DEBIT';
+  const sign = !isDebit && settled.has(status) ? '+' : '';
+  const isOff = status === 'FAILED' || status === 'ERROR';
+  return element(
+    'span',
+    { className: `number ${isOff ? 'off' : ''}` },
+    `${sign}${formatAmount(isDebit ? -Math.abs(amount) : amount)}`,
+  );
+}
+
+/** Short, so that a phone shows the row; the whole time is its title. */
+function timeOf(when) {
+  return element('time', { dateTime: when, title: localTime(when) }, shortLocalTime(when));
+}
