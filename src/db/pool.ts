@@ -11,7 +11,7 @@ export const appEventsSetting = 'ponte.app_events=on';
 
 /** How the sessions of a process differ. */
 export interface Session {
-  /** Whether what they change is told to the app's backend. */
+  /** Whether their changes write app events. */
   readonly appEvents?: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** `events list` and `events resend`: what the app's own backend is told. */
+/** `events list` and `events resend`: notifications to the app's own backend. */
 import {
   findOutbox,
   queueAgain,

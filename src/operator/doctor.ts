@@ -190,7 +190,7 @@ export function databaseRole({ ownsTables }: Pick<DatabaseInspection, 'ownsTable
   return doubtful(name, says, 'run the SQL of `ponte migrate grants`, and use its service role');
 }
 
-/** Checks that the ends of transactions are told to the app's backend. */
+/** Checks that the app's backend receives the final status of transactions. */
 function eventsToApp({ writesAppEvents }: Pick<DatabaseInspection, 'writesAppEvents'>): Finding {
   const name = 'app events';
   if (writesAppEvents) return ok(name, 'are written to the outbox');

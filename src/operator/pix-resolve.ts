@@ -20,7 +20,7 @@ export interface PixResolveInput extends Decision {
   readonly as: 'completed' | 'failed';
   /** With `failed`: {@link riskOfFailing}, word for word. */
   readonly confirm?: string;
-  /** Only checks whether this may be done, before the operator is asked to confirm. */
+  /** Only checks whether this may be done, before the operator confirms. */
   readonly onlyCheck?: boolean;
 }
 

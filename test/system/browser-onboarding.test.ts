@@ -2,28 +2,24 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
-import { ServiceProcess, settingsFor } from './service-process.ts';
-import { createTestDatabase, type TestDatabase } from '../support/db.ts';
+import { startOwnService, type OwnService } from './service-process.ts';
 import { pdfOf } from '../support/documents.ts';
 import { eventually } from '../support/eventually.ts';
 import { accessibilityFaults, noBrowser, openBrowser, openPage } from './browser.ts';
 
 describe('the onboarding and the reference', { skip: noBrowser }, () => {
-  let database: TestDatabase;
-  let service: ServiceProcess;
+  let service: OwnService;
   let browser: Browser;
   let url: string;
 
   before(async () => {
-    database = await createTestDatabase();
-    service = new ServiceProcess(settingsFor(database));
-    [url, browser] = await Promise.all([service.ready(), openBrowser()]);
+    [service, browser] = await Promise.all([startOwnService(), openBrowser()]);
+    ({ url } = service);
   });
 
   after(async () => {
     await browser.close();
-    await service.kill();
-    await database.drop();
+    await service.stop();
   });
 
   it('opens an account step by step, and the new customer logs in', async (t) => {

@@ -2,26 +2,22 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
-import { ServiceProcess, settingsFor } from './service-process.ts';
-import { createTestDatabase, type TestDatabase } from '../support/db.ts';
+import { startOwnService, type OwnService } from './service-process.ts';
 import { accessibilityFaults, noBrowser, openBrowser, openPage, scan } from './browser.ts';
 
 describe('the pages of an account', { skip: noBrowser }, () => {
-  let database: TestDatabase;
-  let service: ServiceProcess;
+  let service: OwnService;
   let browser: Browser;
   let url: string;
 
   before(async () => {
-    database = await createTestDatabase();
-    service = new ServiceProcess(settingsFor(database));
-    [url, browser] = await Promise.all([service.ready(), openBrowser()]);
+    [service, browser] = await Promise.all([startOwnService(), openBrowser()]);
+    ({ url } = service);
   });
 
   after(async () => {
     await browser.close();
-    await service.kill();
-    await database.drop();
+    await service.stop();
   });
 
   it('logs in, sends a PIX and shows its status until it has ended', async (t) => {
@@ -287,7 +283,7 @@ describe('the pages of an account', { skip: noBrowser }, () => {
     await open(page, 'send');
     await page.fill('#send-description', 'Rent');
     const token = await page.evaluate<string>(`sessionStorage.getItem('ponte-dev-token')`);
-    await service.call('/auth/logout', { token, body: {} });
+    await service.process.call('/auth/logout', { token, body: {} });
     await page.click('#send .actions button');
     await page.locator('#login-reason', { hasText: 'Your session has ended' }).waitFor();
     await page.click('#login button');

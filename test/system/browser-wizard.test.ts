@@ -3,31 +3,24 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { cpfCheckDigits } from '../../src/domain/tax-id.ts';
-import { ServiceProcess, settingsFor } from './service-process.ts';
-import { createTestDatabase, type TestDatabase } from '../support/db.ts';
+import { startOwnService, type OwnService } from './service-process.ts';
 import { pdfOfSize } from '../support/documents.ts';
 import { noBrowser, openBrowser, openPage } from './browser.ts';
 
 describe('the wizard, where the provider opens accounts', { skip: noBrowser }, () => {
-  let database: TestDatabase;
-  let service: ServiceProcess;
+  let service: OwnService;
   let browser: Browser;
   let url: string;
 
   before(async () => {
-    database = await createTestDatabase();
-    service = new ServiceProcess({
-      ...settingsFor(database),
-      ONBOARDING_LOCAL_ONLY: 'false',
-      UPLOAD_MAX_BYTES: '2048',
-    });
-    [url, browser] = await Promise.all([service.ready(), openBrowser()]);
+    const settings = { ONBOARDING_LOCAL_ONLY: 'false', UPLOAD_MAX_BYTES: '2048' };
+    [service, browser] = await Promise.all([startOwnService(settings), openBrowser()]);
+    ({ url } = service);
   });
 
   after(async () => {
     await browser.close();
-    await service.kill();
-    await database.drop();
+    await service.stop();
   });
 
   it('shows what jobs have done without being asked, and then rests', async (t) => {

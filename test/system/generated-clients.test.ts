@@ -3,8 +3,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { createTestDatabase, type TestDatabase } from '../support/db.ts';
-import { root, ServiceProcess, settingsFor } from './service-process.ts';
+import { root, startOwnService, type OwnService } from './service-process.ts';
 
 const folder = join(root, 'test', 'clients');
 
@@ -19,29 +18,22 @@ function run(command: string, ...words: readonly string[]): string {
 }
 
 describe('clients that are generated from the contract', () => {
-  let database: TestDatabase;
-  let service: ServiceProcess;
-  let url: string;
+  let service: OwnService;
 
   before(async () => {
     run('npm', 'ci', '--ignore-scripts', '--no-audit', '--no-fund');
     run('npm', 'run', 'generate');
-    database = await createTestDatabase();
-    service = new ServiceProcess(settingsFor(database));
-    url = await service.ready();
+    service = await startOwnService();
   });
 
-  after(async () => {
-    await service.kill();
-    await database.drop();
-  });
+  after(() => service.stop());
 
   it('compile under strict', () => {
     run('npm', 'run', 'typecheck');
   });
 
   const pays = (client: string) => (): void => {
-    assert.equal(run(process.execPath, 'main.ts', client, url), 'COMPLETED\n');
+    assert.equal(run(process.execPath, 'main.ts', client, service.url), 'COMPLETED\n');
   };
   it('log in, send and wait for the end with openapi-typescript', pays('openapi-typescript'));
   it('log in, send and wait for the end with hey-api', pays('hey-api'));

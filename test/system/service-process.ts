@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { settings } from '../../src/config/report.ts';
-import type { TestDatabase } from '../support/db.ts';
+import { createTestDatabase, type TestDatabase } from '../support/db.ts';
 
 export const root = join(import.meta.dirname, '..', '..');
 
@@ -67,6 +67,30 @@ export function startService(
   const service = new ServiceProcess(environment, command);
   t.after(() => service.kill());
   return service;
+}
+
+/** A service that runs, and the database that only it uses. */
+export interface OwnService {
+  readonly process: ServiceProcess;
+  readonly url: string;
+  /** Kills the process and drops the database. */
+  readonly stop: () => Promise<void>;
+}
+
+/** Starts the service on a new database. The caller stops it. */
+export async function startOwnService(environment: Environment = {}): Promise<OwnService> {
+  const database = await createTestDatabase({ isOwn: true });
+  const service = new ServiceProcess({ ...settingsFor(database), ...environment });
+  const stop = async (): Promise<void> => {
+    await service.kill();
+    await database.drop();
+  };
+  try {
+    return { process: service, url: await service.ready(), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
 }
 
 /** The settings of a process that works on this database; the simulated bank settles at once. */

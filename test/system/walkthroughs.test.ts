@@ -4,8 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { createTestDatabase, type TestDatabase } from '../support/db.ts';
-import { root, ServiceProcess, settingsFor } from './service-process.ts';
+import { root, startOwnService, type OwnService } from './service-process.ts';
 
 const folder = join(root, 'contract', 'walkthroughs');
 const scripts = readdirSync(folder);
@@ -20,42 +19,29 @@ function run(script: string, url: string): { status: number | null; stdout: stri
 }
 
 describe('a walkthrough', () => {
-  let database: TestDatabase;
-  let service: ServiceProcess;
-  let url: string;
+  let service: OwnService;
 
   before(async () => {
-    database = await createTestDatabase();
-    service = new ServiceProcess(settingsFor(database));
-    url = await service.ready();
+    service = await startOwnService();
   });
 
-  after(async () => {
-    await service.kill();
-    await database.drop();
-  });
+  after(() => service.stop());
 
   it('passes twice on one service', () => {
     assert.ok(scripts.length >= 6);
     for (const script of [...scripts, ...scripts]) {
-      const { status, stdout } = run(script, url);
+      const { status, stdout } = run(script, service.url);
       assert.equal(status, 0, `${script}\n${stdout}`);
       assert.ok(!stdout.includes('FAILED'), `${script}\n${stdout}`);
     }
   });
 
   it('stops at the first error', async (t) => {
-    const other = await createTestDatabase({ isOwn: true });
     // The user of the scripts is not in this service.
-    const environment = { ...settingsFor(other), PROVIDER_EMAIL: 'other@ponte.test' };
-    const refusing = new ServiceProcess(environment);
-    t.after(async () => {
-      await refusing.kill();
-      await other.drop();
-    });
-    const address = await refusing.ready();
+    const refusing = await startOwnService({ PROVIDER_EMAIL: 'other@ponte.test' });
+    t.after(refusing.stop);
     for (const script of scripts.filter((name) => name !== 'onboarding.sh')) {
-      const { status, stdout } = run(script, address);
+      const { status, stdout } = run(script, refusing.url);
       assert.notEqual(status, 0, script);
       assert.ok(!stdout.includes('PROCESSING'), stdout);
     }

@@ -9,7 +9,7 @@ export const AppEvent = defineEntity({
   name: 'AppEvent',
   tableName: 'app_events',
   properties: {
-    /** What the event is about; a transaction ends once, so it is told once. */
+    /** What the event is about. A transaction ends once, so it has one event. */
     id: p.text().primary(),
     type: p.text(),
     /** No reference: it is written in the commit of a payment, and outlives its user. */

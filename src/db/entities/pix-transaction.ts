@@ -124,7 +124,7 @@ export const PixTransaction = defineEntity({
       when: "old.status in ('COMPLETED', 'FAILED') and new.status <> old.status",
       body: "raise exception 'a final transaction does not change' using errcode = 'check_violation';",
     },
-    // Every end is told, whatever statement makes it.
+    // Every final status writes an app event, whatever statement sets it.
     {
       name: 'pix_transactions_ended',
       timing: 'after',

@@ -179,7 +179,7 @@ export const scenarios: readonly Scenario[] = [
   {
     input: 'charge expiration',
     value: 'passed without a payment',
-    effect: 'a webhook says that the charge has expired; nobody can pay it any more',
+    effect: 'a webhook says that the charge has expired; it can no longer be paid',
   },
   {
     input: 'provider token',

@@ -58,7 +58,7 @@ test('a usable request id of the caller is answered, any other is replaced', asy
 test('a request id is answered, and neither logged nor passed on', async (t) => {
   const wire = await startWire(t);
   const requestIds = [
-    'abc',
+    'xyz',
     'ana@example.com',
     '52998224725',
     '111%2E444%2E777-35',
