@@ -1,6 +1,6 @@
 /** The console: the state that all screens share, and the screen that is shown. */
 import { defaultTheme, ThemeProvider } from '@inkjs/ui';
-import { Box, useWindowSize } from 'ink';
+import { Box, useApp as useInk, useWindowSize } from 'ink';
 import { useEffect, useMemo, useRef, useState, type ComponentType } from 'react';
 import { colourlessTheme } from './components/coloured.tsx';
 import { isTooSmall } from './components/frame.tsx';
@@ -44,9 +44,17 @@ function overlayOf({ key, text }: Press, isTyping: boolean): OverlayName | null 
 export function App({ api, operate, login, hasColours, copy = ignore }: AppProps) {
   const [state, change] = useState(initialState);
   const [overlay, show] = useState<OverlayName | null>(null);
+  const { exit } = useInk();
+  const { doubtful } = state;
+  // Pressed twice, ctrl+c ends the console whatever is in doubt.
+  const quit = (): void => (doubtful.length > 0 && overlay !== 'quit' ? show('quit') : exit());
   const keyboard = useKeyboard({
     isDeaf: isTooSmall(useWindowSize()),
     onPress(press, isTyping) {
+      if (press.key === 'ctrl+c') {
+        quit();
+        return true;
+      }
       if (overlay !== null) return false;
       const wanted = overlayOf(press, isTyping);
       if (wanted !== null) show(wanted);
@@ -59,8 +67,8 @@ export function App({ api, operate, login, hasColours, copy = ignore }: AppProps
     api.onRefused = (outcome) => change(loseSession(sessionEndedText(outcome)));
   }, [api]);
   const shared = useMemo(
-    () => ({ api, operate, login, hasColours, copy, state, change }),
-    [api, operate, login, hasColours, copy, state],
+    () => ({ api, operate, login, hasColours, copy, state, change, quit }),
+    [api, operate, login, hasColours, copy, state, overlay],
   );
   const name = state.path.at(-1) ?? 'home';
   const Screen = screens[name];

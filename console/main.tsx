@@ -29,7 +29,7 @@ const app = render(
     hasColours={process.stdout.hasColors()}
     copy={copy}
   />,
-  { alternateScreen: true, interactive: true },
+  { alternateScreen: true, interactive: true, exitOnCtrlC: false },
 );
 
 /** Restores the terminal first, so that the message and the start of the stack are seen. */

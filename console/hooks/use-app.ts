@@ -16,6 +16,8 @@ export interface AppValue {
   copy(text: string): void;
   readonly state: AppState;
   change(next: Change): void;
+  /** Ends the console, after a question while a payment is in doubt. */
+  quit(): void;
 }
 
 export const AppContext = createContext<AppValue | null>(null);

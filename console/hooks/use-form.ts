@@ -10,6 +10,7 @@ import * as forms from '../state/form.ts';
 import { otherFaults, writing, type Notice } from '../state/notice.ts';
 import { useApp } from './use-app.ts';
 import { useCall, type Call } from './use-call.ts';
+import { useDoubt } from './use-doubt.ts';
 import type { Press } from './use-keys.ts';
 
 export interface FormOptions<Id extends OperationId> {
@@ -24,6 +25,8 @@ export interface FormOptions<Id extends OperationId> {
   readonly doing?: string;
   /** What a person must know when there is no answer. */
   readonly warning?: string;
+  /** Whether it moves money: then a second payment needs consent while one is in doubt. */
+  readonly isPayment?: boolean;
   /** Uses an answer, whatever its status; `values` are those that were sent. */
   onAnswer?(
     answer: Answer<Id>,
@@ -52,7 +55,7 @@ const keyHint = 'the same key never pays twice; ctrl+n makes a new one';
 
 /** The input stays in the app state, so that leaving the screen loses nothing. */
 export function useForm<Id extends OperationId>(options: FormOptions<Id>): Form<Id> {
-  const { name, operation, given = {}, doing, warning, onAnswer } = options;
+  const { name, operation, given = {}, doing, warning, isPayment = false, onAnswer } = options;
   const { api, state: app, change: changeApp } = useApp();
   const call = useCall<Answer<Id>>({ warning });
   const draft = app.drafts[name];
@@ -64,33 +67,43 @@ export function useForm<Id extends OperationId>(options: FormOptions<Id>): Form<
     changeApp(changeForm(name, (now) => changed(now ?? forms.newForm(fields))));
   const refuse = (faults: forms.Faults): void => change((now) => forms.refuse(now, fields, faults));
   const fillIn: Form['fillIn'] = (values) => change((now) => forms.fillIn(now, values(now)));
-  const send = (values: Values): void =>
+  const setKey = (key: string): void => fillIn(() => ({ [keyName]: key }));
+  const doubt = useDoubt(isPayment, setKey);
+  const send = (values: Values): void => {
+    const end = doubt.begin(String(values[keyName]));
     call.run(async (signal) => {
       // The contract says where each value goes, so the parts are those of the operation.
       const request = buildRequest(all, { ...withoutUnset(given), ...values }) as unknown;
       const answer = await api.call(operation, request as OperationRequest<Id>, signal);
+      end(answer);
       refuse(readFaults(answer));
       await onAnswer?.(answer, { values, signal });
       return answer;
     });
+  };
   const submit = (): void => {
     const faults = forms.blockingFaults(state, fields);
     refuse(faults);
-    if (Object.keys(faults).length === 0) send(forms.readValues(state, fields));
+    if (Object.keys(faults).length > 0) return;
+    const values = forms.readValues(state, fields);
+    doubt.guard(String(values[keyName]), () => send(values));
   };
   const hasKey = fields.some((field) => field.name === keyName);
-  const renewKey = (): void => fillIn(() => ({ [keyName]: randomUUID() }));
   useEffect(() => {
-    if (hasKey && !state.values[keyName]) renewKey();
+    if (hasKey && !state.values[keyName]) setKey(randomUUID());
   }, []);
   const press = (pressed: Press): boolean => {
     if (call.isBusy) {
       if (pressed.key === 'escape') call.cancel();
       return true;
     }
+    if (doubt.press(pressed)) return true;
     if (hasKey && pressed.key === 'ctrl+n') {
-      call.clear();
-      renewKey();
+      const key = randomUUID();
+      doubt.guard(key, () => {
+        call.clear();
+        setKey(key);
+      });
       return true;
     }
     if (forms.isSubmit(state, pressed)) {
@@ -101,7 +114,7 @@ export function useForm<Id extends OperationId>(options: FormOptions<Id>): Form<
     change((now) => forms.pressForm(now, fields, pressed));
     return forms.pressForm(state, fields, pressed) !== state;
   };
-  const notice = writing(call, doing) ?? otherFaults(state.faults, fields);
+  const notice = doubt.notice ?? writing(call, doing) ?? otherFaults(state.faults, fields);
   return { fields, state, call, notice, press, send, fillIn, refuse };
 }
 

@@ -39,7 +39,7 @@ export function useKeys(listener: Listener, options: { readonly isTyping?: boole
 }
 
 interface KeyboardOptions {
-  /** Whether keys are dropped. */
+  /** Whether keys are dropped, except ctrl+c. */
   readonly isDeaf: boolean;
   /** Takes the keys that work on every screen. @returns whether it uses the key. */
   onPress(press: Press, isTyping: boolean): boolean;
@@ -61,9 +61,9 @@ export function useKeyboard({ isDeaf, onPress }: KeyboardOptions): Keyboard {
     setTaken((count) => count + 1);
   }, [taken]);
   const add = (presses: readonly Press[]): void => {
-    if (isDeaf) return;
-    queue.current.push(...presses);
-    if (isBusy.current) return;
+    const heard = presses.filter(({ key }) => !isDeaf || key === 'ctrl+c');
+    queue.current.push(...heard);
+    if (isBusy.current || heard.length === 0) return;
     isBusy.current = true;
     setTaken((count) => count + 1);
   };

@@ -1,5 +1,5 @@
 /** The account of the customer, and the way to every other screen. */
-import { Box, useApp as useInk } from 'ink';
+import { Box } from 'ink';
 import { useEffect } from 'react';
 import type { Api } from '../api.ts';
 import { Coloured, Lines } from '../components/coloured.tsx';
@@ -8,6 +8,7 @@ import { useApp } from '../hooks/use-app.ts';
 import { useCall, useRead } from '../hooks/use-call.ts';
 import { useKeys } from '../hooks/use-keys.ts';
 import { useList } from '../hooks/use-list.ts';
+import { useQuestion } from '../hooks/use-question.ts';
 import { logOut, open, type Holder } from '../state/app-state.ts';
 import { formatAmount } from '../state/format.ts';
 import { failure, success, writing } from '../state/notice.ts';
@@ -28,8 +29,7 @@ const choices = [
 ] as const;
 
 export function Home() {
-  const { api, operate, state, change } = useApp();
-  const { exit } = useInk();
+  const { api, operate, state, change, quit } = useApp();
   const { holder, remark } = state;
   const ping = useRead((signal) => api.ping(signal));
   const logout = useCall<null>();
@@ -46,6 +46,7 @@ export function Home() {
     change(logOut(`You are logged out${where}.`));
     return null;
   };
+  const question = useQuestion();
   const session = holder ? 'session' : 'no session';
   const shown = choices.filter(
     ({ needs, screen }) =>
@@ -55,14 +56,17 @@ export function Home() {
   useKeys((press) => {
     const { key, text } = press;
     if (logout.isBusy) return key === 'escape' ? logout.cancel() : undefined;
-    if (list.press(press)) return undefined;
-    if (text === 'q') return exit();
+    if (question.press(press) || list.press(press)) return undefined;
+    if (text === 'q') return quit();
     if (text === 'r' && ping.failure !== null) return ping.read();
     if (text === 'r' && holder?.account) {
       return balance.run((signal) => readBalance(api, signal));
     }
     const chosen = key === 'enter' ? shown[list.chosen] : shown.find((one) => one.key === text);
-    if (chosen?.screen === 'logout') return logout.run(leave);
+    if (chosen?.screen === 'logout') {
+      const act = (): void => logout.run(leave);
+      return state.doubtful.length > 0 ? question.ask(askBeforeLogout, act) : act();
+    }
     return chosen && change(open(chosen.screen));
   });
   const absent = `No Ponte answers at ${api.url}. Start the service (npm start), then press r.`;
@@ -71,7 +75,9 @@ export function Home() {
     <Frame
       title="home"
       hints={ping.failure === null ? hints : [...hints, 'r try again']}
-      notice={writing(logout) ?? failure(ping.failure && absent) ?? success(remark)}
+      notice={
+        question.notice ?? writing(logout) ?? failure(ping.failure && absent) ?? success(remark)
+      }
     >
       {(room) => (
         <>
@@ -88,6 +94,9 @@ export function Home() {
     </Frame>
   );
 }
+
+const askBeforeLogout =
+  'A payment may have been made: its end is not known, and its key would be forgotten. Log out?';
 
 /** The balance as a text; a dash where there is none. */
 async function readBalance(api: Api, signal: AbortSignal): Promise<string> {

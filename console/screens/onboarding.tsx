@@ -13,8 +13,9 @@ import { useRead } from '../hooks/use-call.ts';
 import { useForm } from '../hooks/use-form.ts';
 import { useKeys } from '../hooks/use-keys.ts';
 import { useList } from '../hooks/use-list.ts';
+import { useQuestion } from '../hooks/use-question.ts';
 import { back, openApplication } from '../state/app-state.ts';
-import { failure, question, reading, success, type Notice } from '../state/notice.ts';
+import { failure, reading, success, type Notice } from '../state/notice.ts';
 import { isUnderWay, nextRow, percentDone, stepRows, type StepForm } from '../state/onboarding.ts';
 import { memberColumns } from '../state/table.ts';
 import { factLines, statusColour, type Line } from '../state/text.ts';
@@ -110,19 +111,19 @@ interface StepsProps {
 
 function Steps({ application, notice, read, open }: StepsProps) {
   const { change } = useApp();
-  const [isForgetting, setForgetting] = useState(false);
+  const question = useQuestion();
   const rows = application ? stepRows(application) : [];
   const list = useList(rows.length, nextRow(rows));
   const chosen = rows[list.chosen];
   useKeys((press) => {
-    if (isForgetting) {
-      setForgetting(false);
-      return press.text === 'y' ? change(openApplication(null)) : undefined;
-    }
+    if (question.press(press)) return undefined;
     if (press.key === 'escape') return change(back);
     if (list.press(press)) return undefined;
     if (press.key === 'enter' && chosen?.form) return open(chosen.form);
-    if (press.text === 'f') return setForgetting(true);
+    if (press.text === 'f') {
+      const text = 'Forget it? Only its id leads back to it.';
+      return question.ask(text, () => change(openApplication(null)));
+    }
     return press.text === 'r' ? read() : undefined;
   });
   return (
@@ -130,9 +131,7 @@ function Steps({ application, notice, read, open }: StepsProps) {
       title={application ? `onboarding › ${application.name}` : 'onboarding'}
       hints={['↑↓ steps', 'enter open', 'r refresh', 'f forget it']}
       notice={
-        question(isForgetting ? 'Forget it? Only its id leads back to it.' : null) ??
-        notice ??
-        failure(chosen?.note && `${chosen.step}: ${chosen.note}.`)
+        question.notice ?? notice ?? failure(chosen?.note && `${chosen.step}: ${chosen.note}.`)
       }
     >
       {({ columns, rows: height }) => {

@@ -8,9 +8,10 @@ import { useApp } from '../hooks/use-app.ts';
 import { useRead } from '../hooks/use-call.ts';
 import { useKeys } from '../hooks/use-keys.ts';
 import { useList } from '../hooks/use-list.ts';
+import { useQuestion } from '../hooks/use-question.ts';
 import type { Operate } from '../operate.ts';
 import { back } from '../state/app-state.ts';
-import { question, reading, writing } from '../state/notice.ts';
+import { reading, writing } from '../state/notice.ts';
 import { operatorCell, operatorLists, readRows, type OperatorList } from '../state/operator.ts';
 import { cellText, memberColumns, memberFacts, type Row } from '../state/table.ts';
 import { factLines, wrapLines, type Line } from '../state/text.ts';
@@ -101,27 +102,26 @@ function Details(props: DetailsProps) {
   const { command, hints } = action === 'none' ? { command: [], hints: [] } : actions[action];
   const id = cellText(row, 'id');
   const { call, isWriting, execute, lines } = useCommands(props, id);
-  const [asked, setAsked] = useState<string | null>(null);
+  const question = useQuestion();
   const list = useList();
   useKeys((press) => {
     const { key, text } = press;
-    if (asked !== null) {
-      setAsked(null);
-      return text === 'y' ? execute([...command, id, '--yes']) : undefined;
-    }
+    if (question.press(press)) return undefined;
     if (key === 'escape') return isWriting ? call.cancel() : go({ row: null });
     if (call.isBusy || list.press(press)) return undefined;
-    if (action === 'retry' && text === 't') return setAsked('Queue the job again?');
+    const act = (): void => execute([...command, id, '--yes']);
+    if (action === 'retry' && text === 't') return question.ask('Queue the job again?', act);
     if (action !== 'replay' || (text !== 'd' && text !== 'w')) return undefined;
     list.choose(0);
     // An operator sees what a replay would do before it is done.
-    const next = text === 'w' ? 'Replay it for good?' : null;
-    return execute([...command, id, '--dry-run'], () => setAsked(next));
+    return execute([...command, id, '--dry-run'], () => {
+      if (text === 'w') question.ask('Replay it for good?', act);
+    });
   });
   return (
     <Frame
       {...{ title: `operator › ${place.shown.name}`, hints: ['↑↓ scroll', ...hints] }}
-      notice={question(asked) ?? (isWriting ? writing : reading)(call, waiting)}
+      notice={question.notice ?? (isWriting ? writing : reading)(call, waiting)}
     >
       {(room) => <ScrollView {...{ lines, list, room }} />}
     </Frame>

@@ -1,20 +1,42 @@
 /** What is shown over any screen, which goes on below: the keys, and the last request. */
 import { useState } from 'react';
+import { Lines } from '../components/coloured.tsx';
 import { Frame } from '../components/frame.tsx';
 import { ScrollView } from '../components/lists.tsx';
 import { useApp } from '../hooks/use-app.ts';
 import { useKeys } from '../hooks/use-keys.ts';
 import { useList } from '../hooks/use-list.ts';
 import { curlCommand, type Exchange } from '../state/exchange.ts';
-import { success } from '../state/notice.ts';
+import { question, success } from '../state/notice.ts';
 import { factLines, wrapLines, type Facts, type Line } from '../state/text.ts';
 
-export type OverlayName = 'keys' | 'request';
+export type OverlayName = 'keys' | 'request' | 'quit';
 
 /** @param props.close goes back to the screen. */
 export function Overlay({ name, close }: { readonly name: OverlayName; close(): void }) {
+  if (name === 'quit') return <Quit close={close} />;
   return name === 'keys' ? <Keys close={close} /> : <LastRequest close={close} />;
 }
+
+/** A payment in doubt is safe to repeat with its own key alone, which is forgotten with this. */
+function Quit({ close }: { close(): void }) {
+  const { state, quit } = useApp();
+  useKeys(({ text }) => (text === 'y' ? quit() : close()));
+  const keys = state.doubtful.map((key) => ['Idempotency-Key', key] as const);
+  return (
+    <Frame title="quit" hints={[]} notice={question('Quit all the same?')}>
+      {({ columns }) => (
+        <Lines
+          lines={[...wrapLines(doubt, columns, 'bad'), { text: '' }, ...factLines(keys, columns)]}
+        />
+      )}
+    </Frame>
+  );
+}
+
+const doubt =
+  'A payment may have been made: its end is not known. Only its own key repeats it safely, and ' +
+  'the console forgets the key. The statement shows how the payment ends.';
 
 const keys: Facts = [
   ['↑ ↓, tab', 'the next field, or the next item'],

@@ -10,8 +10,9 @@ import { useCall, useRead } from '../hooks/use-call.ts';
 import { useForm } from '../hooks/use-form.ts';
 import { useKeys } from '../hooks/use-keys.ts';
 import { useList } from '../hooks/use-list.ts';
+import { useQuestion } from '../hooks/use-question.ts';
 import { back, forgetForms } from '../state/app-state.ts';
-import { failure, question, reading, success, writing, type Notice } from '../state/notice.ts';
+import { failure, reading, success, writing, type Notice } from '../state/notice.ts';
 import { cellText, memberColumns, type Row } from '../state/table.ts';
 
 const types = {
@@ -48,7 +49,7 @@ function KeyList({ said, setSaid, create }: KeyListProps) {
   const { result, read } = listing;
   const pixKeys = result?.status === 200 ? readKeys(result.body.data) : null;
   const list = useList(pixKeys?.length ?? 0);
-  const [doomed, setDoomed] = useState<string | null>(null);
+  const question = useQuestion();
   const deletion = useCall<Answer<'deletePixKey'>>({ warning });
   const deleteKey = (key: string): void =>
     deletion.run(async (signal) => {
@@ -60,10 +61,7 @@ function KeyList({ said, setSaid, create }: KeyListProps) {
       return answer;
     });
   useKeys((press) => {
-    if (doomed !== null) {
-      setDoomed(null);
-      return press.text === 'y' ? deleteKey(doomed) : undefined;
-    }
+    if (question.press(press)) return undefined;
     if (press.key === 'escape') return deletion.isBusy ? deletion.cancel() : change(back);
     if (deletion.isBusy || listing.isBusy) return undefined;
     setSaid('');
@@ -72,10 +70,12 @@ function KeyList({ said, setSaid, create }: KeyListProps) {
     if (press.text === 'c') return create();
     if (press.text === 'r') return read();
     const chosen = pixKeys?.[list.chosen];
-    return press.text === 'd' && chosen ? setDoomed(cellText(chosen, 'key')) : undefined;
+    if (press.text !== 'd' || !chosen) return undefined;
+    const key = cellText(chosen, 'key');
+    return question.ask(`Delete ${key}?`, () => deleteKey(key));
   });
   const notice =
-    question(doomed && `Delete ${doomed}?`) ??
+    question.notice ??
     writing(deletion) ??
     refusal(deletion.result) ??
     reading(listing) ??

@@ -46,8 +46,8 @@ const titles = {
   PIX_SEND: 'Pix payment',
   PIX_CHARGE: 'Pix charge',
   PIX_RECEIVED: 'Pix received',
-  PIX_REFUND_IN: 'Pix refund received',
-  PIX_REFUND_OUT: 'Pix refund sent',
+  PIX_REFUND_IN: 'Pix refund to you',
+  PIX_REFUND_OUT: 'Pix refund to the payer',
 } as const;
 
 const noProof: Readonly<Record<PixReceipt['status'], string>> = {
@@ -60,7 +60,7 @@ function receiptLines(receipt: PixReceipt, columns: number): Line[] {
   const { type, status, amount, payer = {}, payee = {}, failure: reason } = receipt;
   const { refunded_amount: refunded } = receipt;
   const facts: readonly (readonly [name: string, value: string | undefined])[] = [
-    ['made', localTime(receipt.created_at)],
+    ['created', localTime(receipt.created_at)],
     ['settled', receipt.settled_at && localTime(receipt.settled_at)],
     ['expires', receipt.expires_at && localTime(receipt.expires_at)],
     ['refunded', refunded === undefined ? undefined : formatAmount(refunded)],

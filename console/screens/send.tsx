@@ -5,11 +5,12 @@ import { readFaults, type Answer } from '../api.ts';
 import { FormScreen } from '../components/form.tsx';
 import { useApp } from '../hooks/use-app.ts';
 import { useCall } from '../hooks/use-call.ts';
-import { useForm } from '../hooks/use-form.ts';
+import { keyName, useForm } from '../hooks/use-form.ts';
 import type { Press } from '../hooks/use-keys.ts';
 import { useLiveStatus } from '../hooks/use-live-status.ts';
+import { doubtPayment } from '../state/app-state.ts';
 import { formatAmount } from '../state/format.ts';
-import { writing } from '../state/notice.ts';
+import { failure, writing } from '../state/notice.ts';
 import { noAnswerToSend, sendOutcome, type Known } from '../state/outcomes.ts';
 import { factLines, statusColour, wrapLines, type Facts, type Line } from '../state/text.ts';
 import { Receipt } from './receipt.tsx';
@@ -25,15 +26,17 @@ interface Payee {
 }
 
 export function Send() {
-  const { api, state } = useApp();
+  const { api, state, change } = useApp();
   const { pix_key: key = '', copy_paste: code = '' } = state.drafts[formName]?.values ?? {};
   const typed = code || key;
   const [known, setKnown] = useState<Payee | null>(null);
   const payee = known?.typed === typed ? known : null;
+  const [sentKey, setSentKey] = useState('');
   const form = useForm({
     ...{ name: formName, operation: 'sendPix', inputs },
     given: { lookup_id: payee?.lookupId },
-    ...{ doing: 'Sending', warning: noAnswerToSend },
+    ...{ doing: 'Sending', warning: noAnswerToSend, isPayment: true },
+    onAnswer: (_answer, { values }) => setSentKey(String(values[keyName])),
   });
   const check = useCall<unknown>();
   const findPayee = async (signal: AbortSignal): Promise<void> => {
@@ -46,6 +49,11 @@ export function Send() {
   const answer = form.call.result;
   const sent = answer?.status === 200 ? answer.body : null;
   const live = useLiveStatus(sent);
+  useEffect(() => {
+    // The bank's answer was lost, and the payment has ended all the same.
+    const hasEnded = live.status === 'COMPLETED' || live.status === 'FAILED';
+    if (hasEnded) change(doubtPayment(sentKey, false));
+  }, [live.status]);
   const reason = useReason(sent?.transaction_id ?? null, live.status);
   const [hasReceipt, showReceipt] = useState(false);
   const onKey = (press: Press): void => {
@@ -53,10 +61,16 @@ export function Send() {
     if (press.key === 'ctrl+r' && sent) showReceipt(true);
   };
   const outcome = (columns: number): Line[] => {
-    if (answer) return outcomeLines(answer, { live: live.status, reason }, columns);
+    const isDoubtful = state.doubtful.includes(sentKey);
+    if (answer) return outcomeLines(answer, { live: live.status, reason, isDoubtful }, columns);
     return payee ? [{ text: '' }, ...factLines(payee.facts, columns)] : [];
   };
-  const notice = form.notice ?? writing(check, 'Looking the payee up') ?? live.notice;
+  const isLeft = !answer && state.doubtful.includes(form.state.values[keyName] ?? '');
+  const notice =
+    form.notice ??
+    writing(check, 'Looking the payee up') ??
+    live.notice ??
+    failure(isLeft && noAnswerToSend);
   const close = (): void => showReceipt(false);
   if (hasReceipt && sent) return <Receipt transactionId={sent.transaction_id} close={close} />;
   const hints = ['ctrl+l check the payee', ...(sent ? ['ctrl+r receipt'] : [])];

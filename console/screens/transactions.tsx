@@ -45,7 +45,7 @@ const inputs = {
     label: 'Type',
     choices: {
       ...{ '': 'all', PIX_SEND: 'payments', PIX_CHARGE: 'charges', PIX_RECEIVED: 'received' },
-      ...{ PIX_REFUND_IN: 'refunds received', PIX_REFUND_OUT: 'refunds sent' },
+      ...{ PIX_REFUND_IN: 'refunds to you', PIX_REFUND_OUT: 'refunds to payers' },
     },
   },
   status: {

@@ -36,6 +36,8 @@ export interface AppState {
   readonly remark: string | null;
   /** Where the session ended; the login leads back to it. */
   readonly returnTo: readonly ScreenName[] | null;
+  /** The idempotency keys of payments that may have been made without their end being known. */
+  readonly doubtful: readonly string[];
 }
 
 export const initialState: AppState = {
@@ -46,6 +48,7 @@ export const initialState: AppState = {
   applicationId: null,
   remark: null,
   returnTo: null,
+  doubtful: [],
 };
 
 /** Makes the next state from the current one. */
@@ -73,13 +76,14 @@ export function logIn(holder: Holder): Change {
       ...{ ...state, holder, lastUserId: id, returnTo: null, remark: null },
       path: (isSame ? state.returnTo : null) ?? ['home'],
       drafts: Object.fromEntries(drafts),
+      doubtful: isSame ? state.doubtful : [],
     };
   };
 }
 
 /** Ends the session because the customer wants it: nothing is kept. */
 export function logOut(remark: string): Change {
-  const ended = { holder: null, returnTo: null, drafts: {}, remark } as const;
+  const ended = { holder: null, returnTo: null, drafts: {}, doubtful: [], remark } as const;
   return (state) => ({ ...state, ...ended, path: ['home'] });
 }
 
@@ -88,6 +92,14 @@ export function loseSession(remark: string): Change {
   return (state) => {
     const returnTo = state.path;
     return { ...state, holder: null, returnTo, remark, path: ['home', 'login'] };
+  };
+}
+
+/** Notes whether the payment of an idempotency key may have been made without a known end. */
+export function doubtPayment(key: string, isDoubtful: boolean): Change {
+  return (state) => {
+    const others = state.doubtful.filter((other) => other !== key);
+    return { ...state, doubtful: isDoubtful ? [...others, key] : others };
   };
 }
 

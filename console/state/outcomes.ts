@@ -18,6 +18,25 @@ const consoleKey = 'ctrl+n makes a new key';
 export const noAnswerToSend =
   'It may have been paid. Send again with the same key: that shows the result, and never pays twice.';
 
+/** What a person must know before another payment while the end of one is not known. */
+export const askBeforeAnother =
+  'The previous payment may have been made. Its own key is safe: sending again with it never ' +
+  'pays twice. Make another payment?';
+
+/**
+ * @param wasInDoubt whether an earlier request with the same key had no answer: then a refusal of
+ * this one says nothing about the payment.
+ * @returns whether the payment may have been made without its end being known.
+ */
+export function isInDoubt({ status, headers, body }: Answered, wasInDoubt: boolean): boolean {
+  if (status === 502) return false;
+  if (status === 200) {
+    const isOpen = (body as { readonly status?: string }).status === 'PROCESSING';
+    return isOpen && headers.get('pix-outcome') === 'unknown';
+  }
+  return wasInDoubt || (status >= 500 && status !== 503);
+}
+
 export const noAnswerToCharge = 'Charge again with the same key: it is the same charge.';
 
 function adviceFor(code: string, newKey: string): string | undefined {
@@ -35,6 +54,8 @@ export interface Known {
   readonly live: PixStatus | null;
   /** Why the payment has failed, in a sentence, once it is known. */
   readonly reason?: string | undefined;
+  /** Whether an earlier request with the same key had no answer: a refusal settles nothing. */
+  readonly isDoubtful?: boolean;
   /** How a person makes a new key. */
   readonly newKey?: string;
 }
@@ -51,7 +72,8 @@ export function sendOutcome(answer: Answered, known: Known): Outcome {
   if (answer.status === 422 && 'Idempotency-Key' in errors) {
     return bad(`This key belongs to another payment; see the statement. For this one, ${newKey}.`);
   }
-  return bad(nothingDone(answer) ?? noAnswerToSend);
+  const isSettled = known.isDoubtful !== true;
+  return bad((isSettled ? nothingDone(answer) : null) ?? noAnswerToSend);
 }
 
 function acceptedOutcome(known: Known, outcome: string | null): Outcome {

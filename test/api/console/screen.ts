@@ -47,6 +47,7 @@ const keys = {
   pagedown: '\u001B[6~',
   tab: '\t',
   backspace: '\u007F',
+  'ctrl+c': '\u0003',
   'ctrl+l': '\u000C',
   'ctrl+n': '\u000E',
   'ctrl+r': '\u0012',
@@ -157,6 +158,11 @@ export class Screen {
   /** Waits until a key that is pressed is heard. */
   async listens(): Promise<void> {
     await eventually(() => this.#app.stdin.listenerCount('readable') > 0, 'the keyboard');
+  }
+
+  /** Waits until the console has ended by itself. */
+  async ended(): Promise<void> {
+    await eventually(() => this.#app.stdin.listenerCount('readable') === 0, 'the end');
   }
 
   /** Fills fields, by their labels, anew. */

@@ -182,6 +182,9 @@ describe('a slow payment', () => {
     await screen.until('You gave up waiting. It may have been paid. Send again with the same key');
     assert.match(screen.text, /Pix key \* +timeout@ponte\.test/);
     assert.equal(keyOn(screen), key);
+    await screen.press('ctrl+n');
+    await screen.until('Make another payment? y: yes; any other key: no.');
+    await screen.type('n');
     await screen.press('ctrl+s');
     await later(screen, 'COMPLETED');
     assert.match(screen.text, /This key was used before/);

@@ -69,7 +69,7 @@ describe('a receipt', () => {
     await screen.until('1 of 2');
     await screen.press('down', 'enter');
     await screen.until(/Ponte › receipt[^]*Pix received: R\$ 2,00\n COMPLETED\n/);
-    await screen.until(/made +2026-05-23 09:00:00\n[^]*payee +Ana Souza\n/);
+    await screen.until(/created +2026-05-23 09:00:00\n[^]*payee +Ana Souza\n/);
     await screen.press('escape');
     await screen.until(/Ponte › transactions[^]*2 of 2/);
   });

@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import type { PixStatus } from '../../../../contract/types.ts';
 import {
   chargeOutcome,
+  isInDoubt,
   sendOutcome,
   sessionEndedText,
 } from '../../../../console/state/outcomes.ts';
@@ -53,6 +54,36 @@ describe('after a send', () => {
       assert.equal(text.includes(sameKey), key === sameKey, text);
     });
   }
+});
+
+describe('a payment is in doubt', () => {
+  const cases: readonly (readonly [Given, first: boolean, repeated: boolean])[] = [
+    [{ status: 200, live: 'PROCESSING', outcome: 'unknown' }, true, true],
+    [{ status: 200, live: 'PROCESSING', outcome: 'accepted' }, false, false],
+    [{ status: 200, live: 'COMPLETED', outcome: 'unknown' }, false, false],
+    [{ status: 502, code: 'PROVIDER_REJECTED' }, false, false],
+    [{ status: 422, field: 'amount' }, false, true],
+    [{ status: 401 }, false, true],
+    [{ status: 429 }, false, true],
+    [{ status: 503 }, false, true],
+    [{ status: 500 }, true, true],
+    [{ status: 504 }, true, true],
+  ];
+  for (const [reply, first, repeated] of cases) {
+    it(`${JSON.stringify(reply)}: ${first}; after a request without an answer: ${repeated}`, () => {
+      const answer = { ...answered(reply), body: { status: reply.live } };
+      assert.deepEqual([isInDoubt(answer, false), isInDoubt(answer, true)], [first, repeated]);
+    });
+  }
+
+  it('and stays so when a repeat is refused: the advice is its own key', () => {
+    const known = { live: null, isDoubtful: true };
+    for (const status of [401, 422, 429, 503]) {
+      assert.match(sendOutcome(answered({ status }), known).text, /may have been paid.*same key/);
+    }
+    const reply = answered({ status: 422, field: 'Idempotency-Key' });
+    assert.match(sendOutcome(reply, known).text, /belongs to another payment/);
+  });
 });
 
 describe('after a charge', () => {
