@@ -3,13 +3,13 @@ import { parseArgs } from 'node:util';
 import { render } from 'ink';
 import { Api } from './api.ts';
 import { App } from './app.tsx';
-import { operate } from './operate.ts';
+import { operateBy } from './operate.ts';
 
 const { values } = parseArgs({
   options: {
     url: { type: 'string', default: '' },
-    // The service is the one that the command on this machine is configured for.
-    operator: { type: 'boolean', default: false },
+    // The command `ponte`, where it is configured for this service.
+    operator: { type: 'string', default: '' },
     // The service is one for development: the login starts with the development user.
     development: { type: 'boolean', default: false },
   },
@@ -24,7 +24,7 @@ function copy(text: string): void {
 const app = render(
   <App
     api={new Api(values.url)}
-    operate={values.operator ? operate : null}
+    operate={values.operator ? operateBy(values.operator) : null}
     login={values.development ? { email, password } : { email: '', password: '' }}
     hasColours={process.stdout.hasColors()}
     copy={copy}

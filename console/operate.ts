@@ -1,6 +1,5 @@
 /** The command `ponte` beside the console, for what an operator sees and does. */
 import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 
 /**
  * Runs `ponte` with these arguments.
@@ -9,16 +8,16 @@ import { fileURLToPath } from 'node:url';
  */
 export type Operate = (args: readonly string[], signal: AbortSignal) => Promise<string>;
 
-const command = fileURLToPath(new URL('../bin/ponte', import.meta.url));
-
 const limits = { timeout: 30_000, maxBuffer: 16 * 1024 * 1024 } as const;
 
-/** Runs the command of this installation. */
-export const operate: Operate = (args, signal) =>
-  new Promise((resolve, reject) => {
-    execFile('/bin/sh', [command, ...args], { ...limits, signal }, (error, stdout, stderr) => {
-      const message = stderr.trim() || 'The command ponte did not answer.';
-      if (stdout.trim() === '') reject(new Error(message, { cause: error }));
-      else resolve(stdout);
+/** @param command the path of `bin/ponte`. */
+export function operateBy(command: string): Operate {
+  return (args, signal) =>
+    new Promise((resolve, reject) => {
+      execFile('/bin/sh', [command, ...args], { ...limits, signal }, (error, stdout, stderr) => {
+        const message = stderr.trim() || 'The command ponte did not answer.';
+        if (stdout.trim() === '') reject(new Error(message, { cause: error }));
+        else resolve(stdout);
+      });
     });
-  });
+}

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { Context, Declare } from '../context.ts';
 import { exitCodes, UsageError } from '../exit-codes.ts';
 import { examples } from '../options.ts';
+import { bundleConsole } from '../console-bundle.ts';
 
 export const declare: Declare = (noun, run) => {
   noun
@@ -13,7 +14,7 @@ export const declare: Declare = (noun, run) => {
     .action(run(openConsole));
 };
 
-const main = fileURLToPath(new URL('../../console/main.tsx', import.meta.url));
+const ponte = fileURLToPath(new URL('../ponte', import.meta.url));
 
 /** Runs the console until it is closed; exit 1 when it fails. */
 async function openConsole(context: Context, { url: typed }: { readonly url?: string }) {
@@ -28,18 +29,15 @@ async function openConsole(context: Context, { url: typed }: { readonly url?: st
   const child = spawn(
     process.execPath,
     [
-      // Node alone does not read .tsx.
-      ...['--import', import.meta.resolve('tsx'), main, '--url', url.href],
+      ...[await bundleConsole(), '--url', url.href],
       // Operator data comes from the configured service: it is hidden for any other one.
-      ...(isConfigured ? ['--operator'] : []),
+      ...(isConfigured ? ['--operator', ponte] : []),
       ...(config.appEnv === 'local' && isThisMachine ? ['--development'] : []),
     ],
     {
       stdio: 'inherit',
       env: {
         ...context.environment(),
-        // React's development build is slow.
-        NODE_ENV: 'production',
         PROVIDER_EMAIL: email,
         PROVIDER_PASSWORD: password,
       },

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { Api, readFaults } from '../../../console/api.ts';
-import { operate } from '../../../console/operate.ts';
+import { operateBy } from '../../../console/operate.ts';
 import { startTestApp } from '../../support/app.ts';
 import { pdfOfSize } from '../../support/documents.ts';
 import { givenCustomer, givenUser, password } from '../../support/factories.ts';
@@ -171,6 +171,7 @@ describe('what an answer refuses', () => {
 
 describe("the operator's command", () => {
   it('says why it fails in its own words', async () => {
+    const operate = operateBy(join(import.meta.dirname, '../../../bin/ponte'));
     await assert.rejects(operate(['nonsense'], never), /unknown command 'nonsense'/);
   });
 });
