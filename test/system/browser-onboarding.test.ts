@@ -5,7 +5,7 @@ import type { Browser, Page } from 'playwright-core';
 import { startOwnService, type OwnService } from './service-process.ts';
 import { pdfOf } from '../support/documents.ts';
 import { eventually } from '../support/eventually.ts';
-import { accessibilityFaults, noBrowser, openBrowser, openPage } from './browser.ts';
+import { accessibilityFaults, noBrowser, openBrowser, openPage, overflowOf } from './browser.ts';
 
 describe('the onboarding and the reference', { skip: noBrowser }, () => {
   let service: OwnService;
@@ -30,6 +30,12 @@ describe('the onboarding and the reference', { skip: noBrowser }, () => {
     assert.equal(await page.isVisible('#start'), false);
     assert.equal(await page.inputValue('#cidade'), 'São Paulo');
     assert.deepEqual(await accessibilityFaults(page), []);
+    await page.click('[data-opens="electronic_validation_confirm"]');
+    assert.equal(await page.isVisible('#confirmation'), false, 'no code was requested');
+    await page.click('#to-request');
+    assert.equal(await page.isVisible('#validation'), true);
+    await checkSteps(page);
+    await page.click('[data-opens="documents"]');
     for (const kind of ['1', '5', '6']) await upload(page, kind);
     for (const form of ['proposal', 'validation']) await page.click(`#${form} .actions button`);
     await page.fill('#codigo', 'abc123');
@@ -87,20 +93,57 @@ describe('the onboarding and the reference', { skip: noBrowser }, () => {
     // The token of the login and a key of its own go with each request.
     const send = page.locator('#operations-pix-sendPix');
     await send.locator('.opblock-summary').click();
+    const paid = send.locator('.live-responses-table');
+    const ids = new Set<string | undefined>();
     for (let count = 0; count < 2; count += 1) {
+      const answered = page.waitForResponse('**/pix/send');
       await send.getByRole('button', { name: 'Execute' }).click();
-      const paid = send.locator('.live-responses-table .response-col_status');
-      await paid.filter({ hasText: '200' }).waitFor();
+      const { transaction_id: id } = (await (await answered).json()) as PaidPix;
+      await paid.locator('.response-col_status', { hasText: '200' }).waitFor();
+      ids.add(id);
     }
+    assert.equal(ids.size, 2, 'the second send is another payment');
+    await page.locator('#operations-accounts-getBalance .opblock-summary').click();
+    await page.locator('#operations-accounts-getBalance .highlight-code').first().waitFor();
+    await page.locator('.btn.authorize').first().click();
+    await page.getByRole('dialog', { name: 'Available authorizations' }).waitFor();
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
-      await page.waitForTimeout(100);
-      assert.deepEqual(await accessibilityFaults(page), [], colorScheme);
+      for (const width of [1_280, 390]) {
+        await page.setViewportSize({ width, height: 900 });
+        await page.waitForTimeout(100);
+        assert.deepEqual(await accessibilityFaults(page), [], `${colorScheme} ${width}`);
+        assert.equal(await overflowOf(page), 0);
+      }
     }
+    await page.getByRole('dialog').getByRole('button', { name: 'Close' }).first().click();
     await page.getByRole('link', { name: 'Development pages' }).click();
     await page.locator('#login').waitFor();
   });
 });
+
+/** Each step, light and dark, and on a phone. */
+async function checkSteps(page: Page): Promise<void> {
+  const steps = await page.evaluate<string[]>(
+    `[...document.querySelectorAll('[data-opens]')].map((button) => button.dataset.opens)`,
+  );
+  for (const [width, colorScheme] of [
+    [390, 'dark'],
+    [1_280, 'light'],
+  ] as const) {
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize({ width, height: 900 });
+    for (const step of steps) {
+      await page.click(`[data-opens="${step}"]`);
+      assert.deepEqual(await accessibilityFaults(page), [], step);
+      assert.equal(await overflowOf(page), 0, step);
+    }
+  }
+}
+
+interface PaidPix {
+  readonly transaction_id?: string;
+}
 
 /** Registers a person and gives the address, which the CEP fills in. */
 async function register(page: Page): Promise<void> {

@@ -3,7 +3,14 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { startOwnService, type OwnService } from './service-process.ts';
-import { accessibilityFaults, noBrowser, openBrowser, openPage, scan } from './browser.ts';
+import {
+  accessibilityFaults,
+  noBrowser,
+  openBrowser,
+  openPage,
+  overflowOf,
+  scan,
+} from './browser.ts';
 
 describe('the pages of an account', { skip: noBrowser }, () => {
   let service: OwnService;
@@ -237,8 +244,11 @@ describe('the pages of an account', { skip: noBrowser }, () => {
     const page = await openPage(t, browser, `${url}/dev`);
     await logIn(page);
     await open(page, 'send');
+    await page.click('#look-up');
+    await page.locator('#send-payee', { hasText: 'Recebedor de Teste' }).waitFor();
     await page.selectOption('#send-scenario', 'notfound@ponte.test');
     assert.equal(await page.inputValue('#pix_key'), 'notfound@ponte.test');
+    assert.equal(await page.inputValue('#lookup_id'), '', 'the look-up is of another key');
     await page.click('#send .actions button');
     await page.locator('#send .error', { hasText: 'PIX_KEY_NOT_FOUND' }).waitFor();
     assert.match(await page.innerText('#send-outcome'), /Nothing was sent\. Correct the Pix key/);
@@ -350,18 +360,20 @@ describe('the pages of an account', { skip: noBrowser }, () => {
     const page = await openPage(t, browser, `${url}/dev`);
     assert.deepEqual(await accessibilityFaults(page), []);
     await logIn(page);
-    const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
     await page.click('#trace-toggle');
+    for (const request of await page.locator('#trace > li > details > summary').all()) {
+      await request.click();
+    }
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
-      for (const width of [1_280, 375]) {
+      for (const width of [1_280, 390]) {
         await page.setViewportSize({ width, height: 700 });
         for (const view of ['account', 'send', 'charge', 'statement', 'keys', 'bank']) {
           await page.goto(`${url}/dev#${view}`);
           await page.locator(`[data-view="${view}"]:not([hidden])`).waitFor();
           const found = { colorScheme, width, view, faults: await accessibilityFaults(page) };
           assert.deepEqual(found, { colorScheme, width, view, faults: [] });
-          assert.equal(await page.evaluate<number>(overflow), 0, view);
+          assert.equal(await overflowOf(page), 0, view);
         }
       }
     }

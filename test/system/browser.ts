@@ -89,3 +89,10 @@ export async function accessibilityFaults(page: Page): Promise<string[]> {
   const { violations } = await page.evaluate<AxeResults>('axe.run()');
   return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
 }
+
+/** How many pixels of a page a person would have to scroll sideways for. */
+export function overflowOf(page: Page): Promise<number> {
+  return page.evaluate<number>(
+    'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+  );
+}

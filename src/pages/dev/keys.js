@@ -40,12 +40,17 @@ const typeNames = {
 };
 
 function keyItem({ key, keyType }) {
-  const button = element('button', { type: 'button', className: 'quiet' }, `Delete ${key}`);
+  const button = element('button', { type: 'button', className: 'quiet' });
   let isConfirming = false;
+  const ask = (isAsking) => {
+    isConfirming = isAsking;
+    button.textContent = isAsking ? 'Really delete?' : 'Delete';
+    button.ariaLabel = `${button.textContent} ${key}`;
+  };
+  ask(false);
   button.addEventListener('click', async () => {
     if (!isConfirming) {
-      isConfirming = true;
-      button.textContent = `Really delete ${key}?`;
+      ask(true);
       return;
     }
     const answer = await call({ method: 'DELETE', path: '/pix/keys', body: { key } });
@@ -53,17 +58,9 @@ function keyItem({ key, keyType }) {
     if (answer.status === 200) await list();
     else refuse(answer);
   });
-  button.addEventListener('blur', () => {
-    isConfirming = false;
-    button.textContent = `Delete ${key}`;
-  });
-  return element(
-    'li',
-    {},
-    `${typeNames[keyType] ?? keyType ?? 'key'}: `,
-    element('code', {}, key),
-    button,
-  );
+  button.addEventListener('blur', () => ask(false));
+  const type = typeNames[keyType] ?? keyType ?? 'key';
+  return element('li', {}, `${type}: `, element('code', {}, key), button);
 }
 
 onSubmit(byId('new-key'), async (values) => {

@@ -2,14 +2,23 @@
 import { byId, element } from './page.js';
 
 /** Fills a list of scenarios; selecting one puts its value into the field. */
-export async function offerScenarios({ input, picker, field }) {
+export async function offerScenarios({ input, picker, field: id }) {
   const scenarios = await loadScenarios(input);
   const select = byId(picker);
+  const field = byId(id);
+  const values = new Set(scenarios.map(({ value }) => written(value)));
   select.append(
     ...scenarios.map(({ value, effect }) => element('option', { value }, `${value}: ${effect}`)),
   );
   select.addEventListener('change', () => {
-    if (select.value !== '') byId(field).value = written(select.value);
+    if (select.value !== '') field.value = written(select.value);
+    else if (values.has(field.value)) field.value = field.defaultValue;
+    // What was found out about another value is not true of this one.
+    field.dispatchEvent(new Event('input'));
+  });
+  field.addEventListener('input', () => {
+    const named = scenarios.find(({ value }) => written(value) === field.value);
+    select.value = named?.value ?? '';
   });
 }
 

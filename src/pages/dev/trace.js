@@ -67,9 +67,9 @@ function headerParts(request, { headers }) {
   );
 }
 
-/** A scrolling region that can be reached by keyboard. */
+/** What scrolls can be reached by keyboard. */
 function scrolling(label, ...content) {
-  return element('pre', { tabIndex: 0, role: 'region', 'aria-label': label }, ...content);
+  return element('pre', { tabIndex: 0, role: 'group', 'aria-label': label }, ...content);
 }
 
 /** Shortens long texts such as images. */

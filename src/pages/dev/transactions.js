@@ -8,7 +8,15 @@ export function listOf(caption, items) {
   if (items.length === 0) {
     return element('p', { className: 'empty' }, `${caption}: nothing in these days.`);
   }
-  const heads = ['When', 'Type', 'Amount', 'Status', 'Details', 'Receipt'];
+  const hasReceipts = items.some(({ transaction_id: id }) => id !== undefined);
+  const heads = [
+    'When',
+    'Type',
+    'Amount',
+    'Status',
+    'Details',
+    ...(hasReceipts ? ['Receipt'] : []),
+  ];
   return table(caption, heads, items.map(cells));
 }
 
@@ -35,7 +43,7 @@ function cells(item) {
     amountOf(item),
     status === undefined ? '–' : statusBadge(status),
     element('code', {}, about ?? id ?? '–'),
-    id === undefined ? '–' : receiptButton(id),
+    ...(id === undefined ? [] : [receiptButton(id)]),
   ];
 }
 

@@ -69,6 +69,8 @@ function repair() {
     if (field.id === 'servers') field.setAttribute('aria-label', 'Server');
     if (!isNamed) field.setAttribute('aria-label', labelOf(field));
   }
+  const dialog = document.querySelector('.dialog-ux');
+  if (dialog) repairDialog(dialog);
   for (const [part, name] of regions) {
     const box = document.querySelector(part);
     box?.setAttribute('role', 'region');
@@ -77,6 +79,15 @@ function repair() {
   // Tables of answers, which are as many landmarks without a name.
   for (const table of document.querySelectorAll('table[role=region]')) table.role = 'table';
   for (const box of document.querySelectorAll('pre:not([tabindex])')) box.tabIndex = 0;
+}
+
+function repairDialog(dialog) {
+  dialog.setAttribute('role', 'dialog');
+  dialog.setAttribute('aria-label', 'Available authorizations');
+  dialog.querySelector('.close-modal')?.setAttribute('aria-label', 'Close');
+  for (const heading of dialog.querySelectorAll('h6')) heading.ariaLevel = '5';
+  // Their words say it better than these names.
+  for (const button of dialog.querySelectorAll('.modal-btn')) button.removeAttribute('aria-label');
 }
 
 function labelOf(field) {
