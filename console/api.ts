@@ -28,6 +28,14 @@ export interface Answered {
   readonly body: unknown;
 }
 
+/** A value that makes the simulated bank misbehave. */
+export interface Scenario {
+  /** What the value is typed in. */
+  readonly input: string;
+  readonly value: string;
+  readonly effect: string;
+}
+
 /** What an operation takes. */
 export type OperationRequest<Id extends OperationId> = {
   readonly [Name in keyof AnyRequest]: Operations[Id][Name];
@@ -97,7 +105,7 @@ export class Api {
   /**
    * Makes the simulated bank of a service in development do something.
    * @returns what the bank says, in a sentence.
-   * @throws Error as `call` does.
+   * @throws Error with what it refuses, or as `call` does.
    */
   async actAtBank(
     act: string,
@@ -107,10 +115,15 @@ export class Api {
     const url = `${this.url}/dev/bank/${act}?${new URLSearchParams(values).toString()}`;
     const headers = { 'x-ponte-bank': 'console' };
     const answer = await this.#fetch(url, { method: 'POST', headers, signal });
-    const { message } = (answer.body ?? {}) as Refusal;
-    return answer.status === 404
-      ? 'Only the simulated bank of APP_ENV=local does it.'
-      : (message ?? '');
+    if (answer.status === 404) throw new Error('Only the simulated bank of APP_ENV=local does it.');
+    if (answer.status !== 200) throw new Error(Object.values(readFaults(answer)).join(' '));
+    return (answer.body as { readonly message: string }).message;
+  }
+
+  /** @returns what can be typed to see the simulated bank misbehave; nothing elsewhere. */
+  async readScenarios(signal: AbortSignal): Promise<readonly Scenario[]> {
+    const { status, body } = await this.#fetch(`${this.url}/dev/scenarios.json`, { signal });
+    return status === 200 ? (body as readonly Scenario[]) : [];
   }
 
   #address(id: OperationId, { path = {}, query = {} }: AnyRequest): string {

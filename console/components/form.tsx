@@ -4,7 +4,7 @@
  * filled in with the address of a CEP or a new idempotency key.
  */
 import { Box, Text } from 'ink';
-import type { ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import { useApp } from '../hooks/use-app.ts';
 import { keyName, type Form } from '../hooks/use-form.ts';
 import { useKeys, type Press } from '../hooks/use-keys.ts';
@@ -16,10 +16,11 @@ import type { Notice } from '../state/notice.ts';
 import { visibleRows, wrap, wrapLines, type Line, type Room } from '../state/text.ts';
 import { Coloured, Lines } from './coloured.tsx';
 import { Frame } from './frame.tsx';
+import { Scenarios, scenarioField } from './scenarios.tsx';
 
 export interface FormScreenProps {
   readonly title: string;
-  readonly form: Pick<Form, 'fields' | 'state' | 'notice' | 'press'>;
+  readonly form: Pick<Form, 'fields' | 'state' | 'notice' | 'press' | 'fillIn'>;
   readonly button: string;
   /** Other keys of the screen, such as `ctrl+r register`. */
   readonly hints?: readonly string[];
@@ -37,13 +38,29 @@ export interface FormScreenProps {
 
 const typing = { isTyping: true } as const;
 
-/** A screen that is a form: its keys, and as much of it as there is room for. */
+/** A screen that is a form, or in its place the scenarios that can be entered in a field. */
 export function FormScreen(props: FormScreenProps) {
+  const { login } = useApp();
+  const [isPicking, pick] = useState(false);
+  const { fields, fillIn } = props.form;
+  const field = login.email === '' ? undefined : scenarioField(fields);
+  if (field === undefined) return <ShownForm {...props} />;
+  if (!isPicking) return <ShownForm {...props} pick={() => pick(true)} />;
+  const close = (value: string | null): void => {
+    pick(false);
+    if (value !== null) fillIn(() => ({ [field]: value }));
+  };
+  return <Scenarios {...{ field, close }} />;
+}
+
+/** The keys of a form, and as much of it as there is room for. */
+function ShownForm(props: FormScreenProps & { pick?(): void }) {
   const { title, form, button, notice = form.notice, intro = '', outcome, onKey, close } = props;
   const { change } = useApp();
   useKeys((press) => {
     if (form.press(press)) return;
-    if (press.key !== 'escape') onKey?.(press);
+    if (press.key === 'ctrl+p') props.pick?.();
+    else if (press.key !== 'escape') onKey?.(press);
     else if (close) close();
     else change(back);
   }, typing);
@@ -51,6 +68,7 @@ export function FormScreen(props: FormScreenProps) {
   const hints = [
     ...['↑↓ fields', `ctrl+s ${button.toLowerCase()}`, 'ctrl+u empty the field'],
     ...(hasKey ? ['ctrl+n new key'] : []),
+    ...(props.pick ? ['ctrl+p scenarios'] : []),
     ...(props.hints ?? []),
   ];
   const amount = parseAmount(form.state.values['amount'] ?? '');

@@ -47,6 +47,7 @@ const keys: Facts = [
   ['ctrl+s', 'send the form'],
   ['ctrl+n', 'a new idempotency key, for another payment or charge'],
   ['ctrl+u', 'empty the field'],
+  ['ctrl+p', 'a scenario of the simulated bank for the form'],
   ['ctrl+t', 'the last request as a curl command'],
   ['/', 'find in the statement and the transactions; esc shows all'],
   ['r', 'read again'],

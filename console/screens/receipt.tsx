@@ -4,11 +4,11 @@ import { readFaults } from '../api.ts';
 import { Frame } from '../components/frame.tsx';
 import { ScrollView } from '../components/lists.tsx';
 import { useApp } from '../hooks/use-app.ts';
-import { useRead } from '../hooks/use-call.ts';
+import { useCall, useRead } from '../hooks/use-call.ts';
 import { useKeys } from '../hooks/use-keys.ts';
 import { useList } from '../hooks/use-list.ts';
 import { formatAmount, localTime } from '../state/format.ts';
-import { failure, reading } from '../state/notice.ts';
+import { failure, reading, success } from '../state/notice.ts';
 import { factLines, statusColour, wrapLines, type Line } from '../state/text.ts';
 
 export interface ReceiptProps {
@@ -18,28 +18,43 @@ export interface ReceiptProps {
 }
 
 export function Receipt({ transactionId, close }: ReceiptProps) {
-  const { api, copy } = useApp();
+  const { api, copy, login } = useApp();
   const path = { transactionId };
   const call = useRead((signal) => api.call('getPixReceipt', { path }, signal));
   const list = useList();
+  const bank = useCall<string>();
+  const answer = call.result;
+  const canReturn = login.email !== '' && answer?.status === 200 && isReturnable(answer.body);
+  const returnIt = async (signal: AbortSignal): Promise<string> => {
+    const said = await api.actAtBank('return', { transaction: transactionId }, signal);
+    call.read();
+    return said;
+  };
   useKeys((press) => {
     if (press.key === 'escape') close();
     else if (press.text === 'y') copy(transactionId);
     else if (press.text === 'r' && !call.isBusy) call.read();
+    else if (press.text === 'b' && canReturn && !bank.isBusy) bank.run(returnIt);
     else list.press(press);
   });
-  const answer = call.result;
   const { '': fault } = answer ? readFaults(answer) : {};
   const lines = (columns: number): Line[] =>
     answer?.status === 200 ? receiptLines(answer.body, columns) : [];
   return (
     <Frame
-      {...{ title: 'receipt', hints: ['↑↓ scroll', 'y copy the id', 'r refresh'] }}
-      notice={reading(call) ?? failure(fault)}
+      {...{ title: 'receipt', hints: canReturn ? [...hints, returnHint] : hints }}
+      notice={reading(call) ?? reading(bank) ?? failure(fault) ?? success(bank.result)}
     >
       {(room) => <ScrollView {...{ lines, list, room }} />}
     </Frame>
   );
+}
+
+const hints = ['↑↓ scroll', 'y copy the id', 'r refresh'];
+const returnHint = 'b the bank returns it (simulated bank)';
+
+function isReturnable({ type, status }: PixReceipt): boolean {
+  return status === 'COMPLETED' && !type.startsWith('PIX_REFUND');
 }
 
 const titles = {

@@ -80,7 +80,7 @@ export function Send() {
 }
 
 const inputs = {
-  pix_key: 'Pix key',
+  pix_key: { label: 'Pix key', hint: 'CPF, CNPJ, phone, e-mail or random key' },
   copy_paste: { label: 'Or Pix code', hint: 'copia e cola, in place of the Pix key' },
   amount: 'Amount in R$',
 };

@@ -12,12 +12,12 @@ import { useKeys } from '../hooks/use-keys.ts';
 import { useList } from '../hooks/use-list.ts';
 import { back } from '../state/app-state.ts';
 import type { Values } from '../state/contract.ts';
-import { formatAmount, localTime } from '../state/format.ts';
+import { formatDay, localTime } from '../state/format.ts';
 import { failure, reading, type Notice } from '../state/notice.ts';
 import { readValues } from '../state/form.ts';
 import { cellText, memberFacts, type FormatCell, type Row } from '../state/table.ts';
 import { factLines, type Line } from '../state/text.ts';
-import { transactionColumns } from '../state/transactions.ts';
+import { signedAmount, transactionColumns } from '../state/transactions.ts';
 import { Receipt } from './receipt.tsx';
 
 type Reply = Extract<Answer<'getStatement'>, { readonly status: 200 }>;
@@ -61,9 +61,9 @@ export function Statement() {
   };
   const props = { ...shown, form, view, go };
   if (view.mode === 'dates') return <Dates {...props} />;
-  const item = shown.reply?.body.items.local[view.chosen];
-  if (view.mode === 'receipt' && item) {
-    return <Receipt transactionId={item.id} close={() => go({ mode: 'item' })} />;
+  const { id } = readItems(shown.reply, view.side)[view.chosen] ?? {};
+  if (view.mode === 'receipt' && typeof id === 'string') {
+    return <Receipt transactionId={id} close={() => go({ mode: 'item' })} />;
   }
   return view.mode === 'list' ? <Items {...props} /> : <Details {...props} />;
 }
@@ -113,9 +113,14 @@ function Items({ form, reply, view, query, go }: StatementProps) {
   );
 }
 
-/** The bank's items are passed on as they are. */
+/** Ponte's list has the refunds too, newest first; the bank's items are passed on as they are. */
 function readItems(reply: Reply | null, side: View['side']): readonly Row[] {
-  return reply?.body.items[side].map((item): Row => ({ ...item })) ?? [];
+  if (!reply) return [];
+  const { local, remote, refunds = [] } = reply.body.items;
+  if (side === 'remote') return remote;
+  return [...local, ...refunds]
+    .toSorted((one, other) => Date.parse(other.created_at) - Date.parse(one.created_at))
+    .map((item): Row => ({ ...item }));
 }
 
 function resultNotice(answer: Answer<'getStatement'> | null, reply: Reply | null): Notice | null {
@@ -127,8 +132,9 @@ function resultNotice(answer: Answer<'getStatement'> | null, reply: Reply | null
   return failure(isCut && 'The period has more items: choose a shorter one.');
 }
 
-function daysText({ start_date: from, end_date: to = 'today' }: Values): string {
-  if (from !== undefined) return `from ${from} to ${to}`;
+function daysText({ start_date: from, end_date: until = 'today' }: Values): string {
+  const to = formatDay(String(until));
+  if (from !== undefined) return `from ${formatDay(String(from))} to ${to}`;
   return to === 'today' ? 'the last 30 days' : `the 30 days to ${to}`;
 }
 
@@ -156,14 +162,10 @@ function Dates({ form, reply, go }: StatementProps) {
   return <FormScreen {...{ title: 'statement', form, button: 'Show', notice, ...close }} />;
 }
 
-const detailCell: FormatCell = (row, name) => localTime(valueText(row, name));
+const detailCell: FormatCell = (row, name) =>
+  localTime(name === 'amount' ? signedAmount(row) : cellText(row, name));
 
 const columns = {
   local: transactionColumns(['created_at', 'type', 'amount', 'status', 'pix_key']),
   remote: transactionColumns(['createdAt', 'type', 'amount', 'status', 'description']),
 } as const;
-
-function valueText(row: Row, name: string): string {
-  const value = row[name];
-  return name === 'amount' && typeof value === 'number' ? formatAmount(value) : cellText(row, name);
-}

@@ -14,6 +14,7 @@ import { useList } from '../hooks/use-list.ts';
 import { back } from '../state/app-state.ts';
 import type { Values } from '../state/contract.ts';
 import { readValues } from '../state/form.ts';
+import { formatDay } from '../state/format.ts';
 import { failure, reading } from '../state/notice.ts';
 import type { Row } from '../state/table.ts';
 import { transactionColumns } from '../state/transactions.ts';
@@ -135,8 +136,9 @@ function faultOf(answer: Answer<'listPixTransactions'> | null): string | undefin
 }
 
 function filterText({ type, status, start_date: from, end_date: to }: Values): string {
-  const days = [from && `from ${from}`, to && `to ${to}`];
-  const parts = [type, status, ...days].filter(Boolean);
+  const days = [from && `from ${formatDay(String(from))}`, to && `to ${formatDay(String(to))}`];
+  const types: Readonly<Record<string, string>> = inputs.type.choices;
+  const parts = [types[String(type)], status, ...days].filter(Boolean);
   return parts.length === 0 ? 'all' : parts.join(', ');
 }
 

@@ -41,23 +41,28 @@ export function parseDay(text: string): string {
   return year === '' ? text.trim() : `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
 }
 
-/** The zone of the provider and of statements. The Swedish format is that of ISO 8601. */
-const local = new Intl.DateTimeFormat('sv-SE', {
+/** @returns a day of ISO 8601 as people write it, such as `22/11/2026`; another text as it is. */
+export function formatDay(iso: string): string {
+  return iso.replace(/^(\d{4})-(\d\d)-(\d\d)$/, '$3/$2/$1');
+}
+
+/** The zone of the provider and of statements. The comma after the day is left out. */
+const local = new Intl.DateTimeFormat('pt-BR', {
   ...{ timeZone: 'America/Sao_Paulo', hourCycle: 'h23' },
   ...{ year: 'numeric', month: '2-digit', day: '2-digit' },
   ...{ hour: '2-digit', minute: '2-digit', second: '2-digit' },
 });
 
-/** @returns an ISO 8601 time such as `2026-11-21 03:49:13`; another text stays as it is. */
+/** @returns a time as people write it, such as `21/11/2026 03:49:13`; another text as it is. */
 export function localTime(iso: string): string {
   // Date also reads texts such as `Rent 5`.
   const time = new Date(/^\d{4}-\d\d-\d\dT/.test(iso) ? iso : NaN);
-  return Number.isNaN(time.getTime()) ? iso : local.format(time);
+  return Number.isNaN(time.getTime()) ? iso : local.format(time).replace(',', '');
 }
 
 /** @returns a time for a list, such as `21/11 03:49`. */
 export function shortLocalTime(iso: string): string {
-  return localTime(iso).replace(/^\d+-(\d+)-(\d+) (\d+:\d+):\d+$/, '$2/$1 $3');
+  return localTime(iso).replace(/^(\d+\/\d+)\/\d+ (\d+:\d+):\d+$/, '$1 $2');
 }
 
 /** @returns a time in UTC, as in the log: `2026-11-21 03:49:13Z`. */

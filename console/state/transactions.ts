@@ -2,16 +2,19 @@
 import { formatAmount, shortLocalTime } from './format.ts';
 import { cellText, memberColumns, type Column, type Row } from './table.ts';
 
-/** @returns columns of these members; what was paid is negative, times are those of São Paulo. */
+/** @returns columns of these members; times are those of São Paulo. */
 export function transactionColumns(names: readonly string[]): Column[] {
-  return memberColumns(names, transactionCell);
+  return memberColumns(names, (row, name) =>
+    name === 'amount' ? signedAmount(row) : shortLocalTime(cellText(row, name)),
+  );
 }
 
-/** What the user pays. */
+/** What the user pays. The bank's own items have a direction. */
 const debits: ReadonlySet<unknown> = new Set(['PIX_SEND', 'PIX_REFUND_OUT']);
 
-function transactionCell(row: Row, name: string): string {
-  const value = row[name];
-  if (name !== 'amount' || typeof value !== 'number') return shortLocalTime(cellText(row, name));
-  return formatAmount(debits.has(row['type']) ? -value : value);
+/** @returns the amount, which is negative where the user pays. */
+export function signedAmount(row: Row): string {
+  const { amount, type, direction } = row;
+  if (typeof amount !== 'number') return cellText(row, 'amount');
+  return formatAmount(debits.has(type) || direction === 'DEBIT' ? -amount : amount);
 }

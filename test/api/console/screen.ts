@@ -50,6 +50,7 @@ const keys = {
   'ctrl+c': '\u0003',
   'ctrl+l': '\u000C',
   'ctrl+n': '\u000E',
+  'ctrl+p': '\u0010',
   'ctrl+r': '\u0012',
   'ctrl+s': '\u0013',
   'ctrl+t': '\u0014',

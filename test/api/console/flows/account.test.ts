@@ -65,9 +65,9 @@ describe('the statement', () => {
     await screen.until(/From +2026-05-22[^]*To +2026-05-20/);
     await screen.fill({ From: '2026-05-20', To: '2026-05-22' });
     await screen.press('ctrl+s');
-    await screen.until(/from 2026-05-20 to 2026-05-22[^]*› 22\/05[^]*20\/05[^]*1 of 3/);
+    await screen.until(/from 20\/05\/2026 to 22\/05\/2026[^]*› 22\/05[^]*20\/05[^]*1 of 3/);
     await screen.type('r');
-    await screen.until(/from 2026-05-20 to 2026-05-22[^]*1 of 3/);
+    await screen.until(/from 20\/05\/2026 to 22\/05\/2026[^]*1 of 3/);
   });
 
   it('says which days it is of when only the last one is set', async () => {
@@ -76,13 +76,15 @@ describe('the statement', () => {
     await screen.until('[ Show ]');
     await screen.fill({ To: '2026-05-22' });
     await screen.press('ctrl+s');
-    await screen.until(/the 30 days to 2026-05-22[^]*› 22\/05[^]*1 of 23/);
+    await screen.until(/the 30 days to 22\/05\/2026[^]*› 22\/05[^]*1 of 23/);
   });
 
   it('shows every field of an item', async () => {
     const screen = await openStatement();
     await screen.press('down', 'enter');
-    await screen.until(/type +PIX_RECEIVED\n amount +R\$ 2,00[^]*created at +2026-05-23 09:00:00/);
+    await screen.until(
+      /type +PIX_RECEIVED\n amount +R\$ 2,00[^]*created at +23\/05\/2026 09:00:00/,
+    );
     await screen.press('escape');
     await screen.until('2 of 25');
   });
@@ -96,7 +98,7 @@ describe('the statement', () => {
     await screen.type('s');
     await screen.until(/Ponte's list[^]*› 24\/05 09:00 +PIX_SEND +-R\$ 12,50 +PROCESSING +bruno/);
     await screen.press('tab');
-    await screen.until(/The bank's own list[^]*› 24\/05 09:00 +PIX_PAYMENT_OUT +R\$ 12,50/);
+    await screen.until(/The bank's own list[^]*› 24\/05 09:00 +PIX_PAYMENT_OUT +-R\$ 12,50/);
     await screen.press('enter');
     await screen.until(/direction +DEBIT\n end to end +E[^]*description +Lunch/);
     await screen.press('escape', 'tab');

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { startTestApp } from '../../../support/app.ts';
 import { givenCustomer, password, type TestUser } from '../../../support/factories.ts';
+import { passUntil } from '../../../support/passing-time.ts';
 import { openScreen, type Screen } from '../screen.ts';
 
 const app = await startTestApp({ environment: { APP_ENV: 'local' } });
@@ -84,6 +85,61 @@ describe('a list', () => {
 });
 
 describe('beside the simulated bank', () => {
+  it('a payment is returned by a key on its receipt, and listed with its sign', async () => {
+    const user = await givenCustomer(app);
+    const screen = await logIn(user);
+    await screen.type('p');
+    await screen.fill({ 'Pix key': 'ana@example.com', Amount: '10' });
+    await screen.press('ctrl+s');
+    await screen.until('PROCESSING');
+    await screen.press('ctrl+r');
+    await screen.until('no proof of a payment');
+    assert.ok(!screen.text.includes('b the bank returns it'), 'it is not paid yet');
+    await screen.press('escape');
+    await passUntil(app.clock, screen.until('COMPLETED'));
+    await screen.press('ctrl+r');
+    await screen.until('b the bank returns it');
+    await screen.type('b');
+    await screen.until('The bank has done it.');
+    await screen.type('b');
+    await screen.until('Was returned in whole already.');
+    await screen.press('escape', 'escape');
+    await screen.until('Ponte › home');
+    await screen.type('s');
+    await screen.until(/PIX_REFUND_IN +R\$ 10,00[^]+PIX_SEND +-R\$ 10,00/);
+    await screen.press('enter');
+    await screen.until(/type +PIX_REFUND_IN\n amount +R\$ 10,00/);
+    await screen.type('v');
+    await screen.until('Pix refund to you: R$ 10,00');
+    assert.ok(!screen.text.includes('b the bank returns it'), 'a refund is not returned');
+  });
+
+  it('a scenario is picked for the form, which keeps what was typed', async () => {
+    const screen = await logIn(await givenCustomer(app));
+    await screen.type('p');
+    await screen.fill({ Amount: '7' });
+    await screen.press('ctrl+p');
+    await screen.until(/› notfound@ponte\.test +the DICT look-up answers 404/);
+    await screen.press('escape');
+    await screen.until(/Pix key \* +–[^]+ 7/);
+    await screen.press('ctrl+p');
+    await screen.until('ratelimited@ponte.test');
+    await screen.press('down', 'enter');
+    await screen.until(/Pix key \* +ratelimited@ponte\.test[^]+ 7/);
+    await screen.press('ctrl+s');
+    await screen.until('PROVIDER_RATE_LIMITED');
+  });
+
+  it('a phone is picked for an application', async () => {
+    const screen = await logIn(await givenCustomer(app));
+    await screen.type('n');
+    await screen.until('Password again');
+    await screen.press('ctrl+p');
+    await screen.until(/› \+55 11 98765-4322 +KYC rejects/);
+    await screen.press('enter');
+    await screen.until(/Phone \* +\+55 11 98765-4322/);
+  });
+
   it('a charge is paid by a key, and the home screen shows the balance', async () => {
     const copied: string[] = [];
     const screen = await logIn(await givenCustomer(app), copied);

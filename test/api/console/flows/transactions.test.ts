@@ -52,14 +52,14 @@ describe('the list of transactions', () => {
     await screen.until(/› From +2026-05-32\n +The value must be a date such as/);
     await screen.fill({ From: '2026-05-23' });
     await screen.press('ctrl+s');
-    await screen.until(/Transactions: from 2026-05-23[^]*1 of 2/);
+    await screen.until(/Transactions: from 23\/05\/2026[^]*1 of 2/);
     await screen.type('f');
     await screen.until('[ List ]');
     await screen.focus('Type');
     await screen.press('right');
     await screen.until('‹ payments ›');
     await screen.press('ctrl+s');
-    await screen.until(/Transactions: PIX_SEND, from 2026-05-23[^]*There are no transactions\./);
+    await screen.until(/Transactions: payments, from 23\/05\/2026[^]*There are no transactions\./);
   });
 });
 
@@ -69,7 +69,7 @@ describe('a receipt', () => {
     await screen.until('1 of 2');
     await screen.press('down', 'enter');
     await screen.until(/Ponte › receipt[^]*Pix received: R\$ 2,00\n COMPLETED\n/);
-    await screen.until(/created +2026-05-23 09:00:00\n[^]*payee +Ana Souza\n/);
+    await screen.until(/created +23\/05\/2026 09:00:00\n[^]*payee +Ana Souza\n/);
     await screen.press('escape');
     await screen.until(/Ponte › transactions[^]*2 of 2/);
   });

@@ -59,7 +59,7 @@ describe('a time', () => {
   const iso = '2026-11-21T06:49:13.829Z';
 
   it('is in São Paulo for customers', () => {
-    assert.equal(localTime(iso), '2026-11-21 03:49:13');
+    assert.equal(localTime(iso), '21/11/2026 03:49:13');
     assert.equal(shortLocalTime(iso), '21/11 03:49');
   });
 
