@@ -282,6 +282,21 @@ describe('the pages of an account', { skip: noBrowser }, () => {
     assert.match(await page.innerText('#send-new-key'), /Really a new key\?/);
     assert.equal(await page.inputValue('#send-key'), key);
     await page.unroute('**/api/v1/pix/send');
+    // A refusal says nothing about the payment before it, and another key is asked about.
+    const busy = { status: 429, json: { message: 'Too many attempts.' } };
+    await page.route('**/api/v1/pix/send', (route) => route.fulfill(busy), { times: 1 });
+    await page.click('#send .actions button:first-child');
+    await page.locator('#send .error', { hasText: 'Too many attempts' }).waitFor();
+    await said.waitFor();
+    await page.fill('#send-key', 'another');
+    await page.click('#send .actions button:first-child');
+    await page.locator('#send-outcome', { hasText: 'Make another payment?' }).waitFor();
+    const asked = page.waitForEvent('dialog');
+    await page.evaluate('void setTimeout(() => location.reload())');
+    const dialog = await asked;
+    assert.equal(dialog.type(), 'beforeunload');
+    await dialog.dismiss();
+    await page.fill('#send-key', key);
     await page.click('#send .actions button:first-child');
     await page.locator('#send-status', { hasText: 'COMPLETED' }).waitFor();
     assert.equal(await page.inputValue('#send-key'), key);

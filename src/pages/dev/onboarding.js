@@ -273,6 +273,8 @@ function showPanel() {
 const emailKey = 'ponte-dev-email';
 
 function showDecision({ status }) {
+  const isDecided = status === 'APPROVED' || status === 'REJECTED';
+  for (const form of ['kyc', 'sync']) byId(form).hidden = isDecided;
   const place = byId('decided');
   if (status !== 'APPROVED' || place.childElementCount > 0) return;
   const link = element('a', { href: '/dev#account' }, 'Log in now');

@@ -3,34 +3,53 @@ import { call } from './api.js';
 import { formatAmount, localTime, parseAmount } from './format.js';
 import { newKeyWords, offerKeys, withKeyField } from './idempotency.js';
 import { follow } from './live.js';
-import { noAnswerToSend, sendOutcome } from './outcomes.js';
+import { askBeforeAnother, isInDoubt, noAnswerToSend, sendOutcome } from './outcomes.js';
 import { byId, element, facts, onSubmit, showErrors } from './page.js';
 import { receiptButton } from './receipt.js';
 import { offerScenarios } from './scenarios.js';
 import { refreshBalance } from './session.js';
 
-/** Whether the last payment may have been made without its end being known. */
-let isInDoubt = false;
+/** The key of the last payment while it may have been made without its end being known. */
+let doubtfulKey = null;
+
+/** A key that was typed in place of the doubtful one, and about which the person was asked. */
+let askedAbout = null;
 
 offerKeys({
   field: 'send-key',
   button: 'send-new-key',
-  isInDoubt: () => isInDoubt,
-  onRenew: forgetOutcome,
+  isInDoubt: () => doubtfulKey !== null,
+  onRenew() {
+    doubtfulKey = null;
+    forgetOutcome();
+  },
+});
+
+// The key would be lost with the page.
+addEventListener('beforeunload', (event) => {
+  if (doubtfulKey !== null) event.preventDefault();
 });
 
 onSubmit(byId('send'), async ({ idempotency_key: key = '', amount, ...rest }) => {
+  const isAnother = doubtfulKey !== null && doubtfulKey !== key;
+  if (isAnother && askedAbout !== key) {
+    askedAbout = key;
+    say(askBeforeAnother, 'doubtful', 'Press “Send” once more to make it.');
+    return null;
+  }
   forgetOutcome();
   say('Sending…');
+  const isDoubtful = doubtfulKey === key;
   // Until there is an answer.
-  isInDoubt = true;
+  doubtfulKey = key;
   const answer = await call({
     method: 'POST',
     path: '/pix/send',
     headers: { 'Idempotency-Key': key },
     body: { ...rest, amount: amountOf(amount) },
   });
-  void showOutcome(answer);
+  if (answer.status !== 0 && !isInDoubt(answer, isDoubtful)) doubtfulKey = null;
+  void showOutcome(answer, isDoubtful);
   return withKeyField(answer);
 });
 
@@ -40,7 +59,7 @@ function amountOf(text) {
 }
 
 function forgetOutcome() {
-  isInDoubt = false;
+  askedAbout = null;
   void follow(byId('send-status'), null);
   for (const part of ['outcome', 'status', 'receipt']) byId(`send-${part}`).replaceChildren();
 }
@@ -52,20 +71,18 @@ function say(text, colour = 'plain', ...more) {
   );
 }
 
-async function showOutcome(answer) {
+async function showOutcome(answer, isDoubtful) {
   if (answer.status === 0) {
     say(noAnswerToSend, 'bad');
     return;
   }
   const isReplay = answer.headers.get('idempotency-replayed') === 'true';
   const notes = isReplay ? ['This key was used before: nothing was paid again.'] : [];
-  const known = answer.headers.get('pix-outcome');
   const show = ({ live, reason }) => {
-    const { colour, text } = sendOutcome(answer, { live, reason, newKey: newKeyWords });
+    const known = { live, reason, isDoubtful, newKey: newKeyWords };
+    const { colour, text } = sendOutcome(answer, known);
     // An ended session is announced by the login.
     if (answer.status !== 401) say(text, colour, ...notes);
-    const isOpen = answer.status === 200 ? live === 'PROCESSING' : known !== 'not_sent';
-    isInDoubt = isOpen && ![502, 422].includes(answer.status);
   };
   show({ live: answer.body.status ?? null });
   if (answer.status !== 200) return;
@@ -74,6 +91,7 @@ async function showOutcome(answer) {
   const status = await follow(byId('send-status'), answer.body);
   // Another payment may have taken the place meanwhile.
   if (status === null) return;
+  doubtfulKey = null;
   show({ live: status, reason: status === 'FAILED' ? await readReason(id) : undefined });
   await refreshBalance();
 }
