@@ -217,11 +217,14 @@ describe('the pages of an account', { skip: noBrowser }, () => {
     await logIn(page);
     await open(page, 'send');
     await page.fill('#send-amount', '1.234,56');
+    const from = saoPauloHour();
     await page.click('#send .actions button');
     await page.locator('#send-status', { hasText: 'COMPLETED' }).waitFor();
     await page.click('#send-receipt button');
     const receipt = page.locator('#receipt');
     await receipt.locator('.badge', { hasText: 'COMPLETED' }).waitFor();
+    const made = await receipt.locator('dd').first().innerText();
+    assert.ok([from, saoPauloHour()].includes(made.slice(0, from.length)), made);
     assert.match(
       await receipt.innerText(),
       /R\$\s1\.234,56[^]*Payer's CPF or CNPJ\s+\*{3}\.444\.777-\*\*[^]*bruno@example\.com/,
@@ -394,6 +397,12 @@ describe('the pages of an account', { skip: noBrowser }, () => {
     }
   });
 });
+
+/** Such as `24/11/2026 09`. */
+function saoPauloHour(): string {
+  const zone = { timeZone: 'America/Sao_Paulo', hourCycle: 'h23' } as const;
+  return new Date().toLocaleString('pt-BR', zone).replace(',', '').slice(0, 13);
+}
 
 /** Opens a view of the page by its link. */
 async function open(page: Page, view: string): Promise<void> {

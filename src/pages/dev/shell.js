@@ -39,9 +39,14 @@ function markPage() {
     const isHere = link.getAttribute('href') === here;
     if (isHere) link.setAttribute('aria-current', 'page');
     else link.removeAttribute('aria-current');
-    // On a phone the navigation is a strip that scrolls.
-    if (isHere) link.parentElement.scrollLeft = link.offsetLeft - link.parentElement.offsetLeft;
+    if (isHere) centre(link);
   }
+}
+
+/** On a phone the navigation is a strip that scrolls, with pages on both sides. */
+function centre(link) {
+  const { parentElement: strip, offsetLeft, offsetWidth } = link;
+  strip.scrollLeft = offsetLeft - strip.offsetLeft - (strip.clientWidth - offsetWidth) / 2;
 }
 
 addEventListener('hashchange', () => {
