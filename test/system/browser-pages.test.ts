@@ -235,7 +235,8 @@ describe('the pages of an account', { skip: noBrowser }, () => {
       [...document.querySelectorAll('h1, h2, button')]
         .filter((one) => one.checkVisibility()).map((one) => one.textContent)`);
     assert.deepEqual(visible, ['Receipt']);
-    assert.equal(await page.evaluate<boolean>(`document.querySelector('#receipt').open`), true);
+    const { y } = (await receipt.boundingBox()) ?? {};
+    assert.equal(y, 0, 'at the top of the paper');
     await page.emulateMedia({ media: 'screen' });
     await receipt.getByRole('button', { name: 'Close' }).click();
     await page.locator('#receipt:empty').waitFor({ state: 'attached' });
@@ -357,8 +358,10 @@ describe('the pages of an account', { skip: noBrowser }, () => {
     await newest.filter({ hasText: /refund received\s*\+R\$ 4,50/ }).waitFor();
     await newest.getByRole('button', { name: 'Receipt' }).click();
     await receipt.locator('.badge', { hasText: 'COMPLETED' }).waitFor();
-    // A refund is not returned again.
+    // A refund is not returned again; its receipt leads to that of the payment.
     assert.equal(await receipt.locator('form').count(), 0);
+    await receipt.getByRole('button', { name: 'Receipt' }).click();
+    await receipt.locator('.amount', { hasText: 'R$ 20,00' }).waitFor();
   });
 
   it('keeps every request to read, with a curl command of it', async (t) => {

@@ -123,7 +123,7 @@ function receipt(body) {
     ['Reason', reason && `${reason.message} (${reason.code})`],
     ['End-to-end id', code(body.end_to_end)],
     ['Return id', code(body.return_id)],
-    ['Original', code(body.original_transaction_id)],
+    ['Original', originalOf(body)],
     ['Transaction', code(body.transaction_id)],
     ['Issued', time(body.issued_at)],
   ];
@@ -134,6 +134,10 @@ function receipt(body) {
     facts(pairs.filter(([, value]) => value !== undefined)),
     element('p', { className: 'hint' }, 'Times are those of São Paulo.'),
   ];
+}
+
+function originalOf({ original_transaction_id: id }) {
+  return id === undefined ? undefined : element('span', {}, code(id), ' ', receiptButton(id));
 }
 
 function code(id) {
