@@ -23,8 +23,15 @@ export interface Settled {
   readonly transactionId?: string;
 }
 
+/** What became of an item, and what its event relies on. */
+export interface Applied {
+  readonly outcome: Settled;
+  /** The transactions that it has settled, recorded, or found so: the event ends only with them. */
+  readonly settledIds: readonly string[];
+}
+
 /** A failover has taken the event back since it was read: what became of it is stored nowhere. */
-const eventIsLost: Settled = { result: 'ignored', reason: 'event_lost' };
+const eventIsLost = without({ result: 'ignored', reason: 'event_lost' });
 
 /**
  * Applies the decisions about an item, one after the other.
@@ -35,8 +42,8 @@ export async function applyDecisions(
   context: LocalContext,
   eventId: string,
   decisions: readonly Decision[],
-): Promise<Settled | null> {
-  const applied: Settled[] = [];
+): Promise<Applied | null> {
+  const applied: Applied[] = [];
   let isComplete = true;
   for (const decision of decisions) {
     const result = await applyOrFlag(context, eventId, decision);
@@ -44,8 +51,10 @@ export async function applyDecisions(
     else isComplete = false;
   }
   if (!isComplete) return null;
-  const ranked = resultOrder.flatMap((one) => applied.filter(({ result }) => result === one));
-  return ranked[0] ?? applied[0] ?? null;
+  const outcomes = applied.map(({ outcome }) => outcome);
+  const ranked = resultOrder.flatMap((one) => outcomes.filter(({ result }) => result === one));
+  const outcome = ranked[0] ?? outcomes[0];
+  return outcome ? { outcome, settledIds: applied.flatMap((one) => one.settledIds) } : null;
 }
 
 /** A row that a constraint refuses concerns this item; a database that is away, all of them. */
@@ -53,14 +62,24 @@ async function applyOrFlag(
   context: LocalContext,
   eventId: string,
   decision: Decision,
-): Promise<Settled | null> {
+): Promise<Applied | null> {
   try {
     return await apply(context, eventId, decision);
   } catch (error) {
     if (!isConstraintViolation(error)) throw error;
     const transactionId = 'transaction' in decision ? (decision.transaction?.id ?? null) : null;
-    return flag(context, { eventId, transactionId, reason: 'breaks_a_constraint', error });
+    return without(
+      await flag(context, { eventId, transactionId, reason: 'breaks_a_constraint', error }),
+    );
   }
+}
+
+function without(outcome: Settled): Applied {
+  return { outcome, settledIds: [] };
+}
+
+function settled(result: 'applied' | 'already', transactionId: string): Applied {
+  return { outcome: { result, transactionId }, settledIds: [transactionId] };
 }
 
 /** @returns what became of the item, or null when the stored transaction has changed meanwhile. */
@@ -68,43 +87,48 @@ async function apply(
   context: LocalContext,
   eventId: string,
   decision: Decision,
-): Promise<Settled | null> {
+): Promise<Applied | null> {
   switch (decision.kind) {
     case 'skip': {
       const { result, reason, transaction, meanwhile } = decision;
       if (meanwhile) await flag(context, { eventId, ...namedBy(meanwhile) });
-      return {
+      const outcome = {
         result,
         ...(reason !== undefined && { reason }),
         ...(transaction && { transactionId: transaction.id }),
       };
+      return result === 'already' && transaction
+        ? { outcome, settledIds: [transaction.id] }
+        : without(outcome);
     }
-    case 'flag':
-      return flag(context, { eventId, ...namedBy(decision) });
+    case 'flag': {
+      const outcome = await flag(context, { eventId, ...namedBy(decision) });
+      return { outcome, settledIds: decision.recorded ? [decision.recorded.id] : [] };
+    }
     case 'unread': {
       const unread = namedBy(decision);
       context.metrics.pixUnreadEvents.inc();
       context.log.warn({ eventId, ...unread }, 'an event about an open transaction was ignored');
-      return { result: 'ignored', ...unread };
+      return without({ result: 'ignored', ...unread });
     }
     case 'move': {
       const { id: transactionId } = decision.transaction;
       const moved = await moveTransaction(context, transactionId, decision.move);
-      return moved ? { result: 'applied', transactionId } : changedOrLost(context, eventId);
+      return moved ? settled('applied', transactionId) : changedOrLost(context, eventId);
     }
     case 'identify': {
       const transactionId = decision.transaction.id;
       const { endToEnd } = decision;
       const isStored = await storeIdentity(context, { transactionId, endToEnd, eventId });
-      return isStored ? { result: 'already', transactionId } : changedOrLost(context, eventId);
+      return isStored ? settled('already', transactionId) : changedOrLost(context, eventId);
     }
     case 'record': {
       const transactionId = await storeReceived(context, eventId, decision.received);
       if (transactionId === null) return changedOrLost(context, eventId);
       // If the process dies here, the next run finds the record, and flags the charge beside it.
-      return decision.beside
-        ? flag(context, { eventId, ...namedBy(decision.beside) })
-        : { result: 'applied', transactionId };
+      if (!decision.beside) return settled('applied', transactionId);
+      const outcome = await flag(context, { eventId, ...namedBy(decision.beside) });
+      return { outcome, settledIds: [transactionId] };
     }
     case 'refund':
       return applyRefund(context, eventId, decision);
@@ -112,7 +136,7 @@ async function apply(
 }
 
 /** @returns why nothing was written: null when what is stored has changed since it was read. */
-async function changedOrLost(context: LocalContext, eventId: string): Promise<Settled | null> {
+async function changedOrLost(context: LocalContext, eventId: string): Promise<Applied | null> {
   return (await findEvent(context, eventId)) ? null : eventIsLost;
 }
 
@@ -120,18 +144,16 @@ async function applyRefund(
   context: LocalContext,
   eventId: string,
   { transaction, refund }: RefundDecision,
-): Promise<Settled | null> {
+): Promise<Applied | null> {
   const stored = await storeRefund(context, eventId, refund);
   if (stored === null) return changedOrLost(context, eventId);
-  if (stored.kind === 'stored') return { result: 'applied', transactionId: stored.id };
-  if (stored.kind === 'exceeds') {
-    return flag(context, {
-      ...{ eventId, transactionId: transaction.id },
-      reason: 'refunds_exceed_amount',
-    });
-  }
-  if (stored.isSame) return { result: 'already', transactionId: stored.id };
-  return flag(context, { eventId, transactionId: stored.id, reason: 'amount_mismatch' });
+  if (stored.kind === 'stored') return settled('applied', stored.id);
+  if (stored.kind === 'known' && stored.isSame) return settled('already', stored.id);
+  const [transactionId, reason] =
+    stored.kind === 'exceeds'
+      ? [transaction.id, 'refunds_exceed_amount']
+      : [stored.id, 'amount_mismatch'];
+  return without(await flag(context, { eventId, transactionId, reason }));
 }
 
 interface Beside {

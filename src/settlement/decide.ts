@@ -80,7 +80,7 @@ function decideBothSides(asReceived: FinalItem, facts: Facts): readonly Decision
   const isContradicted = ofSend.kind === 'flag' && ofSend.reason === 'contradicts_final_status';
   if (!isSettled(ofSend) && !isContradicted) return [ofSend];
   const received = decideFinal(asReceived, facts);
-  return received.kind === 'record' ? [ofSend, received] : [ofSend];
+  return isSettled(received) || received.kind === 'record' ? [ofSend, received] : [ofSend];
 }
 
 /** Whether a decision finds the end of a transaction, or that it has ended so. */

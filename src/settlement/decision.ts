@@ -54,6 +54,8 @@ export interface Flag {
   readonly kind: 'flag';
   readonly transaction: CandidateRow;
   readonly reason: string;
+  /** The received Pix that an earlier attempt has recorded beside this transaction. */
+  readonly recorded?: CandidateRow;
 }
 
 /** An item of an event. */

@@ -29,7 +29,7 @@ export function decideBeside(
   const known = recordOf(item, candidates);
   if (known) {
     const ofKnown = decideOnKnown(item, known);
-    return ofKnown.kind === 'flag' ? ofKnown : flag;
+    return ofKnown.kind === 'flag' ? ofKnown : { ...flag, recorded: known };
   }
   const hasPaid = candidates.some(
     (one) => one.operation === 'CHARGE' && one.end_to_end === endToEnd,

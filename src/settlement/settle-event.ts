@@ -9,7 +9,7 @@ import { isConstraintViolation } from '../db/unavailable.ts';
 import type { WebhookEventStatus } from '../domain/settlement.ts';
 import type { JobResult, LeasedJob } from '../jobs/queue.ts';
 import type { WebhookItem } from '../provider/webhook-events.ts';
-import type { ItemResult, Settled } from './apply.ts';
+import type { ItemResult } from './apply.ts';
 import { readEvent, settledIdsOf, type ItemOutcome, type ReadEvent } from './event-reader.ts';
 import { findEvent, finishAttempt } from './event-repository.ts';
 import { largePayloadBytes, placeAgainMs } from './large-events.ts';
@@ -241,7 +241,8 @@ async function store(
   const moved = moves.map(({ index, decision: { transaction } }): ItemOutcome => {
     return { index, result: 'applied', transactionId: transaction.id };
   });
-  const found = outcomesOf(event, [...settled, ...moved.map((one) => [one.index, one] as const)]);
+  const settledNow = [...settled].flatMap(([index, { outcome }]) => [{ index, ...outcome }]);
+  const found = outcomesOf(event, [...settledNow, ...moved]);
   const items = nextAt === null ? found.map(orphaned) : found;
   const parkedUntil = items.some(({ result }) => result === 'parked') ? nextAt : null;
   const status = eventStatus(items);
@@ -252,7 +253,11 @@ async function store(
     waits: waitsOf(event.items, items),
     queueAt: queuesJob ? parkedUntil : null,
     endedJob: parkedUntil === null ? (job ?? null) : null,
-    settledIds: settledBy(items.filter(({ index }) => !movedNow.has(index))),
+    settledIds: [
+      ...settledBy(items.filter(({ index }) => !movedNow.has(index))),
+      // An item may concern two transactions, or record one and flag another: its outcome has one.
+      ...[...settled.values()].flatMap(({ settledIds }) => settledIds),
+    ],
     moves: moves.map(({ decision }) => decision),
   });
   const { isFinished, movedIds, waitsForMore, jobStatus } = stored;
@@ -283,18 +288,15 @@ function openItems({ event: { items, before }, options }: Work): WebhookItem[] {
 }
 
 /** What became of each item, in this attempt or in an earlier one. */
-function outcomesOf(
-  { items, before }: ReadEvent,
-  settled: Iterable<readonly [index: number, Settled]>,
-): ItemOutcome[] {
+function outcomesOf({ items, before }: ReadEvent, settled: readonly ItemOutcome[]): ItemOutcome[] {
   const earlier = new Map(before.map((outcome) => [outcome.index, outcome]));
-  const latest = new Map(settled);
+  const latest = new Map(settled.map((outcome) => [outcome.index, outcome]));
   return items.flatMap(({ index }) => {
     const known = earlier.get(index);
     const now = latest.get(index);
     const isSame = known?.result === 'applied' && now?.result === 'already';
     if (known && (isSame || !now)) return [known];
-    return now ? [{ index, ...now }] : [];
+    return now ? [now] : [];
   });
 }
 

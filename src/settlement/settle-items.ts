@@ -6,7 +6,7 @@ import { nextTurn } from '../clock.ts';
 import type { LocalContext } from '../context.ts';
 import { staticTxidLength } from '../domain/settlement.ts';
 import type { WebhookItem } from '../provider/webhook-events.ts';
-import { applyDecisions, type Settled } from './apply.ts';
+import { applyDecisions, type Applied } from './apply.ts';
 import { decide, needsFacts } from './decide.ts';
 import type { ItemMove } from './decision.ts';
 import { mostDecisions } from './retry-limits.ts';
@@ -36,7 +36,7 @@ export interface ItemsOfEvent {
 /** What became of items, and what is still to be done. */
 export interface SettledItems {
   /** What became of each item that is settled, by its place in the payload. */
-  readonly settled: ReadonlyMap<number, Settled>;
+  readonly settled: ReadonlyMap<number, Applied>;
   /** The moves of all other items, each of another transaction, for the caller to make. */
   readonly moves: readonly ItemMove[];
 }
@@ -51,7 +51,7 @@ export async function settleItems(
   event: ItemsOfEvent,
 ): Promise<SettledItems> {
   const { eventId, items, settledIds, makesMoves = false } = event;
-  const settled = new Map<number, Settled>();
+  const settled = new Map<number, Applied>();
   const early = earlyMove(event);
   if (early) return { settled, moves: [early] };
   for (let first = 0; first < items.length; first += setSize) {
@@ -86,7 +86,7 @@ function earlyMove({ eventId, items: [item], candidates }: ItemsOfEvent): ItemMo
 interface Round extends Pick<ItemsOfEvent, 'eventId' | 'settledIds'> {
   readonly pending: readonly Pending[];
   /** What became of the items so far; the round adds to it. */
-  readonly settled: Map<number, Settled>;
+  readonly settled: Map<number, Applied>;
 }
 
 /**
@@ -133,7 +133,7 @@ async function makeMoves(
 }
 
 /** @param result null: a stored transaction has changed meanwhile. */
-function note(one: Pending, result: Settled | null, settled: Map<number, Settled>): void {
+function note(one: Pending, result: Applied | null, settled: Map<number, Applied>): void {
   if (result) settled.set(one.item.index, result);
   else one.lostRaces += 1;
   if (one.lostRaces >= mostDecisions) throw new Error('a transaction changed at every attempt');

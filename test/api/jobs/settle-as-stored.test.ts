@@ -106,6 +106,42 @@ test('an event that a failover has lost meanwhile moves nothing, and records not
   assert.deepEqual(await receivedBy(customer), []);
 });
 
+test('a Pix recorded beside a charge is recorded again if a failover loses it meanwhile', async () => {
+  const { customer } = app;
+  const charged = await app.charge(customer, { type: 'static', amount: 20 });
+  const { transaction_identification: txid } = await stored(charged.body.transaction_id);
+  const endToEndId = newEndToEnd();
+  const lose = async () => {
+    assert.equal((await recorded(endToEndId)).length, 1);
+    await loseReceived(endToEndId);
+    assert.deepEqual(await recorded(endToEndId), []);
+  };
+  const pix = [{ endToEndId, txid, valor: '19.00', horario: '2026-05-24T12:00:00.000Z' }];
+  const received = await receive({ pix }, lose, 'pix-anomaly');
+  assert.equal(received.status, 'anomaly');
+  assert.equal((await recorded(endToEndId)).length, 1);
+});
+
+function recorded(endToEndId: string) {
+  return rows<{ id: string }>(
+    "select id from pix_transactions where end_to_end = $1 and operation = 'RECEIVED'",
+    [endToEndId],
+  );
+}
+
+/** A failover keeps none of the rows that only grow: their triggers do not hold it. */
+async function loseReceived(endToEndId: string): Promise<void> {
+  const lost = await recorded(endToEndId);
+  await app.ownerRows('alter table pix_timeline disable trigger user');
+  await app.ownerRows('alter table pix_transactions disable trigger user');
+  for (const { id } of lost) {
+    await app.ownerRows('delete from pix_timeline where transaction_id = $1', [id]);
+    await app.ownerRows('delete from pix_transactions where id = $1', [id]);
+  }
+  await app.ownerRows('alter table pix_timeline enable trigger user');
+  await app.ownerRows('alter table pix_transactions enable trigger user');
+}
+
 test('of an event with more items than one set a lost one changes no transaction either', async () => {
   const charges: string[] = [];
   for (let number = 0; number < 3; number += 1) {
