@@ -47,6 +47,8 @@ export class Api {
   token: string | null = null;
   /** The last request but those that follow a transaction; null before the first. */
   last: Exchange | null = null;
+  /** Called when `last` has changed. */
+  onNoted: () => void = () => undefined;
   /** Called once the service refuses the token, with the `Pix-Outcome` of that answer. */
   onRefused: (outcome: string | null) => void = () => undefined;
 
@@ -94,7 +96,9 @@ export class Api {
     const request = { method, url, headers: Object.fromEntries(headers), body: text };
     // A transaction that is followed would hide what a person has done.
     const note = ({ status, answer }: Pick<Exchange, 'status' | 'answer'>): void => {
-      if (!headers.has('prefer')) this.last = { ...request, status, answer };
+      if (headers.has('prefer')) return;
+      this.last = { ...request, status, answer };
+      this.onNoted();
     };
     note({ status: null, answer: undefined });
     const answered = await this.#fetch(url, init);

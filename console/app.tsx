@@ -2,6 +2,7 @@
 import { defaultTheme, ThemeProvider } from '@inkjs/ui';
 import { Box, useApp as useInk, useWindowSize } from 'ink';
 import { useEffect, useMemo, useRef, useState, type ComponentType } from 'react';
+import { BesideScreen } from './components/beside.tsx';
 import { colourlessTheme } from './components/coloured.tsx';
 import { isTooSmall } from './components/frame.tsx';
 import { AppContext, type AppValue } from './hooks/use-app.ts';
@@ -77,7 +78,9 @@ export function App({ api, operate, login, hasColours, copy = ignore }: AppProps
       <AppContext.Provider value={shared}>
         <KeyboardContext.Provider value={overlay === null ? keyboard : deaf}>
           <Box display={overlay === null ? 'flex' : 'none'}>
-            <Screen key={name} />
+            <BesideScreen name={name}>
+              <Screen key={name} />
+            </BesideScreen>
           </Box>
         </KeyboardContext.Provider>
         {overlay !== null && (

@@ -1,11 +1,14 @@
 /** The frame of every screen: its title, the customer, a notice and the key hints. */
 import { Spinner, StatusMessage } from '@inkjs/ui';
 import { Box, useWindowSize } from 'ink';
-import type { ReactNode } from 'react';
+import { createContext, useContext, type ReactNode } from 'react';
 import { useApp } from '../hooks/use-app.ts';
 import type { Notice } from '../state/notice.ts';
 import { joinHints, wrap, type Room } from '../state/text.ts';
 import { Coloured } from './coloured.tsx';
+
+/** The part of the window that a screen has; null for all of it. */
+export const RoomContext = createContext<Room | null>(null);
 
 const smallest: Room = { columns: 60, rows: 20 };
 
@@ -19,14 +22,17 @@ export interface FrameProps {
   /** The keys of this screen, such as `enter send`. */
   readonly hints: readonly string[];
   readonly notice: Notice | null;
+  /** The keys that leave it; by default those of a screen. */
+  readonly exits?: readonly string[];
   children(room: Room): ReactNode;
 }
 
 /** The title and the empty line below it. */
 const headRows = 2;
 
-export function Frame({ title, hints, notice, children }: FrameProps) {
-  const { columns, rows } = useWindowSize();
+export function Frame({ title, hints, notice, exits, children }: FrameProps) {
+  const size = useWindowSize();
+  const { columns, rows } = useContext(RoomContext) ?? size;
   const { api, state } = useApp();
   if (isTooSmall({ columns, rows })) {
     const needed = `a window of ${smallest.columns}×${smallest.rows}`;
@@ -35,8 +41,8 @@ export function Frame({ title, hints, notice, children }: FrameProps) {
   }
   const width = columns - 2;
   const holder = state.holder?.user.email ?? 'not logged in';
-  const exits = state.path.length > 1 ? ['esc back', 'ctrl+c quit'] : ['q quit'];
-  const hintLines = joinHints([...hints, ...exits], width);
+  const ways = state.path.length > 1 ? ['esc back', 'ctrl+c quit'] : ['q quit'];
+  const hintLines = joinHints([...hints, ...(exits ?? ways)], width);
   const noticeRows = Math.max(2, noticeLines(notice, width).length);
   const room = { columns: width, rows: rows - headRows - noticeRows - hintLines.length };
   return (

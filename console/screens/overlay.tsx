@@ -6,7 +6,7 @@ import { ScrollView } from '../components/lists.tsx';
 import { useApp } from '../hooks/use-app.ts';
 import { useKeys } from '../hooks/use-keys.ts';
 import { useList } from '../hooks/use-list.ts';
-import { curlCommand, type Exchange } from '../state/exchange.ts';
+import { curlCommand, exchangeLines } from '../state/exchange.ts';
 import { question, success } from '../state/notice.ts';
 import { factLines, wrapLines, type Facts, type Line } from '../state/text.ts';
 
@@ -24,7 +24,7 @@ function Quit({ close }: { close(): void }) {
   useKeys(({ text }) => (text === 'y' ? quit() : close()));
   const keys = state.doubtful.map((key) => ['Idempotency-Key', key] as const);
   return (
-    <Frame title="quit" hints={[]} notice={question('Quit all the same?')}>
+    <Frame title="quit" hints={[]} exits={[]} notice={question('Quit all the same?')}>
       {({ columns }) => (
         <Lines
           lines={[...wrapLines(doubt, columns, 'bad'), { text: '' }, ...factLines(keys, columns)]}
@@ -61,7 +61,7 @@ function Keys({ close }: { close(): void }) {
   useKeys((press) => (list.press(press) ? undefined : close()));
   const lines = (columns: number): Line[] => factLines(keys, columns);
   return (
-    <Frame title="keys" hints={['any key closes']} notice={null}>
+    <Frame title="keys" hints={['↑↓ scroll']} exits={['any other key closes']} notice={null}>
       {(room) => <ScrollView {...{ lines, list, room }} />}
     </Frame>
   );
@@ -84,25 +84,11 @@ function LastRequest({ close }: { close(): void }) {
     last ? exchangeLines(last, columns) : [{ text: 'There was no request yet.' }];
   return (
     <Frame
-      {...{ title: 'last request', hints: ['↑↓ scroll', 'y copy the command', 'esc close'] }}
+      {...{ title: 'last request', hints: ['↑↓ scroll', 'y copy the command'] }}
+      exits={['esc close']}
       notice={success(isCopied && 'Copied, if your terminal allows it.')}
     >
       {(room) => <ScrollView {...{ lines, list, room }} />}
     </Frame>
   );
-}
-
-function exchangeLines(exchange: Exchange, columns: number): Line[] {
-  const { status, answer } = exchange;
-  const text = answer === undefined ? '' : JSON.stringify(answer, null, 2);
-  return [
-    ...wrapLines(curlCommand(exchange), columns, 'strong'),
-    { text: '' },
-    ...wrapLines(status === null ? 'no answer' : String(status), columns, colourOf(status)),
-    ...wrapLines(text, columns),
-  ];
-}
-
-function colourOf(status: number | null): 'good' | 'bad' {
-  return status !== null && status < 400 ? 'good' : 'bad';
 }

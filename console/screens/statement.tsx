@@ -15,7 +15,7 @@ import type { Values } from '../state/contract.ts';
 import { formatDay, localTime } from '../state/format.ts';
 import { failure, reading, type Notice } from '../state/notice.ts';
 import { readValues } from '../state/form.ts';
-import { cellText, memberFacts, type FormatCell, type Row } from '../state/table.ts';
+import { cellText, memberFacts, toRow, type FormatCell, type Row } from '../state/table.ts';
 import { factLines, type Line } from '../state/text.ts';
 import { signedAmount, transactionColumns } from '../state/transactions.ts';
 import { Receipt } from './receipt.tsx';
@@ -120,7 +120,7 @@ function readItems(reply: Reply | null, side: View['side']): readonly Row[] {
   if (side === 'remote') return remote;
   return [...local, ...refunds]
     .toSorted((one, other) => Date.parse(other.created_at) - Date.parse(one.created_at))
-    .map((item): Row => ({ ...item }));
+    .map(toRow);
 }
 
 function resultNotice(answer: Answer<'getStatement'> | null, reply: Reply | null): Notice | null {

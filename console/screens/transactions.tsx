@@ -16,7 +16,7 @@ import type { Values } from '../state/contract.ts';
 import { readValues } from '../state/form.ts';
 import { formatDay } from '../state/format.ts';
 import { failure, reading } from '../state/notice.ts';
-import type { Row } from '../state/table.ts';
+import { toRow } from '../state/table.ts';
 import { transactionColumns } from '../state/transactions.ts';
 import { Receipt } from './receipt.tsx';
 
@@ -93,7 +93,7 @@ export function Transactions() {
 function Items({ form, shown, view, go }: TransactionsProps) {
   const { change } = useApp();
   const { items, next, query } = shown;
-  const all = items.map((item): Row => Object.fromEntries(Object.entries(item)));
+  const all = items.map(toRow);
   const filter = useFilter(all, columns);
   const { rows } = filter;
   const list = useList(rows.length, view.chosen);

@@ -1,4 +1,5 @@
 /** The last request to the service and its answer, for a person who wants to repeat it. */
+import { wrapLines, type Line } from './text.ts';
 
 export interface Exchange {
   readonly method: string;
@@ -36,4 +37,20 @@ export function curlCommand({ method, url, headers, body }: Exchange): string {
 /** Quotes a text for a POSIX shell. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+/** The request as a command, and what was answered. */
+export function exchangeLines(exchange: Exchange, columns: number): Line[] {
+  const { status, answer } = exchange;
+  const text = answer === undefined ? '' : JSON.stringify(answer, null, 2);
+  return [
+    ...wrapLines(curlCommand(exchange), columns, 'strong'),
+    { text: '' },
+    ...wrapLines(status === null ? 'no answer' : String(status), columns, colourOf(status)),
+    ...wrapLines(text, columns),
+  ];
+}
+
+function colourOf(status: number | null): 'good' | 'bad' {
+  return status !== null && status < 400 ? 'good' : 'bad';
 }

@@ -4,6 +4,11 @@ import { cut, statusColour, type Colour, type Facts } from './text.ts';
 /** Any object of JSON. */
 export type Row = Readonly<Record<string, unknown>>;
 
+/** @returns the members of an object. */
+export function toRow(item: object): Row {
+  return { ...item };
+}
+
 /** @returns the text of a member, which is named in the head of its column. */
 export type FormatCell = (row: Row, name: string) => string;
 

@@ -56,6 +56,37 @@ describe('over a screen', () => {
   });
 });
 
+describe('a wide window', () => {
+  it('has the latest transactions beside the home screen, and no screen too wide', async () => {
+    const user = await givenCustomer(app);
+    const body = { pix_key: 'ana@example.com', amount: 10 };
+    await app.call('/pix/send', { token: user.token, key: 'lunch', body });
+    const screen = await logIn(user);
+    assert.ok(!screen.text.includes('latest transactions'));
+    screen.resize(120, 24);
+    await screen.until(
+      /Ponte › home[^\n]+│ latest transactions\n[^]+│ +\d\d\/\d\d \d\d:\d\d +-R\$ 10,00/,
+    );
+    screen.resize(119, 24);
+    await screen.until((text) => !text.includes('│'));
+  });
+
+  it('has the last request beside a screen, which goes on when the window changes', async () => {
+    const screen = await logIn(await givenCustomer(app));
+    await screen.type('p');
+    await screen.fill({ 'Pix key': 'nobody', Amount: '1' });
+    screen.resize(130, 30);
+    await screen.until(/› Amount in R\$ \* +1 +│/);
+    await screen.press('ctrl+s');
+    await screen.until(/This is not a Pix key[^]+│ +422/);
+    await screen.until(/│ +'http:[^]+pix\/send'/);
+    screen.resize(80, 30);
+    await screen.until((text) => !text.includes('│') && text.includes('This is not a Pix key'));
+    await screen.press('escape');
+    await screen.until('Ponte › home');
+  });
+});
+
 describe('a list', () => {
   it('is narrowed by what is typed after a slash, and whole again after esc', async () => {
     const user = await givenCustomer(app);
