@@ -44,10 +44,11 @@ export async function startServer(name: ServerName, options: StartOptions): Prom
   const startedAt = performance.now();
   const nodeOptions = [...nodeArgs, ...(isWatched ? [`--import=${probe}`] : [])].join(' ');
   const [command, ...args] = commands[name];
-  const { PATH, HOME } = process.env;
+  const { PATH, HOME, REFERENCE_POOL, REFERENCE_TOKEN_CACHE } = process.env;
+  const reference = { REFERENCE_POOL, REFERENCE_TOKEN_CACHE };
   const child = spawn(command, args, {
     cwd: root,
-    env: { PATH, HOME, NODE_OPTIONS: nodeOptions, ...env },
+    env: { PATH, HOME, ...reference, NODE_OPTIONS: nodeOptions, ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   let output = '';

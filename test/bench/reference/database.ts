@@ -11,35 +11,63 @@ export type Query = <Row extends pg.QueryResultRow>(
   values: readonly unknown[],
 ) => Promise<Row[]>;
 
-export function openPool(connectionString: string): { query: Query; close(): Promise<void> } {
-  const pool = new pg.Pool({ connectionString, max: 10 });
+export interface Pool {
+  readonly query: Query;
+  /** Runs statements in one transaction. */
+  transaction<T>(work: (query: Query) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+export function openPool(connectionString: string, max: number): Pool {
+  const pool = new pg.Pool({ connectionString, max });
+  const on =
+    (client: pg.Pool | pg.PoolClient): Query =>
+    async ({ name, text }, values) =>
+      (await client.query({ name, text, values: [...values] })).rows;
   return {
-    query: async (statement, values) =>
-      (await pool.query({ ...statement, values: [...values] })).rows,
+    query: on(pool),
+    async transaction(work) {
+      const client = await pool.connect();
+      try {
+        await client.query('begin');
+        const result = await work(on(client));
+        await client.query('commit');
+        client.release();
+        return result;
+      } catch (error) {
+        client.release(true);
+        throw error;
+      }
+    },
     close: () => pool.end(),
   };
 }
+
+/** What a request may do: read in the statement that does it. Parameters: $1 session, $2 user. */
+const active = `
+     where s.id = $1 and s.user_id = $2 and s.status = 'ACTIVE' and u.status = 'ACTIVE'
+       and (s.token_expires_at is null or s.token_expires_at > now())`;
 
 /** Parameters: session id, user id. */
 export const findPrincipal: Statement = {
   name: 'principal',
   text: `
-    select s.id as session_id, s.sealed_token, u.id as user_id, u.document as user_document,
-           a.id as account_id, a.agency, a.account_number, a.document as account_document,
-           a.balance
+    select s.sealed_token, u.id as user_id, a.id as account_id, a.balance
       from banking_sessions s
       join users u on u.id = s.user_id
-      left join accounts a on a.user_id = u.id
-     where s.id = $1 and s.user_id = $2 and s.status = 'ACTIVE' and u.status = 'ACTIVE'
-       and (s.token_expires_at is null or s.token_expires_at > now())`,
+      left join accounts a on a.user_id = u.id ${active}`,
 };
 
 const columns = 'id, status, phase, outcome, end_to_end, fingerprint, qr_code, copy_paste';
 
-/** Parameters: id, user id. */
+/** No row without a session, a row without an id without a transaction. Parameters: and id. */
 export const findTransaction: Statement = {
   name: 'find',
-  text: `select ${columns} from pix_transactions where id = $1 and user_id = $2`,
+  text: `
+    select t.id, t.status, t.qr_code, t.copy_paste
+      from banking_sessions s
+      join users u on u.id = s.user_id
+      left join pix_transactions t on t.id = $3 and t.user_id = s.user_id ${active}`,
 };
 
 /** Parameters: user id, key. */
@@ -50,22 +78,36 @@ export const findByKey: Statement = {
      where user_id = $1 and operation = 'SEND' and idempotency_key = $2`,
 };
 
-/** Parameters: id, user id, key, fingerprint, amount, pix key, description. */
+/**
+ * Checks the session, claims the key and finds who has it already. A row whose `id` is null and that
+ * is not new had its key claimed by a concurrent request. Parameters: session id, user id, id, key,
+ * fingerprint, amount, pix key, description.
+ */
 export const reserve: Statement = {
   name: 'reserve',
   text: `
-    with reserved as (
+    with principal as materialized (
+      select s.sealed_token, u.id as user_id, a.agency, a.account_number, a.document
+        from banking_sessions s
+        join users u on u.id = s.user_id
+        left join accounts a on a.user_id = u.id ${active}
+    ), reserved as (
       insert into pix_transactions
              (id, user_id, operation, idempotency_key, fingerprint, status, phase, amount, pix_key,
               description, created_at, updated_at)
-      values ($1, $2, 'SEND', $3, $4, 'PROCESSING', 'RESERVED', $5, $6, $7, now(), now())
+      select $3, user_id, 'SEND', $4, $5, 'PROCESSING', 'RESERVED', $6, $7, $8, now(), now()
+        from principal
+       where agency is not null and account_number is not null and document is not null
           on conflict (user_id, operation, idempotency_key) do nothing
       returning id
     ), noted as (
       insert into pix_timeline (transaction_id, phase, at)
       select id, 'RESERVED', now() from reserved
     )
-    select id from reserved`,
+    select principal.*, exists (select from reserved) as is_new, known.*
+      from principal
+      left join (select ${columns} from pix_transactions
+                  where user_id = $2 and operation = 'SEND' and idempotency_key = $4) known on true`,
 };
 
 /** Parameters: id, end to end. */

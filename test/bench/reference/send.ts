@@ -2,8 +2,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import * as statements from './database.ts';
 import type { Query } from './database.ts';
-import type { AccountRef } from '../../../src/provider/provider.ts';
 import { answerOf, type Bank } from './provider.ts';
+import type { Sealer } from './security.ts';
 
 export interface TransactionRow {
   readonly id: string;
@@ -16,10 +16,19 @@ export interface TransactionRow {
   readonly copy_paste: string | null;
 }
 
+interface ReservedRow extends Omit<TransactionRow, 'id'> {
+  /** Null unless the key was claimed before. */
+  readonly id: string | null;
+  readonly is_new: boolean;
+  readonly sealed_token: Buffer;
+  readonly agency: string | null;
+  readonly account_number: string | null;
+  readonly document: string | null;
+}
+
 export interface SendRequest {
   readonly userId: number;
-  readonly token: string;
-  readonly account: AccountRef;
+  readonly sessionId: string;
   readonly key: string;
   readonly body: {
     readonly pix_key: string;
@@ -33,30 +42,47 @@ export interface Sent {
   readonly replayed: boolean;
 }
 
-/** @returns what became of the send, or null when the key belongs to another request. */
-export function createSend(query: Query, bank: Bank) {
-  return async (request: SendRequest): Promise<Sent | null> => {
-    const { userId, token, account, key, body } = request;
+export interface SendParts {
+  readonly query: Query;
+  readonly bank: Bank;
+  readonly sealer: Sealer;
+}
+
+export type SendRefusal = 'no session' | 'no account' | 'key in use';
+
+/** @returns what became of the send, or why there is none. */
+export function createSend({ query, bank, sealer }: SendParts) {
+  return async (request: SendRequest): Promise<Sent | SendRefusal> => {
+    const { userId, sessionId, key, body } = request;
     const id = randomUUID();
     const pixKey = body.pix_key.trim().toLowerCase();
     const amountCents = Math.round(body.amount * 100);
     const fingerprint = createHash('sha256')
       .update(JSON.stringify([pixKey, amountCents, body.description ?? null]))
       .digest();
-    const [reserved] = await query(statements.reserve, [
-      id,
+    const [reserved] = await query<ReservedRow>(statements.reserve, [
+      sessionId,
       userId,
+      id,
       key,
       fingerprint,
       (amountCents / 100).toFixed(2),
       pixKey,
       body.description ?? null,
     ]);
-    if (!reserved) {
-      const [known] = await query<TransactionRow>(statements.findByKey, [userId, key]);
-      if (!known?.fingerprint.equals(fingerprint)) return null;
+    if (!reserved) return 'no session';
+    const { agency, account_number: accountNumber, document } = reserved;
+    if (!agency || !accountNumber || !document) return 'no account';
+    if (!reserved.is_new) {
+      const known =
+        reserved.id === null
+          ? (await query<TransactionRow>(statements.findByKey, [userId, key]))[0]
+          : (reserved as TransactionRow);
+      if (!known?.fingerprint.equals(fingerprint)) return 'key in use';
       return { transaction: known, replayed: true };
     }
+    const account = { agency, accountNumber, document };
+    const token = sealer.open(reserved.sealed_token, `user:${userId}`);
     let endToEnd: string;
     try {
       const lookUp = { payerId: account.document, key: pixKey };

@@ -13,6 +13,8 @@ const app = await createReference({
   publicKeyPem: setting('JWT_PUBLIC_KEYS'),
   encryptionKey: Buffer.from(setting('ENCRYPTION_KEY'), 'base64'),
   webhookSecret: setting('WEBHOOK_SECRET'),
+  ...(process.env['REFERENCE_POOL'] && { poolSize: Number(process.env['REFERENCE_POOL']) }),
+  cachesTokens: process.env['REFERENCE_TOKEN_CACHE'] !== 'false',
 });
 const url = await app.listen({ host: '127.0.0.1', port: 0 });
 process.once('SIGTERM', () => void app.close().then(() => process.exit(0)));

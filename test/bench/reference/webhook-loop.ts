@@ -1,15 +1,23 @@
 /** Stores the provider's events and settles them in the background. */
 import { createHash, randomUUID } from 'node:crypto';
-import type { Query, Statement } from './database.ts';
+import type { Pool, Statement } from './database.ts';
 
-/** Parameters: id, hash, payload. */
+/** An event with its job. Parameters: id, hash, payload. */
 const store: Statement = {
   name: 'webhook-store',
   text: `
-    insert into webhook_events (id, payload_hash, payload, status, received_at)
-    values ($1, $2, $3, 'received', now())
-        on conflict (payload_hash) do nothing
-    returning id`,
+    with stored as (
+      insert into webhook_events (id, payload_hash, payload, status, received_at)
+      values ($1, $2, $3, 'received', now())
+          on conflict (payload_hash) do nothing
+      returning id
+    ), queued as (
+      insert into jobs (kind, payload, unique_key, status, run_at, created_at)
+      select 'settle-webhook', jsonb_build_object('eventId', id), 'webhook:' || id, 'queued',
+             now(), now()
+        from stored
+    )
+    select id from stored`,
 };
 
 /** Parameters: hash. */
@@ -18,38 +26,51 @@ const findByHash: Statement = {
   text: 'select id from webhook_events where payload_hash = $1',
 };
 
-/** Parameters: limit. */
-const waiting: Statement = {
-  name: 'webhook-waiting',
+/** Jobs that no other process works on, with their events. Parameters: limit. */
+const claim: Statement = {
+  name: 'webhook-claim',
   text: `
-    select id, payload from webhook_events where status = 'received'
-     order by received_at limit $1`,
+    with due as materialized (
+      select id, (payload ->> 'eventId')::uuid as event_id from jobs
+       where status = 'queued' and run_at <= now() and kind = 'settle-webhook'
+       order by run_at, id limit $1 for update skip locked
+    )
+    select due.id as job_id, event.id, event.payload
+      from due cross join lateral (select * from webhook_events where id = due.event_id) event`,
 };
 
-/** One event in one statement. Parameters: event id, end to end, status, amount. */
+/** A set of events in one statement. Parameters: ids of events, of jobs, end to end, status, amount. */
 const settle: Statement = {
   name: 'webhook-settle',
   text: `
-    with moved as (
-      update pix_transactions
-         set status = $3, phase = 'SETTLED', updated_at = now(), settled_at = now()
-       where end_to_end = $2 and operation = 'SEND' and settled_at is null and amount = $4
-      returning id
+    with told as materialized (
+      select * from unnest($1::uuid[], $2::bigint[], $3::text[], $4::text[], $5::numeric[])
+             as told (event_id, job_id, end_to_end, status, amount)
+    ), moved as (
+      update pix_transactions t
+         set status = told.status, phase = 'SETTLED', updated_at = now(), settled_at = now()
+        from told
+       where t.end_to_end = told.end_to_end and t.operation = 'SEND' and t.settled_at is null
+         and t.amount = told.amount
+      returning t.id, told.event_id, told.status
     ), noted as (
       insert into pix_timeline (transaction_id, phase, at, event_id, note)
-      select id, 'SETTLED', now(), $1::uuid, $3 from moved
+      select id, 'SETTLED', now(), event_id, status from moved
+    ), done as (
+      update jobs set status = 'done', attempts = 1, finished_at = now()
+        from told where jobs.id = told.job_id
     )
-    update webhook_events
+    update webhook_events e
        set processed_at = now(),
-           status = case when exists (select from moved) then 'processed' else 'parked' end
-     where id = $1::uuid`,
+           status = case when e.id in (select event_id from moved) then 'processed' else 'parked' end
+      from told
+     where e.id = told.event_id`,
 };
 
 const batch = 200;
-/** As many at once as the pool can serve beside the requests. */
-const atOnce = 8;
 
 interface EventRow {
+  readonly job_id: string;
   readonly id: string;
   readonly payload: Buffer;
 }
@@ -62,24 +83,29 @@ interface Told {
 
 const statuses: Readonly<Record<string, string>> = { CONFIRMED: 'COMPLETED', FAILED: 'FAILED' };
 
-export function createWebhookLoop(query: Query, onError: (error: unknown) => void) {
+export function createWebhookLoop(pool: Pool, onError: (error: unknown) => void) {
+  const { query } = pool;
   let running: Promise<void> | null = null;
 
-  async function settleOne({ id, payload }: EventRow): Promise<void> {
-    const { endToEnd, status, amount } = JSON.parse(payload.toString()) as Told;
-    await query(settle, [id, endToEnd, statuses[status] ?? 'FAILED', amount.toFixed(2)]);
+  /** @returns how many were settled. */
+  function settleSome(): Promise<number> {
+    return pool.transaction(async (run) => {
+      const events = await run<EventRow>(claim, [batch]);
+      if (events.length === 0) return 0;
+      const told = events.map(({ payload }) => JSON.parse(payload.toString()) as Told);
+      await run(settle, [
+        events.map(({ id }) => id),
+        events.map((event) => event.job_id),
+        told.map(({ endToEnd }) => endToEnd),
+        told.map(({ status }) => statuses[status] ?? 'FAILED'),
+        told.map(({ amount }) => amount.toFixed(2)),
+      ]);
+      return events.length;
+    });
   }
 
   async function drain(): Promise<void> {
-    for (;;) {
-      const events = await query<EventRow>(waiting, [batch]);
-      if (events.length === 0) return;
-      const queue = events.values();
-      const lane = async (): Promise<void> => {
-        for (const event of queue) await settleOne(event);
-      };
-      await Promise.all(Array.from({ length: atOnce }, lane));
-    }
+    while ((await settleSome()) > 0);
   }
 
   function wake(): void {
