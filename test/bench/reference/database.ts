@@ -79,9 +79,9 @@ export const findByKey: Statement = {
 };
 
 /**
- * Checks the session, claims the key and finds who has it already. A row whose `id` is null and that
- * is not new had its key claimed by a concurrent request. Parameters: session id, user id, id, key,
- * fingerprint, amount, pix key, description.
+ * Checks the session, claims the key and finds who has it already. A row whose `id` is null and
+ * that is not new had its key claimed by a concurrent request. Parameters: session id, user id, id,
+ * key, fingerprint, amount, pix key, description.
  */
 export const reserve: Statement = {
   name: 'reserve',
@@ -107,7 +107,8 @@ export const reserve: Statement = {
     select principal.*, exists (select from reserved) as is_new, known.*
       from principal
       left join (select ${columns} from pix_transactions
-                  where user_id = $2 and operation = 'SEND' and idempotency_key = $4) known on true`,
+                  where user_id = $2 and operation = 'SEND' and idempotency_key = $4) known
+        on true`,
 };
 
 /** Parameters: id, end to end. */

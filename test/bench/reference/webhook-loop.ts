@@ -39,7 +39,10 @@ const claim: Statement = {
       from due cross join lateral (select * from webhook_events where id = due.event_id) event`,
 };
 
-/** A set of events in one statement. Parameters: ids of events, of jobs, end to end, status, amount. */
+/**
+ * Settles a set of events in one statement. Parameters: ids of the events, ids of their jobs, end to
+ * end, status, amount.
+ */
 const settle: Statement = {
   name: 'webhook-settle',
   text: `
@@ -62,7 +65,8 @@ const settle: Statement = {
     )
     update webhook_events e
        set processed_at = now(),
-           status = case when e.id in (select event_id from moved) then 'processed' else 'parked' end
+           status = case when e.id in (select event_id from moved)
+                         then 'processed' else 'parked' end
       from told
      where e.id = told.event_id`,
 };
