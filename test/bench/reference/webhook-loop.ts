@@ -40,8 +40,8 @@ const claim: Statement = {
 };
 
 /**
- * Settles a set of events in one statement. Parameters: ids of the events, ids of their jobs, end to
- * end, status, amount.
+ * Settles a set of events in one statement. Parameters: ids of the events, ids of their jobs, end
+ * to end, status, amount.
  */
 const settle: Statement = {
   name: 'webhook-settle',
