@@ -17,6 +17,7 @@ import {
 } from './payment-repository.ts';
 import {
   noteAnomaly,
+  readStored,
   rereadTransaction,
   type PixTransaction,
 } from './pix-transaction-repository.ts';
@@ -293,42 +294,30 @@ async function storeUnknown(
   }
 }
 
-/** Longer than the database works on a statement, in milliseconds: later it is not executed. */
-const longestStatementMs = 40_000;
-
 /**
  * Fails a send that the database did not confirm to be PAYING for this process, if the step was
- * executed nevertheless: nothing was sent, and only this process knows that. A send that is still
- * before PAYING is finished by a repeat or by the sweep.
+ * executed nevertheless: nothing was sent, and only this process knows that. The database may
+ * execute the statement late, so this waits until the send is past the phases before PAYING: a
+ * repeat, the sweep or the late statement takes it there.
  * @param send as it was before; nothing is done for one with an end-to-end id of an earlier
  *   look-up, because another process may pay it under the same id.
  * @param step this process's own step to PAYING.
  */
 export function failUnsentLater(context: Context, send: PixTransaction, step: TimedStep): void {
   if (send.endToEnd !== null) return;
-  // A timer, because the wall clock may jump ahead meanwhile.
-  let mayBeMoved = true;
-  context.clock.after(longestStatementMs, () => {
-    mayBeMoved = false;
-  });
-  context.outcomes.keep({
-    transactionId: send.id,
-    store: () => failUnsent(context, send, { ...step, mayBeMoved: () => mayBeMoved }),
-  });
+  const store = (): Promise<void> => failUnsent(context, send, step);
+  context.outcomes.keep({ transactionId: send.id, store });
 }
 
 /** @throws Error while the step may still be executed: the send is read again later. */
 async function failUnsent(
   context: Context,
   send: PixTransaction,
-  { endToEnd, at, mayBeMoved }: TimedStep & { readonly mayBeMoved: () => boolean },
+  { endToEnd, at }: TimedStep,
 ): Promise<void> {
-  const isOver = !mayBeMoved();
-  const stored = await rereadTransaction(context, send);
-  if (isBeforePaying(stored.phase) && !isOver) {
-    throw new Error('the send may still be moved');
-  }
-  if (stored.endToEnd !== endToEnd) return;
+  const stored = await readStored(context, send);
+  if (stored && isBeforePaying(stored.phase)) throw new Error('the send may still be moved');
+  if (stored?.endToEnd !== endToEnd) return;
   // Another process may have paid after a look-up that resulted in the same end-to-end id.
   const attempts = await attemptTimes(context, send.id);
   if (attempts.length !== 1 || attempts[0]?.getTime() !== at.getTime()) return;

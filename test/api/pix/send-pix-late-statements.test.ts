@@ -83,7 +83,16 @@ async function assertLatePayingFails(t: TestContext, isReadLost: boolean): Promi
   assert.equal(payments.mock.callCount(), 0);
 }
 
-test('a send that reached PAYING late fails although the wall clock has jumped ahead', async (t) => {
+interface LateStep {
+  readonly key: string;
+  /** The mock of the provider's method. */
+  readonly payments: { readonly mock: { callCount(): number } };
+  /** The database executes the step after its time-out. */
+  readonly executeStep: () => Promise<unknown>;
+}
+
+/** Sends a payment of which no step to PAYING is executed in time. */
+async function sendWithLateStep(t: TestContext): Promise<LateStep> {
   const user = await givenCustomer(app);
   const payments = t.mock.method(app.context.provider, 'pay');
   let step: readonly [Statement, Values] | undefined;
@@ -95,11 +104,11 @@ test('a send that reached PAYING late fails although the wall clock has jumped a
   const key = randomUUID();
   const sent = await app.send(user, body, { key });
   assert.equal(sent.headers.get('pix-outcome'), 'unknown');
-  const now = app.clock.now.bind(app.clock);
-  t.mock.method(app.clock, 'now', () => new Date(now().getTime() + 60_000));
-  await app.clock.advance(5_000);
-  await query(...(step ?? assert.fail('no step was taken')));
-  await app.clock.advance(10_000);
+  return { key, payments, executeStep: () => query(...(step ?? assert.fail('no step'))) };
+}
+
+/** Waits until the send has failed because nothing was sent. */
+async function assertNotSent(key: string): Promise<void> {
   const isFailed = async () => {
     const rows = await app.rows<{ status: string; outcome: string }>(
       'select status, outcome from pix_transactions where idempotency_key = $1',
@@ -108,22 +117,42 @@ test('a send that reached PAYING late fails although the wall clock has jumped a
     return rows[0]?.status === 'FAILED' && rows[0].outcome === 'not_sent';
   };
   await eventually(isFailed, 'the end of the payment');
+}
+
+test('a send that reached PAYING late fails although the wall clock has jumped ahead', async (t) => {
+  const { key, payments, executeStep } = await sendWithLateStep(t);
+  const now = app.clock.now.bind(app.clock);
+  t.mock.method(app.clock, 'now', () => new Date(now().getTime() + 60_000));
+  await app.clock.advance(5_000);
+  await executeStep();
+  await app.clock.advance(10_000);
+  await assertNotSent(key);
   assert.equal(payments.mock.callCount(), 0);
 });
 
+test('a send that reached PAYING a minute late fails', async (t) => {
+  const { key, payments, executeStep } = await sendWithLateStep(t);
+  for (let seconds = 0; seconds < 60; seconds += 10) await app.clock.advance(10_000);
+  await executeStep();
+  await app.clock.advance(10_000);
+  await assertNotSent(key);
+  assert.equal(payments.mock.callCount(), 0);
+});
+
+test('a step that a failover has lost together with its send is not waited for', async (t) => {
+  await sendWithLateStep(t);
+  assert.equal(app.context.outcomes.size, 1);
+  t.mock.restoreAll();
+  t.mock.method(app.context.db, 'query', async (statement: Statement, values: Values) =>
+    statement.name === 'pix-find' ? [] : query(statement, values),
+  );
+  await app.clock.advance(10_000);
+  await eventually(() => app.context.outcomes.size === 0, 'the end of the wait');
+});
+
 test('a payment that was not sent, and that an operator has called paid, is an anomaly', async (t) => {
-  const user = await givenCustomer(app);
-  const payments = t.mock.method(app.context.provider, 'pay');
-  let step: readonly [Statement, Values] | undefined;
-  t.mock.method(app.context.db, 'query', async (statement: Statement, values: Values) => {
-    if (statement.name !== 'pix-step') return query(statement, values);
-    step ??= [statement, values];
-    throw new Error('Query read timeout');
-  });
-  const key = randomUUID();
-  const sent = await app.send(user, body, { key });
-  assert.equal(sent.headers.get('pix-outcome'), 'unknown');
-  await query(...(step ?? assert.fail('no step was taken')));
+  const { key, payments, executeStep } = await sendWithLateStep(t);
+  await executeStep();
   const [send] = await app.rows<{ id: string }>(
     'select id from pix_transactions where idempotency_key = $1',
     [key],
