@@ -58,6 +58,7 @@ export function runUntilSignal(
       await Promise.race([signals.first, defects.fatal]);
       const stopLate = defects.fatal.then(() => pause(systemClock, longestStopMs));
       await Promise.race([running.stop(), stopLate]);
+      process.stdout.write('stopped\n');
       process.exit(defects.isFatal() ? 1 : 0);
     } catch (error) {
       complain([`ponte: ${startFailure(error, config.databaseUrl)}`]);

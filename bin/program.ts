@@ -134,6 +134,7 @@ function createProgram({ streams, version }: PonteOptions): Command {
     .configureOutput({
       writeOut: (text) => void stdout.write(text),
       writeErr: (text) => void stderr.write(text),
+      outputError: (text, write) => write(text.replace(/^error: /, 'ponte: ')),
       getOutHelpWidth: () => stdout.columns ?? 80,
       getErrHelpWidth: () => stderr.columns ?? 80,
       getOutHasColors: () => false,

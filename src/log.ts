@@ -248,6 +248,9 @@ function stackFrames(error: Error): readonly string[] {
 
 const levelStyles = { WARN: 'yellow', ERROR: 'red', FATAL: 'red', DEBUG: 'gray', TRACE: 'gray' };
 
+/** Fields that only a collector of logs can use; on a terminal they would fill a second line. */
+const collectorFields: ReadonlySet<string> = new Set(['traceId', 'spanId', 'requestIdDigest']);
+
 /** Formats pino's JSON lines for a terminal: time, level, message, fields, frames. */
 function prettyStream(output: DestinationStream): DestinationStream {
   return {
@@ -258,7 +261,8 @@ function prettyStream(output: DestinationStream): DestinationStream {
       const style = levelStyles[name as keyof typeof levelStyles] ?? 'cyan';
       const head = [clockTime, styleText(style as 'cyan', name.padEnd(5)), oneLine(msg ?? '')];
       const frames: string[] = [];
-      const shown = Object.entries(fields).map(([key, value]) => {
+      const read = Object.entries(fields).filter(([key]) => !collectorFields.has(key));
+      const shown = read.map(([key, value]) => {
         return styleText('dim', `${key}=${oneLine(withoutFrames(value, frames))}`);
       });
       output.write(`${[...head, ...shown, ...frames].join(' ')}\n`);

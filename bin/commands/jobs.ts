@@ -73,8 +73,19 @@ const countColumns: readonly Column<JobCount>[] = [
     cell: ({ state }) => [state, state === 'dead' ? 'red' : null],
   },
   { head: 'JOBS', cell: ({ jobs }) => jobs, align: 'right' },
-  { head: 'OLDEST', cell: ({ oldestAt }) => shortTime(oldestAt) },
-  { head: 'SECONDS AGO', cell: ({ oldestAgeSeconds }) => oldestAgeSeconds, align: 'right' },
+  {
+    head: 'OLDEST',
+    cell: ({ oldestAt, oldestAgeSeconds: age }) => (age < 0 ? null : shortTime(oldestAt)),
+  },
+  {
+    head: 'SECONDS AGO',
+    cell: ({ oldestAgeSeconds: age }) => (age < 0 ? null : age),
+    align: 'right',
+  },
+  {
+    head: 'NEXT DUE',
+    cell: ({ oldestAt, oldestAgeSeconds: age }) => (age < 0 ? shortTime(oldestAt) : null),
+  },
   {
     head: 'LAPSED',
     cell: ({ lapsed }) => [lapsed, lapsed > 0 ? 'red' : null],

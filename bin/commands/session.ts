@@ -63,6 +63,7 @@ async function list({ call, terminal }: Context, options: SessionListInput & Lis
 }
 
 async function revoke({ call, confirm, terminal }: Context, of: string, options: ChangeOptions) {
+  await call('session revoke', { of, onlyCheck: true });
   await confirm(`End the session of ${of}? The app is logged out at once.`, options);
   const revoked = await call('session revoke', { of });
   const sentence = `Session ${revoked.id} of user ${revoked.userId} was ended.`;

@@ -342,9 +342,31 @@ async function send(context: Context, options: SendOptions) {
   }
   const payload = await readPayload(context, options);
   const answer = await post(context, { url, secret, payload });
-  const sentence = `${answer.status}  ${plainText(answer.body)}`;
+  const sentence = describeAnswer(answer);
   context.terminal.result({ url: url.href, ...answer }, options, sentence);
   return answer.status === 200 ? exitCodes.ok : exitCodes.failed;
+}
+
+/** Formats what the service has answered, such as `The service refused the webhook (401): …`. */
+function describeAnswer({
+  status,
+  body,
+}: {
+  readonly status: number;
+  readonly body: string;
+}): string {
+  if (status === 200) return 'The service has stored the webhook.';
+  return `The service refused the webhook (${status}): ${plainText(messageIn(body))}`;
+}
+
+/** The sentence of an error of the service; the body itself when another server has answered. */
+function messageIn(body: string): string {
+  try {
+    const { message } = JSON.parse(body) as { readonly message?: unknown };
+    return typeof message === 'string' ? message : body;
+  } catch {
+    return body;
+  }
 }
 
 async function readPayload({ call }: Context, options: SendOptions): Promise<Buffer> {

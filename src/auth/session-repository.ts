@@ -205,16 +205,16 @@ export interface ListedSession {
 
 /**
  * Lists active sessions, the last login first.
- * @param filter `userId` null: of every user.
+ * @param filter the id of a session or of a user; without one, of every user.
  */
 export async function listActiveSessions(
   { db }: Pick<LocalContext, 'db'>,
-  { userId, limit }: { readonly userId: number | null; readonly limit: number },
+  { limit, ...which }: { readonly id?: string; readonly user?: number; readonly limit: number },
 ): Promise<ListedSession[]> {
   const { em, BankingSession } = await openUnit(db);
   const sessions = await em.find(
     BankingSession,
-    { status: 'ACTIVE', ...(userId !== null && { user: userId }) },
+    { status: 'ACTIVE', ...which },
     {
       fields: ['user.email', 'createdAt', 'renewedAt', 'tokenExpiresAt'],
       orderBy: { renewedAt: 'desc', id: 'asc' },

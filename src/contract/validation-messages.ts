@@ -17,6 +17,11 @@ export const REPEATED_PARAMETER: Text = {
   pt: 'O parâmetro não pode ser repetido.',
 };
 
+export const UNKNOWN_PARAMETER: Text = {
+  en: 'There is no such parameter.',
+  pt: 'Este parâmetro não existe.',
+};
+
 export const NOT_A_FILE: Text = {
   en: 'The value must be sent as a file.',
   pt: 'O valor deve ser enviado como arquivo.',

@@ -7,16 +7,19 @@ import type { WithRefusalHeaders } from './operation.ts';
 import { type Exchange, requestId } from './exchange.ts';
 import { errorReply, rawAnswer, type Reply } from './reply.ts';
 
+/** Node's code of a request that did not arrive completely in time. */
+const TOO_SLOW = 'ERR_HTTP_REQUEST_TIMEOUT';
+
 /** Statuses by Node's error code; every other error is a malformed request (400). */
 const STATUS_BY_CODE = new Map([
-  ['ERR_HTTP_REQUEST_TIMEOUT', 408],
+  [TOO_SLOW, 408],
   ['HPE_CHUNK_EXTENSIONS_OVERFLOW', 413],
   ['HPE_HEADER_OVERFLOW', 431],
 ]);
 
 /** A request did not arrive completely in time. */
 export class RequestTooSlow extends Error {
-  readonly code = 'ERR_HTTP_REQUEST_TIMEOUT';
+  readonly code = TOO_SLOW;
 
   constructor() {
     super('the request takes too long to arrive');
@@ -46,7 +49,10 @@ export function createClientErrorListener(
     refused.add(socket);
     const code = 'code' in error ? String(error.code) : '';
     const exchanges = options.connections.openOn(socket);
-    if (code === 'ECONNRESET' || !socket.writable || !exchanges.every(mayBeRefused)) {
+    // Browsers open connections ahead of need: one that has sent nothing gets no answer.
+    const isUnused = code === TOO_SLOW && socket.bytesRead === 0;
+    const isGone = code === 'ECONNRESET' || !socket.writable || isUnused;
+    if (isGone || !exchanges.every(mayBeRefused)) {
       socket.destroy();
       return;
     }

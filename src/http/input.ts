@@ -3,7 +3,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { REQUIRED, UNSTORABLE } from '../domain/validation-errors.ts';
 import { AppError } from '../errors.ts';
 import type { ReadBody } from './body.ts';
-import type { BodyContract, OperationContract } from '../contract/contract.ts';
+import type { BodyContract, OperationContract, ParameterSet } from '../contract/contract.ts';
+import { UNKNOWN_PARAMETER } from '../contract/validation-messages.ts';
 import { ValidationErrors, WHOLE_BODY } from '../contract/validation-errors.ts';
 import { findUnstorableText } from './json.ts';
 import { parseQuery, readParameters } from './parameters.ts';
@@ -42,9 +43,25 @@ export function readInput(contract: OperationContract, parts: RequestParts): Val
   );
   const queryValues = parseQuery(parts.query);
   const query = readParameters(contract.queryParameters, (name) => queryValues.get(name), errors);
+  refuseUnknownParameters(contract.queryParameters, queryValues.keys(), errors);
   const body = readBodyValue(contract.body, parts.body, errors);
   errors.throwIfAny();
   return { path, query, headers, body };
+}
+
+/**
+ * Refuses query parameters that an operation with others does not have: a list with a filter that
+ * was ignored would be taken for a filtered one. Operations without any ignore the query.
+ */
+function refuseUnknownParameters(
+  { parameters }: ParameterSet,
+  names: Iterable<string>,
+  errors: ValidationErrors,
+): void {
+  if (parameters.length === 0) return;
+  for (const name of names) {
+    if (!parameters.some((known) => known.name === name)) errors.add(name, UNKNOWN_PARAMETER);
+  }
 }
 
 /**

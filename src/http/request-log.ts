@@ -36,11 +36,13 @@ function record(context: Context, exchange: Exchange, answered: Answered): void 
   const durationMs = context.clock.now().getTime() - startedAtMs;
   const name = operation ?? NO_OPERATION;
   context.metrics.requests.observe({ operation: name, status }, durationMs / 1_000);
-  if (!context.log.isLevelEnabled('info')) return;
+  // Probes come every few seconds; only those that fail are of interest.
+  const level = name.startsWith('health.') && status < 400 ? 'debug' : 'info';
+  if (!context.log.isLevelEnabled(level)) return;
   const { names, path, userId } = exchange;
   const { spanId } = exchange.trace;
   const { method } = exchange.request;
-  context.log.info(
+  context.log[level](
     { ...names, spanId, operation, method, path, ...answered, durationMs, userId },
     'request',
   );

@@ -37,8 +37,8 @@ export interface SessionView {
  */
 export const listSessions: Op<SessionListInput, { readonly sessions: readonly SessionView[] }> = {
   async run(context, { user, limit }) {
-    const userId = user === undefined ? null : (await findUser(context, user)).id;
-    const sessions = await listActiveSessions(context, { userId, limit });
+    const which = user === undefined ? {} : { user: (await findUser(context, user)).id };
+    const sessions = await listActiveSessions(context, { ...which, limit });
     const now = context.clock.now();
     return { sessions: sessions.map((session) => toSessionView(session, now)) };
   },
@@ -58,6 +58,8 @@ function toSessionView(session: ListedSession, now: Date): SessionView {
 interface SessionRevokeInput {
   /** The id of a session, or the id or e-mail of a user. */
   readonly of: string;
+  /** Only checks whether there is such a session, before the operator confirms. */
+  readonly onlyCheck?: boolean;
 }
 
 interface SessionRevoked {
@@ -70,9 +72,15 @@ interface SessionRevoked {
  * @throws OpError when there is no such session or user, or no session is active.
  */
 export const revokeSession: Op<SessionRevokeInput, SessionRevoked> = {
-  async run(context, { of }, { operator }) {
+  async run(context, { of, onlyCheck = false }, { operator }) {
     const isSession = isUuid(of);
     const which = isSession ? { id: of } : { user: (await findUser(context, of)).id };
+    const none = isSession ? `there is no active session ${of}` : `user ${of} is not logged in`;
+    if (onlyCheck) {
+      const [active] = await listActiveSessions(context, { ...which, limit: 1 });
+      if (!active) throw new OpError('NOT_FOUND', none);
+      return { id: active.id, userId: active.userId };
+    }
     const action = { operator, command: 'session revoke' };
     const ended = await recordUnitOfWork(context, action, async (unit) => {
       const session = await endActiveSession(unit, which);
@@ -83,7 +91,6 @@ export const revokeSession: Op<SessionRevokeInput, SessionRevoked> = {
       return { result: { id, userId }, targets: [`session:${id}`], outcome: 'ended' };
     });
     if (ended) return ended;
-    const what = isSession ? `there is no active session ${of}` : `user ${of} is not logged in`;
-    throw new OpError('NOT_FOUND', what);
+    throw new OpError('NOT_FOUND', none);
   },
 };

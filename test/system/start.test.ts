@@ -1,7 +1,10 @@
 /** How the service starts, refuses to start and stops, as whoever runs it sees it. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { startDatabaseProxy } from '../support/database-proxy.ts';
 import { createTestDatabase, serverUrl, withDatabase, type TestDatabase } from '../support/db.ts';
@@ -71,6 +74,16 @@ describe('a start', () => {
   });
 });
 
+describe('a first start on the embedded database', { skip: serverUrl !== undefined }, () => {
+  it('says at once that it creates the database', async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), 'ponte-first-start-'));
+    t.after(() => rm(folder, { recursive: true }));
+    const first = startService(t, { ...environment, DATA_DIR: folder });
+    await first.ready();
+    assert.match(first.stdout, /^Creating the database…\nPonte runs \(local\)\n/);
+  });
+});
+
 describe('a start that is refused', () => {
   it('names every fault of the configuration at once, and exits 2', async (t) => {
     const faults = { APP_ENV: 'production', PORT: 'http', PROVIDER_STUB: 'true', DATABASE_URL: '' };
@@ -104,9 +117,15 @@ describe('a start that is refused', () => {
     t.after(() => other.close());
     await once(other, 'listening');
     const { port } = other.address() as AddressInfo;
-    const { code, stderr } = await (await startApart(t, { PORT: String(port) })).ended;
-    assert.equal(stderr, `ponte: another process already listens on 127.0.0.1:${port}\n`);
+    const { code, stdout, stderr } = await (await startApart(t, { PORT: String(port) })).ended;
+    assert.equal(
+      stderr,
+      `ponte: another process already listens on 127.0.0.1:${port}: ` +
+        `choose another port, such as PORT=${port + 1}\n`,
+    );
     assert.equal(code, 1);
+    // It is refused before a database is created.
+    assert.equal(stdout, '');
   });
 
   it(
@@ -173,8 +192,9 @@ describe('a stop', () => {
     assert.equal(status, 200);
     assert.equal(body.status, 'PROCESSING');
     assert.equal(headers.get('connection'), 'close');
-    const { code, stderr } = await service.ended;
+    const { code, stdout, stderr } = await service.ended;
     assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+    assert.match(stdout, /\nstopped\n$/);
     assert.ok(performance.now() - stoppedAt < patienceMs, 'it waited for the whole thirty seconds');
   });
 

@@ -171,9 +171,11 @@ test('an end in the future is a period', async () => {
   assert.equal((await statement(token, '?end_date=2026-06-30')).status, 200);
 });
 
-test('unknown parameters are ignored', async () => {
+test('unknown parameters are refused: an ignored page would be taken for another one', async () => {
   const { token } = await givenCustomer(app);
-  assert.equal((await statement(token, '?page=2&startDate=x')).status, 200);
+  const { status, body } = await statement(token, '?page=2&startDate=x');
+  assert.equal(status, 422);
+  assert.deepEqual(Object.keys(body.errors), ['page', 'startDate']);
 });
 
 test('the newest thousand of a period are listed, and a header says that there are more', async () => {

@@ -138,6 +138,19 @@ test('an unexpected exception is 500, logged under the request id and not shown'
   assert.equal(line?.['operation'], 'readCode');
 });
 
+test('a probe that passes is logged at debug, one that fails at info', async (t) => {
+  const wire = await startWire(t, {
+    readiness: () => Promise.resolve({ ready: false, version: '1.2.3', checks: {} }),
+  });
+  await call(wire, { path: '/health/live' });
+  assert.deepEqual(wire.lines, []);
+  await call(wire, { path: '/health/ready' });
+  assert.deepEqual(
+    wire.lines.map(({ operation, status }) => [operation, status]),
+    [['health.ready', 503]],
+  );
+});
+
 test('a body that cannot be written and a header that cannot be sent do not crash', async (t) => {
   const wire = await startWire(t, {
     runs: {

@@ -189,12 +189,14 @@ test('a request that comes too slowly is 408, chunk extensions without end are 4
       onRefused: () => undefined,
     });
     const server = createServer((socket) => {
-      refuse(Object.assign(new Error('refused'), { code }), socket);
+      const error = Object.assign(new Error('refused'), { code });
+      socket.once('data', () => refuse(error, socket));
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     t.after(() => server.close());
     const { port } = server.address() as AddressInfo;
     const client = await rawConnection({ port });
+    client.send('GET');
     const head = await client.receive('The request could not be read.');
     assert.match(head, new RegExp(`^HTTP/1\\.1 ${status} `));
     // A client that does not close is cut after a while.

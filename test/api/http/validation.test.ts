@@ -182,7 +182,7 @@ test('text that cannot be stored is 422 by its path', async (t) => {
 test('parameters arrive typed, by their declared names, without the absent ones', async (t) => {
   const wire = await startWire(t);
   await createThing(wire, {
-    path: '/api/v1/things?limit=7&ratio=-0.5&draft=true&note=a+b%2Bc&other=1',
+    path: '/api/v1/things?limit=7&ratio=-0.5&draft=true&note=a+b%2Bc',
   });
   assert.deepEqual(wire.calls[0]?.input.query, {
     limit: 7,
@@ -191,6 +191,17 @@ test('parameters arrive typed, by their declared names, without the absent ones'
     note: 'a b+c',
   });
   assert.deepEqual(wire.calls[0]?.input.headers, { 'Idempotency-Key': 'k-1' });
+});
+
+test('a query parameter that the operation does not have is refused by name', async (t) => {
+  const wire = await startWire(t);
+  const answer = await createThing(wire, { path: '/api/v1/things?limit=7&other=1&__proto__=2' });
+  assert.equal(answer.status, 422);
+  const unknown = ['There is no such parameter.'];
+  assert.deepEqual(Object.entries(answer.json.errors ?? {}), [
+    ['other', unknown],
+    ['__proto__', unknown],
+  ]);
 });
 
 test('numbers and truth values are parsed strictly', async (t) => {

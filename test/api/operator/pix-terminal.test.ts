@@ -216,7 +216,7 @@ describe('ponte webhook', () => {
     const { id } = await app.givenSend();
     const sent = await type(`webhook send --transaction ${id} --status FAILED --shape entity`);
     assert.equal(sent.code, 0, sent.stderr);
-    assert.match(sent.stdout, /^200 {2}\{"message":"The event is received\."/);
+    assert.equal(sent.stdout, 'The service has stored the webhook.\n');
     for (const event of await app.unsettled()) await app.settle(event);
     assert.equal((await app.stored(id)).status, 'FAILED');
 
@@ -225,7 +225,9 @@ describe('ponte webhook', () => {
     const { result } = await typedJson(`webhook send --file ${file}`);
     assert.equal(result.status, 200);
     await writeFile(file, '{');
-    assert.equal((await type(`webhook send --file ${file}`)).code, 1);
+    const refused = await type(`webhook send --file ${file}`);
+    assert.equal(refused.code, 1);
+    assert.match(refused.stdout, /^The service refused the webhook \(400\): The body is not/);
     assert.equal((await type(`webhook send --file ${file}.none`)).code, 2);
     for (const event of await app.unsettled()) await app.settle(event);
   });

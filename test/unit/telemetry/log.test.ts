@@ -251,6 +251,12 @@ describe('the readable log', () => {
     );
   });
 
+  it('leaves out what only a collector of logs can use', () => {
+    const { log, text } = capture({ pretty: true });
+    log.info({ requestId: 'r-1', traceId: 't-1', spanId: 's-1', status: 200 }, 'request');
+    assert.match(text(), /INFO {2}request requestId=r-1 status=200\n$/);
+  });
+
   it('writes the frames of a defect on lines of their own', () => {
     const { log, text } = capture({ pretty: true });
     log.error({ error: new Error('broken') }, 'failed');
