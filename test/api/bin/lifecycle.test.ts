@@ -51,7 +51,7 @@ class Service {
 
 const stopsWell = `async () => {
   setInterval(() => undefined, 1000);
-  return { banner: ['ready', 'on a port'], reportDefect, async stop() { say('stopped'); } };
+  return { banner: ['ready', 'on a port'], reportDefect, async stop() { say('stopping'); } };
 }`;
 
 const neverStops = `async () => ({
@@ -65,6 +65,7 @@ describe('a command that runs until a signal', () => {
       assert.equal(await service.line(), 'ready');
       assert.equal(await service.line(), 'on a port');
       service.signal(signal);
+      assert.equal(await service.line(), 'stopping');
       assert.equal(await service.line(), 'stopped');
       assert.equal(await service.line(), undefined);
       assert.deepEqual(await service.end(), { status: 0, stderr: '' });
