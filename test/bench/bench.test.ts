@@ -53,7 +53,12 @@ describe('the options', () => {
   });
 
   it('refuse an unknown case, option and number', () => {
-    for (const args of [['--only', 'read,nothing'], ['--fast'], ['--rounds', '0']]) {
+    for (const args of [
+      ['--only', 'read,nothing'],
+      ['--fast'],
+      ['--rounds', '0'],
+      ['--transactions', 'many'],
+    ]) {
       assert.throws(() => readOptions(args, env), UsageError, args.join(' '));
     }
   });

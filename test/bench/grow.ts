@@ -45,7 +45,7 @@ export async function grow(options: Options, tell: (line: string) => void): Prom
   await takeTurn(databaseUrl, tell, parts);
   const small = await openStage('ours', { databaseUrl }, parts);
   const grown = await openStage('ours', { databaseUrl, database: 'grown' }, parts);
-  await growRows(grown.target, tell);
+  await growRows(grown.target, options.transactions, tell);
   const results: Grown[] = [];
   const flat = options.only.filter((name) => !name.includes('login'));
   for (const [place, name] of flat.entries()) {

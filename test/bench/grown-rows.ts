@@ -2,8 +2,6 @@
 import type { Target } from './target.ts';
 
 export const grownUsers = 200_000;
-export const grownTransactions = 2_000_000;
-export const grownEvents = 1_000_000;
 /** Of one customer, over a year. */
 export const busyTransactions = 100_000;
 
@@ -28,8 +26,15 @@ const transactions = `
                  ($5::int[])[1 + n % array_length($5::int[], 1)] as user_id
             from generate_series($2::bigint, $3::bigint) n) made`;
 
-/** @param tell is told how far it is. */
-export async function growRows(target: Target, tell: (line: string) => void): Promise<void> {
+/**
+ * @param count how many transactions; there are half as many webhook events.
+ * @param tell receives the progress.
+ */
+export async function growRows(
+  target: Target,
+  count: number,
+  tell: (line: string) => void,
+): Promise<void> {
   const { client, customers } = target;
   tell(`storing ${grownUsers} users`);
   const { rows: users } = await client.query<{ id: number }>(
@@ -41,15 +46,16 @@ export async function growRows(target: Target, tell: (line: string) => void): Pr
   );
   await spread(
     target,
-    { key: 'grown-', count: grownTransactions },
+    { key: 'grown-', count },
     users.map(({ id }) => id),
   );
-  tell(`${grownTransactions} transactions stored`);
+  tell(`${count} transactions stored`);
   const ids = customers.map(({ userId }) => userId);
-  await spread(target, { key: 'read-', count: grownTransactions / readEvery }, ids);
+  await spread(target, { key: 'read-', count: Math.ceil(count / readEvery) }, ids);
   await spread(target, { key: 'busy-', count: busyTransactions }, ids.slice(0, 1));
-  await growEvents(target);
-  tell(`${grownEvents} events stored`);
+  const events = Math.ceil(count / 2);
+  await growEvents(target, events);
+  tell(`${events} events stored`);
   await client.query('vacuum analyze');
 }
 
@@ -64,7 +70,7 @@ async function spread(
   }
 }
 
-async function growEvents({ client }: Target): Promise<void> {
+async function growEvents({ client }: Target, count: number): Promise<void> {
   await client.query(
     `insert into webhook_events (id, payload_hash, payload, status, results, received_at,
             processed_at)
@@ -73,6 +79,6 @@ async function growEvents({ client }: Target): Promise<void> {
             'processed', '[]', at, at
        from (select n, now() - interval '80 days' * (1 - n::float8 / $1) as at
                from generate_series(1, $1::int) n) made`,
-    [grownEvents],
+    [count],
   );
 }

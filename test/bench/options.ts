@@ -21,8 +21,9 @@ before it is measured.
   --connections N    connections of the load (default: 32)
   --only A,B         cases: ${caseNames.join(', ')}
   --one              one connection, where the service must be no worse than the reference
-  --grow             instead: the service with 1,000 and with 2,000,000 transactions, and a
-                     statement of a user with 100,000 (takes minutes)
+  --grow             instead: the service with 1,000 and with many transactions, and a statement of
+                     a user with 100,000 (takes minutes)
+  --transactions N   with --grow: how many, and half as many webhook events (default: 2000000)
   --flood            instead: what an anonymous flood adds to the time of customers' requests
   --profile          instead: one case (the first of --only) under Node's CPU profiler, from the
                      start of the service
@@ -40,6 +41,8 @@ export interface Options {
   readonly seconds: number;
   readonly warmUpSeconds: number;
   readonly connections: number;
+  /** Of the grown database. */
+  readonly transactions: number;
   readonly only: readonly CaseName[];
   readonly json: boolean;
 }
@@ -75,6 +78,7 @@ export function readOptions(args: readonly string[], env: NodeJS.ProcessEnv): Op
     seconds: wholeNumber('seconds', values.seconds ?? (values.quick ? '2' : '5')),
     warmUpSeconds: values.quick || values.grow ? 1 : steadySeconds,
     connections: values.one ? 1 : wholeNumber('connections', values.connections ?? '32'),
+    transactions: wholeNumber('transactions', values.transactions ?? '2000000'),
     only: casesOf(values.only ?? (values.quick ? quickCases : undefined)),
     json: values.json,
   };
@@ -89,6 +93,7 @@ function parsed(args: readonly string[]) {
         rounds: { type: 'string' },
         seconds: { type: 'string' },
         connections: { type: 'string' },
+        transactions: { type: 'string' },
         only: { type: 'string' },
         one: { type: 'boolean', default: false },
         grow: { type: 'boolean', default: false },
@@ -104,7 +109,7 @@ function parsed(args: readonly string[]) {
 }
 
 function wholeNumber(name: string, text: string): number {
-  if (!/^[1-9]\d{0,5}$/.test(text)) throw new UsageError(`--${name} takes a whole number from 1`);
+  if (!/^[1-9]\d{0,7}$/.test(text)) throw new UsageError(`--${name} takes a whole number from 1`);
   return Number(text);
 }
 
