@@ -40,7 +40,7 @@ before(() => {
 });
 
 /** Files that people write and that run outside the tests. */
-function ours(): Source[] {
+function projectSources(): Source[] {
   return sources.filter(
     ({ path }) => /^(?:src|bin|console|contract)\//.test(path) && !generated.has(path),
   );
@@ -106,7 +106,7 @@ describe('single doors', () => {
     none(found, 'Call normalised() of src/domain/text.ts:');
   });
 
-  it('have no exception that nobody needs', () => {
+  it('have no exception without a use', () => {
     const found = [environmentDoor, clockDoor, providerDoor].flatMap((door) =>
       idleExceptions(door, sources),
     );
@@ -116,7 +116,7 @@ describe('single doors', () => {
 
 describe('budgets', () => {
   function over(isOver: (callable: Callable) => boolean): Callable[] {
-    return ours().flatMap(({ callables }) => callables.filter(isOver));
+    return projectSources().flatMap(({ callables }) => callables.filter(isOver));
   }
 
   it(`a function has at most ${FUNCTION_LINES} lines, better 50`, () => {
@@ -139,7 +139,7 @@ describe('budgets', () => {
 
   it(`a file has at most ${FILE_LINES} lines`, () => {
     none(
-      ours()
+      projectSources()
         .map(({ path, lines }) => ({
           path,
           count: lines.at(-1) === '' ? lines.length - 1 : lines.length,

@@ -99,8 +99,7 @@ const rules: Readonly<Record<Part, Rule>> = {
   },
   contract: {
     may: ['contract reader'],
-    instead:
-      'The contract stands alone; what generates files from it reads it as the service does.',
+    instead: 'The contract imports nothing else; generators read it as the service does.',
   },
   'contract reader': {
     may: ['domain', 'errors'],
@@ -125,11 +124,11 @@ const rules: Readonly<Record<Part, Rule>> = {
     may: ['contract', 'contract/types.ts'],
     instead: 'The console is a client: it knows the contract and its types, and calls over HTTP.',
   },
-  clock: { may: [], instead: 'A leaf imports nothing of ours.' },
+  clock: { may: [], instead: 'A leaf imports no module of the project.' },
   config: { may: ['domain'], instead: 'It reads the environment: the domain has the pure rules.' },
-  errors: { may: [], instead: 'A leaf imports nothing of ours.' },
-  log: { may: [], instead: 'A leaf imports nothing of ours: take it as a parameter.' },
-  metrics: { may: [], instead: 'A leaf imports nothing of ours: take it as a parameter.' },
+  errors: { may: [], instead: 'A leaf imports no module of the project.' },
+  log: { may: [], instead: 'A leaf imports no module of the project: take it as a parameter.' },
+  metrics: { may: [], instead: 'A leaf imports no module of the project: take it as a parameter.' },
   context: {
     may: [...belowCapabilities, ...capabilities],
     instead: 'It names the types of what is passed down.',
@@ -169,7 +168,7 @@ const rules: Readonly<Record<Part, Rule>> = {
   },
   'provider/stub': {
     may: ['the port', 'domain', 'errors', 'clock'],
-    instead: 'The simulated bank stands behind the port: take the rest as an option.',
+    instead: 'The simulated bank is behind the port: take the rest as an option.',
   },
   'provider/sandbox': {
     may: [
@@ -196,7 +195,7 @@ const rules: Readonly<Record<Part, Rule>> = {
     without: httpObjects,
     instead:
       'An operation takes checked input and returns { status, body, headers }. What two of them ' +
-      'need stands beside them; the provider is `context.provider`.',
+      'need is in the same folder; the provider is `context.provider`.',
   },
   auth: capability(),
   accounts: capability('auth'),
@@ -220,7 +219,7 @@ const rules: Readonly<Record<Part, Rule>> = {
   jobs: {
     may: [...belowCapabilities, ...capabilities],
     without: httpObjects,
-    instead: 'A job has no caller: what it shares with an operation stands in the capability.',
+    instead: 'A job has no caller: what it shares with an operation belongs to the capability.',
   },
   operator: {
     may: [...belowCapabilities, ...capabilities, 'app', 'provider/http'],
@@ -271,7 +270,7 @@ function breach(part: Part, imported: Import): string | null {
   return may.includes(found) ? null : sentence(`${target} (${found})`);
 }
 
-/** Circles of imports, each as a chain of paths; a file stands in one circle at most. */
+/** Circles of imports, each as a chain of paths; a file is in one circle at most. */
 export function cyclesAmong(sources: readonly Source[]): string[] {
   const targets = new Map(
     sources.map(({ path, imports }) => [path, imports.flatMap(({ target }) => target ?? [])]),

@@ -127,7 +127,7 @@ test('an import along the table is no breach', () => {
   assert.deepEqual(sourcesOf('allowed').flatMap(breachesOf), []);
 });
 
-test('a circle of imports is found, types included, and told as a chain', () => {
+test('a circle of imports is found, types included, and reported as a chain', () => {
   const chain = ['src/db/one.ts', 'src/db/two.ts', 'src/db/three.ts', 'src/db/one.ts'];
   assert.deepEqual(cyclesAmong(sourcesOf('circle')), [chain.join(' → ')]);
 });

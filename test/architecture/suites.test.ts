@@ -1,4 +1,4 @@
-/** Every test file runs, in `npm test`, in `npm run test:system` or in a suite of theirs. */
+/** Every test file runs in `npm test`, in `npm run test:system`, or in one of their suites. */
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -27,7 +27,7 @@ export function readTexts(root: string, folder = ''): Map<string, string> {
   return texts;
 }
 
-/** Where a pattern stands in a text, as `path:line what`. */
+/** The places of a pattern in a text, as `path:line what`. */
 export function mentions(path: string, text: string, pattern: RegExp): string[] {
   return text.split('\n').flatMap((line, index) => {
     const found = pattern.exec(line);

@@ -1,4 +1,4 @@
-/** Holds the chapter for whoever is on call to the truth: its metrics, its alarms, its commands. */
+/** Compares the on-call chapter with the code: its metrics, its alarms, its commands. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -121,13 +121,13 @@ describe('the alarms of the handbook', () => {
     assert.ok(names.has('ponte_metrics_database_up'));
   });
 
-  it('leave no metric of ours without a word', () => {
+  it('describe every metric of the service', () => {
     const text = under('Metrics and alarms');
     const exported = metricsWith(backlog).registry.getMetricsAsArray();
-    const ours = exported.map(({ name }) => name).filter((name) => name.startsWith('ponte_'));
-    assert.ok(ours.length > 15);
+    const own = exported.map(({ name }) => name).filter((name) => name.startsWith('ponte_'));
+    assert.ok(own.length > 15);
     assert.deepEqual(
-      ours.filter((name) => !text.includes(name)),
+      own.filter((name) => !text.includes(name)),
       [],
     );
   });
@@ -223,7 +223,9 @@ const { stdin, stdout, stderr } = process;
 const program = await loadProgram({ streams: { stdin, stdout, stderr }, version: '0.0.0' }, 'all');
 
 describe('the commands that the chapter tells to run', () => {
-  const told = [...chapter().matchAll(/`(?:npx )?ponte ([^`]+)`/g)].map(([, line = '']) => line);
+  const commands = [...chapter().matchAll(/`(?:npx )?ponte ([^`]+)`/g)].map(
+    ([, line = '']) => line,
+  );
 
   it('are those of every trouble', () => {
     for (const wanted of [
@@ -241,13 +243,13 @@ describe('the commands that the chapter tells to run', () => {
       'keys rotate-help',
     ]) {
       assert.ok(
-        told.some((line) => line.startsWith(wanted)),
+        commands.some((line) => line.startsWith(wanted)),
         wanted,
       );
     }
   });
 
-  for (const line of new Set(told)) {
+  for (const line of new Set(commands)) {
     it(`ponte ${line}: exists, with its options`, () => {
       const words = line.split(' ');
       let command: Command = program;

@@ -21,7 +21,7 @@ interface Timer {
 const TURNS = 5;
 
 /**
- * Makes a clock that stands still.
+ * Makes a clock that does not move by itself.
  *
  * @param start what it shows at first.
  */

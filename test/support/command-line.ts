@@ -13,9 +13,9 @@ export interface Ended {
 export interface Typed {
   readonly environment: Environment;
   readonly clock?: Clock;
-  /** What standard input holds, where nobody sits at a terminal. */
+  /** The content of standard input when it is not a terminal. */
   readonly stdin?: string;
-  /** Somebody sits at a terminal, and types this when that has appeared on it. */
+  /** What a person types at a terminal after a text has appeared on it. */
   readonly typing?: readonly (readonly [seen: RegExp, typed: string])[];
   /** How wide the terminal is; without it, standard output is none. */
   readonly columns?: number;
@@ -49,7 +49,7 @@ function textOf(stream: PassThrough): () => string {
   return () => Buffer.concat(chunks).toString('utf8');
 }
 
-/** What is typed before a question stands there is not taken for its answer. */
+/** What is typed before a question appears is not taken for its answer. */
 function type(typing: NonNullable<Typed['typing']>, input: PassThrough, errors: PassThrough): void {
   const left = [...typing];
   let seen = '';

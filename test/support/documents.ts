@@ -31,7 +31,7 @@ export const jpeg = Buffer.from([
 
 export const pngSignature = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
 
-/** One chunk of a PNG; nobody here looks at its checksum. */
+/** One chunk of a PNG; nothing here reads its checksum. */
 export function pngChunk(type: string, content: readonly number[]): number[] {
   return [0, 0, 0, content.length, ...Buffer.from(type), ...content, 0, 0, 0, 0];
 }

@@ -49,7 +49,7 @@ export async function givenCustomer(app: TestApp, user: Partial<NewUser> = {}): 
   return { id, email, token: await logIn(app, email) };
 }
 
-/** Gives a user an onboarding application that stands at a status. */
+/** Gives a user an onboarding application with a status. */
 export async function givenApplication(
   app: TestApp,
   userId: number,

@@ -96,7 +96,7 @@ async function removeAbandoned(parent: string): Promise<void> {
       const { mtimeMs } = await stat(path);
       if (Date.now() - mtimeMs > abandonedAfterMs) await rm(path, { recursive: true });
     } catch {
-      // Another run has removed it, or it is somebody else's.
+      // Another run has removed it, or it belongs to another user.
     }
   }
 }
@@ -111,7 +111,7 @@ function hasMemoryFolder(): boolean {
   }
 }
 
-/** Two thirds of the files are databases of the embedded server that nobody opens. */
+/** Two thirds of the files are databases of the embedded server that no test opens. */
 async function dropSpareDatabases(db: Database): Promise<void> {
   const spare = ['template0', 'template1'];
   await db.query({ name: '', text: 'update pg_database set datistemplate = false' }, []);

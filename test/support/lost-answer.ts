@@ -1,4 +1,4 @@
-/** A database whose connection breaks: whoever asks cannot know whether the commit was before. */
+/** A database whose connection breaks: the caller cannot know whether it committed before. */
 import type { Context } from '../../src/context.ts';
 import type { Database } from '../../src/db/database.ts';
 

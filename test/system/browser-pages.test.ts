@@ -286,7 +286,7 @@ describe('the pages of an account', { skip: noBrowser }, () => {
     assert.match(await page.innerText('#send-new-key'), /Really a new key\?/);
     assert.equal(await page.inputValue('#send-key'), key);
     await page.unroute('**/api/v1/pix/send');
-    // A refusal says nothing about the payment before it, and another key is asked about.
+    // A refusal says nothing about the payment before it, and the page asks before another key is used.
     const busy = { status: 429, json: { message: 'Too many attempts.' } };
     await page.route('**/api/v1/pix/send', (route) => route.fulfill(busy), { times: 1 });
     await page.click('#send .actions button:first-child');
@@ -295,9 +295,9 @@ describe('the pages of an account', { skip: noBrowser }, () => {
     await page.fill('#send-key', 'another');
     await page.click('#send .actions button:first-child');
     await page.locator('#send-outcome', { hasText: 'Make another payment?' }).waitFor();
-    const asked = page.waitForEvent('dialog');
+    const opened = page.waitForEvent('dialog');
     await page.evaluate('void setTimeout(() => location.reload())');
-    const dialog = await asked;
+    const dialog = await opened;
     assert.equal(dialog.type(), 'beforeunload');
     await dialog.dismiss();
     await page.fill('#send-key', key);

@@ -23,7 +23,7 @@ describe('the wizard, where the provider opens accounts', { skip: noBrowser }, (
     await service.stop();
   });
 
-  it('shows what jobs have done without being asked, and then rests', async (t) => {
+  it('shows what jobs have done by itself, and then rests', async (t) => {
     const page = await openPage(t, browser, `${url}/dev/onboarding`);
     await register(page);
     await page.locator('#steps', { hasText: 'registration done' }).waitFor();
@@ -39,12 +39,12 @@ describe('the wizard, where the provider opens accounts', { skip: noBrowser }, (
       await page.locator('#kyc:not([aria-busy])').waitFor();
     }
     await page.locator('#steps', { hasText: 'decision queued' }).waitFor();
-    const asked = await page.locator('#trace li').count();
+    const requests = await page.locator('#trace li').count();
     // Twice as long as the first look would take.
     await page.waitForTimeout(1_000);
     assert.equal(
       await page.locator('#trace li').count(),
-      asked,
+      requests,
       'a pending decision is left alone',
     );
   });
@@ -79,7 +79,7 @@ describe('the wizard, where the provider opens accounts', { skip: noBrowser }, (
 
 let born = 0;
 
-/** Registers somebody new, on whom the bank will not decide. */
+/** Registers a new person, on whom the bank will not decide. */
 async function register(page: Page): Promise<void> {
   born += 1;
   const base = String(200_000_000 + born * 7_919);

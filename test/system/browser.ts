@@ -22,7 +22,7 @@ export const noBrowser =
     ? 'needs Chromium: install the package `chromium` to run these tests'
     : false;
 
-/** It looks for no update and calls nobody: a machine may have no network. */
+/** It looks for no update and makes no other request: a machine may have no network. */
 const quiet = [
   '--no-sandbox',
   '--disable-gpu',

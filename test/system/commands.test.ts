@@ -70,7 +70,7 @@ describe('a command', () => {
     },
   );
 
-  it('ends without a word when nobody reads on', async () => {
+  it('ends silently when its reader closes the pipe', async () => {
     const script = `"$0" contract print | head -n 1; "$0" completion zsh | true`;
     const { stdout, stderr } = await run('/bin/sh', ['-c', script, ponte], {});
     assert.deepEqual([stdout, stderr], ['openapi: 3.1.0\n', '']);

@@ -27,7 +27,7 @@ const deadly = new URL('die-at-point.ts', import.meta.url).href;
 const key = 'the-one-payment';
 const body = { pix_key: 'ana@example.com', amount: 12.34 };
 
-/** What a death at each point leaves, as far as it can be told. */
+/** What a crash at each point leaves, as far as it is known. */
 const left: Readonly<Record<CrashPoint, { executed: 0 | 1; afterRepeat: 0 | 1 }>> = {
   'before-reserved': { executed: 0, afterRepeat: 1 },
   'after-reserved': { executed: 0, afterRepeat: 1 },
@@ -114,7 +114,7 @@ function send(service: ServiceProcess, token: string): Promise<ServiceAnswer> {
   return service.call('/pix/send', { token, key, body });
 }
 
-/** Repeats until the claim of the dead process has run out and somebody has carried on. */
+/** Repeats until the claim of the dead process has expired and another process has continued. */
 async function repeat(service: ServiceProcess, token: string): Promise<ServiceAnswer> {
   const deadline = systemClock.now().getTime() + 60_000;
   for (;;) {
@@ -161,7 +161,7 @@ describe('a process that is killed', options, () => {
   }
 });
 
-/** Nobody can tell whether it left, so nobody says that it failed and nobody sends it again. */
+/** It is unknown whether it was sent, so it neither fails nor is sent again. */
 async function assertNeverSent(
   service: ServiceProcess,
   sandbox: OpenSandbox,

@@ -1,5 +1,5 @@
 /**
- * The points of a send at which a process can be told to die, in the order in which a send passes
+ * The points of a send at which a process can be made to crash, in the order in which a send passes
  * them.
  */
 export const crashPoints = [

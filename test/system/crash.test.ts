@@ -1,6 +1,6 @@
 /**
  * What is left of payments when the process dies in the middle of them: `kill -9`, a new start on
- * the same data, and every payment asked for again with its key.
+ * the same data, and every payment repeated with its key.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -81,7 +81,7 @@ describe('payments that are under way when the process is killed', { timeout: 11
 
 /**
  * Sends payments, some at once, and kills the service when enough are answered.
- * @returns the transactions that the app was told of, by key.
+ * @returns the transactions that the app has received, by key.
  */
 async function sendUntilDeath(
   service: ServiceProcess,
@@ -123,7 +123,7 @@ function send(
 
 /**
  * On a server the claims and leases of a dead process run out within half a minute, because another
- * instance may hold them; the embedded database knows that nobody does.
+ * instance may hold them; the embedded database knows that no instance does.
  */
 async function letClaimsRunOut(): Promise<void> {
   if (!database.databaseUrl) return;
@@ -155,7 +155,7 @@ function repeats(amounts: readonly number[]): number[] {
   return amounts.filter((amount, index) => amounts.indexOf(amount) !== index);
 }
 
-/** More are asked for at once than one user may wait for: those beyond that are asked again. */
+/** One user may wait for a limited number at once: requests beyond it are repeated. */
 async function finalStatus(service: ServiceProcess, token: string, id: string): Promise<string> {
   const headers = { prefer: 'wait=20' };
   return eventually(async () => {
@@ -165,7 +165,7 @@ async function finalStatus(service: ServiceProcess, token: string, id: string): 
 }
 
 /**
- * A process may die when a payment is about to leave and the bank has not seen it. Nobody can know
+ * A process may die when a payment is about to leave and the bank has not seen it. No one can know
  * that, so the payment is not called failed: it stays open, and its repeat does not pay.
  */
 async function assertUndecided(

@@ -1,4 +1,4 @@
-/** Real processes while the database is away: they start late, run on, and stop when told to. */
+/** Real processes while the database is away: they start late, run on, and stop on a signal. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import pg from 'pg';
@@ -61,7 +61,7 @@ describe('a start while the database is away', () => {
     it(`of ${command} waits and says so, until it is there`, onlyOnServer, (t) =>
       startsLate(t, command),
     );
-    it(`of ${command} ends well when it is told to stop`, (t) => endsUnstarted(t, command));
+    it(`of ${command} ends well on a signal`, (t) => endsUnstarted(t, command));
   }
 });
 

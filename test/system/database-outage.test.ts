@@ -143,7 +143,7 @@ function send({ app, customers }: Trial, prefix: string, nth: number): Promise<T
   return app.send(user, { pix_key: key, amount: 0.01 }, { key: keyOf(prefix, nth) });
 }
 
-/** In steps, between which the service comes to do what is due. */
+/** In steps, between which the service does what is due. */
 async function pass(app: PixApp, ms: number): Promise<void> {
   for (let passedMs = 0; passedMs < ms; passedMs += 500) {
     await app.clock.advance(500);
@@ -151,12 +151,12 @@ async function pass(app: PixApp, ms: number): Promise<void> {
   }
 }
 
-/** What is stored of a send is what the bank has told of it, and so is what the app was told. */
+/** The stored send and the app's answer agree with what the bank has answered. */
 function checkSend(stored: StoredSend | undefined, answer: TestAnswer, answered: Answered): void {
-  const told = answered.get(stored?.end_to_end ?? '');
+  const banked = answered.get(stored?.end_to_end ?? '');
   const outcome = answer.headers.get('pix-outcome');
-  const shown = JSON.stringify({ ...stored, told, status: answer.status, outcome });
-  switch (told) {
+  const shown = JSON.stringify({ ...stored, banked, status: answer.status, outcome });
+  switch (banked) {
     case 'done':
       assert.deepEqual([stored?.phase, stored?.outcome], ['ACCEPTED', 'accepted'], shown);
       assert.deepEqual([answer.status, outcome], [200, 'accepted'], shown);

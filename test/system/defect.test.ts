@@ -11,7 +11,7 @@ import { settingsFor, startService } from './service-process.ts';
 /** Loaded before the service: the signal is the defect. */
 const defect = `process.on('SIGUSR2', () => { throw new Error('of ana@example.com'); });`;
 
-it('an uncaught exception ends the process after its payments, told at fatal', async (t) => {
+it('an uncaught exception ends the process after its payments, logged at fatal', async (t) => {
   const database = await createTestDatabase();
   t.after(() => database.drop());
   const at = { clock: systemClock, host: '127.0.0.1', port: 0, ispb: '11165756', settleMs: 0 };

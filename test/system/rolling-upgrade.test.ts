@@ -28,7 +28,7 @@ test('the previous release runs beside the current code', { skip }, async (t) =>
   const [previous, current] = instances;
   const customers = await Promise.all(instances.map((instance) => instance.logIn()));
   // A session that one has opened is good at the other.
-  const token = customers[0] ?? assert.fail('nobody has logged in');
+  const token = customers[0] ?? assert.fail('no customer has logged in');
   let begun = 0;
   const lane = async (): Promise<void> => {
     while (begun < PAYMENTS) {

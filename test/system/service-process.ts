@@ -58,7 +58,7 @@ interface RemoteItem {
   readonly amount: number;
 }
 
-/** Starts the service on a free port; the test that asked for it ends it at the latest. */
+/** Starts the service on a free port, and ends it with the test at the latest. */
 export function startService(
   t: TestContext,
   environment: Environment,

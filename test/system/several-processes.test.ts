@@ -20,7 +20,7 @@ const BEFORE_DEATH = 400;
 
 const leaseSeconds = 3;
 
-/** How often a loop looks when nobody wakes it, and what a busy machine may add. */
+/** How often a loop polls when nothing wakes it, and what a busy machine may add. */
 const POLL_SECONDS = 5;
 const BUSY_SECONDS = 30;
 
@@ -42,7 +42,7 @@ const events: readonly Event[] = Array.from({ length: EVENTS }, (_, index) => {
   return { transactionId: randomUUID(), endToEnd, payload: JSON.stringify(payload) };
 });
 
-/** What the provider is told of one delivery. */
+/** What one delivery answers to the provider. */
 interface Acknowledgement {
   readonly eventId: string;
   readonly duplicate: boolean;
@@ -104,7 +104,7 @@ async function startAll(
   const environment = {
     ...settingsFor(database),
     JOB_LEASE_SECONDS: String(leaseSeconds),
-    // Nobody asks the provider for anything here.
+    // Nothing here calls the provider.
     PROVIDER_STUB: 'false',
     PROVIDER_BASE_URL: 'http://127.0.0.1:1',
   };
@@ -127,7 +127,7 @@ function shuffled(items: readonly Event[]): Event[] {
   return order.sort((one, other) => one.place - other.place).map(({ item }) => item);
 }
 
-/** The provider's side: it posts to one server after the other, until somebody says 200. */
+/** The provider's side: it posts to one server after the other, until one answers 200. */
 class Desk {
   readonly acknowledgements = new Map<Event, Acknowledgement[]>();
   acknowledged = 0;
@@ -197,7 +197,7 @@ async function givenAcceptedSends(): Promise<void> {
 }
 
 /**
- * Locks transactions, so that whoever settles them stands still in the middle of it.
+ * Locks transactions, so that the process that settles them waits in the middle of it.
  * @returns what lets them go.
  */
 async function holdTransactions(held: readonly Event[]): Promise<() => Promise<void>> {
@@ -225,7 +225,7 @@ async function nothingIsOpen(): Promise<boolean> {
   return open?.jobs === 0;
 }
 
-/** One delivery of an event is the first; the others are told that they are duplicates. */
+/** One delivery of an event is the first; the others are answered as duplicates. */
 function assertAcknowledgements(all: ReadonlyMap<Event, readonly Acknowledgement[]>): void {
   assert.equal(all.size, EVENTS);
   let lost = 0;

@@ -1,4 +1,4 @@
-/** How the service starts, refuses to start and stops, as whoever runs it sees it. */
+/** How the service starts, refuses to start and stops, as its operator sees it. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';

@@ -295,7 +295,7 @@ describe('ponte contract', () => {
   });
 });
 
-/** Nobody can make a folder there, and it is said that the one above is missing. */
+/** No one can make a folder there; the error names the missing parent. */
 const needsProc = { skip: !existsSync('/proc/self') && 'needs /proc' };
 
 describe('ponte keys', () => {
@@ -339,7 +339,7 @@ describe('ponte keys', () => {
       assert.equal(statSync(made).mode & 0o777, 0o700);
   });
 
-  it('generate says when nobody can make the folder: exit 1', needsProc, async () => {
+  it('generate reports a folder that cannot be made: exit 1', needsProc, async () => {
     const { code, stderr } = await type(['keys', 'generate', '--out', '/proc/x/y'], {});
     assert.equal(code, 1);
     assert.match(stderr, /^ponte: ENOENT.*'\/proc\/x'\n$/);

@@ -105,7 +105,7 @@ describe('the word help', () => {
     ['help user', 'user'],
     ['help user create', 'user create'],
     ['user help create', 'user create'],
-    // Whatever else stands there, nothing is done.
+    // With any other arguments, nothing is done.
     ['help user disable 42', 'user disable'],
   ] as const) {
     it(`ponte ${typed} shows the help of ponte ${path}`.trimEnd(), async () => {

@@ -45,14 +45,14 @@ describe('a terminal', () => {
   it('writes results to one stream and notes to the other', async () => {
     const { terminal, stdout, stderr } = open({ isTTY: true, columns: 12 });
     const columns = [{ head: 'NAME', cell: (name: string) => name }];
-    terminal.table({ columns, rows: ['Maria Aparecida'], none: 'Nobody.' });
-    terminal.table({ columns, rows: [], none: 'Nobody.' });
+    terminal.table({ columns, rows: ['Maria Aparecida'], none: 'No users.' });
+    terminal.table({ columns, rows: [], none: 'No users.' });
     terminal.details([['name', 'Maria']]);
     terminal.note('look');
     terminal.json({ name: 'Maria' });
     assert.deepEqual(
       [await textOf(stdout), await textOf(stderr)],
-      ['NAME\nMaria Apare…\nname  Maria\n{\n  "name": "Maria"\n}\n', 'Nobody.\nlook\n'],
+      ['NAME\nMaria Apare…\nname  Maria\n{\n  "name": "Maria"\n}\n', 'No users.\nlook\n'],
     );
   });
 });

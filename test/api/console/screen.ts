@@ -166,7 +166,7 @@ export class Screen {
     await eventually(() => this.#app.stdin.listenerCount('readable') === 0, 'the end');
   }
 
-  /** Fills fields, by their labels, anew. */
+  /** Replaces the values of fields, which their labels identify. */
   async fill(values: Readonly<Record<string, string>>): Promise<void> {
     for (const [label, value] of Object.entries(values)) {
       await this.focus(label);

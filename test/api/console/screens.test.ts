@@ -8,7 +8,7 @@ import { consoleFor, lastingTokens } from './customers.ts';
 import { openScreen } from './screen.ts';
 
 const app = await startTestApp({ environment: lastingTokens });
-const nobody = async (): Promise<string> => '{}';
+const noOperator = async (): Promise<string> => '{}';
 
 const openFor = consoleFor(app);
 
@@ -20,7 +20,7 @@ before(async () => {
 
 describe('at first', () => {
   it('one sees where one is, where one can go, and which keys lead there', async () => {
-    const screen = await openScreen({ url: app.url, operate: nobody });
+    const screen = await openScreen({ url: app.url, operate: noOperator });
     const host = new URL(app.url).host;
     assert.deepEqual(screen.lines.filter(Boolean), [
       ` Ponte › home               not logged in · ${host}`,
@@ -70,7 +70,7 @@ describe('every screen', () => {
 
   /** Goes through all of them in a window of this size. */
   async function walk(columns: number, rows: number): Promise<void> {
-    const screen = await openFor(ana, { columns, rows, operate: nobody });
+    const screen = await openFor(ana, { columns, rows, operate: noOperator });
     assert.match(screen.text, /Name +Ana Souza/);
     assert.match(screen.text, /Status +ACTIVE/);
     for (const [key, title] of Object.entries(titles)) {

@@ -107,7 +107,7 @@ test('the timeline gets the ids that were stored before it had them', onlyOnServ
                phase, amount, end_to_end, provider_txid, created_at, updated_at)
         select gen_random_uuid(), maria.id, 'SEND', key, '', 'PROCESSING', 'ACCEPTED', 1, key, txid,
                now(), now()
-          from maria, (values ('told', 'T1'), ('untold', null)) as made (key, txid)
+          from maria, (values ('reported', 'T1'), ('unreported', null)) as made (key, txid)
         returning id
       )
       insert into pix_timeline (transaction_id, phase, at)
@@ -117,7 +117,7 @@ test('the timeline gets the ids that were stored before it had them', onlyOnServ
   const entries = await ask(`
       select idempotency_key as key, l.phase, l.provider_txid as id from pix_timeline l
         join pix_transactions t on t.id = l.transaction_id where l.provider_txid is not null`);
-  assert.deepEqual(entries, [{ key: 'told', phase: 'ACCEPTED', id: 'T1' }]);
+  assert.deepEqual(entries, [{ key: 'reported', phase: 'ACCEPTED', id: 'T1' }]);
   await assert.rejects(ask('update pix_timeline set note = null'), /only added to/);
 });
 

@@ -33,12 +33,12 @@ type Store = Parameters<typeof readPage>[0];
 
 /** The statement of a read that has one. */
 async function statementOf(read: (store: Store) => Promise<unknown>): Promise<Statement> {
-  const asked: Statement[] = [];
-  const query = (statement: Statement) => Promise.resolve(void asked.push(statement));
+  const executed: Statement[] = [];
+  const query = (statement: Statement) => Promise.resolve(void executed.push(statement));
   const store = { db: { query } as unknown as Database, clock: { now: () => new Date(0) } };
   // There is no answer to read.
   await read(store as Store).catch(() => undefined);
-  const [statement] = asked;
+  const [statement] = executed;
   assert.ok(statement);
   return statement;
 }

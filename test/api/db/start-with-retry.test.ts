@@ -16,7 +16,7 @@ import { passUntil } from '../../support/passing-time.ts';
 const database = await createTestDatabase();
 after(() => database.drop());
 
-/** Whoever starts never gets as far as a server where there is none. */
+/** A start without a server never opens a connection. */
 const nowhere = 'postgres://ponte@127.0.0.1:1/ponte';
 
 interface LogLine {

@@ -107,7 +107,7 @@ test('a client that expects 100-continue gets it, or is refused at once', async 
   assert.doesNotMatch(answer, /100 Continue/);
 });
 
-test('a client that leaves before its body is read is let go', async (t) => {
+test('the connection of a client that leaves before its body is read is released', async (t) => {
   const admitted = gate();
   let isAsked = false;
   const addNote = (): Promise<void> => {

@@ -44,28 +44,31 @@ function assertExample(operation: string, { status, body }: TestAnswer): void {
 test('the examples of the account, of payments and of charges are like real answers', async () => {
   const customer = await givenCustomer(app);
   const { token } = customer;
-  const asked = { token };
-  assertExample('GET /accounts/me', await app.call('/accounts/me', asked));
-  assertExample('GET /accounts/balance', await app.call('/accounts/balance', asked));
+  const authorized = { token };
+  assertExample('GET /accounts/me', await app.call('/accounts/me', authorized));
+  assertExample('GET /accounts/balance', await app.call('/accounts/balance', authorized));
   const payment = { pix_key: 'bruno@example.com', amount: 10, description: 'Rent' };
   const sent = await app.send(customer, payment);
   assertExample('POST /pix/send', sent);
   const id = String(sent.body.transaction_id);
   await app.clock.advance(1_000);
   await app.settled(id);
-  assertExample('GET /pix/{transactionId}', await app.call(`/pix/${id}`, asked));
-  assertExample('GET /pix/{transactionId}/receipt', await app.call(`/pix/${id}/receipt`, asked));
+  assertExample('GET /pix/{transactionId}', await app.call(`/pix/${id}`, authorized));
+  assertExample(
+    'GET /pix/{transactionId}/receipt',
+    await app.call(`/pix/${id}/receipt`, authorized),
+  );
   const charge = await app.call('/pix/charge', {
-    ...asked,
+    ...authorized,
     key: 'charge',
     body: { type: 'dynamic', amount: 20 },
   });
   assertExample('POST /pix/charge', charge);
-  const lookUp = { ...asked, body: { pix_key: 'bruno@example.com' } };
+  const lookUp = { ...authorized, body: { pix_key: 'bruno@example.com' } };
   assertExample('POST /pix/lookup', await app.call('/pix/lookup', lookUp));
   const event = { body: { event: 'PIX_PAYMENT', endToEnd: 'E1', status: 'CONFIRMED' } };
   assertExample('POST /webhooks/provider', await app.call('/webhooks/provider', event));
-  const logout = await app.call('/auth/logout', { ...asked, method: 'POST' });
+  const logout = await app.call('/auth/logout', { ...authorized, method: 'POST' });
   assertExample('POST /auth/logout', logout);
 });
 

@@ -165,7 +165,7 @@ export function bodyWith(
   return Buffer.from(around.join(shape(room)));
 }
 
-const HOLE = 'the value stands here';
+const HOLE = 'the value is inserted here';
 
 function replaced(value: unknown, [key, ...rest]: Field['path']): unknown {
   if (key === undefined) return HOLE;

@@ -55,7 +55,7 @@ async function givenJob(
       app.clock.now(),
       status === 'done' || status === 'dead' ? app.clock.now() : null,
       running ? app.clock.now() : null,
-      running ? 'somebody' : null,
+      running ? 'another process' : null,
     ],
   );
 }

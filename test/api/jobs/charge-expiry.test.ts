@@ -50,7 +50,7 @@ test('a dynamic charge shows when it expires, in every answer; a static one does
   assert.ok(!('expires_at' in body));
 });
 
-test('a charge without its own expiry lasts the day that the provider is told', async () => {
+test('a charge without its own expiry lasts the day that the provider receives', async () => {
   const at = app.clock.now().getTime();
   const { body } = await givenCharge({ expiration_qr: undefined });
   assert.equal(body.expires_at, new Date(at + dayMs).toISOString());

@@ -84,7 +84,7 @@ function verify(t: TestContext, { headers, body }: Received, secret: string): un
   }
 }
 
-test('the end of a send is told once, signed with both secrets, by ids alone', async (t) => {
+test('the end of a send is posted once, signed with both secrets, with ids only', async (t) => {
   const send = await app.givenSend();
   const body = confirmed({ endToEnd: send.end_to_end });
   await app.receive(body);
@@ -111,11 +111,11 @@ test('the end of a send is told once, signed with both secrets, by ids alone', a
     });
   }
   assert.throws(() => verify(t, request, `whsec_${'C'.repeat(32)}`), /No matching signature/);
-  const [told] = await eventsOf(app.customer.id);
-  assert.deepEqual(told?.delivered_at, app.clock.now());
+  const [delivered] = await eventsOf(app.customer.id);
+  assert.deepEqual(delivered?.delivered_at, app.clock.now());
 });
 
-test('each end is told: a failure, an operator, a PIX that comes in, an onboarding', async () => {
+test('each end is posted: a failure, a decision, a received Pix, an onboarding', async () => {
   const user = await givenCustomer(app);
   await app.listEmail(user);
   const body = { pix_key: 'notfound@ponte.test', amount: 1 };

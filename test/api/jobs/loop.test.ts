@@ -239,8 +239,10 @@ test('a kind that this version does not know waits for one that does, and costs 
 test('runs are counted by kind and result, and failures are logged without the message', async (t) => {
   const counted = async (result: string) => {
     const { values } = await app.context.metrics.jobs.get();
-    const ours = values.find(({ labels }) => labels.kind === 'counted' && labels.result === result);
-    return ours?.value ?? 0;
+    const found = values.find(
+      ({ labels }) => labels.kind === 'counted' && labels.result === result,
+    );
+    return found?.value ?? 0;
   };
   const work = recorder(async (_, { attempt }) => {
     if (attempt === 1) throw new Error('fails');

@@ -106,7 +106,7 @@ export interface JobState {
   readonly leased_by: string | null;
   readonly last_error: string | null;
   readonly finished_at: Date | null;
-  /** Asked for again while it runs. */
+  /** Requested again while it runs. */
   readonly wanted: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** What is let go of with age, and what is kept however old it is. */
+/** What is removed with age, and what is kept however old it is. */
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { applyRetention } from '../../../src/jobs/apply-retention.ts';
@@ -78,7 +78,7 @@ const withPayload = async () => {
   return new Set(rows.map(({ id }) => id));
 };
 
-test('the payload of a settled event is let go of after the days that are configured', async () => {
+test('the payload of a settled event is removed after the configured days', async () => {
   const settled = ['processed', 'ignored'];
   const old = [];
   const young = [];

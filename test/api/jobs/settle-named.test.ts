@@ -47,7 +47,7 @@ test('it is not by half a match: another amount, none, or no success', async () 
   assert.equal(await statusOf(charge), 'PROCESSING');
 });
 
-test("another user's payment with a key of ours completes the charge, and not our send", async () => {
+test("another user's payment with one of our keys completes the charge, and not our send", async () => {
   const send = await givenSend('1', amount);
   const charge = await givenCharge();
   const payment = { event: 'PAYMENT', clientRequestId: '1', status: 'COMPLETED', amount };
@@ -157,12 +157,12 @@ test('of several sends with one key that one is meant that fits the amount', asy
   const key = randomUUID();
   const mine = await givenSend(key);
   const body = { pix_key: 'ana@example.com', amount: 20 };
-  const theirs = (await app.send(other, body, { key })).body.transaction_id;
+  const otherSend = (await app.send(other, body, { key })).body.transaction_id;
   const event = (value: unknown) => confirmed({ clientRequestId: key, amount: value });
   assert.deepEqual(results(await receive(event(null))), ['parked: no_match']);
   assert.deepEqual(results(await receive(event(30))), ['parked: no_match']);
   assert.deepEqual(results(await receive(event(20))), ['applied']);
-  assert.equal(await statusOf({ id: theirs }), 'COMPLETED');
+  assert.equal(await statusOf({ id: otherSend }), 'COMPLETED');
   assert.equal(await statusOf(mine), 'PROCESSING');
 });
 

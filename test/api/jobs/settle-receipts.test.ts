@@ -358,7 +358,7 @@ test('a PIX between two users is a send of the one and received by the other', a
 });
 
 test('a send that is reported under `pix` with its key is settled, and received by the owner of the key', async () => {
-  const payee = await givenCustomer(app, { email: 'told-under-pix@example.com' });
+  const payee = await givenCustomer(app, { email: 'reported-under-pix@example.com' });
   await app.listEmail(payee);
   for (const isWrong of [true, false]) {
     const body = { pix_key: payee.email, amount: 10.5 };

@@ -156,7 +156,7 @@ for (const [says, others, expected] of [
   });
 }
 
-test('a refund that is told before the end of its payment waits for it', async () => {
+test('a refund that is reported before the end of its payment waits for it', async () => {
   const send = await app.givenSend();
   const early = await app.receive(refundIn(send.end_to_end, 2));
   assert.deepEqual(results(early), ['parked: not_completed_yet']);

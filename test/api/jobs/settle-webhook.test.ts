@@ -202,15 +202,15 @@ test('one bad item of a batch does not lose the others', async () => {
 
 test('the request id decides only where one send has it', async () => {
   const other = await givenCustomer(app);
-  const ours = await givenSend('shared');
+  const own = await givenSend('shared');
   const body = { pix_key: 'ana@example.com', amount: 10.5 };
-  const theirs = (await app.send(other, body, { key: 'shared' })).body;
+  const foreign = (await app.send(other, body, { key: 'shared' })).body;
   const byRequest = await receive(confirmed({ clientRequestId: 'shared', amount: 10.5 }));
   assert.deepEqual(results(byRequest), ['parked: no_match']);
-  const withBoth = { clientRequestId: 'shared', endToEnd: theirs.end_to_end };
+  const withBoth = { clientRequestId: 'shared', endToEnd: foreign.end_to_end };
   assert.deepEqual(results(await receive(confirmed(withBoth))), ['applied']);
-  assert.equal((await stored(ours.id)).status, 'PROCESSING');
-  assert.equal((await stored(theirs.transaction_id)).status, 'COMPLETED');
+  assert.equal((await stored(own.id)).status, 'PROCESSING');
+  assert.equal((await stored(foreign.transaction_id)).status, 'COMPLETED');
 });
 
 test('a request id that very many users have does not hide the send that is meant', async () => {

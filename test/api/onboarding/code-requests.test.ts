@@ -41,7 +41,7 @@ function idler(phone = unused().phone): Promise<Shown> {
   return register(idle, newPerson({ phone }));
 }
 
-interface Asked {
+interface CodeRequest {
   readonly tipo?: number;
   readonly address?: string;
   readonly path?: string;
@@ -50,7 +50,7 @@ interface Asked {
 
 function ask(
   { id }: Shown,
-  { tipo = 1, address, path, at = app }: Asked = {},
+  { tipo = 1, address, path, at = app }: CodeRequest = {},
 ): Promise<TestAnswer> {
   const headers = { 'x-forwarded-for': address ?? unused().address };
   const isRequest = path === undefined;
@@ -96,7 +96,7 @@ test('a repeat that sends no code is not counted and not refused', async () => {
 
 const shared: readonly (readonly [
   what: string,
-  next: (common: ReturnType<typeof unused>) => Promise<readonly [Shown, Asked]>,
+  next: (common: ReturnType<typeof unused>) => Promise<readonly [Shown, CodeRequest]>,
 ])[] = [
   ['phone', async ({ phone }) => [await idler(phone), { at: idle }]],
   ['address', async ({ address }) => [await idler(), { at: idle, address }]],

@@ -106,10 +106,10 @@ describe('ponte account block and unblock', () => {
     const said = (wrong: Partial<typeof decision>) =>
       blockAccount.run(app.context, { ...input, ...wrong }, unwatched);
     await refused(said({ reason: ' ' }), /a reason is required/);
-    await refused(said({ reason: 'asked by maria@example.com' }), /must not contain an e-mail/);
+    await refused(said({ reason: 'requested by maria@example.com' }), /must not contain an e-mail/);
     await refused(said({ reason: 'x'.repeat(501) }), /501 characters/);
-    const nobody = { ...unwatched, operator: '' };
-    await refused(blockAccount.run(app.context, input, nobody), /name the operator/);
+    const unnamed = { ...unwatched, operator: '' };
+    await refused(blockAccount.run(app.context, input, unnamed), /name the operator/);
     const { code } = await type(['block', user.email, '--reason', ' ', '--yes']);
     assert.equal(code, 1);
     assert.equal(await statusOf(user), 'ACTIVE');

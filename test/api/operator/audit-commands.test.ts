@@ -73,7 +73,7 @@ describe('a change by an operator', () => {
     await app.rows('update jobs set finished_at = created_at where id = $1', [job]);
     await retryJobs.run(context, { ids: [job] }, unwatched);
     assert.equal((await recorded({ target: `job:${job}` }))[0]?.outcome, 'queued');
-    const payload = JSON.stringify({ event: 'nothing of ours' });
+    const payload = JSON.stringify({ event: 'an unknown event' });
     const posted = await app.call('/webhooks/provider', { method: 'POST', body: payload });
     const eventId: string = posted.body.event_id;
     await replayWebhooks.run(context, { eventIds: [eventId], limit: 10 }, unwatched);

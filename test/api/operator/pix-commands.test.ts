@@ -186,7 +186,7 @@ describe('pix show', () => {
     assert.equal(shown.timeline[0]?.phase, 'RESERVED');
   });
 
-  it('finds no transaction that is not there, whatever is asked for', async () => {
+  it('reports a transaction that does not exist, whatever the command', async () => {
     await refused(show(randomUUID()), /there is no transaction/, 'NOT_FOUND');
     await refused(show('everything'), /there is no transaction everything/, 'NOT_FOUND');
   });
@@ -298,7 +298,7 @@ describe('pix resolve', () => {
       [{ reason: 'one\nSETTLED operator eve: two' }, /control characters/],
       [{ reason: 'paid \u001B[2J' }, /control characters/],
       [{ reason: 'paid \u202Eto' }, /control characters/],
-      [{ reason: 'told by maria@example.com' }, /must not contain an e-mail/],
+      [{ reason: 'reported by maria@example.com' }, /must not contain an e-mail/],
       [{ reason: 'account of (529.982.247-25)' }, /must not contain an e-mail/],
     ];
     for (const [input, sentence] of mistakes) {

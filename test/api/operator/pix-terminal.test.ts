@@ -74,7 +74,16 @@ describe('ponte pix', () => {
 
   it('resolves as completed without a risk to name', async () => {
     const { id } = await app.givenSend();
-    const argv = ['pix', 'resolve', id, '--as', 'completed', '--reason', 'told by phone', '--yes'];
+    const argv = [
+      'pix',
+      'resolve',
+      id,
+      '--as',
+      'completed',
+      '--reason',
+      'reported by phone',
+      '--yes',
+    ];
     const { code, stdout, stderr } = await runPonte(app, [...argv, '--json']);
     assert.equal(code, 0);
     assert.equal(JSON.parse(stdout).transaction.status, 'COMPLETED');

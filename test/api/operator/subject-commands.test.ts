@@ -60,7 +60,7 @@ async function givenPayment(user: TestUser & { person: PersonBody }, key: string
   return id;
 }
 
-/** The tables in which a value stands, whatever the type of the column. */
+/** The tables that contain a value, whatever the type of the column. */
 async function tablesWith(value: string): Promise<string[]> {
   const tables = await app.rows<{ name: string }>(
     `select table_name as name from information_schema.tables
@@ -153,7 +153,7 @@ test('an erasure leaves no value of the person in any table, and every payment',
   assert.deepEqual(action, { command: 'subject erase', reason, outcome: 'erased' });
 });
 
-test('an erased user cannot log in, and may register anew', async () => {
+test('an erased user cannot log in, and may register again', async () => {
   const user = await givenPerson();
   await eraseUser.run(app.context, { user: user.email, reason }, unwatched);
   assert.equal((await app.call('/accounts/me', { token: user.token })).status, 401);
@@ -189,8 +189,8 @@ test('it is refused without a reason, for no user, and a second time', async () 
   const user = await givenPerson();
   for (const op of [exportSubject, eraseUser]) {
     await refused(op.run(app.context, { user: user.email, reason: ' ' }, unwatched), /a reason/);
-    const nobody = op.run(app.context, { user: '999999', reason }, unwatched);
-    await refused(nobody, /no user/, 'NOT_FOUND');
+    const unknownUser = op.run(app.context, { user: '999999', reason }, unwatched);
+    await refused(unknownUser, /no user/, 'NOT_FOUND');
   }
   const unconfirmed = await runPonte(app, ['subject', 'erase', user.email, '--reason', reason]);
   assert.equal(unconfirmed.code, 2);

@@ -128,7 +128,7 @@ describe('webhook show', () => {
     }
   });
 
-  it('finds no event that is not there, whatever is asked for', async () => {
+  it('reports an event that does not exist, whatever the command', async () => {
     await refused(show(randomUUID()), /there is no event/, 'NOT_FOUND');
     await refused(show('%'), /there is no event %/, 'NOT_FOUND');
   });

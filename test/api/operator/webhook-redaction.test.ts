@@ -112,7 +112,11 @@ test('every shape of a provider keeps the ids, the amount and the status', () =>
 });
 
 test('an e-mail, a CPF or a CNPJ in a sentence is found', () => {
-  for (const text of ['told by a@b.c', 'CPF:52998224725', 'firm 12.ABC.345/01DE-35, São Paulo']) {
+  for (const text of [
+    'reported by a@b.c',
+    'CPF:52998224725',
+    'firm 12.ABC.345/01DE-35, São Paulo',
+  ]) {
     assert.ok(namesPerson(text), text);
   }
   for (const text of ['protocol 2026112100123', 'ticket 12345678901', `E2E ${endToEnd}`]) {

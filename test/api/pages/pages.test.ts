@@ -72,7 +72,7 @@ describe('in local', () => {
     assert.equal(answer.headers.get('location'), '/dev');
   });
 
-  it('a file that is none of ours is not served', async () => {
+  it('a file that is not one of the pages is not served', async () => {
     for (const path of ['/dev/assets/index.ts', '/dev/assets/..%2f..%2fapp.ts', '/dev/nothing']) {
       assert.equal((await fetch(`${url}${path}`)).status, 404, path);
     }

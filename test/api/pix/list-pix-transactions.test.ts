@@ -173,7 +173,7 @@ test('what is made meanwhile neither shifts nor repeats an item', async () => {
   assert.deepEqual(idsOf(second.items), old.slice(2));
 });
 
-test('a page has twenty items unless another limit is asked for, and at most a hundred', async () => {
+test('a page has twenty items unless the request has another limit, and at most a hundred', async () => {
   const user = await givenCustomer(app);
   await givenMany(user, 101);
   assert.equal((await pageOf(user)).items.length, 20);

@@ -90,7 +90,7 @@ test('a look-up that is old, of another user or key, or invented, is made again'
   }
 });
 
-test('a key that no one has is not asked for again for five minutes, by that user', async (t) => {
+test('a key that no one has is not looked up again for five minutes by that user', async (t) => {
   const user = await givenCustomer(app);
   const other = await givenCustomer(app);
   const lookUps = t.mock.method(app.bank, 'lookUpKey');
@@ -133,7 +133,7 @@ test('a look-up refuses a missing key, and an account that cannot pay', async ()
   assert.equal((await app.call('/pix/lookup', { body: { pix_key: phone } })).status, 401);
 });
 
-test('a text that has the format of no key is refused, and the directory is not asked', async (t) => {
+test('a text that has the format of no key is refused, without a request to the directory', async (t) => {
   const user = await givenCustomer(app);
   const lookUps = t.mock.method(app.bank, 'lookUpKey');
   for (const key of ['nobody', '123', '💰', 'x'.repeat(78)]) {

@@ -43,7 +43,7 @@ const post = async (event: Record<string, unknown>) => {
   assert.equal(answer.status, 200);
 };
 
-/** Stands between the service and its database. */
+/** A proxy between the service and its database. */
 function onStatement(
   t: TestContext,
   name: string,

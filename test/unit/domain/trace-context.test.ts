@@ -52,7 +52,7 @@ describe('a trace that a caller has begun', () => {
     `cc-${traceId}-${parentId}-01-what-the-future-brings`,
     `cc-${traceId}-${parentId}-01-`,
   ]) {
-    it(`in a later version goes on in ours: ${traceparent}`, () => {
+    it(`of a later version is continued in ours: ${traceparent}`, () => {
       const span = continueTrace({ traceparent });
       assert.equal(span.traceparent, `00-${traceId}-${span.spanId}-01`);
     });

@@ -1,4 +1,4 @@
-/** Somebody who asks for an account, for the tests. */
+/** An applicant for an account, for the tests. */
 import { cpfCheckDigits } from '../../../src/domain/tax-id.ts';
 import type { Proposal } from '../../../src/domain/onboarding.ts';
 import type { Address } from '../../../src/domain/person.ts';
@@ -43,7 +43,7 @@ interface Wish {
 }
 
 export interface TestDocument extends PersonDocument {
-  /** How often it was opened, and how often let go of. */
+  /** How often it was opened and released. */
   readonly opened: { times: number; closed: number };
 }
 

@@ -55,7 +55,7 @@ describe('the shapes of a webhook payload', () => {
     assert.deepEqual(readOne(items.at(-1)), { ...events.at(-1), index: 0 });
   });
 
-  it('passes over what holds nothing, after so much of it, and keeps the places', () => {
+  it('skips empty items, up to a limit, and keeps the positions', () => {
     for (const nothing of [0, null, 'text', {}]) {
       const many = Array.from({ length: 5_000 }, () => nothing);
       const events = readWebhookEvents([...many, flat(), ...many, flat()]);

@@ -93,7 +93,7 @@ describe('a refund', () => {
     it(`${says}: ${expected}`, () => assert.equal(inWords(readOne(payload)), expected));
   }
 
-  it("of the central bank's list stands after the PIX of the list", () => {
+  it("of the central bank's list follows the PIX of the list", () => {
     const devolucoes = [{ id: 'x', rtrId: returnId, valor: '4.00', status: 'DEVOLVIDO' }];
     const pix = { endToEndId: endToEnd, txid, valor: '10.00', horario: '2026-05-24T12:00:00Z' };
     const items = readWebhookEvents({

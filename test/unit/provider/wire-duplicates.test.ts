@@ -20,7 +20,7 @@ const texts: readonly (readonly [string, boolean])[] = [
     ...['AC03', 'BE17', 'NOT_ENOUGH_BALANCE', 'Saldo insuficiente', 'Conta inexistente'],
     ...['transação inexistente', 'Transação não existente', 'Limite diário já atingido'],
     ...['conta já encerrada', 'the key does not exist', 'E1', ''],
-    // Nobody says so at such a length, and no pattern runs on it.
+    // No such text is that long, and no pattern is run on it.
     `${' '.repeat(1_000)}duplicated`,
   ].map((text) => [text, false] as const),
 ];

@@ -8,7 +8,7 @@ import { manualClock } from '../../support/clock.ts';
 
 const start = new Date('2026-05-24T12:00:00.000Z');
 const startSeconds = start.getTime() / 1000;
-const ours = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const ownKeys = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const older = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const attacker = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const names = { issuer: 'ponte', audience: 'ponte-app', ttlSeconds: 3600 };
@@ -28,7 +28,7 @@ function pem(key: KeyObject): string {
 before(async () => {
   const publicKeysPem = [pem(older.publicKey)];
   keys = await loadSigningKeys({
-    privateKeyPem: pem(ours.privateKey),
+    privateKeyPem: pem(ownKeys.privateKey),
     publicKeysPem,
     dataDir: 'unused',
   });
@@ -66,7 +66,7 @@ function goodClaims(): Fields {
 }
 
 /** A token with parts changed, or left out with `undefined`, and signed as it should be. */
-function forge(changes: { header?: Fields; claims?: Fields }, key = ours.privateKey): string {
+function forge(changes: { header?: Fields; claims?: Fields }, key = ownKeys.privateKey): string {
   const header = { ...goodHeader(), ...changes.header };
   const signed = `${encode(header)}.${encode({ ...goodClaims(), ...changes.claims })}`;
   return `${signed}.${sign('RSA-SHA256', Buffer.from(signed), key).toString('base64url')}`;
@@ -141,7 +141,7 @@ describe('verifying an access token', () => {
 
   it('refuses HS256 with the public key as its secret', async () => {
     const parts = `${encode({ ...goodHeader(), alg: 'HS256' })}.${encode(goodClaims())}`;
-    const mac = createHmac('sha256', pem(ours.publicKey)).update(parts).digest('base64url');
+    const mac = createHmac('sha256', pem(ownKeys.publicKey)).update(parts).digest('base64url');
     await assertRefused(`${parts}.${mac}`);
   });
 
@@ -151,7 +151,7 @@ describe('verifying an access token', () => {
       ['RS512', 'RSA-SHA512'],
     ] as const) {
       const parts = `${encode({ ...goodHeader(), alg })}.${encode(goodClaims())}`;
-      const signature = sign(digest, Buffer.from(parts), ours.privateKey).toString('base64url');
+      const signature = sign(digest, Buffer.from(parts), ownKeys.privateKey).toString('base64url');
       await assertRefused(`${parts}.${signature}`);
     }
   });

@@ -57,7 +57,7 @@ describe('verifying a password', () => {
     assert.ok(unknown > wrong / 4, `${unknown} µs of work for an unknown user, else ${wrong}`);
   });
 
-  it('is false for a stored text that is no hash of ours', async () => {
+  it('is false for a stored text that is not a hash of this format', async () => {
     const head = '$argon2id$v=19$';
     const tail = `$${'A'.repeat(22)}$${'A'.repeat(43)}`;
     const texts = [

@@ -50,7 +50,7 @@ describe('the data folder', () => {
     assert.deepEqual(openPaths(database.dataDir), []);
   });
 
-  it('that holds other files keeps its mode, and ours in it are closed', (t) => {
+  it('that holds other files keeps its mode, and only files of the service are closed', (t) => {
     const folder = folderFor(t);
     chmodSync(folder, 0o755);
     for (const name of ['simulated-bank.jsonl', 'notes.txt']) writeFileSync(join(folder, name), '');

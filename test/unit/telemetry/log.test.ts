@@ -275,7 +275,7 @@ describe('a log that cannot be written', () => {
   const full = '/dev/full';
   const skip = existsSync(full) ? false : `needs ${full}`;
 
-  it('ends nobody’s work', { skip }, () => {
+  it('fails no work', { skip }, () => {
     const log = pathToFileURL(join(import.meta.dirname, '..', '..', '..', 'src', 'log.ts')).href;
     const source = `
       import { createLog } from '${log}';

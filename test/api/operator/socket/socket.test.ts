@@ -225,7 +225,7 @@ describe('the socket', () => {
 });
 
 describe('a socket that may belong to another user', () => {
-  /** Somebody who answers a socket that others may have made, and keeps what is sent. */
+  /** A server on a socket of another user's, which records what it receives. */
   async function impostor(t: TestContext, dataDir: string) {
     const { folder, path } = socketAddress(dataDir);
     let bytes = 0;

@@ -41,14 +41,14 @@ async function busyPort(): Promise<number> {
 }
 
 describe('a request that finds no connection was not sent:', () => {
-  it('nobody listens', async () => {
-    // Port 1 is nobody's; one that was free a moment ago may be somebody's by now.
+  it('no process listens', async () => {
+    // No process listens on port 1; one that was free a moment ago may be in use by now.
     const client = clientOf('http://127.0.0.1:1');
     assert.deepEqual(await failure(pay(client)), NOT_CONNECTED);
   });
 
   it('the host has no address', async () => {
-    // A label of 64 characters is no name (RFC 1035), so that nobody is asked for it.
+    // A label of 64 characters is no name (RFC 1035), so that it is not resolved.
     const client = clientOf(`http://${'a'.repeat(64)}.invalid`);
     assert.deepEqual(await failure(pay(client)), NOT_CONNECTED);
   });

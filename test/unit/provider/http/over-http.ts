@@ -1,4 +1,4 @@
-/** The real client for a test, and what it is asked most. */
+/** The real client for a test, and its most frequent calls. */
 import { createHttpClient, type HttpClient } from '../../../../src/provider/http/client.ts';
 import { createHttpProvider } from '../../../../src/provider/http/index.ts';
 import type { Provider } from '../../../../src/provider/provider.ts';
@@ -12,7 +12,7 @@ export function clientOf(baseUrl: string, timeoutMs = 60_000): HttpClient {
   return client;
 }
 
-/** The port over such a client; its clock stands at 2026-05-24, 12:00 UTC. */
+/** The port over such a client; its clock shows 2026-05-24, 12:00 UTC. */
 export function providerAt(baseUrl: string): Provider {
   const client = clientOf(baseUrl);
   return createHttpProvider({ client, clock: manualClock(), ispb: '11165756' });

@@ -245,7 +245,7 @@ reads('a receipt:', (provider) => provider.pay({ session, order }), [
     [{ id: 'p-1', endToEnd, status: 'ERROR', error: { code: 'AC03' } }, 'FAILED'],
     [{ id: 'p-1', endToEnd, status: 'PAID', success: true, error: null, errors: [] }, 'COMPLETED'],
   ].map(([body, status]): Row => [body, { ...receipt, status }]),
-  // Foreign ids are handed on, and refused one layer further out; ours beside them is no help.
+  // Foreign ids are passed on, and refused by the next layer, also beside one of ours.
   [
     { endToEnd: 'E-other', clientRequestId },
     { ...bare, endToEnd: 'E-other' },

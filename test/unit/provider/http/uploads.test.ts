@@ -54,7 +54,7 @@ async function countingServer() {
   return { url: `http://127.0.0.1:${await listening(server)}`, requests };
 }
 
-/** A server that takes connections and reads nothing before it is told to. */
+/** A server that takes connections and reads nothing until a test lets it. */
 async function deafServer() {
   const sockets: Socket[] = [];
   const server = createServer({ pauseOnConnect: true }, (socket) => {
@@ -104,15 +104,15 @@ describe('a document of 20 MB', () => {
     await eventually(() => sockets.length === 1, 'the connection');
     let seen = -1;
     await eventually(() => {
-      const stands = read.bytes === seen && seen > 0;
+      const isStalled = read.bytes === seen && seen > 0;
       seen = read.bytes;
-      return stands;
+      return isStalled;
     }, 'the upload to stand still');
     // What the kernel holds between the two ends has been read; the rest has not.
     assert.ok(seen < 32 * mebibyte, `${seen} bytes were read`);
     controller.abort(new Error('time is up'));
     assert.deepEqual(await call, TIMED_OUT);
-    await eventually(() => read.isClosed, 'the document to be let go of');
+    await eventually(() => read.isClosed, 'the document to be released');
   });
 });
 
@@ -131,7 +131,7 @@ describe('an upload', () => {
       socket?.resume();
       const { outcome, statusClass } = await call;
       assert.deepEqual([outcome, statusClass], ['rejected', '404']);
-      await eventually(() => read.isClosed, 'the document to be let go of');
+      await eventually(() => read.isClosed, 'the document to be released');
     });
   }
 
@@ -142,7 +142,7 @@ describe('an upload', () => {
     await eventually(() => read.bytes > mebibyte, 'a part of the document');
     sockets[0]?.resetAndDestroy();
     assert.deepEqual(await call, RESET);
-    await eventually(() => read.isClosed, 'the document to be let go of');
+    await eventually(() => read.isClosed, 'the document to be released');
   });
 
   it('whose answer does not come ends with the signal', async () => {

@@ -55,7 +55,7 @@ describe('ponte provider-sandbox', () => {
     });
   }
 
-  it('is a host without the onboarding when told so', async () => {
+  it('is a host without onboarding by an option', async () => {
     const { banner } = await started(['--no-onboarding']);
     const [, url = ''] = /PROVIDER_BASE_URL=(\S+)/.exec(banner.join('\n')) ?? [];
     assert.ok(banner.some((line) => line.startsWith('  onboarding 404')));

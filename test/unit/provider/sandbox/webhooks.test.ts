@@ -94,7 +94,7 @@ describe('the webhooks of the sandbox', () => {
     for (const [before, delayMs] of [1_500, 1_000, 2_000, 4_000, 8_000].entries()) {
       await clock.advance(delayMs);
       await eventually(() => received.length === before + 1, `try ${before + 1}`);
-      // The time stands still until the answer is there: it could run out for the try otherwise.
+      // The clock stops until the answer is there: the attempt could time out otherwise.
       await bank.idle();
     }
     await clock.advance(120_000);
