@@ -1,8 +1,5 @@
 /** `ponte migrate`: the schema, forward, back and looked at. */
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { openDatabase } from '../../../src/db/database.ts';
 import type { MigrateStatus } from '../../../src/operator/migrate.ts';
@@ -10,7 +7,6 @@ import { manualClock } from '../../support/clock.ts';
 import { typePonte, type Ended, type Typed } from '../../support/command-line.ts';
 import { production } from '../../support/config.ts';
 import { createTestDatabase } from '../../support/db.ts';
-import { afterFile } from '../../support/suite.ts';
 
 const database = await createTestDatabase();
 after(() => database.drop());
@@ -93,20 +89,5 @@ describe('ponte migrate', () => {
     });
     assert.equal(code, 2);
     assert.match(stderr, /in production this command needs --yes/);
-  });
-
-  it('up makes the embedded database where there is none, for its owner only', async () => {
-    const parent = mkdtempSync(join(tmpdir(), 'ponte-new-'));
-    afterFile(() => rmSync(parent, { recursive: true, force: true }));
-    const folder = join(parent, 'data');
-    const fresh = { environment: { APP_ENV: 'test', DATA_DIR: folder } };
-    const none = await type(['status'], fresh);
-    assert.deepEqual([none.code, existsSync(join(folder, 'postgres'))], [1, false]);
-    const { code, stdout } = await type(['up', '--json'], fresh);
-    assert.equal(code, 0);
-    const { applied } = JSON.parse(stdout) as { applied: string[] };
-    assert.ok(applied.length >= 2);
-    assert.equal(statSync(folder).mode & 0o777, 0o700);
-    assert.equal((await type(['status'], fresh)).code, 0);
   });
 });

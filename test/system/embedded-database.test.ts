@@ -2,15 +2,18 @@
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, describe, test, type TestContext } from 'node:test';
-import { openDatabase, type Database } from '../../../src/db/database.ts';
-import { FolderInUseError } from '../../../src/db/embedded.ts';
-import { manualClock } from '../../support/clock.ts';
-import { createTestDatabase } from '../../support/db.ts';
-import { onlyEmbedded } from '../../support/open-database.ts';
+import { openDatabase, type Database } from '../../src/db/database.ts';
+import { FolderInUseError } from '../../src/db/embedded.ts';
+import { manualClock } from '../support/clock.ts';
+import { typePonte } from '../support/command-line.ts';
+import { createTestDatabase } from '../support/db.ts';
+import { onlyEmbedded } from '../support/open-database.ts';
 
 const parts = new AsyncDisposableStack();
 after(() => parts.disposeAsync());
@@ -140,5 +143,21 @@ describe('the embedded database', onlyEmbedded, () => {
     await run('delete from throttle_counters');
     await db.vacuum();
     assert.ok((await size()) < full);
+  });
+
+  test('ponte migrate up makes it where there is none, for its owner only', async (t) => {
+    const parent = mkdtempSync(join(tmpdir(), 'ponte-new-'));
+    t.after(() => rmSync(parent, { recursive: true, force: true }));
+    const dataDir = join(parent, 'data');
+    const environment = { APP_ENV: 'test', DATA_DIR: dataDir };
+    const migrate = (...argv: string[]) => typePonte(['migrate', ...argv], { environment });
+    const none = await migrate('status');
+    assert.deepEqual([none.code, existsSync(join(dataDir, 'postgres'))], [1, false]);
+    const { code, stdout } = await migrate('up', '--json');
+    assert.equal(code, 0);
+    const { applied } = JSON.parse(stdout) as { applied: string[] };
+    assert.ok(applied.length >= 2);
+    assert.equal(statSync(dataDir).mode & 0o777, 0o700);
+    assert.equal((await migrate('status')).code, 0);
   });
 });

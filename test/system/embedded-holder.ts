@@ -3,8 +3,8 @@
  * and then writes one row after another, saying each once it is committed.
  */
 import { writeSync } from 'node:fs';
-import { systemClock } from '../../../src/clock.ts';
-import { openDatabase } from '../../../src/db/database.ts';
+import { systemClock } from '../../src/clock.ts';
+import { openDatabase } from '../../src/db/database.ts';
 
 const [, , dataDir = '', task] = process.argv;
 
