@@ -4,15 +4,15 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseContract, readServedContract } from '../../../src/http/contract-file.ts';
-import { AppError } from '../../../src/errors.ts';
-import { jsonBody } from '../../../src/http/body.ts';
-import type { ParameterSet } from '../../../src/contract/contract.ts';
-import { ValidationErrors } from '../../../src/contract/validation-errors.ts';
-import { readInput } from '../../../src/http/input.ts';
-import { parseQuery, readParameters } from '../../../src/http/parameters.ts';
-import { errorReply } from '../../../src/http/reply.ts';
-import { heldMs, MAX_HELD_MS } from '../../support/held.ts';
+import { parseContract, readServedContract } from '../../src/http/contract-file.ts';
+import { AppError } from '../../src/errors.ts';
+import { jsonBody } from '../../src/http/body.ts';
+import type { ParameterSet } from '../../src/contract/contract.ts';
+import { ValidationErrors } from '../../src/contract/validation-errors.ts';
+import { readInput } from '../../src/http/input.ts';
+import { parseQuery, readParameters } from '../../src/http/parameters.ts';
+import { errorReply } from '../../src/http/reply.ts';
+import { heldMs, MAX_HELD_MS } from '../support/held.ts';
 import {
   bodyWith,
   documentedBody,
@@ -22,7 +22,7 @@ import {
   shapes,
   unknownField,
   type Field,
-} from './hostile-bodies.ts';
+} from '../api/http/hostile-bodies.ts';
 
 type Json = Record<string, unknown>;
 

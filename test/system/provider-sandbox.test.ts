@@ -8,13 +8,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, it } from 'node:test';
-import { systemClock } from '../../../../src/clock.ts';
-import { createHttpClient } from '../../../../src/provider/http/client.ts';
-import { createHttpProvider } from '../../../../src/provider/http/index.ts';
-import { afterFile } from '../../../support/suite.ts';
-import { logIn, orderFor } from '../stub/open-bank.ts';
+import { systemClock } from '../../src/clock.ts';
+import { createHttpClient } from '../../src/provider/http/client.ts';
+import { createHttpProvider } from '../../src/provider/http/index.ts';
+import { afterFile } from '../support/suite.ts';
+import { logIn, orderFor } from '../unit/provider/stub/open-bank.ts';
 
-const ponte = join(import.meta.dirname, '..', '..', '..', '..', 'bin', 'ponte.ts');
+const ponte = join(import.meta.dirname, '..', '..', 'bin', 'ponte.ts');
 
 function run(args: readonly string[], environment: Record<string, string> = {}) {
   const command = [ponte, 'provider-sandbox', ...args];
