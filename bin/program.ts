@@ -134,14 +134,25 @@ function createProgram({ streams, version }: PonteOptions): Command {
     .configureOutput({
       writeOut: (text) => void stdout.write(text),
       writeErr: (text) => void stderr.write(text),
-      outputError: (text, write) => write(text.replace(/^error: /, 'ponte: ')),
+      outputError: (text, write) => write(describeUsageError(text)),
       getOutHelpWidth: () => stdout.columns ?? 80,
       getErrHelpWidth: () => stderr.columns ?? 80,
       getOutHasColors: () => false,
       getErrHasColors: () => false,
     })
+    .showHelpAfterError('Add --help for the usage.')
     .helpCommand('help [command...]', 'show the help of a command')
     .addHelpText('after', exampleText);
+}
+
+/** Commander's words for a wrong argument are those of its own code. */
+function describeUsageError(text: string): string {
+  return text
+    .replace(/^error: /, 'ponte: ')
+    .replace(
+      /command-argument value ('.*?') is invalid for argument '(.*?)'\./,
+      '$1 is no valid <$2>.',
+    );
 }
 
 const exampleText = `

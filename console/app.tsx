@@ -4,7 +4,7 @@ import { Box, useApp as useInk, useWindowSize } from 'ink';
 import { useEffect, useMemo, useRef, useState, type ComponentType } from 'react';
 import { BesideScreen } from './components/beside.tsx';
 import { colourlessTheme } from './components/coloured.tsx';
-import { isTooSmall } from './components/frame.tsx';
+import { isTooSmall, TooSmall } from './components/frame.tsx';
 import { AppContext, type AppValue } from './hooks/use-app.ts';
 import { KeyboardContext, useKeyboard, type Keyboard, type Press } from './hooks/use-keys.ts';
 import { Balance } from './screens/balance.tsx';
@@ -18,7 +18,7 @@ import { PixKeys } from './screens/pix-keys.tsx';
 import { Send } from './screens/send.tsx';
 import { Statement } from './screens/statement.tsx';
 import { Transactions } from './screens/transactions.tsx';
-import { initialState, loseSession, type ScreenName } from './state/app-state.ts';
+import { initialState, loseSession, noteCopy, type ScreenName } from './state/app-state.ts';
 import { sessionEndedText } from './state/outcomes.ts';
 
 const screens: Readonly<Record<ScreenName, ComponentType>> = {
@@ -49,9 +49,12 @@ export function App({ api, operate, login, hasColours, copy = ignore }: AppProps
   const { doubtful } = state;
   // Pressed twice, ctrl+c ends the console whatever is in doubt.
   const quit = (): void => (doubtful.length > 0 && overlay !== 'quit' ? show('quit') : exit());
+  const size = useWindowSize();
+  const isHidden = isTooSmall(size);
   const keyboard = useKeyboard({
-    isDeaf: isTooSmall(useWindowSize()),
+    isDeaf: isHidden,
     onPress(press, isTyping) {
+      if (state.hasCopied) change(noteCopy(false));
       if (press.key === 'ctrl+c') {
         quit();
         return true;
@@ -68,7 +71,13 @@ export function App({ api, operate, login, hasColours, copy = ignore }: AppProps
     api.onRefused = (outcome) => change(loseSession(sessionEndedText(outcome)));
   }, [api]);
   const shared = useMemo(
-    () => ({ api, operate, login, hasColours, copy, state, change, quit }),
+    () => ({
+      ...{ api, operate, login, hasColours, state, change, quit },
+      copy(text: string) {
+        copy(text);
+        change(noteCopy(true));
+      },
+    }),
     [api, operate, login, hasColours, copy, state, overlay],
   );
   const name = state.path.at(-1) ?? 'home';
@@ -77,13 +86,14 @@ export function App({ api, operate, login, hasColours, copy = ignore }: AppProps
     <ThemeProvider theme={hasColours ? defaultTheme : colourlessTheme}>
       <AppContext.Provider value={shared}>
         <KeyboardContext.Provider value={overlay === null ? keyboard : deaf}>
-          <Box display={overlay === null ? 'flex' : 'none'}>
+          <Box display={overlay === null && !isHidden ? 'flex' : 'none'}>
             <BesideScreen name={name}>
               <Screen key={name} />
             </BesideScreen>
           </Box>
         </KeyboardContext.Provider>
-        {overlay !== null && (
+        {isHidden && <TooSmall {...size} />}
+        {overlay !== null && !isHidden && (
           <KeyboardContext.Provider value={keyboard}>
             <Overlay name={overlay} close={() => show(null)} />
           </KeyboardContext.Provider>

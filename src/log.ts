@@ -14,6 +14,8 @@ export interface LogOptions {
   readonly pretty: boolean;
   /** Standard output by default. */
   readonly destination?: DestinationStream;
+  /** Of the terminal, in characters; by default that of standard output. */
+  readonly columns?: number;
 }
 
 /** Compared without case, `_` and `-`: `accessToken` matches `access_token` and `Access-Token`. */
@@ -47,7 +49,10 @@ export function createLog(options: LogOptions): Log {
     formatters: { level: (label: string) => ({ level: label }) },
     hooks: { logMethod: logSafely },
   };
-  const log: Logger = pino(settings, options.pretty ? prettyStream(output) : output);
+  const log: Logger = pino(
+    settings,
+    options.pretty ? prettyStream(output, options.columns) : output,
+  );
   return maskingChildren(log);
 }
 
@@ -251,23 +256,49 @@ const levelStyles = { WARN: 'yellow', ERROR: 'red', FATAL: 'red', DEBUG: 'gray',
 /** Fields that only a collector of logs can use; on a terminal they would fill a second line. */
 const collectorFields: ReadonlySet<string> = new Set(['traceId', 'spanId', 'requestIdDigest']);
 
-/** Formats pino's JSON lines for a terminal: time, level, message, fields, frames. */
-function prettyStream(output: DestinationStream): DestinationStream {
+/**
+ * Formats pino's JSON lines for a terminal: time, level, message, fields, frames. A line up to `info`
+ * is cut at the width of the terminal; a warning or an error is whole.
+ */
+function prettyStream(output: DestinationStream, columns?: number): DestinationStream {
   return {
     write(line) {
-      const { level, time, msg, ...fields } = JSON.parse(line) as Record<string, unknown>;
+      const { level, time, ...rest } = JSON.parse(line) as Record<string, unknown>;
       const clockTime = new Date(String(time)).toTimeString().slice(0, 8);
       const name = String(level).toUpperCase();
       const style = levelStyles[name as keyof typeof levelStyles] ?? 'cyan';
-      const head = [clockTime, styleText(style as 'cyan', name.padEnd(5)), oneLine(msg ?? '')];
+      const head = `${clockTime} ${styleText(style as 'cyan', name.padEnd(5))}`;
+      const { msg, ...fields } = shortRequest(rest);
+      const message = oneLine(msg ?? '');
       const frames: string[] = [];
       const read = Object.entries(fields).filter(([key]) => !collectorFields.has(key));
-      const shown = read.map(([key, value]) => {
-        return styleText('dim', `${key}=${oneLine(withoutFrames(value, frames))}`);
-      });
-      output.write(`${[...head, ...shown, ...frames].join(' ')}\n`);
+      const shown = read
+        .map(([key, value]) => `${key}=${oneLine(withoutFrames(value, frames))}`)
+        .join(' ');
+      const width = columns ?? process.stdout.columns ?? Infinity;
+      const isWhole = ['WARN', 'ERROR', 'FATAL'].includes(name);
+      const room = isWhole ? Infinity : width - headColumns - message.length - 1;
+      const text = styleText('dim', cut(shown, room));
+      output.write(`${[head, message, ...(shown ? [text] : []), ...frames].join(' ')}\n`);
     },
   };
+}
+
+/** The time, the level, and the spaces after them. */
+const headColumns = 15;
+
+/** A request as people write it, such as `POST /api/v1/pix/send 200 12 ms`, and its id at the end. */
+function shortRequest(line: Record<string, unknown>): Record<string, unknown> {
+  const { msg, method, path, status, durationMs, operation: _operation, ...rest } = line;
+  if (msg !== 'request' || typeof method !== 'string' || typeof path !== 'string') return line;
+  const { requestId, ...others } = rest;
+  const known = Object.entries({ ...others, requestId }).filter(([, value]) => value != null);
+  const text = `${method} ${path} ${String(status)} ${String(durationMs)} ms`;
+  return { msg: text, ...Object.fromEntries(known) };
+}
+
+function cut(text: string, columns: number): string {
+  return text.length <= columns ? text : `${text.slice(0, Math.max(0, columns - 1))}…`;
 }
 
 /** Control characters in a value must not write to the terminal. */

@@ -3,6 +3,8 @@ import type { Command } from 'commander';
 import { OpError } from '../../src/operator/op.ts';
 import type { Context, Declare } from '../context.ts';
 import { examples, withJson, type JsonOption } from '../options.ts';
+import { post, readRefusal } from '../post.ts';
+import { plainText } from '../table.ts';
 
 interface Act {
   readonly name: 'pay-charge' | 'receive' | 'return' | 'expire-token' | 'fail-next';
@@ -63,9 +65,6 @@ interface BankOptions extends JsonOption {
   readonly amount?: string;
 }
 
-/** Longer than the simulated bank takes to post its webhook. */
-const timeoutMs = 10_000;
-
 /** Exit 1 when the bank refuses, or the service has none; 3 when it cannot be reached. */
 async function perform(context: Context, { name, values }: Act, typed: readonly unknown[]) {
   const options = typed.at(-1) as BankOptions;
@@ -73,43 +72,13 @@ async function perform(context: Context, { name, values }: Act, typed: readonly 
   for (const [index, value] of Object.keys(values).entries())
     query.set(value, String(typed[index]));
   if (options.amount !== undefined) query.set('amount', options.amount);
-  const { url } = context.serviceUrl(options.url, '/');
-  const target = new URL(`/dev/bank/${name}`, url);
-  target.search = query.toString();
-  const { status, message } = await post(context, target);
-  if (status === 404) {
-    throw new OpError(
-      'REFUSED',
-      'only a service with APP_ENV=local and the simulated bank does it',
-    );
-  }
+  const { url: service } = context.serviceUrl(options.url, '/');
+  const url = new URL(`/dev/bank/${name}?${query.toString()}`, service);
+  const { status, body } = await post(context, { url, headers: { 'x-ponte-bank': 'command' } });
+  if (status === 404) throw new OpError('REFUSED', noBank);
+  const message = plainText(readRefusal(body));
   if (status !== 200) throw new OpError('REFUSED', message);
   context.terminal.result({ status, message }, options, message);
 }
 
-interface BankReply {
-  readonly message?: string;
-  /** Of a 422, by the name of the value. */
-  readonly errors?: Readonly<Record<string, readonly string[]>>;
-}
-
-async function post({ clock }: Context, url: URL) {
-  const { request } = await import('undici');
-  const timeout = new AbortController();
-  const cancel = clock.after(timeoutMs, () => timeout.abort());
-  try {
-    const { statusCode, body } = await request(url, {
-      method: 'POST',
-      headers: { 'x-ponte-bank': 'command' },
-      signal: timeout.signal,
-    });
-    const { message = '', errors = {} } = (await body.json()) as BankReply;
-    const lines = Object.entries(errors).map(([field, texts]) => `${field}: ${texts.join(' ')}`);
-    return { status: statusCode, message: [message, ...lines].join(' ') };
-  } catch (error) {
-    const { UnreachableError } = await import('../../src/operator/failure-message.ts');
-    throw new UnreachableError(`${url.origin} does not answer`, { cause: error });
-  } finally {
-    cancel();
-  }
-}
+const noBank = 'only a service with APP_ENV=local and the simulated bank does it';

@@ -1,7 +1,7 @@
 /** `ponte events`: the events for the app's own backend (`APP_EVENTS_URL`). */
 import type { EventsListInput, EventView } from '../../src/operator/app-events.ts';
 import type { Context, Declare } from '../context.ts';
-import { UsageError } from '../exit-codes.ts';
+import { exitCodes, UsageError } from '../exit-codes.ts';
 import {
   choice,
   examples,
@@ -55,16 +55,22 @@ interface ResendOptions extends ChangeOptions {
   readonly allDead?: boolean;
 }
 
+/** Exit 1 when one of the given events is not there. */
 async function resend(
   { call, confirm, terminal }: Context,
   ids: readonly string[],
   { allDead = false, ...options }: ResendOptions,
 ) {
   if (ids.length > 0 === allDead) throw new UsageError('name events, or use --all-dead');
-  const what = allDead ? 'all dead events' : `${ids.length} events`;
+  const what = allDead ? 'all dead events' : ids.join(', ');
   await confirm(`Deliver ${what} again?`, options);
   const result = await call('events resend', { ids, allDead });
-  const missing = result.notFound.map((id) => `There is no event ${id}.`);
-  terminal.result(result, options, `${result.resent.length} events are delivered again.`);
-  terminal.note(...missing);
+  const { length } = result.resent;
+  terminal.result(result, options, `${countEvents(length)} delivered again.`);
+  terminal.note(...result.notFound.map((id) => `There is no event ${id}.`));
+  return result.notFound.length === 0 ? exitCodes.ok : exitCodes.failed;
+}
+
+function countEvents(count: number): string {
+  return count === 1 ? '1 event is' : `${count} events are`;
 }

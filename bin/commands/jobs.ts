@@ -75,17 +75,14 @@ const countColumns: readonly Column<JobCount>[] = [
   { head: 'JOBS', cell: ({ jobs }) => jobs, align: 'right' },
   {
     head: 'OLDEST',
-    cell: ({ oldestAt, oldestAgeSeconds: age }) => (age < 0 ? null : shortTime(oldestAt)),
+    cell: ({ oldestAt, nextDueAt }) => (nextDueAt === null ? shortTime(oldestAt) : null),
   },
   {
     head: 'SECONDS AGO',
-    cell: ({ oldestAgeSeconds: age }) => (age < 0 ? null : age),
+    cell: ({ oldestAgeSeconds, nextDueAt }) => (nextDueAt === null ? oldestAgeSeconds : null),
     align: 'right',
   },
-  {
-    head: 'NEXT DUE',
-    cell: ({ oldestAt, oldestAgeSeconds: age }) => (age < 0 ? shortTime(oldestAt) : null),
-  },
+  { head: 'NEXT DUE', cell: ({ nextDueAt }) => shortTime(nextDueAt) },
   {
     head: 'LAPSED',
     cell: ({ lapsed }) => [lapsed, lapsed > 0 ? 'red' : null],

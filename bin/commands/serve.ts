@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { Config } from '../../src/config/config.ts';
+import { errorParts } from '../../src/operator/failure-message.ts';
 import type { Declare } from '../context.ts';
 import { examples } from '../options.ts';
 
@@ -16,37 +17,42 @@ async function serve() {
   const { configOrExit, runUntilSignal } = await import('../lifecycle.ts');
   const config = configOrExit();
   await runUntilSignal(config, async (cancelled) => {
-    await requireFreePort(config);
-    announceNewDatabase(config);
-    const { startApp } = await import('../../src/app.ts');
-    const app = await startApp(config, { cancelled });
-    void app.preload();
-    return app;
+    try {
+      await requireFreePort(config);
+      announceNewDatabase(config);
+      const { startApp } = await import('../../src/app.ts');
+      const app = await startApp(config, { cancelled });
+      void app.preload();
+      return app;
+    } catch (error) {
+      throw isTaken(error, config) ? new Error(describeTakenPort(config)) : error;
+    }
   });
 }
 
-/**
- * Fails before a first start creates the database, which takes seconds.
- * @throws Error when another process listens on the port.
- */
-async function requireFreePort({ host, port }: Config): Promise<void> {
-  if (!(await isTaken(host, port))) return;
-  const other = port === 65_535 ? port - 1 : port + 1;
-  throw new Error(
-    `another process already listens on ${host}:${port}: choose another port, such as PORT=${other}`,
-  );
-}
-
-/** The listener itself reports every other reason why it cannot listen. */
-async function isTaken(host: string, port: number): Promise<boolean> {
+/** Fails before a first start creates the database, which takes seconds. */
+async function requireFreePort(config: Config): Promise<void> {
   const probe = createServer();
   try {
-    await once(probe.listen(port, host), 'listening');
+    await once(probe.listen(config.port, config.host), 'listening');
     await once(probe.close(), 'close');
-    return false;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
+    // The listener itself reports every other reason why it cannot listen.
+    if (isTaken(error, config)) throw error;
   }
+}
+
+/** Another process may take the port while the service starts. */
+function isTaken(error: unknown, { port }: Config): boolean {
+  return errorParts(error).some((part) => {
+    const found = part as NodeJS.ErrnoException & { readonly port?: number };
+    return found.code === 'EADDRINUSE' && found.port === port;
+  });
+}
+
+function describeTakenPort({ host, port }: Config): string {
+  const other = port === 65_535 ? port - 1 : port + 1;
+  return `another process already listens on ${host}:${port}: choose another port, such as PORT=${other}`;
 }
 
 function announceNewDatabase({ databaseUrl, dataDir }: Config): void {

@@ -21,6 +21,7 @@ import {
   type TypedTime,
 } from '../options.ts';
 import { createProgressBar, shortTime, type Terminal } from '../output.ts';
+import { errorCode, post, readRefusal } from '../post.ts';
 import { plainText, type Column } from '../table.ts';
 import { jobColumns } from './jobs.ts';
 
@@ -341,7 +342,9 @@ async function send(context: Context, options: SendOptions) {
     context.terminal.note('No secret is sent to this address: give it with --secret-stdin.');
   }
   const payload = await readPayload(context, options);
-  const answer = await post(context, { url, secret, payload });
+  const secretHeader = secret === undefined ? {} : { 'x-webhook-secret': secret };
+  const headers = { 'content-type': 'application/json', ...secretHeader };
+  const answer = await post(context, { url, headers, body: payload });
   const sentence = describeAnswer(answer);
   context.terminal.result({ url: url.href, ...answer }, options, sentence);
   return answer.status === 200 ? exitCodes.ok : exitCodes.failed;
@@ -356,17 +359,7 @@ function describeAnswer({
   readonly body: string;
 }): string {
   if (status === 200) return 'The service has stored the webhook.';
-  return `The service refused the webhook (${status}): ${plainText(messageIn(body))}`;
-}
-
-/** The sentence of an error of the service; the body itself when another server has answered. */
-function messageIn(body: string): string {
-  try {
-    const { message } = JSON.parse(body) as { readonly message?: unknown };
-    return typeof message === 'string' ? message : body;
-  } catch {
-    return body;
-  }
+  return `The service refused the webhook (${status}): ${plainText(readRefusal(body))}`;
 }
 
 async function readPayload({ call }: Context, options: SendOptions): Promise<Buffer> {
@@ -383,39 +376,4 @@ async function readPayload({ call }: Context, options: SendOptions): Promise<Buf
   } catch (error) {
     throw new UsageError(`the file of --file cannot be read${errorCode(error)}`);
   }
-}
-
-interface Post {
-  readonly url: URL;
-  readonly secret: string | undefined;
-  readonly payload: Buffer;
-}
-
-/** Longer than the service takes to store an event. */
-const timeoutMs = 10_000;
-
-async function post({ clock }: Context, { url, secret, payload }: Post) {
-  const { request } = await import('undici');
-  const timeout = new AbortController();
-  const cancel = clock.after(timeoutMs, () => timeout.abort());
-  const secretHeader = secret === undefined ? {} : { 'x-webhook-secret': secret };
-  try {
-    const { statusCode, body } = await request(url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...secretHeader },
-      body: payload,
-      signal: timeout.signal,
-    });
-    return { status: statusCode, body: await body.text() };
-  } catch (error) {
-    const { UnreachableError } = await import('../../src/operator/failure-message.ts');
-    throw new UnreachableError(`${url.origin} does not answer${errorCode(error)}`);
-  } finally {
-    cancel();
-  }
-}
-
-/** Formats the code of a system error, such as ` (ENOENT)`. */
-function errorCode(error: unknown): string {
-  return error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
 }

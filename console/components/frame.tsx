@@ -3,7 +3,7 @@ import { Spinner, StatusMessage } from '@inkjs/ui';
 import { Box, useWindowSize } from 'ink';
 import { createContext, useContext, type ReactNode } from 'react';
 import { useApp } from '../hooks/use-app.ts';
-import type { Notice } from '../state/notice.ts';
+import { success, type Notice } from '../state/notice.ts';
 import { joinHints, wrap, type Room } from '../state/text.ts';
 import { Coloured } from './coloured.tsx';
 
@@ -15,6 +15,13 @@ const smallest: Room = { columns: 60, rows: 20 };
 /** Whether a window has no room for a screen. Such a window takes no keys either. */
 export function isTooSmall({ columns, rows }: Room): boolean {
   return columns < smallest.columns || rows < smallest.rows;
+}
+
+/** In place of a screen that has no room. */
+export function TooSmall({ columns, rows }: Room) {
+  const needed = `a window of ${smallest.columns}×${smallest.rows}`;
+  const text = `The console needs ${needed}; this one has ${columns}×${rows}. Make it larger.`;
+  return <Coloured wrap="wrap">{text}</Coloured>;
 }
 
 export interface FrameProps {
@@ -30,15 +37,11 @@ export interface FrameProps {
 /** The title and the empty line below it. */
 const headRows = 2;
 
-export function Frame({ title, hints, notice, exits, children }: FrameProps) {
+export function Frame({ title, hints, exits, children, ...props }: FrameProps) {
+  const notice = useCopied() ?? props.notice;
   const size = useWindowSize();
   const { columns, rows } = useContext(RoomContext) ?? size;
   const { api, state } = useApp();
-  if (isTooSmall({ columns, rows })) {
-    const needed = `a window of ${smallest.columns}×${smallest.rows}`;
-    const text = `The console needs ${needed}; this one has ${columns}×${rows}. Make it larger.`;
-    return <Coloured wrap="wrap">{text}</Coloured>;
-  }
   const width = columns - 2;
   const holder = state.holder?.user.email ?? 'not logged in';
   const ways = state.path.length > 1 ? ['esc back', 'ctrl+c quit'] : ['q quit'];
@@ -70,6 +73,11 @@ export function Frame({ title, hints, notice, exits, children }: FrameProps) {
       </Box>
     </Box>
   );
+}
+
+/** The notice after a text was copied: only the terminal knows whether it has taken it. */
+export function useCopied(): Notice | null {
+  return success(useApp().state.hasCopied && 'Copied, if your terminal allows it.');
 }
 
 /** A notice with its icon; a spinner turns while a call is under way. */

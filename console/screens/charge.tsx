@@ -4,12 +4,13 @@ import { useState } from 'react';
 import type { Charge as Made } from '../../contract/types.ts';
 import { Lines } from '../components/coloured.tsx';
 import { FormScreen } from '../components/form.tsx';
-import { NoticeView } from '../components/frame.tsx';
+import { NoticeView, useCopied } from '../components/frame.tsx';
 import { useApp } from '../hooks/use-app.ts';
 import { useCall } from '../hooks/use-call.ts';
 import { useForm } from '../hooks/use-form.ts';
 import { useKeys } from '../hooks/use-keys.ts';
 import { useLiveStatus, type LiveStatus } from '../hooks/use-live-status.ts';
+import { formatAmount, localTime, parseAmount } from '../state/format.ts';
 import { chargeOutcome, noAnswerToCharge } from '../state/outcomes.ts';
 import { copyText, drawCode, type DrawnCode } from '../state/qr-code.ts';
 import { joinHints, statusColour, wrapLines, type Line, type Room } from '../state/text.ts';
@@ -24,7 +25,8 @@ export function Charge() {
   const live = useLiveStatus(charge);
   if (charge && live.status !== 'FAILED') {
     const isReplay = answer?.headers.get('idempotency-replayed') === 'true';
-    return <ChargeCode {...{ charge, isReplay, live, close: form.call.clear }} />;
+    const amount = parseAmount(form.state.values['amount'] ?? '');
+    return <ChargeCode {...{ charge, amount, isReplay, live, close: form.call.clear }} />;
   }
   const outcome = (columns: number): Line[] => {
     if (!answer) return [];
@@ -45,13 +47,14 @@ const inputs = {
 
 interface ChargeCodeProps {
   readonly charge: Made;
+  readonly amount: number | null;
   readonly isReplay: boolean;
   readonly live: LiveStatus;
   close(): void;
 }
 
 /** The words beside a code need this many columns, or this many rows below it. */
-const wordsRoom: Room = { columns: 27, rows: 7 };
+const wordsRoom: Room = { columns: 27, rows: 9 };
 
 function ChargeCode(props: ChargeCodeProps) {
   const { hasColours } = useApp();
@@ -64,7 +67,7 @@ function ChargeCode(props: ChargeCodeProps) {
   useKeys(({ key, text }) => {
     if (key === 'escape') props.close();
     if (text === 'y') copy(copyText(props.charge));
-    if (text === 'b' && !payment.isBusy) {
+    if (text === 'b' && props.live.status === 'PROCESSING' && !payment.isBusy) {
       const values = { code: copyText(props.charge) };
       payment.run((signal) => api.actAtBank('pay-charge', values, signal));
     }
@@ -103,13 +106,17 @@ interface WordsProps extends ChargeCodeProps {
 }
 
 /** All but the code; its text too, where there is room for both. */
-function Words({ charge, isReplay, live, room, code, isText, said }: WordsProps) {
+function Words({ charge, amount, isReplay, live, room, code, isText, said }: WordsProps) {
   const { hasColours, login } = useApp();
+  const notice = useCopied() ?? live.notice;
   const status = live.status ?? '';
   const text = copyText(charge);
+  const expiry = status === 'PROCESSING' && charge.expires_at;
   const head: Line[] = [
     { text: 'Ponte › charge', colour: 'strong' },
+    ...(amount === null ? [] : [{ text: formatAmount(amount) }]),
     { text: status, colour: statusColour(status) },
+    ...wrapLines(expiry ? `expires ${localTime(expiry)}` : '', room.columns),
     ...wrapLines(isReplay ? 'the charge of this key' : '', room.columns, 'faint'),
     ...wrapLines(said ?? '', room.columns),
   ];
@@ -117,7 +124,7 @@ function Words({ charge, isReplay, live, room, code, isText, said }: WordsProps)
     ...(hasColours ? [] : ['i light or dark terminal']),
     ...['t code or text', 'y copy the text'],
     // Only a service in development has the simulated bank's other side.
-    ...(login.email === '' ? [] : ['b pay it (simulated bank)']),
+    ...(login.email !== '' && status === 'PROCESSING' ? ['b pay it (simulated bank)'] : []),
     'esc back',
   ];
   const hintLines = joinHints(hints, room.columns);
@@ -129,7 +136,7 @@ function Words({ charge, isReplay, live, room, code, isText, said }: WordsProps)
       {code === null && !isText && <Lines lines={wrapLines(noRoom, room.columns, 'doubtful')} />}
       {(code === null || isRoomy) && <Text wrap="hard">{text}</Text>}
       <Box flexGrow={1} />
-      <NoticeView notice={live.notice} columns={room.columns} />
+      <NoticeView notice={notice} columns={room.columns} />
       <Lines lines={hintLines.map((hint) => ({ text: hint, colour: 'faint' }))} />
     </Box>
   );

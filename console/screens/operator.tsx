@@ -1,6 +1,6 @@
 /** What an operator sees and does through the command `ponte`: the lists, and one row of them. */
 import { Box } from 'ink';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { Coloured } from '../components/coloured.tsx';
 import { Frame } from '../components/frame.tsx';
 import { ScrollView, TableView } from '../components/lists.tsx';
@@ -11,7 +11,7 @@ import { useList } from '../hooks/use-list.ts';
 import { useQuestion } from '../hooks/use-question.ts';
 import type { Operate } from '../operate.ts';
 import { back } from '../state/app-state.ts';
-import { reading, writing } from '../state/notice.ts';
+import { failure, reading, writing } from '../state/notice.ts';
 import { operatorCell, operatorLists, readRows, type OperatorList } from '../state/operator.ts';
 import { cellText, memberColumns, memberFacts, type Row } from '../state/table.ts';
 import { factLines, wrapLines, type Line } from '../state/text.ts';
@@ -42,15 +42,46 @@ export function Operator() {
 
 const firstPlace = { shown: operatorLists[0], rows: null, chosen: 0, row: null };
 
-function ListView({ operate, place, go }: OperatorProps) {
-  const { change } = useApp();
+/** The pause between two reads of a list. */
+const refreshMs = 5_000;
+
+/** Reads the list again and again while it is shown; the chosen row stays chosen where it moves. */
+function useRows({ operate, place, go }: OperatorProps) {
   const { shown, rows } = place;
+  const list = useList(rows?.length ?? 0, place.chosen);
+  const chosenId = useRef<unknown>(null);
+  chosenId.current = rows?.[list.chosen]?.['id'];
   const call = useRead(async (signal) => {
     const output = await operate([...shown.command, '--json'], signal);
     // A command may end after another list was chosen.
-    if (!signal.aborted) go({ rows: readRows(shown, output) });
+    if (signal.aborted) return;
+    const found = readRows(shown, output);
+    const index = found.findIndex(({ id }) => id !== undefined && id === chosenId.current);
+    go({ rows: found });
+    if (index >= 0) list.choose(index);
   });
-  const list = useList(rows?.length ?? 0, place.chosen);
+  // While the clock reads the list, the failure of the last read still holds.
+  const failed = useRef<string | null>(null);
+  const isQuiet = useRef(false);
+  if (!call.isBusy) failed.current = call.failure;
+  const read = (quiet: boolean): void => {
+    isQuiet.current = quiet;
+    call.read();
+  };
+  useEffect(() => {
+    if (call.isBusy) return undefined;
+    const timer = setTimeout(() => read(true), refreshMs);
+    return () => clearTimeout(timer);
+  }, [call.isBusy]);
+  const notice = isQuiet.current ? failure(failed.current) : reading(call, waiting);
+  return { list, notice, read: () => read(false) };
+}
+
+function ListView(props: OperatorProps) {
+  const { place, go } = props;
+  const { change } = useApp();
+  const { shown, rows } = place;
+  const { list, notice, read } = useRows(props);
   const turn = (step: number): void => {
     const index = operatorLists.indexOf(shown) + step + operatorLists.length;
     go({ ...firstPlace, shown: operatorLists[index % operatorLists.length] ?? shown });
@@ -61,7 +92,7 @@ function ListView({ operate, place, go }: OperatorProps) {
     if (key === 'right' || key === 'tab') return turn(1);
     if (key === 'left' || key === 'shift+tab') return turn(-1);
     if (list.press(press)) return undefined;
-    if (text === 'r') return call.read();
+    if (text === 'r') return read();
     const row = rows?.[list.chosen];
     return key === 'enter' && row ? go({ chosen: list.chosen, row }) : undefined;
   });
@@ -70,9 +101,9 @@ function ListView({ operate, place, go }: OperatorProps) {
       {one === shown ? `[${one.name}]` : one.name}
     </Coloured>
   ));
-  const hints = ['←→ lists', '↑↓ choose', 'enter details', 'r refresh'];
+  const hints = ['←→ lists', '↑↓ choose', 'enter details', 'r refresh (every 5 s)'];
   return (
-    <Frame {...{ title: 'operator', hints, notice: reading(call, waiting) }}>
+    <Frame {...{ title: 'operator', hints, notice }}>
       {(room) => (
         <TableView
           {...{ rows: rows ?? [], list, room, none: rows ? shown.none : '' }}

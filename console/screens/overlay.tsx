@@ -1,5 +1,4 @@
 /** What is shown over any screen, which goes on below: the keys, and the last request. */
-import { useState } from 'react';
 import { Lines } from '../components/coloured.tsx';
 import { Frame } from '../components/frame.tsx';
 import { ScrollView } from '../components/lists.tsx';
@@ -7,7 +6,7 @@ import { useApp } from '../hooks/use-app.ts';
 import { useKeys } from '../hooks/use-keys.ts';
 import { useList } from '../hooks/use-list.ts';
 import { curlCommand, exchangeLines } from '../state/exchange.ts';
-import { question, success } from '../state/notice.ts';
+import { question } from '../state/notice.ts';
 import { factLines, wrapLines, type Facts, type Line } from '../state/text.ts';
 
 export type OverlayName = 'keys' | 'request' | 'quit';
@@ -51,7 +50,7 @@ const keys: Facts = [
   ['ctrl+t', 'the last request as a curl command'],
   ['/', 'find in the statement and the transactions; esc shows all'],
   ['r', 'read again'],
-  ['y', 'copy: a code, an id, a command'],
+  ['y', 'copy: a code, a key, an id, a command'],
   ['?', 'these keys, except while you type'],
   ['ctrl+c', 'quit'],
 ];
@@ -71,13 +70,9 @@ function LastRequest({ close }: { close(): void }) {
   const { api, copy } = useApp();
   const { last } = api;
   const list = useList();
-  const [isCopied, setCopied] = useState(false);
   useKeys((press) => {
     if (press.key === 'escape' || press.key === 'ctrl+t') return close();
-    if (press.text === 'y' && last) {
-      copy(curlCommand(last));
-      return setCopied(true);
-    }
+    if (press.text === 'y' && last) return copy(curlCommand(last));
     return list.press(press);
   });
   const lines = (columns: number): Line[] =>
@@ -86,7 +81,7 @@ function LastRequest({ close }: { close(): void }) {
     <Frame
       {...{ title: 'last request', hints: ['↑↓ scroll', 'y copy the command'] }}
       exits={['esc close']}
-      notice={success(isCopied && 'Copied, if your terminal allows it.')}
+      notice={null}
     >
       {(room) => <ScrollView {...{ lines, list, room }} />}
     </Frame>

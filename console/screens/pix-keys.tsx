@@ -44,7 +44,7 @@ interface KeyListProps {
 }
 
 function KeyList({ said, setSaid, create }: KeyListProps) {
-  const { api, change } = useApp();
+  const { api, change, copy } = useApp();
   const listing = useRead((signal) => api.call('listPixKeys', {}, signal));
   const { result, read } = listing;
   const pixKeys = result?.status === 200 ? readKeys(result.body.data) : null;
@@ -70,8 +70,10 @@ function KeyList({ said, setSaid, create }: KeyListProps) {
     if (press.text === 'c') return create();
     if (press.text === 'r') return read();
     const chosen = pixKeys?.[list.chosen];
-    if (press.text !== 'd' || !chosen) return undefined;
+    if (!chosen) return undefined;
     const key = cellText(chosen, 'key');
+    if (press.text === 'y') return copy(key);
+    if (press.text !== 'd') return undefined;
     return question.ask(`Delete ${key}?`, () => deleteKey(key));
   });
   const notice =
@@ -81,7 +83,7 @@ function KeyList({ said, setSaid, create }: KeyListProps) {
     reading(listing) ??
     refusal(result) ??
     success(said);
-  const hints = ['↑↓ choose', 'c create', 'd delete', 'r refresh'];
+  const hints = ['↑↓ choose', 'c create', 'd delete', 'y copy', 'r refresh'];
   const none = 'The account has no Pix keys. c creates one.';
   return (
     <Frame {...{ title: 'Pix keys', hints, notice }}>

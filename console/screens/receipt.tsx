@@ -53,8 +53,13 @@ export function Receipt({ transactionId, close }: ReceiptProps) {
 const hints = ['↑↓ scroll', 'y copy the id', 'r refresh'];
 const returnHint = 'b the bank returns it (simulated bank)';
 
-function isReturnable({ type, status }: PixReceipt): boolean {
-  return status === 'COMPLETED' && !type.startsWith('PIX_REFUND');
+function isReturnable({
+  type,
+  status,
+  amount,
+  refunded_amount: refunded = 0,
+}: PixReceipt): boolean {
+  return status === 'COMPLETED' && !type.startsWith('PIX_REFUND') && refunded < amount;
 }
 
 const titles = {

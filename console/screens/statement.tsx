@@ -1,20 +1,14 @@
 /** The statement: Ponte's list and the bank's, the details of an item, and the days to show. */
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import { readFaults, type Answer } from '../api.ts';
-import { Coloured } from '../components/coloured.tsx';
-import { FormScreen } from '../components/form.tsx';
 import { Frame } from '../components/frame.tsx';
-import { ScrollView, TableView } from '../components/lists.tsx';
-import { useApp } from '../hooks/use-app.ts';
-import { useFilter } from '../hooks/use-filter.ts';
-import { useForm, type Form } from '../hooks/use-form.ts';
+import { ListingScreen, useListing } from '../components/listing.tsx';
+import { ScrollView } from '../components/lists.tsx';
 import { useKeys } from '../hooks/use-keys.ts';
 import { useList } from '../hooks/use-list.ts';
-import { back } from '../state/app-state.ts';
 import type { Values } from '../state/contract.ts';
 import { formatDay, localTime } from '../state/format.ts';
-import { failure, reading, type Notice } from '../state/notice.ts';
-import { readValues } from '../state/form.ts';
+import { failure, type Notice } from '../state/notice.ts';
 import { cellText, memberFacts, toRow, type FormatCell, type Row } from '../state/table.ts';
 import { factLines, type Line } from '../state/text.ts';
 import { signedAmount, transactionColumns } from '../state/transactions.ts';
@@ -22,100 +16,62 @@ import { Receipt } from './receipt.tsx';
 
 type Reply = Extract<Answer<'getStatement'>, { readonly status: 200 }>;
 
-/** What the screen shows of the statement. */
-interface View {
-  readonly mode: 'list' | 'item' | 'receipt' | 'dates';
-  readonly side: 'local' | 'remote';
-  readonly chosen: number;
-}
-
 interface Shown {
   readonly reply: Reply | null;
   /** The days of the reply. */
   readonly query: Values;
 }
 
-interface StatementProps extends Shown {
-  readonly form: Form<'getStatement'>;
-  readonly view: View;
-  go(change: Partial<View>): void;
-}
+/** Whose list is shown. */
+type Side = 'local' | 'remote';
+
+const sides = {
+  local: {
+    title: "Ponte's list",
+    other: 'remote',
+    hint: "tab the bank's list",
+    columns: transactionColumns(['created_at', 'type', 'amount', 'status', 'pix_key']),
+  },
+  remote: {
+    title: "The bank's own list",
+    other: 'local',
+    hint: "tab Ponte's list",
+    columns: transactionColumns(['createdAt', 'type', 'amount', 'status', 'description']),
+  },
+} as const;
 
 export function Statement() {
-  const [shown, setShown] = useState<Shown>({ reply: null, query: {} });
-  const [view, setView] = useState<View>({ mode: 'list', side: 'local', chosen: 0 });
-  const turn = (changed: Partial<View>): void => setView((now) => ({ ...now, ...changed }));
-  const form = useForm({
+  const [{ reply, query }, setShown] = useState<Shown>({ reply: null, query: {} });
+  const [side, setSide] = useState<Side>('local');
+  const listing = useListing({
     ...{ name: 'statement', operation: 'getStatement' },
     inputs: { start_date: 'From', end_date: 'To' },
     onAnswer(answer, { values }) {
       if (answer.status === 200) setShown({ reply: answer, query: values });
-      turn({ mode: answer.status === 422 ? 'dates' : 'list', chosen: 0 });
     },
   });
-  useEffect(() => form.send(readValues(form.state, form.fields)), []);
-  const go = (changed: Partial<View>): void => {
-    // The notice of the last call is about what was shown then.
-    form.call.clear();
-    turn(changed);
-  };
-  const props = { ...shown, form, view, go };
-  if (view.mode === 'dates') return <Dates {...props} />;
-  const { id } = readItems(shown.reply, view.side)[view.chosen] ?? {};
-  if (view.mode === 'receipt' && typeof id === 'string') {
-    return <Receipt transactionId={id} close={() => go({ mode: 'item' })} />;
-  }
-  return view.mode === 'list' ? <Items {...props} /> : <Details {...props} />;
-}
-
-const sides = {
-  local: { title: "Ponte's list", other: 'remote' },
-  remote: { title: "The bank's own list", other: 'local' },
-} as const;
-
-function Items({ form, reply, view, query, go }: StatementProps) {
-  const { change } = useApp();
-  const { side } = view;
-  const { title, other } = sides[side];
-  const all = readItems(reply, side);
-  const filter = useFilter(all, columns[side]);
-  const { rows } = filter;
-  const list = useList(rows.length, view.chosen);
-  const options = { isTyping: filter.isTyping };
-  useKeys((press) => {
-    const { key, text } = press;
-    if (filter.press(press)) return list.choose(0);
-    if (key === 'escape') return change(back);
-    if (form.call.isBusy || list.press(press)) return undefined;
-    const row = rows[list.chosen];
-    const chosen = row ? all.indexOf(row) : 0;
-    if (key === 'enter' && row) return go({ mode: 'item', chosen });
-    if (text === 'd') return go({ mode: 'dates', chosen });
-    if (key !== 'tab' && text !== 'r') return undefined;
-    list.choose(0);
-    return key === 'tab' ? go({ side: other }) : form.send(query);
-  }, options);
-  const hints = ['↑↓ pgup pgdn', 'enter details', 'd dates', 'r refresh'];
+  const { title, other, hint, columns } = sides[side];
   return (
-    <Frame
-      {...{ title: 'statement', hints: [...hints, `tab ${sides[other].title}`] }}
-      notice={reading(form.call) ?? resultNotice(form.call.result, reply)}
-    >
-      {(room) =>
-        reply && (
-          <TableView
-            {...{ list, rows, room, columns: columns[side], none: 'There are no items.' }}
-            title={<Coloured>{`${title}, ${daysText(query)}${filter.title}`}</Coloured>}
-          />
-        )
-      }
-    </Frame>
+    <ListingScreen
+      {...{ title: 'statement', listing, columns, query, button: 'Show', formKey: 'd' }}
+      hints={['enter details', '/ find', 'd dates', 'r refresh', hint]}
+      none="There are no items."
+      rows={reply && readItems(reply, side)}
+      heading={`${title}, ${daysText(query)}`}
+      notice={resultNotice(listing.form.call.result, reply)}
+      onKey={({ key }) => {
+        if (key !== 'tab') return false;
+        listing.go({});
+        setSide(other);
+        return true;
+      }}
+      openRow={(row, close) => <Item {...{ row, hasReceipt: side === 'local', close }} />}
+    />
   );
 }
 
 /** Ponte's list has the refunds too, newest first; the bank's items are passed on as they are. */
-function readItems(reply: Reply | null, side: View['side']): readonly Row[] {
-  if (!reply) return [];
+function readItems(reply: Reply, side: Side): readonly Row[] {
   const { local, remote, refunds = [] } = reply.body.items;
   if (side === 'remote') return remote;
   return [...local, ...refunds]
@@ -138,14 +94,26 @@ function daysText({ start_date: from, end_date: until = 'today' }: Values): stri
   return to === 'today' ? 'the last 30 days' : `the 30 days to ${to}`;
 }
 
-function Details({ reply, view, go }: StatementProps) {
-  const item = readItems(reply, view.side)[view.chosen] ?? {};
-  const hasReceipt = view.side === 'local';
-  const lines = (columns: number): Line[] => factLines(memberFacts(item, detailCell), columns);
+interface ItemProps {
+  readonly row: Row;
+  /** Ponte's items have receipts. */
+  readonly hasReceipt: boolean;
+  close(): void;
+}
+
+/** The details of an item, or in their place its receipt. */
+function Item(props: ItemProps) {
+  const [isReceipt, showReceipt] = useState(false);
+  if (!isReceipt) return <Details {...props} showReceipt={() => showReceipt(true)} />;
+  return <Receipt transactionId={cellText(props.row, 'id')} close={() => showReceipt(false)} />;
+}
+
+function Details({ row, hasReceipt, close, showReceipt }: ItemProps & { showReceipt(): void }) {
+  const lines = (columns: number): Line[] => factLines(memberFacts(row, detailCell), columns);
   const list = useList();
   useKeys((press) => {
-    if (press.key === 'escape') go({ mode: 'list' });
-    else if (hasReceipt && press.text === 'v') go({ mode: 'receipt' });
+    if (press.key === 'escape') close();
+    else if (hasReceipt && press.text === 'v') showReceipt();
     else list.press(press);
   });
   const hints = ['↑↓ scroll', ...(hasReceipt ? ['v receipt'] : [])];
@@ -156,16 +124,5 @@ function Details({ reply, view, go }: StatementProps) {
   );
 }
 
-function Dates({ form, reply, go }: StatementProps) {
-  const notice = reading(form.call) ?? form.notice;
-  const close = { ...(reply && { close: () => go({ mode: 'list' }) }) };
-  return <FormScreen {...{ title: 'statement', form, button: 'Show', notice, ...close }} />;
-}
-
 const detailCell: FormatCell = (row, name) =>
   localTime(name === 'amount' ? signedAmount(row) : cellText(row, name));
-
-const columns = {
-  local: transactionColumns(['created_at', 'type', 'amount', 'status', 'pix_key']),
-  remote: transactionColumns(['createdAt', 'type', 'amount', 'status', 'description']),
-} as const;

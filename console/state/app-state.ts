@@ -38,6 +38,8 @@ export interface AppState {
   readonly returnTo: readonly ScreenName[] | null;
   /** The idempotency keys of payments that may have been made without their end being known. */
   readonly doubtful: readonly string[];
+  /** Whether the last key has copied a text. */
+  readonly hasCopied: boolean;
 }
 
 export const initialState: AppState = {
@@ -49,6 +51,7 @@ export const initialState: AppState = {
   remark: null,
   returnTo: null,
   doubtful: [],
+  hasCopied: false,
 };
 
 /** Makes the next state from the current one. */
@@ -93,6 +96,11 @@ export function loseSession(remark: string): Change {
     const returnTo = state.path;
     return { ...state, holder: null, returnTo, remark, path: ['home', 'login'] };
   };
+}
+
+/** Notes whether the last key has copied a text. */
+export function noteCopy(hasCopied: boolean): Change {
+  return (state) => ({ ...state, hasCopied });
 }
 
 /** Notes whether the payment of an idempotency key may have been made without a known end. */

@@ -29,7 +29,7 @@ export const operatorLists: readonly [OperatorList, ...OperatorList[]] = [
   {
     ...{ name: 'queue', rows: 'counts', none: 'The queue is empty.', details: null, action: null },
     command: ['jobs', 'stats'],
-    columns: ['kind', 'state', 'jobs', 'lapsed', 'oldestAt', 'oldestAgeSeconds'],
+    columns: ['kind', 'state', 'jobs', 'lapsed', 'oldestAt', 'nextDueAt'],
   },
   {
     ...{ name: 'dead jobs', rows: 'jobs', none: 'There is no dead job.', details: null },
@@ -56,6 +56,8 @@ export function readRows({ rows: member }: OperatorList, output: string): readon
 export const operatorCell: FormatCell = (row, name) => {
   const text = cellText(row, name);
   if (name === 'outcomes') return countsText(row[name]);
+  // The oldest of the queued jobs is not due yet.
+  if (name === 'oldestAt' && typeof row['nextDueAt'] === 'string') return '–';
   if (name === 'id' && text.length > 16) return `…${text.slice(-12)}`;
   return shortUtcTime(text);
 };

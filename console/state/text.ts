@@ -51,8 +51,13 @@ export function cut(text: string, columns: number): string {
 
 /** Puts key hints on as few lines as they need; a hint is not broken. */
 export function joinHints(hints: readonly string[], columns: number): string[] {
-  const whole = hints.map((hint) => hint.replaceAll(' ', '\u00a0')).join(' · ');
-  return wrap(whole, columns).map((line) => line.replaceAll('\u00a0', ' '));
+  const lines: string[] = [];
+  for (const hint of hints) {
+    const joined = [...lines.slice(-1), hint].join(' · ');
+    if (joined.length <= columns) lines.splice(-1, 1, joined);
+    else lines.push(hint);
+  }
+  return lines;
 }
 
 /**

@@ -163,6 +163,8 @@ export interface JobCount {
   readonly oldestAt: string;
   /** 0 if it is due in the future. */
   readonly oldestAgeSeconds: number;
+  /** When the first of queued jobs is due, if none is due yet. */
+  readonly nextDueAt: string | null;
   /** Running jobs whose lease has expired, because their process has died. */
   readonly lapsed: number;
 }
@@ -178,9 +180,11 @@ export const countJobs: Op<Record<string, never>, { readonly counts: readonly Jo
 
 function toJobCount({ kind, status, jobs, oldestAt, lapsed }: JobNumbers, now: Date): JobCount {
   const ageMs = Math.max(0, now.getTime() - oldestAt.getTime());
+  const isLater = status === 'queued' && oldestAt > now;
   return {
     ...{ kind, state: status, jobs },
     oldestAt: oldestAt.toISOString(),
+    nextDueAt: isLater ? oldestAt.toISOString() : null,
     oldestAgeSeconds: Math.floor(ageMs / 1_000),
     lapsed,
   };

@@ -82,17 +82,13 @@ describe('jobs stats', () => {
     const { counts } = await countJobs.run(context, {}, unwatched);
     const counted = counts.filter(({ kind }) => kind.startsWith('counted'));
     assert.deepEqual(
-      counted.map(({ kind, state, jobs, oldestAgeSeconds, lapsed }) => [
-        kind,
-        state,
-        jobs,
-        oldestAgeSeconds,
-        lapsed,
+      counted.map(({ kind, state, jobs, oldestAgeSeconds, nextDueAt, lapsed }) => [
+        ...[kind, state, jobs, oldestAgeSeconds, nextDueAt, lapsed],
       ]),
       [
-        ['counted', 'queued', 2, 90, 0],
-        ['counted', 'running', 1, 0, 1],
-        ['counted-later', 'queued', 1, 0, 0],
+        ['counted', 'queued', 2, 90, null, 0],
+        ['counted', 'running', 1, 0, null, 1],
+        ['counted-later', 'queued', 1, 0, at(60_000).toISOString(), 0],
       ],
     );
     assert.equal(counted[0]?.oldestAt, at(-90_500).toISOString());

@@ -18,12 +18,12 @@ interface Capture {
   lines(): Record<string, unknown>[];
 }
 
-function capture(options: { level?: string; pretty?: boolean } = {}): Capture {
+function capture(options: { level?: string; pretty?: boolean; columns?: number } = {}): Capture {
   const written: string[] = [];
   const destination = { write: (line: string) => void written.push(line) };
-  const { level = 'info', pretty = false } = options;
+  const { level = 'info', pretty = false, ...rest } = options;
   return {
-    log: createLog({ level, pretty, destination }),
+    log: createLog({ level, pretty, destination, ...rest }),
     text: () => written.join(''),
     lines: () => written.map((line) => JSON.parse(line) as Record<string, unknown>),
   };
@@ -255,6 +255,20 @@ describe('the readable log', () => {
     const { log, text } = capture({ pretty: true });
     log.info({ requestId: 'r-1', traceId: 't-1', spanId: 's-1', status: 200 }, 'request');
     assert.match(text(), /INFO {2}request requestId=r-1 status=200\n$/);
+  });
+
+  it('writes a request as people do, in one row of the terminal', () => {
+    const { log, text } = capture({ pretty: true, columns: 80 });
+    const requestId = '22f3a9fe-1b71-49b1-b130-1d7a7e80c890';
+    const request = { requestId, operation: 'sendPix', method: 'POST', path: '/api/v1/pix/send' };
+    log.info({ ...request, status: 200, durationMs: 12, userId: null }, 'request');
+    assert.match(
+      text(),
+      /INFO {2}POST \/api\/v1\/pix\/send 200 12 ms requestId=22f3a9fe-[^ ]*…\n$/,
+    );
+    assert.equal(text().length, 81);
+    log.warn({ ...request, path: 'x'.repeat(90) }, 'kept whole');
+    assert.match(text(), new RegExp(`path=x{90}\n$`));
   });
 
   it('writes the frames of a defect on lines of their own', () => {

@@ -35,7 +35,7 @@ describe('a text', () => {
   });
 
   it('of key hints takes as many lines as it needs, and breaks no hint', () => {
-    assert.deepEqual(joinHints(['a b', 'c d', 'e f'], 9), ['a b · c d', '· e f']);
+    assert.deepEqual(joinHints(['a b', 'c d', 'e f'], 9), ['a b · c d', 'e f']);
   });
 });
 

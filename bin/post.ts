@@ -1,0 +1,51 @@
+/** Posts to a service, for the commands that act as someone outside it does. */
+import type { Context } from './context.ts';
+
+export interface Post {
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: Buffer;
+}
+
+/** Longer than a service takes to store an event, or the simulated bank to post its webhook. */
+const timeoutMs = 10_000;
+
+/** @throws UnreachableError when there is no answer: exit 3. */
+export async function post({ clock }: Context, { url, headers, body = Buffer.of() }: Post) {
+  const { request } = await import('undici');
+  const timeout = new AbortController();
+  const cancel = clock.after(timeoutMs, () => timeout.abort());
+  try {
+    const answer = await request(url, { method: 'POST', headers, body, signal: timeout.signal });
+    return { status: answer.statusCode, body: await answer.body.text() };
+  } catch (error) {
+    const { UnreachableError } = await import('../src/operator/failure-message.ts');
+    throw new UnreachableError(`${url.origin} does not answer${errorCode(error)}`);
+  } finally {
+    cancel();
+  }
+}
+
+/** Formats the code of a system error, such as ` (ENOENT)`. */
+export function errorCode(error: unknown): string {
+  return error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
+}
+
+/** What an error of the service says. */
+interface Refusal {
+  readonly message?: unknown;
+  /** By the name of the value. */
+  readonly errors?: Readonly<Record<string, readonly string[]>>;
+}
+
+/** @returns what is wrong with each value, or the sentence; the body itself of another server. */
+export function readRefusal(body: string): string {
+  try {
+    const { message, errors = {} } = JSON.parse(body) as Refusal;
+    const faults = Object.entries(errors).map(([name, texts]) => `${name}: ${texts.join(' ')}`);
+    if (faults.length > 0) return faults.join(' ');
+    return typeof message === 'string' ? message : body;
+  } catch {
+    return body;
+  }
+}
