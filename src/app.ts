@@ -177,7 +177,7 @@ async function developmentParts(context: Context, bank: Bank | null) {
   const devUser = await ensureDevUser(context, config.provider);
   const provider = describeProvider(config);
   const { version } = manifest;
-  const pages = await developmentPages({
+  const pages = await developmentPages(context, {
     ...{ scenarios, provider, version },
     bank: bank && otherSide(context, bank),
   });

@@ -36,8 +36,10 @@ function record(context: Context, exchange: Exchange, answered: Answered): void 
   const durationMs = context.clock.now().getTime() - startedAtMs;
   const name = operation ?? NO_OPERATION;
   context.metrics.requests.observe({ operation: name, status }, durationMs / 1_000);
-  // Probes come every few seconds; only those that fail are of interest.
-  const level = name.startsWith('health.') && status < 400 ? 'debug' : 'info';
+  // Probes come every few seconds, and a development page loads many files: only those that fail
+  // are of interest.
+  const isQuiet = (name.startsWith('health.') || name === 'page') && status < 400;
+  const level = isQuiet ? 'debug' : 'info';
   if (!context.log.isLevelEnabled(level)) return;
   const { names, path, userId } = exchange;
   const { spanId } = exchange.trace;

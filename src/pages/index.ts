@@ -7,13 +7,17 @@ import { stripTypeScriptTypes } from 'node:module';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { jsonReply, type Headers, type Reply } from '../http/reply.ts';
+import type { LocalContext } from '../context.ts';
 import type { SystemRoute } from '../http/router.ts';
 import { staticAnswer } from '../http/static-answer.ts';
+import { changesRoute } from './changes.ts';
 import { bankRoutes, type OtherSide } from './other-side.ts';
+
+const html = 'text/html; charset=utf-8';
 
 const types: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
-  '.html': 'text/html; charset=utf-8',
+  '.html': html,
   '.js': 'text/javascript; charset=utf-8',
   '.png': 'image/png',
   '.svg': 'image/svg+xml',
@@ -68,19 +72,24 @@ export interface PageFacts {
 }
 
 /** The routes of `/dev` and `/docs`; `/` leads to the first. */
-export async function developmentPages(facts: PageFacts): Promise<SystemRoute[]> {
-  const dev = await readdir(devFolder);
+export async function developmentPages(
+  context: LocalContext,
+  facts: PageFacts,
+): Promise<SystemRoute[]> {
+  const all = await readdir(devFolder);
+  const assets = all.filter((name) => !name.endsWith('.html'));
   const { provider, version, bank } = facts;
   const scenarios = facts.scenarios.map(({ input, value, effect }) => ({ input, value, effect }));
   return [
     redirect('/', '/dev'),
-    page('/dev', new URL('index.html', devFolder), ownPolicy),
-    page('/dev/onboarding', new URL('onboarding.html', devFolder), ownPolicy),
+    framedPage('/dev', { title: 'development', main: 'account.html' }),
+    framedPage('/dev/onboarding', { title: 'onboarding', main: 'onboarding.html' }),
     page('/dev/prova-vida/{session}', new URL('prova-vida.html', devFolder), framedPolicy),
     json('/dev/scenarios.json', scenarios),
     json('/dev/about.json', { provider, version, hasBank: bank !== null }),
+    changesRoute(context),
     ...(bank === null ? [] : bankRoutes(bank)),
-    ...dev.map((name) => page(`/dev/assets/${name}`, new URL(name, devFolder), ownPolicy)),
+    ...assets.map((name) => page(`/dev/assets/${name}`, new URL(name, devFolder), ownPolicy)),
     ...sharedModules.map((name) =>
       page(`/dev/assets/${name}.js`, new URL(`${name}.ts`, sharedFolder), ownPolicy),
     ),
@@ -112,17 +121,26 @@ function referencePackage(): URL | null {
 
 /** Reads the file for each request, so that an edit shows at the next reload. */
 function page(path: string, file: URL, policy: string): SystemRoute {
-  return {
-    kind: 'system',
-    name: 'page',
-    method: 'GET',
-    path,
-    answer: async (): Promise<Reply> => ({
-      status: 200,
-      headers: pageHeaders(policy),
-      content: { type: mediaType(file), bytes: await readPage(file) },
-    }),
-  };
+  return route(path, async () => ({
+    status: 200,
+    headers: pageHeaders(policy),
+    content: { type: mediaType(file), bytes: await readPage(file) },
+  }));
+}
+
+/** A page whose content is put into the frame: the header, the navigation and the requests. */
+function framedPage(path: string, { title, main }: { title: string; main: string }): SystemRoute {
+  const read = (name: string) => readFile(new URL(name, devFolder), 'utf8');
+  return route(path, async () => {
+    const frame = await read('frame.html');
+    const content = await read(main);
+    const bytes = frame.replace('{{title}}', title).replace('{{main}}', () => content);
+    return { status: 200, headers: pageHeaders(ownPolicy), content: { type: html, bytes } };
+  });
+}
+
+function route(path: string, answer: () => Reply | Promise<Reply>): SystemRoute {
+  return { kind: 'system', name: 'page', method: 'GET', path, answer };
 }
 
 async function readPage(file: URL): Promise<Buffer | string> {
@@ -143,16 +161,11 @@ function withoutTypes(source: string): string {
 
 /** Serves a file of a package, which does not change while the service runs. */
 function packageFile(path: string, file: URL): SystemRoute {
+  const headers = pageHeaders(ownPolicy);
+  const load = () => readFile(file);
   return {
-    kind: 'system',
-    name: 'page',
-    method: 'GET',
-    path,
-    answer: staticAnswer({
-      type: mediaType(file),
-      load: () => readFile(file),
-      headers: pageHeaders(ownPolicy),
-    }),
+    ...{ kind: 'system', name: 'page', method: 'GET', path },
+    answer: staticAnswer({ type: mediaType(file), load, headers }),
   };
 }
 
@@ -165,11 +178,9 @@ function pageHeaders(policy: string): Headers {
 }
 
 function redirect(path: string, target: string): SystemRoute {
-  const answer = (): Reply => ({ status: 302, headers: { Location: target }, content: null });
-  return { kind: 'system', name: 'page', method: 'GET', path, answer };
+  return route(path, () => ({ status: 302, headers: { Location: target }, content: null }));
 }
 
 function json(path: string, body: unknown): SystemRoute {
-  const answer = (): Reply => jsonReply(200, body);
-  return { kind: 'system', name: 'page', method: 'GET', path, answer };
+  return route(path, () => jsonReply(200, body));
 }

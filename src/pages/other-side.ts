@@ -42,9 +42,12 @@ const OWN_HEADER = 'x-ponte-bank';
 type Act = (bank: OtherSide, query: URLSearchParams) => Promise<BankAnswer> | BankAnswer;
 
 const acts: Readonly<Record<string, Act>> = {
-  'pay-charge': (bank, query) => {
+  'pay-charge': async (bank, query) => {
     const code = (query.get('code') ?? '').trim();
-    return bank.payCharge(bank.findCharge(code) ?? code);
+    const paid = await bank.payCharge(bank.findCharge(code) ?? code);
+    const text = chargeTexts.get(paid.refusal?.reason ?? '');
+    if (text) throw invalidField('code', text);
+    return paid;
   },
   receive: (bank, query) => {
     const cents = centsIn(query);
@@ -90,10 +93,23 @@ const amountText: Text = {
   pt: 'Deve ser um valor em reais, como 42.50.',
 };
 
+/** Why a charge is not paid, by the bank's reason. */
+const chargeTexts: ReadonlyMap<string, Text> = new Map([
+  [
+    'ChargeNotFound',
+    {
+      en: 'Is not the code of a charge of the simulated bank.',
+      pt: 'Não é o código de uma cobrança do banco simulado.',
+    },
+  ],
+  ['ChargeAlreadyPaid', { en: 'The charge is already paid.', pt: 'A cobrança já foi paga.' }],
+  ['ChargeExpired', { en: 'The charge has expired.', pt: 'A cobrança expirou.' }],
+]);
+
 const refundTexts = {
   unknown: {
-    en: 'Is not a payment or a received Pix that the simulated bank has made.',
-    pt: 'Não é um pagamento nem um Pix recebido que o banco simulado tenha feito.',
+    en: 'Is not a payment or a received Pix of the simulated bank.',
+    pt: 'Não é um pagamento nem um Pix recebido do banco simulado.',
   },
   open: {
     en: 'Is not completed: there is nothing to return.',

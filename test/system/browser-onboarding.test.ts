@@ -48,18 +48,19 @@ describe('the onboarding and the reference', { skip: noBrowser }, () => {
     // Once the application is decided it is not shown any more.
     const liveness = page.getByRole('link', { name: 'Open the proof of life' });
     assert.match((await liveness.getAttribute('href')) ?? '', /\/prova-vida\//);
-    await page.click('[data-opens="kyc"]');
+    await page.click('#to-decision');
     await page.click('#kyc .actions button');
     await page.locator('#progress', { hasText: 'APPROVED' }).waitFor();
-    await page.locator('#progress', { hasText: /0001 \/ \d+/ }).waitFor();
+    await page.locator('#decided', { hasText: /0001 \/ \d+ is open/ }).waitFor();
     assert.deepEqual(await accessibilityFaults(page), []);
     await page.reload();
     await page.locator('#progress', { hasText: 'APPROVED' }).waitFor();
 
     await page.getByRole('link', { name: 'Log in now' }).click();
-    await page.waitForURL('**/dev#account');
+    await page.waitForURL('**/dev#/account');
     await page.locator('#login-reason', { hasText: 'The account is open' }).waitFor();
     assert.equal(await page.inputValue('#email'), 'carla@example.com');
+    assert.equal(await page.evaluate<string>('document.activeElement.id'), 'password');
     await page.fill('#password', 'correct horse');
     await logIn(page);
     assert.match(await page.innerText('#account'), /Carla Dias[^]*ACTIVE/);
@@ -187,6 +188,6 @@ async function upload(page: Page, kind: string): Promise<void> {
 }
 
 async function logIn(page: Page): Promise<void> {
-  await page.click('#login button');
+  await page.click('#login .actions button');
   await page.locator('#account dl').waitFor();
 }

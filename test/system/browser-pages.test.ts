@@ -37,9 +37,7 @@ describe('the pages of an account', { skip: noBrowser }, () => {
     await page.click('#send .actions button');
     await page.locator('#send-status', { hasText: 'COMPLETED' }).waitFor();
     await page.locator('#send-outcome', { hasText: 'It is paid' }).waitFor();
-    await page.waitForFunction(
-      `document.querySelector('#balance').textContent !== ${JSON.stringify(shown)}`,
-    );
+    await page.locator('#balance').filter({ hasNotText: shown }).waitFor();
   });
 
   it('shows a charge as a QR code that can be scanned', async (t) => {
@@ -60,7 +58,10 @@ describe('the pages of an account', { skip: noBrowser }, () => {
     await open(page, 'send');
     await page.click('#look-up');
     await page.locator('#send-payee', { hasText: 'Recebedor de Teste' }).waitFor();
-    assert.match(await page.innerText('#send-payee'), /\*\*\*\.456\.789-\*\*/);
+    assert.match(
+      await page.innerText('#send-payee'),
+      /\*\*\*\.456\.789-\*\*\s+Institution\s+ISPB \d{8}/,
+    );
     await page.click('#send .actions button');
     await page.locator('#send-status', { hasText: 'COMPLETED' }).waitFor();
     const sent = page.locator('#trace li', { hasText: 'POST /api/v1/pix/send' });
@@ -254,7 +255,7 @@ describe('the pages of an account', { skip: noBrowser }, () => {
     assert.equal(await page.inputValue('#pix_key'), 'notfound@ponte.test');
     assert.equal(await page.inputValue('#lookup_id'), '', 'the look-up is of another key');
     await page.click('#send .actions button');
-    await page.locator('#send .error', { hasText: 'PIX_KEY_NOT_FOUND' }).waitFor();
+    await page.locator('#send-outcome', { hasText: 'PIX_KEY_NOT_FOUND' }).waitFor();
     assert.match(await page.innerText('#send-outcome'), /Nothing was sent\. Correct the Pix key/);
   });
 
@@ -290,7 +291,7 @@ describe('the pages of an account', { skip: noBrowser }, () => {
     const busy = { status: 429, json: { message: 'Too many attempts.' } };
     await page.route('**/api/v1/pix/send', (route) => route.fulfill(busy), { times: 1 });
     await page.click('#send .actions button:first-child');
-    await page.locator('#send .error', { hasText: 'Too many attempts' }).waitFor();
+    await page.locator('#send-outcome', { hasText: 'Too many attempts' }).waitFor();
     await said.waitFor();
     await page.fill('#send-key', 'another');
     await page.click('#send .actions button:first-child');
@@ -315,7 +316,7 @@ describe('the pages of an account', { skip: noBrowser }, () => {
     await service.process.call('/auth/logout', { token, body: {} });
     await page.click('#send .actions button');
     await page.locator('#login-reason', { hasText: 'Your session has ended' }).waitFor();
-    await page.click('#login button');
+    await page.click('#login .actions button');
     await page.locator('#send').waitFor();
     assert.equal(await page.inputValue('#send-description'), 'Rent');
   });
@@ -330,10 +331,35 @@ describe('the pages of an account', { skip: noBrowser }, () => {
     await open(page, 'bank');
     await page.fill('#bank-amount', '42,50');
     await page.click('#bank-receive button');
-    await page.locator('#bank-said', { hasText: 'has done it' }).waitFor();
+    await page.locator('#bank-receive .said', { hasText: 'was received' }).waitFor();
     assert.deepEqual(await accessibilityFaults(page), []);
     await open(page, 'statement');
     await page.locator('#statement-items tr', { hasText: /received\s*\+R\$\s42,50/ }).waitFor();
+  });
+
+  it('shows by itself what others have done: the balance, the newest and the statement', async (t) => {
+    const page = await openPage(t, browser, `${url}/dev`);
+    await logIn(page);
+    const receive = async (amount: string) => {
+      const values = `email=dev%40ponte.test&amount=${amount}`;
+      const request = { method: 'POST', headers: { 'x-ponte-bank': '1' } };
+      assert.equal((await fetch(`${url}/dev/bank/receive?${values}`, request)).status, 200);
+    };
+    const first = await page.innerText('#balance');
+    await receive('7.77');
+    await page.locator('#latest tr', { hasText: /received\s*\+R\$\s7,77/ }).waitFor();
+    await page.locator('#balance').filter({ hasNotText: first }).waitFor();
+    assert.equal(await page.innerText('#overview-balance'), await page.innerText('#balance'));
+    await open(page, 'statement');
+    await page.locator('#statement-items tr', { hasText: /\+R\$\s7,77/ }).waitFor();
+    await receive('8.88');
+    await page.locator('#statement-items tr', { hasText: /\+R\$\s8,88/ }).waitFor();
+    // A list in which someone is at work stays as it is.
+    await page.locator('#statement-items button').first().focus();
+    const known = await page.innerText('#balance');
+    await receive('9.99');
+    await page.locator('#balance').filter({ hasNotText: known }).waitFor();
+    assert.equal(await page.locator('#statement-items', { hasText: '9,99' }).count(), 0);
   });
 
   it('returns a payment from its receipt, and lists the refund', async (t) => {
@@ -377,6 +403,91 @@ describe('the pages of an account', { skip: noBrowser }, () => {
     assert.match(copied, /^curl -i[^]*-X POST[^]*auth\/login'[^]*-d '\{"email"/);
   });
 
+  it('can be used by people with a disability in each state of a view', async (t) => {
+    const page = await openPage(t, browser, `${url}/dev`);
+    const check = async (state: string) => {
+      for (const [width, colorScheme] of [
+        [390, 'dark'],
+        [1_280, 'light'],
+      ] as const) {
+        await page.emulateMedia({ colorScheme });
+        await page.setViewportSize({ width, height: 900 });
+        const faults = await accessibilityFaults(page);
+        const overflow = await overflowOf(page);
+        assert.deepEqual(
+          { state, width, faults, overflow },
+          { state, width, faults: [], overflow: 0 },
+        );
+      }
+    };
+    await page.fill('#password', 'wrong');
+    await page.getByRole('button', { name: 'Show the password' }).click();
+    await page.click('#login .actions button');
+    await page.locator('#login .error').waitFor();
+    await check('a refused login');
+    await page.fill('#password', 'ponte-dev-password');
+    await logIn(page);
+    await open(page, 'send');
+    await page.fill('#send-amount', '1.234');
+    await page.fill('#pix_key', 'nobody');
+    await page.click('#send .actions button');
+    await page.locator('#send-amount-error', { hasText: 'such as 1.234,56' }).waitFor();
+    await check('errors of fields');
+    await page.fill('#send-amount', '1,00');
+    assert.equal(await page.locator('#send-amount-error').count(), 0);
+    await page.selectOption('#send-scenario', 'slow@ponte.test');
+    await page.click('#look-up');
+    await page.locator('#send-payee dl').waitFor();
+    await page.click('#send .actions button');
+    await page.locator('#send-status', { hasText: 'PROCESSING' }).waitFor();
+    await check('a payment under way');
+    await page.click('#send-new-key');
+    await page.selectOption('#send-scenario', 'fail@ponte.test');
+    await page.click('#send .actions button');
+    await page.locator('#send-status', { hasText: 'FAILED' }).waitFor();
+    await check('a failed payment');
+    await page.click('#send-receipt button');
+    await page.locator('#receipt dl').waitFor();
+    await check('the receipt of a failed payment');
+    await page.keyboard.press('Escape');
+    await open(page, 'charge');
+    await page.click('#charge summary');
+    await page.click('#add-datum');
+    await page.fill('#datum-name-1', 'order');
+    await page.click('#charge .actions button');
+    await page.locator('#datum-value-1, #charge-result img, #charge .error').last().waitFor();
+    await page.fill('#datum-value-1', '42');
+    await page.click('#charge .actions button');
+    await page.locator('#charge-result img').waitFor();
+    await check('a charge with all its fields');
+    await page.getByRole('button', { name: 'Pay this charge' }).first().click();
+    await page.locator('#charge-result', { hasText: 'The charge is paid.' }).waitFor();
+    await check('a paid charge');
+    await open(page, 'bank');
+    await page.fill('#bank-code', 'x');
+    await page.click('#bank-pay button');
+    await page.locator('#bank-code-error').waitFor();
+    await page.click('#bank-receive button');
+    await page.locator('#bank-receive .said', { hasText: 'was received' }).waitFor();
+    await check('what the bank says');
+    await open(page, 'statement');
+    await page.getByRole('button', { name: "The bank's own list" }).click();
+    await page.locator('#statement-items caption', { hasText: 'own list' }).waitFor();
+    await check("the bank's own list");
+    await page.fill('#start_date', '2020-01-01');
+    await page.fill('#end_date', '2020-01-02');
+    await page.click('#statement .actions button');
+    await page.locator('#statement-items .empty').waitFor();
+    await check('an empty statement');
+    await open(page, 'keys');
+    await page.click('#new-key .actions button');
+    await page.locator('#key-list li button').first().click();
+    await check('a key that may be deleted');
+    await page.click('#logout');
+    await page.locator('#login-reason', { hasText: 'logged out' }).waitFor();
+    await check('logged out');
+  });
+
   it('can be used by people with a disability, light, dark and on a phone', async (t) => {
     const page = await openPage(t, browser, `${url}/dev`);
     assert.deepEqual(await accessibilityFaults(page), []);
@@ -390,7 +501,7 @@ describe('the pages of an account', { skip: noBrowser }, () => {
       for (const width of [1_280, 390]) {
         await page.setViewportSize({ width, height: 700 });
         for (const view of ['account', 'send', 'charge', 'statement', 'keys', 'bank']) {
-          await page.goto(`${url}/dev#${view}`);
+          await page.goto(`${url}/dev#/${view}`);
           await page.locator(`[data-view="${view}"]:not([hidden])`).waitFor();
           const found = { colorScheme, width, view, faults: await accessibilityFaults(page) };
           assert.deepEqual(found, { colorScheme, width, view, faults: [] });
@@ -409,12 +520,12 @@ function saoPauloHour(): string {
 
 /** Opens a view of the page by its link. */
 async function open(page: Page, view: string): Promise<void> {
-  await page.click(`nav a[href="/dev#${view}"]`);
+  await page.click(`nav a[href="/dev#/${view}"]`);
   await page.locator(`[data-view="${view}"]:not([hidden])`).waitFor();
 }
 
 async function logIn(page: Page): Promise<void> {
-  await page.click('#login button');
+  await page.click('#login .actions button');
   await page.locator('#account dl').waitFor();
 }
 

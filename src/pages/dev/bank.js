@@ -1,7 +1,7 @@
 /* The other side of the simulated bank: what payers, other banks and bad luck do. */
 import { parseAmount } from './format.js';
-import { byId, onSubmit } from './page.js';
-import { customerEmail, refreshBalance } from './session.js';
+import { byId, onSubmit, withAmountError } from './page.js';
+import { customerEmail } from './session.js';
 
 /**
  * Makes the bank do something. The requests are none of the app's: the list leaves them out.
@@ -19,36 +19,33 @@ export async function actAtBank(act, values) {
   }
 }
 
-async function actAndSay(name, values) {
-  byId('bank-said').textContent = 'The bank is at it…';
-  const answer = await actAtBank(name, values);
-  // What is wrong with a field is said there.
-  byId('bank-said').textContent = answer.body.errors === undefined ? answer.body.message : '';
-  return answer;
+/** What has happened, in words. */
+const done = {
+  'pay-charge': 'The charge is paid.',
+  receive: 'The Pix was received.',
+  'expire-token': 'The token has expired: the next call to the bank ends this session.',
+  'fail-next': 'The next call to the bank fails.',
+};
+
+/** Acts at each submit of a form, and says below its button what has happened. */
+function offer(id, act, valuesFrom) {
+  const form = byId(id);
+  const said = form.querySelector('.said');
+  onSubmit(form, async (typed) => {
+    said.textContent = 'Working…';
+    const answer = await actAtBank(act, valuesFrom(typed));
+    // What is wrong with a field is said there.
+    const isOfField = answer.body.errors !== undefined;
+    const refusal = isOfField ? '' : answer.body.message;
+    said.textContent = answer.status === 200 ? done[act] : refusal;
+    return isOfField ? withAmountError(answer, 'amount', typed.amount) : null;
+  });
 }
 
-/** Shows the errors of the fields; the message is below the forms already. */
-function faultsOf(answer) {
-  return answer.body.errors === undefined ? null : answer;
-}
-
-onSubmit(byId('bank-pay'), async ({ code = '' }) => {
-  const answer = await actAndSay('pay-charge', { code });
-  await refreshBalance();
-  return faultsOf(answer);
-});
-
-onSubmit(byId('bank-receive'), async ({ amount = '' }) => {
-  const reais = String(parseAmount(amount) ?? amount);
-  const answer = await actAndSay('receive', { email: customerEmail(), amount: reais });
-  await refreshBalance();
-  return faultsOf(answer);
-});
-
-byId('bank-expire').addEventListener('click', () =>
-  actAndSay('expire-token', { email: customerEmail() }),
-);
-// The balance stays as it is shown: to read it would be the call that fails.
-byId('bank-fail').addEventListener('click', () =>
-  actAndSay('fail-next', { email: customerEmail() }),
-);
+offer('bank-pay', 'pay-charge', ({ code = '' }) => ({ code }));
+offer('bank-receive', 'receive', ({ amount = '' }) => ({
+  email: customerEmail(),
+  amount: String(parseAmount(amount) ?? amount),
+}));
+offer('bank-expire', 'expire-token', () => ({ email: customerEmail() }));
+offer('bank-fail', 'fail-next', () => ({ email: customerEmail() }));

@@ -5,8 +5,7 @@ import { parseAmount } from './format.js';
 import { newKeyWords, offerKeys, withKeyField } from './idempotency.js';
 import { follow } from './live.js';
 import { chargeOutcome, noAnswerToCharge } from './outcomes.js';
-import { byId, copy, element, onSubmit } from './page.js';
-import { refreshBalance } from './session.js';
+import { byId, copy, element, onSubmit, withAmountError } from './page.js';
 import { about } from './shell.js';
 
 byId('add-datum').addEventListener('click', () => addDatum());
@@ -41,7 +40,7 @@ onSubmit(byId('charge'), async ({ idempotency_key: key = '', ...values }) => {
   });
   byId('charge-outcome').textContent = outcomeText(answer);
   if (answer.status === 200) void showCharge(answer.body);
-  return withKeyField(answer);
+  return withAmountError(withKeyField(answer), 'amount', values.amount);
 });
 
 function forget() {
@@ -76,24 +75,35 @@ async function showCharge(charge) {
   const { qr_code: image, copy_paste: text } = charge;
   const status = element('p', { className: 'live', role: 'status' });
   const said = element('p', { className: 'hint', role: 'status' });
+  const pay = payButton(text, said);
   byId('charge-result').replaceChildren(
+    said,
     status,
     ...(image
       ? [element('img', { className: 'qr', alt: 'QR code of the charge', src: source(image) })]
       : []),
-    ...(text ? codeParts(text, said) : []),
-    said,
+    ...(text ? codeParts(text, pay) : []),
   );
-  if ((await follow(status, charge)) === 'COMPLETED') await refreshBalance();
+  if (charge.status === 'PROCESSING') said.textContent = 'The code can be paid now.';
+  const end = await follow(status, charge);
+  if (end === null) return;
+  pay.hidden = true;
+  said.textContent = end === 'COMPLETED' ? 'The charge is paid.' : 'The charge cannot be paid.';
 }
 
-function codeParts(text, said) {
-  const copyButton = element('button', { type: 'button', className: 'quiet' }, 'Copy the text');
-  copyButton.addEventListener('click', () => copy(text, copyButton));
+/** What a payer does: the simulated bank plays it. */
+function payButton(text, said) {
   const pay = element('button', { type: 'button', hidden: !about.hasBank }, 'Pay this charge');
   pay.addEventListener('click', async () => {
-    said.textContent = (await actAtBank('pay-charge', { code: text })).body.message;
+    const { status, body } = await actAtBank('pay-charge', { code: text });
+    if (status !== 200) said.textContent = body.errors?.code?.join(' ') ?? body.message;
   });
+  return pay;
+}
+
+function codeParts(text, pay) {
+  const copyButton = element('button', { type: 'button', className: 'quiet' }, 'Copy the code');
+  copyButton.addEventListener('click', () => copy(text, copyButton));
   const label = 'Pix copia e cola';
   return [
     element('textarea', { readOnly: true, rows: 4, 'aria-label': label, value: text }),

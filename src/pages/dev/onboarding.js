@@ -1,11 +1,20 @@
 /*
  * The onboarding, one step at a time. The application's id is a secret and is stored in this tab only.
  */
-import { call } from './api.js';
+import { call, keepToken } from './api.js';
 import { parseAmount } from './format.js';
-import { byId, element, facts, onSubmit, statusBadge } from './page.js';
+import {
+  byId,
+  element,
+  facts,
+  onSubmit,
+  showErrors,
+  statusBadge,
+  withAmountError,
+} from './page.js';
 import { samplePerson } from './sample.js';
 import { offerScenarios } from './scenarios.js';
+import { centre } from './shell.js';
 
 const idKey = 'ponte-dev-application';
 
@@ -37,6 +46,7 @@ onSubmit(byId('registration'), async (values) => {
 
 byId('sample-person').addEventListener('click', () => {
   for (const [name, value] of Object.entries(samplePerson())) byId(name).value = value;
+  showErrors(byId('registration'), null);
 });
 
 onSubmit(byId('resume'), async ({ application_id: id = '' }) => {
@@ -66,6 +76,7 @@ onSubmit(byId('address'), async (values) => {
 byId('sample-address').addEventListener('click', async () => {
   byId('cep').value = '01310-100';
   byId('numero').value = '1000';
+  showErrors(byId('address'), null);
   await lookUpCep();
 });
 
@@ -110,7 +121,9 @@ for (const [form, step] of [
       ...(codigo !== undefined && { codigo: codigo.trim().toUpperCase() }),
     };
     const answer = await call({ method: 'POST', path: stepPath(step), body });
-    return shown(answer, (application) => goOn(application, byId(form).parentElement.dataset.step));
+    const { step: name } = byId(form).closest('[data-step]').dataset;
+    shown(answer, (application) => goOn(application, name));
+    return withAmountError(answer, 'valor_solicitado', amount);
   });
 }
 
@@ -128,12 +141,11 @@ onSubmit(byId('kyc'), async () => {
 });
 
 function decisionText({ status, steps }) {
-  if (status === 'APPROVED') return 'Approved.';
-  if (status === 'REJECTED') return 'Rejected: no account is opened.';
+  if (status === 'APPROVED' || status === 'REJECTED') return '';
   const open = steps.filter(isMissing);
   return open.length > 0
-    ? `Too early. Still missing: ${open.map(({ name }) => labels[name]).join(', ')}.`
-    : 'The bank has not decided yet. Ask again later.';
+    ? `Too early. Still missing: ${inWords(open)}.`
+    : 'The bank has not decided yet. Get the decision again later.';
 }
 
 function shown(answer, then = show) {
@@ -173,16 +185,21 @@ async function pollAgain(application) {
 }
 
 const labels = {
-  registration: 'registration',
-  address: 'address',
-  documents: 'documents',
-  proposal: 'proposal',
-  electronic_validation: 'electronic validation',
-  electronic_validation_confirm: 'code',
-  prova_vida: 'proof of life',
-  kyc: 'decision',
-  account: 'account',
+  registration: 'Registration',
+  address: 'Address',
+  documents: 'Documents',
+  proposal: 'Proposal',
+  electronic_validation: 'Electronic validation',
+  electronic_validation_confirm: 'Code',
+  prova_vida: 'Proof of life',
+  kyc: 'Decision',
+  account: 'Account',
 };
+
+/** The names of steps within a sentence. */
+function inWords(steps) {
+  return steps.map(({ name }) => labels[name].toLowerCase()).join(', ');
+}
 
 /** The step whose form is shown. */
 let current = null;
@@ -214,19 +231,20 @@ export function show(application) {
   const missing = steps.filter(isMissing);
   current ??= (missing.find((step) => hasPanel(step)) ?? { name: 'kyc' }).name;
   byId('progress').replaceChildren(
-    element('p', {}, statusBadge(status), ` ${name}`),
+    element('div', { className: 'head' }, element('strong', {}, name), statusBadge(status)),
+  );
+  byId('application-facts').replaceChildren(
     facts([
       ['KYC', application.kyc_status],
       ['Account', application.conta_bancaria_criada ? accountText(application) : 'not opened yet'],
-      ['Application id (a secret)', element('code', {}, application.id)],
+      ['Id (a secret)', element('code', {}, application.id)],
     ]),
   );
   showSteps(steps);
   const isRequested = !missing.some((step) => step.name === 'electronic_validation');
   byId('no-code').hidden = isRequested;
   byId('confirmation').hidden = !isRequested;
-  const names = missing.map((step) => labels[step.name]);
-  byId('missing').textContent = names.length === 0 ? '' : `Still missing: ${names.join(', ')}.`;
+  byId('missing').textContent = missing.length === 0 ? '' : `Still missing: ${inWords(missing)}.`;
   showDecision(application);
   showLiveness(application.prova_vida.url_iframe);
   schedulePoll(application);
@@ -260,33 +278,55 @@ function openStep(name) {
 }
 
 byId('to-request').addEventListener('click', () => openStep('electronic_validation'));
+byId('to-decision').addEventListener('click', () => openStep('kyc'));
 
 function showPanel() {
   for (const panel of panels) panel.hidden = panel.dataset.step !== current;
   for (const button of byId('steps').querySelectorAll('button')) {
-    if (button.dataset.opens === current) button.setAttribute('aria-current', 'step');
+    const isCurrent = button.dataset.opens === current;
+    if (isCurrent) button.setAttribute('aria-current', 'step');
     else button.removeAttribute('aria-current');
+    if (isCurrent) centre(button.parentElement);
   }
 }
 
 /** The e-mail that the login starts with. */
 const emailKey = 'ponte-dev-email';
 
-function showDecision({ status }) {
+function showDecision(application) {
+  const { status } = application;
   const isDecided = status === 'APPROVED' || status === 'REJECTED';
-  for (const form of ['kyc', 'sync']) byId(form).hidden = isDecided;
+  for (const id of ['kyc', 'sync', 'kyc-intro']) byId(id).hidden = isDecided;
   const place = byId('decided');
-  if (status !== 'APPROVED' || place.childElementCount > 0) return;
-  const link = element('a', { href: '/dev#account' }, 'Log in now');
-  link.addEventListener('click', () =>
-    sessionStorage.setItem(emailKey, sessionStorage.getItem(registeredKey) ?? ''),
+  if (!isDecided || place.childElementCount > 0) return;
+  place.replaceChildren(
+    ...(status === 'APPROVED' ? approval(application) : [outcome('bad', 'No account is opened.')]),
   );
-  const words = 'The account is open. The e-mail and the password are those of the registration. ';
-  place.replaceChildren(element('p', { className: 'outcome good' }, words, link));
+}
+
+function approval(application) {
+  const link = element('a', { href: '/dev#/account', className: 'button' }, 'Log in now');
+  link.addEventListener('click', () => {
+    // The login is of the new customer.
+    keepToken(null);
+    sessionStorage.setItem(emailKey, sessionStorage.getItem(registeredKey) ?? '');
+  });
+  const words = 'The e-mail and the password are those of the registration.';
+  return [
+    outcome('good', `The account ${accountText(application)} is open.`),
+    element('p', {}, words),
+    element('div', { className: 'actions' }, link),
+  ];
+}
+
+function outcome(colour, text) {
+  return element('p', { className: `outcome ${colour}` }, text);
 }
 
 function showLiveness(href) {
   const place = byId('liveness-link');
+  byId('to-decision').hidden = href === null;
+  byId('liveness').hidden = href !== null;
   const isShown = place.querySelector('a')?.getAttribute('href') === href;
   if (isShown) return;
   const link = { href, target: '_blank', rel: 'noreferrer' };

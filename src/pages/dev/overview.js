@@ -1,12 +1,16 @@
 /* The overview: the balance, the account and the latest transactions. */
 import { call, token } from './api.js';
-import { byId, element } from './page.js';
+import { onChange } from './changes.js';
+import { byId, canBeRenewed, element } from './page.js';
 import { onShow } from './shell.js';
 import { listOf } from './transactions.js';
 
 const place = byId('latest');
 
 onShow('account', showLatest);
+onChange(() => {
+  if (canBeRenewed(place)) void showLatest();
+});
 
 async function showLatest() {
   if (place.childElementCount === 0) {
@@ -19,12 +23,12 @@ async function showLatest() {
     return;
   }
   place.replaceChildren(
-    body.items.length === 0 ? nothingYet() : listOf('The newest five', body.items),
+    body.items.length === 0 ? nothingYet() : listOf('Latest transactions', body.items),
   );
 }
 
 function nothingYet() {
   const words =
-    'No transaction yet. Send a Pix, make a charge, or receive a Pix from the other side.';
+    'No transaction yet. Send a Pix, make a charge, or receive a Pix from the other side of the bank.';
   return element('p', { className: 'empty' }, words);
 }

@@ -1,4 +1,5 @@
 /* Helpers that all sections of the pages share. */
+import { parseAmount } from './format.js';
 
 /** Creates an element. Texts are set as text, never as markup. */
 export function element(name, properties = {}, ...children) {
@@ -27,14 +28,15 @@ function typed(form, submitter) {
  * previous errors first.
  */
 export function showErrors(form, answer) {
+  for (const field of form.querySelectorAll('[aria-invalid]')) unmark(field);
   for (const old of form.querySelectorAll('.error')) old.remove();
-  for (const field of form.querySelectorAll('[aria-invalid]')) {
-    field.removeAttribute('aria-invalid');
-    field.removeAttribute('aria-describedby');
-  }
   if (answer === null || (answer.status >= 200 && answer.status < 300)) return;
   const { message = `The service answered ${answer.status}.`, errors = {}, code } = answer.body;
-  const rest = Object.entries(errors).filter(([name, texts]) => !markField(form, name, texts));
+  const all = Object.entries(errors);
+  const rest = all.filter(([name, texts]) => !markField(form, name, texts));
+  form.querySelector('[aria-invalid]')?.focus();
+  // The fields say it all.
+  if (all.length > 0 && rest.length === 0) return;
   const lines = [
     code ? `${message} (${code})` : message,
     ...rest.map(([name, texts]) => `${name}: ${texts.join(' ')}`),
@@ -42,7 +44,6 @@ export function showErrors(form, answer) {
   const box = element('div', { className: 'error', role: 'alert' });
   box.append(...lines.map((line) => element('p', {}, line)));
   form.querySelector('.actions')?.before(box);
-  form.querySelector('[aria-invalid]')?.focus();
 }
 
 function markField(form, name, texts) {
@@ -54,7 +55,15 @@ function markField(form, name, texts) {
   field.setAttribute('aria-describedby', id);
   const words = inLabels(form, texts.join(' '));
   (field.closest('.beside') ?? field).after(element('span', { className: 'error', id }, words));
+  // What is typed now is another value.
+  field.addEventListener('input', () => unmark(field), { once: true });
   return true;
+}
+
+function unmark(field) {
+  field.removeAttribute('aria-invalid');
+  field.removeAttribute('aria-describedby');
+  byId(`${field.id}-error`)?.remove();
 }
 
 /** Names the fields of a message as the form does. */
@@ -99,6 +108,35 @@ function setDisabled(form, isDisabled) {
   for (const fieldset of form.querySelectorAll('fieldset')) fieldset.disabled = isDisabled;
 }
 
+/** Replaces what the service says about an amount that the page cannot read as a number. */
+export function withAmountError(answer, name, text) {
+  const errors = answer.body?.errors;
+  if (errors?.[name] === undefined || text === undefined || parseAmount(text) !== null) {
+    return answer;
+  }
+  const words = ['Must be an amount in reais, such as 1.234,56.'];
+  return { ...answer, body: { ...answer.body, errors: { ...errors, [name]: words } } };
+}
+
+/** A CPF or CNPJ with its punctuation; another text as it is. */
+export function formatTaxId(text) {
+  return (text ?? '–')
+    .replace(/^(\d{3})(\d{3})(\d{3})(\d\d)$/, '$1.$2.$3-$4')
+    .replace(/^(\w{2})(\w{3})(\w{3})(\w{4})(\d\d)$/, '$1.$2.$3/$4-$5');
+}
+
+/** Buttons that show the passwords of the fields that they name, and hide them again. */
+for (const button of document.querySelectorAll('[data-shows]')) {
+  const fields = button.dataset.shows.split(' ').map(byId);
+  button.ariaLabel = 'Show the password';
+  button.addEventListener('click', () => {
+    const isShown = fields[0].type === 'text';
+    for (const field of fields) field.type = isShown ? 'password' : 'text';
+    button.textContent = isShown ? 'Show' : 'Hide';
+    button.ariaLabel = `${button.textContent} the password`;
+  });
+}
+
 /** A description list; null is shown as a dash. */
 export function facts(pairs) {
   const list = element('dl', { className: 'facts' });
@@ -125,6 +163,12 @@ export function table(caption, heads, rows) {
       element('tbody', {}, ...body),
     ),
   );
+}
+
+/** Whether a list is shown, and no one is at work in it: its buttons would lose the focus. */
+export function canBeRenewed(place) {
+  const isBusy = place.contains(document.activeElement) || document.querySelector('dialog[open]');
+  return place.checkVisibility() && !isBusy;
 }
 
 /** A status as text, with a colour in addition to the word. */

@@ -2,8 +2,7 @@
 import { call, exchanges, token } from './api.js';
 import { actAtBank } from './bank.js';
 import { formatAmount, localTime, parseAmount } from './format.js';
-import { byId, element, facts, onSubmit, statusBadge } from './page.js';
-import { refreshBalance } from './session.js';
+import { byId, element, facts, onSubmit, statusBadge, withAmountError } from './page.js';
 import { about, showView } from './shell.js';
 
 const types = {
@@ -85,7 +84,7 @@ function returnForm({ transaction_id: id, type, refunded_amount: before }) {
     const reais = String(parseAmount(amount) ?? amount);
     const answer = await actAtBank('return', { transaction: id, amount: reais });
     if (answer.status === 200) await showReturned(id, before);
-    return answer;
+    return withAmountError(answer, 'amount', amount || undefined);
   });
   return form;
 }
@@ -103,7 +102,6 @@ async function showReturned(id, before) {
   }
   if (dialog.open) show(answer);
   showView();
-  await refreshBalance();
 }
 
 function failure({ body }) {

@@ -4,10 +4,9 @@ import { formatAmount, localTime, parseAmount } from './format.js';
 import { newKeyWords, offerKeys, withKeyField } from './idempotency.js';
 import { follow } from './live.js';
 import { askBeforeAnother, isInDoubt, noAnswerToSend, sendOutcome } from './outcomes.js';
-import { byId, element, facts, onSubmit, showErrors } from './page.js';
+import { byId, element, facts, onSubmit, showErrors, withAmountError } from './page.js';
 import { receiptButton } from './receipt.js';
 import { offerScenarios } from './scenarios.js';
-import { refreshBalance } from './session.js';
 
 /** The key of the last payment while it may have been made without its end being known. */
 let doubtfulKey = null;
@@ -50,7 +49,9 @@ onSubmit(byId('send'), async ({ idempotency_key: key = '', amount, ...rest }) =>
   });
   if (answer.status !== 0 && !isInDoubt(answer, isDoubtful)) doubtfulKey = null;
   void showOutcome(answer, isDoubtful);
-  return withKeyField(answer);
+  // The result has the sentence of the answer; the fields have what is wrong with them.
+  const hasErrors = answer.body.errors !== undefined;
+  return hasErrors ? withAmountError(withKeyField(answer), 'amount', amount) : null;
 });
 
 /** An amount that cannot be read goes as it is: the service says what is wrong with it. */
@@ -69,6 +70,8 @@ function say(text, colour = 'plain', ...more) {
     element('p', { className: `outcome ${colour}` }, text),
     ...more.map((line) => element('p', { className: 'hint' }, line)),
   );
+  // On a phone it is below the form.
+  byId('send-outcome').scrollIntoView({ block: 'nearest' });
 }
 
 async function showOutcome(answer, isDoubtful) {
@@ -77,7 +80,10 @@ async function showOutcome(answer, isDoubtful) {
     return;
   }
   const isReplay = answer.headers.get('idempotency-replayed') === 'true';
-  const notes = isReplay ? ['This key was used before: nothing was paid again.'] : [];
+  const { message, code, errors } = answer.body;
+  const refusal = errors === undefined && message ? [code ? `${message} (${code})` : message] : [];
+  const replay = isReplay ? ['This key was used before: nothing was paid again.'] : [];
+  const notes = [...refusal, ...replay];
   const show = ({ live, reason }) => {
     const known = { live, reason, isDoubtful, newKey: newKeyWords };
     const { colour, text } = sendOutcome(answer, known);
@@ -93,7 +99,6 @@ async function showOutcome(answer, isDoubtful) {
   if (status === null) return;
   doubtfulKey = null;
   show({ live: status, reason: status === 'FAILED' ? await readReason(id) : undefined });
-  await refreshBalance();
 }
 
 async function readReason(id) {
@@ -122,7 +127,7 @@ function showOwner({ lookup_id: lookupId, name, document, institution, expires_a
   const lines = [
     ['Payee', name],
     ['Document', document],
-    ['Institution', institution],
+    ['Institution', `ISPB ${institution}`],
     ['Valid until', localTime(expiresAt).slice(11)],
   ];
   byId('send-payee').replaceChildren(facts(lines));

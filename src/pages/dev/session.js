@@ -1,7 +1,8 @@
 /* Login, logout, the logged-in account and its balance. */
 import { call, exchanges, keepToken, token } from './api.js';
+import { onChange } from './changes.js';
 import { formatAmount as money } from './format.js';
-import { byId, element, facts, onSubmit, statusBadge } from './page.js';
+import { byId, element, facts, formatTaxId, onSubmit, statusBadge } from './page.js';
 import { sessionEndedText } from './outcomes.js';
 import { onShow } from './shell.js';
 import { newKeyWords } from './idempotency.js';
@@ -16,7 +17,7 @@ onSubmit(byId('login'), async (values) => {
     keepToken(answer.body.access_token);
     await showAccount();
     // The pressed button is now hidden.
-    byId('main').focus();
+    byId('main').focus({ preventScroll: true });
   }
   return answer;
 });
@@ -61,12 +62,12 @@ const personal = [
   'charge-result',
   'statement-items',
   'key-list',
-  'bank-said',
 ];
 
 function showSession() {
   const isIn = token() !== null;
   if (!isIn) for (const id of personal) byId(id).replaceChildren();
+  if (!isIn) for (const said of document.querySelectorAll('.said')) said.replaceChildren();
   if (!isIn) customer = null;
   byId('account-bar').hidden = !isIn;
   byId('logout').hidden = !isIn;
@@ -84,12 +85,15 @@ async function showAccount() {
   customer = answer.body;
   const { user, account } = customer;
   const number = account ? `${account.agency ?? '–'} / ${account.account_number ?? '–'}` : 'none';
-  byId('who').replaceChildren(element('strong', {}, user.name), ` ${number}`);
+  byId('who').replaceChildren(
+    element('strong', {}, user.name),
+    element('span', {}, account ? `Account ${number}` : 'No account'),
+  );
   byId('account-facts').replaceChildren(
     facts([
       ['Name', user.name],
       ['E-mail', user.email],
-      ['CPF or CNPJ', user.document],
+      ['CPF or CNPJ', formatTaxId(user.document)],
       ['Account', number],
       ['Status', account ? statusBadge(account.status) : 'no account yet'],
     ]),
@@ -98,36 +102,39 @@ async function showAccount() {
   await refreshBalance();
 }
 
-/** Reads the balance again, as after a payment has ended. */
-export async function refreshBalance() {
+async function refreshBalance() {
   if (token() === null) return;
   const { status, body } = await call({ path: '/accounts/balance' });
   if (token() === null) return;
   const isKnown = status === 200;
-  const note = body.source === 'provider' ? '' : ' last known: the bank does not answer';
+  const note =
+    body.source === 'provider' ? '' : element('span', {}, ' last known: the bank does not answer');
   byId('balance').replaceChildren(
-    ...(isKnown ? [element('strong', {}, money(body.balance)), note] : [body.message]),
+    ...(isKnown
+      ? [element('strong', {}, money(body.balance)), note]
+      : [element('span', {}, body.message)]),
   );
   byId('overview-balance').textContent = isKnown ? money(body.balance) : '–';
 }
 
 byId('show-balance').addEventListener('click', refreshBalance);
-/** The views with amounts: what they show comes with the balance of now. */
-function renewBalance() {
+onChange(refreshBalance);
+
+// With a real provider the balance may change without a transaction of Ponte.
+onShow('account', () => {
   // At first the account is read, and the balance after it.
   if (customer !== null) void refreshBalance();
-}
-
-onShow('account', renewBalance);
-onShow('statement', renewBalance);
+});
 
 const approved = sessionStorage.getItem(emailKey);
 if (approved !== null && token() === null) {
   sessionStorage.removeItem(emailKey);
   if (approved !== '') byId('email').value = approved;
   byId('password').value = '';
+  byId('login-hint').hidden = true;
   byId('login-reason').textContent =
     'The account is open. Log in with the password of the registration.';
+  byId('password').focus();
 }
 showSession();
 if (token() !== null) await showAccount();

@@ -11,8 +11,9 @@ const { provider, version, hasBank } = about;
 byId('where').textContent = `local · ${provider} · version ${version}`;
 for (const link of document.querySelectorAll('[data-needs-bank]')) link.hidden = !hasBank;
 
+/** The slash keeps a view's address from being an element's: the browser would scroll to it. */
 function viewName() {
-  const wanted = location.hash.slice(1);
+  const wanted = location.hash.slice('#/'.length);
   return views.some(({ dataset }) => dataset.view === wanted) ? wanted : 'account';
 }
 
@@ -34,7 +35,8 @@ export function onShow(name, work) {
 }
 
 function markPage() {
-  const here = views.length === 0 ? location.pathname : `/dev#${viewName()}`;
+  const view = token() === null ? '' : `/dev#/${viewName()}`;
+  const here = views.length === 0 ? location.pathname : view;
   for (const link of document.querySelectorAll('nav a')) {
     const isHere = link.getAttribute('href') === here;
     if (isHere) link.setAttribute('aria-current', 'page');
@@ -43,9 +45,9 @@ function markPage() {
   }
 }
 
-/** On a phone the navigation is a strip that scrolls, with pages on both sides. */
-function centre(link) {
-  const { parentElement: strip, offsetLeft, offsetWidth } = link;
+/** On a phone the navigation is a strip that scrolls, with pages on both sides; so are the steps. */
+export function centre(item) {
+  const { parentElement: strip, offsetLeft, offsetWidth } = item;
   strip.scrollLeft = offsetLeft - strip.offsetLeft - (strip.clientWidth - offsetWidth) / 2;
 }
 
@@ -53,7 +55,8 @@ addEventListener('hashchange', () => {
   // The skip link names no view.
   if (location.hash === '#main') return;
   showView();
-  byId('main').focus();
+  scrollTo(0, 0);
+  byId('main').focus({ preventScroll: true });
 });
 exchanges.addEventListener('session', showView);
 
@@ -65,13 +68,12 @@ function toggleDrawer(isOpen) {
   sessionStorage.setItem(openKey, isOpen ? 'open' : '');
 }
 
-byId('trace-toggle').addEventListener('click', () => {
-  toggleDrawer(byId('drawer').hidden);
-  if (!byId('drawer').hidden) byId('drawer').scrollIntoView({ block: 'nearest' });
-});
+byId('trace-toggle').addEventListener('click', () => toggleDrawer(byId('drawer').hidden));
 byId('trace-close').addEventListener('click', closeDrawer);
-byId('drawer').addEventListener('keydown', ({ key }) => {
-  if (key === 'Escape') closeDrawer();
+addEventListener('keydown', ({ key }) => {
+  if (key === 'Escape' && !byId('drawer').hidden && !document.querySelector('dialog[open]')) {
+    closeDrawer();
+  }
 });
 
 function closeDrawer() {

@@ -1,6 +1,7 @@
 /* The statement: what Ponte lists, a page at a time, and beside it the bank's own list. */
 import { call } from './api.js';
-import { byId, element, onSubmit, showErrors } from './page.js';
+import { onChange } from './changes.js';
+import { byId, canBeRenewed, element, onSubmit, showErrors } from './page.js';
 import { onShow } from './shell.js';
 import { listOf } from './transactions.js';
 
@@ -13,6 +14,15 @@ onShow('statement', () => byId('statement').requestSubmit());
 
 const place = byId('statement-items');
 
+/** The filters of the first page while no other page is shown; null: the list stays as it is. */
+let shownFilters = null;
+
+onChange(() => {
+  if (shownFilters !== null && canBeRenewed(place)) {
+    void showPage({ filters: shownFilters, before: [] });
+  }
+});
+
 function sayLoading() {
   if (place.childElementCount > 0) return;
   place.replaceChildren(element('p', { className: 'hint', role: 'status' }, 'Loading…'));
@@ -20,6 +30,7 @@ function sayLoading() {
 
 /** Adds a page to the items of the pages before it. */
 async function showPage({ filters, before, cursor }) {
+  shownFilters = cursor === undefined ? filters : null;
   sayLoading();
   const query = new URLSearchParams({ ...filters, ...(cursor && { cursor }) });
   const answer = await call({ path: query.size === 0 ? '/pix' : `/pix?${query}` });
@@ -38,7 +49,7 @@ async function showPage({ filters, before, cursor }) {
   place.replaceChildren(
     listOf('Transactions of Ponte', items),
     element('p', { className: 'hint', role: 'status' }, `${end} Times are those of São Paulo.`),
-    ...(next ? [more] : []),
+    ...(next ? [element('div', { className: 'actions' }, more)] : []),
   );
   if (cursor !== undefined && next) more.focus();
   return answer;
@@ -46,6 +57,7 @@ async function showPage({ filters, before, cursor }) {
 
 /** The bank's list of the same days. It is passed on as the provider wrote it. */
 async function showBankList({ start_date: from, end_date: to }) {
+  shownFilters = null;
   sayLoading();
   const days = { ...(from && { start_date: from }), ...(to && { end_date: to }) };
   const query = new URLSearchParams(days);

@@ -6,17 +6,11 @@ import { receiptButton } from './receipt.js';
 /** Both lists have one shape; the bank's names differ, and its items have no receipt. */
 export function listOf(caption, items) {
   if (items.length === 0) {
-    return element('p', { className: 'empty' }, `${caption}: nothing in these days.`);
+    return element('p', { className: 'empty' }, 'No transaction matches these filters.');
   }
   const hasReceipts = items.some(({ transaction_id: id }) => id !== undefined);
-  const heads = [
-    'When',
-    'Type',
-    'Amount',
-    'Status',
-    'Details',
-    ...(hasReceipts ? ['Receipt'] : []),
-  ];
+  const ids = hasReceipts ? ['Transaction', 'Receipt'] : ['Details'];
+  const heads = ['When', 'Type', 'Amount', 'Status', ...ids];
   return table(caption, heads, items.map(cells));
 }
 

@@ -30,7 +30,7 @@ async function uploadAll(files) {
 
 const noFile = {
   status: 422,
-  body: { message: 'Choose a file.', errors: { arquivo: ['The field is required.'] } },
+  body: { errors: { arquivo: ['Choose a file.'] } },
 };
 
 async function upload(file, kind) {

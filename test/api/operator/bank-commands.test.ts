@@ -44,10 +44,8 @@ test('a received Pix is returned in part, and what is wrong is named', async () 
 
 test('what the bank refuses, and a service without it, end with exit 1 and a sentence', async () => {
   const refused = await runPonte(local, ['bank', 'pay-charge', 'x']);
-  assert.deepEqual(
-    [refused.code, refused.stderr.trim()],
-    [...[1, 'ponte: The bank refuses it: ChargeNotFound.']],
-  );
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, /code: Is not the code of a charge of the simulated bank\./);
   const elsewhere = await runPonte(other, ['bank', 'fail-next', 'ana@example.com']);
   assert.equal(elsewhere.code, 1);
   assert.match(elsewhere.stderr, /only a service with APP_ENV=local and the simulated bank/);

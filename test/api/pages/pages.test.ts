@@ -11,7 +11,9 @@ import { passUntil } from '../../support/passing-time.ts';
 
 const pages = ['/dev', '/dev/onboarding', '/dev/prova-vida/some-session', '/docs'];
 
-const files = readdirSync(new URL('../../../src/pages/dev/', import.meta.url));
+const files = readdirSync(new URL('../../../src/pages/dev/', import.meta.url)).filter(
+  (name) => !name.endsWith('.html'),
+);
 
 const local = await startTestApp({ environment: { APP_ENV: 'local' } });
 const anywhere = await startTestApp();
@@ -38,7 +40,7 @@ describe('in local', () => {
     for (const file of files) {
       const answer = await fetch(`${url}/dev/assets/${file}`);
       assert.equal(answer.status, 200, file);
-      assert.match(answer.headers.get('content-type') ?? '', /^text\/(?:html|css|javascript);/);
+      assert.match(answer.headers.get('content-type') ?? '', /^text\/(?:css|javascript);/);
     }
   });
 
@@ -72,8 +74,44 @@ describe('in local', () => {
     assert.equal(answer.headers.get('location'), '/dev');
   });
 
+  it('a page is the frame with its content', async () => {
+    for (const [path, title, main] of [
+      ['/dev', 'development', 'id="login"'],
+      ['/dev/onboarding', 'onboarding', 'id="registration"'],
+    ] as const) {
+      const html = await (await fetch(`${url}${path}`)).text();
+      assert.ok(html.includes(`<title>Ponte: ${title}</title>`), path);
+      assert.ok(html.includes(main), path);
+      assert.ok(html.endsWith('</html>\n'), path);
+      assert.doesNotMatch(html, /\{\{/);
+    }
+  });
+
+  it('the pages notice a Pix that has ended, and wait for it at most 20 seconds', async () => {
+    const { email, token } = await givenCustomer(local);
+    const changes = async (since: string) => {
+      const answer = await fetch(`${url}/dev/changes?since=${encodeURIComponent(since)}`);
+      return ((await answer.json()) as { mark: string }).mark;
+    };
+    const mark = await changes('');
+    const unchanged = await passUntil(local.clock, changes(mark));
+    assert.equal(unchanged, mark);
+    // A payment that is under way has not ended.
+    const send = { pix_key: 'maria@example.com', amount: 10 };
+    await local.call('/pix/send', { token, key: 'changes', body: send });
+    assert.equal(await changes(''), mark);
+    const noticed = changes(mark);
+    const pay = `receive?email=${encodeURIComponent(email)}&amount=1`;
+    const headers = { 'x-ponte-bank': '1' };
+    await fetch(`${url}/dev/bank/${pay}`, { method: 'POST', headers });
+    assert.notEqual(await passUntil(local.clock, noticed), mark);
+  });
+
   it('a file that is not one of the pages is not served', async () => {
-    for (const path of ['/dev/assets/index.ts', '/dev/assets/..%2f..%2fapp.ts', '/dev/nothing']) {
+    for (const path of [
+      ...['/dev/assets/index.ts', '/dev/assets/..%2f..%2fapp.ts', '/dev/nothing'],
+      ...['/dev/assets/frame.html', '/dev/assets/account.html'],
+    ]) {
       assert.equal((await fetch(`${url}${path}`)).status, 404, path);
     }
   });
@@ -120,9 +158,13 @@ describe('the other side of the simulated bank', () => {
     const done = () => listOf(token, 'COMPLETED');
     await eventually(async () => (await done()).length === 1, 'the charge is paid');
     assert.equal((await balanceOf(token)).balance, before.balance + 20);
-    assert.deepEqual(await act('pay-charge', { code }), {
-      ...{ status: 422, message: 'The bank refuses it: ChargeAlreadyPaid.' },
-    });
+    const again = await act('pay-charge', { code });
+    assert.deepEqual(
+      [again.status, again.errors],
+      [422, { code: ['The charge is already paid.'] }],
+    );
+    const unknown = await act('pay-charge', { code: 'x' });
+    assert.deepEqual(Object.keys(unknown.errors ?? {}), ['code']);
   });
 
   it('credits a Pix that pays no charge: the statement has it, once', async () => {
@@ -219,6 +261,7 @@ describe('anywhere else', () => {
   it('there are no pages, whatever the method', async () => {
     for (const path of [
       ...[...pages, '/', '/dev/assets/api.js', '/docs/assets/reference.js', '/dev/about.json'],
+      '/dev/changes',
       ...['pay-charge', 'receive', 'return', 'expire-token', 'fail-next'].map(
         (act) => `/dev/bank/${act}`,
       ),

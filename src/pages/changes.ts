@@ -1,0 +1,41 @@
+/**
+ * Reports to the development pages that a transaction of any customer has ended, so that they read
+ * the balance and the lists again. It has no values of transactions, and needs no login.
+ */
+import { pause } from '../clock.ts';
+import type { LocalContext } from '../context.ts';
+import { jsonReply } from '../http/reply.ts';
+import type { SystemRoute } from '../http/router.ts';
+import { lastSettled } from './change-repository.ts';
+
+const pollMs = 1_000;
+
+/** Shorter than the time-outs of common proxies. */
+const longestWaitMs = 20_000;
+
+/**
+ * `GET /dev/changes?since=MARK` answers `{mark}` as soon as the mark is another one, or after 20
+ * seconds. Notifications would not do: none is sent for a received Pix or a refund.
+ */
+export function changesRoute(context: LocalContext): SystemRoute {
+  return {
+    kind: 'system',
+    name: 'page',
+    method: 'GET',
+    path: '/dev/changes',
+    async answer({ request, response }) {
+      const [, query = ''] = (request.url ?? '').split('?');
+      const since = new URLSearchParams(query).get('since');
+      const gone = new AbortController();
+      response.once('close', () => gone.abort());
+      const ended = AbortSignal.any([gone.signal, context.stopping]);
+      const endsAtMs = context.clock.now().getTime() + longestWaitMs;
+      for (;;) {
+        const mark = await lastSettled(context);
+        const isOver = ended.aborted || context.clock.now().getTime() >= endsAtMs;
+        if (mark !== since || isOver) return jsonReply(200, { mark });
+        await pause(context.clock, pollMs, ended);
+      }
+    },
+  };
+}
