@@ -312,8 +312,6 @@ const refused = [
   `update pix_timeline set note = 'changed'`,
   `delete from pix_timeline`,
   `delete from pix_transactions where phase = 'SETTLED'`,
-  `insert into pix_timeline (transaction_id, phase, at)
-   values ('019d0000-0000-7000-8000-00000000ffff', 'PAYING', now())`,
   `insert into webhook_waits (id_value, event_id)
    values ('a', '019d0000-0000-7000-8000-00000000ffff')`,
   `update jobs set status = 'running'`,

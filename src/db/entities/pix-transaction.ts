@@ -124,6 +124,13 @@ export const PixTransaction = defineEntity({
       when: "old.status in ('COMPLETED', 'FAILED') and new.status <> old.status",
       body: "raise exception 'a final transaction does not change' using errcode = 'check_violation';",
     },
+    {
+      // The timeline has no foreign key.
+      name: 'pix_transactions_kept',
+      timing: 'before',
+      events: ['delete'],
+      body: "raise exception 'a transaction is not removed' using errcode = 'check_violation';",
+    },
     // Every final status writes an app event, whatever statement sets it.
     {
       name: 'pix_transactions_ended',

@@ -121,12 +121,15 @@ test('a row is not removed while others point at it', async () => {
     const removed = rows('delete from users where id = $1', [userId]);
     await isRefusedBy(`${table}_user_id_foreign`, removed);
   }
+});
+
+test('pix_transactions_kept refuses to remove a transaction, with a timeline or without', async () => {
   const { transaction_id: transactionId } = await parentOf(open, 'pix_timeline');
+  const refusal = { message: 'a transaction is not removed', code: '23514' };
+  const remove = () => rows('delete from pix_transactions where id = $1', [transactionId]);
+  await assert.rejects(remove(), refusal);
   await put('pix_timeline', { transaction_id: transactionId });
-  await isRefusedBy(
-    'pix_timeline_transaction_id_foreign',
-    rows('delete from pix_transactions where id = $1', [transactionId]),
-  );
+  await assert.rejects(remove(), refusal);
 });
 
 /** Rows that are similar to a repeat and valid. */
@@ -180,6 +183,7 @@ test('no constraint, unique index or trigger of the schema is without a test', a
   const tested = [
     ...Object.keys({ ...refusedRows, ...refusedPairs, ...refusedSiblings }),
     ...['pix_transactions_status_and_phase', 'pix_transactions_final_status'],
+    ...['pix_transactions_kept'],
     ...['operator_actions_append_only', 'pix_timeline_append_only'],
     ...['onboarding_applications_moves_forward'],
     // They write: jobs/deliver-app-event.test.ts.

@@ -110,10 +110,6 @@ export const refusedRows: Readonly<Record<string, { table: Table; changes: reado
     changes: [{ refunded_amount: '0.00' }, { refunded_amount: '10.51' }],
   },
   pix_transactions_user_id_foreign: { table: 'pix_transactions', changes: [{ user_id: 0 }] },
-  pix_timeline_transaction_id_foreign: {
-    table: 'pix_timeline',
-    changes: [{ transaction_id: uuid() }],
-  },
   onboarding_applications_status_known: {
     table: 'onboarding_applications',
     changes: [{ status: 'OPEN' }],
