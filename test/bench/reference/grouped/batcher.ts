@@ -35,7 +35,8 @@ export function grouped<Row extends OrdinalRow>(query: Query, statement: Stateme
     // SQLSTATE, which only the server gives.
     const isRefused = /^[0-9A-Z]{5}$/.test(String((error as { code?: unknown }).code));
     for (const call of calls) {
-      if (isRefused && calls.length > 1) await send([call]).catch((own: unknown) => call.reject(own));
+      if (isRefused && calls.length > 1)
+        await send([call]).catch((own: unknown) => call.reject(own));
       else call.reject(error);
     }
   }
