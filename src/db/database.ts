@@ -17,6 +17,7 @@ import {
   unitConnection,
   type Connection,
 } from './pool.ts';
+import { preparedRunner } from './prepared-query.ts';
 
 /** One SQL statement. Named ones are prepared once per connection. */
 export interface Statement {
@@ -148,6 +149,7 @@ function openPostgres(options: DatabaseOptions, url: string): Database {
   const { clock, onNotifications: onChange } = options;
   const notifications = new Notifications({ url, clock, ...(onChange && { onChange }) });
   const indexed = indexedPool(base.pool, options);
+  const runPrepared = preparedRunner(indexed);
   const on = <Row>(
     pool: pg.Pool,
     statement: Statement,
@@ -170,7 +172,10 @@ function openPostgres(options: DatabaseOptions, url: string): Database {
     query: batched(
       (statement, parameters) => on(statement.indexed ? indexed : base.pool, statement, parameters),
       {
-        batched: (statement, columns) => on(indexed, statement, columns),
+        batched(statement, columns) {
+          options.onQuery?.();
+          return runPrepared(statement, columns);
+        },
         single: (statement, columns) => on(base.pool, statement, columns),
       },
     ),

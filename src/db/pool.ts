@@ -187,6 +187,13 @@ function textTypes(): pg.CustomTypesConfig {
   return types;
 }
 
+const ownTypes = textTypes();
+
+/** @returns how a column of a statement's result is read from its text: timestamps as dates. */
+export function columnParser(type: number): (text: string) => unknown {
+  return type === timestamptz ? readInstant : ownTypes.getTypeParser(type, 'text');
+}
+
 /** The rows of a statement have timestamps as dates. */
 function withDates(result: pg.QueryResult<Cells>): Cells[] {
   const columns = result.fields.filter(({ dataTypeID }) => dataTypeID === timestamptz);

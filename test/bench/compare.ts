@@ -1,4 +1,4 @@
-/** The reference and the service in turn, round after round. */
+/** The plain reference, the practical limit and the service in turn, round after round. */
 import { cases } from './cases/index.ts';
 import type { CaseName } from './cases/names.ts';
 import { installedTool } from './load.ts';
@@ -7,12 +7,12 @@ import type { Options } from './options.ts';
 import type { Report } from './report.ts';
 import { openStage, type Stage } from './stage.ts';
 import { summary } from './statistics.ts';
+import type { Trio } from './targets.ts';
 import { takeTurn } from './turn.ts';
 
-interface Rounds {
-  readonly reference: Measurement[];
-  readonly ours: Measurement[];
-}
+const inTurn = ['reference', 'grouped', 'ours'] as const;
+
+type Rounds = { readonly [Server in keyof Trio]: Measurement[] };
 
 /** @param tell is told what goes on. */
 export async function compare(options: Options, tell: (line: string) => void): Promise<Report> {
@@ -20,37 +20,38 @@ export async function compare(options: Options, tell: (line: string) => void): P
   const { databaseUrl, rounds, seconds, connections, only } = options;
   await takeTurn(databaseUrl, tell, parts);
   tell('making the databases and starting the servers');
-  const reference = await openStage('reference', { databaseUrl }, parts);
-  const ours = await openStage('ours', { databaseUrl }, parts);
+  const stages = {
+    reference: await openStage('reference', { databaseUrl }, parts),
+    grouped: await openStage('grouped', { databaseUrl }, parts),
+    ours: await openStage('ours', { databaseUrl }, parts),
+  };
+  const { ours } = stages;
   const tool = installedTool();
-  const measured = new Map<CaseName, Rounds>(
-    only.map((name) => [name, { reference: [], ours: [] }]),
-  );
   let number = 0;
   const runOnce = (name: CaseName, { target }: Stage, forSeconds: number) => {
     number += 1;
     const run = { number, seconds: forSeconds };
     return measure(target, cases[name], { tool, connections, run });
   };
-  for (const [name, results] of measured) {
+  const results = new Map<CaseName, Trio>();
+  for (const name of only) {
+    const measured: Rounds = { reference: [], grouped: [], ours: [] };
     tell(`${cases[name].title}: warming up`);
-    for (const stage of [reference, ours]) await runOnce(name, stage, options.warmUpSeconds);
+    for (const server of inTurn) await runOnce(name, stages[server], options.warmUpSeconds);
     for (let round = 1; round <= rounds; round += 1) {
-      const before = await runOnce(name, reference, seconds);
-      const after = await runOnce(name, ours, seconds);
-      results.reference.push(before);
-      results.ours.push(after);
-      const rates = [before, after].map(({ perSecond }) => perSecond.toFixed(0));
-      tell(`${cases[name].title}: round ${round}, ${rates[0]}/s and ${rates[1]}/s`);
+      const rates: string[] = [];
+      for (const server of inTurn) {
+        const one = await runOnce(name, stages[server], seconds);
+        measured[server].push(one);
+        rates.push(one.perSecond.toFixed(0));
+      }
+      tell(`${cases[name].title}: round ${round}, ${rates.join('/s, ')}/s`);
     }
+    const { reference, grouped, ours: own } = measured;
+    const summaries = { reference: summary(reference), grouped: summary(grouped) };
+    results.set(name, { ...summaries, ours: summary(own) });
   }
-  const results = new Map(
-    [...measured].map(([name, { reference: theirs, ours: own }]) => [
-      name,
-      { reference: summary(theirs), ours: summary(own) },
-    ]),
-  );
-  const all = [...results.values()].map((pair) => pair.ours);
+  const all = [...results.values()].map((trio) => trio.ours);
   const memory = all.map(({ memoryMb }) => memoryMb).filter((mb) => mb !== null);
   return {
     tool,

@@ -2,7 +2,7 @@
 import type { Case, Run } from './cases/case.ts';
 import type { LoadResult } from './load-plan.ts';
 import { runLoad, type LoadTool } from './load.ts';
-import { cpuMsBetween, cpuMsOf, databaseCpu, memoryMbOf } from './meters.ts';
+import { cpuMsBetween, cpuMsOf, databaseCpu, logPosition, memoryMbOf } from './meters.ts';
 import type { Target } from './target.ts';
 
 export interface Measurement {
@@ -12,6 +12,8 @@ export interface Measurement {
   /** Microseconds of CPU per request; null where they cannot be read. */
   readonly serverCpuUs: number | null;
   readonly databaseCpuUs: number | null;
+  /** Bytes of PostgreSQL's log per request, with those of all else that writes on the server. */
+  readonly logBytes: number;
   /** Resident, in MB, at the end of the run. */
   readonly memoryMb: number | null;
   /** The longest that the event loop was held up. */
@@ -34,7 +36,11 @@ export async function measure(
   const { server, client } = target;
   const prepared = await what.prepare(target, run);
   server.watchEventLoop();
-  const before = { server: cpuMsOf(server.pid), database: await databaseCpu(client) };
+  const before = {
+    log: await logPosition(client),
+    server: cpuMsOf(server.pid),
+    database: await databaseCpu(client),
+  };
   const stop = new AbortController();
   const beside = prepared.beside?.(stop.signal);
   const result = await runLoad(tool, {
@@ -58,6 +64,7 @@ export async function measure(
         ? null
         : ((serverMs - before.server) * 1e3) / count,
     databaseCpuUs: databaseMs === null ? null : (databaseMs * 1e3) / count,
+    logBytes: ((await logPosition(client)) - before.log) / count,
     memoryMb,
     loopDelayMs,
     faults,

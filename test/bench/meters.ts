@@ -28,6 +28,14 @@ export function memoryMbOf(pid: number): number | null {
   }
 }
 
+/** @returns bytes that the server has ever written to its log. */
+export async function logPosition(client: pg.Client): Promise<number> {
+  const { rows } = await client.query<{ bytes: string }>(
+    `select pg_current_wal_insert_lsn() - '0/0' as bytes`,
+  );
+  return Number(rows[0]?.bytes);
+}
+
 export type CpuOfDatabase = ReadonlyMap<number, number>;
 
 /**

@@ -4,8 +4,9 @@ import { caseNames, type CaseName } from './cases/names.ts';
 
 export const help = `Usage: npm run bench -- [options]
 
-Runs the service and a plain reference server on one PostgreSQL, in turn, and compares them. It
-needs a PostgreSQL, and makes (and drops) databases there that are called ponte_bench_…:
+Runs three servers on one PostgreSQL, in turn: a plain reference, the practical limit (grouped) and
+the service. It needs a PostgreSQL, and makes (and drops) databases there that are called
+ponte_bench_…:
 
   BENCH_DATABASE_URL=postgres://postgres@127.0.0.1:5432/postgres npm run bench -- --quick
 
@@ -16,7 +17,7 @@ before it is measured.
 
   --quick            under a minute: one round of short runs, without the logins alone, on servers
                      that have only just started
-  --rounds N         rounds, each the reference and then the service (default: 5)
+  --rounds N         rounds, each of the three servers in turn (default: 5)
   --seconds N        how long a case is under load in a round (default: 5)
   --connections N    connections of the load (default: 32)
   --only A,B         cases: ${caseNames.join(', ')}

@@ -6,12 +6,16 @@ import type { Environment } from './settings.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
-export type ServerName = 'ours' | 'reference';
+/** The service, the plain reference, and the practical limit. */
+export type ServerName = 'ours' | 'reference' | 'grouped';
+
+const referenceServer = join(import.meta.dirname, 'reference', 'server.ts');
 
 /** Each as its users start it. */
 const commands: Readonly<Record<ServerName, readonly [string, ...string[]]>> = {
   ours: ['sh', join(root, 'bin', 'ponte'), 'serve'],
-  reference: [process.execPath, join(import.meta.dirname, 'reference', 'server.ts')],
+  reference: [process.execPath, referenceServer],
+  grouped: [process.execPath, referenceServer, 'grouped'],
 };
 
 const probe = join(import.meta.dirname, 'event-loop-probe.js');

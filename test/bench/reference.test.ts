@@ -1,121 +1,128 @@
-/** The reference server answers as the service does; otherwise its rates would compare nothing. */
+/** The reference servers answer as the service does; otherwise their rates would compare nothing. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { FastifyInstance } from 'fastify';
 import pg from 'pg';
 import { createTestDatabase, serverUrl } from '../support/db.ts';
 import { eventually } from '../support/eventually.ts';
 import { onlyOnServer } from '../support/open-database.ts';
-import { createReference } from './reference/app.ts';
+import { listen, type ListeningReference } from './reference/listen.ts';
 import { serverEnvironment, webhookSecret } from './settings.ts';
 import { password, storeCustomers } from './target.ts';
 
-describe('the reference server', onlyOnServer, () => {
-  let app: FastifyInstance;
-  let client: pg.Client;
-  let token = '';
-  const parts = new AsyncDisposableStack();
+for (const name of ['plain', 'grouped'] as const) testReference(name);
 
-  before(async () => {
-    if (!serverUrl) return;
-    const database = parts.adopt(await createTestDatabase(), (made) => made.drop());
-    const { databaseUrl = '' } = database;
-    client = new pg.Client({ connectionString: databaseUrl });
-    await client.connect();
-    parts.defer(() => client.end());
-    await storeCustomers(client);
-    const env = serverEnvironment();
-    app = await createReference({
-      databaseUrl,
-      privateKeyPem: env['JWT_PRIVATE_KEY'] ?? '',
-      publicKeyPem: env['JWT_PUBLIC_KEYS'] ?? '',
-      encryptionKey: Buffer.from(env['ENCRYPTION_KEY'] ?? '', 'base64'),
-      webhookSecret,
-    });
-    parts.defer(() => app.close());
-    const { json } = await logIn(password);
-    token = (json as { access_token: string }).access_token;
-  });
+function testReference(name: 'plain' | 'grouped'): void {
+  describe(`the ${name} reference server`, onlyOnServer, () => {
+    let app: ListeningReference;
+    let client: pg.Client;
+    let token = '';
+    const parts = new AsyncDisposableStack();
 
-  after(() => parts.disposeAsync());
-
-  const logIn = (typed: string) =>
-    call('POST', '/auth/login', { body: { email: 'customer1@example.com', password: typed } });
-
-  interface Call {
-    readonly body?: object;
-    readonly headers?: Readonly<Record<string, string>>;
-  }
-
-  async function call(method: 'GET' | 'POST', path: string, { body, headers }: Call = {}) {
-    const answer = await app.inject({
-      method,
-      url: `/api/v1${path}`,
-      headers: { ...(token && { authorization: `Bearer ${token}` }), ...headers },
-      ...(body && { payload: body }),
-    });
-    const json: unknown = answer.body === '' ? null : answer.json();
-    return { status: answer.statusCode, headers: answer.headers, json };
-  }
-
-  const pay = (key: string, amount = 0.01) =>
-    call('POST', '/pix/send', {
-      body: { pix_key: 'bruno@example.com', amount },
-      headers: { 'idempotency-key': key },
-    });
-
-  it('logs in with the right password only', async () => {
-    assert.ok(token);
-    assert.equal((await logIn('something else')).status, 422);
-  });
-
-  it('refuses a token that is none', async () => {
-    const headers = { authorization: 'Bearer nothing' };
-    assert.equal((await call('GET', '/accounts/balance', { headers })).status, 401);
-  });
-
-  it('pays once for a key, and answers a repeat with the same payment', async () => {
-    const first = await pay('once');
-    const again = await pay('once');
-    assert.deepEqual([first.status, again.status], [200, 200]);
-    assert.deepEqual(again.json, first.json);
-    assert.equal(first.headers['pix-outcome'], 'accepted');
-    assert.equal(again.headers['idempotency-replayed'], 'true');
-    assert.equal((await pay('once', 2)).status, 422);
-    const { rows } = await client.query(
-      `select n.phase from pix_transactions t join pix_timeline n on n.transaction_id = t.id
-        where t.idempotency_key = 'once' order by n.id`,
-    );
-    const phases = rows.map(({ phase }: { phase: string }) => phase);
-    assert.deepEqual(phases, ['RESERVED', 'RESOLVED', 'PAYING', 'ACCEPTED']);
-  });
-
-  it('tells the balance that is left', async () => {
-    const { json } = await call('GET', '/accounts/balance');
-    assert.deepEqual(json, { balance: 9_999.99, source: 'provider' });
-  });
-
-  it('settles a payment by its event, once, and shows it', async () => {
-    const { transaction_id: id, end_to_end: endToEnd } = (await pay('settled')).json as {
-      transaction_id: string;
-      end_to_end: string;
-    };
-    const post = (secret: string) =>
-      call('POST', '/webhooks/provider', {
-        body: { event: 'PIX_PAYMENT', endToEnd, status: 'CONFIRMED', amount: 0.01 },
-        headers: { 'x-webhook-secret': secret },
+    before(async () => {
+      if (!serverUrl) return;
+      const database = parts.adopt(await createTestDatabase(), (made) => made.drop());
+      const { databaseUrl = '' } = database;
+      client = new pg.Client({ connectionString: databaseUrl });
+      await client.connect();
+      parts.defer(() => client.end());
+      await storeCustomers(client);
+      const env = serverEnvironment();
+      app = await listen(name, {
+        databaseUrl,
+        privateKeyPem: env['JWT_PRIVATE_KEY'] ?? '',
+        publicKeyPem: env['JWT_PUBLIC_KEYS'] ?? '',
+        encryptionKey: Buffer.from(env['ENCRYPTION_KEY'] ?? '', 'base64'),
+        webhookSecret,
       });
-    assert.equal((await post('wrong')).status, 401);
-    const first = (await post(webhookSecret)).json as { event_id: string; duplicate: boolean };
-    const again = (await post(webhookSecret)).json as { event_id: string; duplicate: boolean };
-    assert.deepEqual([first.duplicate, again.duplicate], [false, true]);
-    assert.equal(again.event_id, first.event_id);
-    const shown = await eventually(async () => {
-      const found = await call('GET', `/pix/${id}`);
-      return (found.json as { status: string }).status === 'COMPLETED' ? found : null;
-    }, 'the payment to be settled');
-    assert.deepEqual(shown.json, { transaction_id: id, status: 'COMPLETED' });
-    const headers = { 'if-none-match': String(shown.headers.etag) };
-    assert.equal((await call('GET', `/pix/${id}`, { headers })).status, 304);
+      parts.defer(() => app.close());
+      const { json } = await logIn(password);
+      token = (json as { access_token: string }).access_token;
+    });
+
+    after(() => parts.disposeAsync());
+
+    const logIn = (typed: string) =>
+      call('POST', '/auth/login', { body: { email: 'customer1@example.com', password: typed } });
+
+    interface Call {
+      readonly body?: object;
+      readonly headers?: Readonly<Record<string, string>>;
+    }
+
+    async function call(method: 'GET' | 'POST', path: string, { body, headers }: Call = {}) {
+      const answer = await fetch(`${app.url}/api/v1${path}`, {
+        method,
+        headers: {
+          ...(token && { authorization: `Bearer ${token}` }),
+          ...(body && { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(body && { body: JSON.stringify(body) }),
+      });
+      const text = await answer.text();
+      const json: unknown = text === '' ? null : JSON.parse(text);
+      return { status: answer.status, headers: Object.fromEntries(answer.headers), json };
+    }
+
+    const pay = (key: string, amount = 0.01) =>
+      call('POST', '/pix/send', {
+        body: { pix_key: 'bruno@example.com', amount },
+        headers: { 'idempotency-key': key },
+      });
+
+    it('logs in with the right password only', async () => {
+      assert.ok(token);
+      assert.equal((await logIn('something else')).status, 422);
+    });
+
+    it('refuses a token that is none', async () => {
+      const headers = { authorization: 'Bearer nothing' };
+      assert.equal((await call('GET', '/accounts/balance', { headers })).status, 401);
+    });
+
+    it('pays once for a key, and answers a repeat with the same payment', async () => {
+      const first = await pay('once');
+      const again = await pay('once');
+      assert.deepEqual([first.status, again.status], [200, 200]);
+      assert.deepEqual(again.json, first.json);
+      assert.equal(first.headers['pix-outcome'], 'accepted');
+      assert.equal(again.headers['idempotency-replayed'], 'true');
+      assert.equal((await pay('once', 2)).status, 422);
+      const { rows } = await client.query(
+        `select n.phase from pix_transactions t join pix_timeline n on n.transaction_id = t.id
+        where t.idempotency_key = 'once' order by n.id`,
+      );
+      const phases = rows.map(({ phase }: { phase: string }) => phase);
+      assert.deepEqual(phases, ['RESERVED', 'RESOLVED', 'PAYING', 'ACCEPTED']);
+    });
+
+    it('tells the balance that is left', async () => {
+      const { json } = await call('GET', '/accounts/balance');
+      assert.deepEqual(json, { balance: 9_999.99, source: 'provider' });
+    });
+
+    it('settles a payment by its event, once, and shows it', async () => {
+      const { transaction_id: id, end_to_end: endToEnd } = (await pay('settled')).json as {
+        transaction_id: string;
+        end_to_end: string;
+      };
+      const post = (secret: string) =>
+        call('POST', '/webhooks/provider', {
+          body: { event: 'PIX_PAYMENT', endToEnd, status: 'CONFIRMED', amount: 0.01 },
+          headers: { 'x-webhook-secret': secret },
+        });
+      assert.equal((await post('wrong')).status, 401);
+      const first = (await post(webhookSecret)).json as { event_id: string; duplicate: boolean };
+      const again = (await post(webhookSecret)).json as { event_id: string; duplicate: boolean };
+      assert.deepEqual([first.duplicate, again.duplicate], [false, true]);
+      assert.equal(again.event_id, first.event_id);
+      const shown = await eventually(async () => {
+        const found = await call('GET', `/pix/${id}`);
+        return (found.json as { status: string }).status === 'COMPLETED' ? found : null;
+      }, 'the payment to be settled');
+      assert.deepEqual(shown.json, { transaction_id: id, status: 'COMPLETED' });
+      const headers = { 'if-none-match': String(shown.headers.etag) };
+      assert.equal((await call('GET', `/pix/${id}`, { headers })).status, 304);
+    });
   });
-});
+}

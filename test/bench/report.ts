@@ -4,10 +4,11 @@ import type { LoadTool } from './load.ts';
 import type { Measurement } from './measure.ts';
 import {
   footprintVerdicts,
-  ratioOf,
+  ratiosOf,
   verdictsOf,
   type Footprint,
   type Results,
+  type Trio,
   type Verdict,
 } from './targets.ts';
 
@@ -37,7 +38,14 @@ export function table(rows: readonly (readonly string[])[]): string {
   return rows.map(line).join('\n');
 }
 
-const head = ['case', 'server', 'req/s', 'p50 ms', 'p99 ms', 'CPU µs', 'db µs', 'MB', 'loop ms'];
+const head = [
+  ...['case', 'server', 'req/s', 'p50 ms', 'p99 ms', 'CPU µs', 'db µs', 'log B', 'MB', 'loop ms'],
+];
+
+/** The servers by the names that are printed. */
+const shownServers = { reference: 'plain', grouped: 'grouped', ours: 'Ponte' } as const;
+
+const serverNames = ['reference', 'grouped', 'ours'] as const;
 
 function cells(one: Measurement): string[] {
   const whole = (value: number | null): string => (value === null ? '-' : value.toFixed(0));
@@ -47,8 +55,28 @@ function cells(one: Measurement): string[] {
     one.p99Ms.toFixed(2),
     whole(one.serverCpuUs),
     whole(one.databaseCpuUs),
+    whole(one.logBytes),
     whole(one.memoryMb),
     one.loopDelayMs.toFixed(1),
+  ];
+}
+
+const ratioHead = [
+  ...['requests/s', 'plain', 'grouped', 'Ponte', 'Ponte/plain', 'Ponte/grouped'],
+  ...['CPU plain', 'CPU grouped', 'CPU Ponte'],
+];
+
+/** One line for each case: rates, ratios, and CPU of the server + PostgreSQL. */
+function ratioCells(title: string, trio: Trio): string[] {
+  const { ofReference, ofGrouped } = ratiosOf(trio);
+  const all = serverNames.map((server) => trio[server]);
+  const whole = (value: number | null): string => value?.toFixed(0) ?? '-';
+  return [
+    title,
+    ...all.map(({ perSecond }) => perSecond.toFixed(0)),
+    ofReference.toFixed(2),
+    ofGrouped.toFixed(2),
+    ...all.map((one) => `${whole(one.serverCpuUs)}+${whole(one.databaseCpuUs)}`),
   ];
 }
 
@@ -59,20 +87,27 @@ export function said({ target, value, isMet }: Verdict): string {
 /** @returns what is printed. */
 export function reportText(report: Report): string {
   const { tool, connections, rounds, seconds, results, footprint } = report;
-  const rows = [...results].flatMap(([name, { reference, ours }]) => [
-    [cases[name].title, 'reference', ...cells(reference)],
-    ['', 'ours', ...cells(ours)],
-  ]);
-  const verdicts = [...results].map(([name, pair]) => {
+  const rows = [...results].flatMap(([name, trio]) =>
+    serverNames.map((server, place) => [
+      place === 0 ? cases[name].title : '',
+      shownServers[server],
+      ...cells(trio[server]),
+    ]),
+  );
+  const ratios = [...results].map(([name, trio]) => ratioCells(cases[name].title, trio));
+  const verdicts = [...results].map(([name]) => {
     const all = verdictsOf(name, results, connections).map(said);
-    return `  ${cases[name].title}: ${ratioOf(pair).toFixed(2)}× the reference; ${all.join('; ')}`;
+    return `  ${cases[name].title}: ${all.join('; ')}`;
   });
   const faults = faultsOf(results);
   return [
     `${connections} connections, ${rounds} round(s) of ${seconds} s, load from ${tool}; medians.`,
-    'CPU and db: microseconds of CPU per request, of the server and of PostgreSQL.',
+    'CPU and db: microseconds of CPU per request, of the server and of PostgreSQL; log: bytes of',
+    'PostgreSQL’s log per request.',
     '',
     table([head, ...rows]),
+    '',
+    table([ratioHead, ...ratios]),
     '',
     'Targets:',
     ...verdicts,
@@ -86,9 +121,9 @@ export function reportText(report: Report): string {
 
 /** Every wrong answer and row of a run, with its case and its server. */
 export function faultsOf(results: Results): string[] {
-  return [...results].flatMap(([name, pair]) =>
-    (['reference', 'ours'] as const).flatMap((server) =>
-      pair[server].faults.map((fault) => `${name}, ${server}: ${fault}`),
+  return [...results].flatMap(([name, trio]) =>
+    serverNames.flatMap((server) =>
+      trio[server].faults.map((fault) => `${name}, ${shownServers[server]}: ${fault}`),
     ),
   );
 }
@@ -98,11 +133,10 @@ export function reportJson(report: Report): string {
   const document = {
     ...rest,
     connections,
-    cases: [...results].map(([name, pair]) => ({
+    cases: [...results].map(([name, trio]) => ({
       name,
-      reference: pair.reference,
-      ours: pair.ours,
-      ratio: ratioOf(pair),
+      servers: trio,
+      ratios: ratiosOf(trio),
       verdicts: verdictsOf(name, results, connections),
     })),
     footprint: { ...footprint, verdicts: footprintVerdicts(footprint) },

@@ -23,6 +23,7 @@ export function summary(rounds: readonly Measurement[]): Measurement {
     p99Ms: of((one) => one.p99Ms),
     serverCpuUs: known((one) => one.serverCpuUs),
     databaseCpuUs: known((one) => one.databaseCpuUs),
+    logBytes: of((one) => one.logBytes),
     memoryMb: known((one) => one.memoryMb),
     loopDelayMs: Math.max(...rounds.map((one) => one.loopDelayMs)),
     faults: [...new Set(rounds.flatMap((one) => one.faults))],

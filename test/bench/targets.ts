@@ -2,12 +2,14 @@
 import type { CaseName } from './cases/names.ts';
 import type { Measurement } from './measure.ts';
 
-export interface Pair {
-  readonly ours: Measurement;
+/** The same load on each server. */
+export interface Trio {
   readonly reference: Measurement;
+  readonly grouped: Measurement;
+  readonly ours: Measurement;
 }
 
-export type Results = ReadonlyMap<CaseName, Pair>;
+export type Results = ReadonlyMap<CaseName, Trio>;
 
 export interface Verdict {
   /** The target in words, such as `≥ 3.5×`. */
@@ -25,29 +27,44 @@ const leastRatio: Readonly<Partial<Record<CaseName, number>>> = {
   balance: 3,
 };
 
+/** How much of the practical limit. */
+const leastOfGrouped = 0.8;
+
 /** At one connection there is nothing to share; the service is only to be no worse. */
 const leastRatioAtOne = 1;
 
-export function ratioOf({ ours, reference }: Pair): number {
-  return ours.perSecond / reference.perSecond;
+/** Of the plain reference, and of the practical limit. */
+export function ratiosOf({ ours, reference, grouped }: Trio) {
+  return {
+    ofReference: ours.perSecond / reference.perSecond,
+    ofGrouped: ours.perSecond / grouped.perSecond,
+  };
 }
 
 /** @returns what a case is held to, with what it came to. */
 export function verdictsOf(name: CaseName, results: Results, connections: number): Verdict[] {
-  const pair = results.get(name);
-  if (!pair) return [];
-  const { ours, reference } = pair;
+  const trio = results.get(name);
+  if (!trio) return [];
+  const { ours, reference } = trio;
+  const { ofReference, ofGrouped } = ratiosOf(trio);
   const least = connections === 1 ? leastRatioAtOne : leastRatio[name];
   const verdicts: Verdict[] = [];
   if (least !== undefined && name in leastRatio) {
-    const ratio = ratioOf(pair);
-    verdicts.push({ target: `≥ ${least}×`, value: `${ratio.toFixed(2)}×`, isMet: ratio >= least });
+    const value = `${ofReference.toFixed(2)}×`;
+    verdicts.push({ target: `≥ ${least}×`, value, isMet: ofReference >= least });
   }
-  verdicts.push({
-    target: `p99 < ${reference.p99Ms.toFixed(1)} ms`,
-    value: `${ours.p99Ms.toFixed(1)} ms`,
-    isMet: ours.p99Ms < reference.p99Ms,
-  });
+  verdicts.push(
+    {
+      target: `≥ ${leastOfGrouped} of grouped`,
+      value: ofGrouped.toFixed(2),
+      isMet: ofGrouped >= leastOfGrouped,
+    },
+    {
+      target: `p99 < ${reference.p99Ms.toFixed(1)} ms`,
+      value: `${ours.p99Ms.toFixed(1)} ms`,
+      isMet: ours.p99Ms < reference.p99Ms,
+    },
+  );
   const alone = results.get('read')?.ours;
   if (name === 'read-with-logins' && alone) verdicts.push(...besideLogins(ours, alone));
   return verdicts;

@@ -216,11 +216,10 @@ class ResilientCall<Request extends ProviderRequest, Answer> {
 
   async run(): Promise<Answer> {
     this.#shared.budget.called();
-    const result = await retry(
-      handleWhenResult((failed) => failed instanceof ProviderError && this.#mayRepeat(failed)),
-      // The wait is part of the attempt because cockatiel's back-off ignores an abort.
-      { maxAttempts: this.#options.retries, backoff: new ConstantBackoff(0) },
-    ).execute(({ attempt }) => (attempt === 0 ? this.#attempt() : this.#repeat()));
+    const first = await this.#attempt();
+    // Most calls need no retry, and none of its policy either.
+    const isRepeated = first instanceof ProviderError && this.#mayRepeat(first);
+    const result = isRepeated ? await this.#retry() : first;
     const end = this.#concluded(result);
     this.#observe(this.#options.onCall, end, this.#startedAt);
     if (end instanceof ProviderError) {
@@ -228,6 +227,15 @@ class ResilientCall<Request extends ProviderRequest, Answer> {
       throw end;
     }
     return end;
+  }
+
+  /** Repeats the call, until an attempt succeeds or none may follow. */
+  #retry(): Promise<Answer | ProviderError> {
+    return retry(
+      handleWhenResult((failed) => failed instanceof ProviderError && this.#mayRepeat(failed)),
+      // The wait is part of the attempt because cockatiel's back-off ignores an abort.
+      { maxAttempts: this.#options.retries, backoff: new ConstantBackoff(0) },
+    ).execute(() => this.#repeat());
   }
 
   /** Applies the money rule. */

@@ -1,5 +1,5 @@
-/** The reference server as a process: its settings come from the environment. */
-import { createReference } from './app.ts';
+/** A reference server as a process: its settings come from the environment. */
+import { listen } from './listen.ts';
 
 function setting(name: string): string {
   const value = process.env[name];
@@ -7,7 +7,7 @@ function setting(name: string): string {
   return value;
 }
 
-const app = await createReference({
+const { url, close } = await listen(process.argv[2] === 'grouped' ? 'grouped' : 'plain', {
   databaseUrl: setting('DATABASE_URL'),
   privateKeyPem: setting('JWT_PRIVATE_KEY'),
   publicKeyPem: setting('JWT_PUBLIC_KEYS'),
@@ -16,6 +16,5 @@ const app = await createReference({
   ...(process.env['REFERENCE_POOL'] && { poolSize: Number(process.env['REFERENCE_POOL']) }),
   cachesTokens: process.env['REFERENCE_TOKEN_CACHE'] !== 'false',
 });
-const url = await app.listen({ host: '127.0.0.1', port: 0 });
-process.once('SIGTERM', () => void app.close().then(() => process.exit(0)));
+process.once('SIGTERM', () => void close().then(() => process.exit(0)));
 console.log(`  API        ${url}/api/v1`);

@@ -21,7 +21,7 @@ const store: Statement = {
 };
 
 /** Parameters: hash. */
-const findByHash: Statement = {
+export const findByHash: Statement = {
   name: 'webhook-by-hash',
   text: 'select id from webhook_events where payload_hash = $1',
 };
@@ -79,13 +79,16 @@ interface EventRow {
   readonly payload: Buffer;
 }
 
-interface Told {
+export interface Told {
   readonly endToEnd: string;
   readonly status: string;
   readonly amount: number;
 }
 
-const statuses: Readonly<Record<string, string>> = { CONFIRMED: 'COMPLETED', FAILED: 'FAILED' };
+export const statuses: Readonly<Record<string, string>> = {
+  CONFIRMED: 'COMPLETED',
+  FAILED: 'FAILED',
+};
 
 export function createWebhookLoop(pool: Pool, onError: (error: unknown) => void) {
   const { query } = pool;

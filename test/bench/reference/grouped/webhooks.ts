@@ -1,0 +1,83 @@
+/** The provider's events at the grouped server: stored in groups, and settled from memory. */
+import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { Pool } from '../database.ts';
+import { createWebhookLoop, findByHash, statuses, type Told } from '../webhook-loop.ts';
+import { bytesOf, invalid, parsed, type Answer } from './answer.ts';
+import { grouped, type OrdinalRow } from './batcher.ts';
+import { settleEvents, storeEvents } from './statements.ts';
+
+const mostEvents = 500;
+const digest = (bytes: string | Buffer): Buffer => createHash('sha256').update(bytes).digest();
+
+export function addWebhooks(pool: Pool, secret: string) {
+  const { query } = pool;
+  const expected = digest(secret);
+  const store = grouped<OrdinalRow & { readonly job_id: string }>(query, storeEvents);
+  const settler = createSettler(pool);
+  return {
+    async receive(request: IncomingMessage): Promise<Answer> {
+      if (!timingSafeEqual(digest(String(request.headers['x-webhook-secret'])), expected)) {
+        return { status: 401, body: { message: 'The secret is wrong.' } };
+      }
+      const payload = await bytesOf(request);
+      const told = parsed(payload);
+      if (told === undefined) return invalid;
+      const hash = digest(payload);
+      let id: string | undefined = randomUUID();
+      const stored = await store([id, hash, payload]);
+      if (stored) settler.add({ id, jobId: stored.job_id, told });
+      else id = (await query<{ id: string }>(findByHash, [hash]))[0]?.id;
+      const body = { message: 'The event is received.', event_id: id, duplicate: !stored };
+      return { status: 200, body };
+    },
+    close: () => settler.close(),
+  };
+}
+
+interface Stored {
+  readonly id: string;
+  readonly jobId: string;
+  readonly told: unknown;
+}
+
+function isTold(value: unknown): value is Told {
+  const { endToEnd, status, amount } = (value ?? {}) as Record<string, unknown>;
+  return [typeof endToEnd, typeof status, typeof amount].join() === 'string,string,number';
+}
+
+function createSettler(pool: Pool) {
+  const onError = (error: unknown): void => console.error(error);
+  // Takes what a dead process, or a failed statement, has left.
+  const loop = createWebhookLoop(pool, onError);
+  let waiting: Stored[] = [];
+  let running: Promise<void> | null = null;
+
+  async function drain(): Promise<void> {
+    while (waiting.length > 0) {
+      const events = waiting.slice(0, mostEvents);
+      waiting = waiting.slice(mostEvents);
+      const told = events.map((event) => event.told as Told);
+      const columns = [
+        events.map(({ id }) => id),
+        events.map(({ jobId }) => jobId),
+        told.map(({ endToEnd }) => endToEnd),
+        told.map(({ status }) => statuses[status] ?? 'FAILED'),
+        told.map(({ amount }) => amount.toFixed(2)),
+      ];
+      await pool.query(settleEvents, columns).catch(onError);
+    }
+    running = null;
+  }
+
+  return {
+    add(event: Stored): void {
+      if (isTold(event.told)) waiting.push(event);
+      running ??= drain();
+    },
+    async close(): Promise<void> {
+      await running;
+      await loop.close();
+    },
+  };
+}

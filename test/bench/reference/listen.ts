@@ -1,0 +1,23 @@
+/** The two reference servers on a free port. */
+import { createReference, type ReferenceSettings } from './app.ts';
+import { createGrouped } from './grouped/app.ts';
+
+export interface ListeningReference {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+export async function listen(
+  name: 'plain' | 'grouped',
+  settings: ReferenceSettings,
+): Promise<ListeningReference> {
+  if (name === 'plain') {
+    const app = await createReference(settings);
+    return { url: await app.listen({ host: '127.0.0.1', port: 0 }), close: () => app.close() };
+  }
+  const { server, close } = createGrouped(settings);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const port = typeof address === 'object' ? address?.port : undefined;
+  return { url: `http://127.0.0.1:${port}`, close };
+}
