@@ -35,10 +35,17 @@ export function payloadPlaces(json: unknown): readonly Fields[] {
   return [top, readInner(top, 'data'), readInner(top, 'result')];
 }
 
-/** Returns the first non-empty text under one of the names. */
+/** Returns the first non-empty text under one of the names that the database can store. */
 export function textAt(places: readonly Fields[], names: readonly string[]): string | null {
-  const text = findValues(names, places).find((value) => typeof value === 'string' && value !== '');
+  const text = findValues(names, places).find(
+    (value) => typeof value === 'string' && isText(value),
+  );
   return typeof text === 'string' ? text : null;
+}
+
+/** PostgreSQL refuses NUL in a text, and half of a surrogate pair in JSON. */
+function isText(value: string): boolean {
+  return value !== '' && value.isWellFormed() && !value.includes('\0');
 }
 
 /**

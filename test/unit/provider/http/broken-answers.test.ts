@@ -184,6 +184,7 @@ describe('other answers that cannot be used:', () => {
         { qrcode: '' },
         { qrcode: { image: 'x' } },
         { qrcode: 'abc', transactionIdentification: 'somebodyElses' },
+        { qrcode: 'iVBO\0', emv: '000201\uD800' },
       ],
     ],
     [

@@ -185,6 +185,8 @@ reads('a look-up:', (provider) => provider.lookUpKey({ session, ...lookUp }), [
   ],
   [{ endToEnd: 'E1', owner: 'Maria', account: { participant: 'somewhere' } }, e1],
   [{ endToEnd: 'E1', owner: { name: 7, taxIdNumber: ['1'] }, account: [] }, e1],
+  // The database cannot store these.
+  [{ endToEnd: 'E1', owner: { name: 'Ana \uD800', taxIdNumber: '\uDC00' } }, e1],
   // These name no other key: masked, of no form that is known, no text.
   ...['m***@ponte.test', 'some-new-kind', '', 7].map((key): Row => [{ endToEnd: 'E1', key }, e1]),
 ]);
@@ -296,6 +298,10 @@ reads(
         transactionId: 'p',
       },
       { ...code, qrCode: 'x', providerTxid: 'p' },
+    ],
+    [
+      { qrcode: 'iVBO\uD800', emv: text },
+      { ...code, qrCode: text, copyPaste: text },
     ],
   ],
 );
