@@ -8,8 +8,8 @@ import type { PaymentReceipt } from '../provider/provider.ts';
 import { moveTransaction, type Move, type TimelineEntry } from './move-repository.ts';
 import {
   acceptPayment,
-  attemptTimes,
   findSameKeySend,
+  isOnlyStep,
   isSettledByEvent,
   type PayingSend,
   type SameKeySend,
@@ -310,17 +310,12 @@ export function failUnsentLater(context: Context, send: PixTransaction, step: Ti
 }
 
 /** @throws Error while the step may still be executed: the send is read again later. */
-async function failUnsent(
-  context: Context,
-  send: PixTransaction,
-  { endToEnd, at }: TimedStep,
-): Promise<void> {
+async function failUnsent(context: Context, send: PixTransaction, step: TimedStep): Promise<void> {
+  const { endToEnd } = step;
   const stored = await readStored(context, send);
   if (stored && isBeforePaying(stored.phase)) throw new Error('the send may still be moved');
   if (stored?.endToEnd !== endToEnd) return;
-  // Another process may have paid after a look-up that resulted in the same end-to-end id.
-  const attempts = await attemptTimes(context, send.id);
-  if (attempts.length !== 1 || attempts[0]?.getTime() !== at.getTime()) return;
+  if (!(await isOnlyStep(context, send, step))) return;
   const move: Move = {
     from: ['PAYING', 'UNKNOWN'],
     endToEnd,

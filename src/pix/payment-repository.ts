@@ -102,7 +102,7 @@ export type TimedStep = PayingStep & Required<Pick<PayingStep, 'at'>>;
 export async function beginPaying(
   context: LocalContext,
   send: PixTransaction,
-  { endToEnd, owner, at }: PayingStep,
+  { endToEnd, owner, at = context.clock.now() }: PayingStep,
 ): Promise<PayingSend | null> {
   const claimedUntil = claimUntil(context);
   const paying = { to: 'PAYING', endToEnd, owner, claimedUntil, attempt: 1, at } as const;
@@ -115,18 +115,18 @@ export async function beginPaying(
 
 /**
  * A lost connection may break after the commit. The send would then stay in PAYING although nothing
- * was sent, and only this process knows that. The end-to-end id shows that this process took the
- * step, if the id is of its own look-up.
+ * was sent, and only this process knows that.
  */
 async function repeatStep(
   context: LocalContext,
   send: PixTransaction,
-  paying: Step,
+  paying: Step & Pick<TimedStep, 'at'>,
 ): Promise<boolean> {
   if (await takeStep(context, send, paying)) return true;
   if (send.endToEnd !== null) return false;
   const stored = await rereadTransaction(context, send);
-  return stored.phase === 'PAYING' && stored.endToEnd === paying.endToEnd;
+  if (stored.phase !== 'PAYING' || stored.endToEnd !== paying.endToEnd) return false;
+  return isOnlyStep(context, send, paying);
 }
 
 /**
@@ -227,13 +227,17 @@ const findAttempts: Statement = {
   text: `select at from pix_timeline where transaction_id = $1 and phase = 'PAYING' order by id`,
 };
 
-/** @returns when the attempts at a payment were noted, in their order. */
-export async function attemptTimes(
+/**
+ * Whether a process's own step to PAYING is the only one that is stored. The end-to-end id does not
+ * show that: two processes that resume one send by the same confirmed look-up have the same id.
+ */
+export async function isOnlyStep(
   { db }: Pick<LocalContext, 'db'>,
-  transactionId: string,
-): Promise<Date[]> {
-  const attempts = await db.query<{ at: Date }>(findAttempts, [transactionId]);
-  return attempts.map(({ at }) => at);
+  { id }: Pick<PixTransaction, 'id'>,
+  { at }: Pick<TimedStep, 'at'>,
+): Promise<boolean> {
+  const attempts = await db.query<{ at: Date }>(findAttempts, [id]);
+  return attempts.length === 1 && attempts[0]?.at.getTime() === at.getTime();
 }
 
 /** Parameters: transaction id. */

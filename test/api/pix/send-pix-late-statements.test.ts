@@ -36,6 +36,29 @@ test('a payment that the provider has failed is not called accepted while that i
   await eventually(isStored, 'the outcome');
 });
 
+test('a send that another process takes to PAYING by the same look-up is not paid here too', async (t) => {
+  const user = await givenCustomer(app);
+  const found = await app.call('/pix/lookup', {
+    token: user.token,
+    body: { pix_key: body.pix_key },
+  });
+  const payments = t.mock.method(app.context.provider, 'pay');
+  let steps = 0;
+  t.mock.method(app.context.db, 'query', async (statement: Statement, values: Values) => {
+    if (statement.name !== 'pix-step') return query(statement, values);
+    steps += 1;
+    if (steps > 1) return query(statement, values);
+    const [at, claimedUntil] = values.slice(5, 7) as [Date, Date];
+    const later = [at, claimedUntil].map((time) => new Date(time.getTime() + 1));
+    await query(statement, values.toSpliced(5, 2, ...later));
+    throw new Error('Connection terminated unexpectedly');
+  });
+  const sent = await app.send(user, { ...body, lookup_id: found.body.lookup_id });
+  assert.equal(payments.mock.callCount(), 0);
+  assert.deepEqual([sent.status, sent.body.status], [200, 'PROCESSING']);
+  assert.equal((await app.stored(sent.body.transaction_id)).phase, 'PAYING');
+});
+
 for (const isReadLost of [false, true]) {
   const read = isReadLost ? ', also where it could not be read then' : '';
   test(`a late PAYING that was called unknown since fails: nothing has left${read}`, (t) =>
