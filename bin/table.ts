@@ -94,15 +94,23 @@ function fitWidths<Row>(
     table.push([column.head], ...rows.map((row) => [cellText(column.cell(row))]));
     return table.width;
   });
+  // A part of a time says nothing.
+  const whole = columns.map(
+    ({ isWhole = false, cell }) => isWhole || rows.some((row) => isTime(cellText(cell(row)))),
+  );
   // The gap of the last column may exceed the limit.
   let excess = widths.reduce((total, width) => total + width, -gap) - limit;
   for (; excess > 0; excess -= 1) {
-    const cuttable = widths.map((width, index) => (columns[index]?.isWhole ? 0 : width));
+    const cuttable = widths.map((width, index) => (whole[index] ? 0 : width));
     const widest = Math.max(...cuttable);
     if (widest <= narrowest) return null;
     widths[cuttable.indexOf(widest)] = widest - 1;
   }
   return widths;
+}
+
+function isTime(text: string): boolean {
+  return /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ$/.test(text);
 }
 
 const noBorders = Object.fromEntries(

@@ -65,12 +65,7 @@ async function resend(
   const what = allDead ? 'all dead events' : ids.join(', ');
   await confirm(`Deliver ${what} again?`, options);
   const result = await call('events resend', { ids, allDead });
-  const { length } = result.resent;
-  terminal.result(result, options, `${countEvents(length)} delivered again.`);
+  terminal.result(result, options, `${result.resent.length} events are delivered again.`);
   terminal.note(...result.notFound.map((id) => `There is no event ${id}.`));
   return result.notFound.length === 0 ? exitCodes.ok : exitCodes.failed;
-}
-
-function countEvents(count: number): string {
-  return count === 1 ? '1 event is' : `${count} events are`;
 }

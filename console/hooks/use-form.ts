@@ -44,7 +44,8 @@ export interface Form<Id extends OperationId = OperationId> {
   press(press: Press): boolean;
   /** Sends these values instead of the typed ones. */
   send(values: Values): void;
-  fillIn(values: (state: forms.FormState) => forms.FormState['values']): void;
+  /** @param focus the field to type in next. */
+  fillIn(values: (state: forms.FormState) => forms.FormState['values'], focus?: string): void;
   refuse(faults: forms.Faults): void;
 }
 
@@ -66,7 +67,11 @@ export function useForm<Id extends OperationId>(options: FormOptions<Id>): Form<
   const change = (changed: (draft: forms.FormState) => forms.FormState): void =>
     changeApp(changeForm(name, (now) => changed(now ?? forms.newForm(fields))));
   const refuse = (faults: forms.Faults): void => change((now) => forms.refuse(now, fields, faults));
-  const fillIn: Form['fillIn'] = (values) => change((now) => forms.fillIn(now, values(now)));
+  const fillIn: Form['fillIn'] = (values, focus) =>
+    change((now) => {
+      const filled = forms.fillIn(now, values(now));
+      return focus === undefined ? filled : { ...filled, focus };
+    });
   const setKey = (key: string): void => fillIn(() => ({ [keyName]: key }));
   const doubt = useDoubt(isPayment, setKey);
   const send = (values: Values): void => {

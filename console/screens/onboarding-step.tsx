@@ -41,7 +41,7 @@ export function Step({ step, id, onChange, close }: StepProps) {
       }
       const kind = String(values['tipo_documento']);
       setStored(`Stored: ${documentKinds[kind]}. More documents are needed.`);
-      form.fillIn(() => ({ tipo_documento: nextDocument[kind] ?? kind, arquivo: '' }));
+      form.fillIn(() => ({ tipo_documento: nextDocument[kind] ?? kind, arquivo: '' }), 'arquivo');
     },
   });
   const cepNotice = useCep(form);

@@ -42,7 +42,7 @@ export function Operator() {
 
 const firstPlace = { shown: operatorLists[0], rows: null, chosen: 0, row: null };
 
-/** The pause between two reads of a list. */
+/** How often a list is read. */
 const refreshMs = 5_000;
 
 /** Reads the list again and again while it is shown; the chosen row stays chosen where it moves. */
@@ -68,11 +68,14 @@ function useRows({ operate, place, go }: OperatorProps) {
     isQuiet.current = quiet;
     call.read();
   };
+  const isBusy = useRef(false);
+  isBusy.current = call.isBusy;
   useEffect(() => {
-    if (call.isBusy) return undefined;
-    const timer = setTimeout(() => read(true), refreshMs);
-    return () => clearTimeout(timer);
-  }, [call.isBusy]);
+    const timer = setInterval(() => {
+      if (!isBusy.current) read(true);
+    }, refreshMs);
+    return () => clearInterval(timer);
+  }, []);
   const notice = isQuiet.current ? failure(failed.current) : reading(call, waiting);
   return { list, notice, read: () => read(false) };
 }

@@ -52,6 +52,8 @@ export const columnGap = 2;
 /** A column that has room for fewer characters is left out. */
 const minimumWidth = 6;
 
+const timePattern = /^\d\d\/\d\d \d\d:\d\dZ?$/;
+
 /** Lays rows out under their heads; columns without room are cut or left out. */
 export function layOutTable(
   columns: readonly Column[],
@@ -63,7 +65,9 @@ export function layOutTable(
     const cells = rows.map(cell);
     const natural = Math.max(head.length, ...cells.map((text) => [...text].length));
     const width = Math.min(natural, left);
-    if (width < Math.min(natural, minimumWidth)) return [];
+    // A part of a time says nothing.
+    const needed = cells.some((text) => timePattern.test(text)) ? natural : minimumWidth;
+    if (width < Math.min(natural, needed)) return [];
     left -= width + columnGap;
     const isNumeric = cells.every((text) => /^-?(?:R\$ )?[\d.,]+$|^–$/.test(text));
     const pad = (text: string): string => {

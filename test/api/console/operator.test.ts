@@ -87,6 +87,28 @@ describe('the operator', () => {
     await screen.until('[queue]');
   });
 
+  it('sees what has changed, without a key, and keeps the chosen row', async (t) => {
+    const setTimer = globalThis.setInterval;
+    const soon = (work: () => void, everyMs?: number) =>
+      setTimer(work, everyMs === 5_000 ? 20 : everyMs);
+    t.mock.method(globalThis, 'setInterval', soon);
+    const dead = (id: string) => ({ id, kind: 'settle-webhook', attempts: 8, finishedAt: at });
+    let jobs = [dead('4711'), dead('4712')];
+    const screen = await openScreen({
+      url: 'http://127.0.0.1:1',
+      operate: (args) => Promise.resolve(JSON.stringify(args[1] === 'list' ? { jobs } : {})),
+    });
+    await screen.type('o');
+    await screen.press('right');
+    await screen.until(/› 4711/);
+    await screen.press('down');
+    await screen.until(/› 4712/);
+    jobs = [dead('4713'), ...jobs];
+    await screen.until(/ {2}4713[^]* {2}4711[^]*› 4712/);
+    jobs = [];
+    await screen.until('There is no dead job.');
+  });
+
   it('reads all that the command prints about a payment', async () => {
     const screen = await openOperator();
     await screen.press('left');

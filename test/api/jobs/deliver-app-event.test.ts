@@ -245,7 +245,7 @@ test('it is tried for a day, then dead, listed, and resent with the same id', as
 
 test('events resend names what does not exist, and wants to know which', async () => {
   const missing = await runPonte(app, ['events', 'resend', 'pix_none', '--yes']);
-  assert.deepEqual([missing.code, missing.stderr], [0, 'There is no event pix_none.\n']);
+  assert.deepEqual([missing.code, missing.stderr], [1, 'There is no event pix_none.\n']);
   assert.equal((await runPonte(app, ['events', 'resend', '--yes'])).code, 2);
 });
 

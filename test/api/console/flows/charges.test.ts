@@ -126,6 +126,33 @@ describe('the code of a charge', () => {
   });
 });
 
+describe('beside the code of a charge', () => {
+  it('stand its amount and its expiry, and a copy of the text is confirmed', async () => {
+    const copied: string[] = [];
+    const receiver = await openCharge({
+      ...{ columns: 80, rows: 24, copy: (text) => void copied.push(text) },
+    });
+    const { screen } = receiver;
+    const { copy_paste: text } = await charged(receiver);
+    await screen.until(/R\$ 89,90[^]*PROCESSING[^]*expires \d\d\/\d\d\/\d{4}/);
+    await screen.type('y');
+    await screen.until(/✔ Copied, if your terminal/);
+    assert.deepEqual(copied, [text]);
+    await screen.type('t');
+    await screen.until((shown) => !shown.includes('Copied'));
+  });
+
+  it('nothing is shown in a window that is too small, which takes no keys', async () => {
+    const { screen, ...receiver } = await openCharge({ columns: 80, rows: 24 });
+    await charged({ screen, ...receiver });
+    screen.resize(59, 24);
+    await screen.until('The console needs a window of 60×20; this one has 59×24.');
+    assert.ok(!screen.text.includes('esc back'));
+    screen.resize(80, 24);
+    await screen.until('esc back');
+  });
+});
+
 describe('a charge that is paid', () => {
   it('says so by itself, beside its code', async () => {
     const receiver = await openCharge({ columns: 80, rows: 24 });
