@@ -25,20 +25,6 @@ export const orRequestAgain = `
                       wanted = jobs.status = 'running'
     returning pg_notify('${jobsChannel}', '')::text as notified`;
 
-/**
- * The assignments of an UPDATE that ends a job, from a table `requested` with the time `now`. A job
- * that was requested again while it ran is queued instead, as if requested a moment later.
- * @param status what it ends as, an SQL expression.
- * @param error why, an SQL expression.
- */
-export function ending(status: string, error: string): string {
-  return `status = case when wanted then 'queued' else ${status} end,
-                    run_at = case when wanted then requested.now else run_at end,
-                    attempts = case when wanted then 0 else attempts end,
-                    finished_at = case when wanted then null else requested.now end,
-                    last_error = ${error}, leased_by = null, leased_until = null`;
-}
-
 /** Parameters: kind, payload as JSON, unique key, run at, now. */
 const enqueue: Statement = {
   name: 'jobs-enqueue',
@@ -226,14 +212,19 @@ export async function renewLeases(
 /**
  * Ends a job, if the worker still has its lease. Only a running job is leased
  * (`jobs_lease_while_running`); with this condition it is found by its id and not among all that
- * have run since the last vacuum.
+ * have run since the last vacuum. A job that was requested again while it ran is queued instead, as
+ * if requested a moment later.
  * Parameters, batched: id, worker, status, error, now.
  */
 const finish: Statement = {
   name: 'jobs-finish',
   batching: { conflictKey: 1 },
   text: `
-    update jobs set ${ending('requested.status', 'requested.error')}
+    update jobs set status = case when wanted then 'queued' else requested.status end,
+                    run_at = case when wanted then requested.now else run_at end,
+                    attempts = case when wanted then 0 else attempts end,
+                    finished_at = case when wanted then null else requested.now end,
+                    last_error = requested.error, leased_by = null, leased_until = null
       from unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::timestamptz[])
            with ordinality as requested (id, worker, status, error, now, ordinal)
      where jobs.id = any(array[requested.id]) and leased_by = worker

@@ -2,7 +2,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
-import { ending, jobsChannel, orRequestAgain } from '../jobs/job-repository.ts';
+import { jobsChannel, orRequestAgain } from '../jobs/job-repository.ts';
 import { columnThatWakesEvents } from '../pix/waiting-events-repository.ts';
 import type { WebhookEventStatus } from '../domain/settlement.ts';
 import type { JobPlace, LeasedJob } from '../jobs/queue.ts';
@@ -189,7 +189,9 @@ export async function findEvent(
  *
  * Where no job of the event makes this attempt, one is queued in that commit too, so that every
  * event that waits has a job: an open one is due at the earlier time, or is run once more if it
- * runs. Where a job of the event has no more to do, it ends in that commit.
+ * runs. Where a job of the event has no more to do, it ends in that commit: it is removed, because
+ * a finished one costs a second row with two index entries, and says no more than its event does.
+ * One that was requested again while it ran is queued instead, as if requested a moment later.
  *
  * The first condition on moves holds for all of them. Without it the planner would expect a hundred
  * of each event, and may read all transactions to find them. The second one makes no move of an
@@ -253,19 +255,27 @@ export const finishWebhookEvent: Statement = {
         from finished where job_at is not null
       ${orRequestAgain}
     ), ended as (
-      update jobs set ${ending("'done'", 'null')}
-        from (select ordinal, job_id, worker, now from finished order by job_id) requested
+      delete from jobs
+       using (select ordinal, job_id, worker from finished order by job_id) requested
        where jobs.id = any(array[requested.job_id]) and jobs.leased_by = requested.worker
-      returning requested.ordinal, jobs.status
+         and not jobs.wanted
+      returning requested.ordinal
+    ), requested_again as (
+      update jobs set status = 'queued', run_at = requested.now, attempts = 0,
+                      last_error = null, leased_by = null, leased_until = null
+        from (select ordinal, job_id, worker, now from finished
+               where ordinal not in (select ordinal from ended) order by job_id) requested
+       where jobs.id = any(array[requested.job_id]) and jobs.leased_by = requested.worker
+      returning requested.ordinal
     )
     select ordinal, ordinal in (select ordinal from finished) as is_finished,
            case when ordinal not in (select ordinal from finished)
                 then (select string_agg(moved.id::text, ' ') from moved
                        where moved.ordinal = requested.ordinal) end as moved_ids,
            id in (select event_id from waiting) as waits_for_more,
-           case when ordinal in (select ordinal from ended where status = 'queued') then 'queued'
+           case when ordinal in (select ordinal from requested_again) then 'queued'
                 when ordinal in (select ordinal from ended) then 'done' end as job_status,
-           ${columnThatWakesEvents('moved', 'stored.updated_at', ['queued', 'ended'])},
+           ${columnThatWakesEvents('moved', 'stored.updated_at', ['queued', 'ended', 'requested_again'])},
            ${notifyingMoved}
       from requested`,
 };

@@ -33,6 +33,13 @@ async function jobOf(eventId: string): Promise<JobState> {
   return job;
 }
 
+/** A job is removed when its event is settled. */
+const hasEnded = (eventId: string) =>
+  eventually(async () => {
+    const key = `webhook:${eventId}`;
+    return (await app.rows('select from jobs where unique_key = $1', [key])).length === 0;
+  }, 'the end of the job');
+
 /** Starts a loop with the real job, and waits until an event has been parked by it. */
 async function park(t: TestContext, payload: unknown): Promise<string> {
   await startLoop(t, watched(app), { jobs: { 'settle-webhook': settleWebhook } });
@@ -52,7 +59,7 @@ async function parked(eventId: string): Promise<void> {
 }
 
 async function isApplied(eventId: string, { id }: Pick<Reserved, 'id'>): Promise<void> {
-  await eventually(async () => (await jobOf(eventId)).status === 'done', 'the end of the job');
+  await hasEnded(eventId);
   assert.equal((await stored(id)).status, 'COMPLETED');
   assert.deepEqual(await waits(), []);
 }
@@ -94,7 +101,7 @@ test('an event about a send that is abandoned before it is sent becomes an anoma
   const send = await reserveSend(app, clientRequestId);
   const eventId = await park(t, confirmed({ clientRequestId, amount: 10.5 }));
   await send.giveUp();
-  await eventually(async () => (await jobOf(eventId)).status === 'done', 'the end of the job');
+  await hasEnded(eventId);
   assert.deepEqual((await app.timeline(send.id)).at(-1), 'ANOMALY contradicts_final_status event');
   assert.deepEqual(await waits(), []);
 });
@@ -127,7 +134,7 @@ test('an event about a PIX that is recorded from another event is settled with i
   const endToEnd = newEndToEnd();
   const eventId = await park(t, { event: 'PIX_RECEIVED', endToEnd });
   await deliver({ event: 'PIX_RECEIVED', endToEnd, amount: 10.5, key: customer.email });
-  await eventually(async () => (await jobOf(eventId)).status === 'done', 'the end of the job');
+  await hasEnded(eventId);
   assert.deepEqual(results(await app.settle(eventId)), ['already']);
   assert.deepEqual(await waits(), []);
 });
@@ -144,9 +151,7 @@ test('every event that waits for an id is woken, and none that waits for another
   const untouched = await jobOf(other);
   const send = await reserveSend(app, randomUUID());
   await send.pay(endToEnd);
-  for (const eventId of [first, second]) {
-    await eventually(async () => (await jobOf(eventId)).status === 'done', 'the end of the job');
-  }
+  for (const eventId of [first, second]) await hasEnded(eventId);
   assert.equal((await stored(send.id)).status, 'COMPLETED');
   assert.deepEqual(await jobOf(other), untouched);
 });
@@ -162,7 +167,7 @@ test('sends that are stored together wake the events of each of them', async (t)
   await Promise.all(sends.map((send, place) => send.pay(ids[place] ?? '')));
   for (const [place, eventId] of events.entries()) {
     const send = sends[place] ?? assert.fail('a send is missing');
-    await eventually(async () => (await jobOf(eventId)).status === 'done', 'the end of the job');
+    await hasEnded(eventId);
     assert.equal((await stored(send.id)).status, 'COMPLETED');
   }
   assert.deepEqual(await waits(), []);
