@@ -31,19 +31,21 @@ export const WHOLE_BODY = 'body';
 
 /** Collects errors by field and throws them as one 422. */
 export class ValidationErrors {
-  readonly #byField = new Map<string, Text[]>();
+  /** Null without errors, as for most requests. */
+  #byField: Map<string, Text[]> | null = null;
 
   get isEmpty(): boolean {
-    return this.#byField.size === 0;
+    return this.#byField === null;
   }
 
   /** The errors by the path of their field. */
   get fields(): FieldErrors {
-    return Object.fromEntries(this.#byField);
+    return Object.fromEntries(this.#byField ?? []);
   }
 
   /** Adds an error, unless the field already has it. */
   add(field: string, text: Text): void {
+    this.#byField ??= new Map();
     const texts = this.#byField.get(field);
     if (texts === undefined) {
       if (this.#byField.size < MAX_FIELDS) this.#byField.set(field, [text]);

@@ -10,6 +10,8 @@ import type { Principal } from '../auth/principal.ts';
 /** `Bearer` and a token in the characters of RFC 6750, section 2.1; the scheme in any case. */
 const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
 
+const USUAL_SCHEME = 'Bearer ';
+
 /** Finds the principal of a token; null when its banking session is not active. */
 export type FindPrincipal = (context: Context, token: VerifiedToken) => Promise<Principal | null>;
 
@@ -25,21 +27,44 @@ export interface Caller {
 }
 
 /**
+ * Authenticates at once what needs no signature and no session to be checked.
+ *
  * @param access what the operation requires; the webhook secret is verified by
  *   {@link requireWebhookSecret}.
  * @throws AppError UNAUTHENTICATED
  */
-export async function authenticate(
+export function authenticate(
   options: Authentication,
   access: RequiredAccess,
   headers: IncomingHttpHeaders,
-): Promise<Caller> {
+): Caller | Promise<Caller> {
   if (access === 'public' || access === 'secret') return {};
-  const text = BEARER.exec(headers.authorization ?? '')?.[1];
-  if (text === undefined) throw new AppError('UNAUTHENTICATED');
-  const token = await options.context.accessTokens.verify(text);
+  const { authorization = '' } = headers;
+  const token = findVerified(options.context, authorization);
+  if (token !== null && access === 'token') return { token };
+  return authenticateLater(options, access, token ?? verify(options.context, authorization));
+}
+
+async function authenticateLater(
+  options: Authentication,
+  access: RequiredAccess,
+  verified: VerifiedToken | Promise<VerifiedToken>,
+): Promise<Caller> {
+  const token = await verified;
   if (access === 'token') return { token };
   return { token, principal: await requireSession(options, token) };
+}
+
+/** A token in the usual notation that was verified before. */
+function findVerified({ accessTokens }: Context, authorization: string): VerifiedToken | null {
+  if (!authorization.startsWith(USUAL_SCHEME)) return null;
+  return accessTokens.findVerified(authorization.slice(USUAL_SCHEME.length));
+}
+
+async function verify({ accessTokens }: Context, authorization: string): Promise<VerifiedToken> {
+  const text = BEARER.exec(authorization)?.[1];
+  if (text === undefined) throw new AppError('UNAUTHENTICATED');
+  return accessTokens.verify(text);
 }
 
 /**

@@ -59,11 +59,11 @@ const NO_BODY: ReadBody = {
  *   form without a boundary.
  * @throws ClientGone when the connection ends before the body does.
  */
-export async function readBody(
+export function readBody(
   exchange: Exchange,
   contract: BodyContract | null,
   { uploadMaxBytes }: BodyLimits,
-): Promise<ReadBody> {
+): ReadBody | Promise<ReadBody> {
   const { request } = exchange;
   if (contract === null) return NO_BODY;
   if (!announcesBody(request)) return noBody(contract);
@@ -74,8 +74,7 @@ export async function readBody(
   }
   if (declaredLength(request) > contract.maxBytes) throw new AppError('PAYLOAD_TOO_LARGE');
   exchange.sendContinue();
-  const raw = await readBytes(request, contract.maxBytes);
-  return jsonBody(contract, raw);
+  return readBytes(request, contract.maxBytes).then((raw) => jsonBody(contract, raw));
 }
 
 /**

@@ -35,13 +35,14 @@ const duplicateNames: Text = {
   pt: 'Um objeto do corpo da requisição tem dois campos com o mesmo nome.',
 };
 
-/** Matches every string of a JSON text; a colon follows the name of a member. */
-const strings = /"(?:[^"\\]|\\.)*"(\s*:)?/g;
+/** Matches the next string of a JSON text; a colon follows the name of a member. */
+const strings = /"(?:[^"\\]|\\.)*"(?:\s*:)?/g;
 
 /** Counts the members of all objects of a JSON text. */
 function countMembersInText(text: string): number {
   let members = 0;
-  for (const [, colon] of text.matchAll(strings)) if (colon !== undefined) members += 1;
+  strings.lastIndex = 0;
+  while (strings.test(text)) if (text[strings.lastIndex - 1] === ':') members += 1;
   return members;
 }
 

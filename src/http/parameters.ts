@@ -14,8 +14,8 @@ export type ParameterSource = (name: string) => string | readonly string[] | und
  * @throws AppError BAD_REQUEST when its percent-encoding is malformed.
  */
 export function parseQuery(query: string): ReadonlyMap<string, readonly string[]> {
+  if (query === '') return noValues;
   const values = new Map<string, string[]>();
-  if (query === '') return values;
   for (const pair of query.split('&')) {
     if (pair === '') continue;
     const equals = pair.indexOf('=');
@@ -27,6 +27,8 @@ export function parseQuery(query: string): ReadonlyMap<string, readonly string[]
   }
   return values;
 }
+
+const noValues: ReadonlyMap<string, readonly string[]> = new Map();
 
 function decoded(text: string): string {
   try {
@@ -47,9 +49,10 @@ export function readParameters(
 ): Readonly<Record<string, unknown>> {
   const values: Record<string, unknown> = {};
   for (const { name, type } of parameters) {
-    const texts = [source(name) ?? []].flat();
-    const [text] = texts;
+    const found = source(name);
+    const text = typeof found === 'string' ? found : found?.[0];
     if (text === undefined) continue;
+    const texts = typeof found === 'string' ? [found] : (found ?? []);
     if (texts.length > 1) errors.add(name, REPEATED_PARAMETER);
     if (!texts.every(isStorable)) errors.add(name, UNSTORABLE);
     values[name] = converted(text, type);

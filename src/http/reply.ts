@@ -61,19 +61,40 @@ export function asAppError(thrown: unknown): AppError {
   return new AppError(code, { cause: thrown });
 }
 
-/** All headers of a reply on the wire. */
-function wireHeaders(reply: Reply, requestId: string): Record<string, string | number> {
+/** What a reply cannot set. */
+const ownHeaders = new Set([
+  'X-Request-Id',
+  'Cache-Control',
+  'X-Content-Type-Options',
+  'Referrer-Policy',
+  'Connection',
+  'Content-Type',
+  'Content-Length',
+]);
+
+/** All headers of a reply on the wire: names and values in turn, as Node writes them fastest. */
+function wireHeaders(reply: Reply, requestId: string, closes: boolean): string[] {
   const { content, status } = reply;
-  return {
-    ...reply.headers,
-    'X-Request-Id': requestId,
-    'Cache-Control': 'no-store',
-    'X-Content-Type-Options': 'nosniff',
+  const headers = [
+    'X-Request-Id',
+    requestId,
+    'Cache-Control',
+    'no-store',
+    'X-Content-Type-Options',
+    'nosniff',
     // URLs may contain the secret id of an application.
-    'Referrer-Policy': 'no-referrer',
-    ...(content !== null && { 'Content-Type': content.type }),
-    ...(!BODILESS.has(status) && { 'Content-Length': Buffer.byteLength(content?.bytes ?? '') }),
-  };
+    'Referrer-Policy',
+    'no-referrer',
+  ];
+  for (const name in reply.headers) {
+    if (!ownHeaders.has(name)) headers.push(name, reply.headers[name] ?? '');
+  }
+  if (closes || reply.headers['Connection'] !== undefined) headers.push('Connection', 'close');
+  if (content !== null) headers.push('Content-Type', content.type);
+  if (!BODILESS.has(status)) {
+    headers.push('Content-Length', String(Buffer.byteLength(content?.bytes ?? '')));
+  }
+  return headers;
 }
 
 export interface SendOptions {
@@ -85,12 +106,11 @@ export interface SendOptions {
 /** Sends a reply, without its body for HEAD. */
 export function send(exchange: Exchange, reply: Reply, { clock, closes }: SendOptions): void {
   const { request, response } = exchange;
-  const headers = wireHeaders(reply, exchange.answeredId);
   const lingers = mayHaveMuchUnread(request) && !exchange.awaitsContinue;
   // Closing is the only way to tell a client that awaits `100 Continue` not to send its body.
-  if (closes || lingers || exchange.awaitsContinue) headers['Connection'] = 'close';
+  const mustClose = closes || lingers || exchange.awaitsContinue;
   const bytes = request.method === 'HEAD' ? undefined : reply.content?.bytes;
-  response.writeHead(reply.status, headers);
+  response.writeHead(reply.status, wireHeaders(reply, exchange.answeredId, mustClose));
   if (lingers) endAfterRequest(exchange, bytes, clock);
   else if (bytes === undefined || bytes.length < SHORT_BYTES) response.end(bytes);
   // A stopping server closes connections whose response has ended, even if it is not sent yet.
@@ -118,8 +138,8 @@ function endAfterRequest(
 
 /** A reply as text, for a socket without a parsed request. */
 export function rawAnswer(reply: Reply, requestId: string): string {
-  const headers = Object.entries({ ...wireHeaders(reply, requestId), Connection: 'close' });
-  const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('');
+  const headers = wireHeaders(reply, requestId, true);
+  const lines = headers.map((text, place) => text + (place % 2 === 0 ? ': ' : '\r\n')).join('');
   const statusLine = `HTTP/1.1 ${reply.status} ${STATUS_CODES[reply.status] ?? ''}\r\n`;
   return `${statusLine}${lines}\r\n${reply.content?.bytes.toString() ?? ''}`;
 }

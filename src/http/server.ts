@@ -244,14 +244,19 @@ async function runStages(
     const { webhookSecrets } = context.config;
     await admitEvent(options, address, () => requireWebhookSecret(webhookSecrets, headers));
   }
-  const caller = await authenticate(options, operation.access, headers);
+  const authenticated = authenticate(options, operation.access, headers);
+  const caller = authenticated instanceof Promise ? await authenticated : authenticated;
   const userId = caller.token?.userId ?? null;
   exchange.userId = userId;
   if (userId === null) return runOperation(options, exchange, { ...found, caller, address });
 
   if (contract.limitsUsers) options.userLimits.count(contract.id, userId);
   const release = options.userLimits.enter(userId);
-  return runOperation(options, exchange, { ...found, caller, address }).finally(release);
+  try {
+    return await runOperation(options, exchange, { ...found, caller, address });
+  } finally {
+    release();
+  }
 }
 
 /**
@@ -300,9 +305,13 @@ async function readCall(
 ) {
   const { contract, operation } = route;
   try {
-    const path = readPath(contract, params);
-    await operation.admit?.(options.context, { path, clientAddress: address });
-    const body = await readBody(exchange, contract.body, options.context.config);
+    // `readInput` reads the path of a request that nothing is awaited for.
+    if (operation.admit || contract.body) {
+      const path = readPath(contract, params);
+      if (operation.admit) await operation.admit(options.context, { path, clientAddress: address });
+    }
+    const read = readBody(exchange, contract.body, options.context.config);
+    const body = read instanceof Promise ? await read : read;
     const { headers } = exchange.request;
     if (contract.access === 'secret') {
       const { config, clock } = options.context;

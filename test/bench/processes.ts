@@ -20,6 +20,9 @@ const commands: Readonly<Record<ServerName, readonly [string, ...string[]]>> = {
 
 const probe = join(import.meta.dirname, 'event-loop-probe.js');
 
+/** Of what a server prints, for the error when it ends. */
+const keptOutput = 16_384;
+
 export interface StartOptions {
   readonly env: Environment;
   /** Further arguments of Node. */
@@ -56,10 +59,14 @@ export async function startServer(name: ServerName, options: StartOptions): Prom
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   let output = '';
+  let isListening = false;
   const address = Promise.withResolvers<string>();
   const read = (chunk: Buffer): void => {
-    output += chunk.toString();
+    // The request log would fill the memory.
+    output = (output + chunk.toString()).slice(-keptOutput);
+    if (isListening) return;
     const url = /^ {2}API +(\S+)\/api\/v1$/m.exec(output)?.[1];
+    isListening = url !== undefined;
     if (url !== undefined) address.resolve(url);
   };
   child.stdout?.on('data', read);

@@ -8,9 +8,10 @@ export const webhookSecret = 'bench-webhook-secret';
 
 /**
  * `staging`, because `production` refuses the simulated bank. All else is alike: keys are required,
- * requests are checked against the contract and answers are not, logins are counted. The limits are
- * so high that they refuse nothing. The simulated bank keeps nothing on disk, as the reference's
- * does: what a bank writes is not what is measured.
+ * requests are checked against the contract and answers are not, logins are counted, and each
+ * request is logged (the reference servers log nothing). The limits are so high that they refuse
+ * nothing. The simulated bank keeps nothing on disk, as the reference's does: what a bank writes is
+ * not what is measured.
  */
 export function serverEnvironment(): Environment {
   const pem = { type: 'pkcs1', format: 'pem' } as const;
@@ -28,7 +29,7 @@ export function serverEnvironment(): Environment {
     PROVIDER_STUB: 'true',
     STUB_SETTLE_MS: '0',
     STUB_JOURNAL: 'false',
-    LOG_LEVEL: 'warn',
+    LOG_LEVEL: 'info',
     THROTTLE_LOGIN_PER_MINUTE: '1000000',
     THROTTLE_ADDRESS_PER_MINUTE: '1000000',
     THROTTLE_USER_PER_MINUTE: '0',

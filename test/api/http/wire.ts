@@ -114,6 +114,7 @@ function fakeContext(parts: {
     metrics: createMetrics(),
     sealer: createSealer([Buffer.alloc(32, 7)]),
     accessTokens: {
+      findVerified: () => null,
       verify: (token: string) =>
         [TOKEN, ENDED_TOKEN].includes(token)
           ? Promise.resolve({ userId: 7, sessionId: 's', tokenId: token })
