@@ -84,8 +84,7 @@ export async function runCommand(
   work: Work,
   typed: readonly unknown[],
 ): Promise<ExitCode> {
-  const { by } = typed.at(-1) as ChangeOptions;
-  const context = createContext(options, by);
+  const context = createContext(options, typed.at(-1) as ChangeOptions);
   try {
     return (await work(context, ...(typed as never[]))) ?? exitCodes.ok;
   } catch (error) {
@@ -95,7 +94,7 @@ export async function runCommand(
   }
 }
 
-function createContext(options: CommandOptions, by: string | undefined): Context {
+function createContext(options: CommandOptions, { by, reason }: ChangeOptions): Context {
   const { streams, environment = readEnvironment, clock = systemClock } = options;
   const terminal = createTerminal(streams);
   let loaded: Config | null = null;
@@ -108,7 +107,10 @@ function createContext(options: CommandOptions, by: string | undefined): Context
       client ??= await openClient(config(), streams, clock);
       const bar = await createProgressBar(streams);
       try {
-        return await client.run({ name, input, operator: operator(by), progress: bar.update });
+        return await client.run({
+          ...{ name, input, operator: operator(by), progress: bar.update },
+          ...(reason !== undefined && { reason }),
+        });
       } finally {
         bar.stop();
       }

@@ -11,6 +11,7 @@ export interface JsonOption {
 export interface ChangeOptions extends JsonOption {
   readonly yes?: boolean;
   readonly by?: string;
+  readonly reason?: string;
 }
 
 /** The options of every list. */
@@ -43,6 +44,11 @@ export function withChangeOptions(command: Command): Command {
 export function withBy(command: Command): Command {
   const help = 'operator to record, in addition to the system user';
   return command.option('--by <name>', help, parseName);
+}
+
+/** Adds the reason, to commands that do not require one. */
+export function withReason(command: Command): Command {
+  return command.option('--reason <text>', 'why; it is recorded: no personal data');
 }
 
 export function withYes(command: Command): Command {

@@ -7,6 +7,7 @@ import {
   examples,
   withChangeOptions,
   withListOptions,
+  withReason,
   type ChangeOptions,
   type ListOptions,
 } from '../options.ts';
@@ -24,7 +25,7 @@ export const declare: Declare = (noun, run) => {
     .addHelpText('after', examples('ponte events list --state dead'))
     .action(run(list));
 
-  withChangeOptions(noun.command('resend'))
+  withReason(withChangeOptions(noun.command('resend')))
     .description('deliver events again, also those that were delivered')
     .argument('[ids...]', 'ids of events')
     .option('--all-dead', 'all whose deliveries have failed for a day')

@@ -8,6 +8,7 @@ import {
   withChangeOptions,
   withJson,
   withListOptions,
+  withReason,
   type ChangeOptions,
   type JsonOption,
   type ListOptions,
@@ -30,7 +31,7 @@ export const declare: Declare = (noun, run) => {
     .addHelpText('after', examples('ponte jobs stats'))
     .action(run(showStats));
 
-  withChangeOptions(noun.command('retry'))
+  withReason(withChangeOptions(noun.command('retry')))
     .description('queue dead jobs again, due now')
     .argument('[ids...]', 'ids of jobs')
     .option('--all-dead', 'every dead job')

@@ -8,6 +8,7 @@ import {
   parseUser,
   withChangeOptions,
   withListOptions,
+  withReason,
   type ChangeOptions,
   type ListOptions,
 } from '../options.ts';
@@ -26,7 +27,7 @@ export const declare: Declare = (noun, run) => {
     .addHelpText('after', examples('ponte session list --user maria@example.com'))
     .action(run(list));
 
-  withChangeOptions(noun.command('revoke'))
+  withReason(withChangeOptions(noun.command('revoke')))
     .description('end a session: its access tokens are refused at once')
     .argument('<session>', 'id of a session, or id or e-mail of a user', parseSession)
     .addHelpText('after', examples('ponte session revoke maria@example.com --yes'))

@@ -12,6 +12,7 @@ import {
   withChangeOptions,
   withJson,
   withListOptions,
+  withReason,
   withBy,
   type ChangeOptions,
   type JsonOption,
@@ -23,7 +24,7 @@ import type { Column } from '../table.ts';
 export const declare: Declare = (noun, run) => {
   noun.addHelpText('after', examples('ponte user list', 'ponte user disable maria@example.com'));
 
-  withBy(withJson(noun.command('create')))
+  withReason(withBy(withJson(noun.command('create'))))
     .description('create a user, by the rules of a registration; asks for the password')
     .requiredOption('--name <text>', 'full name; required')
     .requiredOption('--email <address>', 'e-mail address; required')
@@ -46,19 +47,19 @@ export const declare: Declare = (noun, run) => {
     .addHelpText('after', examples('ponte user list --status DISABLED', 'ponte user list --json'))
     .action(run(list));
 
-  withChangeOptions(noun.command('disable'))
+  withReason(withChangeOptions(noun.command('disable')))
     .description('disable a user: logins and access tokens are refused at once')
     .argument('<user>', 'id or e-mail', parseUser)
     .addHelpText('after', examples('ponte user disable 42', 'ponte user disable 42 --yes'))
     .action(run(disable));
 
-  withChangeOptions(noun.command('enable'))
+  withReason(withChangeOptions(noun.command('enable')))
     .description('let a disabled user log in again')
     .argument('<user>', 'id or e-mail', parseUser)
     .addHelpText('after', examples('ponte user enable maria@example.com'))
     .action(run(enable));
 
-  withChangeOptions(noun.command('reset-password'))
+  withReason(withChangeOptions(noun.command('reset-password')))
     .description('set a new password and end the session; asks for the password')
     .argument('<user>', 'id or e-mail', parseUser)
     .addOption(passwordStdinOption())

@@ -15,6 +15,7 @@ import {
   withChangeOptions,
   withJson,
   withListOptions,
+  withReason,
   type ChangeOptions,
   type JsonOption,
   type ListOptions,
@@ -43,7 +44,7 @@ export const declare: Declare = (noun, run) => {
     .addHelpText('after', examples(`ponte webhook show ${exampleId}`))
     .action(run(show));
 
-  withFilter(withChangeOptions(noun.command('replay')))
+  withFilter(withReason(withChangeOptions(noun.command('replay'))))
     .description('settle stored events again, oldest first')
     .argument('[ids...]', 'ids of events')
     .option('--dry-run', 'show what would change, item by item, and change nothing')

@@ -47,11 +47,11 @@ interface EventsResent {
  * @throws OpError without ids and `allDead`.
  */
 export const resendEvents: Op<EventsResendInput, EventsResent> = {
-  async run(context, { ids = [], allDead = false }, { operator }) {
+  async run(context, { ids = [], allDead = false }, { operator, reason }) {
     if (ids.length === 0 && !allDead) {
       throw new OpError('REFUSED', 'name events, or use --all-dead');
     }
-    const action = { operator, command: 'events resend' };
+    const action = { operator, reason, command: 'events resend' };
     const resent = await recordAction(context, action, async (transaction) => {
       const queued = await queueAgain(transaction, { ids, allDead });
       return { result: queued, targets: queued.map((id) => `app-event:${id}`), outcome: 'queued' };

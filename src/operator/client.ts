@@ -12,6 +12,7 @@ import { FolderInUseError } from '../db/embedded.ts';
 import { pendingMigrations } from '../db/migrate.ts';
 import { openLocal } from '../local.ts';
 import type { Log } from '../log.ts';
+import { reasonError } from './decision.ts';
 import { ops, type OpInput, type OpName, type OpResult } from './index.ts';
 import { OpError, type Op, type OpCaller } from './op.ts';
 import { socketAddress } from './socket/protocol.ts';
@@ -70,6 +71,8 @@ export function createOperatorClient(
   };
   return {
     async run({ name, input, ...caller }) {
+      const refusal = caller.reason === undefined ? null : reasonError(caller.reason);
+      if (refusal !== null) throw new OpError('REFUSED', refusal);
       const { needs = 'schema' }: Op<never, unknown> = ops[name];
       if (needs !== 'nothing' && !databaseExists(config)) throw schemaMissing();
       try {
@@ -131,8 +134,8 @@ async function openEmbedded(config: Config, options: OperatorClientOptions): Pro
 
 function socketTransport(path: string): Transport {
   return {
-    run: (op, input, { operator, progress }) =>
-      callService(path, { op, input, operator }, progress),
+    run: (op, input, { operator, reason, progress }) =>
+      callService(path, { op, input, operator, reason }, progress),
     close: () => Promise.resolve(),
   };
 }

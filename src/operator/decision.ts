@@ -15,15 +15,22 @@ export interface Decision {
  * @returns why the decision is invalid, as a sentence; null when it is valid.
  */
 export function decisionError({ reason }: Decision, operator: string): string | null {
+  const error = reasonError(reason);
+  if (error !== null) return error;
+  if (operator.trim() === '' || operator.length > longestName || hasControls(operator)) {
+    return '--by is required: name the operator';
+  }
+  return null;
+}
+
+/** @returns why the reason is invalid, as a sentence; null when it is valid. */
+export function reasonError(reason: string): string | null {
   const length = [...reason].length;
   if (reason.trim() === '') return 'a reason is required';
   if (length > longestReason)
     return `the reason has ${length} characters, the maximum is ${longestReason}`;
   if (hasControls(reason)) return 'the reason contains control characters';
   if (namesPerson(reason)) return 'the reason must not contain an e-mail, a CPF or a CNPJ';
-  if (operator.trim() === '' || operator.length > longestName || hasControls(operator)) {
-    return '--by is required: name the operator';
-  }
   return null;
 }
 

@@ -99,9 +99,9 @@ export const retryJobs: Op<JobsRetryInput, JobsRetried> = {
 async function retryByIds(
   context: LocalContext,
   ids: readonly string[],
-  { operator }: OpCaller,
+  caller: OpCaller,
 ): Promise<JobsRetried> {
-  const retried = new Set(await retry(context, ids, operator));
+  const retried = new Set(await retry(context, ids, caller));
   const left = ids.filter((id) => !retried.has(id));
   const states = await findJobStatuses(context, left);
   return {
@@ -118,16 +118,16 @@ async function retryByIds(
 async function retryAll(
   context: LocalContext,
   kind: string | null,
-  { operator, progress }: OpCaller,
+  caller: OpCaller,
 ): Promise<JobsRetried> {
   let retried = 0;
   let seen = 0;
   let after = '0';
   for (;;) {
     const ids = await findDeadJobs(context, { kind, after, limit: batchSize });
-    if (ids.length > 0) retried += (await retry(context, ids, operator)).length;
+    if (ids.length > 0) retried += (await retry(context, ids, caller)).length;
     seen += ids.length;
-    progress(seen, 0);
+    caller.progress(seen, 0);
     const last = ids.at(-1);
     if (last === undefined || ids.length < batchSize || context.stopping.aborted) break;
     after = last;
@@ -139,10 +139,10 @@ async function retryAll(
 async function retry(
   context: LocalContext,
   ids: readonly string[],
-  operator: string,
+  { operator, reason }: OpCaller,
 ): Promise<string[]> {
   const attempt = (): Promise<string[]> =>
-    recordAction(context, { operator, command: 'jobs retry' }, async (transaction) => {
+    recordAction(context, { operator, reason, command: 'jobs retry' }, async (transaction) => {
       const queued = await queueDeadJobs(transaction, ids);
       return { result: queued, targets: queued.map((id) => `job:${id}`), outcome: 'queued' };
     });

@@ -11,6 +11,8 @@ export type Progress = (done: number, total: number) => void;
 export interface OpCaller {
   /** The system user and, in brackets, the name of `--by`. */
   readonly operator: string;
+  /** Why, for the record; absent when the operator states none. */
+  readonly reason?: string | undefined;
   readonly progress: Progress;
 }
 

@@ -7,7 +7,7 @@ export interface OperatorAction {
   readonly operator: string;
   /** The command, such as `user disable`. */
   readonly command: string;
-  readonly reason?: string;
+  readonly reason?: string | undefined;
 }
 
 /** The result of a change. */

@@ -72,7 +72,7 @@ interface SessionRevoked {
  * @throws OpError when there is no such session or user, or no session is active.
  */
 export const revokeSession: Op<SessionRevokeInput, SessionRevoked> = {
-  async run(context, { of, onlyCheck = false }, { operator }) {
+  async run(context, { of, onlyCheck = false }, { operator, reason }) {
     const isSession = isUuid(of);
     const which = isSession ? { id: of } : { user: (await findUser(context, of)).id };
     const none = isSession ? `there is no active session ${of}` : `user ${of} is not logged in`;
@@ -81,7 +81,7 @@ export const revokeSession: Op<SessionRevokeInput, SessionRevoked> = {
       if (!active) throw new OpError('NOT_FOUND', none);
       return { id: active.id, userId: active.userId };
     }
-    const action = { operator, command: 'session revoke' };
+    const action = { operator, reason, command: 'session revoke' };
     const ended = await recordUnitOfWork(context, action, async (unit) => {
       const session = await endActiveSession(unit, which);
       if (!session) return { result: null, targets: [], outcome: 'nothing' };

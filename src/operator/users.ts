@@ -16,7 +16,7 @@ import type { LocalContext } from '../context.ts';
 import { readPerson } from '../domain/person.ts';
 import type { SecurityEventKind } from '../domain/security-event.ts';
 import { type Op, OpError } from './op.ts';
-import { recordUnitOfWork } from './operator-action-repository.ts';
+import { type OperatorAction, recordUnitOfWork } from './operator-action-repository.ts';
 
 interface UserReference {
   /** An id or an e-mail. */
@@ -38,8 +38,10 @@ export const identifyUser: Op<UserReference, FoundUser> = {
  * @throws OpError when there is no such user, or the user is already disabled.
  */
 export const disableUser: Op<UserReference, UserStatusSet> = {
-  run: (context, { user }, { operator }) =>
-    changeStatus(context, user, { operator, command: 'user disable', status: 'DISABLED' }),
+  run: (context, { user }, { operator, reason }) =>
+    changeStatus(context, user, {
+      ...{ operator, reason, command: 'user disable', status: 'DISABLED' },
+    }),
 };
 
 /**
@@ -47,13 +49,13 @@ export const disableUser: Op<UserReference, UserStatusSet> = {
  * @throws OpError when there is no such user, or the user is not disabled.
  */
 export const enableUser: Op<UserReference, UserStatusSet> = {
-  run: (context, { user }, { operator }) =>
-    changeStatus(context, user, { operator, command: 'user enable', status: 'ACTIVE' }),
+  run: (context, { user }, { operator, reason }) =>
+    changeStatus(context, user, {
+      ...{ operator, reason, command: 'user enable', status: 'ACTIVE' },
+    }),
 };
 
-interface StatusChange {
-  readonly operator: string;
-  readonly command: string;
+interface StatusChange extends OperatorAction {
   readonly status: UserStatus;
 }
 
@@ -96,7 +98,7 @@ interface UserCreated {
  * @throws OpError when a field is invalid, or another user has the e-mail or the document.
  */
 export const createUser: Op<UserCreateInput, UserCreated> = {
-  async run(context, input, { operator }) {
+  async run(context, input, { operator, reason }) {
     const reading = readPerson({ ...input, password_confirmation: input.password });
     if (reading.errors) {
       const errors = Object.entries(reading.errors).map(([field, [text]]) => [field, text?.en]);
@@ -104,7 +106,7 @@ export const createUser: Op<UserCreateInput, UserCreated> = {
     }
     const person = reading.value;
     const passwordHash = await context.passwords.hash(person.password);
-    const action = { operator, command: 'user create' };
+    const action = { operator, reason, command: 'user create' };
     const id = await recordUnitOfWork(context, action, async (transaction) => {
       const created = await insertUser(transaction, { ...person, passwordHash, personType: 'PF' });
       if (created === null) throw await findConflict(transaction, person);
@@ -177,11 +179,11 @@ interface PasswordReset {
  * @throws OpError when there is no such user.
  */
 export const resetPassword: Op<ResetPasswordInput, PasswordReset> = {
-  async run(context, { user, password }, { operator }) {
+  async run(context, { user, password }, { operator, reason }) {
     const { id, email } = await findUser(context, user);
     const hash = await context.passwords.hash(password);
     const changed = await changeUser(context, {
-      ...{ operator, command: 'user reset-password' },
+      ...{ operator, reason, command: 'user reset-password' },
       ...{ kind: 'password_reset', user: { id, email } },
       change: (unit) => setPasswordHash(unit, id, hash),
     });
@@ -190,11 +192,9 @@ export const resetPassword: Op<ResetPasswordInput, PasswordReset> = {
   },
 };
 
-interface UserChange {
+interface UserChange extends OperatorAction {
   readonly kind: SecurityEventKind;
   readonly user: { readonly id: number; readonly email: string };
-  readonly operator: string;
-  readonly command: string;
   /** Changes the user in the unit of work, and returns whether it did. */
   readonly change: (unit: LocalContext) => Promise<boolean>;
 }

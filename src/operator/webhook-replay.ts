@@ -6,7 +6,7 @@ import { isUuid, nilUuid } from '../domain/text.ts';
 import { previewEvent, replayEvent, type ItemPreview } from '../settlement/replay.ts';
 import type { ItemOutcome } from '../settlement/event-reader.ts';
 import { OvertakenError } from '../settlement/settle-event.ts';
-import { OpError, type Op } from './op.ts';
+import { OpError, type Op, type OpCaller } from './op.ts';
 import { recordAction } from './operator-action-repository.ts';
 import { readFilter, type WebhookFilter } from './webhooks.ts';
 import {
@@ -62,7 +62,7 @@ const mostCounted = 1_000_000;
  * @throws OpError without ids and filter, or when one of them is invalid.
  */
 export const replayWebhooks: Op<WebhookReplayInput, WebhookReplay> = {
-  async run(context, { dryRun = false, after, counting = false, limit, ...filter }, { operator }) {
+  async run(context, { dryRun = false, after, counting = false, limit, ...filter }, caller) {
     if (Object.values(filter).every((value) => value === undefined)) {
       throw new OpError('REFUSED', 'name events, or filter them');
     }
@@ -76,7 +76,7 @@ export const replayWebhooks: Op<WebhookReplayInput, WebhookReplay> = {
     let last: PagedEvent | null = null;
     for (const row of page) {
       if (context.stopping.aborted) break;
-      events.push(await (dryRun ? preview(context, row) : replay(context, row, operator)));
+      events.push(await (dryRun ? preview(context, row) : replay(context, row, caller)));
       last = row;
     }
     const isOver = page.length < size && last === (page.at(-1) ?? null);
@@ -126,10 +126,10 @@ async function preview(context: LocalContext, { id, status }: PagedEvent): Promi
 async function replay(
   context: LocalContext,
   { id, status }: PagedEvent,
-  operator: string,
+  caller: OpCaller,
 ): Promise<ReplayedEvent> {
   try {
-    await recordBegin(context, operator, id);
+    await recordBegin(context, caller, id);
     const replayed = await replayEvent(context, id);
     if (replayed.kind !== 'replayed') return nothing(id, replayed.kind, status);
     const { status: to, items } = replayed;
@@ -143,8 +143,12 @@ async function replay(
 }
 
 /** Recorded before the replay, which commits separately and stores its results with the event. */
-function recordBegin(context: LocalContext, operator: string, id: string): Promise<void> {
-  return recordAction(context, { operator, command: 'webhook replay' }, async () => {
+function recordBegin(
+  context: LocalContext,
+  { operator, reason }: OpCaller,
+  id: string,
+): Promise<void> {
+  return recordAction(context, { operator, reason, command: 'webhook replay' }, async () => {
     return { result: undefined, targets: [`event:${id}`], outcome: 'begun' };
   });
 }

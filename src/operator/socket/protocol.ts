@@ -13,6 +13,7 @@ export interface OpRequest {
   readonly op: string;
   readonly input: unknown;
   readonly operator: string;
+  readonly reason?: string | undefined;
 }
 
 export type OpMessage =

@@ -159,6 +159,7 @@ async function runRequest(
   try {
     const result = await op.run({ ...context, stopping }, request.input as never, {
       operator: request.operator,
+      reason: request.reason,
       progress,
     });
     return { result: result ?? null };

@@ -49,6 +49,40 @@ describe('a change by an operator', () => {
     assert.equal(revoked?.command, 'session revoke');
   });
 
+  it('has the reason that the operator states', async () => {
+    const { id: userId, email } = await givenCustomer(app);
+    const change = async (...argv: string[]) => {
+      const ended = await runPonte(app, [...argv, '--yes', '--reason', 'ticket 9']);
+      assert.equal(ended.code, 0, ended.stderr);
+    };
+    await change('user', 'disable', email);
+    await change('user', 'enable', email);
+    const actions = await recorded({ target: `user:${userId}` });
+    assert.deepEqual(
+      actions.map(({ command, reason }) => [command, reason]),
+      [
+        ['user enable', 'ticket 9'],
+        ['user disable', 'ticket 9'],
+      ],
+    );
+    const { email: other } = await givenCustomer(app);
+    await change('session', 'revoke', other);
+    const [revoked] = await recorded({});
+    assert.deepEqual([revoked?.command, revoked?.reason], ['session revoke', 'ticket 9']);
+    const job = await queueJob(app, 'settle-webhook', { status: 'dead', attempts: 8 });
+    await app.rows('update jobs set finished_at = created_at where id = $1', [job]);
+    await change('jobs', 'retry', job);
+    assert.equal((await recorded({ target: `job:${job}` }))[0]?.reason, 'ticket 9');
+  });
+
+  it('is refused with a reason that names a person', async () => {
+    const { email } = await givenCustomer(app);
+    const argv = ['user', 'disable', email, '--yes', '--reason', 'for ana@example.com'];
+    const { code, stderr } = await runPonte(app, argv);
+    assert.equal(code, 1);
+    assert.match(stderr, /must not contain an e-mail/);
+  });
+
   it('of an account carries its reason', async () => {
     const { email } = await givenCustomer(app);
     const { id } = await blockAccount.run(context, { user: email, reason: 'ticket 7' }, unwatched);
